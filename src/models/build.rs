@@ -8,8 +8,8 @@ use crate::profile::{Provider, ToolProtocol};
 use crate::resolve::Chosen;
 use crate::scripted::Scripted;
 use crate::scripted::script::{Script, ScriptErrors};
-use crate::wire::SetupError;
-use crate::xml::CallsInWords;
+use crate::transport::SetupError;
+use crate::xml::PromptedToolCalls;
 use crate::{anthropic, chat_completions, gemini, responses};
 
 /// Why a model cannot be built.
@@ -58,7 +58,7 @@ pub fn build(chosen: &Chosen, script: Option<&str>) -> Result<Box<dyn Model>, Bu
     };
     Ok(match chosen.limits.tool_protocol {
         ToolProtocol::Native => model,
-        ToolProtocol::Xml => Box::new(CallsInWords::new(model)),
+        ToolProtocol::Xml => Box::new(PromptedToolCalls::new(model)),
     })
 }
 

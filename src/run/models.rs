@@ -26,7 +26,7 @@ use locum_models::build;
 use locum_models::cassette::record::{Recording, Tape};
 use locum_models::cassette::replay::Replay;
 use locum_models::cassette::{Capacities, Capacity, Field};
-use locum_models::chain::{Chain, Link};
+use locum_models::fallback::{Chain, Link};
 use locum_models::profile::{Price, Profile, Provider, ToolProtocol};
 use locum_models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
 use locum_models::scripted::Scripted;

@@ -12,7 +12,7 @@ use locum_agent::report::trace::span::Parent;
 use locum_agent::report::trace::{self, TraceFacts, otlp};
 use locum_agent::session::journal::Journal;
 use locum_base::clock::Clock;
-use locum_models::wire;
+use locum_models::transport::client;
 
 /// Tells the collector of the session whose journal lies in a folder, where the run has one.
 pub(super) async fn tell(prepared: &Prepared, folder: &Path, clock: &dyn Clock) {
@@ -33,7 +33,7 @@ async fn send(collector: &Collector, prepared: &Prepared, folder: &Path) -> Resu
     for body in otlp::bodies(&spans, &collector.resource) {
         let body = hidden.hide(&body).into_owned();
         let status =
-            wire::post(&collector.url, &collector.headers, body, collector.timeout).await?;
+            client::post(&collector.url, &collector.headers, body, collector.timeout).await?;
         if !(200..300).contains(&status) {
             return Err(format!("the collector answered with status {status}"));
         }

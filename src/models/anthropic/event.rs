@@ -6,13 +6,13 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::wire::json::count_at;
+use crate::transport::json::count_at;
 use locum_base::chat::Usage;
 
 /// One event of a stream, or a whole message.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Event {
+pub(crate) struct MessagesEvent {
     #[serde(rename = "type")]
     pub(crate) kind: String,
     pub(crate) index: Option<u64>,
@@ -30,7 +30,7 @@ pub(crate) struct Event {
 /// What the counts of a reply add up to: later ones replace earlier ones, kind by kind, as the end
 /// counts what the beginning could not.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct UsageCounts {
     plain_input: u64,
     cached_read: u64,
     cached_write: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Counts {
     reasoning: u64,
 }
 
-impl Counts {
+impl UsageCounts {
     /// Takes a count in and returns the sum.
     pub(crate) fn take(&mut self, usage: &Value) -> Usage {
         let newer = |known: u64, path: &[&str]| {

@@ -8,10 +8,13 @@ mod reply;
 mod request;
 
 use crate::anthropic::reply::MessagesReply;
-use crate::anthropic::request::{Thinks, Wishes, render_body};
+use crate::anthropic::request::{MessagesOptions, ThinkingMode, render_body};
 use crate::profile::Effort;
 use crate::resolve::Chosen;
-use crate::wire::{self, Dialect, Door, KeyHeader, Protocol, Remote, SetupError};
+use crate::transport::protocol::{
+    Endpoint, KeyHeader, ModelDefaults, Protocol, ServerDialect, endpoint_url,
+};
+use crate::transport::{HttpModel, SetupError};
 use crate::{Model, ModelRequest};
 use locum_base::image::ImageKind;
 
@@ -21,53 +24,46 @@ const OWN_HOST: &str = "api.anthropic.com";
 /// and what is written.
 const OUTPUT_LIMIT_TOKENS: u32 = 32_000;
 /// What the server says when fields or blocks are not to its liking.
-const REFUSED: &[(&[&str], Dialect)] = &[
+const REFUSED: &[(&[&str], ServerDialect)] = &[
     (
         &["block_binding", "thinking.display", "thinking.adaptive.display", "anthropic-beta"],
-        Fields::BARE_THINKING,
+        BARE_THINKING,
     ),
-    (&["signature", "expected `thinking`", "thinking block", "cannot be modified"], Fields::PLAIN),
-    (&["cache_control"], Fields::UNCACHED),
-    (&["eager_input_streaming"], Fields::LATE_INPUT),
-    (&["temperature"], Fields::NO_TEMPERATURE),
+    (&["signature", "expected `thinking`", "thinking block", "cannot be modified"], PLAIN),
+    (&["cache_control"], UNCACHED),
+    (&["eager_input_streaming"], LATE_INPUT),
+    (&["temperature"], NO_TEMPERATURE),
     // Whatever is wrong with an image: without it the conversation can go on.
-    (&["image"], Fields::NO_IMAGES),
+    (&["image"], NO_IMAGES),
     (
         &["adaptive", "thinking.type", "budget_tokens", "output_config", "effort", "thinking"],
-        Fields::OTHER_THINKING,
+        OTHER_THINKING,
     ),
 ];
 
-/// The bits of the dialect.
-struct Fields;
+// The bits of the dialect.
 
-impl Fields {
-    /// No thinking, and none of what was thought before.
-    const PLAIN: Dialect = 1;
-    /// No marks for the cache.
-    const UNCACHED: Dialect = 1 << 1;
-    /// No wish for arguments as they are written.
-    const LATE_INPUT: Dialect = 1 << 2;
-    /// No temperature.
-    const NO_TEMPERATURE: Dialect = 1 << 3;
-    /// The other kind of thinking than the model's name suggests.
-    const OTHER_THINKING: Dialect = 1 << 4;
-    /// No images.
-    const NO_IMAGES: Dialect = 1 << 5;
-    /// No word on what becomes of thoughts.
-    const BARE_THINKING: Dialect = 1 << 6;
-}
+/// No thinking, and none of what was thought before.
+const PLAIN: ServerDialect = 1;
+/// No marks for the cache.
+const UNCACHED: ServerDialect = 1 << 1;
+/// No wish for arguments as they are written.
+const LATE_INPUT: ServerDialect = 1 << 2;
+/// No temperature.
+const NO_TEMPERATURE: ServerDialect = 1 << 3;
+/// The other kind of thinking than the model's name suggests.
+const OTHER_THINKING: ServerDialect = 1 << 4;
+/// No images.
+const NO_IMAGES: ServerDialect = 1 << 5;
+/// No word on what becomes of thoughts.
+const BARE_THINKING: ServerDialect = 1 << 6;
 
 /// The protocol as one profile speaks it.
 #[derive(Debug)]
 struct Messages {
-    model: String,
-    /// Whose kept parts are sent back.
-    by: String,
-    temperature: Option<f64>,
+    defaults: ModelDefaults,
+    /// Where neither request nor profile says.
     max_output_tokens: u32,
-    effort: Option<Effort>,
-    sees_images: bool,
 }
 
 /// Prepares a model behind a Messages endpoint.
@@ -75,61 +71,54 @@ struct Messages {
 /// # Errors
 /// When the address or a header cannot be used, or the system has no certificates to trust.
 pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
-    let url = wire::endpoint(chosen, |path| match path {
+    let url = endpoint_url(chosen, |path| match path {
         path if path.ends_with("/messages") => path.to_owned(),
         path if path.ends_with("/v1") => format!("{path}/messages"),
         path => format!("{path}/v1/messages"),
     })?;
     let own = url.host_str() == Some(OWN_HOST);
     let protocol = Messages {
-        model: chosen.profile.model.clone(),
-        by: wire::identity(chosen, &url),
-        temperature: chosen.profile.temperature,
-        max_output_tokens: chosen
-            .profile
-            .max_output_tokens
-            .unwrap_or(chosen.limits.max_output_tokens.min(OUTPUT_LIMIT_TOKENS)),
-        effort: chosen.profile.reasoning_effort,
-        sees_images: chosen.limits.images,
+        defaults: ModelDefaults::new(chosen, &url),
+        max_output_tokens: chosen.limits.max_output_tokens.min(OUTPUT_LIMIT_TOKENS),
     };
-    let door = Door {
+    let endpoint = Endpoint {
         url,
         key_header: KeyHeader::Named("x-api-key"),
         headers: &[("anthropic-version", "2023-06-01")],
-        dialect: if own { 0 } else { Fields::LATE_INPUT | Fields::BARE_THINKING },
+        dialect: if own { 0 } else { LATE_INPUT | BARE_THINKING },
     };
-    Ok(Box::new(Remote::new(chosen, door, protocol)?))
+    Ok(Box::new(HttpModel::new(chosen, endpoint, protocol)?))
 }
 
 impl Protocol for Messages {
-    type Reading = MessagesReply;
+    type Parser = MessagesReply;
 
     fn body(
         &self,
         request: &ModelRequest<'_>,
-        dialect: Dialect,
+        dialect: ServerDialect,
     ) -> Result<Vec<u8>, serde_json::Error> {
-        let has = |bit: Dialect| dialect & bit != 0;
-        let wishes = Wishes {
-            model: &self.model,
-            by: &self.by,
-            temperature: request
-                .temperature
-                .or(self.temperature)
-                .filter(|_| !has(Fields::NO_TEMPERATURE)),
-            max_output_tokens: request.max_output_tokens.unwrap_or(self.max_output_tokens),
+        let has = |bit: ServerDialect| dialect & bit != 0;
+        let options = MessagesOptions {
+            model: &self.defaults.model,
+            by: &self.defaults.by,
+            temperature: self.defaults.temperature(request).filter(|_| !has(NO_TEMPERATURE)),
+            max_output_tokens: self
+                .defaults
+                .max_output_tokens(request)
+                .unwrap_or(self.max_output_tokens),
             thinks: self.thinks(dialect),
             bound: self.is_bound(dialect),
-            shows_thinking: !has(Fields::BARE_THINKING),
-            returns_thinking: !has(Fields::PLAIN),
-            cached: !has(Fields::UNCACHED),
-            eager_input: !has(Fields::LATE_INPUT),
-            images: if self.sees_images && !has(Fields::NO_IMAGES) { &ImageKind::ALL } else { &[] },
+            shows_thinking: !has(BARE_THINKING),
+            returns_thinking: !has(PLAIN),
+            cached: !has(UNCACHED),
+            eager_input: !has(LATE_INPUT),
+            images: self.defaults.images(&ImageKind::ALL, has(NO_IMAGES)),
         };
-        render_body(request, wishes)
+        render_body(request, options)
     }
 
-    fn headers(&self, dialect: Dialect) -> &'static [(&'static str, &'static str)] {
+    fn headers(&self, dialect: ServerDialect) -> &'static [(&'static str, &'static str)] {
         if self.is_bound(dialect) {
             &[("anthropic-beta", "thinking-binding-controls-2026-08-01")]
         } else {
@@ -137,7 +126,7 @@ impl Protocol for Messages {
         }
     }
 
-    fn corrected(&self, dialect: Dialect, status: u16, words: &str) -> Option<Dialect> {
+    fn corrected(&self, dialect: ServerDialect, status: u16, words: &str) -> Option<ServerDialect> {
         if !matches!(status, 400 | 422) {
             return None;
         }
@@ -146,43 +135,42 @@ impl Protocol for Messages {
             .iter()
             .find(|(phrases, _)| phrases.iter().any(|phrase| lower.contains(phrase)))?;
         // A model that refuses both kinds of thinking does none.
-        let bit =
-            if *bit == Fields::OTHER_THINKING && dialect & bit != 0 { Fields::PLAIN } else { *bit };
+        let bit = if *bit == OTHER_THINKING && dialect & bit != 0 { PLAIN } else { *bit };
         (dialect & bit == 0).then_some(dialect | bit)
     }
 }
 
 impl Messages {
     /// Returns what the model is told about thinking.
-    fn thinks(&self, dialect: Dialect) -> Thinks {
+    fn thinks(&self, dialect: ServerDialect) -> ThinkingMode {
         let (by_name, other) =
-            (thinks_adaptively(&self.model), dialect & Fields::OTHER_THINKING != 0);
-        match self.effort {
-            _ if dialect & Fields::PLAIN != 0 => Thinks::Unsaid,
+            (thinks_adaptively(&self.defaults.model), dialect & OTHER_THINKING != 0);
+        match self.defaults.effort {
+            _ if dialect & PLAIN != 0 => ThinkingMode::Unsaid,
             // It thinks whether it is told so or not, and has to be told what becomes of its
             // thoughts.
-            None if always_thinks(&self.model) && !other => Thinks::Adaptive(None),
-            None => Thinks::Unsaid,
+            None if always_thinks(&self.defaults.model) && !other => ThinkingMode::Adaptive(None),
+            None => ThinkingMode::Unsaid,
             // A model that cannot but think is told to think little.
-            Some(Effort::None) if by_name && (other || always_thinks(&self.model)) => {
-                Thinks::Adaptive(Some(Effort::None))
+            Some(Effort::None) if by_name && (other || always_thinks(&self.defaults.model)) => {
+                ThinkingMode::Adaptive(Some(Effort::None))
             }
             Some(Effort::None) => {
                 if by_name {
-                    Thinks::Off
+                    ThinkingMode::Off
                 } else {
-                    Thinks::Unsaid
+                    ThinkingMode::Unsaid
                 }
             }
-            Some(effort) if by_name != other => Thinks::Adaptive(Some(effort)),
-            Some(effort) => Thinks::Budget(effort),
+            Some(effort) if by_name != other => ThinkingMode::Adaptive(Some(effort)),
+            Some(effort) => ThinkingMode::Budget(effort),
         }
     }
 
     /// Returns true where thoughts count only as long as nothing before them has changed, and may
     /// be dropped else.
-    fn is_bound(&self, dialect: Dialect) -> bool {
-        always_thinks(&self.model) && dialect & (Fields::BARE_THINKING | Fields::PLAIN) == 0
+    fn is_bound(&self, dialect: ServerDialect) -> bool {
+        always_thinks(&self.defaults.model) && dialect & (BARE_THINKING | PLAIN) == 0
     }
 }
 
@@ -211,155 +199,4 @@ fn version(model: &str) -> Option<(u32, u32)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use pretty_assertions::assert_eq;
-
-    use super::{Dialect, Effort, Fields, Messages, always_thinks, thinks_adaptively};
-    use crate::anthropic::request::Thinks;
-    use crate::wire::Protocol;
-
-    fn messages(model: &str, effort: Option<Effort>) -> Messages {
-        Messages {
-            model: model.into(),
-            by: String::new(),
-            temperature: Some(0.5),
-            max_output_tokens: 9,
-            effort,
-            sees_images: true,
-        }
-    }
-
-    #[test]
-    fn knows_which_models_take_a_budget_of_thought() {
-        for (model, adaptive, always) in [
-            ("claude-3-7-sonnet-20250219", false, false),
-            ("claude-opus-4-20250514", false, false),
-            ("claude-haiku-4-5", false, false),
-            ("claude-sonnet-4-5-20250929", false, false),
-            ("claude-opus-4-6", true, false),
-            ("claude-sonnet-5", true, false),
-            ("claude-fable-5-1", true, true),
-            ("claude-sonnet-5-5", true, true),
-            ("anthropic/claude-opus-5.5", true, true),
-            ("claude-next", true, true),
-            ("deepseek-chat", false, false),
-        ] {
-            assert_eq!(
-                (thinks_adaptively(model), always_thinks(model)),
-                (adaptive, always),
-                "{model}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_model_thinks_as_little_as_it_is_told_and_can() {
-        let refused = Fields::OTHER_THINKING;
-        for (model, effort, dialect, thinks) in [
-            ("claude-sonnet-5", None, 0, Thinks::Unsaid),
-            ("claude-sonnet-5", Some(Effort::None), 0, Thinks::Off),
-            ("claude-fable-5", Some(Effort::None), refused, Thinks::Adaptive(Some(Effort::None))),
-            ("claude-opus-5-5", Some(Effort::None), 0, Thinks::Adaptive(Some(Effort::None))),
-            ("claude-opus-5-5", None, 0, Thinks::Adaptive(None)),
-            ("claude-opus-5-5", Some(Effort::High), 0, Thinks::Adaptive(Some(Effort::High))),
-            ("claude-opus-5-5", Some(Effort::High), Fields::PLAIN, Thinks::Unsaid),
-            ("claude-opus-4-5", Some(Effort::None), 0, Thinks::Unsaid),
-            ("claude-opus-4-5", Some(Effort::Low), 0, Thinks::Budget(Effort::Low)),
-            ("claude-opus-4-5", Some(Effort::Low), refused, Thinks::Adaptive(Some(Effort::Low))),
-        ] {
-            assert_eq!(
-                messages(model, effort).thinks(dialect),
-                thinks,
-                "{model} {effort:?} {dialect}"
-            );
-        }
-    }
-
-    #[test]
-    fn bound_thoughts_may_be_dropped_only_where_models_bind_them() {
-        let beta = |model: &str, dialect: Dialect| messages(model, None).headers(dialect).len();
-        assert_eq!((beta("claude-opus-5-5", 0), beta("claude-opus-5", 0)), (1, 0));
-        assert_eq!(
-            (
-                beta("claude-opus-5-5", Fields::BARE_THINKING),
-                beta("claude-opus-5-5", Fields::PLAIN)
-            ),
-            (0, 0)
-        );
-    }
-
-    #[test]
-    fn learns_from_refusals_what_to_leave_out() {
-        let messages = messages("claude-opus-5", Some(Effort::High));
-        for (dialect, status, words, learned) in [
-            (
-                0,
-                400,
-                "messages.1.content.0: Invalid `signature` in `thinking` block",
-                Some(Fields::PLAIN),
-            ),
-            (
-                0,
-                400,
-                "messages.3.content.0: the thinking block's prefix binding does not match this \
-                 request",
-                Some(Fields::PLAIN),
-            ),
-            (
-                0,
-                400,
-                "thinking.adaptive.block_binding: Extra inputs are not permitted",
-                Some(Fields::BARE_THINKING),
-            ),
-            (
-                0,
-                400,
-                "Unexpected value(s) `thinking-binding-controls-2026-08-01` for the \
-                 `anthropic-beta` header",
-                Some(Fields::BARE_THINKING),
-            ),
-            (
-                0,
-                400,
-                "\"thinking.type.disabled\" is not supported for this model.",
-                Some(Fields::OTHER_THINKING),
-            ),
-            (
-                0,
-                400,
-                "system.0.cache_control: Extra inputs are not permitted",
-                Some(Fields::UNCACHED),
-            ),
-            (
-                0,
-                400,
-                "tools.0.custom.eager_input_streaming: Extra inputs are not permitted",
-                Some(Fields::LATE_INPUT),
-            ),
-            (0, 400, "`temperature` is deprecated for this model", Some(Fields::NO_TEMPERATURE)),
-            (
-                0,
-                400,
-                "adaptive thinking is not supported on this model",
-                Some(Fields::OTHER_THINKING),
-            ),
-            (
-                Fields::OTHER_THINKING,
-                400,
-                "thinking is not supported",
-                Some(Fields::OTHER_THINKING | Fields::PLAIN),
-            ),
-            (
-                0,
-                400,
-                "messages.2.content.0.tool_result: Could not process image",
-                Some(Fields::NO_IMAGES),
-            ),
-            (Fields::PLAIN, 400, "Invalid `signature` in `thinking` block", None),
-            (0, 400, "prompt is too long: 9 tokens > 8 maximum", None),
-            (0, 429, "thinking too much", None),
-        ] {
-            assert_eq!(messages.corrected(dialect, status, words), learned, "{words}");
-        }
-    }
-}
+mod tests;

@@ -8,17 +8,19 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::anthropic::event::{Counts, Event};
-use crate::wire::answer::{Broken, Form, Reading, Said, Taken};
-use crate::wire::json::{read_arguments, read_text};
+use crate::anthropic::event::{MessagesEvent, UsageCounts};
+use crate::transport::json::{read_arguments, read_text};
+use crate::transport::response::{
+    DeltaWriter, PieceKind, ReplyParser, ResponseError, ResponseForm,
+};
 use locum_base::chat::{KeptPart, StopReason};
 
 /// A reply as far as its events came.
 #[derive(Debug, Default)]
 pub(crate) struct MessagesReply {
-    blocks: BTreeMap<u64, Block>,
+    blocks: BTreeMap<u64, OpenBlock>,
     calls: usize,
-    counts: Counts,
+    counts: UsageCounts,
     /// The block of the last event that named one.
     last: u64,
     /// True when the model was cut off: its last block may not be whole.
@@ -27,7 +29,7 @@ pub(crate) struct MessagesReply {
 
 /// A block of the content.
 #[derive(Debug)]
-enum Block {
+enum OpenBlock {
     Text {
         bytes: usize,
     },
@@ -36,56 +38,56 @@ enum Block {
         /// Arguments that came with the beginning and count unless pieces follow.
         whole: Option<String>,
     },
-    /// Thinking: returned unchanged.
+    /// ThinkingConfig: returned unchanged.
     Thinking(Map<String, Value>),
     /// A block of another kind: returned unchanged.
     Own(Map<String, Value>),
 }
 
-impl Reading for MessagesReply {
-    type Piece = Event;
+impl ReplyParser for MessagesReply {
+    type Piece = MessagesEvent;
 
     fn take(
         &mut self,
-        event: Event,
+        event: MessagesEvent,
         raw: &[u8],
-        _form: Form,
-        said: &mut Said,
-    ) -> Result<Taken, Broken> {
+        _form: ResponseForm,
+        out: &mut DeltaWriter,
+    ) -> Result<PieceKind, ResponseError> {
         if event.kind == "error" || event.error.as_ref().is_some_and(|error| !error.is_null()) {
-            return Err(Broken::Reported(
+            return Err(ResponseError::Reported(
                 event.error.unwrap_or_else(|| serde_json::from_slice(raw).unwrap_or_default()),
             ));
         }
         match event.kind.as_str() {
             "message_start" => {
                 let message = event.message.unwrap_or_default();
-                self.count(message.get("usage"), said);
+                self.count(message.get("usage"), out);
             }
             "content_block_start" => {
                 let index = self.index(event.index);
-                self.begin(index, event.content_block.unwrap_or_default(), said);
+                self.begin(index, event.content_block.unwrap_or_default(), out);
             }
             "content_block_delta" => {
                 let index = self.index(event.index);
-                self.go_on(index, &event.delta.unwrap_or_default(), said);
+                self.go_on(index, &event.delta.unwrap_or_default(), out);
             }
             "content_block_stop" => {
                 let index = self.index(event.index);
-                self.end(index, said);
+                self.end(index, out);
             }
             "message_delta" => {
-                self.count(event.usage.as_ref(), said);
+                self.count(event.usage.as_ref(), out);
                 let reason = event
                     .delta
                     .as_ref()
                     .and_then(|delta| delta.get("stop_reason"))
                     .and_then(Value::as_str);
-                self.finish(reason, said);
+                self.finish(reason, out);
             }
             "message_stop" => {
-                self.finish(None, said);
-                said.done();
+                self.finish(None, out);
+                out.done();
             }
             "message" => {
                 for (index, block) in event
@@ -97,16 +99,16 @@ impl Reading for MessagesReply {
                     .enumerate()
                 {
                     let index = self.index(u64::try_from(index).ok());
-                    self.begin(index, block.as_object().cloned().unwrap_or_default(), said);
+                    self.begin(index, block.as_object().cloned().unwrap_or_default(), out);
                 }
-                self.count(event.usage.as_ref(), said);
-                self.finish(event.stop_reason.as_deref(), said);
-                said.done();
+                self.count(event.usage.as_ref(), out);
+                self.finish(event.stop_reason.as_deref(), out);
+                out.done();
             }
             // `ping`, and events of a later day.
-            _ => return Ok(Taken::Odd),
+            _ => return Ok(PieceKind::Other),
         }
-        Ok(Taken::Piece)
+        Ok(PieceKind::Reply)
     }
 
     fn parts(&mut self) -> Vec<KeptPart> {
@@ -114,13 +116,13 @@ impl Reading for MessagesReply {
         let last = self.blocks.keys().next_back().copied();
         let parts =
             std::mem::take(&mut self.blocks).into_iter().filter_map(|(index, block)| match block {
-                Block::Text { bytes } => Some(KeptPart::Text { bytes, seal: Value::Null }),
-                Block::Call { .. } => Some(KeptPart::Call { seal: Value::Null }),
+                OpenBlock::Text { bytes } => Some(KeptPart::Text { bytes, seal: Value::Null }),
+                OpenBlock::Call { .. } => Some(KeptPart::Call { seal: Value::Null }),
                 // Half a thought has no signature and would be refused.
-                Block::Thinking(block) => {
+                OpenBlock::Thinking(block) => {
                     (!is_cut || last != Some(index)).then_some(KeptPart::Own(Value::Object(block)))
                 }
-                Block::Own(block) => Some(KeptPart::Own(Value::Object(block))),
+                OpenBlock::Own(block) => Some(KeptPart::Own(Value::Object(block))),
             });
         parts.collect()
     }
@@ -132,13 +134,13 @@ impl MessagesReply {
         self.last
     }
 
-    fn count(&mut self, usage: Option<&Value>, said: &mut Said) {
+    fn count(&mut self, usage: Option<&Value>, out: &mut DeltaWriter) {
         if let Some(usage) = usage.filter(|usage| usage.is_object()) {
-            said.count(Some(self.counts.take(usage)));
+            out.count(Some(self.counts.take(usage)));
         }
     }
 
-    fn begin(&mut self, index: u64, block: Map<String, Value>, said: &mut Said) {
+    fn begin(&mut self, index: u64, block: Map<String, Value>, out: &mut DeltaWriter) {
         if self.blocks.contains_key(&index) {
             return;
         }
@@ -146,8 +148,8 @@ impl MessagesReply {
         let begun = match kind.as_str() {
             "text" => {
                 let text = read_text(block.get("text")).unwrap_or_default();
-                said.text(&text);
-                Block::Text { bytes: text.len() }
+                out.text(&text);
+                OpenBlock::Text { bytes: text.len() }
             }
             "tool_use" => {
                 let whole = read_arguments(block.get("input"));
@@ -155,14 +157,14 @@ impl MessagesReply {
                     read_text(block.get("id")),
                     read_text(block.get("name")),
                     Some(whole).filter(|whole| whole.len() > 2),
-                    said,
+                    out,
                 )
             }
             "thinking" => {
-                said.reasoning(&read_text(block.get("thinking")).unwrap_or_default());
-                Block::Thinking(block)
+                out.reasoning(&read_text(block.get("thinking")).unwrap_or_default());
+                OpenBlock::Thinking(block)
             }
-            _ => Block::Own(block),
+            _ => OpenBlock::Own(block),
         };
         self.blocks.insert(index, begun);
     }
@@ -172,23 +174,23 @@ impl MessagesReply {
         id: Option<String>,
         name: Option<String>,
         whole: Option<String>,
-        said: &mut Said,
-    ) -> Block {
+        out: &mut DeltaWriter,
+    ) -> OpenBlock {
         let index = self.calls;
         self.calls += 1;
-        said.call(index, id, name, String::new());
-        Block::Call { index, whole }
+        out.call(index, id, name, String::new());
+        OpenBlock::Call { index, whole }
     }
 
-    fn go_on(&mut self, index: u64, delta: &Map<String, Value>, said: &mut Said) {
+    fn go_on(&mut self, index: u64, delta: &Map<String, Value>, out: &mut DeltaWriter) {
         let kind = delta.get("type").and_then(Value::as_str).unwrap_or_default();
         let text = |key: &str| read_text(delta.get(key)).unwrap_or_default();
         if !self.blocks.contains_key(&index) {
             // A block that was never begun is what its pieces say.
             let begun = match kind {
-                "text_delta" => Block::Text { bytes: 0 },
-                "input_json_delta" => self.call(None, None, None, said),
-                "thinking_delta" | "signature_delta" => Block::Thinking(Map::from_iter([
+                "text_delta" => OpenBlock::Text { bytes: 0 },
+                "input_json_delta" => self.call(None, None, None, out),
+                "thinking_delta" | "signature_delta" => OpenBlock::Thinking(Map::from_iter([
                     ("type".to_owned(), "thinking".into()),
                     ("thinking".to_owned(), "".into()),
                 ])),
@@ -197,42 +199,42 @@ impl MessagesReply {
             self.blocks.insert(index, begun);
         }
         match (kind, self.blocks.get_mut(&index)) {
-            ("text_delta", Some(Block::Text { bytes })) => {
+            ("text_delta", Some(OpenBlock::Text { bytes })) => {
                 let text = text("text");
                 *bytes += text.len();
-                said.text(&text);
+                out.text(&text);
             }
-            ("input_json_delta", Some(Block::Call { index, whole })) => {
+            ("input_json_delta", Some(OpenBlock::Call { index, whole })) => {
                 let piece = read_arguments(delta.get("partial_json"));
                 if !piece.is_empty() {
                     *whole = None;
-                    said.call(*index, None, None, piece);
+                    out.call(*index, None, None, piece);
                 }
             }
-            ("thinking_delta", Some(Block::Thinking(block))) => {
+            ("thinking_delta", Some(OpenBlock::Thinking(block))) => {
                 let text = text("thinking");
                 append(block, "thinking", &text);
-                said.reasoning(&text);
+                out.reasoning(&text);
             }
-            ("signature_delta", Some(Block::Thinking(block))) => {
+            ("signature_delta", Some(OpenBlock::Thinking(block))) => {
                 append(block, "signature", &text("signature"))
             }
             _ => {}
         }
     }
 
-    fn end(&mut self, index: u64, said: &mut Said) {
-        if let Some(Block::Call { index, whole }) = self.blocks.get_mut(&index)
+    fn end(&mut self, index: u64, out: &mut DeltaWriter) {
+        if let Some(OpenBlock::Call { index, whole }) = self.blocks.get_mut(&index)
             && let Some(whole) = whole.take()
         {
-            said.call(*index, None, None, whole);
+            out.call(*index, None, None, whole);
         }
     }
 
-    fn finish(&mut self, reason: Option<&str>, said: &mut Said) {
+    fn finish(&mut self, reason: Option<&str>, out: &mut DeltaWriter) {
         let indices: Vec<u64> = self.blocks.keys().copied().collect();
         for index in indices {
-            self.end(index, said);
+            self.end(index, out);
         }
         let stop = match reason {
             None | Some("") => None,
@@ -243,7 +245,7 @@ impl MessagesReply {
             Some(_) => Some(StopReason::End),
         };
         self.is_cut |= stop == Some(StopReason::Length);
-        said.finish(stop);
+        out.finish(stop);
     }
 }
 
@@ -256,234 +258,4 @@ fn append(block: &mut Map<String, Value>, key: &str, piece: &str) {
 }
 
 #[cfg(test)]
-mod tests {
-    use pretty_assertions::assert_eq;
-    use serde_json::{Value, json};
-
-    use super::{Broken, MessagesReply};
-    use crate::wire::answer::testing::{self, Told, events};
-    use crate::wire::mangled;
-    use locum_base::chat::{KeptPart, StopReason, Usage};
-
-    fn told(frames: &[&str]) -> Told {
-        testing::told::<MessagesReply>(&events(frames)).unwrap()
-    }
-
-    fn broken(frames: &[&str]) -> Broken {
-        testing::read::<MessagesReply>(events(frames).as_bytes(), 9, None).unwrap_err()
-    }
-
-    const START: &str = r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],"stop_reason":null,"usage":{"input_tokens":10,"cache_read_input_tokens":900,"cache_creation_input_tokens":50,"output_tokens":1}}}"#;
-    const STOP: &str = r#"{"type":"message_stop"}"#;
-
-    fn ends(reason: &str) -> String {
-        format!(
-            r#"{{"type":"message_delta","delta":{{"stop_reason":"{reason}","stop_sequence":null}},"usage":{{"output_tokens":20}}}}"#
-        )
-    }
-
-    #[test]
-    fn reads_the_protocol_as_it_is_written_down() {
-        let reply = told(&[
-            START,
-            r#"{"type":"ping"}"#,
-            r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
-            r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"h"}}"#,
-            r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"m"}}"#,
-            r#"{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"c2ln"}}"#,
-            r#"{"type":"content_block_stop","index":0}"#,
-            r#"{"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"b3BhcXVl"}}"#,
-            r#"{"type":"content_block_stop","index":1}"#,
-            r#"{"type":"content_block_start","index":2,"content_block":{"type":"text","text":""}}"#,
-            r#"{"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"so ü"}}"#,
-            r#"{"type":"content_block_stop","index":2}"#,
-            r#"{"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"toolu_1","name":"read_file","input":{}}}"#,
-            r#"{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":""}}"#,
-            r#"{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"{\"path\""}}"#,
-            r#"{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":":\"a\"}"}}"#,
-            r#"{"type":"content_block_stop","index":3}"#,
-            r#"{"type":"content_block_start","index":4,"content_block":{"type":"tool_use","id":"toolu_2","name":"todo","input":{}}}"#,
-            r#"{"type":"content_block_stop","index":4}"#,
-            &ends("tool_use"),
-            STOP,
-        ]);
-        let own = |value: Value| KeptPart::Own(value);
-        assert_eq!(
-            reply,
-            Told {
-                images: Vec::new(),
-                words: "so ü".into(),
-                reasoning: "hm".into(),
-                calls: vec![r#"toolu_1 read_file {"path":"a"}"#.into(), "toolu_2 todo ".into()],
-                usage: Some(Usage {
-                    input: 960,
-                    output: 20,
-                    cached_read: 900,
-                    cached_write: 50,
-                    reasoning: 0
-                }),
-                kept: vec![
-                    own(json!({ "type": "thinking", "thinking": "hm", "signature": "c2ln" })),
-                    own(json!({ "type": "redacted_thinking", "data": "b3BhcXVl" })),
-                    KeptPart::Text { bytes: 5, seal: Value::Null },
-                    KeptPart::Call { seal: Value::Null },
-                    KeptPart::Call { seal: Value::Null },
-                ],
-                stop: StopReason::ToolUse,
-            }
-        );
-    }
-
-    #[test]
-    fn reads_events_however_odd() {
-        let text =
-            r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
-        for frames in [
-            vec![text, STOP],
-            vec![START, text, STOP],
-            vec![
-                r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}"#,
-                &ends("end_turn"),
-            ],
-            vec![
-                text,
-                r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
-                STOP,
-            ],
-            vec![
-                r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}}"#,
-                &ends("stop_sequence"),
-            ],
-            vec![
-                text,
-                r#"{"type":"from_the_future","index":7}"#,
-                r#"{"type":"message_delta","delta":{}}"#,
-                STOP,
-            ],
-            vec![
-                r#"{"type":"message","content":[{"type":"text","text":"a"}],"stop_reason":"end_turn","usage":{"input_tokens":1}}"#,
-            ],
-        ] {
-            let reply = told(&frames);
-            assert_eq!(
-                (reply.words.as_str(), reply.stop, reply.kept),
-                ("a", StopReason::End, vec![]),
-                "{frames:?}"
-            );
-        }
-        let plain = r#"{"type":"message","role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{"a":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":2}}"#;
-        let reply = testing::told::<MessagesReply>(plain).unwrap();
-        assert_eq!(
-            (reply.calls, reply.usage.map(|usage| usage.input)),
-            (vec![r#"t f {"a":1}"#.to_owned()], Some(3))
-        );
-    }
-
-    #[test]
-    fn reads_calls_however_they_come() {
-        let begun = |input: &str| {
-            format!(
-                r#"{{"type":"content_block_start","index":0,"content_block":{{"type":"tool_use","id":"t","name":"f","input":{input}}}}}"#
-            )
-        };
-        let piece = |piece: &str| {
-            format!(
-                r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"input_json_delta","partial_json":{piece}}}}}"#
-            )
-        };
-        for (frames, call) in [
-            (vec![begun(r#"{"a":1}"#)], r#"t f {"a":1}"#),
-            (vec![begun(r#"{"a":1}"#), piece(r#""{\"b\":2}""#)], r#"t f {"b":2}"#),
-            (vec![begun("{}"), piece(r#"{"b":2}"#)], r#"t f {"b":2}"#),
-            (vec![begun("{}"), piece(r#""{\"b\":""#)], r#"t f {"b":"#),
-            (vec![begun("null")], "t f "),
-            (vec![piece(r#""{}""#)], "  {}"),
-        ] {
-            let stop = ends("tool_use");
-            let frames: Vec<&str> =
-                frames.iter().map(String::as_str).chain([stop.as_str(), STOP]).collect();
-            assert_eq!(told(&frames).calls, [call], "{frames:?}");
-        }
-    }
-
-    #[test]
-    fn half_a_thought_is_not_returned() {
-        let thought = [
-            r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
-            r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}"#,
-        ];
-        let (cut, whole) = (ends("max_tokens"), ends("end_turn"));
-        assert_eq!(told(&[thought[0], thought[1], &cut, STOP]).kept, []);
-        assert_eq!(told(&[thought[0], thought[1], &whole, STOP]).kept.len(), 1);
-    }
-
-    #[test]
-    fn says_why_it_stopped() {
-        let text =
-            r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
-        for (reason, stop) in [
-            ("end_turn", StopReason::End),
-            ("pause_turn", StopReason::End),
-            ("max_tokens", StopReason::Length),
-            ("model_context_window_exceeded", StopReason::Length),
-            ("refusal", StopReason::Filtered),
-        ] {
-            assert_eq!(told(&[START, text, &ends(reason), STOP]).stop, stop, "{reason}");
-        }
-    }
-
-    #[test]
-    fn tells_a_broken_answer_from_a_whole_one() {
-        let text =
-            r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
-        assert!(matches!(broken(&[START, text]), Broken::Cut(_)));
-        assert!(matches!(broken(&[r#"{"type":"ping"}"#]), Broken::Garbled(_)));
-        assert!(matches!(broken(&[r#"{"type":"message_start","message":["#]), Broken::Garbled(_)));
-        let overloaded =
-            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
-        let Broken::Reported(fault) = broken(&[START, text, overloaded]) else {
-            panic!("an error inside")
-        };
-        assert_eq!(fault["type"], "overloaded_error");
-        assert_eq!(told(&[START, text, &ends("end_turn"), "{ junk"][..3]).words, "a");
-    }
-
-    #[test]
-    fn an_answer_broken_in_any_way_is_a_whole_reply_or_none() {
-        let start = |index: u64, block: Value| json!({ "type": "content_block_start", "index": index, "content_block": block });
-        let piece = |index: u64, delta: Value| json!({ "type": "content_block_delta", "index": index, "delta": delta });
-        let arguments = |index: u64, part: &str| {
-            piece(index, json!({ "type": "input_json_delta", "partial_json": part }))
-        };
-        let stop = |index: u64| json!({ "type": "content_block_stop", "index": index });
-        mangled::check_stream::<MessagesReply>(&[
-            json!({ "type": "message_start", "message": { "id": "msg_1", "role": "assistant", "content": [], "usage": { "input_tokens": 10, "output_tokens": 1 } } }),
-            json!({ "type": "ping" }),
-            start(0, json!({ "type": "thinking", "thinking": "", "signature": "" })),
-            piece(0, json!({ "type": "thinking_delta", "thinking": "hm" })),
-            piece(0, json!({ "type": "signature_delta", "signature": "c2ln" })),
-            stop(0),
-            start(1, json!({ "type": "redacted_thinking", "data": "b3BhcXVl" })),
-            stop(1),
-            start(2, json!({ "type": "text", "text": "" })),
-            piece(2, json!({ "type": "text_delta", "text": "so ü" })),
-            stop(2),
-            start(
-                3,
-                json!({ "type": "tool_use", "id": "toolu_1", "name": "read_file", "input": {} }),
-            ),
-            arguments(3, "{\"path\""),
-            arguments(3, ":\"😀\"}"),
-            stop(3),
-            start(4, json!({ "type": "tool_use", "id": "toolu_2", "name": "todo", "input": {} })),
-            stop(4),
-            json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use", "stop_sequence": null }, "usage": { "output_tokens": 20 } }),
-            json!({ "type": "message_stop" }),
-        ]);
-        mangled::check_plain::<MessagesReply>(&json!({
-            "type": "message", "role": "assistant",
-            "content": [{ "type": "text", "text": "so" }, { "type": "tool_use", "id": "t", "name": "f", "input": { "a": 1 } }],
-            "stop_reason": "tool_use", "usage": { "input_tokens": 3, "output_tokens": 2 },
-        }));
-    }
-}
+mod tests;

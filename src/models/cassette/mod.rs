@@ -1,7 +1,7 @@
 //! Cassettes: the replies of a run, recorded once and played again without a model.
 //!
 //! A cassette is a file of JSON lines: a first one with its version, then one for each reply, with
-//! what was asked in hashes. What was asked is told apart by parts (mode, system prompt, tools,
+//! what was asked in hashes. What was asked is compared by parts (mode, system prompt, tools,
 //! what came before, what was said since), so that the first difference has a name.
 
 pub mod record;
@@ -24,12 +24,12 @@ use locum_base::tool::ToolName;
 pub const CASSETTE_VERSION: u32 = 2;
 /// Bytes of a part that a cassette shows.
 const SHOWN_BYTES: usize = 160;
-/// Lines of a part that are told apart.
+/// Lines of a part that are compared.
 const LINES: usize = 400;
 
 /// The first line of a cassette.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Header {
+struct CassetteHeader {
     cassette: u32,
     #[serde(flatten)]
     capacities: Capacities,
@@ -75,25 +75,25 @@ pub struct Capacity {
 
 /// One reply and what it was a reply to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Exchange {
+struct RecordedExchange {
     task: u32,
     turn: u32,
     mode: String,
     /// The model's label.
     model: String,
-    asked: Vec<Part>,
+    asked: Vec<RequestPart>,
     /// The pictures of a reply that was to give one, each in base64: they are written to files, so
     /// their hashes are not enough.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pictures: Vec<String>,
     #[serde(flatten)]
-    said: Said,
+    said: RecordedResponse,
 }
 
 /// What a model said.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Said {
+enum RecordedResponse {
     /// A reply.
     Reply(Reply),
     /// That the conversation is too long for it, in its words: the run shortened it and asked
@@ -103,7 +103,7 @@ enum Said {
 
 /// A part of what was asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Part {
+struct RequestPart {
     field: Field,
     /// Of all of it.
     hash: String,
@@ -206,7 +206,7 @@ fn answer(result: &ToolResult) -> String {
     std::iter::once(result.text.clone()).chain(images).collect()
 }
 
-impl Part {
+impl RequestPart {
     fn of(field: Field, text: &str) -> Self {
         let lines = text.lines().take(LINES).map(|line| {
             Sha256::digest(line.as_bytes())

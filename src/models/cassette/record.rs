@@ -14,7 +14,10 @@ use base64::engine::general_purpose::STANDARD;
 use futures::stream::{self, BoxStream, StreamExt};
 use serde_json::Value;
 
-use crate::cassette::{CASSETTE_VERSION, Capacities, Exchange, Header, Part, Said, parts};
+use crate::cassette::{
+    CASSETTE_VERSION, Capacities, CassetteHeader, RecordedExchange, RecordedResponse, RequestPart,
+    parts,
+};
 use crate::retry::assembly::Assembly;
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::secret::Redactor;
@@ -38,7 +41,10 @@ impl Tape {
         let is_new = file.metadata()?.len() == 0;
         let tape = Self { file, name: path.display().to_string(), redactor };
         if is_new {
-            tape.write(&serde_json::to_value(Header { cassette: CASSETTE_VERSION, capacities })?)?;
+            tape.write(&serde_json::to_value(CassetteHeader {
+                cassette: CASSETTE_VERSION,
+                capacities,
+            })?)?;
         }
         Ok(tape)
     }
@@ -48,8 +54,9 @@ impl Tape {
         (&self.file).write_all(format!("{line}\n").as_bytes())
     }
 
-    fn add(&self, mut exchange: Exchange) -> std::io::Result<()> {
-        // Base64 of a picture is no text in which a secret could be found; who draws is told none.
+    fn add(&self, mut exchange: RecordedExchange) -> std::io::Result<()> {
+        // Base64 of a picture is no text in which a secret could be found; an image model is sent
+        // none.
         let pictures = std::mem::take(&mut exchange.pictures);
         let mut line = serde_json::to_value(exchange)?;
         redact(&mut line, &self.redactor);
@@ -73,12 +80,12 @@ impl Recording {
         Self { model, tape }
     }
 
-    fn write(&self, request: &ModelRequest<'_>, said: Said) -> Result<(), ModelError> {
+    fn write(&self, request: &ModelRequest<'_>, said: RecordedResponse) -> Result<(), ModelError> {
         let images = match &said {
-            Said::Reply(reply) if request.picture.is_some() => reply.images.as_slice(),
-            Said::Reply(_) | Said::TooLong(_) => &[],
+            RecordedResponse::Reply(reply) if request.picture.is_some() => reply.images.as_slice(),
+            RecordedResponse::Reply(_) | RecordedResponse::TooLong(_) => &[],
         };
-        let exchange = Exchange {
+        let exchange = RecordedExchange {
             pictures: images
                 .iter()
                 .filter_map(|image| image.content.bytes())
@@ -88,7 +95,10 @@ impl Recording {
             turn: request.turn,
             mode: request.mode.to_owned(),
             model: self.model.label().to_owned(),
-            asked: parts(request).iter().map(|(field, text)| Part::of(*field, text)).collect(),
+            asked: parts(request)
+                .iter()
+                .map(|(field, text)| RequestPart::of(*field, text))
+                .collect(),
             said,
         };
         self.tape.add(exchange).map_err(|err| ModelError::Script {
@@ -111,7 +121,7 @@ impl Model for Recording {
             let delta = match &item {
                 Ok(delta) => delta,
                 Err(ModelError::TooLong { message, .. }) => {
-                    let written = self.write(&request, Said::TooLong(message.clone()));
+                    let written = self.write(&request, RecordedResponse::TooLong(message.clone()));
                     return Some((written.and(item), None));
                 }
                 Err(_) => return Some((item, None)),
@@ -121,7 +131,7 @@ impl Model for Recording {
             if assembly.is_stopped() && fits {
                 let written = assembly
                     .finish(&request)
-                    .map_or(Ok(()), |reply| self.write(&request, Said::Reply(reply)));
+                    .map_or(Ok(()), |reply| self.write(&request, RecordedResponse::Reply(reply)));
                 return Some((written.and(item), None));
             }
             Some((item, Some((deltas, assembly))))

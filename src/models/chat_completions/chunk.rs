@@ -1,20 +1,20 @@
 //! The JSON of a Chat Completions answer, as loosely typed as servers write it.
 //!
-//! In: the bytes of one event or body. Out: a `Chunk`, its parts left as JSON values where servers
-//! disagree about their type, and plain readings of those values. How chunks become a reply is
-//! `reply`'s part.
+//! In: the bytes of one event or body. Out: a `ChatChunk`, its parts left as JSON values where
+//! servers disagree about their type, and plain readings of those values. How chunks become a reply
+//! is `reply`'s part.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::wire::json::{count_at, is_said, read_arguments, read_number, read_text};
+use crate::transport::json::{count_at, is_set, read_arguments, read_number, read_text};
 use locum_base::chat::Usage;
 
 /// One event of a stream, or the whole of an answer that is not streamed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Chunk {
-    pub(crate) choices: Option<Vec<Choice>>,
+pub(crate) struct ChatChunk {
+    pub(crate) choices: Option<Vec<ChatChoice>>,
     pub(crate) usage: Option<Value>,
     pub(crate) x_groq: Option<Value>,
     pub(crate) error: Option<Value>,
@@ -26,10 +26,10 @@ pub(crate) struct Chunk {
 /// One of the replies asked for; only the first counts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Choice {
+pub(crate) struct ChatChoice {
     pub(crate) index: Option<Value>,
-    pub(crate) delta: Option<Piece>,
-    pub(crate) message: Option<Piece>,
+    pub(crate) delta: Option<ChatPiece>,
+    pub(crate) message: Option<ChatPiece>,
     pub(crate) finish_reason: Option<Value>,
     pub(crate) usage: Option<Value>,
     pub(crate) error: Option<Value>,
@@ -38,7 +38,7 @@ pub(crate) struct Choice {
 /// A piece of a reply, or all of it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Piece {
+pub(crate) struct ChatPiece {
     pub(crate) content: Option<Value>,
     pub(crate) reasoning_content: Option<Value>,
     pub(crate) reasoning: Option<Value>,
@@ -64,15 +64,15 @@ pub(crate) struct CallPiece {
     pub(crate) extra_content: Option<Value>,
 }
 
-impl Chunk {
+impl ChatChunk {
     /// Returns what the provider says went wrong, where this is no piece of a reply but an error.
     pub(crate) fn fault(&self) -> Option<&Value> {
-        let own = self.error.as_ref().filter(|error| is_said(error));
+        let own = self.error.as_ref().filter(|error| is_set(error));
         own.or_else(|| {
             self.choices
                 .iter()
                 .flatten()
-                .find_map(|choice| choice.error.as_ref().filter(|error| is_said(error)))
+                .find_map(|choice| choice.error.as_ref().filter(|error| is_set(error)))
         })
     }
 
@@ -89,7 +89,7 @@ impl Chunk {
     }
 }
 
-impl Piece {
+impl ChatPiece {
     /// Returns the visible words and the reasoning of this piece.
     pub(crate) fn texts(&self) -> (String, String) {
         let mut words = String::new();
@@ -98,7 +98,7 @@ impl Piece {
         let named = [&self.reasoning_content, &self.reasoning, &self.reasoning_details]
             .into_iter()
             .flatten()
-            .find(|value| is_said(value));
+            .find(|value| is_set(value));
         let mut thoughts = String::new();
         collect_text(named, &mut reasoning, &mut thoughts);
         reasoning.push_str(&thoughts);
@@ -146,7 +146,7 @@ fn read_call(call: &Value) -> CallPiece {
         id,
         name: read_text(function.get("name")),
         arguments,
-        extra_content: call.get("extra_content").filter(|extra| is_said(extra)).cloned(),
+        extra_content: call.get("extra_content").filter(|extra| is_set(extra)).cloned(),
     }
 }
 

@@ -8,20 +8,20 @@ mod request;
 
 use crate::catalogue::{HostWays, OutputLimit};
 use crate::chat_completions::reply::ChatReply;
-use crate::chat_completions::request::{Fields, Wishes, render_body};
-use crate::profile::Profile;
+use crate::chat_completions::request::{ChatFields, ChatOptions, render_body};
 use crate::resolve::Chosen;
-use crate::wire::{self, Dialect, Door, Protocol, Remote, SetupError};
+use crate::transport::protocol::{
+    Endpoint, ModelDefaults, Protocol, ServerDialect, endpoint_url, openai_key_header,
+};
+use crate::transport::{HttpModel, SetupError};
 use crate::{Model, ModelRequest};
+use locum_base::image::ImageKind;
 
 /// The protocol as one profile speaks it.
 #[derive(Debug)]
 struct ChatCompletions {
-    profile: Profile,
-    /// Whose kept parts are sent back.
-    by: String,
+    defaults: ModelDefaults,
     ways: HostWays,
-    sees_images: bool,
 }
 
 /// Prepares a model behind a Chat Completions endpoint.
@@ -29,7 +29,7 @@ struct ChatCompletions {
 /// # Errors
 /// When the address or a header cannot be used, or the system has no certificates to trust.
 pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
-    let url = wire::endpoint(chosen, |path| {
+    let url = endpoint_url(chosen, |path| {
         if path.ends_with("/chat/completions") {
             path.to_owned()
         } else {
@@ -37,39 +37,36 @@ pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
         }
     })?;
     let newer = chosen.ways.output_limit == OutputLimit::MaxCompletionTokens;
-    let dialect = if newer { Fields::NEWER_LIMIT } else { 0 };
-    let protocol = ChatCompletions {
-        profile: chosen.profile.clone(),
-        by: wire::identity(chosen, &url),
-        ways: chosen.ways.clone(),
-        sees_images: chosen.limits.images,
-    };
-    let door = Door { key_header: wire::openai_key_header(&url), url, headers: &[], dialect };
-    Ok(Box::new(Remote::new(chosen, door, protocol)?))
+    let dialect = if newer { ChatFields::NEWER_LIMIT } else { 0 };
+    let protocol =
+        ChatCompletions { defaults: ModelDefaults::new(chosen, &url), ways: chosen.ways.clone() };
+    let endpoint = Endpoint { key_header: openai_key_header(&url), url, headers: &[], dialect };
+    Ok(Box::new(HttpModel::new(chosen, endpoint, protocol)?))
 }
 
 impl Protocol for ChatCompletions {
-    type Reading = ChatReply;
+    type Parser = ChatReply;
 
     fn body(
         &self,
         request: &ModelRequest<'_>,
-        dialect: Dialect,
+        dialect: ServerDialect,
     ) -> Result<Vec<u8>, serde_json::Error> {
-        let wishes = Wishes {
-            model: &self.profile.model,
-            by: &self.by,
-            temperature: request.temperature.or(self.profile.temperature),
-            max_output_tokens: self.profile.max_output_tokens,
-            effort: self.profile.reasoning_effort,
-            sees_images: self.sees_images,
+        let fields = ChatFields(dialect);
+        let options = ChatOptions {
+            model: &self.defaults.model,
+            by: &self.defaults.by,
+            temperature: self.defaults.temperature(request),
+            max_output_tokens: self.defaults.max_output_tokens(request),
+            effort: self.defaults.effort,
+            images: self.defaults.images(&ImageKind::ALL, fields.has(ChatFields::NO_IMAGES)),
             ways: &self.ways,
-            fields: Fields(dialect),
+            fields,
         };
-        render_body(request, wishes)
+        render_body(request, options)
     }
 
-    fn corrected(&self, dialect: Dialect, status: u16, words: &str) -> Option<Dialect> {
-        Fields(dialect).corrected(status, words).map(|fields| fields.0)
+    fn corrected(&self, dialect: ServerDialect, status: u16, words: &str) -> Option<ServerDialect> {
+        ChatFields(dialect).corrected(status, words).map(|fields| fields.0)
     }
 }

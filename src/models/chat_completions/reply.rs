@@ -7,14 +7,16 @@
 
 use serde_json::{Map, Value};
 
-use crate::chat_completions::chunk::{CallPiece, Chunk, Piece};
-use crate::wire::answer::{Broken, Form, Reading, Said, Taken};
+use crate::chat_completions::chunk::{CallPiece, ChatChunk, ChatPiece};
+use crate::transport::response::{
+    DeltaWriter, PieceKind, ReplyParser, ResponseError, ResponseForm,
+};
 use locum_base::chat::{KeptPart, StopReason};
 
 /// A reply as far as its chunks came.
 #[derive(Debug, Default)]
 pub(crate) struct ChatReply {
-    calls: Vec<Slot>,
+    calls: Vec<CallSlot>,
     text_bytes: usize,
     /// A gateway's account of the reasoning, to be returned.
     details: Vec<Map<String, Value>>,
@@ -22,7 +24,7 @@ pub(crate) struct ChatReply {
 
 /// A call as far as it is known.
 #[derive(Debug, Default)]
-struct Slot {
+struct CallSlot {
     index: Option<u64>,
     id: Option<String>,
     name: String,
@@ -30,39 +32,39 @@ struct Slot {
     extra_content: Option<Value>,
 }
 
-impl Reading for ChatReply {
-    type Piece = Chunk;
+impl ReplyParser for ChatReply {
+    type Piece = ChatChunk;
 
     fn take(
         &mut self,
-        chunk: Chunk,
+        chunk: ChatChunk,
         raw: &[u8],
-        form: Form,
-        said: &mut Said,
-    ) -> Result<Taken, Broken> {
+        form: ResponseForm,
+        out: &mut DeltaWriter,
+    ) -> Result<PieceKind, ResponseError> {
         if let Some(fault) = chunk.fault() {
-            return Err(Broken::Reported(fault.clone()));
+            return Err(ResponseError::Reported(fault.clone()));
         }
         if chunk.is_fault() && chunk.choices.is_none() {
-            return Err(Broken::Reported(serde_json::from_slice(raw).unwrap_or_default()));
+            return Err(ResponseError::Reported(serde_json::from_slice(raw).unwrap_or_default()));
         }
-        said.count(chunk.usage());
-        let Some(choices) = chunk.choices else { return Ok(Taken::Odd) };
+        out.count(chunk.usage());
+        let Some(choices) = chunk.choices else { return Ok(PieceKind::Other) };
         for choice in choices {
-            if form == Form::Plain && choice.message.is_some() {
+            if form == ResponseForm::Plain && choice.message.is_some() {
                 // A whole message needs no finish reason to be whole.
-                said.done();
+                out.done();
             }
             if choice.index.as_ref().and_then(Value::as_u64).unwrap_or(0) != 0 {
                 continue;
             }
             if let Some(piece) = choice.delta.or(choice.message) {
-                self.take_piece(&piece, said);
+                self.take_piece(&piece, out);
             }
             let reason = choice.finish_reason.as_ref().and_then(Value::as_str).unwrap_or_default();
-            said.finish(read_finish(reason)?);
+            out.finish(read_finish(reason)?);
         }
-        Ok(Taken::Piece)
+        Ok(PieceKind::Reply)
     }
 
     fn parts(&mut self) -> Vec<KeptPart> {
@@ -81,7 +83,7 @@ impl Reading for ChatReply {
 }
 
 impl ChatReply {
-    fn take_piece(&mut self, piece: &Piece, said: &mut Said) {
+    fn take_piece(&mut self, piece: &ChatPiece, out: &mut DeltaWriter) {
         let (words, reasoning) = piece.texts();
         self.text_bytes += words.len();
         for detail in piece
@@ -94,13 +96,13 @@ impl ChatReply {
         {
             self.take_detail(detail);
         }
-        said.reasoning(&reasoning);
-        said.text(&words);
-        piece.images().for_each(|data| said.image(data));
+        out.reasoning(&reasoning);
+        out.text(&words);
+        piece.images().for_each(|data| out.image(data));
         let calls = piece.calls();
         let several = calls.len() > 1;
         for (position, call) in calls.into_iter().enumerate() {
-            self.take_call(call, several.then_some(position), said);
+            self.take_call(call, several.then_some(position), out);
         }
     }
 
@@ -130,11 +132,11 @@ impl ChatReply {
     }
 
     /// `position` is the piece's place among several of one chunk.
-    fn take_call(&mut self, piece: CallPiece, position: Option<usize>, said: &mut Said) {
+    fn take_call(&mut self, piece: CallPiece, position: Option<usize>, out: &mut DeltaWriter) {
         let found = self.find_call(&piece, position);
         let at = found.unwrap_or(self.calls.len());
         if found.is_none() {
-            self.calls.push(Slot { index: piece.index, ..Slot::default() });
+            self.calls.push(CallSlot { index: piece.index, ..CallSlot::default() });
         }
         let Some(slot) = self.calls.get_mut(at) else { return };
         let id = piece.id.filter(|_| slot.id.is_none());
@@ -145,7 +147,7 @@ impl ChatReply {
         slot.name.push_str(name.as_deref().unwrap_or_default());
         slot.has_arguments |= !piece.arguments.is_empty();
         slot.extra_content = piece.extra_content.or(slot.extra_content.take());
-        said.call(at, id, name, piece.arguments);
+        out.call(at, id, name, piece.arguments);
     }
 
     /// Finds the call a piece belongs to; `None` when it begins a new one.
@@ -158,7 +160,7 @@ impl ChatReply {
             }
             // A new id begins a new call, even under a number that is taken: some servers number
             // every call 0.
-            let unnamed = |slot: &&Slot| {
+            let unnamed = |slot: &&CallSlot| {
                 slot.id.is_none() && slot.index == piece.index && piece.index.is_some()
             };
             return self.calls.iter().rposition(|slot| unnamed(&slot));
@@ -183,7 +185,7 @@ impl ChatReply {
     }
 }
 
-fn read_finish(reason: &str) -> Result<Option<StopReason>, Broken> {
+fn read_finish(reason: &str) -> Result<Option<StopReason>, ResponseError> {
     match reason {
         "" | "null" => Ok(None),
         "length" | "max_tokens" | "model_length" | "max_output_tokens" => {
@@ -194,7 +196,7 @@ fn read_finish(reason: &str) -> Result<Option<StopReason>, Broken> {
         }
         "tool_calls" | "function_call" | "tool_use" => Ok(Some(StopReason::ToolUse)),
         "error" | "insufficient_system_resource" | "network_error" | "abort" => {
-            Err(Broken::Cut(format!("the provider stopped writing with `{reason}`")))
+            Err(ResponseError::Cut(format!("the provider stopped writing with `{reason}`")))
         }
         // `stop`, `eos`, `end_turn` and whatever else servers call it.
         _ => Ok(Some(StopReason::End)),
@@ -202,421 +204,4 @@ fn read_finish(reason: &str) -> Result<Option<StopReason>, Broken> {
 }
 
 #[cfg(test)]
-mod tests {
-    use pretty_assertions::assert_eq;
-    use serde_json::{Value, json};
-
-    use super::{Broken, ChatReply};
-    use crate::Delta;
-    use crate::wire::answer::testing::{self, Told, events};
-    use crate::wire::mangled;
-    use locum_base::chat::{KeptPart, StopReason, Usage};
-
-    fn read(body: &[u8], cut: usize, broken: Option<&str>) -> Result<Vec<Delta>, Broken> {
-        testing::read::<ChatReply>(body, cut, broken)
-    }
-
-    fn told(body: &str) -> Result<Told, Broken> {
-        testing::told::<ChatReply>(body)
-    }
-
-    fn delta(piece: &str) -> String {
-        format!(r#"{{"choices":[{{"index":0,"delta":{piece},"finish_reason":null}}]}}"#)
-    }
-
-    fn calls(pieces: &[&str]) -> Vec<String> {
-        let mut frames: Vec<String> =
-            pieces.iter().map(|piece| delta(&format!(r#"{{"tool_calls":{piece}}}"#))).collect();
-        frames.push(END.to_owned());
-        told(&events(&frames.iter().map(String::as_str).collect::<Vec<_>>())).unwrap().calls
-    }
-
-    const END: &str = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
-
-    #[test]
-    fn images_of_a_gateway_are_taken_and_addresses_are_not() {
-        let piece = delta(
-            r#"{"content":"see","images":[{"image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}},{"image_url":{"url":"https://x.example/a.png"}},7]}"#,
-        );
-        let reply = told(&events(&[&piece, END])).unwrap();
-        assert_eq!(
-            (reply.words.as_str(), reply.images),
-            ("see", vec!["image 2x3 png, 29 bytes".to_owned()])
-        );
-    }
-
-    fn words(body: &str) -> String {
-        told(body).unwrap().words
-    }
-
-    #[test]
-    fn reads_the_protocol_as_it_is_written_down() {
-        let body = events(&[
-            r#"{"id":"x","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}],"usage":null}"#,
-            &delta(r#"{"content":"Hel"}"#),
-            &delta(r#"{"content":"lo ü"}"#),
-            r#"{"choices":[{"index":0,"delta":{},"finish_reason":"length"}],"usage":null}"#,
-            r#"{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}"#,
-            "[DONE]",
-        ]);
-        let usage = Usage { input: 9, output: 5, cached_read: 4, reasoning: 2, ..Usage::default() };
-        assert_eq!(
-            told(&body),
-            Ok(Told {
-                words: "Hello ü".into(),
-                usage: Some(usage),
-                stop: StopReason::Length,
-                ..Told::default()
-            })
-        );
-    }
-
-    #[test]
-    fn reads_parallel_calls_however_they_are_numbered() {
-        let standard = [
-            r#"[{"index":0,"id":"a","type":"function","function":{"name":"read_file","arguments":""}}]"#,
-            r#"[{"index":1,"id":"b","type":"function","function":{"name":"list_files","arguments":"{\"p"}}]"#,
-            r#"[{"index":0,"function":{"arguments":"{\"path\""}},{"index":1,"function":{"arguments":"\":2}"}}]"#,
-            r#"[{"index":0,"function":{"arguments":":1}"}}]"#,
-        ];
-        let both = [r#"a read_file {"path":1}"#, r#"b list_files {"p":2}"#];
-        assert_eq!(calls(&standard), both);
-        let by_id = [
-            r#"[{"id":"a","function":{"name":"read_file","arguments":"{\"path\""}},{"id":"b","function":{"name":"list_files","arguments":""}}]"#,
-            r#"[{"id":"b","function":{"arguments":"{\"p\":2}"}}]"#,
-            r#"[{"id":"a","function":{"arguments":":1}"}}]"#,
-        ];
-        assert_eq!(calls(&by_id), both);
-        let every_call_is_zero = [
-            r#"[{"index":0,"id":"a","function":{"name":"read_file","arguments":"{\"path\":1}"}}]"#,
-            r#"[{"index":0,"id":"b","function":{"name":"list_files","arguments":"{\"p\""}}]"#,
-            r#"[{"index":0,"function":{"arguments":":2}"}}]"#,
-        ];
-        assert_eq!(calls(&every_call_is_zero), both);
-        let by_order = [
-            r#"[{"function":{"name":"read_file","arguments":"{}"}},{"function":{"name":"read_file","arguments":"{\"p\""}}]"#,
-            r#"[{"function":{"arguments":":2}"}}]"#,
-        ];
-        assert_eq!(calls(&by_order), [" read_file {}", r#" read_file {"p":2}"#]);
-        let by_place = [
-            r#"[{"function":{"name":"a"}},{"function":{"name":"b"}}]"#,
-            r#"[{"function":{"arguments":"1"}},{"function":{"arguments":"2"}}]"#,
-        ];
-        assert_eq!(calls(&by_place), [" a 1", " b 2"]);
-    }
-
-    #[test]
-    fn reads_calls_however_they_are_written() {
-        for (pieces, call) in [
-            (
-                &[
-                    r#"[{"index":0,"id":"a","function":{"name":"f","arguments":{"path":"x","n":1}}}]"#,
-                ][..],
-                r#"a f {"path":"x","n":1}"#,
-            ),
-            (&[r#"[{"index":"0","id":7,"function":{"name":"f","arguments":null}}]"#], "7 f "),
-            (&[r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}"#], "a f {}"),
-            (&[r#"[{"index":0,"id":"a","name":"f","arguments":"{}"}]"#], "a f {}"),
-            (
-                &[
-                    r#"[{"index":0,"function":{"name":"f"}}]"#,
-                    r#"[{"index":0,"id":"late","function":{"arguments":"{}"}}]"#,
-                ],
-                "late f {}",
-            ),
-            (
-                &[
-                    r#"[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]"#,
-                    r#"[{"index":0,"id":"a","function":{"name":"f","arguments":"}"}}]"#,
-                ],
-                "a f {}",
-            ),
-            (
-                &[
-                    r#"[{"index":0,"id":"a","function":{"name":"read"}}]"#,
-                    r#"[{"index":0,"function":{"name":"_file","arguments":"{}"}}]"#,
-                ],
-                "a read_file {}",
-            ),
-            (&[r#"[{"index":3,"id":"a","function":{"name":"f","arguments":"{}"}},{}]"#], "a f {}"),
-        ] {
-            assert_eq!(calls(pieces), [call], "{pieces:?}");
-        }
-        let legacy = events(&[
-            &delta(r#"{"function_call":{"name":"f","arguments":"{"}}"#),
-            &delta(r#"{"function_call":{"arguments":"}"}}"#),
-            END,
-        ]);
-        assert_eq!(told(&legacy).unwrap().calls, [" f {}"]);
-    }
-
-    #[test]
-    fn reads_content_in_parts_and_reasoning_under_every_name() {
-        for (piece, words, reasoning) in [
-            (r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}"#, "ab", ""),
-            (
-                r#"{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"b"}]}"#,
-                "b",
-                "hm",
-            ),
-            (r#"{"content":null,"reasoning_content":"hm"}"#, "", "hm"),
-            (r#"{"content":"","reasoning":"hm"}"#, "", "hm"),
-            (r#"{"reasoning_content":"hm","reasoning":"hm","content":"b"}"#, "b", "hm"),
-            (r#"{"reasoning_content":"","reasoning":"hm"}"#, "", "hm"),
-            (r#"{"refusal":"no"}"#, "no", ""),
-        ] {
-            let told = told(&events(&[&delta(piece), END])).unwrap();
-            assert_eq!(
-                (told.words.as_str(), told.reasoning.as_str()),
-                (words, reasoning),
-                "{piece}"
-            );
-        }
-    }
-
-    #[test]
-    fn finds_the_count_of_tokens_wherever_it_is() {
-        let usage = |frames: &[&str]| {
-            told(&events(frames))
-                .unwrap()
-                .usage
-                .map(|usage| (usage.input, usage.output, usage.cached_read))
-        };
-        let with_finish = r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#;
-        for (frames, found) in [
-            (&[END, "[DONE]"][..], None),
-            (&[with_finish, "[DONE]"], Some((3, 2, 0))),
-            (&[with_finish, r#"{"choices":[],"usage":null}"#], Some((3, 2, 0))),
-            (
-                &[
-                    r#"{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}"#,
-                    with_finish,
-                ],
-                Some((3, 2, 0)),
-            ),
-            (
-                &[END, r#"{"x_groq":{"usage":{"prompt_tokens":3,"completion_tokens":2}}}"#],
-                Some((3, 2, 0)),
-            ),
-            (
-                &[
-                    r#"{"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":3.0,"completion_tokens":2,"cached_tokens":1}}]}"#,
-                ],
-                Some((3, 2, 1)),
-            ),
-            (
-                &[
-                    END,
-                    r#"{"choices":null,"usage":{"prompt_tokens":3,"completion_tokens":2,"prompt_cache_hit_tokens":1}}"#,
-                ],
-                Some((3, 2, 1)),
-            ),
-            (&[END, r#"{"choices":[],"usage":{"prompt_tokens":0,"completion_tokens":0}}"#], None),
-        ] {
-            assert_eq!(usage(frames), found, "{frames:?}");
-        }
-    }
-
-    #[test]
-    fn is_whole_with_a_finish_reason_or_done() {
-        let text = delta(r#"{"content":"a"}"#);
-        for (frames, stop) in [
-            (vec![text.as_str(), END, "[DONE]"], StopReason::End),
-            (vec![&text, END], StopReason::End),
-            (vec![&text, "[DONE]"], StopReason::End),
-            (vec![&text, END, "{ junk"], StopReason::End),
-            (vec![&text, r#"{"choices":[{"delta":{},"finish_reason":"eos"}]}"#], StopReason::End),
-            (
-                vec![&text, r#"{"choices":[{"delta":{},"finish_reason":"content_filter"}]}"#],
-                StopReason::Filtered,
-            ),
-        ] {
-            let body = events(&frames);
-            let deltas = read(body.trim_end().as_bytes(), 5, None).unwrap();
-            assert_eq!(deltas.last(), Some(&Delta::Stop(stop)), "{frames:?}");
-        }
-        let broken_after_finish = read(events(&[&text, END]).as_bytes(), 9, Some("reset")).unwrap();
-        assert_eq!(broken_after_finish.last(), Some(&Delta::Stop(StopReason::End)));
-    }
-
-    #[test]
-    fn is_broken_without_either() {
-        let text = delta(r#"{"content":"a"}"#);
-        for (body, broken) in [
-            (events(&[&text]), None),
-            (events(&[&text]), Some("reset")),
-            (String::new(), None),
-            (format!("{}data: {{\"choices\":[{{\"del", events(&[&text])), None),
-            (": keep-alive\n\n".to_owned(), None),
-            (r#"{"choices":[{"message":{"content":"hal"#.to_owned(), None),
-            (events(&[r#"{"choices":[{"delta":{},"finish_reason":"error"}]}"#]), None),
-            (
-                events(&[
-                    r#"{"choices":[{"delta":{},"finish_reason":"insufficient_system_resource"}]}"#,
-                ]),
-                None,
-            ),
-        ] {
-            assert!(matches!(read(body.as_bytes(), 11, broken), Err(Broken::Cut(_))), "{body}");
-        }
-    }
-
-    #[test]
-    fn says_what_is_no_answer_at_all() {
-        for body in [
-            "<html><body>Sign in</body></html>",
-            "hello there",
-            "data: hello\n\n",
-            r#"{"hello":"there"}"#,
-            "{ not json",
-            "data: {\"choices\": [oops]}\n\ndata: [DONE]\n\n",
-            r#"{"choices":"none"}"#,
-        ] {
-            let read = read(body.as_bytes(), 1000, None);
-            assert!(matches!(read, Err(Broken::Garbled(_))), "{body}: {read:?}");
-        }
-    }
-
-    #[test]
-    fn finds_errors_inside_an_accepted_answer() {
-        let text = delta(r#"{"content":"a"}"#);
-        for body in [
-            events(&[&text, r#"{"error":{"message":"overloaded","code":529}}"#]),
-            events(&[&text, r#"{"error":"out of memory"}"#]),
-            events(&[
-                r#"{"choices":[{"delta":{"content":""},"finish_reason":"error","error":{"code":502}}]}"#,
-            ]),
-            events(&[r#"{"object":"error","message":"too long"}"#]),
-            "event: error\ndata: {\"type\":\"error\",\"message\":\"x\"}\n\n".to_owned(),
-            r#"{"error":{"message":"no"}}"#.to_owned(),
-        ] {
-            assert!(matches!(read(body.as_bytes(), 13, None), Err(Broken::Reported(_))), "{body}");
-        }
-        assert_eq!(
-            words(&events(&[r#"{"choices":[{"delta":{"content":"a"}}],"error":null}"#, END])),
-            "a"
-        );
-    }
-
-    #[test]
-    fn reads_an_answer_that_is_not_streamed() {
-        let body = r#" {"id":"x","choices":[{"index":0,"message":{"role":"assistant","content":"hi","tool_calls":[
-            {"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"g","arguments":{"p":1}}}]},
-            "finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#;
-        let usage = Usage { input: 3, output: 2, ..Usage::default() };
-        let calls = vec!["a f {}".to_owned(), r#"b g {"p":1}"#.to_owned()];
-        assert_eq!(
-            told(body),
-            Ok(Told {
-                words: "hi".into(),
-                calls,
-                usage: Some(usage),
-                stop: StopReason::ToolUse,
-                ..Told::default()
-            })
-        );
-        assert_eq!(words(r#"{"choices":[{"message":{"content":"hi"}}]}"#), "hi");
-        assert_eq!(
-            words(&format!(
-                "{}\n{}\n{END}\n",
-                delta(r#"{"content":"a"}"#),
-                delta(r#"{"content":"b"}"#)
-            )),
-            "ab"
-        );
-        assert_eq!(words(&format!("[{},{END}]", delta(r#"{"content":"a"}"#))), "a");
-    }
-
-    #[test]
-    fn reads_frames_however_odd() {
-        let text = delta(r#"{"content":"a"}"#);
-        for body in [
-            format!("data:{text}\n\ndata:{END}\n\n"),
-            format!("data: {text}\r\n\r\ndata: {END}\r\n\r\n"),
-            format!(
-                "\u{feff}: hi\n\n: PROCESSING\n\ndata: {text}\n\ndata: \n\ndata: ping\n\ndata: \
-                 {END}\n\ndata: [DONE]\n\ndata: {{ after\n\n"
-            ),
-            format!("data: {text}\ndata: {END}\ndata: [DONE]\n"),
-            format!("event: message\nid: 1\ndata: {text}\n\nevent: message\ndata: {END}\n\n"),
-            format!(
-                "data: {text}\n\ndata: \
-                 {{\"choices\":[{{\"index\":1,\"delta\":{{\"content\":\"other\"}}}}]}}\n\ndata: \
-                 {END}\n\n"
-            ),
-        ] {
-            assert_eq!(words(&body), "a", "{body}");
-        }
-    }
-
-    #[test]
-    fn survives_bytes_that_are_no_text() {
-        let body = [
-            b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xffb\"}}]}\n\n".as_slice(),
-            events(&[END]).as_bytes(),
-        ]
-        .concat();
-        assert_eq!(read(&body, 3, None).unwrap().first(), Some(&Delta::Text("a\u{fffd}b".into())));
-    }
-
-    #[test]
-    fn keeps_what_a_gateway_wants_back() {
-        let reply = told(&events(&[
-            &delta(r#"{"reasoning_details":[{"type":"reasoning.text","index":0,"text":"h","signature":null}]}"#),
-            &delta(r#"{"reasoning_details":[{"type":"reasoning.text","index":0,"text":"m"}]}"#),
-            &delta(r#"{"reasoning_details":[{"type":"reasoning.text","index":0,"signature":"c2ln"}],"content":"so"}"#),
-            &delta(r#"{"reasoning_details":[{"type":"reasoning.encrypted","index":1,"data":"b3BhcXVl"}]}"#),
-            &delta(r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"x"}}}]}"#),
-            END,
-        ]))
-        .unwrap();
-        assert_eq!((reply.words.as_str(), reply.reasoning.as_str()), ("so", "hm"));
-        let details = serde_json::json!({ "reasoning_details": [
-            { "type": "reasoning.text", "index": 0, "text": "hm", "signature": "c2ln" },
-            { "type": "reasoning.encrypted", "index": 1, "data": "b3BhcXVl" },
-        ] });
-        let seal =
-            serde_json::json!({ "extra_content": { "google": { "thought_signature": "x" } } });
-        assert_eq!(
-            reply.kept,
-            [
-                KeptPart::Own(details),
-                KeptPart::Text { bytes: 2, seal: Value::Null },
-                KeptPart::Call { seal }
-            ]
-        );
-    }
-
-    #[test]
-    fn an_answer_broken_in_any_way_is_a_whole_reply_or_none() {
-        let chunk = |delta: Value| json!({ "id": "x", "choices": [{ "index": 0, "delta": delta, "finish_reason": null }], "usage": null });
-        let call = |index: u64, id: &str, name: &str| {
-            chunk(
-                json!({ "tool_calls": [{ "index": index, "id": id, "type": "function", "function": { "name": name, "arguments": "" } }] }),
-            )
-        };
-        let arguments = |index: u64, part: &str| {
-            chunk(json!({ "tool_calls": [{ "index": index, "function": { "arguments": part } }] }))
-        };
-        mangled::check_stream::<ChatReply>(&[
-            chunk(json!({ "role": "assistant", "content": "" })),
-            chunk(json!({ "reasoning_content": "hm" })),
-            chunk(
-                json!({ "reasoning_details": [{ "type": "reasoning.encrypted", "index": 0, "data": "b3BhcXVl" }] }),
-            ),
-            chunk(json!({ "content": "so ü" })),
-            chunk(json!({ "content": [{ "type": "text", "text": "!" }] })),
-            call(0, "a", "read_file"),
-            arguments(0, "{\"path\""),
-            call(1, "b", "todo"),
-            arguments(0, ":\"😀\"}"),
-            arguments(1, "{}"),
-            json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "tool_calls" }] }),
-            json!({ "choices": [], "usage": { "prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": { "cached_tokens": 4 } } }),
-        ]);
-        mangled::check_plain::<ChatReply>(&json!({ "choices": [{
-            "index": 0, "finish_reason": "tool_calls",
-            "message": { "content": "so", "tool_calls": [{ "id": "a", "function": { "name": "f", "arguments": "{\"a\":1}" } }] },
-        }], "usage": { "prompt_tokens": 9, "completion_tokens": 5 } }));
-    }
-}
+mod tests;

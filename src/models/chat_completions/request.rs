@@ -1,6 +1,6 @@
 //! The body of a Chat Completions request.
 //!
-//! In: a request and the wishes of profile and host. Out: JSON bytes whose keys always come in one
+//! In: a request and the options of profile and host. Out: JSON bytes whose keys always come in one
 //! order with the conversation last, so that from turn to turn everything before the new messages
 //! stays byte for byte the same and a provider's cache holds. It sends nothing.
 
@@ -13,68 +13,68 @@ use serde_json::Value;
 use crate::ModelRequest;
 use crate::catalogue::HostWays;
 use crate::profile::Effort;
-use crate::wire::Dialect;
-use crate::wire::images::{DataUri, Shown, shown};
-use crate::wire::json::Arguments;
-use crate::wire::parts::{Part, in_order};
+use crate::transport::images::{DataUri, SentImage, sent_images};
+use crate::transport::json::CallArguments;
+use crate::transport::parts::{ReplyPart, reply_parts};
+use crate::transport::protocol::ServerDialect;
 use locum_base::chat::{Message, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 
 /// What a body depends on besides the request.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Wishes<'a> {
+pub(super) struct ChatOptions<'a> {
     /// The model's name at the provider.
     pub(super) model: &'a str,
     /// Whose kept parts are sent back.
     pub(super) by: &'a str,
     /// Sampling temperature.
     pub(super) temperature: Option<f64>,
-    /// Most tokens of one reply, where the request does not say.
+    /// Most tokens of the reply.
     pub(super) max_output_tokens: Option<u32>,
     /// How hard to think; the provider's default when absent.
     pub(super) effort: Option<Effort>,
-    /// Whether the model sees images.
-    pub(super) sees_images: bool,
+    /// The kinds of images it is sent.
+    pub(super) images: &'static [ImageKind],
     /// What the host is known to want.
     pub(super) ways: &'a HostWays,
     /// How this server wants optional fields.
-    pub(super) fields: Fields,
+    pub(super) fields: ChatFields,
 }
 
-impl Wishes<'_> {
+impl ChatOptions<'_> {
     fn returns_reasoning(&self) -> bool {
-        self.ways.returns_reasoning || self.fields.has(Fields::RETURNS_REASONING)
+        self.ways.returns_reasoning || self.fields.has(ChatFields::RETURNS_REASONING)
     }
 
     fn strict_calls(&self) -> bool {
-        self.ways.strict_calls || self.fields.has(Fields::STRICT_CALLS)
+        self.ways.strict_calls || self.fields.has(ChatFields::STRICT_CALLS)
     }
 }
 
 /// How a server wants the fields on which compatible servers differ, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Fields(pub(super) Dialect);
+pub(super) struct ChatFields(pub(super) ServerDialect);
 
-impl Fields {
+impl ChatFields {
     /// The newer name of the field that limits the reply.
-    pub(super) const NEWER_LIMIT: Dialect = 1;
+    pub(super) const NEWER_LIMIT: ServerDialect = 1;
     /// No `stream_options`.
-    const NO_STREAM_OPTIONS: Dialect = 1 << 1;
+    const NO_STREAM_OPTIONS: ServerDialect = 1 << 1;
     /// No temperature.
-    const NO_TEMPERATURE: Dialect = 1 << 2;
+    const NO_TEMPERATURE: ServerDialect = 1 << 2;
     /// No effort of reasoning.
-    const NO_EFFORT: Dialect = 1 << 3;
+    const NO_EFFORT: ServerDialect = 1 << 3;
     /// No images.
-    const NO_IMAGES: Dialect = 1 << 4;
+    pub(super) const NO_IMAGES: ServerDialect = 1 << 4;
     /// The reasoning of replies with calls goes back.
-    const RETURNS_REASONING: Dialect = 1 << 5;
+    const RETURNS_REASONING: ServerDialect = 1 << 5;
     /// Names of calls of nine letters or digits, and nothing said between answers and the reply to
     /// them.
-    const STRICT_CALLS: Dialect = 1 << 6;
+    const STRICT_CALLS: ServerDialect = 1 << 6;
     /// No thinking where there are tools.
-    const UNTHINKING: Dialect = 1 << 7;
+    const UNTHINKING: ServerDialect = 1 << 7;
 
-    fn has(self, bit: Dialect) -> bool {
+    pub(super) fn has(self, bit: ServerDialect) -> bool {
         self.0 & bit != 0
     }
 
@@ -144,31 +144,33 @@ impl Fields {
 /// When a tool's schema cannot be written as JSON.
 pub(super) fn render_body(
     request: &ModelRequest<'_>,
-    wishes: Wishes<'_>,
+    options: ChatOptions<'_>,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let limit = request.max_output_tokens.or(wishes.max_output_tokens);
-    let newer = wishes.fields.has(Fields::NEWER_LIMIT);
-    let unthinking = wishes.fields.has(Fields::UNTHINKING) && !request.tools.is_empty();
-    let effort = if unthinking { Some(Effort::None) } else { wishes.effort };
+    let limit = options.max_output_tokens;
+    let newer = options.fields.has(ChatFields::NEWER_LIMIT);
+    let unthinking = options.fields.has(ChatFields::UNTHINKING) && !request.tools.is_empty();
+    let effort = if unthinking { Some(Effort::None) } else { options.effort };
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     if !request.system.is_empty() {
-        messages.push(WireMessage::System { content: request.system });
+        messages.push(ChatMessage::System { content: request.system });
     }
     for message in request.messages {
-        push_message(&mut messages, message, wishes);
+        push_message(&mut messages, message, options);
     }
-    if let (Some(WireMessage::User { content }), Some(from)) =
+    if let (Some(ChatMessage::User { content }), Some(from)) =
         (messages.last_mut(), request.picture.and_then(|picture| picture.from))
     {
-        content.show(shown(slice::from_ref(from), &ImageKind::ALL).map(content_part));
+        content.show(sent_images(slice::from_ref(from), &ImageKind::ALL).map(content_part));
     }
-    serde_json::to_vec(&Body {
-        model: wishes.model,
+    serde_json::to_vec(&ChatBody {
+        model: options.model,
         stream: true,
-        stream_options: (!wishes.fields.has(Fields::NO_STREAM_OPTIONS))
+        stream_options: (!options.fields.has(ChatFields::NO_STREAM_OPTIONS))
             .then_some(StreamOptions { include_usage: true }),
-        temperature: wishes.temperature.filter(|_| !wishes.fields.has(Fields::NO_TEMPERATURE)),
-        reasoning_effort: effort.filter(|_| !wishes.fields.has(Fields::NO_EFFORT)),
+        temperature: options
+            .temperature
+            .filter(|_| !options.fields.has(ChatFields::NO_TEMPERATURE)),
+        reasoning_effort: effort.filter(|_| !options.fields.has(ChatFields::NO_EFFORT)),
         max_tokens: limit.filter(|_| !newer),
         max_completion_tokens: limit.filter(|_| newer),
         modalities: request.picture.map(|_| ["image", "text"]),
@@ -178,7 +180,7 @@ pub(super) fn render_body(
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct ChatBody<'a> {
     model: &'a str,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -195,8 +197,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     modalities: Option<[&'static str; 2]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<WireTool<'a>>,
-    messages: Vec<WireMessage<'a>>,
+    tools: Vec<ChatTool<'a>>,
+    messages: Vec<ChatMessage<'a>>,
 }
 
 #[derive(Serialize)]
@@ -206,12 +208,12 @@ struct StreamOptions {
 
 #[derive(Serialize)]
 #[serde(tag = "role", rename_all = "lowercase")]
-enum WireMessage<'a> {
+enum ChatMessage<'a> {
     System {
         content: &'a str,
     },
     User {
-        content: Content<'a>,
+        content: ChatContent<'a>,
     },
     Assistant {
         /// Null beside tool calls: some servers refuse an empty text there.
@@ -221,22 +223,22 @@ enum WireMessage<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         reasoning_details: Option<&'a Value>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        tool_calls: Vec<WireCall<'a>>,
+        tool_calls: Vec<ChatCall<'a>>,
     },
     Tool {
         tool_call_id: Cow<'a, str>,
-        content: Content<'a>,
+        content: ChatContent<'a>,
     },
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Content<'a> {
+enum ChatContent<'a> {
     Words(Cow<'a, str>),
     Parts(Vec<ContentPart<'a>>),
 }
 
-impl<'a> Content<'a> {
+impl<'a> ChatContent<'a> {
     fn add(&mut self, text: &'a str) {
         match self {
             Self::Words(words) => {
@@ -265,85 +267,88 @@ impl<'a> Content<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum ContentPart<'a> {
     Text { text: &'a str },
-    ImageUrl { image_url: Address<'a> },
+    ImageUrl { image_url: ImageUrl<'a> },
 }
 
 #[derive(Serialize)]
-struct Address<'a> {
+struct ImageUrl<'a> {
     url: DataUri<'a>,
 }
 
-fn content_part(shown: Shown<'_>) -> ContentPart<'_> {
+fn content_part(shown: SentImage<'_>) -> ContentPart<'_> {
     match shown {
-        Shown::Words(text) => ContentPart::Text { text },
-        Shown::Picture(picture) => {
-            ContentPart::ImageUrl { image_url: Address { url: picture.data_uri() } }
+        SentImage::Note(text) => ContentPart::Text { text },
+        SentImage::Image(picture) => {
+            ContentPart::ImageUrl { image_url: ImageUrl { url: picture.data_uri() } }
         }
     }
 }
 
 #[derive(Serialize)]
-struct WireCall<'a> {
+struct ChatCall<'a> {
     id: Cow<'a, str>,
     #[serde(rename = "type")]
     kind: &'static str,
-    function: WireFunction<'a>,
+    function: CalledFunction<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     extra_content: Option<&'a Value>,
 }
 
 #[derive(Serialize)]
-struct WireFunction<'a> {
+struct CalledFunction<'a> {
     name: &'a str,
     arguments: Cow<'a, str>,
 }
 
 #[derive(Serialize)]
-struct WireTool<'a> {
+struct ChatTool<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    function: WireToolFunction<'a>,
+    function: FunctionSpec<'a>,
 }
 
 #[derive(Serialize)]
-struct WireToolFunction<'a> {
+struct FunctionSpec<'a> {
     name: &'a str,
     description: &'a str,
     parameters: &'a Value,
 }
 
-fn push_message<'a>(messages: &mut Vec<WireMessage<'a>>, message: &'a Message, wishes: Wishes<'_>) {
-    let strict = wishes.strict_calls();
+fn push_message<'a>(
+    messages: &mut Vec<ChatMessage<'a>>,
+    message: &'a Message,
+    options: ChatOptions<'_>,
+) {
+    let strict = options.strict_calls();
     match message {
         Message::User { text } => match messages.last_mut() {
             // Nothing may stand between answers and the reply to them.
-            Some(WireMessage::Tool { content, .. }) if strict => content.add(text),
-            Some(_) | None => {
-                messages.push(WireMessage::User { content: Content::Words(Cow::Borrowed(text)) })
-            }
+            Some(ChatMessage::Tool { content, .. }) if strict => content.add(text),
+            Some(_) | None => messages
+                .push(ChatMessage::User { content: ChatContent::Words(Cow::Borrowed(text)) }),
         },
         Message::Assistant { text, reasoning, calls, kept } => {
             let (mut details, mut tool_calls) = (None, Vec::with_capacity(calls.len()));
-            for part in in_order(text, calls, kept.as_ref(), wishes.by) {
+            for part in reply_parts(text, calls, kept.as_ref(), options.by) {
                 match part {
-                    Part::Own(own) => details = own.get("reasoning_details"),
-                    Part::Text(..) => {}
-                    Part::Call(call, seal) => {
+                    ReplyPart::Own(own) => details = own.get("reasoning_details"),
+                    ReplyPart::Text(..) => {}
+                    ReplyPart::Call(call, seal) => {
                         tool_calls.push(wire_call(call, seal.get("extra_content"), strict))
                     }
                 }
             }
-            messages.push(WireMessage::Assistant {
+            messages.push(ChatMessage::Assistant {
                 content: (!text.is_empty() || calls.is_empty()).then_some(text.as_str()),
                 // A host that wants it back misses it beside calls even where there was none.
                 reasoning_content: Some(reasoning.as_str()).filter(|reasoning| {
-                    wishes.returns_reasoning() && !(reasoning.is_empty() && calls.is_empty())
+                    options.returns_reasoning() && !(reasoning.is_empty() && calls.is_empty())
                 }),
                 reasoning_details: details,
                 tool_calls,
             });
         }
-        Message::Tool { results } => push_answers(messages, results, wishes),
+        Message::Tool { results } => push_answers(messages, results, options),
     }
 }
 
@@ -351,37 +356,31 @@ fn push_message<'a>(messages: &mut Vec<WireMessage<'a>>, message: &'a Message, w
 /// their own, except where a host wants nothing between answers and the reply to them; there they
 /// stand in the answer.
 fn push_answers<'a>(
-    messages: &mut Vec<WireMessage<'a>>,
+    messages: &mut Vec<ChatMessage<'a>>,
     results: &'a [ToolResult],
-    wishes: Wishes<'_>,
+    options: ChatOptions<'_>,
 ) {
-    let strict = wishes.strict_calls();
-    let kinds: &'static [ImageKind] = if wishes.sees_images && !wishes.fields.has(Fields::NO_IMAGES)
-    {
-        &ImageKind::ALL
-    } else {
-        &[]
-    };
+    let strict = options.strict_calls();
     let mut pictures = Vec::new();
     for result in results {
-        let mut content = Content::Words(Cow::Borrowed(&result.text));
+        let mut content = ChatContent::Words(Cow::Borrowed(&result.text));
         if strict && !result.images.is_empty() {
             let text = ContentPart::Text { text: &result.text };
-            content = Content::Parts(
+            content = ChatContent::Parts(
                 std::iter::once(text)
-                    .chain(shown(&result.images, kinds).map(content_part))
+                    .chain(sent_images(&result.images, options.images).map(content_part))
                     .collect(),
             );
         } else {
-            pictures.extend(shown(&result.images, kinds).map(content_part));
+            pictures.extend(sent_images(&result.images, options.images).map(content_part));
         }
         messages
-            .push(WireMessage::Tool { tool_call_id: call_id(&result.call_id, strict), content });
+            .push(ChatMessage::Tool { tool_call_id: call_id(&result.call_id, strict), content });
     }
     if !pictures.is_empty() {
         let text = ContentPart::Text { text: "The images of the answers above, in their order:" };
-        messages.push(WireMessage::User {
-            content: Content::Parts(std::iter::once(text).chain(pictures).collect()),
+        messages.push(ChatMessage::User {
+            content: ChatContent::Parts(std::iter::once(text).chain(pictures).collect()),
         });
     }
 }
@@ -390,9 +389,10 @@ fn wire_call<'a>(
     call: &'a ToolCall,
     extra_content: Option<&'a Value>,
     strict: bool,
-) -> WireCall<'a> {
-    let function = WireFunction { name: &call.name, arguments: Arguments::text(&call.arguments) };
-    WireCall { id: call_id(&call.id, strict), kind: "function", function, extra_content }
+) -> ChatCall<'a> {
+    let function =
+        CalledFunction { name: &call.name, arguments: CallArguments::text(&call.arguments) };
+    ChatCall { id: call_id(&call.id, strict), kind: "function", function, extra_content }
 }
 
 /// Returns the name of a call; nine letters or digits, always the same ones, where the host takes
@@ -415,334 +415,14 @@ fn call_id(id: &str, strict: bool) -> Cow<'_, str> {
     Cow::Owned(letters)
 }
 
-fn wire_tool(tool: &ToolSpec) -> WireTool<'_> {
-    let function = WireToolFunction {
+fn wire_tool(tool: &ToolSpec) -> ChatTool<'_> {
+    let function = FunctionSpec {
         name: &tool.name,
         description: &tool.description,
         parameters: &tool.parameters,
     };
-    WireTool { kind: "function", function }
+    ChatTool { kind: "function", function }
 }
 
 #[cfg(test)]
-mod tests {
-    use pretty_assertions::assert_eq;
-    use serde_json::json;
-
-    use super::{Fields, Wishes, render_body};
-    use crate::ModelRequest;
-    use crate::catalogue::{HostWays, OutputLimit};
-    use crate::profile::Effort;
-    use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
-    use locum_testing::images::answer;
-
-    const fn ways(returns_reasoning: bool, strict_calls: bool) -> HostWays {
-        HostWays {
-            key: String::new(),
-            output_limit: OutputLimit::MaxTokens,
-            returns_reasoning,
-            strict_calls,
-        }
-    }
-
-    const WAYS: HostWays = ways(false, false);
-    const RETURNING: HostWays = ways(true, false);
-    const STRICT: HostWays = ways(false, true);
-
-    const WISHES: Wishes<'static> = Wishes {
-        model: "m",
-        by: "me",
-        temperature: None,
-        effort: None,
-        max_output_tokens: None,
-        sees_images: true,
-        ways: &WAYS,
-        fields: Fields(0),
-    };
-
-    fn body(
-        messages: &[Message],
-        tools: &[ToolSpec],
-        wishes: Wishes<'_>,
-        limit: Option<u32>,
-    ) -> String {
-        let request = ModelRequest {
-            system: "be brief",
-            tools,
-            max_output_tokens: limit,
-            ..ModelRequest::with(messages)
-        };
-        String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
-    }
-
-    fn conversation() -> Vec<Message> {
-        let call = |id: &str, arguments: &str| ToolCall {
-            id: id.into(),
-            name: "read_file".into(),
-            arguments: arguments.into(),
-        };
-        vec![
-            Message::User { text: "go".into() },
-            Message::Assistant {
-                text: String::new(),
-                reasoning: "hm".into(),
-                calls: vec![call("a", r#"{"path":"x"}"#), call("b", "{ broken")],
-                kept: None,
-            },
-            Message::Tool {
-                results: ["a", "b"]
-                    .map(|id| ToolResult {
-                        call_id: id.into(),
-                        text: format!("result {id}"),
-                        ..ToolResult::default()
-                    })
-                    .to_vec(),
-            },
-            Message::Assistant {
-                text: "so".into(),
-                reasoning: String::new(),
-                calls: vec![],
-                kept: None,
-            },
-            Message::User { text: "on".into() },
-        ]
-    }
-
-    #[test]
-    fn images_follow_the_answers() {
-        let mut messages = conversation();
-        messages[2] = Message::Tool {
-            results: vec![
-                answer("a"),
-                ToolResult { call_id: "b".into(), text: "b".into(), ..ToolResult::default() },
-            ],
-        };
-        let seen = body(&messages, &[], WISHES, None);
-        let expected = concat!(
-            r#"{"role":"tool","tool_call_id":"a","content":"File: a"},{"role":"tool","tool_call_id":"b","content":"b"},"#,
-            r#"{"role":"user","content":[{"type":"text","text":"The images of the answers above, in their order:"},"#,
-            r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}},"#,
-            r#"{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0lGODlhAgADAAAAAAA="}},"#,
-            r#"{"type":"text","text":"(An image stood here that is gone. Look at it again to see it.)"}]},{"role":"assistant""#,
-        );
-        assert!(seen.contains(expected), "{seen}");
-        for blind in [
-            Wishes { sees_images: false, ..WISHES },
-            Wishes { fields: Fields(Fields::NO_IMAGES), ..WISHES },
-        ] {
-            let unseen = body(&messages, &[], blind, None);
-            assert!(
-                unseen.contains("(An image stands here that this model cannot be shown.)")
-                    && !unseen.contains("iVBOR"),
-                "{unseen}"
-            );
-        }
-        let strict = body(&messages, &[], Wishes { ways: &STRICT, ..WISHES }, None);
-        assert!(
-            strict.contains(r#","content":[{"type":"text","text":"File: a"},{"type":"image_url""#)
-                && !strict.contains("answers above"),
-            "{strict}"
-        );
-    }
-
-    #[test]
-    fn has_one_shape() {
-        let tools = [ToolSpec {
-            name: "read_file".into(),
-            description: "reads".into(),
-            parameters: json!({ "type": "object" }),
-        }];
-        assert_eq!(
-            body(&conversation(), &tools, WISHES, None),
-            concat!(
-                r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"#,
-                r#""tools":[{"type":"function","function":{"name":"read_file","description":"reads","parameters":{"type":"object"}}}],"#,
-                r#""messages":[{"role":"system","content":"be brief"},{"role":"user","content":"go"},"#,
-                r#"{"role":"assistant","content":null,"tool_calls":["#,
-                r#"{"id":"a","type":"function","function":{"name":"read_file","arguments":"{\"path\":\"x\"}"}},"#,
-                r#"{"id":"b","type":"function","function":{"name":"read_file","arguments":"{\"not_an_object\":\"{ broken\"}"}}]},"#,
-                r#"{"role":"tool","tool_call_id":"a","content":"result a"},{"role":"tool","tool_call_id":"b","content":"result b"},"#,
-                r#"{"role":"assistant","content":"so"},{"role":"user","content":"on"}]}"#,
-            )
-        );
-    }
-
-    #[test]
-    fn says_how_long_a_reply_may_be_in_the_servers_word() {
-        let newer = Fields(Fields::NEWER_LIMIT | Fields::NO_STREAM_OPTIONS);
-        for (wishes, limit, words) in [
-            (WISHES, Some(9), r#""max_tokens":9,"#),
-            (Wishes { max_output_tokens: Some(7), ..WISHES }, None, r#""max_tokens":7,"#),
-            (Wishes { max_output_tokens: Some(7), ..WISHES }, Some(9), r#""max_tokens":9,"#),
-            (
-                Wishes { fields: newer, ..WISHES },
-                Some(9),
-                r#"{"model":"m","stream":true,"max_completion_tokens":9,"messages""#,
-            ),
-            (Wishes { temperature: Some(0.5), ..WISHES }, None, r#""temperature":0.5,"#),
-        ] {
-            let body = body(&conversation(), &[], wishes, limit);
-            assert!(body.contains(words), "{body}");
-        }
-    }
-
-    #[test]
-    fn sends_reasoning_back_only_where_it_is_asked_for() {
-        let with = body(&conversation(), &[], Wishes { ways: &RETURNING, ..WISHES }, None);
-        assert!(with.contains(r#""content":null,"reasoning_content":"hm","tool_calls""#), "{with}");
-        assert!(!body(&conversation(), &[], WISHES, None).contains("reasoning"));
-        let mut thoughtless = conversation();
-        if let Message::Assistant { reasoning, .. } = &mut thoughtless[1] {
-            reasoning.clear();
-        }
-        let learned = Wishes { fields: Fields(Fields::RETURNS_REASONING), ..WISHES };
-        let without = body(&thoughtless, &[], learned, None);
-        assert!(
-            without.contains(r#""content":null,"reasoning_content":"","tool_calls""#),
-            "a host misses it beside calls: {without}"
-        );
-        assert!(without.contains(r#"{"role":"assistant","content":"so"}"#), "{without}");
-    }
-
-    #[test]
-    fn a_longer_conversation_begins_with_the_shorter_one() {
-        let messages = conversation();
-        let shorter = body(&messages[..3], &[], WISHES, None);
-        let longer = body(&messages, &[], WISHES, None);
-        assert!(longer.starts_with(shorter.strip_suffix("]}").unwrap()));
-    }
-
-    #[test]
-    fn learns_a_servers_dialect_from_its_refusals() {
-        let start = Fields::default();
-        for (status, words, learned) in [
-            (
-                400,
-                "Unsupported parameter: 'max_tokens' is not supported with this model. Use \
-                 'max_completion_tokens' instead.",
-                Some(Fields::NEWER_LIMIT),
-            ),
-            (
-                422,
-                "body -> stream_options: Extra inputs are not permitted",
-                Some(Fields::NO_STREAM_OPTIONS),
-            ),
-            (
-                400,
-                "Unsupported value: 'temperature' does not support 0.2 with this model.",
-                Some(Fields::NO_TEMPERATURE),
-            ),
-            (
-                400,
-                "Unrecognized request argument supplied: reasoning_effort",
-                Some(Fields::NO_EFFORT),
-            ),
-            (
-                400,
-                "Invalid content type. image_url is only supported by certain models.",
-                Some(Fields::NO_IMAGES),
-            ),
-            (
-                400,
-                "The `reasoning_content` in the thinking mode must be passed back to the API.",
-                Some(Fields::RETURNS_REASONING),
-            ),
-            (
-                400,
-                "Missing `reasoning_content` field in the assistant message at message index 2.",
-                Some(Fields::RETURNS_REASONING),
-            ),
-            (
-                400,
-                "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.",
-                Some(Fields::STRICT_CALLS),
-            ),
-            (400, "Unexpected role 'user' after role 'tool'", Some(Fields::STRICT_CALLS)),
-            (
-                400,
-                "Function tools with reasoning_effort are not supported for gpt-6 in \
-                 /v1/chat/completions. To use function tools, use /v1/responses or set \
-                 reasoning_effort to 'none'.",
-                Some(Fields::UNTHINKING),
-            ),
-            (400, "max_tokens is too large: 9999", None),
-            (400, "unknown model", None),
-            (500, "unknown field stream_options", None),
-        ] {
-            assert_eq!(start.corrected(status, words), learned.map(Fields), "{words}");
-        }
-        assert_eq!(
-            Fields(Fields::NEWER_LIMIT).corrected(400, "unknown field max_completion_tokens"),
-            Some(start)
-        );
-    }
-
-    #[test]
-    fn a_server_that_takes_tools_from_models_that_do_not_think_is_told_so() {
-        let tools =
-            [ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) }];
-        let torn =
-            Wishes { effort: Some(Effort::High), fields: Fields(Fields::UNTHINKING), ..WISHES };
-        assert!(
-            body(&conversation(), &tools, torn, None).contains(r#""reasoning_effort":"none","#)
-        );
-        assert!(body(&conversation(), &[], torn, None).contains(r#""reasoning_effort":"high","#));
-        let refused_twice =
-            Wishes { fields: Fields(Fields::UNTHINKING | Fields::NO_EFFORT), ..torn };
-        assert!(!body(&conversation(), &tools, refused_twice, None).contains("reasoning_effort"));
-    }
-
-    #[test]
-    fn what_a_gateway_hung_on_a_reply_goes_back_with_it() {
-        let parts = vec![
-            KeptPart::Own(
-                json!({ "reasoning_details": [{ "type": "reasoning.encrypted", "data": "b3BhcXVl" }] }),
-            ),
-            KeptPart::Call {
-                seal: json!({ "extra_content": { "google": { "thought_signature": "c2ln" } } }),
-            },
-        ];
-        let call = ToolCall { id: "a".into(), name: "f".into(), arguments: "{}".into() };
-        let kept = |by: &str| Some(Kept { by: by.into(), parts: parts.clone() });
-        let reply = |by: &str| Message::Assistant {
-            text: String::new(),
-            reasoning: String::new(),
-            calls: vec![call.clone()],
-            kept: kept(by),
-        };
-        let own = body(&[reply("me")], &[], WISHES, None);
-        for words in [
-            r#""reasoning_details":[{"type":"reasoning.encrypted","data":"b3BhcXVl"}]"#,
-            r#""extra_content":{"google":"#,
-        ] {
-            assert!(own.contains(words), "{own}");
-        }
-        let other = body(&[reply("another")], &[], WISHES, None);
-        assert!(!other.contains("b3BhcXVl") && !other.contains("c2ln"), "{other}");
-    }
-
-    #[test]
-    fn a_strict_host_gets_names_and_an_order_it_takes() {
-        let mut messages = conversation();
-        messages.insert(3, Message::User { text: "hurry".into() });
-        let learned = Wishes { fields: Fields(Fields::STRICT_CALLS), ..WISHES };
-        assert_eq!(
-            body(&messages, &[], learned, None),
-            body(&messages, &[], Wishes { ways: &STRICT, ..WISHES }, None)
-        );
-        let body: serde_json::Value =
-            serde_json::from_str(&body(&messages, &[], learned, None)).unwrap();
-        let roles: Vec<&str> = body["messages"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|message| message["role"].as_str().unwrap())
-            .collect();
-        assert_eq!(roles, ["system", "user", "assistant", "tool", "tool", "assistant", "user"]);
-        assert_eq!(body["messages"][4]["content"], "result b\n\nhurry");
-        let id = body["messages"][2]["tool_calls"][0]["id"].as_str().unwrap();
-        assert!(id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{id}");
-        assert_eq!(body["messages"][3]["tool_call_id"], id);
-        assert_ne!(body["messages"][4]["tool_call_id"], id);
-    }
-}
+mod tests;

@@ -7,43 +7,38 @@ mod reply;
 mod request;
 
 use crate::gemini::reply::GeminiReply;
-use crate::gemini::request::{Schema, Thinking, Wishes, render_body};
+use crate::gemini::request::{GeminiOptions, GeminiThinking, ToolSchema, render_body};
 use crate::profile::Effort;
 use crate::resolve::Chosen;
-use crate::wire::{self, Dialect, Door, KeyHeader, Protocol, Remote, SetupError};
+use crate::transport::protocol::{
+    Endpoint, KeyHeader, ModelDefaults, Protocol, ServerDialect, endpoint_url,
+};
+use crate::transport::{HttpModel, SetupError};
 use crate::{Model, ModelRequest};
 use locum_base::image::ImageKind;
 
 /// The kinds of images it takes (Gemini API, "Image understanding").
 const KINDS: &[ImageKind] = &[ImageKind::Png, ImageKind::Jpeg, ImageKind::Webp];
 
-/// The bits of the dialect.
-struct Fields;
+// The bits of the dialect.
 
-impl Fields {
-    /// Schemas in the older, smaller form.
-    const OLD_SCHEMA: Dialect = 1;
-    /// No word on thinking.
-    const NO_THINKING: Dialect = 1 << 1;
-    /// Nothing that was signed before.
-    const UNSIGNED: Dialect = 1 << 2;
-    /// No images.
-    const NO_IMAGES: Dialect = 1 << 3;
-    /// Little thinking where as little as can be is asked for: not every model of the third
-    /// generation thinks less.
-    const LITTLE_THINKING: Dialect = 1 << 4;
-}
+/// Schemas in the older, smaller form.
+const OLD_SCHEMA: ServerDialect = 1;
+/// No word on thinking.
+const NO_THINKING: ServerDialect = 1 << 1;
+/// Nothing that was signed before.
+const UNSIGNED: ServerDialect = 1 << 2;
+/// No images.
+const NO_IMAGES: ServerDialect = 1 << 3;
+/// Little thinking where as little as can be is asked for: not every model of the third
+/// generation thinks less.
+const LITTLE_THINKING: ServerDialect = 1 << 4;
 
 /// The protocol as one profile speaks it.
 #[derive(Debug)]
 struct Gemini {
-    /// Whose kept parts are sent back.
-    by: String,
+    defaults: ModelDefaults,
     generation: u32,
-    temperature: Option<f64>,
-    max_output_tokens: Option<u32>,
-    effort: Option<Effort>,
-    sees_images: bool,
 }
 
 /// Prepares a model behind a `streamGenerateContent` endpoint.
@@ -52,7 +47,7 @@ struct Gemini {
 /// When the address or a header cannot be used, or the system has no certificates to trust.
 pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
     let model = &chosen.profile.model;
-    let mut url = wire::endpoint(chosen, |path| {
+    let mut url = endpoint_url(chosen, |path| {
         let last = path.rsplit('/').next().unwrap_or_default();
         let is_version = last
             .strip_prefix('v')
@@ -70,74 +65,65 @@ pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
         url.query_pairs_mut().append_pair("alt", "sse");
     }
     let own = url.host_str().is_some_and(|host| host.ends_with(".googleapis.com"));
-    let protocol = Gemini {
-        by: wire::identity(chosen, &url),
-        generation: generation(model),
-        temperature: chosen.profile.temperature,
-        max_output_tokens: chosen.profile.max_output_tokens,
-        effort: chosen.profile.reasoning_effort,
-        sees_images: chosen.limits.images,
-    };
-    let dialect = if own { 0 } else { Fields::OLD_SCHEMA };
-    Ok(Box::new(Remote::new(
+    let protocol =
+        Gemini { defaults: ModelDefaults::new(chosen, &url), generation: generation(model) };
+    let dialect = if own { 0 } else { OLD_SCHEMA };
+    Ok(Box::new(HttpModel::new(
         chosen,
-        Door { url, key_header: KeyHeader::Named("x-goog-api-key"), headers: &[], dialect },
+        Endpoint { url, key_header: KeyHeader::Named("x-goog-api-key"), headers: &[], dialect },
         protocol,
     )?))
 }
 
 impl Protocol for Gemini {
-    type Reading = GeminiReply;
+    type Parser = GeminiReply;
 
     fn body(
         &self,
         request: &ModelRequest<'_>,
-        dialect: Dialect,
+        dialect: ServerDialect,
     ) -> Result<Vec<u8>, serde_json::Error> {
-        let has = |bit: Dialect| dialect & bit != 0;
-        let wishes = Wishes {
-            by: if has(Fields::UNSIGNED) { "" } else { &self.by },
+        let has = |bit: ServerDialect| dialect & bit != 0;
+        let options = GeminiOptions {
+            by: if has(UNSIGNED) { "" } else { &self.defaults.by },
             wants_signatures: self.generation >= 3,
-            temperature: request.temperature.or(self.temperature),
-            max_output_tokens: request.max_output_tokens.or(self.max_output_tokens),
-            thinking: self.effort.filter(|_| !has(Fields::NO_THINKING)).map(|effort| {
-                thinking(
-                    if has(Fields::LITTLE_THINKING) { Effort::Low } else { effort },
-                    self.generation,
-                )
+            temperature: self.defaults.temperature(request),
+            max_output_tokens: self.defaults.max_output_tokens(request),
+            thinking: self.defaults.effort.filter(|_| !has(NO_THINKING)).map(|effort| {
+                thinking(if has(LITTLE_THINKING) { Effort::Low } else { effort }, self.generation)
             }),
-            schema: if has(Fields::OLD_SCHEMA) { Schema::Old } else { Schema::Json },
-            images: if self.sees_images && !has(Fields::NO_IMAGES) { KINDS } else { &[] },
+            schema: if has(OLD_SCHEMA) { ToolSchema::Old } else { ToolSchema::Json },
+            images: self.defaults.images(KINDS, has(NO_IMAGES)),
             images_in_answers: self.generation >= 3,
         };
-        render_body(request, wishes)
+        render_body(request, options)
     }
 
-    fn corrected(&self, dialect: Dialect, status: u16, words: &str) -> Option<Dialect> {
+    fn corrected(&self, dialect: ServerDialect, status: u16, words: &str) -> Option<ServerDialect> {
         let lower = words.to_ascii_lowercase();
         let bit = match status {
             400 if lower.contains("thought signature") || lower.contains("thought_signature") => {
-                Fields::UNSIGNED
+                UNSIGNED
             }
             400 if lower.contains("parametersjsonschema")
                 || lower.contains("parameters_json_schema") =>
             {
-                Fields::OLD_SCHEMA
+                OLD_SCHEMA
             }
             // Whatever is wrong with an image: without it the conversation can go on.
             400 if lower.contains("image")
                 || lower.contains("inline_data")
                 || lower.contains("mime") =>
             {
-                Fields::NO_IMAGES
+                NO_IMAGES
             }
             400 if lower.contains("thinking")
                 && self.thinks_least()
-                && dialect & Fields::LITTLE_THINKING == 0 =>
+                && dialect & LITTLE_THINKING == 0 =>
             {
-                Fields::LITTLE_THINKING
+                LITTLE_THINKING
             }
-            400 if lower.contains("thinking") => Fields::NO_THINKING,
+            400 if lower.contains("thinking") => NO_THINKING,
             _ => return None,
         };
         (dialect & bit == 0).then_some(dialect | bit)
@@ -147,7 +133,7 @@ impl Protocol for Gemini {
 impl Gemini {
     /// Returns true where the least of the levels is asked for.
     fn thinks_least(&self) -> bool {
-        self.generation >= 3 && matches!(self.effort, Some(Effort::None | Effort::Minimal))
+        self.generation >= 3 && matches!(self.defaults.effort, Some(Effort::None | Effort::Minimal))
     }
 }
 
@@ -160,16 +146,16 @@ fn generation(model: &str) -> u32 {
 }
 
 /// Returns what a generation is told about thinking: a level since the third, tokens before.
-fn thinking(effort: Effort, generation: u32) -> Thinking {
+fn thinking(effort: Effort, generation: u32) -> GeminiThinking {
     if generation >= 3 {
-        return Thinking::Level(match effort {
+        return GeminiThinking::Level(match effort {
             Effort::None | Effort::Minimal => "minimal",
             Effort::Low => "low",
             Effort::Medium => "medium",
             Effort::High | Effort::Xhigh | Effort::Max => "high",
         });
     }
-    Thinking::Budget(match effort {
+    GeminiThinking::Budget(match effort {
         Effort::None => 0,
         Effort::Minimal => 512,
         Effort::Low => 2048,
@@ -181,8 +167,11 @@ fn thinking(effort: Effort, generation: u32) -> Thinking {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effort, Fields, Gemini, ModelRequest, Thinking, generation, thinking};
-    use crate::wire::Protocol;
+    use super::{
+        Effort, Gemini, GeminiThinking, LITTLE_THINKING, ModelRequest, NO_IMAGES, NO_THINKING,
+        OLD_SCHEMA, UNSIGNED, generation, thinking,
+    };
+    use crate::transport::protocol::{ModelDefaults, Protocol};
 
     #[test]
     fn each_generation_thinks_in_its_own_measure() {
@@ -194,46 +183,39 @@ mod tests {
         ] {
             assert_eq!(generation(model), number, "{model}");
         }
-        assert_eq!(thinking(Effort::Max, 3), Thinking::Level("high"));
-        assert_eq!(thinking(Effort::None, 2), Thinking::Budget(0));
+        assert_eq!(thinking(Effort::Max, 3), GeminiThinking::Level("high"));
+        assert_eq!(thinking(Effort::None, 2), GeminiThinking::Budget(0));
     }
 
     #[test]
     fn learns_from_refusals_what_to_leave_out() {
-        let gemini = Gemini {
-            by: String::new(),
-            generation: 3,
-            temperature: None,
-            max_output_tokens: None,
-            effort: None,
-            sees_images: true,
-        };
+        let gemini = Gemini { defaults: ModelDefaults::sample("m", None), generation: 3 };
         for (dialect, status, words, learned) in [
-            (0, 400, "Corrupted thought signature.", Some(Fields::UNSIGNED)),
-            (Fields::UNSIGNED, 400, "Function call is missing a thought_signature", None),
-            (0, 400, "Unknown name \"parametersJsonSchema\"", Some(Fields::OLD_SCHEMA)),
-            (0, 400, "Thinking level is not supported for this model.", Some(Fields::NO_THINKING)),
+            (0, 400, "Corrupted thought signature.", Some(UNSIGNED)),
+            (UNSIGNED, 400, "Function call is missing a thought_signature", None),
+            (0, 400, "Unknown name \"parametersJsonSchema\"", Some(OLD_SCHEMA)),
+            (0, 400, "Thinking level is not supported for this model.", Some(NO_THINKING)),
             (0, 400, "The input token count exceeds the maximum number of tokens allowed", None),
-            (0, 400, "Unable to process input image.", Some(Fields::NO_IMAGES)),
+            (0, 400, "Unable to process input image.", Some(NO_IMAGES)),
             (0, 429, "thinking", None),
         ] {
             assert_eq!(gemini.corrected(dialect, status, words), learned, "{words}");
         }
         let refusal = "'minimal' is not a supported thinking level for this model. Allowed values \
                        are: medium, low, high.";
-        let least = Gemini { effort: Some(Effort::None), ..gemini };
-        let little = Some(Fields::LITTLE_THINKING);
+        let least = Gemini { defaults: ModelDefaults::sample("m", Some(Effort::None)), ..gemini };
+        let little = Some(LITTLE_THINKING);
         assert_eq!(least.corrected(0, 400, refusal), little, "the default would be to think more");
         assert_eq!(
-            least.corrected(Fields::LITTLE_THINKING, 400, refusal),
-            Some(Fields::LITTLE_THINKING | Fields::NO_THINKING)
+            least.corrected(LITTLE_THINKING, 400, refusal),
+            Some(LITTLE_THINKING | NO_THINKING)
         );
         let body = |dialect| {
             String::from_utf8(least.body(&ModelRequest::with(&[]), dialect).unwrap()).unwrap()
         };
         assert!(
             body(0).contains(r#""thinkingLevel":"minimal""#)
-                && body(Fields::LITTLE_THINKING).contains(r#""thinkingLevel":"low""#)
+                && body(LITTLE_THINKING).contains(r#""thinkingLevel":"low""#)
         );
     }
 }

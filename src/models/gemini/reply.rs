@@ -6,8 +6,10 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::wire::answer::{Broken, Form, Reading, Said, Taken};
-use crate::wire::json::{count_at, is_said, read_arguments, read_text};
+use crate::transport::json::{count_at, is_set, read_arguments, read_text};
+use crate::transport::response::{
+    DeltaWriter, PieceKind, ReplyParser, ResponseError, ResponseForm,
+};
 use locum_base::chat::{KeptPart, StopReason, Usage};
 
 /// A reply as far as its chunks came.
@@ -20,38 +22,42 @@ pub(crate) struct GeminiReply {
 /// One chunk, or a whole answer.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(crate) struct Chunk {
+pub(crate) struct GeminiChunk {
     candidates: Option<Vec<Value>>,
     prompt_feedback: Option<Value>,
     usage_metadata: Option<Value>,
     error: Option<Value>,
 }
 
-impl Reading for GeminiReply {
-    type Piece = Chunk;
+impl ReplyParser for GeminiReply {
+    type Piece = GeminiChunk;
 
     fn take(
         &mut self,
-        chunk: Chunk,
+        chunk: GeminiChunk,
         _raw: &[u8],
-        _form: Form,
-        said: &mut Said,
-    ) -> Result<Taken, Broken> {
-        if let Some(fault) = chunk.error.filter(is_said) {
-            return Err(Broken::Reported(fault));
+        _form: ResponseForm,
+        out: &mut DeltaWriter,
+    ) -> Result<PieceKind, ResponseError> {
+        if let Some(fault) = chunk.error.filter(is_set) {
+            return Err(ResponseError::Reported(fault));
         }
-        said.count(chunk.usage_metadata.as_ref().map(read_usage));
+        out.count(chunk.usage_metadata.as_ref().map(read_usage));
         if let Some(reason) = chunk
             .prompt_feedback
             .as_ref()
             .and_then(|feedback| read_text(feedback.get("blockReason")))
         {
-            said.reasoning(&format!("(the provider blocked the request: {reason})"));
-            said.finish(Some(StopReason::Filtered));
-            return Ok(Taken::Piece);
+            out.reasoning(&format!("(the provider blocked the request: {reason})"));
+            out.finish(Some(StopReason::Filtered));
+            return Ok(PieceKind::Reply);
         }
         let Some(candidates) = chunk.candidates else {
-            return Ok(if chunk.usage_metadata.is_some() { Taken::Piece } else { Taken::Odd });
+            return Ok(if chunk.usage_metadata.is_some() {
+                PieceKind::Reply
+            } else {
+                PieceKind::Other
+            });
         };
         // Others than the first were not asked for.
         let first = candidates
@@ -63,11 +69,11 @@ impl Reading for GeminiReply {
                 .and_then(|content| content.get("parts"))
                 .and_then(Value::as_array);
             for part in parts.into_iter().flatten().filter_map(Value::as_object) {
-                self.take_part(part, said);
+                self.take_part(part, out);
             }
-            self.finish(candidate, said)?;
+            self.finish(candidate, out)?;
         }
-        Ok(Taken::Piece)
+        Ok(PieceKind::Reply)
     }
 
     fn parts(&mut self) -> Vec<KeptPart> {
@@ -76,11 +82,11 @@ impl Reading for GeminiReply {
 }
 
 impl GeminiReply {
-    fn take_part(&mut self, part: &Map<String, Value>, said: &mut Said) {
-        let signature = part.get("thoughtSignature").filter(|signature| is_said(signature));
+    fn take_part(&mut self, part: &Map<String, Value>, out: &mut DeltaWriter) {
+        let signature = part.get("thoughtSignature").filter(|signature| is_set(signature));
         let text = read_text(part.get("text")).unwrap_or_default();
         if part.get("thought").and_then(Value::as_bool) == Some(true) {
-            said.reasoning(&text);
+            out.reasoning(&text);
             self.parts.extend(signature.map(|_| KeptPart::Own(Value::Object(part.clone()))));
         } else if let Some(call) = part.get("functionCall").filter(|call| call.is_object()) {
             let id = read_text(call.get("id"));
@@ -92,17 +98,12 @@ impl GeminiReply {
             self.parts.push(KeptPart::Call {
                 seal: if seal.is_empty() { Value::Null } else { Value::Object(seal) },
             });
-            said.call(
-                self.calls,
-                id,
-                read_text(call.get("name")),
-                read_arguments(call.get("args")),
-            );
+            out.call(self.calls, id, read_text(call.get("name")), read_arguments(call.get("args")));
             self.calls += 1;
         } else if let Some(data) = inline_image(part) {
-            said.image(data);
+            out.image(data);
         } else if part.contains_key("text") {
-            said.text(&text);
+            out.text(&text);
             let seal = signature.map_or(
                 Value::Null,
                 |signature| serde_json::json!({ "thoughtSignature": signature }),
@@ -120,7 +121,7 @@ impl GeminiReply {
         }
     }
 
-    fn finish(&mut self, candidate: &Value, said: &mut Said) -> Result<(), Broken> {
+    fn finish(&mut self, candidate: &Value, out: &mut DeltaWriter) -> Result<(), ResponseError> {
         let reason = candidate.get("finishReason").and_then(Value::as_str).unwrap_or_default();
         let stop = match reason {
             "" | "FINISH_REASON_UNSPECIFIED" => return Ok(()),
@@ -134,18 +135,20 @@ impl GeminiReply {
                 let words =
                     read_text(candidate.get("finishMessage")).unwrap_or_else(|| reason.to_owned());
                 let words = format!("(this call could not be read: {words})");
-                said.text(&words);
+                out.text(&words);
                 self.parts.push(KeptPart::Text { bytes: words.len(), seal: Value::Null });
                 StopReason::End
             }
             "OTHER" if self.parts.is_empty() => {
-                return Err(Broken::Cut("the provider stopped writing with `OTHER`".to_owned()));
+                return Err(ResponseError::Cut(
+                    "the provider stopped writing with `OTHER`".to_owned(),
+                ));
             }
             _ if self.calls > 0 => StopReason::ToolUse,
             // `STOP` and whatever else comes.
             _ => StopReason::End,
         };
-        said.finish(Some(stop));
+        out.finish(Some(stop));
         Ok(())
     }
 }
@@ -171,189 +174,4 @@ fn read_usage(usage: &Value) -> Usage {
 }
 
 #[cfg(test)]
-mod tests {
-    use pretty_assertions::assert_eq;
-    use serde_json::{Value, json};
-
-    use super::{Broken, GeminiReply};
-    use crate::wire::answer::testing::{self, Told, events};
-    use crate::wire::mangled;
-    use locum_base::chat::{KeptPart, StopReason, Usage};
-
-    fn body(frames: &[Value]) -> String {
-        let frames: Vec<String> = frames.iter().map(Value::to_string).collect();
-        events(&frames.iter().map(String::as_str).collect::<Vec<_>>())
-    }
-
-    fn told(frames: &[Value]) -> Told {
-        testing::told::<GeminiReply>(&body(frames)).unwrap()
-    }
-
-    fn broken(frames: &[Value]) -> Broken {
-        testing::read::<GeminiReply>(body(frames).as_bytes(), 9, None).unwrap_err()
-    }
-
-    fn chunk(parts: &Value) -> Value {
-        json!({ "candidates": [{ "content": { "role": "model", "parts": parts }, "index": 0 }] })
-    }
-
-    fn ends(reason: &str) -> Value {
-        json!({ "candidates": [{ "finishReason": reason }] })
-    }
-
-    #[test]
-    fn an_image_is_given_and_not_sent_back() {
-        let image =
-            |kind: &str, data: &str| json!({ "inlineData": { "mimeType": kind, "data": data } });
-        let reply = told(&[
-            chunk(
-                &json!([{ "text": "see" }, image("image/png", "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="), image("image/png", "broken"), image("audio/wav", "AAAA")]),
-            ),
-            ends("STOP"),
-        ]);
-        assert_eq!(
-            (reply.words.as_str(), reply.images),
-            ("see", vec!["image 2x3 png, 29 bytes".to_owned()])
-        );
-        assert!(!format!("{:?}", reply.kept).contains("iVBOR"), "{:?}", reply.kept);
-    }
-
-    #[test]
-    fn reads_the_protocol_as_it_is_written_down() {
-        let usage = json!({ "promptTokenCount": 100, "candidatesTokenCount": 12, "thoughtsTokenCount": 8, "cachedContentTokenCount": 64, "totalTokenCount": 120 });
-        let reply = told(&[
-            chunk(&json!([{ "text": "hm", "thought": true }])),
-            chunk(&json!([{ "text": "s" }])),
-            chunk(&json!([{ "text": "ö" }, { "text": "!", "thoughtSignature": "dGV4dA==" }])),
-            chunk(
-                &json!([{ "functionCall": { "id": "fc_1", "name": "read_file", "args": { "b": 1, "a": 2 } }, "thoughtSignature": "c2ln" }, { "functionCall": { "name": "todo" } }]),
-            ),
-            json!({ "candidates": [{ "content": { "parts": [{ "text": "" }] }, "finishReason": "STOP" }], "usageMetadata": usage, "modelVersion": "x" }),
-        ]);
-        assert_eq!(
-            reply,
-            Told {
-                images: Vec::new(),
-                words: "sö!".into(),
-                reasoning: "hm".into(),
-                calls: vec![r#"fc_1 read_file {"b":1,"a":2}"#.into(), " todo ".into()],
-                usage: Some(Usage {
-                    input: 100,
-                    output: 20,
-                    cached_read: 64,
-                    cached_write: 0,
-                    reasoning: 8
-                }),
-                kept: vec![
-                    KeptPart::Text { bytes: 3, seal: Value::Null },
-                    KeptPart::Text { bytes: 1, seal: json!({ "thoughtSignature": "dGV4dA==" }) },
-                    KeptPart::Call { seal: json!({ "id": "fc_1", "thoughtSignature": "c2ln" }) },
-                    KeptPart::Call { seal: Value::Null },
-                ],
-                stop: StopReason::ToolUse,
-            }
-        );
-    }
-
-    #[test]
-    fn reads_answers_however_odd() {
-        for frames in [
-            vec![chunk(&json!([{ "text": "a" }])), ends("STOP")],
-            vec![ends("STOP"), chunk(&json!([{ "text": "a" }]))],
-            vec![
-                json!({ "candidates": [{ "content": { "parts": [{ "text": "a" }] }, "finishReason": "STOP" }, { "index": 1, "content": { "parts": [{ "text": "b" }] } }] }),
-            ],
-            vec![chunk(&json!([{ "text": "a" }, "junk", null])), ends("A_LATER_DAY")],
-        ] {
-            let reply = told(&frames);
-            assert_eq!(
-                (reply.words.as_str(), reply.stop, reply.kept),
-                ("a", StopReason::End, vec![]),
-                "{frames:?}"
-            );
-        }
-        let list = json!([chunk(&json!([{ "text": "a" }])), ends("STOP")]).to_string();
-        assert_eq!(testing::told::<GeminiReply>(&list).unwrap().words, "a");
-        let call = told(&[
-            chunk(&json!([{ "functionCall": { "name": "f", "args": "{\"a\":1}" } }])),
-            ends("STOP"),
-        ]);
-        assert_eq!(
-            (call.calls, call.stop),
-            (vec![r#" f {"a":1}"#.to_owned()], StopReason::ToolUse)
-        );
-    }
-
-    #[test]
-    fn a_signature_on_nothing_is_returned_on_nothing() {
-        let reply = told(&[
-            chunk(&json!([{ "text": "a" }])),
-            chunk(&json!([{ "text": "", "thoughtSignature": "c2ln" }])),
-            ends("STOP"),
-        ]);
-        let signed = KeptPart::Text { bytes: 0, seal: json!({ "thoughtSignature": "c2ln" }) };
-        assert_eq!(reply.kept, [KeptPart::Text { bytes: 1, seal: Value::Null }, signed]);
-    }
-
-    #[test]
-    fn says_why_it_stopped() {
-        for (reason, stop) in [
-            ("STOP", StopReason::End),
-            ("MAX_TOKENS", StopReason::Length),
-            ("SAFETY", StopReason::Filtered),
-            ("RECITATION", StopReason::Filtered),
-            ("PROHIBITED_CONTENT", StopReason::Filtered),
-        ] {
-            assert_eq!(
-                told(&[chunk(&json!([{ "text": "a" }])), ends(reason)]).stop,
-                stop,
-                "{reason}"
-            );
-        }
-        let blocked = told(&[json!({ "promptFeedback": { "blockReason": "SAFETY" } })]);
-        assert_eq!((blocked.stop, blocked.words.as_str()), (StopReason::Filtered, ""));
-        assert!(blocked.reasoning.contains("SAFETY"));
-        let malformed = told(&[
-            json!({ "candidates": [{ "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "print(read)" }] }),
-        ]);
-        assert_eq!(
-            (malformed.stop, malformed.words.as_str()),
-            (StopReason::End, "(this call could not be read: print(read))")
-        );
-    }
-
-    #[test]
-    fn tells_a_broken_answer_from_a_whole_one() {
-        let text = chunk(&json!([{ "text": "a" }]));
-        assert!(matches!(broken(std::slice::from_ref(&text)), Broken::Cut(_)));
-        assert!(matches!(broken(&[json!({ "hello": "there" })]), Broken::Garbled(_)));
-        assert!(matches!(broken(&[ends("OTHER")]), Broken::Cut(_)));
-        let Broken::Reported(fault) = broken(&[
-            text,
-            json!({ "error": { "code": 503, "message": "overloaded", "status": "UNAVAILABLE" } }),
-        ]) else {
-            panic!("an error inside")
-        };
-        assert_eq!(fault["code"], 503);
-    }
-
-    #[test]
-    fn an_answer_broken_in_any_way_is_a_whole_reply_or_none() {
-        let usage = json!({ "promptTokenCount": 100, "candidatesTokenCount": 12, "thoughtsTokenCount": 8, "totalTokenCount": 120 });
-        let calls = json!([
-            { "functionCall": { "id": "fc_1", "name": "read_file", "args": { "path": "😀" } }, "thoughtSignature": "c2ln" },
-            { "functionCall": { "name": "todo" } },
-        ]);
-        let frames = [
-            chunk(&json!([{ "text": "hm", "thought": true, "thoughtSignature": "dGg=" }])),
-            chunk(&json!([{ "text": "sö" }, { "text": "!", "thoughtSignature": "dGV4dA==" }])),
-            chunk(&calls),
-            json!({ "candidates": [{ "content": { "parts": [{ "text": "" }] }, "finishReason": "STOP", "index": 0 }], "usageMetadata": usage }),
-        ];
-        mangled::check_stream::<GeminiReply>(&frames);
-        mangled::check_plain::<GeminiReply>(&json!(frames));
-        mangled::check_plain::<GeminiReply>(
-            &json!({ "candidates": [{ "content": { "role": "model", "parts": calls }, "finishReason": "STOP" }], "usageMetadata": usage }),
-        );
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
 //! The body of a `generateContent` request.
 //!
-//! In: a request and the wishes of profile and server. Out: JSON bytes whose keys always come in
+//! In: a request and the options of profile and server. Out: JSON bytes whose keys always come in
 //! one order with the conversation last. Parts that were signed go back with their signature; calls
 //! that another model made go with a word that lets them pass. It sends nothing.
 
@@ -10,16 +10,16 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::ModelRequest;
-use crate::wire::images::{Base64, Picture, Shown, shown};
-use crate::wire::json::Arguments;
-use crate::wire::parts::{Part, in_order};
+use crate::transport::images::{Base64, EncodedImage, SentImage, sent_images};
+use crate::transport::json::CallArguments;
+use crate::transport::parts::{ReplyPart, reply_parts};
 use locum_base::chat::{Kept, Message, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 
 /// Stands for the signature of a call that this model did not make (Gemini API, "Thought
 /// signatures": calls carried over from elsewhere).
 const NOT_SIGNED_HERE: &str = "skip_thought_signature_validator";
-/// Keys of JSON Schema that the older form knows.
+/// Keys of JSON ToolSchema that the older form knows.
 const OLD_KEYS: &[&str] = &[
     "type",
     "format",
@@ -42,7 +42,7 @@ const OLD_KEYS: &[&str] = &[
 
 /// What a body depends on besides the request.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Wishes<'a> {
+pub(super) struct GeminiOptions<'a> {
     /// Whose kept parts are sent back.
     pub(super) by: &'a str,
     /// True for models that refuse a call without a signature.
@@ -52,9 +52,9 @@ pub(super) struct Wishes<'a> {
     /// Most tokens of the reply.
     pub(super) max_output_tokens: Option<u32>,
     /// How hard to think; the model's default when absent.
-    pub(super) thinking: Option<Thinking>,
+    pub(super) thinking: Option<GeminiThinking>,
     /// How tools are described.
-    pub(super) schema: Schema,
+    pub(super) schema: ToolSchema,
     /// The kinds of images it is shown.
     pub(super) images: &'static [ImageKind],
     /// True for models that take images in an answer; older ones take them beside it.
@@ -63,7 +63,7 @@ pub(super) struct Wishes<'a> {
 
 /// How hard to think.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) enum Thinking {
+pub(super) enum GeminiThinking {
     /// In a word.
     #[serde(rename = "thinkingLevel")]
     Level(&'static str),
@@ -74,8 +74,8 @@ pub(super) enum Thinking {
 
 /// How tools are described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Schema {
-    /// In JSON Schema.
+pub(super) enum ToolSchema {
+    /// In JSON ToolSchema.
     Json,
     /// In the older form, which knows fewer words.
     Old,
@@ -87,53 +87,53 @@ pub(super) enum Schema {
 /// When a tool's schema cannot be written as JSON.
 pub(super) fn render_body(
     request: &ModelRequest<'_>,
-    wishes: Wishes<'_>,
+    options: GeminiOptions<'_>,
 ) -> Result<Vec<u8>, serde_json::Error> {
     let declarations: Vec<Value> =
-        request.tools.iter().map(|tool| declaration(tool, wishes.schema)).collect();
-    let config = Config {
-        temperature: wishes.temperature,
-        max_output_tokens: wishes.max_output_tokens,
-        thinking_config: wishes
+        request.tools.iter().map(|tool| declaration(tool, options.schema)).collect();
+    let config = GenerationConfig {
+        temperature: options.temperature,
+        max_output_tokens: options.max_output_tokens,
+        thinking_config: options
             .thinking
-            .map(|how| ThinkingConfig { how, include_thoughts: how != Thinking::Budget(0) }),
+            .map(|how| ThinkingConfig { how, include_thoughts: how != GeminiThinking::Budget(0) }),
         response_modalities: request.picture.map(|_| ["TEXT", "IMAGE"]),
     };
-    let mut contents = contents(request.messages, wishes);
+    let mut contents = contents(request.messages, options);
     if let (Some(last), Some(from)) =
         (contents.last_mut(), request.picture.and_then(|picture| picture.from))
     {
-        last.parts.extend(shown(slice::from_ref(from), &ImageKind::ALL).map(image_part));
+        last.parts.extend(sent_images(slice::from_ref(from), &ImageKind::ALL).map(image_part));
     }
-    serde_json::to_vec(&Body {
-        generation_config: Some(config).filter(|config| *config != Config::default()),
+    serde_json::to_vec(&GeminiBody {
+        generation_config: Some(config).filter(|config| *config != GenerationConfig::default()),
         tools: if declarations.is_empty() {
             Vec::new()
         } else {
-            vec![Tools { function_declarations: declarations }]
+            vec![ToolDeclarations { function_declarations: declarations }]
         },
         system_instruction: Some(request.system)
             .filter(|system| !system.is_empty())
-            .map(|text| System { parts: [Text { text }] }),
+            .map(|text| SystemInstruction { parts: [SystemText { text }] }),
         contents,
     })
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Body<'a> {
+struct GeminiBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    generation_config: Option<Config>,
+    generation_config: Option<GenerationConfig>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tools>,
+    tools: Vec<ToolDeclarations>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    system_instruction: Option<System<'a>>,
-    contents: Vec<Content<'a>>,
+    system_instruction: Option<SystemInstruction<'a>>,
+    contents: Vec<GeminiContent<'a>>,
 }
 
 #[derive(Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Config {
+struct GenerationConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -149,39 +149,39 @@ struct Config {
 #[serde(rename_all = "camelCase")]
 struct ThinkingConfig {
     #[serde(flatten)]
-    how: Thinking,
+    how: GeminiThinking,
     include_thoughts: bool,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Tools {
+struct ToolDeclarations {
     function_declarations: Vec<Value>,
 }
 
 #[derive(Serialize)]
-struct System<'a> {
-    parts: [Text<'a>; 1],
+struct SystemInstruction<'a> {
+    parts: [SystemText<'a>; 1],
 }
 
 #[derive(Serialize)]
-struct Text<'a> {
+struct SystemText<'a> {
     text: &'a str,
 }
 
 #[derive(Serialize)]
-struct Content<'a> {
+struct GeminiContent<'a> {
     role: &'static str,
-    parts: Vec<WirePart<'a>>,
+    parts: Vec<GeminiPart<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum WirePart<'a> {
+enum GeminiPart<'a> {
     Own(&'a Value),
     Text(SignedText<'a>),
     Call(SignedCall<'a>),
-    Answer(Answer<'a>),
+    Response(SignedResponse<'a>),
     Image(InlineImage<'a>),
 }
 
@@ -219,12 +219,12 @@ struct FunctionCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     name: &'a str,
-    args: Arguments<'a>,
+    args: CallArguments<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Answer<'a> {
+struct SignedResponse<'a> {
     function_response: FunctionResponse<'a>,
 }
 
@@ -233,78 +233,78 @@ struct FunctionResponse<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     name: &'a str,
-    response: Outcome<'a>,
+    response: ResponseOutcome<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     parts: Vec<InlineImage<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Outcome<'a> {
+enum ResponseOutcome<'a> {
     Output(&'a str),
     Error(&'a str),
 }
 
 /// Returns the conversation as contents whose roles alternate.
-fn contents<'a>(messages: &'a [Message], wishes: Wishes<'a>) -> Vec<Content<'a>> {
-    let mut contents: Vec<Content<'a>> = Vec::with_capacity(messages.len());
+fn contents<'a>(messages: &'a [Message], options: GeminiOptions<'a>) -> Vec<GeminiContent<'a>> {
+    let mut contents: Vec<GeminiContent<'a>> = Vec::with_capacity(messages.len());
     // The calls of the last reply, each with the provider's own id where it gave one.
     let mut asked: Vec<(&ToolCall, Option<&str>)> = Vec::new();
     for message in messages {
         let (role, parts) = match message {
             Message::User { text } => {
-                ("user", vec![WirePart::Text(SignedText { text, thought_signature: None })])
+                ("user", vec![GeminiPart::Text(SignedText { text, thought_signature: None })])
             }
             Message::Assistant { text, calls, kept, .. } => {
-                let parts = in_order(text, calls, kept.as_ref(), wishes.by);
+                let parts = reply_parts(text, calls, kept.as_ref(), options.by);
                 asked = parts
                     .iter()
                     .filter_map(|part| {
-                        if let Part::Call(call, seal) = part {
+                        if let ReplyPart::Call(call, seal) = part {
                             Some((*call, word(seal, "id")))
                         } else {
                             None
                         }
                     })
                     .collect();
-                ("model", model_parts(parts, kept.as_ref(), wishes))
+                ("model", model_parts(parts, kept.as_ref(), options))
             }
-            Message::Tool { results } => ("user", answers(results, &asked, wishes)),
+            Message::Tool { results } => ("user", answers(results, &asked, options)),
         };
         match contents.last_mut() {
             Some(last) if last.role == role => last.parts.extend(parts),
-            Some(_) | None => contents.push(Content { role, parts }),
+            Some(_) | None => contents.push(GeminiContent { role, parts }),
         }
     }
     contents
 }
 
 fn model_parts<'a>(
-    parts: Vec<Part<'a>>,
+    parts: Vec<ReplyPart<'a>>,
     kept: Option<&'a Kept>,
-    wishes: Wishes<'_>,
-) -> Vec<WirePart<'a>> {
-    let is_own = kept.is_some_and(|kept| kept.by == wishes.by);
-    let mut first_call = wishes.wants_signatures && !is_own;
-    let mut wire: Vec<WirePart<'a>> = Vec::with_capacity(parts.len());
+    options: GeminiOptions<'_>,
+) -> Vec<GeminiPart<'a>> {
+    let is_own = kept.is_some_and(|kept| kept.by == options.by);
+    let mut first_call = options.wants_signatures && !is_own;
+    let mut wire: Vec<GeminiPart<'a>> = Vec::with_capacity(parts.len());
     for part in parts {
         match part {
-            Part::Own(own) => wire.push(WirePart::Own(own)),
-            Part::Text(text, seal) => {
+            ReplyPart::Own(own) => wire.push(GeminiPart::Own(own)),
+            ReplyPart::Text(text, seal) => {
                 let thought_signature = word(seal, "thoughtSignature");
                 if !text.is_empty() || thought_signature.is_some() {
-                    wire.push(WirePart::Text(SignedText { text, thought_signature }));
+                    wire.push(GeminiPart::Text(SignedText { text, thought_signature }));
                 }
             }
-            Part::Call(call, seal) => {
+            ReplyPart::Call(call, seal) => {
                 let carried = std::mem::take(&mut first_call).then_some(NOT_SIGNED_HERE);
                 let name = if call.name.is_empty() { "unnamed" } else { call.name.as_str() };
                 let function_call = FunctionCall {
                     id: word(seal, "id"),
                     name,
-                    args: Arguments::new(&call.arguments),
+                    args: CallArguments::new(&call.arguments),
                 };
-                wire.push(WirePart::Call(SignedCall {
+                wire.push(GeminiPart::Call(SignedCall {
                     function_call,
                     thought_signature: word(seal, "thoughtSignature").or(carried),
                 }));
@@ -312,7 +312,7 @@ fn model_parts<'a>(
         }
     }
     if wire.is_empty() {
-        wire.push(WirePart::Text(SignedText {
+        wire.push(GeminiPart::Text(SignedText {
             text: "(nothing was said)",
             thought_signature: None,
         }));
@@ -324,15 +324,17 @@ fn model_parts<'a>(
 fn answers<'a>(
     results: &'a [ToolResult],
     asked: &[(&'a ToolCall, Option<&'a str>)],
-    wishes: Wishes<'_>,
-) -> Vec<WirePart<'a>> {
+    options: GeminiOptions<'_>,
+) -> Vec<GeminiPart<'a>> {
     let (mut parts, mut beside) = (Vec::with_capacity(results.len()), Vec::new());
     for result in results {
         let mut inside = Vec::new();
-        for shown in shown(&result.images, wishes.images) {
+        for shown in sent_images(&result.images, options.images) {
             match shown {
-                Shown::Picture(picture) if wishes.images_in_answers => inside.push(inline(picture)),
-                Shown::Words(_) | Shown::Picture(_) => beside.push(image_part(shown)),
+                SentImage::Image(picture) if options.images_in_answers => {
+                    inside.push(inline(picture))
+                }
+                SentImage::Note(_) | SentImage::Image(_) => beside.push(image_part(shown)),
             }
         }
         parts.push(answer(result, asked, inside));
@@ -345,15 +347,18 @@ fn answer<'a>(
     result: &'a ToolResult,
     asked: &[(&'a ToolCall, Option<&'a str>)],
     parts: Vec<InlineImage<'a>>,
-) -> WirePart<'a> {
+) -> GeminiPart<'a> {
     let found = asked.iter().find(|(call, _)| call.id == result.call_id);
     let name = found
         .map(|(call, _)| call.name.as_str())
         .filter(|name| !name.is_empty())
         .unwrap_or("unnamed");
-    let response =
-        if result.is_error { Outcome::Error(&result.text) } else { Outcome::Output(&result.text) };
-    WirePart::Answer(Answer {
+    let response = if result.is_error {
+        ResponseOutcome::Error(&result.text)
+    } else {
+        ResponseOutcome::Output(&result.text)
+    };
+    GeminiPart::Response(SignedResponse {
         function_response: FunctionResponse {
             id: found.and_then(|(_, id)| *id),
             name,
@@ -363,14 +368,14 @@ fn answer<'a>(
     })
 }
 
-fn image_part(shown: Shown<'_>) -> WirePart<'_> {
+fn image_part(shown: SentImage<'_>) -> GeminiPart<'_> {
     match shown {
-        Shown::Words(text) => WirePart::Text(SignedText { text, thought_signature: None }),
-        Shown::Picture(picture) => WirePart::Image(inline(picture)),
+        SentImage::Note(text) => GeminiPart::Text(SignedText { text, thought_signature: None }),
+        SentImage::Image(picture) => GeminiPart::Image(inline(picture)),
     }
 }
 
-fn inline(picture: Picture<'_>) -> InlineImage<'_> {
+fn inline(picture: EncodedImage<'_>) -> InlineImage<'_> {
     InlineImage { inline_data: Blob { mime_type: picture.media_type(), data: picture.base64() } }
 }
 
@@ -378,10 +383,10 @@ fn word<'a>(seal: &'a Value, key: &str) -> Option<&'a str> {
     seal.get(key).and_then(Value::as_str)
 }
 
-fn declaration(tool: &ToolSpec, schema: Schema) -> Value {
+fn declaration(tool: &ToolSpec, schema: ToolSchema) -> Value {
     let (key, parameters) = match schema {
-        Schema::Json => ("parametersJsonSchema", tool.parameters.clone()),
-        Schema::Old => ("parameters", old_form(&tool.parameters)),
+        ToolSchema::Json => ("parametersJsonSchema", tool.parameters.clone()),
+        ToolSchema::Old => ("parameters", old_form(&tool.parameters)),
     };
     let has_none =
         tool.parameters.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);
@@ -421,159 +426,4 @@ fn old_form(schema: &Value) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use pretty_assertions::assert_eq;
-    use serde_json::{Value, json};
-
-    use super::{Schema, Thinking, Wishes, old_form, render_body};
-    use crate::ModelRequest;
-    use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
-    use locum_base::image::ImageKind;
-    use locum_testing::images::answer;
-
-    const WISHES: Wishes<'static> = Wishes {
-        by: "me",
-        wants_signatures: true,
-        temperature: None,
-        max_output_tokens: None,
-        thinking: None,
-        schema: Schema::Json,
-        images: &[],
-        images_in_answers: true,
-    };
-
-    fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
-        let parameters = json!({ "type": "object", "additionalProperties": false, "properties": { "path": { "type": ["string", "null"] } } });
-        let tools =
-            [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters }];
-        let request =
-            ModelRequest { system: "be brief", tools: &tools, ..ModelRequest::with(messages) };
-        String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
-    }
-
-    fn conversation(by: &str) -> Vec<Message> {
-        let call = |id: &str, arguments: &str| ToolCall {
-            id: id.into(),
-            name: "read_file".into(),
-            arguments: arguments.into(),
-        };
-        let parts = vec![
-            KeptPart::Text { bytes: 2, seal: Value::Null },
-            KeptPart::Call { seal: json!({ "id": "fc", "thoughtSignature": "c2ln" }) },
-            KeptPart::Call { seal: Value::Null },
-        ];
-        let results = [("a", false), ("b", true)].map(|(id, is_error)| ToolResult {
-            call_id: id.into(),
-            text: format!("result {id}"),
-            is_error,
-            ..ToolResult::default()
-        });
-        vec![
-            Message::User { text: "go".into() },
-            Message::Assistant {
-                text: "so".into(),
-                reasoning: "hm".into(),
-                calls: vec![call("a", r#"{"path":"x"}"#), call("b", "{ broken")],
-                kept: Some(Kept { by: by.into(), parts }),
-            },
-            Message::Tool { results: results.to_vec() },
-            Message::User { text: "on".into() },
-        ]
-    }
-
-    #[test]
-    fn images_stand_in_the_answer_or_beside_it() {
-        const SEEING: Wishes<'static> = Wishes { images: &[ImageKind::Png], ..WISHES };
-        let mut messages = conversation("me");
-        messages[2] = Message::Tool { results: vec![answer("a")] };
-        let image = r#"{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}}"#;
-        let words = r#"{"text":"(An image stands here that this model cannot be shown.)"},{"text":"(An image stood here that is gone. Look at it again to see it.)"}"#;
-        let answered =
-            r#"{"functionResponse":{"id":"fc","name":"read_file","response":{"output":"File: a"}"#;
-        let inside = written(&messages, SEEING);
-        assert!(
-            inside.contains(&[answered, r#","parts":["#, image, "]}},", words].concat()),
-            "{inside}"
-        );
-        let beside = written(&messages, Wishes { images_in_answers: false, ..SEEING });
-        assert!(beside.contains(&[answered, "}},", image, ",", words].concat()), "{beside}");
-        let unseen = written(&messages, WISHES);
-        assert!(
-            unseen.contains("(An image stands here that this model cannot be shown.)")
-                && !unseen.contains("iVBOR"),
-            "{unseen}"
-        );
-    }
-
-    #[test]
-    fn has_one_shape() {
-        let wishes = Wishes {
-            thinking: Some(Thinking::Level("low")),
-            temperature: Some(0.5),
-            max_output_tokens: Some(9),
-            ..WISHES
-        };
-        assert_eq!(
-            written(&conversation("me"), wishes),
-            concat!(
-                r#"{"generationConfig":{"temperature":0.5,"maxOutputTokens":9,"thinkingConfig":{"thinkingLevel":"low","includeThoughts":true}},"#,
-                r#""tools":[{"functionDeclarations":[{"name":"read_file","description":"reads","#,
-                r#""parametersJsonSchema":{"type":"object","additionalProperties":false,"properties":{"path":{"type":["string","null"]}}}}]}],"#,
-                r#""systemInstruction":{"parts":[{"text":"be brief"}]},"#,
-                r#""contents":[{"role":"user","parts":[{"text":"go"}]},"#,
-                r#"{"role":"model","parts":[{"text":"so"},"#,
-                r#"{"functionCall":{"id":"fc","name":"read_file","args":{"path":"x"}},"thoughtSignature":"c2ln"},"#,
-                r#"{"functionCall":{"name":"read_file","args":{"not_an_object":"{ broken"}}}]},"#,
-                r#"{"role":"user","parts":[{"functionResponse":{"id":"fc","name":"read_file","response":{"output":"result a"}}},"#,
-                r#"{"functionResponse":{"name":"read_file","response":{"error":"result b"}}},{"text":"on"}]}]}"#,
-            )
-        );
-    }
-
-    #[test]
-    fn calls_of_another_model_pass_without_its_signature() {
-        let signatures = |body: &str| -> Vec<Value> {
-            let body: Value = serde_json::from_str(body).unwrap();
-            let parts = body["contents"][1]["parts"].as_array().unwrap().clone();
-            parts
-                .iter()
-                .filter(|part| part.get("functionCall").is_some())
-                .map(|part| part["thoughtSignature"].clone())
-                .collect()
-        };
-        let carried = [json!("skip_thought_signature_validator"), Value::Null];
-        assert_eq!(signatures(&written(&conversation("another"), WISHES)), carried);
-        assert_eq!(signatures(&written(&conversation("me"), Wishes { by: "", ..WISHES })), carried);
-        assert_eq!(
-            signatures(&written(
-                &conversation("another"),
-                Wishes { wants_signatures: false, ..WISHES }
-            )),
-            [Value::Null, Value::Null]
-        );
-    }
-
-    #[test]
-    fn the_older_form_says_what_it_can() {
-        let schema = json!({ "type": "object", "$schema": "x", "additionalProperties": false, "properties": {
-            "path": { "type": ["string", "null"], "description": "where" },
-            "lines": { "type": "array", "items": { "type": "integer", "exclusiveMinimum": 0 } } } });
-        assert_eq!(
-            old_form(&schema),
-            json!({ "type": "object", "properties": {
-                "path": { "nullable": true, "type": "string", "description": "where" },
-                "lines": { "type": "array", "items": { "type": "integer" } } } })
-        );
-        assert!(
-            written(&conversation("me"), Wishes { schema: Schema::Old, ..WISHES })
-                .contains(r#""parameters":{"type":"object","properties""#)
-        );
-    }
-
-    #[test]
-    fn a_longer_conversation_begins_with_the_shorter_one() {
-        let messages = conversation("me");
-        let shorter = written(&messages[..1], WISHES);
-        assert!(written(&messages, WISHES).starts_with(shorter.strip_suffix("]}").unwrap()));
-    }
-}
+mod tests;

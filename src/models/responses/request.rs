@@ -1,6 +1,6 @@
 //! The body of a Responses request.
 //!
-//! In: a request and the wishes of profile and server. Out: JSON bytes whose keys always come in
+//! In: a request and the options of profile and server. Out: JSON bytes whose keys always come in
 //! one order with the conversation last, as items: what was said, calls, answers, and reasoning
 //! just as it came. It sends nothing.
 
@@ -11,16 +11,16 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::profile::Effort;
-use crate::wire::images::{DataUri, Shown, shown};
-use crate::wire::json::Arguments;
-use crate::wire::parts::{Part, in_order};
+use crate::transport::images::{DataUri, SentImage, sent_images};
+use crate::transport::json::CallArguments;
+use crate::transport::parts::{ReplyPart, reply_parts};
 use crate::{ModelRequest, PictureWish};
 use locum_base::chat::{Message, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 
 /// What a body depends on besides the request.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Wishes<'a> {
+pub(super) struct ResponsesOptions<'a> {
     /// The model's name at the provider.
     pub(super) model: &'a str,
     /// Whose kept parts are sent back.
@@ -45,34 +45,34 @@ pub(super) struct Wishes<'a> {
 /// When a tool's schema cannot be written as JSON.
 pub(super) fn render_body(
     request: &ModelRequest<'_>,
-    wishes: Wishes<'_>,
+    options: ResponsesOptions<'_>,
 ) -> Result<Vec<u8>, serde_json::Error> {
     let mut input = Vec::with_capacity(request.messages.len());
     for message in request.messages {
-        push_items(&mut input, message, wishes);
+        push_items(&mut input, message, options);
     }
-    if let (Some(Item::Known(Known::Message { content, .. })), Some(from)) =
+    if let (Some(InputItem::Known(KnownItem::Message { content, .. })), Some(from)) =
         (input.last_mut(), request.picture.and_then(|picture| picture.from))
     {
-        content.extend(shown(slice::from_ref(from), &ImageKind::ALL).map(Said::of));
+        content.extend(sent_images(slice::from_ref(from), &ImageKind::ALL).map(MessagePart::of));
     }
-    serde_json::to_vec(&Body {
-        model: wishes.model,
+    serde_json::to_vec(&ResponsesBody {
+        model: options.model,
         stream: true,
-        store: wishes.says_store.then_some(false),
-        include: wishes.encrypted.then_some(["reasoning.encrypted_content"]),
-        temperature: wishes.temperature,
-        max_output_tokens: wishes.max_output_tokens,
-        reasoning: wishes.effort.map(|effort| Reasoning { effort }),
-        tools: request.tools.iter().map(wire_tool).chain(request.picture.map(painting)).collect(),
-        tool_choice: request.picture.map(|_| Choice { kind: "image_generation" }),
+        store: options.says_store.then_some(false),
+        include: options.encrypted.then_some(["reasoning.encrypted_content"]),
+        temperature: options.temperature,
+        max_output_tokens: options.max_output_tokens,
+        reasoning: options.effort.map(|effort| Reasoning { effort }),
+        tools: request.tools.iter().map(wire_tool).chain(request.picture.map(image_tool)).collect(),
+        tool_choice: request.picture.map(|_| ToolChoice { kind: "image_generation" }),
         instructions: Some(request.system).filter(|system| !system.is_empty()),
         input,
     })
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct ResponsesBody<'a> {
     model: &'a str,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,12 +86,12 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning: Option<Reasoning>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<WireTool<'a>>,
+    tools: Vec<ResponsesTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<Choice>,
+    tool_choice: Option<ToolChoice>,
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<&'a str>,
-    input: Vec<Item<'a>>,
+    input: Vec<InputItem<'a>>,
 }
 
 #[derive(Serialize)]
@@ -100,14 +100,14 @@ struct Reasoning {
 }
 
 #[derive(Serialize)]
-struct Choice {
+struct ToolChoice {
     #[serde(rename = "type")]
     kind: &'static str,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum WireTool<'a> {
+enum ResponsesTool<'a> {
     Function {
         name: &'a str,
         description: &'a str,
@@ -124,19 +124,19 @@ enum WireTool<'a> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Item<'a> {
+enum InputItem<'a> {
     Own(&'a Value),
-    Known(Known<'a>),
+    Known(KnownItem<'a>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Known<'a> {
+enum KnownItem<'a> {
     Message {
         role: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
         phase: Option<&'a Value>,
-        content: Vec<Said<'a>>,
+        content: Vec<MessagePart<'a>>,
     },
     FunctionCall {
         call_id: &'a str,
@@ -145,72 +145,78 @@ enum Known<'a> {
     },
     FunctionCallOutput {
         call_id: &'a str,
-        output: Output<'a>,
+        output: CallOutput<'a>,
     },
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Output<'a> {
+enum CallOutput<'a> {
     Text(&'a str),
-    Parts(Vec<Said<'a>>),
+    Parts(Vec<MessagePart<'a>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Said<'a> {
+enum MessagePart<'a> {
     InputText { text: &'a str },
     OutputText { text: &'a str },
     InputImage { image_url: DataUri<'a> },
 }
 
-impl<'a> Said<'a> {
-    fn of(shown: Shown<'a>) -> Self {
+impl<'a> MessagePart<'a> {
+    fn of(shown: SentImage<'a>) -> Self {
         match shown {
-            Shown::Words(text) => Self::InputText { text },
-            Shown::Picture(picture) => Self::InputImage { image_url: picture.data_uri() },
+            SentImage::Note(text) => Self::InputText { text },
+            SentImage::Image(picture) => Self::InputImage { image_url: picture.data_uri() },
         }
     }
 }
 
-fn push_items<'a>(input: &mut Vec<Item<'a>>, message: &'a Message, wishes: Wishes<'_>) {
+fn push_items<'a>(
+    input: &mut Vec<InputItem<'a>>,
+    message: &'a Message,
+    options: ResponsesOptions<'_>,
+) {
     match message {
         Message::User { text } => input.push(words("user", text, None)),
         Message::Assistant { text, calls, kept, .. } => {
-            let kept = kept.as_ref().filter(|_| wishes.encrypted);
-            let parts = in_order(text, calls, kept, wishes.by);
+            let kept = kept.as_ref().filter(|_| options.encrypted);
+            let parts = reply_parts(text, calls, kept, options.by);
             if parts.is_empty() {
                 input.push(words("assistant", "", None));
             }
             input.extend(parts.into_iter().filter_map(item));
         }
         Message::Tool { results } => {
-            let item = |result: &'a ToolResult| Known::FunctionCallOutput {
+            let item = |result: &'a ToolResult| KnownItem::FunctionCallOutput {
                 call_id: &result.call_id,
-                output: output(result, wishes.images),
+                output: output(result, options.images),
             };
-            input.extend(results.iter().map(item).map(Item::Known));
+            input.extend(results.iter().map(item).map(InputItem::Known));
         }
     }
 }
 
-fn output<'a>(result: &'a ToolResult, kinds: &'static [ImageKind]) -> Output<'a> {
+fn output<'a>(result: &'a ToolResult, kinds: &'static [ImageKind]) -> CallOutput<'a> {
     if result.images.is_empty() {
-        return Output::Text(&result.text);
+        return CallOutput::Text(&result.text);
     }
-    let images = shown(&result.images, kinds).map(Said::of);
-    Output::Parts(std::iter::once(Said::InputText { text: &result.text }).chain(images).collect())
+    let images = sent_images(&result.images, kinds).map(MessagePart::of);
+    CallOutput::Parts(
+        std::iter::once(MessagePart::InputText { text: &result.text }).chain(images).collect(),
+    )
 }
 
-fn item(part: Part<'_>) -> Option<Item<'_>> {
+fn item(part: ReplyPart<'_>) -> Option<InputItem<'_>> {
     match part {
-        Part::Own(own) => Some(Item::Own(own)),
-        Part::Text(text, seal) => {
+        ReplyPart::Own(own) => Some(InputItem::Own(own)),
+        ReplyPart::Text(text, seal) => {
             (!text.is_empty()).then(|| words("assistant", text, seal.get("phase")))
         }
-        Part::Call(call, _) => {
-            let arguments = Arguments::text(&call.arguments);
-            Some(Item::Known(Known::FunctionCall {
+        ReplyPart::Call(call, _) => {
+            let arguments = CallArguments::text(&call.arguments);
+            Some(InputItem::Known(KnownItem::FunctionCall {
                 call_id: &call.id,
                 name: &call.name,
                 arguments,
@@ -219,14 +225,17 @@ fn item(part: Part<'_>) -> Option<Item<'_>> {
     }
 }
 
-fn words<'a>(role: &'static str, text: &'a str, phase: Option<&'a Value>) -> Item<'a> {
-    let content =
-        vec![if role == "user" { Said::InputText { text } } else { Said::OutputText { text } }];
-    Item::Known(Known::Message { role, phase, content })
+fn words<'a>(role: &'static str, text: &'a str, phase: Option<&'a Value>) -> InputItem<'a> {
+    let content = vec![if role == "user" {
+        MessagePart::InputText { text }
+    } else {
+        MessagePart::OutputText { text }
+    }];
+    InputItem::Known(KnownItem::Message { role, phase, content })
 }
 
-fn wire_tool(tool: &ToolSpec) -> WireTool<'_> {
-    WireTool::Function {
+fn wire_tool(tool: &ToolSpec) -> ResponsesTool<'_> {
+    ResponsesTool::Function {
         name: &tool.name,
         description: &tool.description,
         parameters: &tool.parameters,
@@ -234,143 +243,13 @@ fn wire_tool(tool: &ToolSpec) -> WireTool<'_> {
     }
 }
 
-fn painting(wish: PictureWish<'_>) -> WireTool<'static> {
+fn image_tool(wish: PictureWish<'_>) -> ResponsesTool<'static> {
     let output_format = match wish.kind {
         ImageKind::Png | ImageKind::Jpeg | ImageKind::Webp => Some(wish.kind.as_str()),
         ImageKind::Gif => None,
     };
-    WireTool::ImageGeneration { output_format }
+    ResponsesTool::ImageGeneration { output_format }
 }
 
 #[cfg(test)]
-mod tests {
-    use pretty_assertions::assert_eq;
-    use serde_json::{Value, json};
-
-    use super::{Wishes, render_body};
-    use crate::ModelRequest;
-    use crate::profile::Effort;
-    use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
-    use locum_base::image::ImageKind;
-    use locum_testing::images::answer;
-
-    const WISHES: Wishes<'static> = Wishes {
-        model: "m",
-        by: "me",
-        temperature: None,
-        max_output_tokens: None,
-        effort: None,
-        encrypted: true,
-        says_store: true,
-        images: &[],
-    };
-
-    fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
-        let tools = [ToolSpec {
-            name: "read_file".into(),
-            description: "reads".into(),
-            parameters: json!({ "type": "object" }),
-        }];
-        let request =
-            ModelRequest { system: "be brief", tools: &tools, ..ModelRequest::with(messages) };
-        String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
-    }
-
-    fn conversation(by: &str) -> Vec<Message> {
-        let call = |id: &str, arguments: &str| ToolCall {
-            id: id.into(),
-            name: "read_file".into(),
-            arguments: arguments.into(),
-        };
-        let reasoning = json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "b3BhcXVl" });
-        let parts = vec![
-            KeptPart::Own(reasoning),
-            KeptPart::Text { bytes: 2, seal: json!({ "phase": "commentary" }) },
-            KeptPart::Call { seal: Value::Null },
-            KeptPart::Call { seal: Value::Null },
-        ];
-        vec![
-            Message::User { text: "go".into() },
-            Message::Assistant {
-                text: "so".into(),
-                reasoning: "hm".into(),
-                calls: vec![call("a", r#"{ "path": 1 }"#), call("b", "{ broken")],
-                kept: Some(Kept { by: by.into(), parts }),
-            },
-            Message::Tool {
-                results: ["a", "b"]
-                    .map(|id| ToolResult {
-                        call_id: id.into(),
-                        text: format!("result {id}"),
-                        ..ToolResult::default()
-                    })
-                    .to_vec(),
-            },
-        ]
-    }
-
-    #[test]
-    fn images_stand_in_the_answer() {
-        let mut messages = conversation("me");
-        messages[2] = Message::Tool { results: vec![answer("a"), answer("b")] };
-        let seen = written(&messages, Wishes { images: &ImageKind::ALL, ..WISHES });
-        let expected = concat!(
-            r#"{"type":"function_call_output","call_id":"a","output":[{"type":"input_text","text":"File: a"},"#,
-            r#"{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="},"#,
-            r#"{"type":"input_image","image_url":"data:image/gif;base64,R0lGODlhAgADAAAAAAA="},"#,
-            r#"{"type":"input_text","text":"(An image stood here that is gone. Look at it again to see it.)"}]},"#,
-        );
-        assert!(seen.contains(expected), "{seen}");
-        let unseen = written(&messages, WISHES);
-        assert!(
-            unseen.contains("(An image stands here that this model cannot be shown.)")
-                && !unseen.contains("iVBOR"),
-            "{unseen}"
-        );
-    }
-
-    #[test]
-    fn has_one_shape() {
-        assert_eq!(
-            written(
-                &conversation("me"),
-                Wishes { effort: Some(Effort::High), max_output_tokens: Some(9), ..WISHES }
-            ),
-            concat!(
-                r#"{"model":"m","stream":true,"store":false,"include":["reasoning.encrypted_content"],"max_output_tokens":9,"#,
-                r#""reasoning":{"effort":"high"},"#,
-                r#""tools":[{"type":"function","name":"read_file","description":"reads","parameters":{"type":"object"},"strict":false}],"#,
-                r#""instructions":"be brief","#,
-                r#""input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]},"#,
-                r#"{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"b3BhcXVl"},"#,
-                r#"{"type":"message","role":"assistant","phase":"commentary","content":[{"type":"output_text","text":"so"}]},"#,
-                r#"{"type":"function_call","call_id":"a","name":"read_file","arguments":"{ \"path\": 1 }"},"#,
-                r#"{"type":"function_call","call_id":"b","name":"read_file","arguments":"{\"not_an_object\":\"{ broken\"}"},"#,
-                r#"{"type":"function_call_output","call_id":"a","output":"result a"},"#,
-                r#"{"type":"function_call_output","call_id":"b","output":"result b"}]}"#,
-            )
-        );
-    }
-
-    #[test]
-    fn reasoning_goes_back_to_its_own_model_alone() {
-        for body in [
-            written(&conversation("another"), WISHES),
-            written(&conversation("me"), Wishes { encrypted: false, ..WISHES }),
-        ] {
-            assert!(
-                !body.contains("b3BhcXVl")
-                    && !body.contains("commentary")
-                    && body.contains(r#""text":"so""#),
-                "{body}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_longer_conversation_begins_with_the_shorter_one() {
-        let messages = conversation("me");
-        let shorter = written(&messages[..1], WISHES);
-        assert!(written(&messages, WISHES).starts_with(shorter.strip_suffix("]}").unwrap()));
-    }
-}
+mod tests;

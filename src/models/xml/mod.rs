@@ -1,4 +1,4 @@
-//! `CallsInWords`: a model that has no tool calls of its own, spoken to in words.
+//! `PromptedToolCalls`: a model that has no tool calls of its own, spoken to in words.
 //!
 //! In: any model and a request with tools. Out: the same deltas as from a model with tool calls.
 //! The tools are described in the system prompt, the calls and results of the conversation become
@@ -19,16 +19,16 @@ use futures::future::FutureExt;
 use futures::stream::{self, BoxStream, StreamExt};
 
 use crate::retry::assembly::REPLY_LIMIT_BYTES;
-use crate::xml::reply::{End, Piece};
+use crate::xml::reply::{ParsedPiece, ReplyEnd};
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::{StopReason, ToolSpec};
 
 /// A model that calls tools in words.
-pub struct CallsInWords {
+pub struct PromptedToolCalls {
     model: Box<dyn Model>,
 }
 
-impl CallsInWords {
+impl PromptedToolCalls {
     /// Speaks to a model in words.
     #[must_use]
     pub fn new(model: Box<dyn Model>) -> Self {
@@ -49,10 +49,10 @@ impl CallsInWords {
             tools: &[],
             ..request
         });
-        let mut listener = Listener::new(request.tools);
+        let mut translator = ReplyTranslator::new(request.tools);
         while let Some(item) = asked.next().await {
             let heard = match item {
-                Ok(delta) => listener.hear(delta).into_iter().map(Ok).collect(),
+                Ok(delta) => translator.translate(delta).into_iter().map(Ok).collect(),
                 Err(err) => vec![Err(err)],
             };
             for item in heard {
@@ -67,7 +67,7 @@ impl CallsInWords {
     }
 }
 
-impl Model for CallsInWords {
+impl Model for PromptedToolCalls {
     fn label(&self) -> &str {
         self.model.label()
     }
@@ -89,7 +89,7 @@ fn system(system: &str, tools: &[ToolSpec]) -> String {
 }
 
 /// Turns what a model says into what it would say with tool calls of its own.
-struct Listener<'t> {
+struct ReplyTranslator<'t> {
     tools: &'t [ToolSpec],
     /// Words that may hold calls, kept until the reply is whole.
     kept: String,
@@ -102,7 +102,7 @@ struct Listener<'t> {
     native: BTreeMap<usize, usize>,
 }
 
-impl<'t> Listener<'t> {
+impl<'t> ReplyTranslator<'t> {
     fn new(tools: &'t [ToolSpec]) -> Self {
         Self {
             tools,
@@ -113,7 +113,7 @@ impl<'t> Listener<'t> {
         }
     }
 
-    fn hear(&mut self, delta: Delta) -> Vec<Delta> {
+    fn translate(&mut self, delta: Delta) -> Vec<Delta> {
         match delta {
             Delta::Text(text) if self.tools.is_empty() => vec![Delta::Text(text)],
             Delta::Text(text) => self.pass_on(&text).map(Delta::Text).into_iter().collect(),
@@ -161,8 +161,8 @@ impl<'t> Listener<'t> {
 
     fn finish(&mut self, stop: StopReason) -> Vec<Delta> {
         let end = match stop {
-            StopReason::Length | StopReason::Filtered => End::Cut,
-            StopReason::End | StopReason::ToolUse => End::Whole,
+            StopReason::Length | StopReason::Filtered => ReplyEnd::Cut,
+            StopReason::End | StopReason::ToolUse => ReplyEnd::Whole,
         };
         let mut index = self.native.len();
         let reading = reply::read(&std::mem::take(&mut self.kept), self.tools, end);
@@ -170,13 +170,13 @@ impl<'t> Listener<'t> {
         let mut apart = false;
         for piece in reading.pieces {
             match piece {
-                Piece::Text(text) => {
+                ParsedPiece::Text(text) => {
                     let gap = if apart && self.has_words { "\n\n" } else { "" };
                     self.has_words = true;
                     deltas.push(Delta::Text(format!("{gap}{text}")));
                 }
-                Piece::Reasoning(text) => deltas.push(Delta::Reasoning(text)),
-                Piece::Call { name, arguments } => {
+                ParsedPiece::Reasoning(text) => deltas.push(Delta::Reasoning(text)),
+                ParsedPiece::Call { name, arguments } => {
                     let arguments = serde_json::Value::Object(arguments).to_string();
                     deltas.push(Delta::Call { index, id: None, name: Some(name), arguments });
                     index += 1;
@@ -185,7 +185,7 @@ impl<'t> Listener<'t> {
             }
         }
         // A call that is not whole is told so as one that the output limit cut.
-        let is_told = stop == StopReason::Filtered || reading.end == End::Whole;
+        let is_told = stop == StopReason::Filtered || reading.end == ReplyEnd::Whole;
         deltas.push(Delta::Stop(if is_told { stop } else { StopReason::Length }));
         deltas
     }

@@ -9,7 +9,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::xml::tag::{Tag, TagKind, next_angle, skip_blanks, unescaped};
+use crate::xml::tag::{TagKind, XmlTag, next_angle, skip_blanks, unescaped};
 use crate::xml::value;
 use locum_base::chat::ToolSpec;
 
@@ -28,7 +28,7 @@ const WORK_FACTOR: usize = 64;
 
 /// Whether a reply came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ReplyEnd {
     /// It did.
     Whole,
     /// It was cut off.
@@ -37,7 +37,7 @@ pub(super) enum End {
 
 /// A part of a reply.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Piece {
+pub(super) enum ParsedPiece {
     /// Words.
     Text(String),
     /// Thoughts.
@@ -53,15 +53,15 @@ pub(super) enum Piece {
 
 /// What a reply holds.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Reading {
+pub(super) struct ParsedReply {
     /// Its parts in order.
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<ParsedPiece>,
     /// `Cut` when its last call is not whole.
-    pub(super) end: End,
+    pub(super) end: ReplyEnd,
 }
 
 /// Takes a reply apart.
-pub(super) fn read(text: &str, tools: &[ToolSpec], end: End) -> Reading {
+pub(super) fn read(text: &str, tools: &[ToolSpec], end: ReplyEnd) -> ParsedReply {
     let reader = ReplyReader {
         text,
         tools,
@@ -77,17 +77,17 @@ pub(super) fn read(text: &str, tools: &[ToolSpec], end: End) -> Reading {
 struct ReplyReader<'t> {
     text: &'t str,
     tools: &'t [ToolSpec],
-    end: End,
+    end: ReplyEnd,
     /// Bytes that may still be looked at.
     work: usize,
-    pieces: Vec<Piece>,
+    pieces: Vec<ParsedPiece>,
     /// True between a fence before a call and the one after it.
     fenced: bool,
     has_calls: bool,
 }
 
 /// Something that was written in tags.
-enum Found {
+enum TaggedPart {
     Thought { inner_end: usize, end: usize },
     Calls { name: String, calls: Vec<Map<String, Value>>, end: usize, whole: bool },
     Imagined,
@@ -103,62 +103,62 @@ struct ValueEnd {
 }
 
 impl ReplyReader<'_> {
-    fn run(mut self) -> Reading {
+    fn run(mut self) -> ParsedReply {
         let (mut at, mut said) = (0, 0);
         while let Some(open) = next_angle(self.text, at) {
             at = open + 1;
             match self.found(open) {
                 None => continue,
-                Some(Found::Imagined) => {
-                    self.say(said, open, Before::Tag);
-                    return Reading { pieces: self.pieces, end: End::Whole };
+                Some(TaggedPart::Imagined) => {
+                    self.say(said, open, TextPosition::Tag);
+                    return ParsedReply { pieces: self.pieces, end: ReplyEnd::Whole };
                 }
-                Some(Found::Thought { inner_end, end }) => {
-                    self.say(said, open, Before::Tag);
-                    let start = Tag::at(self.text, open).map_or(open, |tag| tag.end);
+                Some(TaggedPart::Thought { inner_end, end }) => {
+                    self.say(said, open, TextPosition::Tag);
+                    let start = XmlTag::at(self.text, open).map_or(open, |tag| tag.end);
                     let thought = self.text.get(start..inner_end).unwrap_or_default().trim();
                     if !thought.is_empty() {
-                        self.pieces.push(Piece::Reasoning(thought.to_owned()));
+                        self.pieces.push(ParsedPiece::Reasoning(thought.to_owned()));
                     }
                     (at, said) = (end, end);
                 }
-                Some(Found::Calls { name, calls, end, whole }) => {
-                    self.say(said, open, Before::Call);
+                Some(TaggedPart::Calls { name, calls, end, whole }) => {
+                    self.say(said, open, TextPosition::Call);
                     self.has_calls = true;
                     self.pieces.extend(
                         calls
                             .into_iter()
-                            .map(|arguments| Piece::Call { name: name.clone(), arguments }),
+                            .map(|arguments| ParsedPiece::Call { name: name.clone(), arguments }),
                     );
                     if !whole {
-                        return Reading { pieces: self.pieces, end: End::Cut };
+                        return ParsedReply { pieces: self.pieces, end: ReplyEnd::Cut };
                     }
                     said = self.after_fence(end);
                     at = said;
                 }
             }
         }
-        self.say(said, self.text.len(), Before::End);
-        Reading { pieces: self.pieces, end: self.end }
+        self.say(said, self.text.len(), TextPosition::End);
+        ParsedReply { pieces: self.pieces, end: self.end }
     }
 
     /// Takes what was said up to a place.
-    fn say(&mut self, from: usize, to: usize, before: Before) {
+    fn say(&mut self, from: usize, to: usize, before: TextPosition) {
         let mut words = self.text.get(from..to).unwrap_or_default();
-        if before == Before::Call
+        if before == TextPosition::Call
             && let Some(above) = above_fence(words)
         {
             words = above;
             self.fenced = true;
         }
-        if before != Before::End {
+        if before != TextPosition::End {
             words = words.trim_end();
         }
         if self.has_calls {
             words = words.trim_start();
         }
         if !words.is_empty() {
-            self.pieces.push(Piece::Text(words.to_owned()));
+            self.pieces.push(ParsedPiece::Text(words.to_owned()));
         }
     }
 
@@ -171,13 +171,13 @@ impl ReplyReader<'_> {
         if closes { next + FENCE.len() } else { end }
     }
 
-    fn found(&mut self, open: usize) -> Option<Found> {
-        let tag = Tag::at(self.text, open).filter(Tag::begins)?;
+    fn found(&mut self, open: usize) -> Option<TaggedPart> {
+        let tag = XmlTag::at(self.text, open).filter(XmlTag::begins)?;
         if THOUGHTS.contains(&tag.name) && tag.kind == TagKind::Open {
             return Some(self.thought(&tag));
         }
         if tag.name.starts_with(RESULT_TAG) && self.has_calls {
-            return Some(Found::Imagined);
+            return Some(TaggedPart::Imagined);
         }
         let before = self.text.get(..open).unwrap_or_default();
         let is_quoted = before.ends_with('`') && !before.ends_with(FENCE);
@@ -186,29 +186,29 @@ impl ReplyReader<'_> {
 
     /// Finds where a thought ends: at its closing tag; where there is none, at the next call that
     /// begins a line.
-    fn thought(&mut self, tag: &Tag<'_>) -> Found {
+    fn thought(&mut self, tag: &XmlTag<'_>) -> TaggedPart {
         let close = format!("</{}>", tag.name);
         let rest = self.text.get(tag.end..).unwrap_or_default();
         self.work = self.work.saturating_sub(rest.len());
         if let Some(found) = rest.find(&close) {
-            return Found::Thought {
+            return TaggedPart::Thought {
                 inner_end: tag.end + found,
                 end: tag.end + found + close.len(),
             };
         }
         let mut at = tag.end;
-        while let Some(open) = next_angle(self.text, at).filter(|_| self.end == End::Whole) {
+        while let Some(open) = next_angle(self.text, at).filter(|_| self.end == ReplyEnd::Whole) {
             at = open + 1;
             let begins_line = self
                 .text
                 .get(..open)
                 .is_some_and(|before| before.trim_end_matches([' ', '\t']).ends_with('\n'));
-            let next = Tag::at(self.text, open).filter(|next| begins_line && next.begins());
+            let next = XmlTag::at(self.text, open).filter(|next| begins_line && next.begins());
             if next.is_some_and(|next| self.calls(&next).is_some()) {
-                return Found::Thought { inner_end: open, end: open };
+                return TaggedPart::Thought { inner_end: open, end: open };
             }
         }
-        Found::Thought { inner_end: self.text.len(), end: self.text.len() }
+        TaggedPart::Thought { inner_end: self.text.len(), end: self.text.len() }
     }
 
     fn tool(&self, name: &str) -> Option<&ToolSpec> {
@@ -220,7 +220,7 @@ impl ReplyReader<'_> {
     }
 
     /// Reads the calls that one tag holds; `None` where it is a word like any other.
-    fn calls(&mut self, open: &Tag<'_>) -> Option<Found> {
+    fn calls(&mut self, open: &XmlTag<'_>) -> Option<TaggedPart> {
         let tool = self.tool(open.name).cloned();
         if tool.is_none() && !looks_like_tool(open.name) {
             return None;
@@ -239,7 +239,7 @@ impl ReplyReader<'_> {
         let (mut closed, mut whole) = (open.kind == TagKind::Alone, true);
         while !closed && whole {
             at = skip_blanks(self.text, at);
-            let Some(tag) = Tag::at(self.text, at) else {
+            let Some(tag) = XmlTag::at(self.text, at) else {
                 if fields.is_empty() && files.is_empty() {
                     let (bare, end) = self.bare(open.name, at, properties, tool.as_ref())?;
                     (fields, last, closed) = (bare, end, true);
@@ -283,8 +283,8 @@ impl ReplyReader<'_> {
             .into_iter()
             .map(|file| fields.clone().into_iter().chain(file).collect())
             .collect();
-        whole &= closed || self.end == End::Whole;
-        Some(Found::Calls { name: open.name.to_owned(), calls, end: last, whole })
+        whole &= closed || self.end == ReplyEnd::Whole;
+        Some(TaggedPart::Calls { name: open.name.to_owned(), calls, end: last, whole })
     }
 
     /// Reads a call that holds no tags: all arguments as JSON, or the only one that is needed.
@@ -324,14 +324,14 @@ impl ReplyReader<'_> {
     fn value_end(
         &mut self,
         tool: &str,
-        open: &Tag<'_>,
+        open: &XmlTag<'_>,
         properties: Option<&Map<String, Value>>,
     ) -> ValueEnd {
         let text = self.text;
         if let Some((inner, next)) = value::cdata_end(text, open.end, open.name) {
             return ValueEnd { inner, next, whole: true };
         }
-        let is_parameter = |tag: &Tag<'_>| {
+        let is_parameter = |tag: &XmlTag<'_>| {
             let known = properties.map_or_else(
                 || self.tool(tag.name).is_none(),
                 |properties| properties.contains_key(tag.name),
@@ -345,9 +345,9 @@ impl ReplyReader<'_> {
         let mut settled = None;
         while let Some(angle) = next_angle(text, at) {
             at = angle + 1;
-            let Some(tag) = Tag::at(text, angle) else { continue };
+            let Some(tag) = XmlTag::at(text, angle) else { continue };
             let after = skip_blanks(text, tag.end);
-            let next = Tag::at(text, after);
+            let next = XmlTag::at(text, after);
             if tag.closes(open.name) {
                 let end = ValueEnd { inner: angle, next: tag.end, whole: true };
                 let fits = after == text.len()
@@ -355,7 +355,7 @@ impl ReplyReader<'_> {
                         next.closes(tool)
                             || (next.name != open.name || is_list) && is_parameter(&next)
                     });
-                if fits && depth == 0 && (after < text.len() || self.end == End::Whole) {
+                if fits && depth == 0 && (after < text.len() || self.end == ReplyEnd::Whole) {
                     settled = Some(end);
                     break;
                 }
@@ -387,7 +387,7 @@ impl ReplyReader<'_> {
         if let Some(end) = settled {
             return end;
         }
-        if self.end == End::Cut {
+        if self.end == ReplyEnd::Cut {
             return rest;
         }
         let before_end = |end: &ValueEnd| end_of_call.is_none_or(|call| end.inner < call.inner);
@@ -401,7 +401,7 @@ impl ReplyReader<'_> {
 
 /// What words stand before.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum TextPosition {
     Call,
     Tag,
     End,

@@ -1,4 +1,4 @@
-//! `Tag`: one tag in the words of a model, read with the tolerance its writers need.
+//! `XmlTag`: one tag in the words of a model, read with the tolerance its writers need.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub(super) enum TagKind {
 
 /// One tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Tag<'t> {
+pub(super) struct XmlTag<'t> {
     pub(super) kind: TagKind,
     pub(super) name: &'t str,
     pub(super) attributes: Vec<(&'t str, String)>,
@@ -29,7 +29,7 @@ pub(super) struct Tag<'t> {
     pub(super) end: usize,
 }
 
-impl<'t> Tag<'t> {
+impl<'t> XmlTag<'t> {
     /// Reads the tag that begins at a place; `None` where there is none.
     pub(super) fn at(text: &'t str, at: usize) -> Option<Self> {
         let rest = text.get(at..)?.strip_prefix('<')?;
@@ -136,7 +136,7 @@ fn split_attribute(text: &str) -> Option<(&str, String, &str)> {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::{Tag, TagKind, unescaped};
+    use super::{TagKind, XmlTag, unescaped};
 
     #[test]
     fn reads_tags_and_nothing_else() {
@@ -151,7 +151,7 @@ mod tests {
                 vec![("mode", "code"), ("a", "b < c")],
             ),
         ] {
-            let tag = Tag::at(text, 0).unwrap();
+            let tag = XmlTag::at(text, 0).unwrap();
             let attributes: Vec<(&str, String)> =
                 attributes.into_iter().map(|(key, value)| (key, value.to_owned())).collect();
             assert_eq!(
@@ -175,7 +175,7 @@ mod tests {
             "</",
             "<<a>",
         ] {
-            assert_eq!(Tag::at(text, 0), None, "{text}");
+            assert_eq!(XmlTag::at(text, 0), None, "{text}");
         }
     }
 

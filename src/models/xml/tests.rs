@@ -6,7 +6,7 @@ use futures::stream::{self, BoxStream, StreamExt};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::xml::{CallsInWords, Listener, write};
+use crate::xml::{PromptedToolCalls, ReplyTranslator, write};
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::{Kept, Message, StopReason, ToolCall, ToolResult, ToolSpec};
 use locum_base::id::TaskId;
@@ -60,10 +60,12 @@ fn told(deltas: Vec<Delta>) -> Vec<String> {
 
 fn heard(parts: &[&str], stop: StopReason) -> Vec<String> {
     let tools = tools();
-    let mut listener = Listener::new(&tools);
-    let mut deltas: Vec<Delta> =
-        parts.iter().flat_map(|part| listener.hear(Delta::Text((*part).to_owned()))).collect();
-    deltas.extend(listener.hear(Delta::Stop(stop)));
+    let mut translator = ReplyTranslator::new(&tools);
+    let mut deltas: Vec<Delta> = parts
+        .iter()
+        .flat_map(|part| translator.translate(Delta::Text((*part).to_owned())))
+        .collect();
+    deltas.extend(translator.translate(Delta::Stop(stop)));
     told(deltas)
 }
 
@@ -270,10 +272,12 @@ fn no_call_is_made_with_half_of_its_values_wherever_a_reply_ends() {
                 --workspace</command></execute_command>";
     let calls = |text: &str, stop: StopReason| -> (Vec<(String, Value)>, StopReason) {
         let tools = tools();
-        let mut listener = Listener::new(&tools);
-        let deltas =
-            [listener.hear(Delta::Text(text.to_owned())), listener.hear(Delta::Stop(stop))]
-                .concat();
+        let mut translator = ReplyTranslator::new(&tools);
+        let deltas = [
+            translator.translate(Delta::Text(text.to_owned())),
+            translator.translate(Delta::Stop(stop)),
+        ]
+        .concat();
         let stopped = deltas
             .iter()
             .find_map(|delta| if let Delta::Stop(stop) = delta { Some(*stop) } else { None })
@@ -379,9 +383,9 @@ fn hostile_replies_take_bounded_time() {
     ] {
         let text = piece.repeat(400_000 / piece.len());
         let tools = tools();
-        let mut listener = Listener::new(&tools);
-        listener.hear(Delta::Text(text));
-        listener.hear(Delta::Stop(StopReason::End));
+        let mut translator = ReplyTranslator::new(&tools);
+        translator.translate(Delta::Text(text));
+        translator.translate(Delta::Stop(StopReason::End));
     }
 }
 
@@ -415,9 +419,9 @@ fn calls_and_results_are_written_as_they_are_read() {
                 assistant("so", vec![call.clone(), call.clone()]),
             ]);
             let Message::Assistant { text, .. } = &text[1] else { panic!("{text:?}") };
-            let mut listener = Listener::new(&tools);
-            let mut deltas = listener.hear(Delta::Text(text.clone()));
-            deltas.extend(listener.hear(Delta::Stop(StopReason::End)));
+            let mut translator = ReplyTranslator::new(&tools);
+            let mut deltas = translator.translate(Delta::Text(text.clone()));
+            deltas.extend(translator.translate(Delta::Stop(StopReason::End)));
             let line = format!("write_to_file {}", call.arguments);
             assert_eq!(told(deltas), ["so", &line, &line], "{text}");
         }
@@ -522,7 +526,7 @@ fn native_calls_pass_and_what_only_the_provider_reads_does_not() {
         arguments: "{}".into(),
     };
     let written = "<read_file><path>a</path></read_file>";
-    let model = CallsInWords::new(Box::new(Says(vec![
+    let model = PromptedToolCalls::new(Box::new(Says(vec![
         Delta::Text(written.into()),
         Delta::Restart,
         native(5),

@@ -10,14 +10,14 @@ use serde_json::value::RawValue;
 /// Arguments of a call as an object, see [`as_object`]; as they were written where they are one.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Arguments<'a> {
+pub(crate) enum CallArguments<'a> {
     /// Letter for letter.
     Written(&'a RawValue),
     /// Inside an object.
     Wrapped(Value),
 }
 
-impl<'a> Arguments<'a> {
+impl<'a> CallArguments<'a> {
     /// Takes what a model wrote.
     pub(crate) fn new(written: &'a str) -> Self {
         let object = Some(written)
@@ -75,7 +75,7 @@ pub(crate) fn read_arguments(value: Option<&Value>) -> String {
 }
 
 /// Returns true for a value that says anything at all.
-pub(crate) fn is_said(value: &Value) -> bool {
+pub(crate) fn is_set(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty(),
@@ -100,7 +100,7 @@ mod tests {
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
-    use super::{Arguments, as_object, count_at, read_arguments};
+    use super::{CallArguments, as_object, count_at, read_arguments};
 
     #[test]
     fn reads_counts_however_they_are_written() {
@@ -123,14 +123,14 @@ mod tests {
         assert_eq!(as_object(r#"{"b":1,"a":2}"#), json!({ "b": 1, "a": 2 }));
         for broken in ["{\"a\"", "", "[1]", "words"] {
             assert_eq!(as_object(broken), json!({ "not_an_object": broken }));
-            assert!(matches!(Arguments::new(broken), Arguments::Wrapped(_)), "{broken}");
-            assert_eq!(Arguments::text(broken), json!({ "not_an_object": broken }).to_string());
+            assert!(matches!(CallArguments::new(broken), CallArguments::Wrapped(_)), "{broken}");
+            assert_eq!(CallArguments::text(broken), json!({ "not_an_object": broken }).to_string());
         }
         let written = " { \"a\": 1.0 }";
         assert_eq!(
             (
-                serde_json::to_string(&Arguments::new(written)).unwrap().as_str(),
-                &*Arguments::text(written)
+                serde_json::to_string(&CallArguments::new(written)).unwrap().as_str(),
+                &*CallArguments::text(written)
             ),
             (written.trim(), written)
         );

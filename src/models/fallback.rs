@@ -95,7 +95,7 @@ impl Model for Chain {
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
         let at = self.begin();
         stream::unfold(
-            Attempt { chain: self, request, at, deltas: None, is_over: false },
+            ChainAttempt { chain: self, request, at, deltas: None, is_over: false },
             |mut attempt| async {
                 let item = attempt.next().await?;
                 Some((item, attempt))
@@ -106,7 +106,7 @@ impl Model for Chain {
 }
 
 /// One request on its way through the chain.
-struct Attempt<'a> {
+struct ChainAttempt<'a> {
     chain: &'a Chain,
     request: ModelRequest<'a>,
     at: usize,
@@ -114,7 +114,7 @@ struct Attempt<'a> {
     is_over: bool,
 }
 
-impl Attempt<'_> {
+impl ChainAttempt<'_> {
     async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
         if self.is_over {
             return None;
@@ -149,134 +149,4 @@ impl Attempt<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use futures::executor::block_on;
-    use futures::stream::{self, BoxStream, StreamExt};
-    use pretty_assertions::assert_eq;
-
-    use super::{Chain, FAILURES, Link, STAY_REQUESTS};
-    use crate::{Delta, Model, ModelError, ModelRequest};
-    use locum_base::chat::StopReason;
-
-    /// Fails as often as it is told, then says its name.
-    struct Failing(&'static str, AtomicUsize, fn(String) -> ModelError);
-
-    impl Model for Failing {
-        fn label(&self) -> &str {
-            self.0
-        }
-        fn stream<'a>(
-            &'a self,
-            _request: ModelRequest<'a>,
-        ) -> BoxStream<'a, Result<Delta, ModelError>> {
-            let left = self.1.load(Ordering::Relaxed);
-            if left > 0 {
-                self.1.store(left - 1, Ordering::Relaxed);
-                return stream::iter([
-                    Ok(Delta::Text("half".into())),
-                    Err((self.2)(self.0.to_owned())),
-                ])
-                .boxed();
-            }
-            stream::iter([Ok(Delta::Text(self.0.to_owned())), Ok(Delta::Stop(StopReason::End))])
-                .boxed()
-        }
-    }
-
-    fn unavailable(model: String) -> ModelError {
-        ModelError::Unavailable { model, message: "busy".into(), retry_after: None }
-    }
-
-    fn too_long(model: String) -> ModelError {
-        ModelError::TooLong { model, message: "long".into() }
-    }
-
-    /// A model by name, how often it fails and how, and its window.
-    type Told = (&'static str, usize, fn(String) -> ModelError, u32);
-
-    fn chain(links: &[Told]) -> Chain {
-        let link = |(name, failures, err, context_window): &Told| Link {
-            model: Box::new(Failing(name, AtomicUsize::new(*failures), *err)),
-            context_window: *context_window,
-        };
-        Chain::new(links.iter().map(link).collect()).unwrap()
-    }
-
-    /// Who answers one attempt, as told by words and by name.
-    fn ask(chain: &Chain) -> Result<(String, Option<String>), ModelError> {
-        let request = ModelRequest::with(&[]);
-        let (mut words, mut by) = (String::new(), None);
-        for delta in block_on(chain.stream(request).collect::<Vec<_>>()) {
-            match delta? {
-                Delta::Text(text) => words.push_str(&text),
-                Delta::By(label) => by = Some(label),
-                Delta::Restart => (words, by) = (String::new(), None),
-                Delta::Reasoning(_)
-                | Delta::Call { .. }
-                | Delta::Image(_)
-                | Delta::Kept(_)
-                | Delta::Usage(_)
-                | Delta::Stop(_) => {}
-            }
-        }
-        Ok((words, by))
-    }
-
-    fn said(name: &str, stands_in: bool) -> Result<(String, Option<String>), ModelError> {
-        Ok((name.to_owned(), stands_in.then(|| name.to_owned())))
-    }
-
-    #[test]
-    fn the_next_is_asked_after_failures_in_a_row_and_stays_for_a_while() {
-        let chain = chain(&[("one", FAILURES, unavailable, 10), ("two", 0, unavailable, 10)]);
-        for _ in 1..FAILURES {
-            assert_eq!(ask(&chain), Err(unavailable("one".into())), "once is no outage");
-        }
-        for _ in 0..=STAY_REQUESTS {
-            assert_eq!(ask(&chain), said("two", true));
-        }
-        assert_eq!(ask(&chain), said("one", false));
-    }
-
-    #[test]
-    fn what_is_too_long_goes_to_a_larger_window_or_nowhere() {
-        assert_eq!(
-            ask(&chain(&[
-                ("one", 1, too_long, 10),
-                ("two", 0, too_long, 10),
-                ("three", 0, too_long, 20)
-            ])),
-            said("three", true)
-        );
-        assert_eq!(
-            ask(&chain(&[("one", 1, too_long, 10), ("two", 0, too_long, 10)])),
-            Err(too_long("one".into()))
-        );
-    }
-
-    #[test]
-    fn an_empty_account_is_passed_over_and_a_wrong_key_is_not() {
-        let poor =
-            |model: String| ModelError::Rejected { model, status: 429, message: "quota".into() };
-        let wrong = |model: String| ModelError::Unauthorized { model, message: "who".into() };
-        assert_eq!(ask(&chain(&[("one", 1, poor, 10), ("two", 0, poor, 10)])), said("two", true));
-        assert_eq!(
-            ask(&chain(&[("one", 1, wrong, 10), ("two", 0, wrong, 10)])),
-            Err(wrong("one".into()))
-        );
-    }
-
-    #[test]
-    fn the_last_ones_failure_is_everyones() {
-        let chain = chain(&[("one", 9, unavailable, 10), ("two", 9, unavailable, 10)]);
-        assert!(ask(&chain).is_err());
-        assert_eq!(
-            ask(&chain),
-            Err(unavailable("two".into())),
-            "the second is asked and fails too"
-        );
-        assert_eq!(ask(&chain), Err(unavailable("two".into())));
-    }
-}
+mod tests;

@@ -11,21 +11,21 @@ use locum_base::image::{Image, ImageKind};
 
 /// An image as it is sent, or what stands for it.
 #[derive(Clone, Copy)]
-pub(crate) enum Shown<'a> {
+pub(crate) enum SentImage<'a> {
     /// The image.
-    Picture(Picture<'a>),
+    Image(EncodedImage<'a>),
     /// Why there is none.
-    Words(&'static str),
+    Note(&'static str),
 }
 
 /// An image that is sent.
 #[derive(Clone, Copy)]
-pub(crate) struct Picture<'a> {
+pub(crate) struct EncodedImage<'a> {
     kind: ImageKind,
     bytes: &'a [u8],
 }
 
-impl<'a> Picture<'a> {
+impl<'a> EncodedImage<'a> {
     /// Returns its media type.
     pub(crate) fn media_type(self) -> &'static str {
         self.kind.media_type()
@@ -54,7 +54,7 @@ impl Serialize for Base64<'_> {
 
 /// An image that is written as an address.
 #[derive(Clone, Copy)]
-pub(crate) struct DataUri<'a>(Picture<'a>);
+pub(crate) struct DataUri<'a>(EncodedImage<'a>);
 
 impl Serialize for DataUri<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -64,15 +64,15 @@ impl Serialize for DataUri<'_> {
 }
 
 /// Returns images as a model that takes these kinds is sent them; one that sees none takes no kind.
-pub(crate) fn shown<'a>(
+pub(crate) fn sent_images<'a>(
     images: &'a [Image],
     kinds: &'static [ImageKind],
-) -> impl Iterator<Item = Shown<'a>> {
+) -> impl Iterator<Item = SentImage<'a>> {
     images.iter().map(move |image| match image.content.bytes() {
         _ if !kinds.contains(&image.kind) => {
-            Shown::Words("(An image stands here that this model cannot be shown.)")
+            SentImage::Note("(An image stands here that this model cannot be shown.)")
         }
-        Some(bytes) => Shown::Picture(Picture { kind: image.kind, bytes }),
-        None => Shown::Words("(An image stood here that is gone. Look at it again to see it.)"),
+        Some(bytes) => SentImage::Image(EncodedImage { kind: image.kind, bytes }),
+        None => SentImage::Note("(An image stood here that is gone. Look at it again to see it.)"),
     })
 }

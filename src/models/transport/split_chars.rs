@@ -1,4 +1,5 @@
-//! `Halves`: characters that a server cut in two between the texts of two events, made whole again.
+//! `SplitChars`: characters that a server cut in two between the texts of two events, made whole
+//! again.
 //!
 //! In: the JSON of an event that cannot be read as it is. Out: the same without what is no
 //! character: the first half of one at the end of a text is kept for the text that begins with the
@@ -15,7 +16,7 @@ const REPLACED: &[u8] = "\u{fffd}".as_bytes();
 
 /// The first half of a character whose second half did not come yet.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Halves {
+pub(super) struct SplitChars {
     first: Vec<u8>,
 }
 
@@ -27,9 +28,9 @@ enum Unit {
     SecondHalf,
 }
 
-impl Halves {
+impl SplitChars {
     /// Returns JSON whose texts hold whole characters only.
-    pub(super) fn mended(&mut self, json: &[u8]) -> String {
+    pub(super) fn repaired(&mut self, json: &[u8]) -> String {
         let first = std::mem::take(&mut self.first);
         let mut out = Vec::with_capacity(json.len() + first.len());
         let mut rest = json;
@@ -126,20 +127,20 @@ fn is_continuation(byte: u8) -> bool {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::Halves;
+    use super::SplitChars;
 
-    fn mended(events: &[&[u8]]) -> Vec<String> {
-        let mut halves = Halves::default();
-        events.iter().map(|event| halves.mended(event)).collect()
+    fn repaired(events: &[&[u8]]) -> Vec<String> {
+        let mut split = SplitChars::default();
+        events.iter().map(|event| split.repaired(event)).collect()
     }
 
     #[test]
     fn two_halves_become_one_character_wherever_it_was_cut() {
         assert_eq!(
-            mended(&[br#"{"a":"x\ud83d"}"#, br#"{"a":"\ude00y"}"#]),
+            repaired(&[br#"{"a":"x\ud83d"}"#, br#"{"a":"\ude00y"}"#]),
             [r#"{"a":"x"}"#, r#"{"a":"\ud83d\ude00y"}"#]
         );
-        assert_eq!(mended(&[br#"{"a":"\uD83D"}"#, br#"{"b":1}"#]), [r#"{"a":""}"#, r#"{"b":1}"#]);
+        assert_eq!(repaired(&[br#"{"a":"\uD83D"}"#, br#"{"b":1}"#]), [r#"{"a":""}"#, r#"{"b":1}"#]);
         for at in 1..4 {
             let (first, second) = "😀".as_bytes().split_at(at);
             let events = [
@@ -147,7 +148,7 @@ mod tests {
                 [b"{\"a\":\"".as_slice(), second, b"y\"}"].concat(),
             ];
             assert_eq!(
-                mended(&[&events[0], &events[1]]),
+                repaired(&[&events[0], &events[1]]),
                 [r#"{"a":"x"}"#, r#"{"a":"😀y"}"#],
                 "cut after {at} bytes"
             );
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn the_same_text_under_two_names_is_made_whole_under_both() {
         assert_eq!(
-            mended(&[br#"{"a":"\ud83d","b":"\ud83d"}"#, br#"{"a":"\ude00","b":"\ude00"}"#]),
+            repaired(&[br#"{"a":"\ud83d","b":"\ud83d"}"#, br#"{"a":"\ude00","b":"\ude00"}"#]),
             [r#"{"a":"","b":""}"#, r#"{"a":"\ud83d\ude00","b":"\ud83d\ude00"}"#]
         );
     }
@@ -171,7 +172,7 @@ mod tests {
             (b"{\"a\":\"\xf0\x9fx\"}", "{\"a\":\"\u{fffd}x\"}"),
             (b"{\"a\":\"\x9fx\"}", "{\"a\":\"\u{fffd}x\"}"),
         ] {
-            assert_eq!(mended(&[event]), [whole]);
+            assert_eq!(repaired(&[event]), [whole]);
         }
     }
 
@@ -183,7 +184,7 @@ mod tests {
             r#"{"a":"\"#,
             r#"{"a":"\u12"}"#,
         ] {
-            assert_eq!(mended(&[event.as_bytes()]), [event]);
+            assert_eq!(repaired(&[event.as_bytes()]), [event]);
         }
     }
 }

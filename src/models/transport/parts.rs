@@ -10,7 +10,7 @@ use locum_base::chat::{Kept, KeptPart, ToolCall};
 
 /// A part of a reply.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Part<'a> {
+pub(crate) enum ReplyPart<'a> {
     /// What only its provider reads.
     Own(&'a Value),
     /// Words, and what its provider hung on them.
@@ -21,33 +21,33 @@ pub(crate) enum Part<'a> {
 
 /// Returns the parts of a reply; words and calls alone where nothing was kept for the model that is
 /// `asked`.
-pub(crate) fn in_order<'a>(
+pub(crate) fn reply_parts<'a>(
     text: &'a str,
     calls: &'a [ToolCall],
     kept: Option<&'a Kept>,
     asked: &str,
-) -> Vec<Part<'a>> {
+) -> Vec<ReplyPart<'a>> {
     kept.filter(|kept| kept.by == asked).and_then(|kept| fitted(text, calls, kept)).unwrap_or_else(
         || {
-            let words = (!text.is_empty()).then_some(Part::Text(text, &Value::Null));
+            let words = (!text.is_empty()).then_some(ReplyPart::Text(text, &Value::Null));
             words
                 .into_iter()
-                .chain(calls.iter().map(|call| Part::Call(call, &Value::Null)))
+                .chain(calls.iter().map(|call| ReplyPart::Call(call, &Value::Null)))
                 .collect()
         },
     )
 }
 
-fn fitted<'a>(text: &'a str, calls: &'a [ToolCall], kept: &'a Kept) -> Option<Vec<Part<'a>>> {
+fn fitted<'a>(text: &'a str, calls: &'a [ToolCall], kept: &'a Kept) -> Option<Vec<ReplyPart<'a>>> {
     let (mut rest, mut calls) = (text, calls.iter());
     let parts = kept.parts.iter().map(|part| match part {
-        KeptPart::Own(own) => Some(Part::Own(own)),
+        KeptPart::Own(own) => Some(ReplyPart::Own(own)),
         KeptPart::Text { bytes, seal } => {
             let (words, after) = rest.split_at_checked(*bytes)?;
             rest = after;
-            Some(Part::Text(words, seal))
+            Some(ReplyPart::Text(words, seal))
         }
-        KeptPart::Call { seal } => calls.next().map(|call| Part::Call(call, seal)),
+        KeptPart::Call { seal } => calls.next().map(|call| ReplyPart::Call(call, seal)),
     });
     let parts = parts.collect::<Option<Vec<_>>>()?;
     (rest.is_empty() && calls.next().is_none()).then_some(parts)
@@ -58,7 +58,7 @@ mod tests {
     use pretty_assertions::assert_eq;
     use serde_json::{Value, json};
 
-    use super::{Part, in_order};
+    use super::{ReplyPart, reply_parts};
     use locum_base::chat::{Kept, KeptPart, ToolCall};
 
     fn call(id: &str) -> ToolCall {
@@ -82,32 +82,32 @@ mod tests {
         let calls = [call("a"), call("b")];
         let plain = |text| {
             vec![
-                Part::Text(text, &Value::Null),
-                Part::Call(&calls[0], &Value::Null),
-                Part::Call(&calls[1], &Value::Null),
+                ReplyPart::Text(text, &Value::Null),
+                ReplyPart::Call(&calls[0], &Value::Null),
+                ReplyPart::Call(&calls[1], &Value::Null),
             ]
         };
         assert_eq!(
-            in_order("wörd", &calls, Some(&kept), "one"),
+            reply_parts("wörd", &calls, Some(&kept), "one"),
             plain("wörd"),
             "words that no longer fit"
         );
         assert_eq!(
-            in_order("word", &calls, Some(&kept), "one"),
+            reply_parts("word", &calls, Some(&kept), "one"),
             [
-                Part::Text("w", &Value::Null),
-                Part::Own(&own),
-                Part::Call(&calls[0], &seal),
-                Part::Text("ord", &Value::Null),
-                Part::Call(&calls[1], &Value::Null)
+                ReplyPart::Text("w", &Value::Null),
+                ReplyPart::Own(&own),
+                ReplyPart::Call(&calls[0], &seal),
+                ReplyPart::Text("ord", &Value::Null),
+                ReplyPart::Call(&calls[1], &Value::Null)
             ]
         );
-        assert_eq!(in_order("word", &calls, Some(&kept), "other"), plain("word"));
+        assert_eq!(reply_parts("word", &calls, Some(&kept), "other"), plain("word"));
         assert_eq!(
-            in_order("word", &calls[..1], Some(&kept), "one"),
-            [Part::Text("word", &Value::Null), Part::Call(&calls[0], &Value::Null)]
+            reply_parts("word", &calls[..1], Some(&kept), "one"),
+            [ReplyPart::Text("word", &Value::Null), ReplyPart::Call(&calls[0], &Value::Null)]
         );
-        assert_eq!(in_order("words", &calls, Some(&kept), "one"), plain("words"));
-        assert_eq!(in_order("", &[], None, "one"), []);
+        assert_eq!(reply_parts("words", &calls, Some(&kept), "one"), plain("words"));
+        assert_eq!(reply_parts("", &[], None, "one"), []);
     }
 }

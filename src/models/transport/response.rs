@@ -1,7 +1,7 @@
 //! From the bytes of an answer to deltas, streamed or not, for every protocol alike.
 //!
 //! In: body bytes in any cut, then the end of the body or the news that it broke off. Out: deltas,
-//! the last of them `Stop`, or why there is no reply. What one event means is its [`Reading`]'s
+//! the last of them `Stop`, or why there is no reply. What one event means is its [`ReplyParser`]'s
 //! part; here are frames, limits, errors and the question whether a reply is whole.
 
 use base64::Engine as _;
@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::Delta;
-use crate::wire::halves::Halves;
-use crate::wire::sse::SseReader;
+use crate::transport::split_chars::SplitChars;
+use crate::transport::sse::SseReader;
 use locum_base::chat::{Kept, KeptPart, StopReason, Usage};
 use locum_base::image::Image;
 use locum_base::text::head;
@@ -25,18 +25,18 @@ const QUOTED_BYTES: usize = 200;
 
 /// Why an answer is no reply.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Broken {
+pub(crate) enum ResponseError {
     /// It broke off before it was whole.
     Cut(String),
     /// It is not in the protocol.
-    Garbled(String),
+    Malformed(String),
     /// The provider reports an error inside it.
     Reported(Value),
 }
 
 /// How an answer comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ResponseForm {
     /// As events of a stream.
     Streamed,
     /// As one body of JSON.
@@ -45,15 +45,15 @@ pub(crate) enum Form {
 
 /// What a piece of JSON was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum PieceKind {
     /// A piece of a reply.
-    Piece,
+    Reply,
     /// Something else.
-    Odd,
+    Other,
 }
 
 /// What one protocol makes of the JSON of an answer.
-pub(crate) trait Reading: Default + Send {
+pub(crate) trait ReplyParser: Default + Send {
     /// The JSON of one event, or of a whole body.
     type Piece: DeserializeOwned;
 
@@ -62,9 +62,9 @@ pub(crate) trait Reading: Default + Send {
         &mut self,
         piece: Self::Piece,
         raw: &[u8],
-        form: Form,
-        said: &mut Said,
-    ) -> Result<Taken, Broken>;
+        form: ResponseForm,
+        out: &mut DeltaWriter,
+    ) -> Result<PieceKind, ResponseError>;
 
     /// Returns the reply's parts for the provider that wants them back; none where nothing but
     /// words and calls came.
@@ -73,7 +73,7 @@ pub(crate) trait Reading: Default + Send {
 
 /// What a reply said so far.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct DeltaWriter {
     deltas: Vec<Delta>,
     usage: Option<Usage>,
     finish: Option<StopReason>,
@@ -81,7 +81,7 @@ pub(crate) struct Said {
     has_calls: bool,
 }
 
-impl Said {
+impl DeltaWriter {
     /// Visible words.
     pub(crate) fn text(&mut self, text: &str) {
         if !text.is_empty() {
@@ -139,12 +139,12 @@ impl Said {
 
 /// Reads one answer.
 #[derive(Debug)]
-pub(crate) struct AnswerReader<R> {
+pub(crate) struct ResponseReader<R> {
     reading: R,
-    said: Said,
+    out: DeltaWriter,
     /// The model that answers.
     by: String,
-    frames: Frames,
+    frames: Framing,
     stopped: bool,
     received_bytes: usize,
     pieces: usize,
@@ -153,11 +153,11 @@ pub(crate) struct AnswerReader<R> {
     /// How the answer begins.
     opening: Vec<u8>,
     /// A character of which half has come.
-    halves: Halves,
+    split: SplitChars,
 }
 
 #[derive(Debug, Default)]
-enum Frames {
+enum Framing {
     /// Nothing but white space so far.
     #[default]
     Unknown,
@@ -165,73 +165,73 @@ enum Frames {
     Plain(Vec<u8>),
 }
 
-impl<R: Reading> AnswerReader<R> {
+impl<R: ReplyParser> ResponseReader<R> {
     /// Begins to read what the model `by` answers.
     pub(crate) fn new(by: &str) -> Self {
         Self {
             reading: R::default(),
-            said: Said::default(),
+            out: DeltaWriter::default(),
             by: by.to_owned(),
-            frames: Frames::default(),
+            frames: Framing::default(),
             stopped: false,
             received_bytes: 0,
             pieces: 0,
             odd: String::new(),
             opening: Vec::new(),
-            halves: Halves::default(),
+            split: SplitChars::default(),
         }
     }
 
     /// Takes the next bytes of the body.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<(), Broken> {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<(), ResponseError> {
         self.received_bytes = self.received_bytes.saturating_add(bytes.len());
         if self.received_bytes > BODY_LIMIT_BYTES {
-            return Err(Broken::Garbled(format!(
+            return Err(ResponseError::Malformed(format!(
                 "the answer is longer than {BODY_LIMIT_BYTES} bytes"
             )));
         }
         let missing = QUOTED_BYTES.saturating_sub(self.opening.len()).min(bytes.len());
         self.opening.extend_from_slice(bytes.get(..missing).unwrap_or_default());
-        if matches!(self.frames, Frames::Unknown) {
+        if matches!(self.frames, Framing::Unknown) {
             let bare = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
             match bare.iter().find(|byte| !byte.is_ascii_whitespace()) {
                 None => return Ok(()),
-                Some(b'{' | b'[') => self.frames = Frames::Plain(Vec::new()),
+                Some(b'{' | b'[') => self.frames = Framing::Plain(Vec::new()),
                 Some(b'<') => {
-                    return Err(Broken::Garbled(format!(
+                    return Err(ResponseError::Malformed(format!(
                         "it is a page, not an answer: {}",
                         quoted(bytes)
                     )));
                 }
-                Some(_) => self.frames = Frames::Events(SseReader::default()),
+                Some(_) => self.frames = Framing::Events(SseReader::default()),
             }
         }
         let events = match &mut self.frames {
-            Frames::Unknown => Vec::new(),
-            Frames::Plain(body) => {
+            Framing::Unknown => Vec::new(),
+            Framing::Plain(body) => {
                 body.extend_from_slice(bytes);
                 if body.len() > PLAIN_LIMIT_BYTES {
-                    return Err(Broken::Garbled(format!(
+                    return Err(ResponseError::Malformed(format!(
                         "the answer is longer than {PLAIN_LIMIT_BYTES} bytes"
                     )));
                 }
                 Vec::new()
             }
-            Frames::Events(reader) => reader
-                .feed(bytes)
-                .map_err(|_| Broken::Garbled("one event of the stream is too long".to_owned()))?,
+            Framing::Events(reader) => reader.feed(bytes).map_err(|_| {
+                ResponseError::Malformed("one event of the stream is too long".to_owned())
+            })?,
         };
         events.iter().try_for_each(|event| self.take_event(event))
     }
 
     /// Takes the end of the body; `broken` says why it came early, where it did.
-    pub(crate) fn finish(&mut self, broken: Option<String>) -> Result<(), Broken> {
+    pub(crate) fn finish(&mut self, broken: Option<String>) -> Result<(), ResponseError> {
         match std::mem::take(&mut self.frames) {
-            Frames::Unknown => {}
-            Frames::Events(mut reader) => {
+            Framing::Unknown => {}
+            Framing::Events(mut reader) => {
                 let last = reader.finish();
                 if !reader.is_in_protocol() {
-                    return Err(Broken::Garbled(format!(
+                    return Err(ResponseError::Malformed(format!(
                         "the answer is no reply: {}",
                         quoted(&self.opening)
                     )));
@@ -242,21 +242,21 @@ impl<R: Reading> AnswerReader<R> {
                 {
                     // Half an event at the end of a broken stream says no more than that it is
                     // broken.
-                    return Err(if matches!(fault, Broken::Reported(_)) {
+                    return Err(if matches!(fault, ResponseError::Reported(_)) {
                         fault
                     } else {
                         self.cut(broken)
                     });
                 }
             }
-            Frames::Plain(body) => self.take_plain(&body, broken.clone())?,
+            Framing::Plain(body) => self.take_plain(&body, broken.clone())?,
         }
         if self.is_whole() {
             self.stop();
             return Ok(());
         }
         if self.pieces == 0 && broken.is_none() && !self.odd.is_empty() {
-            return Err(Broken::Garbled(format!(
+            return Err(ResponseError::Malformed(format!(
                 "nothing in it is a piece of a reply: {}",
                 self.odd
             )));
@@ -266,17 +266,17 @@ impl<R: Reading> AnswerReader<R> {
 
     /// Returns the deltas read since the last time.
     pub(crate) fn take_deltas(&mut self) -> Vec<Delta> {
-        std::mem::take(&mut self.said.deltas)
+        std::mem::take(&mut self.out.deltas)
     }
 
     /// Returns true when nothing more will come that counts.
     pub(crate) fn is_done(&self) -> bool {
-        self.said.done
+        self.out.done
     }
 
     /// Returns true when the reply is whole; a count of tokens may still follow.
     pub(crate) fn is_whole(&self) -> bool {
-        self.said.done || self.said.finish.is_some()
+        self.out.done || self.out.finish.is_some()
     }
 
     fn stop(&mut self) {
@@ -284,27 +284,27 @@ impl<R: Reading> AnswerReader<R> {
             return;
         }
         let parts = self.reading.parts();
-        let said = &mut self.said;
+        let out = &mut self.out;
         if parts.iter().any(|part| part.size_bytes() > 0) {
-            said.deltas.push(Delta::Kept(Kept { by: self.by.clone(), parts }));
+            out.deltas.push(Delta::Kept(Kept { by: self.by.clone(), parts }));
         }
-        said.deltas.extend(said.usage.map(Delta::Usage));
-        let natural = if said.has_calls { StopReason::ToolUse } else { StopReason::End };
-        said.deltas.push(Delta::Stop(said.finish.unwrap_or(natural)));
+        out.deltas.extend(out.usage.map(Delta::Usage));
+        let natural = if out.has_calls { StopReason::ToolUse } else { StopReason::End };
+        out.deltas.push(Delta::Stop(out.finish.unwrap_or(natural)));
     }
 
-    fn cut(&self, broken: Option<String>) -> Broken {
+    fn cut(&self, broken: Option<String>) -> ResponseError {
         let why = broken.unwrap_or_else(|| "the stream ended without a finish reason".to_owned());
-        Broken::Cut(format!("{why} after {} bytes", self.received_bytes))
+        ResponseError::Cut(format!("{why} after {} bytes", self.received_bytes))
     }
 
-    fn take_event(&mut self, event: &[u8]) -> Result<(), Broken> {
+    fn take_event(&mut self, event: &[u8]) -> Result<(), ResponseError> {
         let text = event.trim_ascii();
         if text == b"[DONE]" {
-            self.said.done();
+            self.out.done();
             return Ok(());
         }
-        if self.said.done || text.is_empty() {
+        if self.out.done || text.is_empty() {
             return Ok(());
         }
         if text.first() != Some(&b'{') {
@@ -312,12 +312,12 @@ impl<R: Reading> AnswerReader<R> {
             return Ok(());
         }
         match self.parse(text) {
-            Ok(piece) => self.take_piece(piece, text, Form::Streamed),
+            Ok(piece) => self.take_piece(piece, text, ResponseForm::Streamed),
             // Some servers leave out the blank line between events.
             Err(_) if text.contains(&b'\n') => {
                 text.split(|byte| *byte == b'\n').try_for_each(|line| self.take_event(line))
             }
-            Err(err) => Err(Broken::Garbled(format!(
+            Err(err) => Err(ResponseError::Malformed(format!(
                 "one event of the stream cannot be read ({err}): {}",
                 quoted(text)
             ))),
@@ -327,21 +327,21 @@ impl<R: Reading> AnswerReader<R> {
     /// Reads a piece, whose characters a server or its tokenizer may have cut in two.
     fn parse(&mut self, text: &[u8]) -> Result<R::Piece, serde_json::Error> {
         serde_json::from_slice(text).or_else(|_| {
-            let mut halves = self.halves.clone();
-            let piece = serde_json::from_str(&halves.mended(text))?;
-            self.halves = halves;
+            let mut split = self.split.clone();
+            let piece = serde_json::from_str(&split.repaired(text))?;
+            self.split = split;
             Ok(piece)
         })
     }
 
-    fn take_plain(&mut self, body: &[u8], broken: Option<String>) -> Result<(), Broken> {
-        let text = self.halves.mended(body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body));
+    fn take_plain(&mut self, body: &[u8], broken: Option<String>) -> Result<(), ResponseError> {
+        let text = self.split.repaired(body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body));
         for value in serde_json::Deserializer::from_str(&text).into_iter::<Value>() {
             let value = match value {
                 Ok(value) => value,
                 Err(err) if err.is_eof() || broken.is_some() => return Err(self.cut(broken)),
                 Err(err) => {
-                    return Err(Broken::Garbled(format!(
+                    return Err(ResponseError::Malformed(format!(
                         "the answer cannot be read ({err}): {}",
                         quoted(body)
                     )));
@@ -351,21 +351,26 @@ impl<R: Reading> AnswerReader<R> {
             for item in items {
                 let item = item.to_string();
                 let piece = serde_json::from_str(&item).map_err(|err| {
-                    Broken::Garbled(format!(
+                    ResponseError::Malformed(format!(
                         "the answer is no reply ({err}): {}",
                         quoted(item.as_bytes())
                     ))
                 })?;
-                self.take_piece(piece, item.as_bytes(), Form::Plain)?;
+                self.take_piece(piece, item.as_bytes(), ResponseForm::Plain)?;
             }
         }
         Ok(())
     }
 
-    fn take_piece(&mut self, piece: R::Piece, raw: &[u8], form: Form) -> Result<(), Broken> {
-        match self.reading.take(piece, raw, form, &mut self.said)? {
-            Taken::Piece => self.pieces += 1,
-            Taken::Odd => self.odd = quoted(raw),
+    fn take_piece(
+        &mut self,
+        piece: R::Piece,
+        raw: &[u8],
+        form: ResponseForm,
+    ) -> Result<(), ResponseError> {
+        match self.reading.take(piece, raw, form, &mut self.out)? {
+            PieceKind::Reply => self.pieces += 1,
+            PieceKind::Other => self.odd = quoted(raw),
         }
         Ok(())
     }
@@ -382,17 +387,17 @@ fn quoted(bytes: &[u8]) -> String {
 pub(crate) mod testing {
     //! Reads answers for the tests of every protocol.
 
-    use super::{AnswerReader, Broken, Reading};
+    use super::{ReplyParser, ResponseError, ResponseReader};
     use crate::Delta;
     use locum_base::chat::{KeptPart, StopReason, Usage};
 
     /// Reads an answer whose bytes come in parts of `cut`.
-    pub(crate) fn read<R: Reading>(
+    pub(crate) fn read<R: ReplyParser>(
         body: &[u8],
         cut: usize,
         broken: Option<&str>,
-    ) -> Result<Vec<Delta>, Broken> {
-        let mut reader = AnswerReader::<R>::new("test");
+    ) -> Result<Vec<Delta>, ResponseError> {
+        let mut reader = ResponseReader::<R>::new("test");
         body.chunks(cut.max(1)).try_for_each(|part| reader.feed(part))?;
         reader.finish(broken.map(str::to_owned))?;
         Ok(reader.take_deltas())
@@ -400,7 +405,7 @@ pub(crate) mod testing {
 
     /// What an answer says.
     #[derive(Clone, Debug, Default, PartialEq)]
-    pub(crate) struct Told {
+    pub(crate) struct ReadReply {
         pub(crate) words: String,
         pub(crate) reasoning: String,
         /// As `id name arguments`.
@@ -413,7 +418,7 @@ pub(crate) mod testing {
     }
 
     /// Reads an answer, the same however its bytes are cut.
-    pub(crate) fn told<R: Reading>(body: &str) -> Result<Told, Broken> {
+    pub(crate) fn told<R: ReplyParser>(body: &str) -> Result<ReadReply, ResponseError> {
         let deltas = read::<R>(body.as_bytes(), body.len(), None)?;
         for cut in [1, 7] {
             assert_eq!(
@@ -422,7 +427,7 @@ pub(crate) mod testing {
                 "in parts of {cut}"
             );
         }
-        let (mut told, mut calls) = (Told::default(), Vec::<(String, String, String)>::new());
+        let (mut told, mut calls) = (ReadReply::default(), Vec::<(String, String, String)>::new());
         for delta in deltas {
             match delta {
                 Delta::Text(text) => told.words.push_str(&text),
@@ -441,7 +446,7 @@ pub(crate) mod testing {
                         .into_iter()
                         .map(|(id, name, arguments)| format!("{id} {name} {arguments}"))
                         .collect();
-                    return Ok(Told { calls, stop, ..told });
+                    return Ok(ReadReply { calls, stop, ..told });
                 }
                 Delta::Image(image) => told.images.push(image.to_string()),
                 Delta::By(_) | Delta::Restart => panic!("an answer does not restart"),

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::ModelRequest;
 use crate::retry::assembly::Assembly;
-use crate::wire::answer::Reading;
-use crate::wire::answer::testing::{events, read};
+use crate::transport::response::ReplyParser;
+use crate::transport::response::testing::{events, read};
 use locum_base::chat::Reply;
 
 /// Reads an answer as a reply that would be acted on; what was counted does not matter.
-fn reply<R: Reading>(body: &[u8], cut: usize, broken: Option<&str>) -> Option<Reply> {
+fn reply<R: ReplyParser>(body: &[u8], cut: usize, broken: Option<&str>) -> Option<Reply> {
     let deltas = read::<R>(body, cut, broken).ok()?;
     let mut assembly = Assembly::default();
     deltas.into_iter().try_for_each(|delta| assembly.add(delta)).ok()?;
@@ -23,7 +23,7 @@ fn reply<R: Reading>(body: &[u8], cut: usize, broken: Option<&str>) -> Option<Re
 }
 
 /// Breaks a streamed answer in every way.
-pub(crate) fn check_stream<R: Reading>(frames: &[Value]) {
+pub(crate) fn check_stream<R: ReplyParser>(frames: &[Value]) {
     let lines: Vec<String> = frames.iter().map(Value::to_string).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     check_cuts::<R>(&events(&lines));
@@ -37,7 +37,7 @@ pub(crate) fn check_stream<R: Reading>(frames: &[Value]) {
 }
 
 /// Breaks an answer that is not streamed in every way.
-pub(crate) fn check_plain<R: Reading>(answer: &Value) {
+pub(crate) fn check_plain<R: ReplyParser>(answer: &Value) {
     check_cuts::<R>(&answer.to_string());
     check_values(std::slice::from_ref(answer), 0, |answer| {
         drop(reply::<R>(answer.to_string().as_bytes(), 64, None))
@@ -45,7 +45,7 @@ pub(crate) fn check_plain<R: Reading>(answer: &Value) {
 }
 
 /// An answer that breaks off anywhere is the whole reply or none.
-fn check_cuts<R: Reading>(body: &str) {
+fn check_cuts<R: ReplyParser>(body: &str) {
     let whole = reply::<R>(body.as_bytes(), body.len(), None);
     assert!(whole.as_ref().is_some_and(|whole| !whole.calls.is_empty()), "{whole:?}");
     let mut replies = 0;
@@ -61,7 +61,7 @@ fn check_cuts<R: Reading>(body: &str) {
 
 /// A line that is lost, comes twice, or comes before the one before it: whatever comes of it, it
 /// comes of it however the bytes are cut.
-fn check_lines<R: Reading>(lines: &[&str]) {
+fn check_lines<R: ReplyParser>(lines: &[&str]) {
     let check = |lines: Vec<&str>| {
         let body = events(&lines);
         assert_eq!(

@@ -1,0 +1,185 @@
+//! Comments while a run works and after it, and what hostile text does to them.
+
+use super::{CommentFacts, Decide, Landing, Progress, ended, progress};
+use crate::report::markdown::marker;
+use crate::report::{figures, sample};
+use crate::session::outcome::OutcomeWord;
+use locum_base::secret::Redactor;
+use locum_forge::sanitise::{self, TextRules};
+use locum_policy::budget::Budget;
+
+fn with_facts(check: impl Fn(&CommentFacts<'_>)) {
+    let marker = marker("progress", &[("comment", "7")]);
+    let budget = Budget::default();
+    let run_url = Some("https://github.com/octo/repo/actions/runs/1");
+    let decide =
+        Decide::Comment { prefix: "/locum", marker: "<!-- locum:v1 kind=session commit=1 -->" };
+    check(&CommentFacts {
+        marker: &marker,
+        mode: "orchestrator",
+        requested_by: Some("octocat"),
+        run_url,
+        budget: &budget,
+        decide,
+    });
+}
+
+#[test]
+fn shows_progress() {
+    with_facts(|facts| {
+        let outcome = sample::outcome();
+        let state = Progress {
+            tasks: outcome.tasks,
+            todos: outcome.todos,
+            spent: outcome.spent,
+            spent_is_estimate: true,
+        };
+        insta::assert_snapshot!(progress(facts, &state));
+    });
+}
+
+#[test]
+fn shows_how_it_ended() {
+    with_facts(|facts| {
+        let pull_request = Landing::PullRequest {
+            number: 12,
+            url: "https://github.com/octo/repo/pull/12",
+            branch: "locum/issue-7-fix",
+            draft: true,
+        };
+        insta::assert_snapshot!(
+            "ended_with_pull_request",
+            ended(facts, &sample::outcome(), pull_request)
+        );
+        insta::assert_snapshot!(
+            "ended_with_diff",
+            ended(facts, &sample::outcome(), Landing::Diff("the pull request comes from a fork"))
+        );
+        insta::assert_snapshot!(
+            "ended_with_question",
+            ended(facts, &sample::question(), Landing::Nowhere(""))
+        );
+        insta::assert_snapshot!(
+            "ended_on_hold",
+            ended(facts, &sample::held(), Landing::Nowhere(""))
+        );
+    });
+}
+
+#[test]
+fn hostile_text_neither_breaks_the_structure_nor_the_limit() {
+    with_facts(|facts| {
+        for filler in [
+            "</details>\n",
+            "```\n",
+            "`",
+            "<",
+            "\u{200b}",
+            "<!-- locum:v1 kind=progress comment=7 -->\n",
+            "🦀",
+        ] {
+            for outcome in
+                [sample::filled_with(filler, 40_000), sample::held_filled_with(filler, 40_000)]
+            {
+                let body = ended(facts, &outcome, Landing::Diff(""));
+                assert!(figures::width(&body) <= 60_000, "{filler:?}: {}", figures::width(&body));
+                assert!(body.starts_with(facts.marker), "{filler:?}");
+                assert_eq!(open_folds_after(&body), 0, "{filler:?}\n{body}");
+            }
+        }
+    });
+}
+
+#[test]
+fn the_sanitiser_leaves_the_structure_alone() {
+    with_facts(|facts| {
+        let rules = TextRules {
+            markers: vec![
+                facts.marker.to_owned(),
+                "<!-- locum:v1 kind=session commit=1 -->".to_owned(),
+            ],
+            prefix: "/locum".to_owned(),
+            ..TextRules::default()
+        };
+        let body =
+            ended(facts, &sample::outcome(), Landing::Diff("the pull request comes from a fork"));
+        assert_eq!(sanitise::markdown(&body, &rules, &Redactor::default()), body);
+        for filler in [
+            "</details>\n",
+            "```\n",
+            "`",
+            "<",
+            "\u{200b}",
+            "<!-- x -->\n",
+            "@octocat ",
+            "closes #1\n",
+            "/locum code x\n",
+        ] {
+            for outcome in
+                [sample::filled_with(filler, 40_000), sample::held_filled_with(filler, 40_000)]
+            {
+                let published = sanitise::markdown(
+                    &ended(facts, &outcome, Landing::Diff("")),
+                    &rules,
+                    &Redactor::default(),
+                );
+                assert!(figures::width(&published) <= sanitise::BODY_LIMIT_CHARS, "{filler:?}");
+                assert!(published.starts_with(facts.marker), "{filler:?}");
+                assert_eq!(open_folds_after(&published), 0, "{filler:?}\n{published}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_long_diff_is_shortened_first_and_the_body_says_so() {
+    with_facts(|facts| {
+        let outcome = sample::with_diff_lines(20_000);
+        let body = ended(facts, &outcome, Landing::Diff(""));
+        assert!(figures::width(&body) <= 60_000);
+        assert!(
+            body.contains("Shortened: the first ") && body.contains(&outcome.summary),
+            "{body}"
+        );
+        assert!(!ended(facts, &sample::outcome(), Landing::Diff("")).contains("Shortened"));
+    });
+}
+
+#[test]
+fn every_word_is_named() {
+    with_facts(|facts| {
+        for (word, expected) in [
+            (OutcomeWord::NothingToDo, "**locum: nothing to do**"),
+            (OutcomeWord::Refused, "**locum: refused by the policy**"),
+            (OutcomeWord::TimedOut, "**locum: stopped, out of time**"),
+        ] {
+            let outcome = crate::session::outcome::Outcome { word, ..sample::outcome() };
+            assert!(ended(facts, &outcome, Landing::Nowhere("")).contains(expected), "{word:?}");
+        }
+    });
+}
+
+/// Counts folds as a browser would: lines outside of fences.
+fn open_folds_after(body: &str) -> i64 {
+    let mut open = 0;
+    let mut fence: Option<String> = None;
+    for line in body.lines() {
+        let ticks: String = line.chars().take_while(|letter| *letter == '`').collect();
+        match &fence {
+            Some(closing)
+                if line.trim_end() == *closing
+                    || (ticks.len() > closing.len() && line.trim_end() == ticks) =>
+            {
+                fence = None
+            }
+            Some(_) => {}
+            None if ticks.len() >= 3 && !line[ticks.len()..].contains('`') => fence = Some(ticks),
+            None if line.starts_with("<details>") => open += 1,
+            None if line == "</details>" => open -= 1,
+            None => {
+                assert!(!line.starts_with('<') || line.starts_with("<!-- locum:v1 kind="), "{line}")
+            }
+        }
+    }
+    if fence.is_some() { 99 } else { open }
+}

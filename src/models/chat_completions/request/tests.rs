@@ -1,0 +1,304 @@
+//! Bodies of Chat Completions requests, and what refusals change in them.
+
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use super::{ChatFields, ChatOptions, render_body};
+use crate::ModelRequest;
+use crate::catalogue::{HostWays, OutputLimit};
+use crate::profile::Effort;
+use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+use locum_base::image::ImageKind;
+use locum_testing::images::answer;
+
+const fn ways(returns_reasoning: bool, strict_calls: bool) -> HostWays {
+    HostWays {
+        key: String::new(),
+        output_limit: OutputLimit::MaxTokens,
+        returns_reasoning,
+        strict_calls,
+    }
+}
+
+const WAYS: HostWays = ways(false, false);
+const RETURNING: HostWays = ways(true, false);
+const STRICT: HostWays = ways(false, true);
+
+const OPTIONS: ChatOptions<'static> = ChatOptions {
+    model: "m",
+    by: "me",
+    temperature: None,
+    effort: None,
+    max_output_tokens: None,
+    images: &ImageKind::ALL,
+    ways: &WAYS,
+    fields: ChatFields(0),
+};
+
+fn body(messages: &[Message], tools: &[ToolSpec], options: ChatOptions<'_>) -> String {
+    let request = ModelRequest { system: "be brief", tools, ..ModelRequest::with(messages) };
+    String::from_utf8(render_body(&request, options).unwrap()).unwrap()
+}
+
+fn conversation() -> Vec<Message> {
+    let call = |id: &str, arguments: &str| ToolCall {
+        id: id.into(),
+        name: "read_file".into(),
+        arguments: arguments.into(),
+    };
+    vec![
+        Message::User { text: "go".into() },
+        Message::Assistant {
+            text: String::new(),
+            reasoning: "hm".into(),
+            calls: vec![call("a", r#"{"path":"x"}"#), call("b", "{ broken")],
+            kept: None,
+        },
+        Message::Tool {
+            results: ["a", "b"]
+                .map(|id| ToolResult {
+                    call_id: id.into(),
+                    text: format!("result {id}"),
+                    ..ToolResult::default()
+                })
+                .to_vec(),
+        },
+        Message::Assistant {
+            text: "so".into(),
+            reasoning: String::new(),
+            calls: vec![],
+            kept: None,
+        },
+        Message::User { text: "on".into() },
+    ]
+}
+
+#[test]
+fn images_follow_the_answers() {
+    let mut messages = conversation();
+    messages[2] = Message::Tool {
+        results: vec![
+            answer("a"),
+            ToolResult { call_id: "b".into(), text: "b".into(), ..ToolResult::default() },
+        ],
+    };
+    let seen = body(&messages, &[], OPTIONS);
+    let expected = concat!(
+        r#"{"role":"tool","tool_call_id":"a","content":"File: a"},{"role":"tool","tool_call_id":"b","content":"b"},"#,
+        r#"{"role":"user","content":[{"type":"text","text":"The images of the answers above, in their order:"},"#,
+        r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}},"#,
+        r#"{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0lGODlhAgADAAAAAAA="}},"#,
+        r#"{"type":"text","text":"(An image stood here that is gone. Look at it again to see it.)"}]},{"role":"assistant""#,
+    );
+    assert!(seen.contains(expected), "{seen}");
+    let unseen = body(&messages, &[], ChatOptions { images: &[], ..OPTIONS });
+    assert!(
+        unseen.contains("(An image stands here that this model cannot be shown.)")
+            && !unseen.contains("iVBOR"),
+        "{unseen}"
+    );
+    let strict = body(&messages, &[], ChatOptions { ways: &STRICT, ..OPTIONS });
+    assert!(
+        strict.contains(r#","content":[{"type":"text","text":"File: a"},{"type":"image_url""#)
+            && !strict.contains("answers above"),
+        "{strict}"
+    );
+}
+
+#[test]
+fn has_one_shape() {
+    let tools = [ToolSpec {
+        name: "read_file".into(),
+        description: "reads".into(),
+        parameters: json!({ "type": "object" }),
+    }];
+    assert_eq!(
+        body(&conversation(), &tools, OPTIONS),
+        concat!(
+            r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"#,
+            r#""tools":[{"type":"function","function":{"name":"read_file","description":"reads","parameters":{"type":"object"}}}],"#,
+            r#""messages":[{"role":"system","content":"be brief"},{"role":"user","content":"go"},"#,
+            r#"{"role":"assistant","content":null,"tool_calls":["#,
+            r#"{"id":"a","type":"function","function":{"name":"read_file","arguments":"{\"path\":\"x\"}"}},"#,
+            r#"{"id":"b","type":"function","function":{"name":"read_file","arguments":"{\"not_an_object\":\"{ broken\"}"}}]},"#,
+            r#"{"role":"tool","tool_call_id":"a","content":"result a"},{"role":"tool","tool_call_id":"b","content":"result b"},"#,
+            r#"{"role":"assistant","content":"so"},{"role":"user","content":"on"}]}"#,
+        )
+    );
+}
+
+#[test]
+fn says_how_long_a_reply_may_be_in_the_servers_word() {
+    let newer = ChatFields(ChatFields::NEWER_LIMIT | ChatFields::NO_STREAM_OPTIONS);
+    let limited = ChatOptions { max_output_tokens: Some(9), ..OPTIONS };
+    for (options, words) in [
+        (limited, r#""max_tokens":9,"#),
+        (
+            ChatOptions { fields: newer, ..limited },
+            r#"{"model":"m","stream":true,"max_completion_tokens":9,"messages""#,
+        ),
+        (ChatOptions { temperature: Some(0.5), ..OPTIONS }, r#""temperature":0.5,"#),
+    ] {
+        let body = body(&conversation(), &[], options);
+        assert!(body.contains(words), "{body}");
+    }
+}
+
+#[test]
+fn sends_reasoning_back_only_where_it_is_asked_for() {
+    let with = body(&conversation(), &[], ChatOptions { ways: &RETURNING, ..OPTIONS });
+    assert!(with.contains(r#""content":null,"reasoning_content":"hm","tool_calls""#), "{with}");
+    assert!(!body(&conversation(), &[], OPTIONS).contains("reasoning"));
+    let mut thoughtless = conversation();
+    if let Message::Assistant { reasoning, .. } = &mut thoughtless[1] {
+        reasoning.clear();
+    }
+    let learned = ChatOptions { fields: ChatFields(ChatFields::RETURNS_REASONING), ..OPTIONS };
+    let without = body(&thoughtless, &[], learned);
+    assert!(
+        without.contains(r#""content":null,"reasoning_content":"","tool_calls""#),
+        "a host misses it beside calls: {without}"
+    );
+    assert!(without.contains(r#"{"role":"assistant","content":"so"}"#), "{without}");
+}
+
+#[test]
+fn a_longer_conversation_begins_with_the_shorter_one() {
+    let messages = conversation();
+    let shorter = body(&messages[..3], &[], OPTIONS);
+    let longer = body(&messages, &[], OPTIONS);
+    assert!(longer.starts_with(shorter.strip_suffix("]}").unwrap()));
+}
+
+#[test]
+fn learns_a_servers_dialect_from_its_refusals() {
+    let start = ChatFields::default();
+    for (status, words, learned) in [
+        (
+            400,
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use \
+             'max_completion_tokens' instead.",
+            Some(ChatFields::NEWER_LIMIT),
+        ),
+        (
+            422,
+            "body -> stream_options: Extra inputs are not permitted",
+            Some(ChatFields::NO_STREAM_OPTIONS),
+        ),
+        (
+            400,
+            "Unsupported value: 'temperature' does not support 0.2 with this model.",
+            Some(ChatFields::NO_TEMPERATURE),
+        ),
+        (
+            400,
+            "Unrecognized request argument supplied: reasoning_effort",
+            Some(ChatFields::NO_EFFORT),
+        ),
+        (
+            400,
+            "Invalid content type. image_url is only supported by certain models.",
+            Some(ChatFields::NO_IMAGES),
+        ),
+        (
+            400,
+            "The `reasoning_content` in the thinking mode must be passed back to the API.",
+            Some(ChatFields::RETURNS_REASONING),
+        ),
+        (
+            400,
+            "Missing `reasoning_content` field in the assistant message at message index 2.",
+            Some(ChatFields::RETURNS_REASONING),
+        ),
+        (
+            400,
+            "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.",
+            Some(ChatFields::STRICT_CALLS),
+        ),
+        (400, "Unexpected role 'user' after role 'tool'", Some(ChatFields::STRICT_CALLS)),
+        (
+            400,
+            "Function tools with reasoning_effort are not supported for gpt-6 in \
+             /v1/chat/completions. To use function tools, use /v1/responses or set \
+             reasoning_effort to 'none'.",
+            Some(ChatFields::UNTHINKING),
+        ),
+        (400, "max_tokens is too large: 9999", None),
+        (400, "unknown model", None),
+        (500, "unknown field stream_options", None),
+    ] {
+        assert_eq!(start.corrected(status, words), learned.map(ChatFields), "{words}");
+    }
+    assert_eq!(
+        ChatFields(ChatFields::NEWER_LIMIT).corrected(400, "unknown field max_completion_tokens"),
+        Some(start)
+    );
+}
+
+#[test]
+fn a_server_that_takes_tools_from_models_that_do_not_think_is_told_so() {
+    let tools = [ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) }];
+    let torn = ChatOptions {
+        effort: Some(Effort::High),
+        fields: ChatFields(ChatFields::UNTHINKING),
+        ..OPTIONS
+    };
+    assert!(body(&conversation(), &tools, torn).contains(r#""reasoning_effort":"none","#));
+    assert!(body(&conversation(), &[], torn).contains(r#""reasoning_effort":"high","#));
+    let refused_twice =
+        ChatOptions { fields: ChatFields(ChatFields::UNTHINKING | ChatFields::NO_EFFORT), ..torn };
+    assert!(!body(&conversation(), &tools, refused_twice).contains("reasoning_effort"));
+}
+
+#[test]
+fn what_a_gateway_hung_on_a_reply_goes_back_with_it() {
+    let parts = vec![
+        KeptPart::Own(
+            json!({ "reasoning_details": [{ "type": "reasoning.encrypted", "data": "b3BhcXVl" }] }),
+        ),
+        KeptPart::Call {
+            seal: json!({ "extra_content": { "google": { "thought_signature": "c2ln" } } }),
+        },
+    ];
+    let call = ToolCall { id: "a".into(), name: "f".into(), arguments: "{}".into() };
+    let kept = |by: &str| Some(Kept { by: by.into(), parts: parts.clone() });
+    let reply = |by: &str| Message::Assistant {
+        text: String::new(),
+        reasoning: String::new(),
+        calls: vec![call.clone()],
+        kept: kept(by),
+    };
+    let own = body(&[reply("me")], &[], OPTIONS);
+    for words in [
+        r#""reasoning_details":[{"type":"reasoning.encrypted","data":"b3BhcXVl"}]"#,
+        r#""extra_content":{"google":"#,
+    ] {
+        assert!(own.contains(words), "{own}");
+    }
+    let other = body(&[reply("another")], &[], OPTIONS);
+    assert!(!other.contains("b3BhcXVl") && !other.contains("c2ln"), "{other}");
+}
+
+#[test]
+fn a_strict_host_gets_names_and_an_order_it_takes() {
+    let mut messages = conversation();
+    messages.insert(3, Message::User { text: "hurry".into() });
+    let learned = ChatOptions { fields: ChatFields(ChatFields::STRICT_CALLS), ..OPTIONS };
+    assert_eq!(
+        body(&messages, &[], learned),
+        body(&messages, &[], ChatOptions { ways: &STRICT, ..OPTIONS })
+    );
+    let body: serde_json::Value = serde_json::from_str(&body(&messages, &[], learned)).unwrap();
+    let roles: Vec<&str> = body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(roles, ["system", "user", "assistant", "tool", "tool", "assistant", "user"]);
+    assert_eq!(body["messages"][4]["content"], "result b\n\nhurry");
+    let id = body["messages"][2]["tool_calls"][0]["id"].as_str().unwrap();
+    assert!(id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{id}");
+    assert_eq!(body["messages"][3]["tool_call_id"], id);
+    assert_ne!(body["messages"][4]["tool_call_id"], id);
+}

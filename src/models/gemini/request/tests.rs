@@ -1,0 +1,158 @@
+//! Bodies of `generateContent` requests.
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::{GeminiOptions, GeminiThinking, ToolSchema, old_form, render_body};
+use crate::ModelRequest;
+use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+use locum_base::image::ImageKind;
+use locum_testing::images::answer;
+
+const OPTIONS: GeminiOptions<'static> = GeminiOptions {
+    by: "me",
+    wants_signatures: true,
+    temperature: None,
+    max_output_tokens: None,
+    thinking: None,
+    schema: ToolSchema::Json,
+    images: &[],
+    images_in_answers: true,
+};
+
+fn written(messages: &[Message], options: GeminiOptions<'_>) -> String {
+    let parameters = json!({ "type": "object", "additionalProperties": false, "properties": { "path": { "type": ["string", "null"] } } });
+    let tools = [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters }];
+    let request =
+        ModelRequest { system: "be brief", tools: &tools, ..ModelRequest::with(messages) };
+    String::from_utf8(render_body(&request, options).unwrap()).unwrap()
+}
+
+fn conversation(by: &str) -> Vec<Message> {
+    let call = |id: &str, arguments: &str| ToolCall {
+        id: id.into(),
+        name: "read_file".into(),
+        arguments: arguments.into(),
+    };
+    let parts = vec![
+        KeptPart::Text { bytes: 2, seal: Value::Null },
+        KeptPart::Call { seal: json!({ "id": "fc", "thoughtSignature": "c2ln" }) },
+        KeptPart::Call { seal: Value::Null },
+    ];
+    let results = [("a", false), ("b", true)].map(|(id, is_error)| ToolResult {
+        call_id: id.into(),
+        text: format!("result {id}"),
+        is_error,
+        ..ToolResult::default()
+    });
+    vec![
+        Message::User { text: "go".into() },
+        Message::Assistant {
+            text: "so".into(),
+            reasoning: "hm".into(),
+            calls: vec![call("a", r#"{"path":"x"}"#), call("b", "{ broken")],
+            kept: Some(Kept { by: by.into(), parts }),
+        },
+        Message::Tool { results: results.to_vec() },
+        Message::User { text: "on".into() },
+    ]
+}
+
+#[test]
+fn images_stand_in_the_answer_or_beside_it() {
+    const SEEING: GeminiOptions<'static> = GeminiOptions { images: &[ImageKind::Png], ..OPTIONS };
+    let mut messages = conversation("me");
+    messages[2] = Message::Tool { results: vec![answer("a")] };
+    let image = r#"{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}}"#;
+    let words = r#"{"text":"(An image stands here that this model cannot be shown.)"},{"text":"(An image stood here that is gone. Look at it again to see it.)"}"#;
+    let answered =
+        r#"{"functionResponse":{"id":"fc","name":"read_file","response":{"output":"File: a"}"#;
+    let inside = written(&messages, SEEING);
+    assert!(
+        inside.contains(&[answered, r#","parts":["#, image, "]}},", words].concat()),
+        "{inside}"
+    );
+    let beside = written(&messages, GeminiOptions { images_in_answers: false, ..SEEING });
+    assert!(beside.contains(&[answered, "}},", image, ",", words].concat()), "{beside}");
+    let unseen = written(&messages, OPTIONS);
+    assert!(
+        unseen.contains("(An image stands here that this model cannot be shown.)")
+            && !unseen.contains("iVBOR"),
+        "{unseen}"
+    );
+}
+
+#[test]
+fn has_one_shape() {
+    let options = GeminiOptions {
+        thinking: Some(GeminiThinking::Level("low")),
+        temperature: Some(0.5),
+        max_output_tokens: Some(9),
+        ..OPTIONS
+    };
+    assert_eq!(
+        written(&conversation("me"), options),
+        concat!(
+            r#"{"generationConfig":{"temperature":0.5,"maxOutputTokens":9,"thinkingConfig":{"thinkingLevel":"low","includeThoughts":true}},"#,
+            r#""tools":[{"functionDeclarations":[{"name":"read_file","description":"reads","#,
+            r#""parametersJsonSchema":{"type":"object","additionalProperties":false,"properties":{"path":{"type":["string","null"]}}}}]}],"#,
+            r#""systemInstruction":{"parts":[{"text":"be brief"}]},"#,
+            r#""contents":[{"role":"user","parts":[{"text":"go"}]},"#,
+            r#"{"role":"model","parts":[{"text":"so"},"#,
+            r#"{"functionCall":{"id":"fc","name":"read_file","args":{"path":"x"}},"thoughtSignature":"c2ln"},"#,
+            r#"{"functionCall":{"name":"read_file","args":{"not_an_object":"{ broken"}}}]},"#,
+            r#"{"role":"user","parts":[{"functionResponse":{"id":"fc","name":"read_file","response":{"output":"result a"}}},"#,
+            r#"{"functionResponse":{"name":"read_file","response":{"error":"result b"}}},{"text":"on"}]}]}"#,
+        )
+    );
+}
+
+#[test]
+fn calls_of_another_model_pass_without_its_signature() {
+    let signatures = |body: &str| -> Vec<Value> {
+        let body: Value = serde_json::from_str(body).unwrap();
+        let parts = body["contents"][1]["parts"].as_array().unwrap().clone();
+        parts
+            .iter()
+            .filter(|part| part.get("functionCall").is_some())
+            .map(|part| part["thoughtSignature"].clone())
+            .collect()
+    };
+    let carried = [json!("skip_thought_signature_validator"), Value::Null];
+    assert_eq!(signatures(&written(&conversation("another"), OPTIONS)), carried);
+    assert_eq!(
+        signatures(&written(&conversation("me"), GeminiOptions { by: "", ..OPTIONS })),
+        carried
+    );
+    assert_eq!(
+        signatures(&written(
+            &conversation("another"),
+            GeminiOptions { wants_signatures: false, ..OPTIONS }
+        )),
+        [Value::Null, Value::Null]
+    );
+}
+
+#[test]
+fn the_older_form_says_what_it_can() {
+    let schema = json!({ "type": "object", "$schema": "x", "additionalProperties": false, "properties": {
+        "path": { "type": ["string", "null"], "description": "where" },
+        "lines": { "type": "array", "items": { "type": "integer", "exclusiveMinimum": 0 } } } });
+    assert_eq!(
+        old_form(&schema),
+        json!({ "type": "object", "properties": {
+            "path": { "nullable": true, "type": "string", "description": "where" },
+            "lines": { "type": "array", "items": { "type": "integer" } } } })
+    );
+    assert!(
+        written(&conversation("me"), GeminiOptions { schema: ToolSchema::Old, ..OPTIONS })
+            .contains(r#""parameters":{"type":"object","properties""#)
+    );
+}
+
+#[test]
+fn a_longer_conversation_begins_with_the_shorter_one() {
+    let messages = conversation("me");
+    let shorter = written(&messages[..1], OPTIONS);
+    assert!(written(&messages, OPTIONS).starts_with(shorter.strip_suffix("]}").unwrap()));
+}

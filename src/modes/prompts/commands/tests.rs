@@ -1,0 +1,126 @@
+//! Command files, their names and their mistakes.
+
+use super::{CommandSet, is_command_file};
+use crate::prompts::PromptFile;
+use crate::{Group, builtin};
+use locum_base::tool::ToolName;
+use pretty_assertions::assert_eq;
+
+fn file(path: &str, text: &str) -> PromptFile {
+    PromptFile { path: path.to_owned(), text: text.to_owned() }
+}
+
+/// Reads one file of ours: the mistakes, else nothing.
+fn mistakes(text: &str) -> Vec<String> {
+    let set = CommandSet::read(&[file(".locum/commands/x.md", text)]);
+    let told = set.files[0].command.as_ref().err().cloned().unwrap_or_default();
+    told.iter().map(|mistake| format!("{}: {}", mistake.place, mistake.message)).collect()
+}
+
+#[test]
+fn names_are_paths_below_the_folder() {
+    let paths = [
+        ".claude/commands/front end/x.md",
+        ".claude/commands/web/test.md",
+        ".roo/commands/README.md",
+        ".roo/commands/fix.md",
+        ".roo/commands/fix.txt",
+        ".roo/commands/-x.md",
+        "docs/.roo/commands/no.md",
+        ".locum/commands/fix.md",
+        "/home/u/.config/locum/commands/mine.md",
+    ];
+    let files: Vec<PromptFile> = paths.iter().map(|path| file(path, path)).collect();
+    let set = CommandSet::read(&[&files[7..], &files[..7]].concat());
+    let found: Vec<(&str, &str)> =
+        set.files.iter().map(|file| (file.name.as_str(), file.origin.as_str())).collect();
+    assert_eq!(
+        found,
+        [
+            ("fix", ".locum/commands/fix.md"),
+            ("mine", "/home/u/.config/locum/commands/mine.md"),
+            ("web:test", ".claude/commands/web/test.md"),
+        ]
+    );
+    assert!(
+        is_command_file(paths[1])
+            && !is_command_file(paths[2])
+            && !is_command_file(paths[6])
+            && !is_command_file(paths[8])
+    );
+}
+
+#[test]
+fn reads_a_head_in_full() {
+    let text = "---\ndescription: Fix it\nargument-hint: [issue]\nmode: debug\nmodel: \
+                small\nallowed-tools: Read, Bash(git diff:*)\n---\n\nDo it.\n";
+    let set = CommandSet::read(&[file(".claude/commands/fix.md", text)]);
+    let command = set.find("fix").unwrap().command.as_ref().unwrap();
+    let told = [&command.description, &command.argument_hint, &command.mode, &command.model]
+        .map(|text| text.as_deref().unwrap());
+    assert_eq!((told, command.body.as_str()), (["Fix it", "[issue]", "debug", "small"], "Do it."));
+    let code = builtin::modes().into_iter().find(|mode| mode.slug == "code").unwrap();
+    let narrowed = command.rights.as_ref().unwrap().narrow(&code);
+    assert_eq!(
+        narrowed.groups.iter().map(|entry| entry.group).collect::<Vec<_>>(),
+        [Group::Read, Group::Command]
+    );
+    assert!(
+        narrowed.tools().contains(&ToolName::ReadFile)
+            && !narrowed.tools().contains(&ToolName::ListFiles)
+    );
+}
+
+#[test]
+fn narrowing_never_gives_what_a_mode_does_not_have() {
+    let set = CommandSet::read(&[file(
+        ".claude/commands/all.md",
+        "---\nallowed-tools: Read, Edit, Write, Bash, mcp__a\n---\nDo it.",
+    )]);
+    let rights = set.files[0].command.as_ref().unwrap().rights.clone().unwrap();
+    for mode in builtin::modes() {
+        let narrowed = rights.narrow(&mode);
+        assert!(narrowed.tools().iter().all(|tool| mode.tools().contains(tool)), "{}", mode.slug);
+        assert_eq!(
+            narrowed.groups.iter().map(|entry| &entry.file_regex).collect::<Vec<_>>().is_empty(),
+            narrowed.groups.is_empty()
+        );
+    }
+    let all = CommandSet::read(&[file(
+        ".claude/commands/all.md",
+        "---\nallowed-tools: '*'\n---\nDo it.",
+    )]);
+    assert_eq!(all.files[0].command.as_ref().unwrap().rights, None);
+}
+
+#[test]
+fn our_own_files_have_no_mistakes_and_others_are_read_as_there() {
+    assert_eq!(mistakes("Do it."), Vec::<String>::new());
+    assert_eq!(
+        mistakes("---\nmode: [a]\ndescripton: x\n---\nDo it."),
+        ["3:1: key `descripton` has no effect", "2:7: `mode` has to be text, found a list"]
+    );
+    assert_eq!(mistakes("---\nmode: code\n---\n \n"), ["0:0: no text says what the command does"]);
+    assert!(mistakes(&"x".repeat(70_000))[0].contains("longer than 65536"));
+    let broken = "---\ndescription: \"never closed\n---\n\nFollow @docs/x.md";
+    let set = CommandSet::read(&[file(".roo/commands/x.md", broken)]);
+    assert_eq!(set.files[0].command.as_ref().unwrap().body, "Follow @docs/x.md");
+    assert_eq!(set.files[0].warnings.len(), 1);
+    assert_eq!(mistakes(broken).len(), 1);
+}
+
+#[test]
+fn an_unknown_name_is_answered_with_the_nearest() {
+    let set = CommandSet::read(&[
+        file(".roo/commands/release.md", "x"),
+        file(".roo/commands/fix.md", "x"),
+    ]);
+    assert!(set.find("realease").unwrap_err().starts_with("did you mean `/release`?"));
+    assert!(set.find("quite-other").unwrap_err().starts_with("known: /fix, /release;"));
+    assert!(
+        CommandSet::default()
+            .find("x")
+            .unwrap_err()
+            .starts_with("commands are read from .locum/commands, ")
+    );
+}

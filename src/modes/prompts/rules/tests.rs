@@ -1,0 +1,167 @@
+//! Which rules files count for a mode, and in which order.
+
+#[test]
+fn every_place_holds_rules_files_and_nothing_else_does() {
+    let places = super::places(&["code".to_owned()]);
+    assert!(
+        places.folders.iter().all(|folder| super::is_rules_file(&format!("{folder}/x.md"), "code")),
+        "{:?}",
+        places.folders
+    );
+    let is_known = |file: &String| {
+        let text = [RuleFile { path: file.clone(), text: "x".to_owned() }];
+        super::is_rules_file(file, "code") || super::replacement(&text, "code") == Some("x")
+    };
+    assert!(places.files.iter().all(is_known), "{:?}", places.files);
+    assert!(!super::is_rules_file(".locum/policy.yml", "code"));
+    assert_eq!((places.folders.len(), places.files.len()), (6, 13));
+}
+
+use super::{RULES_LIMIT_BYTES, RuleFile, is_rules_file, order};
+use pretty_assertions::assert_eq;
+
+/// Orders files whose text is their path, unless `path=text` says otherwise.
+fn check(files: &[&str], expected: &[&str]) {
+    let file = |written: &&str| {
+        let (path, text) = written.split_once('=').unwrap_or((written, written));
+        RuleFile { path: path.to_owned(), text: text.to_owned() }
+    };
+    let paths: Vec<String> =
+        order(files.iter().map(file).collect(), "code").into_iter().map(|file| file.path).collect();
+    assert_eq!(paths, expected, "{files:?}");
+}
+
+#[test]
+fn knows_the_files_of_a_mode() {
+    for path in [
+        ".locum/rules/a.md",
+        ".locum/rules/deep/er/a",
+        ".locum/rules-code/a.txt",
+        ".roo/rules/a.md",
+        ".roo/rules-code/a.md",
+        ".kilocode/rules/a.md",
+        ".kilocode/rules-code/a.md",
+        ".roorules",
+        ".roorules-code",
+        ".clinerules",
+        ".clinerules-code",
+        ".kilocoderules",
+        "AGENTS.md",
+        "AGENT.md",
+        "AGENTS.local.md",
+        "CLAUDE.md",
+    ] {
+        assert!(is_rules_file(path, "code"), "{path}");
+    }
+}
+
+#[test]
+fn leaves_other_files_alone() {
+    for path in [
+        ".locum/policy.yml",
+        ".locum/rules",
+        ".locum/rules/",
+        ".roo/rulesets/a.md",
+        ".roo/mcp.json",
+        ".clinerules/a.md",
+        "docs/AGENTS.md",
+        "agents.md",
+        "x/.roo/rules/a.md",
+        ".roo/rules/a.log",
+        ".roo/rules/.DS_Store",
+        ".roo/rules/a.md~",
+    ] {
+        assert!(!is_rules_file(path, "code"), "{path}");
+    }
+    for path in [".roo/rules-ask/a.md", ".roorules-ask", ".clinerules-code2"] {
+        assert!(!is_rules_file(path, "code"), "{path}");
+    }
+    assert!(!is_rules_file(".roo/rules-/a.md", ""));
+}
+
+#[test]
+fn puts_the_mode_first_and_everyone_last() {
+    check(
+        &[
+            "CLAUDE.md",
+            "AGENTS.md",
+            ".roo/rules/a.md",
+            ".roo/rules-code/a.md",
+            ".locum/rules/a.md",
+            ".locum/rules-code/a.md",
+            ".kilocode/rules/a.md",
+        ],
+        &[
+            ".locum/rules-code/a.md",
+            ".roo/rules-code/a.md",
+            "AGENTS.md",
+            "CLAUDE.md",
+            ".locum/rules/a.md",
+            ".roo/rules/a.md",
+            ".kilocode/rules/a.md",
+        ],
+    );
+}
+
+#[test]
+fn sorts_a_folder_by_name_whatever_its_case_and_depth() {
+    check(
+        &[".roo/rules/b.md", ".roo/rules/C.md", ".roo/rules/z/a.md"],
+        &[".roo/rules/z/a.md", ".roo/rules/b.md", ".roo/rules/C.md"],
+    );
+}
+
+#[test]
+fn takes_single_files_only_without_a_peers_folder() {
+    check(&[".roorules", ".clinerules"], &[".roorules"]);
+    check(&[".roorules= ", ".clinerules"], &[".clinerules"]);
+    check(&[".roorules", ".roo/rules/a.md"], &[".roo/rules/a.md"]);
+    check(&[".roorules", ".roo/rules/a.md= "], &[".roorules"]);
+    check(&[".roorules", ".locum/rules/a.md"], &[".locum/rules/a.md", ".roorules"]);
+    check(&[".roorules-code", ".roo/rules/a.md"], &[".roorules-code", ".roo/rules/a.md"]);
+    check(&[".roorules-code", ".roo/rules-code/a.md"], &[".roo/rules-code/a.md"]);
+}
+
+#[test]
+fn takes_one_agents_file_and_its_local_one() {
+    check(&["AGENT.md", "AGENTS.local.md", "AGENTS.md"], &["AGENTS.md", "AGENTS.local.md"]);
+    check(&["AGENT.md", "AGENTS.local.md"], &["AGENT.md", "AGENTS.local.md"]);
+    check(&["AGENT.md", "AGENTS.md= "], &["AGENT.md"]);
+    check(&["AGENTS.md=same", "CLAUDE.md=same\n"], &["AGENTS.md"]);
+}
+
+#[test]
+fn cuts_what_is_too_much_and_says_so() {
+    let file = |path: &str, size: usize| RuleFile {
+        path: path.to_owned(),
+        text: path.repeat(size / path.len() + 1),
+    };
+    let files = vec![
+        file("AGENTS.md", 30_000),
+        file(".locum/rules/a.md", 5_000),
+        file(".locum/rules/b.md", 10),
+    ];
+    let ordered = order(files.clone(), "code");
+    assert_eq!(
+        ordered.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(),
+        ["AGENTS.md", ".locum/rules/a.md"]
+    );
+    assert!(
+        ordered[1].text.contains(
+            "left out, because rules may have 32768 bytes together: .locum/rules/a.md after \
+             byte"
+        ),
+        "{}",
+        ordered[1].text
+    );
+    assert!(ordered[1].text.contains("and 1 more files"), "{}", ordered[1].text);
+    assert!(ordered.iter().map(|file| file.text.len()).sum::<usize>() < RULES_LIMIT_BYTES + 200);
+    assert_eq!(order(vec![files[1].clone()], "code"), vec![files[1].clone()]);
+}
+
+#[test]
+fn cuts_a_single_file_between_characters() {
+    let ordered =
+        order(vec![RuleFile { path: "AGENTS.md".into(), text: "é".repeat(40_000) }], "code");
+    assert!(ordered[0].text.starts_with("éé") && ordered[0].text.ends_with("...]"));
+}

@@ -1,0 +1,106 @@
+//! System prompts of the built-in modes.
+
+use super::{PromptFacts, sections_of, system_prompt};
+use crate::access::{self, Offer, Purpose};
+use crate::prompts::rules::RuleFile;
+use crate::{ModeSet, builtin};
+use locum_base::chat::ToolSpec;
+use locum_policy::schema::{Delegation, Switching};
+use pretty_assertions::assert_eq;
+
+/// Composes the prompt of a mode as a run without a policy file does, with the given rules and
+/// policy lines.
+fn prompt(slug: &str, rules: &[RuleFile], policy_lines: &[String]) -> Vec<(&'static str, String)> {
+    let modes = ModeSet::merge([builtin::modes()]);
+    let mode = modes.find(slug).unwrap();
+    let may_delegate = Delegation::default().from.iter().any(|from| from == slug);
+    let offer = Offer {
+        switching: Switching::Coordinator,
+        may_delegate,
+        purpose: Purpose::Work,
+        included: &[],
+    };
+    let tools: Vec<ToolSpec> = access::offered(mode, offer)
+        .into_iter()
+        .map(|tool| ToolSpec {
+            name: tool.as_str().to_owned(),
+            description: String::new(),
+            parameters: serde_json::Value::Null,
+        })
+        .collect();
+    let delegates = modes.iter().filter(|other| may_delegate && other.slug != slug).collect();
+    let facts = PromptFacts {
+        mode,
+        delegates,
+        modes: &modes,
+        tools: &tools,
+        rules,
+        policy_lines,
+        replacement: None,
+        skills: &[],
+        experts: &[],
+        servers: &[],
+        language: None,
+        system: "linux",
+    };
+    let whole = sections_of(&facts);
+    let texts: Vec<String> = whole.iter().map(|(_, text)| text.clone()).collect();
+    assert_eq!(texts.join("\n\n"), system_prompt(&facts));
+    whole
+}
+
+fn text(parts: &[(&str, String)], name: &str) -> Option<String> {
+    parts.iter().find(|(part, _)| *part == name).map(|(_, text)| text.clone())
+}
+
+#[test]
+fn each_built_in_mode_has_its_whole_prompt() {
+    for mode in builtin::modes() {
+        let rules = [RuleFile {
+            path: "AGENTS.md".into(),
+            text: "Run `make test` before you finish.\n".into(),
+        }];
+        let lines = ["read: any file but secrets".to_owned(), "command: cargo test ...".to_owned()];
+        let whole: Vec<String> =
+            prompt(&mode.slug, &rules, &lines).into_iter().map(|(_, text)| text).collect();
+        insta::assert_snapshot!(format!("prompt_{}", mode.slug), whole.join("\n\n"));
+    }
+}
+
+#[test]
+fn the_prompt_of_every_mode_is_small() {
+    for mode in builtin::modes() {
+        let bytes: usize =
+            prompt(&mode.slug, &[], &[]).iter().map(|(_, text)| text.len() + 2).sum();
+        assert!(bytes < 6 * 1024, "{} has {bytes} bytes", mode.slug);
+    }
+}
+
+#[test]
+fn sections_with_nothing_to_say_are_left_out() {
+    let code = prompt("code", &[], &[]);
+    assert_eq!(
+        code.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        ["role", "formatting", "tools", "rules", "system", "objective", "instructions"]
+    );
+    assert!(text(&prompt("code", &[], &["x".into()]), "capabilities").is_some());
+}
+
+#[test]
+fn says_only_what_the_offered_tools_make_true() {
+    let tools = |slug: &str| text(&prompt(slug, &[], &[]), "tools").unwrap();
+    assert!(tools("code").contains("apply_diff") && !tools("ask").contains("apply_diff"));
+    assert!(tools("code").contains("Commands get") && !tools("architect").contains("Commands get"));
+    assert!(tools("orchestrator").contains("new_task") && !tools("code").contains("new_task"));
+    let modes = |slug: &str| text(&prompt(slug, &[], &[]), "modes");
+    assert!(
+        modes("orchestrator").unwrap().contains("- `code`")
+            && modes("coordinator").unwrap().contains("to switch to")
+    );
+    assert_eq!(modes("code"), None);
+    assert!(
+        text(&prompt("architect", &[], &[]), "capabilities")
+            .unwrap()
+            .contains(r"`\.md$` (Markdown files only)")
+    );
+}
