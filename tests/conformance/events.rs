@@ -1,7 +1,7 @@
 //! `events`: who may start what. Each case becomes the payload the forge would send and the answers
 //! it would give; both go through the product's own parser and gate.
 
-use locum::run::request::{Situation, decide};
+use locum::run::request::{JobFacts, RequestFacts, decide};
 use locum_forge::event;
 use locum_forge::{Permission, PullRequest};
 use locum_policy::Policy;
@@ -47,11 +47,13 @@ fn decide_case(case: &Value, defaults: &Value) -> Result<bool, String> {
     let restarted_by = case["triggering_actor"]["login"]
         .as_str()
         .map(|login| (login, permission(&case["triggering_actor"])));
-    let situation = Situation {
-        now: NOW.parse().unwrap(),
-        repository: defaults["repository"].as_str().unwrap(),
-        default_branch: defaults["default_branch"].as_str().unwrap(),
-        git_ref: case["ref"].as_str().unwrap_or("refs/heads/main"),
+    let known = RequestFacts {
+        job: JobFacts {
+            now: NOW.parse().unwrap(),
+            repository: defaults["repository"].as_str().unwrap(),
+            default_branch: defaults["default_branch"].as_str().unwrap(),
+            git_ref: case["ref"].as_str().unwrap_or("refs/heads/main"),
+        },
         own_login: defaults["bot_login"].as_str(),
         permission: permission(&case["actor"]),
         restarted_by,
@@ -63,7 +65,7 @@ fn decide_case(case: &Value, defaults: &Value) -> Result<bool, String> {
         profiles: &[],
     };
     let triggers = triggers(case, defaults);
-    decide(&trigger, triggers.as_ref(), &situation)
+    decide(&trigger, triggers.as_ref(), &known)
         .map(|request| request.read_only)
         .map_err(|refused| refused.to_string())
 }
