@@ -117,7 +117,7 @@ fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<Exit
         RunError::usage("NAME", format!("there is no command `/{name}`")).hint(hint)
     })?;
     if let Err(mistakes) = &file.command {
-        return Err(RunError::file(&file.origin, mistakes.clone()).into());
+        return Err(RunError::file(&file.origin, mistakes.clone()));
     }
     let view = View::of(file);
     if args.inspect.json {

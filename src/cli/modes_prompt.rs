@@ -79,7 +79,7 @@ pub fn show(
         may_delegate: policy.settings().modes.delegation.from.contains(&mode.slug),
         included: &[],
         standing: &Standing {
-            rules: place.source().rules(&[mode.slug.clone()])?,
+            rules: place.source().rules(slice::from_ref(&mode.slug))?,
             skills: place.source().skills(slice::from_ref(&mode.slug))?,
             language: values.language,
             experts,

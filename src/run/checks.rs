@@ -10,7 +10,6 @@ use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
 use locum_modes::{Group, Mode};
-use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_sandbox::exec::Exit;
@@ -90,7 +89,9 @@ async fn check_in(
     command: &str,
 ) -> Result<Exit, String> {
     let facts = Facts { mode: mode.slug.clone(), ..run.plan.facts.clone() };
-    let policy: &Policy = &run.policy;
+    let gate = Gate::default();
+    let env = run.env(&gate);
+    let policy = env.policy;
     let visible = |path: &RepoPath| {
         policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
     };
@@ -98,14 +99,14 @@ async fn check_in(
         checkout: &workspace.checkout,
         repo: &workspace.repo,
         mode,
-        commands: &run.policy.settings().commands,
-        env: &run.command_env,
-        sandbox: &run.sandbox,
-        redactor: &run.redactor,
+        commands: &policy.settings().commands,
+        env: env.env,
+        sandbox: env.sandbox,
+        redactor: env.redactor,
         visible: &visible,
         policy,
         facts: &facts,
-        gate: &Gate::default(),
+        gate: env.gate,
         skills: None,
         sight: Sight::Blind,
         servers: None,
@@ -116,7 +117,7 @@ async fn check_in(
         ToolCall { id: "check".to_owned(), name: ToolName::ExecuteCommand.to_string(), arguments };
     let call = dispatch::parse(&call, &[ToolName::ExecuteCommand], context)
         .map_err(|error| error.to_string())?;
-    let permit = run.policy.admit(call, &facts).map_err(|refusal| refusal.to_string())?;
+    let permit = policy.admit(call, &facts).map_err(|refusal| refusal.to_string())?;
     let observation = dispatch::perform(permit, context).await;
     observation.exit.ok_or(observation.text)
 }

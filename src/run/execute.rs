@@ -14,20 +14,19 @@ use tracing::Instrument;
 use crate::run::ceilings::{self, RecordStore};
 use crate::run::error::RunError;
 use crate::run::first_message::lookups::MessageContext;
-use crate::run::models::PreparedModel;
-use crate::run::prepare::{PreparedRun, RETRY};
+use crate::run::prepare::PreparedRun;
 use crate::run::progress;
 use crate::run::publish::{Ending, Publication, Publisher};
 use crate::run::servers;
 use crate::run::telemetry;
 use locum_agent::report::comment::Progress;
 use locum_agent::report::figures;
+use locum_agent::session;
 use locum_agent::session::event::{JOURNAL_VERSION, JournalLine, SessionStart};
 use locum_agent::session::journal::Journal;
 use locum_agent::session::outcome::Outcome;
-use locum_agent::session::painter::Painter;
+use locum_agent::session::parts::SessionParts;
 use locum_agent::session::state::State;
-use locum_agent::session::{self, SessionParts};
 use locum_agent::tools::mcp::servers::{Servers, Surroundings};
 use locum_base::clock::Clock;
 use locum_base::secret::Redactor;
@@ -147,10 +146,11 @@ async fn run<'a>(
         }
     })?;
     let gate = Gate::default();
+    let env = prepared.env(&gate);
     let message = match execution.beginning {
         Beginning::Fresh => {
             let &Execution { run, workspace, forge, .. } = execution;
-            MessageContext { run, workspace, gate: &gate, forge }.message().await
+            MessageContext { run, env, workspace, forge }.message().await
         }
         // It stands in the journal.
         Beginning::Resumed => String::new(),
@@ -170,43 +170,25 @@ async fn run<'a>(
     };
     let around = Surroundings {
         workspace: execution.workspace,
-        policy: &prepared.policy,
-        facts: servers::facts_of(&prepared.policy, &prepared.modes, &plan.facts),
-        env: &prepared.command_env,
-        sandbox: &prepared.sandbox,
-        redactor: &prepared.redactor,
-        gate: &gate,
+        policy: env.policy,
+        facts: servers::facts_of(env.policy, &prepared.modes, &plan.facts),
+        env: env.env,
+        sandbox: env.sandbox,
+        redactor: env.redactor,
+        gate: env.gate,
     };
     let servers = Servers::open(&prepared.servers.servers, around).await;
     servers::log_missing(&servers);
-    let models = &prepared.models;
     let parts = SessionParts {
         start,
-        policy: &prepared.policy,
-        allowance,
+        run: env,
         modes: &prepared.modes,
         standing: &prepared.standing,
         trusted: &plan.trusted,
-        main: models.main.in_use(),
-        task: models.task.in_use(),
-        condense: models.condense.as_ref().map(PreparedModel::in_use),
-        own: models.own.iter().map(|(slug, model)| (slug.clone(), model.in_use())).collect(),
-        experts: models
-            .experts
-            .iter()
-            .map(|(name, model)| (name.clone(), model.in_use()))
-            .collect(),
-        painter: models
-            .painter
-            .as_ref()
-            .map(|model| Painter { names: &prepared.standing.painters, model: model.in_use() }),
-        retry: RETRY,
+        models: prepared.models.in_use(&prepared.standing.painters),
+        allowance,
         workspace: execution.workspace,
-        env: &prepared.command_env,
-        sandbox: &prepared.sandbox,
-        gate: &gate,
         servers: &servers,
-        redactor: &prepared.redactor,
         clock: execution.clock,
         cancelled,
         watch: Box::new(watch),

@@ -1,12 +1,13 @@
 //! The models of a run: chosen by settings and flags, built with those that stand in for them,
 //! recorded or played again.
 //!
-//! In: a [`RunRequest`], settings, the environment. Out: [`Models`] that are ready to be asked, or
+//! In: a [`RunRequest`], settings, the environment. Out: [`PreparedModels`] that are ready to be asked, or
 //! every mistake found. Nobody is asked yet.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use url::Url;
 
@@ -19,7 +20,7 @@ use crate::run::source::FileSource;
 use crate::run::steps::FixedSteps;
 use crate::run::trusted::ConfigOrigin;
 use locum_agent::report::trace::TracedModel;
-use locum_agent::session::{Spare, TaskModel};
+use locum_agent::session::model::{Painter, RunModels, Spare, TaskModel};
 use locum_base::chat::Usage;
 use locum_base::secret::{Redactor, Secret};
 use locum_base::tool::ToolName;
@@ -30,11 +31,20 @@ use locum_models::cassette::{Capacities, Capacity, Field};
 use locum_models::chain::{Chain, Link};
 use locum_models::profile::{Price, Profile, Provider, ToolProtocol};
 use locum_models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
+use locum_models::retry::RetryLimits;
 use locum_models::scripted::Scripted;
 use locum_models::scripted::script::Script;
 use locum_models::tokens::Tokenizer;
 use locum_models::{Model, accounting};
 use locum_modes::{Mode, ModelNeed};
+
+/// How requests to models are tried again.
+const RETRY: RetryLimits = RetryLimits {
+    attempts: 5,
+    base: Duration::from_secs(1),
+    longest: Duration::from_secs(60),
+    total: Duration::from_secs(300),
+};
 
 /// A model that is ready to be asked.
 pub struct PreparedModel {
@@ -160,7 +170,7 @@ fn traced_provider(profile: &Profile) -> &'static str {
 }
 
 /// The models of a run.
-pub struct Models {
+pub struct PreparedModels {
     pub(super) main: PreparedModel,
     pub(super) task: PreparedModel,
     /// Sums conversations up.
@@ -189,7 +199,7 @@ pub(super) struct Wanted<'w> {
     pub(super) painters: &'w [String],
 }
 
-impl Models {
+impl PreparedModels {
     /// Returns true when a model of the run costs something.
     #[must_use]
     pub fn has_price(&self) -> bool {
@@ -205,6 +215,23 @@ impl Models {
     /// Returns the model of the root task in a mode.
     pub(super) fn of_mode(&self, slug: &str) -> &PreparedModel {
         self.own.get(slug).unwrap_or(&self.main)
+    }
+
+    /// Returns them as the session uses them.
+    pub(super) fn in_use<'a>(&'a self, painters: &'a [String]) -> RunModels<'a> {
+        let by_name = |models: &'a BTreeMap<String, PreparedModel>| {
+            models.iter().map(|(name, model)| (name.clone(), model.in_use())).collect()
+        };
+        let painter = |model: &'a PreparedModel| Painter { names: painters, model: model.in_use() };
+        RunModels {
+            main: self.main.in_use(),
+            task: self.task.in_use(),
+            condense: self.condense.as_ref().map(PreparedModel::in_use),
+            own: by_name(&self.own),
+            experts: by_name(&self.experts),
+            painter: self.painter.as_ref().map(painter),
+            retry: RETRY,
+        }
     }
 
     pub(super) fn choose(

@@ -6,21 +6,20 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::time::Duration;
 
 use crate::config::settings::Settings;
 use crate::config::source::Layer;
 use crate::config::telemetry::Collector;
 use crate::run::error::RunError;
 use crate::run::first_message::FirstMessage;
-use crate::run::models::{Models, Wanted};
+use crate::run::models::{PreparedModels, Wanted};
 use crate::run::plan::{PolicyName, RunPlan};
 use crate::run::run_request::RunRequest;
 use crate::run::servers::ServerPlan;
 use crate::run::trusted::TrustedConfig;
+use locum_agent::env::RunEnv;
 use locum_agent::session::brief::{self, Known};
 use locum_base::secret::Redactor;
-use locum_models::retry::RetryLimits;
 use locum_modes::WayIn;
 use locum_modes::access::{self, Offer, Purpose};
 use locum_modes::prompts::Standing;
@@ -30,15 +29,8 @@ use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
 use locum_sandbox::env::clean_env;
+use locum_sandbox::network::Gate;
 use locum_workspace::Workspace;
-
-/// How requests to models are tried again.
-pub const RETRY: RetryLimits = RetryLimits {
-    attempts: 5,
-    base: Duration::from_secs(1),
-    longest: Duration::from_secs(60),
-    total: Duration::from_secs(300),
-};
 
 /// Everything a run works with, looked up.
 pub struct PreparedRun {
@@ -55,7 +47,7 @@ pub struct PreparedRun {
     /// What the trusted ref adds to prompts.
     pub standing: Standing,
     /// The models, built.
-    pub models: Models,
+    pub models: PreparedModels,
     /// Where a trace of the run goes; `None` where none is wanted.
     pub telemetry: Option<Collector>,
     /// The environment commands get.
@@ -66,6 +58,20 @@ pub struct PreparedRun {
     pub sandbox: Sandbox,
     /// Takes secrets out.
     pub redactor: Redactor,
+}
+
+impl PreparedRun {
+    /// Returns what every effect of the run goes through.
+    #[must_use]
+    pub fn env<'a>(&'a self, gate: &'a Gate) -> RunEnv<'a> {
+        RunEnv {
+            policy: &self.policy,
+            env: &self.command_env,
+            sandbox: &self.sandbox,
+            gate,
+            redactor: &self.redactor,
+        }
+    }
 }
 
 /// Looks everything up that a run needs.
@@ -120,7 +126,7 @@ pub fn prepare(
             .filter(|painters| painters.iter().all(askable))
             .unwrap_or_default(),
     };
-    let mut models = Models::choose(&request, &settings, &config.origin, &wanted)?;
+    let mut models = PreparedModels::choose(&request, &settings, &config.origin, &wanted)?;
     let telemetry =
         Collector::read(settings.values.telemetry, environment).unwrap_or_else(|error| {
             tracing::warn!(%error, "no trace of this run will be sent");

@@ -10,12 +10,15 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
+use locum_agent::env::RunEnv;
 use locum_agent::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
 use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::Journal;
+use locum_agent::session::model::{RunModels, TaskModel};
 use locum_agent::session::outcome::Outcome;
+use locum_agent::session::parts::SessionParts;
+use locum_agent::session::run;
 use locum_agent::session::state::State;
-use locum_agent::session::{SessionParts, TaskModel, run};
 use locum_base::clock::Clock;
 use locum_base::secret::{Redactor, Secret};
 use locum_models::Model;
@@ -224,29 +227,33 @@ impl Fixture {
         };
         let parts = SessionParts {
             start,
-            policy: &self.policy,
-            allowance: Allowance::default(),
+            run: RunEnv {
+                policy: &self.policy,
+                env: &env,
+                sandbox: &Sandbox::prepare(&self.policy.settings().commands, &env).unwrap(),
+                gate: &self.gate,
+                redactor: &redactor,
+            },
             modes: &modes,
             standing: &standing,
             trusted: &trusted,
-            main,
-            task: main,
-            condense: None,
-            own: BTreeMap::new(),
-            experts: BTreeMap::from([("deep".to_owned(), main)]),
-            painter: None,
-            retry: RetryLimits {
-                attempts: self.attempts,
-                base: Duration::ZERO,
-                longest: Duration::ZERO,
-                total: Duration::from_secs(1),
+            models: RunModels {
+                main,
+                task: main,
+                condense: None,
+                own: BTreeMap::new(),
+                experts: BTreeMap::from([("deep".to_owned(), main)]),
+                painter: None,
+                retry: RetryLimits {
+                    attempts: self.attempts,
+                    base: Duration::ZERO,
+                    longest: Duration::ZERO,
+                    total: Duration::from_secs(1),
+                },
             },
+            allowance: Allowance::default(),
             workspace: &workspace,
-            env: &env,
-            sandbox: &Sandbox::prepare(&self.policy.settings().commands, &env).unwrap(),
-            gate: &self.gate,
             servers: &locum_agent::tools::mcp::servers::Servers::none(),
-            redactor: &redactor,
             clock: &clock,
             cancelled: async move {
                 if never || cancelled.await.is_err() {

@@ -94,7 +94,7 @@ impl Session<'_> {
     }
 
     fn tell(&mut self, id: TaskId, about: &str, text: String) -> Result<(), Stop> {
-        let text = self.parts.redactor.redact(&text);
+        let text = self.parts.run.redactor.redact(&text);
         self.emit(Event::Reminded { task: id, text, mistake: false, about: Some(about.to_owned()) })
     }
 }

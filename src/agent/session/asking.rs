@@ -7,8 +7,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use crate::session::Session;
+use crate::session::model::TaskModel;
 use crate::session::stop::Stop;
-use crate::session::{Session, TaskModel};
 use locum_base::clock::Clock;
 use locum_base::id::TaskId;
 use locum_models::ModelRequest;
@@ -65,7 +66,7 @@ impl<'a> Session<'a> {
         estimate_tokens: u64,
     ) -> Asking<'a> {
         let (limits, clock, unheard) =
-            (self.parts.retry, self.parts.clock, Rc::clone(&self.unheard));
+            (self.parts.models.retry, self.parts.clock, Rc::clone(&self.unheard));
         Asking { task, used, estimate_tokens, limits, clock, lost: Vec::new(), unheard }
     }
 

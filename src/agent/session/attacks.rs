@@ -7,11 +7,14 @@ use std::time::Duration;
 
 use futures::FutureExt;
 
+use crate::env::RunEnv;
 use crate::session::event::{Event, JOURNAL_VERSION, SessionStart};
 use crate::session::id::SessionId;
 use crate::session::journal::Journal;
+use crate::session::model::{RunModels, TaskModel};
+use crate::session::parts::SessionParts;
 use crate::session::repetition::REPEAT_LIMIT;
-use crate::session::{SessionParts, TaskModel, run};
+use crate::session::run;
 use locum_base::clock::Clock;
 use locum_base::secret::{MASK, Redactor, Secret};
 use locum_models::retry::RetryLimits;
@@ -113,29 +116,33 @@ fn play(mode: &str, turns: &str) -> Left {
     let (standing, trusted) = (Standing::default(), start.base.clone());
     let parts = SessionParts {
         start,
-        policy: &policy,
-        allowance: locum_policy::ceiling::Allowance::default(),
+        run: RunEnv {
+            policy: &policy,
+            env: &env,
+            sandbox: &Sandbox::around_nothing(),
+            gate: &locum_sandbox::network::Gate::default(),
+            redactor: &redactor,
+        },
         modes: &ModeSet::merge([builtin::modes()]),
         standing: &standing,
         trusted: &trusted,
-        main: TaskModel::alone(&model),
-        task: TaskModel::alone(&model),
-        condense: None,
-        own: BTreeMap::new(),
-        experts: BTreeMap::new(),
-        painter: None,
-        retry: RetryLimits {
-            attempts: 1,
-            base: Duration::ZERO,
-            longest: Duration::ZERO,
-            total: Duration::from_secs(1),
+        models: RunModels {
+            main: TaskModel::alone(&model),
+            task: TaskModel::alone(&model),
+            condense: None,
+            own: BTreeMap::new(),
+            experts: BTreeMap::new(),
+            painter: None,
+            retry: RetryLimits {
+                attempts: 1,
+                base: Duration::ZERO,
+                longest: Duration::ZERO,
+                total: Duration::from_secs(1),
+            },
         },
+        allowance: locum_policy::ceiling::Allowance::default(),
         workspace: &workspace,
-        env: &env,
-        sandbox: &Sandbox::around_nothing(),
-        gate: &locum_sandbox::network::Gate::default(),
         servers: &crate::tools::mcp::servers::Servers::none(),
-        redactor: &redactor,
         clock: &Still,
         cancelled: std::future::pending().boxed(),
         watch: Box::new(|_, _| {}),

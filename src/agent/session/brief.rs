@@ -3,10 +3,11 @@
 
 use std::rc::Rc;
 
+use crate::session::Session;
+use crate::session::model::TaskModel;
 use crate::session::outcome::OutcomeWord;
 use crate::session::stop::Stop;
 use crate::session::task::TaskState;
-use crate::session::{Session, TaskModel};
 use crate::tools::dispatch;
 use crate::tools::mcp::catalogue;
 use locum_base::chat::ToolSpec;
@@ -63,8 +64,12 @@ impl<'a> Session<'a> {
 
     /// Returns the model a task speaks with: its mode's own, else the one for its place.
     pub(crate) fn model_of(&self, task: &TaskState) -> TaskModel<'a> {
-        let own = self.parts.own.get(&task.mode).copied();
-        own.unwrap_or(if task.parent.is_none() { self.parts.main } else { self.parts.task })
+        let own = self.parts.models.own.get(&task.mode).copied();
+        own.unwrap_or(if task.parent.is_none() {
+            self.parts.models.main
+        } else {
+            self.parts.models.task
+        })
     }
 
     fn make_brief(
@@ -77,7 +82,7 @@ impl<'a> Session<'a> {
         let told = Told::of(&Telling {
             mode,
             modes: self.parts.modes,
-            policy: self.parts.policy,
+            policy: self.parts.run.policy,
             facts: &self.facts(&mode.slug),
             may_delegate,
             purpose,

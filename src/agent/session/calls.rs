@@ -140,14 +140,15 @@ impl<'a> Session<'a> {
                 );
             }
         };
-        let (headline, command) = (self.parts.redactor.redact(&call.headline()), script_of(&call));
-        let refusal = match self.parts.policy.admit(call.clone(), &self.facts(&mode)) {
+        let (headline, command) =
+            (self.parts.run.redactor.redact(&call.headline()), script_of(&call));
+        let refusal = match self.parts.run.policy.admit(call.clone(), &self.facts(&mode)) {
             Ok(permit) => return self.permitted(id, waiting, headline, command, permit),
             Err(refusal) => refusal,
         };
         let decided = self.decision_on(id, &waiting, &refusal);
         if let Some(Ok(approval)) = decided {
-            return match self.parts.policy.admit_approved(
+            return match self.parts.run.policy.admit_approved(
                 call.clone(),
                 &self.facts(&mode),
                 approval,
@@ -231,7 +232,7 @@ impl<'a> Session<'a> {
         refusal: Box<Refusal>,
     ) -> Result<Option<Permitted>, Stop> {
         if refusal.decision == Decision::Hold
-            && self.parts.policy.settings().on_hold == OnHold::Pause
+            && self.parts.run.policy.settings().on_hold == OnHold::Pause
         {
             return Err(self.hold(id, waiting, headline, call, &refusal)?);
         }
@@ -246,7 +247,7 @@ impl<'a> Session<'a> {
         not: NotPerformed,
     ) -> Result<Option<Permitted>, Stop> {
         let observation = Observation {
-            text: self.parts.redactor.redact(&not.text),
+            text: self.parts.run.redactor.redact(&not.text),
             is_error: true,
             ..Observation::default()
         };

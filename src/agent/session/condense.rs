@@ -65,7 +65,7 @@ impl<'a> Session<'a> {
         let keep_bytes = usize::try_from(window).unwrap_or(usize::MAX).min(task.context_bytes / 2)
             >> crowded.times.saturating_sub(1).min(8);
         let Some(left_out) = cut(&task.messages, keep_bytes) else { return Ok(None) };
-        let condenser = self.parts.condense.unwrap_or(own);
+        let condenser = self.parts.models.condense.unwrap_or(own);
         let limit_bytes =
             usize::try_from(condenser.context_window).unwrap_or(usize::MAX).saturating_mul(2);
         let text = condense::request(
@@ -108,7 +108,7 @@ impl<'a> Session<'a> {
         left_out: usize,
         estimate_tokens: u64,
     ) -> Result<(), Stop> {
-        let condenser = self.parts.condense.unwrap_or(self.model_of(self.task(id)?));
+        let condenser = self.parts.models.condense.unwrap_or(self.model_of(self.task(id)?));
         let Completed { reply: summary, lost } = completed;
         self.charge_lost(id, condenser, &lost, estimate_tokens)?;
         let (summary, cost) = match summary {
@@ -121,7 +121,7 @@ impl<'a> Session<'a> {
                     ..Usage::default()
                 });
                 let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
-                let text = self.parts.redactor.redact(reply.text.trim());
+                let text = self.parts.run.redactor.redact(reply.text.trim());
                 (
                     Some(text).filter(|text| !text.is_empty()),
                     Some((usage, estimated || price.is_none(), cost_usd)),

@@ -68,8 +68,8 @@ impl<'a> Session<'a> {
                 )
                 .map(|()| None);
         };
-        let Some(asked) = self.parts.experts.get(&expert).copied() else {
-            let known: Vec<&str> = self.parts.experts.keys().map(String::as_str).collect();
+        let Some(asked) = self.parts.models.experts.get(&expert).copied() else {
+            let known: Vec<&str> = self.parts.models.experts.keys().map(String::as_str).collect();
             let text = expert::unknown(&expert, &known);
             return self
                 .answered(id, &waiting, Observation::failed(text), None, true)
@@ -80,7 +80,7 @@ impl<'a> Session<'a> {
         self.afford(task, Usage { input: estimate_tokens, ..Usage::default() }, asked.price)?;
         let (turn, asking, waiting) =
             (task.consulted, self.asking(id, asked, estimate_tokens), Box::new(waiting));
-        let question = self.parts.redactor.redact(&question);
+        let question = self.parts.run.redactor.redact(&question);
         Ok(Some(
             async move {
                 let (messages, mode) = ([Message::User { text: question }], mode_of(&expert));
@@ -113,7 +113,7 @@ impl<'a> Session<'a> {
         estimate_tokens: u64,
     ) -> Result<(), Stop> {
         let Completed { reply: answer, lost } = completed;
-        if let Some(asked) = self.parts.experts.get(&expert).copied() {
+        if let Some(asked) = self.parts.models.experts.get(&expert).copied() {
             self.charge_lost(id, asked, &lost, estimate_tokens)?;
         }
         let reply = match answer {
@@ -121,12 +121,13 @@ impl<'a> Session<'a> {
             Err(err) => {
                 let text = self
                     .parts
+                    .run
                     .redactor
                     .redact(&format!("The expert `{expert}` gave no answer: {err}."));
                 return self.answered(id, waiting, Observation::failed(text), None, false);
             }
         };
-        let asked = self.parts.experts.get(&expert);
+        let asked = self.parts.models.experts.get(&expert);
         let price = asked.and_then(|asked| asked.price_of(&reply));
         let tokenizer =
             asked.map_or_else(Tokenizer::default, |asked| asked.tokenizer_by(reply.by.as_deref()));
@@ -139,7 +140,7 @@ impl<'a> Session<'a> {
         let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
         let estimated = reply.usage.is_none() || price.is_none();
         let answer = Clipped::head_tail(
-            self.parts.redactor.redact(reply.text.trim()).as_str(),
+            self.parts.run.redactor.redact(reply.text.trim()).as_str(),
             ANSWER_LIMIT_BYTES,
         )
         .text;

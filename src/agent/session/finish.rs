@@ -102,7 +102,7 @@ impl Session<'_> {
         let touched: BTreeSet<RepoPath> = self.state.tree.touched.keys().cloned().collect();
         let changes = self.parts.workspace.repo.changes(&start.base, &touched)?.into_iter();
         let shown = |change: FileChange| {
-            if self.parts.redactor.finds_secret(&change.patch) {
+            if self.parts.run.redactor.finds_secret(&change.patch) {
                 change.without_patch()
             } else {
                 change
@@ -128,7 +128,7 @@ impl Session<'_> {
                 .and_then(|root| root.ended.as_ref())
                 .map(|end| end.result.clone())
                 .unwrap_or_default(),
-            reason: Some(self.parts.redactor.redact(&stop.reason))
+            reason: Some(self.parts.run.redactor.redact(&stop.reason))
                 .filter(|reason| !reason.is_empty()),
             question,
             held,

@@ -62,7 +62,7 @@ pub(crate) fn told(brought: &Brought, written: &str) -> String {
 impl<'a> Session<'a> {
     /// Returns how many sub-tasks of a task may work beside each other.
     pub(crate) fn beside_each_other(&self) -> usize {
-        usize::try_from(self.parts.policy.settings().modes.delegation.parallel)
+        usize::try_from(self.parts.run.policy.settings().modes.delegation.parallel)
             .unwrap_or(usize::MAX)
             .max(1)
     }
@@ -258,12 +258,12 @@ impl<'a> Session<'a> {
     fn shown(&self, parent: TaskId, conflicts: Vec<Conflict>) -> Result<Vec<Conflict>, Stop> {
         let facts = self.facts(&self.task(parent)?.mode);
         let may_read = |path: &RepoPath| {
-            self.parts.policy.decide(&Intent::Read(path.clone()), &facts).decision
+            self.parts.run.policy.decide(&Intent::Read(path.clone()), &facts).decision
                 == Decision::Allow
         };
         let shown = |conflict: Conflict| {
             let sides = if may_read(&conflict.path) {
-                self.parts.redactor.redact(&conflict.sides)
+                self.parts.run.redactor.redact(&conflict.sides)
             } else {
                 String::new()
             };

@@ -256,7 +256,7 @@ impl Session<'_> {
             return Ok(Stop::session(OutcomeWord::OnHold, "a rule says hold"));
         };
         let diff = self.preview(&place, &mode, call).map(|diff| {
-            Clipped::head_tail(&self.parts.redactor.redact(&diff), DIFF_LIMIT_BYTES).text
+            Clipped::head_tail(&self.parts.run.redactor.redact(&diff), DIFF_LIMIT_BYTES).text
         });
         let held = HeldCall {
             id: hold_id(start, id, &waiting.call, &refusal.verdicts),
@@ -318,7 +318,7 @@ impl Session<'_> {
             .into_iter()
             .find_map(|intent| if let Intent::Edit(path) = intent { Some(path) } else { None })?;
         let permit: Permit<Look> =
-            self.parts.policy.admit(Look(path.clone()), &self.facts(mode)).ok()?;
+            self.parts.run.policy.admit(Look(path.clone()), &self.facts(mode)).ok()?;
         let before = place.checkout.read(&permit, &path, FILE_LIMIT_BYTES).ok();
         let after = call.content_after(before.as_deref())?;
         diff::between(&path, before.as_deref(), &after).map(|change| change.patch)

@@ -40,7 +40,9 @@ pub mod history;
 pub mod hold;
 pub mod id;
 pub mod journal;
+pub mod model;
 pub mod outcome;
+pub mod parts;
 pub mod repetition;
 pub mod state;
 pub mod step;
@@ -61,166 +63,24 @@ use crate::session::estimate::Counted;
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::journal::Journal;
 use crate::session::outcome::{Outcome, OutcomeWord};
-use crate::session::painter::Painter;
+use crate::session::parts::SessionParts;
 use crate::session::state::State;
 use crate::session::step::{MISTAKE_LIMIT, Step};
 use crate::session::stop::{Reach, Stop};
 use crate::session::task::TaskState;
 use crate::session::work::Work;
-use crate::tools::mcp::servers::Servers;
-use locum_base::chat::Reply;
-use locum_base::clock::Clock;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
-use locum_base::secret::Redactor;
-use locum_base::tool::ToolName;
-use locum_models::Model;
-use locum_models::profile::{Price, ToolProtocol};
-use locum_models::retry::RetryLimits;
-use locum_models::tokens::Tokenizer;
-use locum_modes::ModeSet;
 use locum_modes::access::Purpose;
-use locum_modes::prompts::Standing;
-use locum_policy::Policy;
 use locum_policy::budget::Budget;
-use locum_policy::ceiling::Allowance;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
-use locum_sandbox::Sandbox;
-use locum_sandbox::network::Gate;
 use locum_workspace::Workspace;
-use locum_workspace::repo::CommitId;
-
-/// Sees every line after it is in the journal, and the state it led to.
-pub type Watch<'a> = Box<dyn FnMut(&JournalLine, &State) + 'a>;
-
-/// A model as a task uses it.
-#[derive(Clone, Copy)]
-pub struct TaskModel<'a> {
-    /// The model.
-    pub model: &'a dyn Model,
-    /// What it costs; `None` counts as nothing.
-    pub price: Option<Price>,
-    /// Opt-in tools its profile includes.
-    pub included_tools: &'a [ToolName],
-    /// Tokens it can read and write in one request.
-    pub context_window: u32,
-    /// How it calls tools.
-    pub tool_protocol: ToolProtocol,
-    /// True when it sees images.
-    pub sees_images: bool,
-    /// How its tokens are estimated.
-    pub tokenizer: Tokenizer,
-    /// The models that may stand in for it.
-    pub spares: &'a [Spare],
-}
-
-/// A model that may stand in for another one.
-#[derive(Clone, Debug)]
-pub struct Spare {
-    /// Its label: replies name it by that.
-    pub label: String,
-    /// What it costs; `None` counts as nothing.
-    pub price: Option<Price>,
-    /// How its tokens are estimated.
-    pub tokenizer: Tokenizer,
-}
-
-impl<'a> TaskModel<'a> {
-    /// Returns a model that costs nothing, stands alone, sees images and has room for everything.
-    #[must_use]
-    pub fn alone(model: &'a dyn Model) -> Self {
-        Self {
-            model,
-            price: None,
-            included_tools: &[],
-            context_window: u32::MAX,
-            tool_protocol: ToolProtocol::Native,
-            sees_images: true,
-            tokenizer: Tokenizer::Bytes,
-            spares: &[],
-        }
-    }
-
-    /// Returns what a reply costs, told by who gave it.
-    #[must_use]
-    pub fn price_of(&self, reply: &Reply) -> Option<Price> {
-        self.price_by(reply.by.as_deref())
-    }
-
-    /// Returns what the model of this label costs that stood in for it, or what it costs itself.
-    #[must_use]
-    pub fn price_by(&self, by: Option<&str>) -> Option<Price> {
-        match by {
-            Some(by) => self.spare(by).and_then(|spare| spare.price),
-            None => self.price,
-        }
-    }
-
-    /// Returns how the tokens of the model of this label are estimated that stood in for it, or its
-    /// own.
-    #[must_use]
-    pub fn tokenizer_by(&self, by: Option<&str>) -> Tokenizer {
-        by.and_then(|by| self.spare(by)).map_or(self.tokenizer, |spare| spare.tokenizer)
-    }
-
-    fn spare(&self, label: &str) -> Option<&'a Spare> {
-        self.spares.iter().find(|spare| spare.label == label)
-    }
-}
-
-/// Everything a session works with. Nothing in it is looked up again later.
-pub struct SessionParts<'a> {
-    /// What is to be done; the journal's first line.
-    pub start: SessionStart,
-    /// Decides.
-    pub policy: &'a Policy,
-    /// What the policy's ceilings leave to this run.
-    pub allowance: Allowance,
-    /// Every mode.
-    pub modes: &'a ModeSet,
-    /// What the trusted ref adds to prompts, all modes together.
-    pub standing: &'a Standing,
-    /// The commit that is trusted: rules files of folders are read there.
-    pub trusted: &'a CommitId,
-    /// The root task's model.
-    pub main: TaskModel<'a>,
-    /// The sub-tasks' model.
-    pub task: TaskModel<'a>,
-    /// The model that sums conversations up; each task's own when absent.
-    pub condense: Option<TaskModel<'a>>,
-    /// The models of modes that have one of their own, by slug.
-    pub own: BTreeMap<String, TaskModel<'a>>,
-    /// The models that may be asked a question, by the names of their profiles.
-    pub experts: BTreeMap<String, TaskModel<'a>>,
-    /// Who draws pictures; nobody when absent.
-    pub painter: Option<Painter<'a>>,
-    /// How requests are tried again.
-    pub retry: RetryLimits,
-    /// The checkout.
-    pub workspace: &'a Workspace,
-    /// The environment commands get.
-    pub env: &'a BTreeMap<String, String>,
-    /// What is around commands.
-    pub sandbox: &'a Sandbox,
-    /// Opens connections.
-    pub gate: &'a Gate,
-    /// The MCP servers, started already.
-    pub servers: &'a Servers<'a>,
-    /// Takes secrets out.
-    pub redactor: &'a Redactor,
-    /// Time.
-    pub clock: &'a dyn Clock,
-    /// Resolves when the run is to stop (Ctrl-C, SIGTERM).
-    pub cancelled: futures::future::BoxFuture<'a, ()>,
-    /// Sees every line after it is in the journal, with the state it led to.
-    pub watch: Watch<'a>,
-}
 
 /// Runs a session to its end. `journal` is new, or one read back by [`Journal::resume`]: then the
 /// session continues where it stopped, from its own first line and not from `parts.start`.
 pub async fn run(mut parts: SessionParts<'_>, mut journal: Journal) -> Outcome {
-    journal.hide(parts.redactor.plain_values());
+    journal.hide(parts.run.redactor.plain_values());
     let state = State::of(journal.past());
     if let Some(outcome) = state.outcome {
         return *outcome;
@@ -280,8 +140,8 @@ impl<'a> Session<'a> {
         match self.state.start {
             Some(_) => self.emit(Event::Resumed)?,
             None => self.emit(Event::Started(Box::new(SessionStart {
-                task: self.parts.redactor.redact(&self.parts.start.task),
-                message: self.parts.redactor.redact(&self.parts.start.message),
+                task: self.parts.run.redactor.redact(&self.parts.start.task),
+                message: self.parts.run.redactor.redact(&self.parts.start.message),
                 ..self.parts.start.clone()
             })))?,
         }
@@ -355,7 +215,7 @@ impl<'a> Session<'a> {
     fn contain(&mut self, id: TaskId, stop: Stop) -> Result<(), Stop> {
         match self.state.task(id) {
             Some(task) if stop.reach == Reach::Task && task.parent.is_some() => {
-                let (task, result) = (task.id, self.parts.redactor.redact(&stop.reason));
+                let (task, result) = (task.id, self.parts.run.redactor.redact(&stop.reason));
                 self.emit(Event::TaskEnded { task, result, completed: false })
             }
             Some(_) | None => Err(stop),
@@ -382,7 +242,7 @@ impl<'a> Session<'a> {
                 format!("there is no mode `{}`", start.mode),
             ));
         }
-        let verdict = self.parts.policy.decide(&Intent::Mode(start.mode.clone()), &start.facts);
+        let verdict = self.parts.run.policy.decide(&Intent::Mode(start.mode.clone()), &start.facts);
         if verdict.decision != Decision::Allow {
             return Err(Stop::session(
                 OutcomeWord::Refused,
@@ -429,7 +289,7 @@ impl<'a> Session<'a> {
             .as_ref()
             .map_or_else(|| self.parts.start.facts.clone(), |start| start.facts.clone());
         // A resumed run may find itself on another machine.
-        Facts { mode: mode.to_owned(), sandboxed: self.parts.sandbox.holds(), ..facts }
+        Facts { mode: mode.to_owned(), sandboxed: self.parts.run.sandbox.holds(), ..facts }
     }
 
     /// Returns a reason for stopping that names the command that was running, if one was.

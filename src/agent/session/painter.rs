@@ -12,7 +12,6 @@ use sha2::{Digest, Sha256};
 use tracing::Instrument;
 
 use crate::session::Session;
-use crate::session::TaskModel;
 use crate::session::calls::Permitted;
 use crate::session::event::{Event, Painting};
 use crate::session::stop::Stop;
@@ -32,21 +31,6 @@ use locum_modes::prompts::painter;
 /// Bytes that are kept of what is said beside a picture.
 const WORDS_LIMIT_BYTES: usize = 4 * 1024;
 
-/// Who draws.
-#[derive(Clone, Copy)]
-pub struct Painter<'a> {
-    /// The names of its profile and of those that stand in for it.
-    pub names: &'a [String],
-    /// The model.
-    pub model: TaskModel<'a>,
-}
-
-impl Painter<'_> {
-    fn name(&self) -> &str {
-        self.names.first().map_or("", String::as_str)
-    }
-}
-
 impl<'a> Session<'a> {
     /// Has the picture drawn that a permitted call asks for, and goes on with the call once it is
     /// there.
@@ -61,7 +45,7 @@ impl<'a> Session<'a> {
         let tools = self.tools(id)?;
         let visible = tools.readable();
         let source = call.source(&permitted.permit, tools.context(&visible));
-        let (from, painter) = match (source, self.parts.painter) {
+        let (from, painter) = match (source, self.parts.models.painter) {
             (Ok(from), Some(painter)) => (from, painter),
             (Err(error), _) => return self.not_drawn(id, &permitted.waiting, error.0),
             (Ok(_), None) => {
@@ -72,7 +56,7 @@ impl<'a> Session<'a> {
                 );
             }
         };
-        let (prompt, kind) = (self.parts.redactor.redact(call.prompt()), call.kind());
+        let (prompt, kind) = (self.parts.run.redactor.redact(call.prompt()), call.kind());
         let wish = hash_of(&prompt, from.as_ref());
         let task = self.task(id)?;
         let is_there = |painting: &Painting| {
@@ -133,13 +117,14 @@ impl<'a> Session<'a> {
         completed: Completed,
         estimate_tokens: u64,
     ) -> Result<Option<Work<'a>>, Stop> {
-        let Some(painter) = self.parts.painter else { return Ok(None) };
+        let Some(painter) = self.parts.models.painter else { return Ok(None) };
         self.charge_lost(id, painter.model, &completed.lost, estimate_tokens)?;
         let mut reply = match completed.reply {
             Ok(reply) => reply,
             Err(err) => {
                 let text = self
                     .parts
+                    .run
                     .redactor
                     .redact(&format!("The model that draws gave nothing: {err}."));
                 return self.not_drawn(id, &permitted.waiting, text);
@@ -164,7 +149,7 @@ impl<'a> Session<'a> {
             cost_usd: price.map_or(0.0, |price| accounting::cost(usage, price)),
         };
         let said = Clipped::head_tail(
-            self.parts.redactor.redact(reply.text.trim()).as_str(),
+            self.parts.run.redactor.redact(reply.text.trim()).as_str(),
             WORDS_LIMIT_BYTES,
         )
         .text;

@@ -303,7 +303,7 @@ impl<'a> Session<'a> {
 
     /// Returns the verdict on changing a file in a mode: the policy's, then the mode's own.
     pub(crate) fn edit_verdict(&self, mode: &str, path: &RepoPath) -> Result<Verdict, Stop> {
-        let verdict = self.parts.policy.decide(&Intent::Edit(path.clone()), &self.facts(mode));
+        let verdict = self.parts.run.policy.decide(&Intent::Edit(path.clone()), &self.facts(mode));
         if verdict.decision != Decision::Allow {
             return Ok(verdict);
         }

@@ -99,7 +99,7 @@ impl Session<'_> {
 
     /// Returns whether a task may start sub-tasks.
     pub(crate) fn may_delegate(&self, task: &TaskState) -> bool {
-        let delegation = &self.parts.policy.settings().modes.delegation;
+        let delegation = &self.parts.run.policy.settings().modes.delegation;
         delegation.from.contains(&task.mode) && task.depth < delegation.depth
     }
 
@@ -128,7 +128,7 @@ impl Session<'_> {
             parent: Some(id),
             parent_call: Some(waiting.call.id.clone()),
             mode: call.mode().to_owned(),
-            message: self.parts.redactor.redact(&message),
+            message: self.parts.run.redactor.redact(&message),
             todos: call.todos().to_vec(),
             budget,
             tree: apart,
@@ -149,7 +149,7 @@ impl Session<'_> {
         ahead: usize,
     ) -> Result<Option<String>, Stop> {
         let task = self.task(id)?;
-        let rules = &self.parts.policy.settings().modes;
+        let rules = &self.parts.run.policy.settings().modes;
         let started = self
             .state
             .tasks
@@ -223,7 +223,7 @@ impl Session<'_> {
         suggestions: Vec<String>,
     ) -> Result<(), Stop> {
         if let Some((by, text)) = self.answer_to(id, waiting) {
-            let text = self.parts.redactor.redact(&reminders::answered_by_person(by, text));
+            let text = self.parts.run.redactor.redact(&reminders::answered_by_person(by, text));
             return self.answered(
                 id,
                 waiting,
@@ -232,7 +232,7 @@ impl Session<'_> {
                 false,
             );
         }
-        match self.parts.policy.settings().questions {
+        match self.parts.run.policy.settings().questions {
             OnQuestion::Comment => Err(self.ask_people(id, waiting, question, suggestions)),
             OnQuestion::Fail => Err(Stop::session(
                 OutcomeWord::Failed,

@@ -120,7 +120,7 @@ impl Session<'_> {
     /// Writes down a switch that was approved, with the rule that lets it be.
     pub(crate) fn switch(&mut self, id: TaskId, slug: String, reason: String) -> Result<(), Stop> {
         let from = self.task(id)?.mode.clone();
-        let policy = self.parts.policy;
+        let policy = self.parts.run.policy;
         let rule = if policy.settings().modes.transitions.contains_key(&from) {
             Some(RuleRef {
                 pattern: "modes.transitions".to_owned(),
@@ -157,7 +157,7 @@ impl Session<'_> {
             parent: Some(id),
             parent_call: Some(waiting.call.id.clone()),
             mode: COORDINATOR.to_owned(),
-            message: self.parts.redactor.redact(&message),
+            message: self.parts.run.redactor.redact(&message),
             todos: Vec::new(),
             budget,
             tree: None,
@@ -175,7 +175,7 @@ impl Session<'_> {
         if task.owed.iter().any(|control| matches!(control, Control::SwitchMode { .. })) {
             return Some("A switch to another mode is under way already.".to_owned());
         }
-        let transitions = self.parts.policy.settings().modes.transitions.get(&task.mode);
+        let transitions = self.parts.run.policy.settings().modes.transitions.get(&task.mode);
         if let Some(follow) = transitions.filter(|follow| !follow.iter().any(|mode| mode == slug)) {
             return Some(format!(
                 "The policy lets mode `{}` be followed only by: {}.",
@@ -196,7 +196,7 @@ impl Session<'_> {
     /// Returns why no task may be in a mode, as a sentence for the model.
     pub(crate) fn mode_refused(&self, slug: &str) -> Option<String> {
         let allowed = |slug: &str| {
-            self.parts.policy.decide(&Intent::Mode(slug.to_owned()), &self.facts(slug)).decision
+            self.parts.run.policy.decide(&Intent::Mode(slug.to_owned()), &self.facts(slug)).decision
                 == Decision::Allow
         };
         let usable = || {
@@ -221,7 +221,7 @@ impl Session<'_> {
     /// where none can be had.
     pub(crate) fn other_modes(&self, id: TaskId, barred: Barred<'_>) -> Result<String, Stop> {
         let task = self.task(id)?;
-        let how = match self.parts.policy.settings().modes.switching {
+        let how = match self.parts.run.policy.settings().modes.switching {
             Switching::Off => return Ok(String::new()),
             _ if task.purpose == Purpose::Decide => return Ok(String::new()),
             Switching::Coordinator if task.mode != COORDINATOR => ToolName::RequestModeSwitch,
@@ -240,7 +240,7 @@ impl Session<'_> {
 
     fn could_do(&self, mode: &Mode, barred: Barred<'_>) -> bool {
         let facts: Facts = self.facts(&mode.slug);
-        let policy = self.parts.policy;
+        let policy = self.parts.run.policy;
         let standing = self.parts.standing;
         let servers = self.parts.servers.is_any();
         let known = Known {

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use futures::FutureExt;
 use tracing::Instrument;
 
+use crate::session::Session;
 use crate::session::event::Event;
+use crate::session::model::TaskModel;
 use crate::session::stop::Stop;
 use crate::session::task::TaskState;
 use crate::session::work::{Done, Work};
-use crate::session::{Session, TaskModel};
 use locum_base::chat::{Reply, StopReason, ToolCall, Usage};
 use locum_base::id::TaskId;
 use locum_models::accounting;
@@ -146,7 +147,7 @@ impl<'a> Session<'a> {
 
     /// Takes secrets out of a reply; names the calls that held one.
     fn without_secrets(&self, reply: Reply) -> (Reply, Vec<String>) {
-        let redactor = self.parts.redactor;
+        let redactor = self.parts.run.redactor;
         let redact =
             |text: String| if redactor.finds_secret(&text) { redactor.redact(&text) } else { text };
         let holds = |call: &ToolCall| redactor.finds_secret(&call.arguments);

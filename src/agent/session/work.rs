@@ -198,18 +198,18 @@ impl<'a> Session<'a> {
             place,
             mode: self.mode(&mode)?,
             facts: self.facts(&mode),
-            policy: self.parts.policy,
-            env: self.parts.env,
-            sandbox: self.parts.sandbox,
-            redactor: self.parts.redactor,
-            gate: self.parts.gate,
+            policy: self.parts.run.policy,
+            env: self.parts.run.env,
+            sandbox: self.parts.run.sandbox,
+            redactor: self.parts.run.redactor,
+            gate: self.parts.run.gate,
             skills: &self.parts.standing.skills,
             sight: if self.model_of(self.task(id)?).sees_images {
                 Sight::Shown
             } else {
                 Sight::Blind
             },
-            painters: self.parts.painter.map_or(&[], |painter| painter.names),
+            painters: self.parts.models.painter.map_or(&[], |painter| painter.names),
             servers: self.parts.servers,
         })
     }
@@ -221,7 +221,7 @@ impl<'a> Session<'a> {
         then: impl FnOnce(Result<Snapshot, RepoError>) -> Done + 'a,
     ) -> Result<Work<'a>, Stop> {
         let place = self.place(id)?;
-        let git = GitBinary::new(&place.repo, self.parts.env);
+        let git = GitBinary::new(&place.repo, self.parts.run.env);
         Ok(async move { (id, then(place.repo.snapshot(&git).await)) }.boxed_local())
     }
 

@@ -14,6 +14,7 @@ use crate::run::first_message::{TaskMaterial, Words};
 use crate::run::plan::Subject;
 use crate::run::prepare::PreparedRun;
 use crate::run::tree;
+use locum_agent::env::RunEnv;
 use locum_agent::tools::dispatch;
 use locum_agent::tools::{Observation, Sight, ToolContext};
 use locum_base::chat::ToolCall;
@@ -26,10 +27,8 @@ use locum_modes::prompts::commands::expand::Part;
 use locum_modes::prompts::mentions::{self, MENTIONS_LIMIT, Mention, Target};
 use locum_modes::prompts::task::{self, Material};
 use locum_modes::{Group, GroupEntry, Mode, ModeSource};
-use locum_policy::Policy;
 use locum_policy::intent::Intent;
 use locum_policy::verdict::Decision;
-use locum_sandbox::network::Gate;
 use locum_workspace::Workspace;
 use locum_workspace::checkout::EntryKind;
 
@@ -48,8 +47,8 @@ pub struct MessageContext<'a> {
     pub run: &'a PreparedRun,
     /// The checkout.
     pub workspace: &'a Workspace,
-    /// Opens connections.
-    pub gate: &'a Gate,
+    /// What its effects go through.
+    pub env: RunEnv<'a>,
     /// Where issues are read; `None` where there is none.
     pub forge: Option<&'a dyn Forge>,
 }
@@ -226,7 +225,7 @@ impl MessageContext<'_> {
                 "#{number} is not shown: {ISSUES_LIMIT} issues are looked up at most"
             ));
         }
-        if let Some(why) = self.run.policy.refuses_text(self.run.plan.facts.trigger) {
+        if let Some(why) = self.env.policy.refuses_text(self.run.plan.facts.trigger) {
             return found.notes.push(format!("#{number} is not shown: {why}"));
         }
         match timeout(LOOK_LIMIT, forge.issue(number)).await {
@@ -235,7 +234,7 @@ impl MessageContext<'_> {
                 let state = if issue.is_open { "open" } else { "closed" };
                 let text = format!("{} ({state})\n\n{body}", issue.title);
                 let origin = format!("written by {}", issue.author);
-                let text = self.run.redactor.redact(&text);
+                let text = self.env.redactor.redact(&text);
                 found.add(&format!("#{number}"), TaskMaterial { what, origin, text });
             }
             Ok(Err(error)) => found.notes.push(format!("#{number} is not shown: {error}")),
@@ -253,9 +252,9 @@ impl MessageContext<'_> {
         if *slug == self.run.plan.facts.mode {
             return Some(format!("`{written}` is the mode this task runs in"));
         }
-        let verdict = self.run.policy.decide(&Intent::Delegate(slug.clone()), &self.run.plan.facts);
+        let verdict = self.env.policy.decide(&Intent::Delegate(slug.clone()), &self.run.plan.facts);
         let may =
-            self.run.policy.settings().modes.delegation.from.contains(&self.run.plan.facts.mode)
+            self.env.policy.settings().modes.delegation.from.contains(&self.run.plan.facts.mode)
                 && verdict.decision == Decision::Allow;
         Some(if may {
             format!("`{written}`: give that part to a sub-task in mode `{slug}`, with new_task")
@@ -278,7 +277,7 @@ impl MessageContext<'_> {
             ));
         }
         let verdict =
-            self.run.policy.decide(&Intent::Expert(name.to_owned()), &self.run.plan.facts);
+            self.env.policy.decide(&Intent::Expert(name.to_owned()), &self.run.plan.facts);
         Some(if verdict.decision == Decision::Deny {
             format!(
                 "`{written}` names a model that this task may not ask: {}. Do that part yourself, \
@@ -325,7 +324,7 @@ impl MessageContext<'_> {
             .modes
             .find(&self.run.plan.facts.mode)
             .ok_or_else(|| format!("there is no mode `{}`", self.run.plan.facts.mode))?;
-        let (policy, facts): (&Policy, _) = (&self.run.policy, &self.run.plan.facts);
+        let (policy, facts) = (self.env.policy, &self.run.plan.facts);
         let visible = |path: &RepoPath| {
             policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
         };
@@ -334,13 +333,13 @@ impl MessageContext<'_> {
             repo: &self.workspace.repo,
             mode,
             commands: &policy.settings().commands,
-            env: &self.run.command_env,
-            sandbox: &self.run.sandbox,
-            redactor: &self.run.redactor,
+            env: self.env.env,
+            sandbox: self.env.sandbox,
+            redactor: self.env.redactor,
             visible: &visible,
             policy,
             facts,
-            gate: self.gate,
+            gate: self.env.gate,
             skills: None,
             sight: self.sight(),
             servers: None,

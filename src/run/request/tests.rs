@@ -326,7 +326,7 @@ fn own_output_never_starts_a_run_however_often_and_under_whatever_name_it_comes_
                 association: "OWNER".to_owned(),
             };
             scene.permission = Ok(Permission::Admin);
-            assert_eq!(scene.decide().unwrap_err().answer, Notice::Silent, "{round} {login}");
+            assert_eq!(scene.decide().unwrap_err().notice, Notice::Silent, "{round} {login}");
         }
     }
 }

@@ -1,0 +1,26 @@
+//! `RunEnv`: what every effect of a run goes through, from the first message to the last command.
+//!
+//! In: what a run was prepared with. It is copied to whoever needs it: the session, its tools, the
+//! MCP servers. What belongs to one task (its checkout, mode and facts) is not in here.
+
+use std::collections::BTreeMap;
+
+use locum_base::secret::Redactor;
+use locum_policy::Policy;
+use locum_sandbox::Sandbox;
+use locum_sandbox::network::Gate;
+
+/// What every effect of a run goes through; the same for all its tasks.
+#[derive(Clone, Copy)]
+pub struct RunEnv<'a> {
+    /// Decides.
+    pub policy: &'a Policy,
+    /// The whole environment commands get.
+    pub env: &'a BTreeMap<String, String>,
+    /// Restricts commands.
+    pub sandbox: &'a Sandbox,
+    /// Opens connections.
+    pub gate: &'a Gate,
+    /// Takes secrets out of what models and people see.
+    pub redactor: &'a Redactor,
+}

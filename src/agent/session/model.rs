@@ -1,0 +1,123 @@
+//! `TaskModel`: a model as a task uses it, with what it costs and the models that may stand in for
+//! it; and [`RunModels`], all that a run has.
+
+use std::collections::BTreeMap;
+
+use locum_base::chat::Reply;
+use locum_base::tool::ToolName;
+use locum_models::Model;
+use locum_models::profile::{Price, ToolProtocol};
+use locum_models::retry::RetryLimits;
+use locum_models::tokens::Tokenizer;
+
+/// A model as a task uses it.
+#[derive(Clone, Copy)]
+pub struct TaskModel<'a> {
+    /// The model.
+    pub model: &'a dyn Model,
+    /// What it costs; `None` counts as nothing.
+    pub price: Option<Price>,
+    /// Opt-in tools its profile includes.
+    pub included_tools: &'a [ToolName],
+    /// Tokens it can read and write in one request.
+    pub context_window: u32,
+    /// How it calls tools.
+    pub tool_protocol: ToolProtocol,
+    /// True when it sees images.
+    pub sees_images: bool,
+    /// How its tokens are estimated.
+    pub tokenizer: Tokenizer,
+    /// The models that may stand in for it.
+    pub spares: &'a [Spare],
+}
+
+/// A model that may stand in for another one.
+#[derive(Clone, Debug)]
+pub struct Spare {
+    /// Its label: replies name it by that.
+    pub label: String,
+    /// What it costs; `None` counts as nothing.
+    pub price: Option<Price>,
+    /// How its tokens are estimated.
+    pub tokenizer: Tokenizer,
+}
+
+impl<'a> TaskModel<'a> {
+    /// Returns a model that costs nothing, stands alone, sees images and has room for everything.
+    #[must_use]
+    pub fn alone(model: &'a dyn Model) -> Self {
+        Self {
+            model,
+            price: None,
+            included_tools: &[],
+            context_window: u32::MAX,
+            tool_protocol: ToolProtocol::Native,
+            sees_images: true,
+            tokenizer: Tokenizer::Bytes,
+            spares: &[],
+        }
+    }
+
+    /// Returns what a reply costs, told by who gave it.
+    #[must_use]
+    pub fn price_of(&self, reply: &Reply) -> Option<Price> {
+        self.price_by(reply.by.as_deref())
+    }
+
+    /// Returns what the model of this label costs that stood in for it, or what it costs itself.
+    #[must_use]
+    pub fn price_by(&self, by: Option<&str>) -> Option<Price> {
+        match by {
+            Some(by) => self.spare(by).and_then(|spare| spare.price),
+            None => self.price,
+        }
+    }
+
+    /// Returns how the tokens of the model of this label are estimated that stood in for it, or its
+    /// own.
+    #[must_use]
+    pub fn tokenizer_by(&self, by: Option<&str>) -> Tokenizer {
+        by.and_then(|by| self.spare(by)).map_or(self.tokenizer, |spare| spare.tokenizer)
+    }
+
+    fn spare(&self, label: &str) -> Option<&'a Spare> {
+        self.spares.iter().find(|spare| spare.label == label)
+    }
+}
+
+/// The models of a run.
+pub struct RunModels<'a> {
+    /// The root task's.
+    pub main: TaskModel<'a>,
+    /// The sub-tasks'.
+    pub task: TaskModel<'a>,
+    /// Sums conversations up; each task's own when absent.
+    pub condense: Option<TaskModel<'a>>,
+    /// Of modes that have one of their own, by slug.
+    pub own: BTreeMap<String, TaskModel<'a>>,
+    /// May be asked a question, by the names of their profiles.
+    pub experts: BTreeMap<String, TaskModel<'a>>,
+    /// Generates images, by the profiles that [`Standing::painters`] names; none when absent.
+    ///
+    /// [`Standing::painters`]: locum_modes::prompts::Standing
+    pub painter: Option<Painter<'a>>,
+    /// How requests are tried again.
+    pub retry: RetryLimits,
+}
+
+/// The model that generates images.
+#[derive(Clone, Copy)]
+pub struct Painter<'a> {
+    /// The names of its profile and of those that stand in for it.
+    pub names: &'a [String],
+    /// The model.
+    pub model: TaskModel<'a>,
+}
+
+impl<'a> Painter<'a> {
+    /// Returns the name of its profile.
+    #[must_use]
+    pub fn name(&self) -> &'a str {
+        self.names.first().map_or("", String::as_str)
+    }
+}

@@ -1,0 +1,44 @@
+//! `SessionParts`: everything a session works with.
+
+use crate::env::RunEnv;
+use crate::session::event::{JournalLine, SessionStart};
+use crate::session::model::RunModels;
+use crate::session::state::State;
+use crate::tools::mcp::servers::Servers;
+use locum_base::clock::Clock;
+use locum_modes::ModeSet;
+use locum_modes::prompts::Standing;
+use locum_policy::ceiling::Allowance;
+use locum_workspace::Workspace;
+use locum_workspace::repo::CommitId;
+
+/// Sees every line after it is in the journal, and the state it led to.
+pub type Watch<'a> = Box<dyn FnMut(&JournalLine, &State) + 'a>;
+
+/// Everything a session works with. Nothing in it is looked up again later.
+pub struct SessionParts<'a> {
+    /// What is to be done; the journal's first line.
+    pub start: SessionStart,
+    /// What its effects go through.
+    pub run: RunEnv<'a>,
+    /// Every mode.
+    pub modes: &'a ModeSet,
+    /// What the trusted ref adds to prompts, all modes together.
+    pub standing: &'a Standing,
+    /// The commit that is trusted: rules files of folders are read there.
+    pub trusted: &'a CommitId,
+    /// Who is asked.
+    pub models: RunModels<'a>,
+    /// What the policy's ceilings leave to this run.
+    pub allowance: Allowance,
+    /// The checkout.
+    pub workspace: &'a Workspace,
+    /// The MCP servers, started already.
+    pub servers: &'a Servers<'a>,
+    /// Time.
+    pub clock: &'a dyn Clock,
+    /// Resolves when the run is to stop (Ctrl-C, SIGTERM).
+    pub cancelled: futures::future::BoxFuture<'a, ()>,
+    /// Sees every line after it is in the journal, with the state it led to.
+    pub watch: Watch<'a>,
+}
