@@ -14,7 +14,7 @@ use crate::cli::inspected::Inspected;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyInitArgs;
 use crate::cli::{Context, ExitStatus};
-use crate::run::error::{Diagnostic, RunError};
+use crate::run::error::{RunError, diagnostic};
 use crate::run::repository_scan::scan;
 use crate::run::trusted::POLICY_FILE;
 use locum_modes::{Group, ModeSource};
@@ -100,16 +100,14 @@ fn write(
 ) -> Result<(), RunError> {
     let root = root(context);
     let there = |(path, _): &&New<'_>| root.join(path).symlink_metadata().is_ok();
-    let existing = |(path, _): &New<'_>| Diagnostic {
-        hint: Some(
-            "overwrite it with `--force`, or print the policy with `locum policy init --stdout`"
-                .to_owned(),
-        ),
-        ..Diagnostic::new(*path, "already exists")
-    };
-    let existing: Vec<Diagnostic> = files.iter().filter(there).map(existing).collect();
-    if !force && !existing.is_empty() {
-        return Err(existing.into_iter().collect());
+    let hint = "overwrite it with `--force`, or print the policy with `locum policy init --stdout`";
+    let error: RunError = files
+        .iter()
+        .filter(there)
+        .map(|(path, _)| diagnostic(*path, "already exists").hint(hint))
+        .collect();
+    if !force && !error.diagnostics.is_empty() {
+        return Err(error);
     }
     for (path, text) in files {
         place(&root, path, text, force)

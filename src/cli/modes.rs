@@ -9,7 +9,7 @@ use crate::cli::inspected::Inspected;
 use crate::cli::modes_args::{ModesArgs, ModesCommand, ShowModeArgs, ValidateModesArgs};
 use crate::cli::output::Output;
 use crate::cli::{Context, ExitStatus, modes_change, modes_prompt, modes_transfer, table};
-use crate::run::error::{Diagnostic, RunError};
+use crate::run::error::{self, RunError};
 use locum_agent::report::markdown::visible;
 use locum_modes::loader::{ModeError, Strictness};
 use locum_modes::merge::{self, ModeText};
@@ -199,7 +199,7 @@ fn check(text: &ModeText) -> Checked<Slugs> {
 fn modes(at: Option<&str>, context: &Context, output: &mut Output) -> Result<ModeSet, RunError> {
     let merged = Inspected::open(context, at)?.merged_modes()?;
     for warning in merged.warnings {
-        output.talk(visible(&format!("warning: {}", Diagnostic::from(warning))));
+        output.talk(visible(&format!("warning: {}", error::of_mode(warning))));
     }
     Ok(merged.modes)
 }

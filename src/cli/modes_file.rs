@@ -8,7 +8,7 @@ use crate::cli::Context;
 use crate::cli::modes_args::WriteArgs;
 use crate::cli::output::Output;
 use crate::config::files;
-use crate::run::error::{Diagnostic, RunError};
+use crate::run::error::{RunError, diagnostic};
 use crate::run::user::named_file;
 use locum_modes::edit::{self, Change, EditError};
 use locum_modes::loader::Strictness;
@@ -98,7 +98,7 @@ impl TargetFile {
         let file = ModeText { source: self.source.clone(), text };
         let read = merge::definitions(&file, Strictness::Strict).map_err(|errors| {
             let mut error = RunError::from(errors);
-            error.diagnostics.push(Diagnostic::new(
+            error.diagnostics.push(diagnostic(
                 self.name.clone(),
                 "not changed, because the file would have these mistakes",
             ));

@@ -14,10 +14,11 @@ use crate::cli::output::Output;
 use crate::cli::policy::{given, parse, place, repository_file};
 use crate::cli::policy_args::PolicyExplainArgs;
 use crate::cli::{Context, ExitStatus, local_run};
-use crate::run::error::{Diagnostic, RunError};
+use crate::run::error::{RunError, diagnostic};
 use crate::run::explain::{Answer, Explainer};
 use locum_agent::report::json::VerdictReport;
 use locum_agent::report::markdown::visible;
+use locum_files::diagnostic::Diagnostic;
 use locum_policy::explain::Explanation;
 use locum_policy::intent::Facts;
 use locum_policy::nearest::Nearest;
@@ -61,10 +62,8 @@ pub(super) fn run(
     for text in &args.asked {
         match answer(text, &explainer) {
             Ok((_, answer)) => answers.push(answer),
-            Err(unread) => diagnostics.push(Diagnostic {
-                hint: unread.hint,
-                ..Diagnostic::new("INTENT", unread.message)
-            }),
+            Err(unread) => diagnostics
+                .push(Diagnostic { hint: unread.hint, ..diagnostic("INTENT", unread.message) }),
         }
     }
     if !diagnostics.is_empty() {

@@ -14,7 +14,7 @@ use crate::cli::policy_args::PolicyTestArgs;
 use crate::cli::policy_explain::word;
 use crate::cli::{Context, ExitStatus, local_run};
 use crate::config::load::ConfigFile;
-use crate::run::error::{Diagnostic, RunError};
+use crate::run::error::{RunError, diagnostic};
 use crate::run::explain::Explainer;
 use locum_agent::report::figures;
 use locum_agent::report::markdown::visible;
@@ -145,8 +145,9 @@ fn of_files(files: &[ConfigFile], explainer: &Explainer) -> Result<Vec<Row>, Run
                         verdict.unwrap_or_else(|| no_path(&case.text)),
                     ));
                 }
-                Err(message) => diagnostics
-                    .push(Diagnostic::new(format!("{}:{}", file.origin, case.place), message)),
+                Err(message) => {
+                    diagnostics.push(diagnostic(format!("{}:{}", file.origin, case.place), message))
+                }
             }
         }
     }

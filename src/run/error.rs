@@ -2,14 +2,14 @@
 //! do about each: `error: place: message`, the line of the file, then `hint: what to do`.
 
 use crate::config::source::{ConfigError, ConfigErrors};
-use locum_files::excerpt::Excerpt;
-use locum_files::yaml::Mistake;
+use locum_files::diagnostic::Diagnostic;
+use locum_files::yaml::{Mistake, Place};
 use locum_modes::loader::{ModeError, ModeErrors};
 use locum_policy::schema::{PolicyError, PolicyErrors};
 
 /// Why a command or a run could not do its work; every mistake found, not only the first.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", diagnostics.iter().map(Diagnostic::headline).collect::<Vec<_>>().join("\n"))]
+#[error("{}", diagnostics.iter().map(headline).collect::<Vec<_>>().join("\n"))]
 pub struct RunError {
     /// Whether the person who started it can correct it.
     pub kind: RunErrorKind,
@@ -26,30 +26,17 @@ pub enum RunErrorKind {
     Internal,
 }
 
-/// One thing that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Diagnostic {
-    /// `file:line:column`, a flag or a variable; empty when the message says it itself.
-    pub place: String,
-    /// What is wrong: a lowercase fragment without a full stop.
-    pub message: String,
-    /// What to do about it.
-    pub hint: Option<String>,
-    /// The line it is on.
-    pub excerpt: Option<Excerpt>,
-}
-
 impl RunError {
     /// Returns an error of a flag, a file or a variable (exit code 2).
     #[must_use]
     pub fn usage(place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::one(RunErrorKind::Usage, Diagnostic::new(place, message))
+        Self::one(RunErrorKind::Usage, diagnostic(place, message))
     }
 
     /// Returns an error of the machine, the forge or the program (exit code 1).
     #[must_use]
     pub fn internal(message: impl std::fmt::Display) -> Self {
-        Self::one(RunErrorKind::Internal, Diagnostic::new("", message.to_string()))
+        Self::one(RunErrorKind::Internal, diagnostic("", message.to_string()))
     }
 
     /// Returns the mistakes of a file as one error.
@@ -57,11 +44,11 @@ impl RunError {
     pub fn file(origin: &str, mistakes: Vec<Mistake>) -> Self {
         mistakes
             .into_iter()
-            .map(|mistake| Diagnostic {
-                place: at(origin.to_owned(), mistake.place.line, mistake.place.column),
-                message: mistake.message,
-                hint: mistake.hint,
-                excerpt: mistake.excerpt,
+            .map(|Mistake { place, message, hint, excerpt }| Diagnostic {
+                place,
+                hint,
+                excerpt,
+                ..diagnostic(origin, message)
             })
             .collect()
     }
@@ -94,93 +81,71 @@ impl FromIterator<Diagnostic> for RunError {
     }
 }
 
-impl Diagnostic {
-    /// Returns a diagnostic without a hint.
-    #[must_use]
-    pub fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { place: place.into(), message: message.into(), hint: None, excerpt: None }
-    }
-
-    fn headline(&self) -> String {
-        let colon = if self.place.is_empty() { "" } else { ": " };
-        format!("{}{colon}{}", self.place, self.message)
-    }
+/// Returns a diagnostic about a flag, a variable or a whole file.
+#[must_use]
+pub fn diagnostic(origin: impl Into<String>, message: impl Into<String>) -> Diagnostic {
+    Diagnostic { origin: origin.into(), message: message.into(), ..Diagnostic::default() }
 }
 
-impl std::fmt::Display for Diagnostic {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&self.headline())?;
-        if let Some(excerpt) = &self.excerpt {
-            write!(formatter, "\n{excerpt}")?;
-        }
-        self.hint.iter().try_for_each(|hint| write!(formatter, "\nhint: {hint}"))
-    }
+/// Returns place and message in one line.
+fn headline(diagnostic: &Diagnostic) -> String {
+    let location = diagnostic.location();
+    let colon = if location.is_empty() { "" } else { ": " };
+    format!("{location}{colon}{}", diagnostic.what())
 }
 
 impl From<ConfigErrors> for RunError {
     fn from(errors: ConfigErrors) -> Self {
-        errors.0.into_iter().map(Diagnostic::from).collect()
+        errors.0.into_iter().map(of_config).collect()
     }
 }
 
 impl From<ConfigError> for RunError {
     fn from(error: ConfigError) -> Self {
-        Self::one(RunErrorKind::Usage, error.into())
-    }
-}
-
-impl From<ConfigError> for Diagnostic {
-    fn from(error: ConfigError) -> Self {
-        let ConfigError { place, message, hint, excerpt } = error;
-        Self { place, message, hint, excerpt }
+        Self::one(RunErrorKind::Usage, of_config(error))
     }
 }
 
 impl From<PolicyErrors> for RunError {
     fn from(errors: PolicyErrors) -> Self {
-        errors.0.into_iter().map(Diagnostic::from).collect()
-    }
-}
-
-impl From<PolicyError> for Diagnostic {
-    fn from(error: PolicyError) -> Self {
-        let PolicyError { origin, line, column, message, hint, excerpt } = error;
-        Self { place: at(origin, line, column), message, hint, excerpt }
+        errors.0.into_iter().map(of_policy).collect()
     }
 }
 
 impl From<ModeErrors> for RunError {
     fn from(errors: ModeErrors) -> Self {
-        errors.0.into_iter().map(Diagnostic::from).collect()
+        errors.0.into_iter().map(of_mode).collect()
     }
 }
 
-impl From<ModeError> for Diagnostic {
-    fn from(error: ModeError) -> Self {
-        let ModeError { origin, line, column, path, message, hint, excerpt } = error;
-        let message = if path.is_empty() { message } else { format!("`{path}`: {message}") };
-        Self { place: at(origin, line, column), message, hint, excerpt }
-    }
+fn of_config(error: ConfigError) -> Diagnostic {
+    let ConfigError { place, message, hint, excerpt } = error;
+    Diagnostic { hint, excerpt, ..diagnostic(place, message) }
 }
 
-/// Returns where a mistake is; line 0 means the whole file.
-fn at(origin: String, line: u32, column: u32) -> String {
-    if line == 0 { origin } else { format!("{origin}:{line}:{column}") }
+fn of_policy(error: PolicyError) -> Diagnostic {
+    let PolicyError { origin, line, column, message, hint, excerpt } = error;
+    Diagnostic { place: Place { line, column }, hint, excerpt, ..diagnostic(origin, message) }
+}
+
+/// Returns a mistake of a mode file.
+#[must_use]
+pub fn of_mode(error: ModeError) -> Diagnostic {
+    let ModeError { origin, line, column, path, message, hint, excerpt } = error;
+    Diagnostic { place: Place { line, column }, path, hint, excerpt, ..diagnostic(origin, message) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Diagnostic, RunError};
+    use super::{RunError, diagnostic};
     use pretty_assertions::assert_eq;
 
     #[test]
     fn report_shows_place_message_and_hint_of_every_diagnostic() {
-        let unknown = Diagnostic {
-            hint: Some("did you mean `mode`?".to_owned()),
-            ..Diagnostic::new(".locum/config.yml:3:1", "unknown key `mod`")
-        };
+        let unknown = diagnostic(".locum/config.yml:3:1", "unknown key `mod`");
+        let unknown = unknown.hint("did you mean `mode`?");
         let error: RunError =
-            [unknown, Diagnostic::new("", "no model is configured")].into_iter().collect();
+            [unknown, diagnostic("", "no model is configured")].into_iter().collect();
         assert_eq!(
             error.report(),
             "error: .locum/config.yml:3:1: unknown key `mod`\nhint: did you mean `mode`?\nerror: \

@@ -11,13 +11,13 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tracing::Instrument;
 
-use crate::run::ceilings::{self, RecordStore};
 use crate::run::error::RunError;
 use crate::run::first_message::lookups::MessageContext;
 use crate::run::prepare::PreparedRun;
 use crate::run::progress;
 use crate::run::publish::{Ending, Publication, Publisher};
 use crate::run::servers;
+use crate::run::spending::{self, RecordStore};
 use crate::run::telemetry;
 use locum_agent::report::comment::Progress;
 use locum_agent::report::figures;
@@ -139,7 +139,7 @@ async fn run<'a>(
     })?;
     let prepared = execution.run;
     let plan = &prepared.plan;
-    let begun = ceilings::begin(execution, journal.past()).await;
+    let begun = spending::begin(execution, journal.past()).await;
     let (allowance, counted) = begun.inspect_err(|_| {
         if execution.beginning == Beginning::Fresh {
             journal.discard();

@@ -1,7 +1,6 @@
 //! One run, start to end: request, plan, session, publish.
 
 pub mod action;
-pub mod ceilings;
 pub mod checks;
 pub mod clock;
 pub mod error;
@@ -19,6 +18,7 @@ pub mod request;
 pub mod run_request;
 pub mod servers;
 pub mod source;
+pub mod spending;
 pub mod steps;
 mod telemetry;
 pub mod tree;

@@ -232,6 +232,7 @@ pub(crate) fn unreadable(origin: &str, error: &FileFault) -> RunError {
 mod tests {
     use super::FileSource;
     use locum_base::path::RepoPath;
+    use locum_files::diagnostic::Diagnostic;
     use locum_workspace::repo::Repo;
     use locum_workspace::seed;
     use pretty_assertions::assert_eq;
@@ -263,7 +264,7 @@ mod tests {
             seed::repository(folder.path(), &[(".locumignore", "a\n[z-a]\n")], "first").unwrap();
         let repo = Repo::open(folder.path()).unwrap();
         let error = FileSource::Commit(&repo, trusted).ignored().unwrap_err();
-        let places: Vec<&str> = error.diagnostics.iter().map(|one| one.place.as_str()).collect();
+        let places: Vec<String> = error.diagnostics.iter().map(Diagnostic::location).collect();
         assert_eq!(places, [".locumignore:2:1"]);
     }
 }

@@ -32,7 +32,8 @@ const POLICY: &str = "version: 1\ntriggers:\n  comment: { prefix: /locum, tiers:
                       rules:\n  - allow: ['read(**)']\n";
 const CONFIG: &str =
     "models: { profiles: { fixed: { provider: scripted, model: .locum/s.yml } } }\n";
-const SCRIPT: &str = "version: 1\nturns:\n  - say: Done.\n";
+const SCRIPT: &str = "version: 1\ntasks: [{ contains: a, turns: [{ calls: [{ tool: \
+                      attempt_completion, args: { result: Done. } }] }] }]\n";
 const JOB: &str = "version: 1\nschedule: '*/5 * * * *'\ntask: Look around.\n";
 const FILES: [(&str, &str); 8] = [
     (POLICY_FILE, POLICY),

@@ -14,10 +14,10 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::run::ceilings::record::Record;
-use crate::run::ceilings::{RecordStore, file_name};
 use crate::run::error::RunError;
 use crate::run::execute::Execution;
+use crate::run::spending::record::Record;
+use crate::run::spending::{RecordStore, file_name};
 use locum_base::clock::Clock;
 use locum_base::path::RepoPath;
 use locum_policy::Permit;

@@ -12,10 +12,10 @@ mod record;
 
 use std::path::{Path, PathBuf};
 
-use crate::run::ceilings::ledger::{Ledger, ledger_of};
-use crate::run::ceilings::record::{Amount, Record, Reservation};
 use crate::run::error::RunError;
 use crate::run::execute::Execution;
+use crate::run::spending::ledger::{Ledger, ledger_of};
+use crate::run::spending::record::{Amount, Record, Reservation};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::Journal;
@@ -201,7 +201,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::admit;
-    use crate::run::ceilings::record::{Amount, Record, Reservation};
+    use crate::run::spending::record::{Amount, Record, Reservation};
     use locum_policy::budget::Spent;
     use locum_policy::ceiling::{Asked, Ceiling, Ceilings, Taken};
 
