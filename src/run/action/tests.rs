@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 use tracing::field::{Field, Visit};
-use tracing::{Event, Subscriber};
-use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
 
 use super::{ActionEnd, ActionEnv, run};
 use crate::config::action_context::ActionContext;
@@ -68,14 +68,28 @@ impl Clock for Still {
 /// Sends the path of every file that is read.
 struct Reads(Sender<String>);
 
-impl<S: Subscriber> Layer<S> for Reads {
-    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+impl Subscriber for Reads {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "locum::run::source"
+    }
+
+    fn new_span(&self, _span: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _span: &Id, _values: &Record<'_>) {}
+
+    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
         let mut path = PathField(None);
         event.record(&mut path);
-        if let (Some(path), "locum::run::source") = (path.0, event.metadata().target()) {
-            self.0.send(path).unwrap();
-        }
+        self.0.send(path.0.unwrap()).unwrap();
     }
+
+    fn enter(&self, _span: &Id) {}
+
+    fn exit(&self, _span: &Id) {}
 }
 
 struct PathField(Option<String>);
@@ -133,9 +147,8 @@ fn dry_run(event_name: &str, payload: &serde_json::Value) -> (usize, BTreeMap<St
         clock: &Still,
     };
     let (sender, receiver) = channel();
-    let subscriber = tracing_subscriber::registry().with(Reads(sender));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let ends = tracing::subscriber::with_default(subscriber, || {
+    let ends = tracing::subscriber::with_default(Reads(sender), || {
         let cancelled = || std::future::pending().boxed();
         runtime.block_on(run(&env, cancelled, &mut |_, _| {})).unwrap()
     });

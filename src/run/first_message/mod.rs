@@ -154,13 +154,9 @@ mod tests {
     #[test]
     fn slash_command_is_called_by_words_of_the_asker_only() {
         let folder = tempfile::tempdir().unwrap();
-        let commit =
-            seed::repository(folder.path(), &[(".roo/commands/fix.md", "Fix $1.")], "first")
-                .unwrap();
-        let home = folder.path().join(".git/home/locum/commands");
-        std::fs::create_dir_all(&home).unwrap();
-        std::fs::write(home.join("fix.md"), "Never.").unwrap();
-        let home = folder.path().join(".git/home").display().to_string();
+        let files = [(".roo/commands/fix.md", "Fix $1."), ("home/locum/commands/fix.md", "Never.")];
+        let commit = seed::repository(folder.path(), &files, "first").unwrap();
+        let home = folder.path().join("home").display().to_string();
         let environment = Environment::from_pairs([("XDG_CONFIG_HOME".to_owned(), home)]);
         let repo = Repo::open(folder.path()).unwrap();
         let origin = ConfigOrigin {
