@@ -13,17 +13,17 @@ use std::sync::Arc;
 use futures::FutureExt;
 
 use crate::cli::args::ActionArgs;
-use crate::cli::failure::Failure;
-use crate::cli::launch::{open, stop_signal};
+use crate::cli::local_run::{open, stop_signal};
 use crate::cli::output::Output;
-use crate::cli::place::own_settings;
 use crate::cli::{Context, ExitStatus};
 use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::ActionInputs;
 use crate::config::files;
-use crate::run::action::{self, ActionEnd, Arrival, Ran};
+use crate::run::action::{self, ActionEnd, ActionEnv, Ran};
 use crate::run::clock::SystemClock;
-use crate::run::publish::Landed;
+use crate::run::error::RunError;
+use crate::run::publish::PublishResult;
+use crate::run::user::own_settings;
 use locum_agent::report::actions::{self, Annotation, Level};
 use locum_agent::report::{figures, live, summary};
 use locum_agent::session::event::JournalLine;
@@ -44,10 +44,10 @@ pub fn run(
     _args: &ActionArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let environment = &context.environment;
     let job = ActionContext::from_environment(environment).map_err(|missing| {
-        Failure::usage(missing.variable, "not set")
+        RunError::usage(missing.variable, "not set")
             .hint("`locum action` runs as a step of GitHub Actions; elsewhere use `locum run`")
     })?;
     let secrets = environment.secrets();
@@ -58,8 +58,8 @@ pub fn run(
     let ended = carry_out(&job, &redactor, context, output);
     let written = match &ended {
         Ok(ends) => finish(ends, &job, &redactor, output),
-        Err(failure) => {
-            let message = failure.to_string();
+        Err(error) => {
+            let message = error.report();
             output.line(actions::annotation(&Annotation {
                 level: Level::Error,
                 title: "locum",
@@ -85,14 +85,14 @@ fn carry_out(
     redactor: &Redactor,
     context: &Context,
     output: &mut Output,
-) -> Result<Vec<ActionEnd>, Failure> {
+) -> Result<Vec<ActionEnd>, RunError> {
     let environment = &context.environment;
     let inputs = ActionInputs::read(environment)?;
     let settings = own_settings(environment, &[])?;
     let path = &job.event_path;
-    let unreadable = |what: String| Failure::usage(path.display().to_string(), what);
+    let unreadable = |what: String| RunError::usage(path.display().to_string(), what);
     let payload = files::read(path)
-        .map_err(|fault| unreadable(fault.to_string()))?
+        .map_err(|error| unreadable(error.to_string()))?
         .ok_or_else(|| unreadable("does not exist".to_owned()))?;
     let token = environment.get(&settings.values.forge.token_env).map(Secret::new);
     let clock = SystemClock::start();
@@ -102,13 +102,13 @@ fn carry_out(
         token.clone(),
         Arc::new(clock),
     )
-    .map_err(|error| Failure::usage("GITHUB_REPOSITORY", error.to_string()))?;
+    .map_err(|error| RunError::usage("GITHUB_REPOSITORY", error.to_string()))?;
     let url = format!("{}/{}.git", job.server_url.trim_end_matches('/'), job.repository);
     let remote = Remote::parse(&url, token)
-        .map_err(|error| Failure::usage("GITHUB_SERVER_URL", error.to_string()))?;
+        .map_err(|error| RunError::usage("GITHUB_SERVER_URL", error.to_string()))?;
     let workspace = open(&context.folder)?;
     let git = GitBinary::new(&workspace.repo, environment.variables());
-    let arrival = Arrival {
+    let env = ActionEnv {
         job,
         inputs: &inputs,
         environment,
@@ -122,7 +122,7 @@ fn carry_out(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::internal(error.to_string()))?;
+        .map_err(|error| RunError::internal(error.to_string()))?;
     output.line(actions::group("locum: every step, and what the policy says to it"));
     let log = RefCell::new(&mut *output);
     let mut watch = |line: &JournalLine, state: &State| {
@@ -130,9 +130,9 @@ fn carry_out(
             log.borrow_mut().line(sanitise::log_safe(&text, redactor).trim_end());
         }
     };
-    let ends = runtime.block_on(action::run(&arrival, || stop_signal().boxed(), &mut watch));
+    let ends = runtime.block_on(action::run(&env, || stop_signal().boxed(), &mut watch));
     output.line(actions::GROUP_END);
-    Ok(ends?)
+    ends
 }
 
 /// Tells the runner how everything ended.
@@ -141,7 +141,7 @@ fn finish(
     job: &ActionContext,
     redactor: &Redactor,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<(), RunError> {
     for end in ends {
         let (level, message) = match end {
             ActionEnd::Skipped(why) => (Level::Notice, format!("nothing started: {why}")),
@@ -196,19 +196,19 @@ fn summary_of(end: &ActionEnd) -> String {
             locum_agent::report::markdown::fenced(&plan.to_string(), "text")
         ),
         ActionEnd::Ran(ran) => {
-            let mut landing = match &ran.published.landed {
-                Landed::PullRequest { number, url, branch, .. } => {
+            let mut landing = match &ran.publication.result {
+                PublishResult::PullRequest { number, url, branch, .. } => {
                     format!("Pull request [#{number}]({url}) from `{branch}`.")
                 }
-                Landed::Commit { id, branch } => format!("Commit `{id}` on `{branch}`."),
-                Landed::Review { url, comments } => {
+                PublishResult::Commit { id, branch } => format!("Commit `{id}` on `{branch}`."),
+                PublishResult::Review { url, comments } => {
                     format!("[Review]({url}) with {}.", figures::count(*comments, "comment"))
                 }
-                Landed::Nowhere(why) | Landed::Diff(why) => {
+                PublishResult::Nowhere(why) | PublishResult::Diff(why) => {
                     locum_agent::report::markdown::inline(why)
                 }
             };
-            for note in &ran.published.notes {
+            for note in &ran.publication.notes {
                 landing.push_str(&format!(
                     "\n\nNot published: {}",
                     locum_agent::report::markdown::inline(note)
@@ -258,10 +258,10 @@ fn outputs_of_run(ran: &Ran) -> Vec<(&'static str, String)> {
     } else {
         outcome.summary.clone()
     };
-    let (branch, number) = match &ran.published.landed {
-        Landed::PullRequest { branch, number, .. } => (branch.clone(), number.to_string()),
-        Landed::Commit { branch, .. } => (branch.clone(), String::new()),
-        Landed::Review { .. } | Landed::Nowhere(_) | Landed::Diff(_) => {
+    let (branch, number) = match &ran.publication.result {
+        PublishResult::PullRequest { branch, number, .. } => (branch.clone(), number.to_string()),
+        PublishResult::Commit { branch, .. } => (branch.clone(), String::new()),
+        PublishResult::Review { .. } | PublishResult::Nowhere(_) | PublishResult::Diff(_) => {
             (String::new(), String::new())
         }
     };
@@ -278,7 +278,7 @@ fn outputs_of_run(ran: &Ran) -> Vec<(&'static str, String)> {
         ("pull-request-number", number),
         (
             "comment-id",
-            ran.published
+            ran.publication
                 .comment
                 .as_ref()
                 .map(|receipt| receipt.id.to_string())
@@ -314,15 +314,15 @@ fn status(end: &ActionEnd) -> ExitStatus {
     }
 }
 
-fn write_outputs(job: &ActionContext, outputs: &[(&str, String)]) -> Result<(), Failure> {
+fn write_outputs(job: &ActionContext, outputs: &[(&str, String)]) -> Result<(), RunError> {
     let Some(file) = &job.output_file else { return Ok(()) };
     outputs.iter().try_for_each(|(name, value)| append(file, &actions::output(name, value)))
 }
 
 /// The runner's files are appended to: other steps wrote there before.
-fn append(file: &Path, text: &str) -> Result<(), Failure> {
+fn append(file: &Path, text: &str) -> Result<(), RunError> {
     let opened = OpenOptions::new().append(true).create(true).open(file);
     opened
         .and_then(|mut opened| opened.write_all(text.as_bytes()))
-        .map_err(|error| Failure::internal(format!("`{}`: {error}", file.display())))
+        .map_err(|error| RunError::internal(format!("`{}`: {error}", file.display())))
 }

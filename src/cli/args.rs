@@ -50,7 +50,7 @@ pub struct GlobalArgs {
     /// Log errors only, and show no progress.
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// How log lines on stderr look.
+    /// Format of log lines on stderr.
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormat,
 }
@@ -69,34 +69,34 @@ pub enum LogFormat {
 pub enum Command {
     /// Run a task in a git checkout.
     Run(RunArgs),
-    /// Run as a step of GitHub Actions: everything comes from inputs, the environment and the
-    /// event's payload.
+    /// Run as a step of GitHub Actions, configured by inputs, the environment and the event's
+    /// payload.
     Action(ActionArgs),
-    /// Maintenance jobs of the repository (`.locum/jobs/*.yml`).
+    /// List and run the repository's maintenance jobs (`.locum/jobs/*.yml`).
     Job(JobArgs),
-    /// Write a starter policy and a workflow into this repository. Overwrites nothing.
+    /// Write a starter policy and a workflow into this repository; overwrite nothing.
     Init(InitArgs),
-    /// Show a whole run, offline, in a small repository made for it.
+    /// Show a complete run, offline, in a small repository made for it.
     Demo(DemoArgs),
-    /// The modes a run could use: look at them, check, change, carry them to other repositories.
+    /// Inspect, check, change, import and export modes.
     Modes(ModesArgs),
-    /// The slash commands a task may begin with.
+    /// Inspect and check slash commands.
     Commands(CommandsArgs),
-    /// The skills a model may read.
+    /// Inspect and check skills.
     Skills(SkillsArgs),
-    /// MCP servers of the repository; and being one.
+    /// Inspect MCP servers, or serve Locum over MCP.
     Mcp(McpArgs),
-    /// What the policy says, offline.
+    /// Check, test and explain the policy, offline.
     Policy(PolicyArgs),
-    /// What an event would start, offline.
+    /// Explain what an event would start, offline.
     Trigger(TriggerArgs),
-    /// Every setting with where it came from.
+    /// Show every setting and where it came from.
     Config(ConfigArgs),
-    /// The models that are configured.
+    /// List the configured models.
     Models(ModelsArgs),
-    /// What ran before.
+    /// List, inspect and resume past sessions.
     Session(SessionArgs),
-    /// What this machine gives a run: sandbox, git, model, place for sessions.
+    /// Check that this machine can run Locum: sandbox, git, models, sessions.
     Doctor(DoctorArgs),
     /// Print the JSON Schema of a file, for editors.
     Schema(SchemaArgs),
@@ -131,7 +131,7 @@ impl Command {
 /// `locum init`.
 #[derive(Clone, Debug, Args)]
 pub struct InitArgs {
-    /// Write the files even where they are there already.
+    /// Overwrite existing files.
     #[arg(long)]
     pub force: bool,
 }
@@ -143,11 +143,11 @@ pub enum ReplayField {
     System,
     /// The tools.
     Tools,
-    /// Everything said before the last reply.
+    /// The conversation before the last reply.
     Before,
-    /// What the model was told since.
+    /// Messages to the model since then.
     Told,
-    /// Answers to calls since.
+    /// Results of tool calls since then.
     Answers,
 }
 
@@ -169,7 +169,7 @@ impl ReplayField {
 /// `locum run`.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
-    /// What is to be done; read from standard input when absent or `-`.
+    /// The task; read from standard input when absent or `-`.
     pub task: Option<String>,
     /// Mode of the root task; the policy's default when absent.
     #[arg(long, value_name = "SLUG")]
@@ -195,19 +195,18 @@ pub struct RunOptions {
     /// Play the fixed replies of this script instead of asking a model.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "model")]
     pub script: Option<PathBuf>,
-    /// Write every reply of a model to this file, without secrets, so that the run can be played
-    /// again; a file that is there is added to.
+    /// Record every reply of a model in this file, without secrets, so that the run can be
+    /// replayed; an existing file is appended to.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub record: Option<PathBuf>,
-    /// Play the replies of a recorded run instead of asking a model; a request that is not the
-    /// recorded one fails the run.
+    /// Replay a recorded run instead of asking a model; a request that differs from the recorded
+    /// one fails the run.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["model", "script"])]
     pub replay: Option<PathBuf>,
-    /// What may differ from the recording: the system prompt, the tools, what was said before, told
-    /// or answered since. May be repeated.
+    /// Fields of a request that may differ from the recording. May be repeated.
     #[arg(long, value_name = "FIELD", value_delimiter = ',', requires = "replay")]
     pub replay_tolerate: Vec<ReplayField>,
-    /// Print what would run and under which limits, and stop there.
+    /// Print what would run and under which limits, without running it.
     #[arg(long)]
     pub dry_run: bool,
     /// Where results go; as the setting `publish` says when absent.
@@ -231,7 +230,7 @@ pub struct RunOptions {
     /// Keep sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
-    /// Form of the result on stdout.
+    /// Format of the result on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub output_format: OutputFormat,
 }
@@ -336,7 +335,7 @@ pub enum JobCommand {
     List(ListArgs),
     /// Run a job now.
     Run(Box<JobRunArgs>),
-    /// List the jobs whose time has come.
+    /// List the jobs that are due.
     Due(JobDueArgs),
 }
 
@@ -356,10 +355,10 @@ pub struct JobRunArgs {
 /// `locum job due`.
 #[derive(Clone, Debug, Args)]
 pub struct JobDueArgs {
-    /// Ask for this moment instead of now (`2026-01-31T06:00:00Z`).
+    /// Use this time instead of now (`2026-01-31T06:00:00Z`).
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
-    /// How far back from there a job's moment may lie.
+    /// How far back a job may have been due.
     #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=525_600))]
     pub within_minutes: u32,
     /// Print JSON.
@@ -378,7 +377,7 @@ pub struct ListArgs {
 /// `locum demo`.
 #[derive(Clone, Debug, Args)]
 pub struct DemoArgs {
-    /// Make the repository in this folder, which must not exist yet, and keep it.
+    /// Create the repository in this folder, which must not exist yet, and keep it.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub dir: Option<PathBuf>,
 }
@@ -398,23 +397,22 @@ pub enum SessionCommand {
     List(SessionListArgs),
     /// Show what happened in a session.
     Show(SessionShowArgs),
-    /// Go on with a session that was killed, or that a person has decided on.
+    /// Resume a session that was killed, or whose pending call or question was decided.
     Resume(SessionResumeArgs),
-    /// Say yes to the call a session is held at: it may be performed once, when the session is
-    /// resumed.
+    /// Approve the pending call; it is performed once when the session resumes.
     Approve(SessionApproveArgs),
-    /// Say no to the call a session is held at: the model is told, when the session is resumed.
+    /// Reject the pending call; the model is informed when the session resumes.
     Deny(SessionDenyArgs),
-    /// Answer the question a session stopped at.
+    /// Answer the pending question.
     Answer(SessionAnswerArgs),
 }
 
 /// `locum session approve`.
 #[derive(Clone, Debug, Args)]
 pub struct SessionApproveArgs {
-    /// The session's name, or how it begins.
+    /// The session's ID, or the start of it.
     pub id: String,
-    /// The hold's name, as the outcome shows it.
+    /// The hold's ID, as the outcome shows it.
     pub hold: String,
     /// Look below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -424,11 +422,11 @@ pub struct SessionApproveArgs {
 /// `locum session deny`.
 #[derive(Clone, Debug, Args)]
 pub struct SessionDenyArgs {
-    /// The session's name, or how it begins.
+    /// The session's ID, or the start of it.
     pub id: String,
-    /// The hold's name, as the outcome shows it.
+    /// The hold's ID, as the outcome shows it.
     pub hold: String,
-    /// Why; the model is told.
+    /// Why, for the model.
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub reason: String,
     /// Look below this folder.
@@ -439,9 +437,9 @@ pub struct SessionDenyArgs {
 /// `locum session answer`.
 #[derive(Clone, Debug, Args)]
 pub struct SessionAnswerArgs {
-    /// The session's name, or how it begins.
+    /// The session's ID, or the start of it.
     pub id: String,
-    /// The question's name, as the outcome shows it.
+    /// The question's ID, as the outcome shows it.
     pub question: String,
     /// The answer.
     pub text: String,
@@ -467,7 +465,7 @@ pub struct SessionListArgs {
 /// `locum session show`.
 #[derive(Clone, Debug, Args)]
 pub struct SessionShowArgs {
-    /// The session's name, or how it begins.
+    /// The session's ID, or the start of it.
     pub id: String,
     /// Look below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -480,12 +478,12 @@ pub struct SessionShowArgs {
 /// `locum session resume`.
 #[derive(Clone, Debug, Args)]
 pub struct SessionResumeArgs {
-    /// The session's name, or how it begins.
+    /// The session's ID, or the start of it.
     pub id: String,
     /// Look below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
-    /// Form of the result on stdout.
+    /// Format of the result on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub output_format: OutputFormat,
 }

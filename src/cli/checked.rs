@@ -5,9 +5,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::ExitStatus;
-use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::cli::place::named_file;
+use crate::run::error::RunError;
+use crate::run::user::named_file;
 use locum_agent::report::markdown::visible;
 use locum_files::yaml;
 
@@ -117,9 +117,9 @@ pub fn named(
     path: &Path,
     shown: &Path,
     is_place: &dyn Fn(&str) -> bool,
-) -> Result<(String, String), Failure> {
+) -> Result<(String, String), RunError> {
     let file = named_file(path)?
-        .ok_or_else(|| Failure::usage("FILE", format!("`{}` does not exist", shown.display())))?;
+        .ok_or_else(|| RunError::usage("FILE", format!("`{}` does not exist", shown.display())))?;
     let parts: Vec<String> =
         path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
     let ends = (0..parts.len()).map(|from| parts.get(from..).unwrap_or_default().join("/"));

@@ -4,12 +4,11 @@
 use serde::Serialize;
 
 use crate::cli::checked::{self, Checked, Finding, Told};
-use crate::cli::failure::Failure;
+use crate::cli::inspected::Inspected;
 use crate::cli::output::Output;
-use crate::cli::place::Place;
 use crate::cli::prompt_args::{CommandsArgs, CommandsCommand, NamedArgs, ValidateArgs};
 use crate::cli::{Context, ExitStatus, table};
-use crate::run::fault::Fault;
+use crate::run::error::RunError;
 use locum_agent::report::figures::clip;
 use locum_agent::report::markdown::visible;
 use locum_modes::prompts::PromptFile;
@@ -26,10 +25,10 @@ pub fn run(
     args: &CommandsArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     match &args.command {
         CommandsCommand::List(args) => {
-            let set = Place::open(context, args.at.as_deref())?.commands(&context.environment)?;
+            let set = Inspected::open(context, args.at.as_deref())?.origin().commands()?;
             list(&set, args.json, output);
             Ok(ExitStatus::Done)
         }
@@ -111,14 +110,14 @@ fn list(set: &CommandSet, as_json: bool, output: &mut Output) {
     }
 }
 
-fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let set = Place::open(context, args.inspect.at.as_deref())?.commands(&context.environment)?;
+fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, RunError> {
+    let set = Inspected::open(context, args.inspect.at.as_deref())?.origin().commands()?;
     let name = args.name.strip_prefix('/').unwrap_or(&args.name);
     let file = set.find(name).map_err(|hint| {
-        Failure::usage("NAME", format!("there is no command `/{name}`")).hint(hint)
+        RunError::usage("NAME", format!("there is no command `/{name}`")).hint(hint)
     })?;
     if let Err(mistakes) = &file.command {
-        return Err(Fault::file(&file.origin, mistakes.clone()).into());
+        return Err(RunError::file(&file.origin, mistakes.clone()));
     }
     let view = View::of(file);
     if args.inspect.json {
@@ -158,9 +157,9 @@ fn validate(
     args: &ValidateArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let set = if args.files.is_empty() {
-        Place::open(context, args.inspect.at.as_deref())?.commands(&context.environment)?
+        Inspected::open(context, args.inspect.at.as_deref())?.origin().commands()?
     } else {
         let mut set = CommandSet::default();
         for file in &args.files {
@@ -168,8 +167,8 @@ fn validate(
                 checked::named(&context.folder.join(file), file, &commands::is_command_file)?;
             let read = CommandSet::read(&[PromptFile { path, text }]).files;
             if read.is_empty() {
-                let what = format!("`{}` is no file of a command", file.display());
-                return Err(Failure::usage("FILE", what).hint(format!(
+                let what = format!("`{}` is not a command file", file.display());
+                return Err(RunError::usage("FILE", what).hint(format!(
                     "commands are `.md` files below {}",
                     commands::FOLDERS.join(", ")
                 )));

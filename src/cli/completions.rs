@@ -4,14 +4,14 @@ use clap::CommandFactory;
 
 use crate::cli::ExitStatus;
 use crate::cli::args::{Cli, CompletionsArgs};
-use crate::cli::failure::Failure;
 use crate::cli::output::Output;
+use crate::run::error::RunError;
 
 /// Writes the completion script of a shell.
 ///
 /// # Errors
 /// Never; the shape is that of every subcommand.
-pub fn run(args: &CompletionsArgs, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn run(args: &CompletionsArgs, output: &mut Output) -> Result<ExitStatus, RunError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "locum", &mut script);
     output.raw(&script);

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::cli::failure::Failure;
 use crate::cli::inspect_args::{ConfigArgs, ConfigCommand, InspectArgs};
+use crate::cli::inspected::Inspected;
 use crate::cli::output::Output;
-use crate::cli::place::Place;
 use crate::cli::{Context, ExitStatus, table};
 use crate::config::settings::Row;
+use crate::run::error::RunError;
 
 /// Runs the subcommand.
 ///
@@ -19,14 +19,18 @@ pub fn run(
     args: &ConfigArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     match &args.command {
         ConfigCommand::Show(args) => show(args, context, output),
     }
 }
 
-fn show(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let settings = Place::open(context, args.at.as_deref())?.settings(&context.environment, &[])?;
+fn show(
+    args: &InspectArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
+    let settings = Inspected::open(context, args.at.as_deref())?.settings()?;
     let rows = settings.rows();
     if args.json {
         let object: BTreeMap<&str, serde_json::Value> = rows

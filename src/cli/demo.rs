@@ -5,17 +5,16 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::args::{DemoArgs, OutputFormat};
-use crate::cli::failure::Failure;
-use crate::cli::launch::{self, Ended, Launch, Live, Ready, Show};
+use crate::cli::local_run::{self, Ended, Live, LocalRun, LocalSession, Show};
 use crate::cli::output::Output;
-use crate::cli::place::named_file;
 use crate::cli::{Context, ExitStatus};
 use crate::config::load::FlagValue;
+use crate::run::error::RunError;
 use crate::run::execute::{self, Beginning};
 use crate::run::plan::Subject;
-use crate::run::prepare::{Cassettes, NamedFile};
+use crate::run::run_request::{NamedFile, Overrides, RunRequest};
+use crate::run::user::named_file;
 use locum_agent::report::figures;
-use locum_agent::session::id::SessionId;
 use locum_policy::actors::Tier;
 use locum_policy::intent::{Facts, TriggerKind};
 use locum_workspace::seed;
@@ -35,10 +34,14 @@ const TASK: &str = "The tests fail. Find out why, repair it, and make sure they 
 ///
 /// # Errors
 /// When the repository cannot be made or the run cannot start.
-pub fn run(args: &DemoArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn run(
+    args: &DemoArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
     let kept = args.dir.as_ref().map(|folder| context.folder.join(folder));
     let temporary = if kept.is_none() {
-        Some(tempfile::tempdir().map_err(|error| Failure::internal(error.to_string()))?)
+        Some(tempfile::tempdir().map_err(|error| RunError::internal(error.to_string()))?)
     } else {
         None
     };
@@ -46,7 +49,7 @@ pub fn run(args: &DemoArgs, context: &Context, output: &mut Output) -> Result<Ex
         .or_else(|| temporary.as_ref().map(|folder| folder.path().join("durations")))
         .unwrap_or_default();
     seed::repository(&folder, FILES, "A crate that reads durations")
-        .map_err(|error| Failure::usage("--dir", error.to_string()))?;
+        .map_err(|error| RunError::usage("--dir", error.to_string()))?;
     let own = folder.join(".git").join("locum");
     let ended = play(&folder, &own, context, output)?;
     show(&ended, &own.join("postings"), output)?;
@@ -64,56 +67,57 @@ fn play(
     own: &Path,
     context: &Context,
     output: &mut Output,
-) -> Result<Ended, Failure> {
-    let workspace = launch::open(folder)?;
+) -> Result<Ended, RunError> {
+    let workspace = local_run::open(folder)?;
     let flag = |key: &str, value: String| FlagValue {
         flag: "demo".to_owned(),
         key: key.to_owned(),
         value,
     };
-    let launch = Launch {
-        folder: folder.to_owned(),
-        task: TASK.to_owned(),
-        mode: None,
+    let request = RunRequest {
         facts: Facts { trigger: TriggerKind::Comment, tier: Tier::Maintainer, ..Facts::default() },
         subject: Subject::Issue { number: 1, title: "The tests fail".to_owned() },
-        work: None,
-        base: launch::base(&workspace, None)?,
-        base_revision: None,
-        flags: vec![flag("session_dir", own.join("sessions").display().to_string())],
-        policy: None,
-        script: Some(NamedFile {
-            name: "config/demo/script.yml".to_owned(),
-            text: SCRIPT.to_owned(),
-        }),
-        cassettes: Cassettes::default(),
-        postings: Some(own.join("postings")),
+        overrides: Overrides {
+            flags: vec![flag("session_dir", own.join("sessions").display().to_string())],
+            script: Some(NamedFile {
+                name: "config/demo/script.yml".to_owned(),
+                text: SCRIPT.to_owned(),
+            }),
+            ..Overrides::default()
+        },
+        ..RunRequest::new(TASK.to_owned(), local_run::base(&workspace, None)?)
     };
-    let prepared = launch::prepare(&launch, SessionId::fresh(), &workspace, context)?;
+    let run = local_run::prepare(&request, &workspace, context)?;
+    let local = LocalRun {
+        folder: folder.to_owned(),
+        base_revision: None,
+        postings: Some(own.join("postings")),
+        request,
+    };
     output.line(format_args!(
         "# A run on {}, as if a maintainer had written `/locum` on issue #1\n",
         folder.display()
     ));
-    output.line(&prepared.plan);
+    output.line(&run.plan);
     output.line("# Every step, and what the policy says to it\n");
-    let session = execute::folder_of(&own.join("sessions"), &prepared.plan.session);
+    let session_folder = execute::folder_of(&own.join("sessions"), &run.plan.session);
     let show = Show { format: OutputFormat::Text, live: Live::Within };
-    let ready = Ready {
-        launch: &launch,
-        prepared: &prepared,
+    let session = LocalSession {
+        local: &local,
+        run: &run,
         workspace: &workspace,
-        folder: &session,
+        folder: &session_folder,
         beginning: Beginning::Fresh,
         show,
     };
-    launch::carry_out(ready, context, output)
+    local_run::carry_out(session, context, output)
 }
 
 /// Shows what changed and what would be posted.
-fn show(ended: &Ended, postings: &Path, output: &mut Output) -> Result<(), Failure> {
+fn show(ended: &Ended, postings: &Path, output: &mut Output) -> Result<(), RunError> {
     output.line("\n# What changed\n");
     output.line(figures::diff(&ended.outcome.changes).trim_end());
-    for receipt in ended.published.iter().flat_map(|published| &published.receipts) {
+    for receipt in ended.publication.iter().flat_map(|publication| &publication.receipts) {
         let file: PathBuf = receipt
             .url
             .strip_prefix("file://")
@@ -123,7 +127,7 @@ fn show(ended: &Ended, postings: &Path, output: &mut Output) -> Result<(), Failu
         let text = named_file(&file)?.map(|file| file.text).unwrap_or_default();
         output.line(format_args!("\n# Would be posted: {name}\n\n{}", text.trim_end()));
     }
-    for note in ended.published.iter().flat_map(|published| &published.notes) {
+    for note in ended.publication.iter().flat_map(|publication| &publication.notes) {
         output.line(format_args!("\nNot posted: {note}"));
     }
     Ok(())

@@ -6,14 +6,15 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::args::DoctorArgs;
-use crate::cli::failure::Failure;
+use crate::cli::inspected::Inspected;
 use crate::cli::mcp::{self, ServerRow};
 use crate::cli::models::{ModelRow, mark_used};
 use crate::cli::output::Output;
-use crate::cli::place::{Place, own_settings};
 use crate::cli::policy::{parse, repository_file};
 use crate::cli::session::sessions_folder;
 use crate::cli::{Context, ExitStatus, table};
+use crate::run::error::RunError;
+use crate::run::user::own_settings;
 use locum_models::resolve::{ModelFacts, resolve};
 use locum_policy::schema::{CommandLimits, CommandNetwork, Sandbox};
 use locum_sandbox::level::{Level, ProcessLimit};
@@ -58,7 +59,7 @@ pub fn run(
     args: &DoctorArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let findings = look(context)?;
     if args.json {
         output.json(&findings);
@@ -74,9 +75,9 @@ pub fn run(
     })
 }
 
-fn look(context: &Context) -> Result<Findings, Failure> {
-    let settings = match Place::open(context, None) {
-        Ok(place) => place.settings(&context.environment, &[])?,
+fn look(context: &Context) -> Result<Findings, RunError> {
+    let settings = match Inspected::open(context, None) {
+        Ok(place) => place.settings()?,
         // Outside a repository the user's own settings count.
         Err(_) => own_settings(&context.environment, &[])?,
     };
@@ -90,21 +91,18 @@ fn look(context: &Context) -> Result<Findings, Failure> {
     let mut models = Vec::new();
     resolved.iter().for_each(|found| mark_used(&mut models, found));
     // Outside a repository there is none.
-    let servers =
-        if Place::open(context, None).is_ok() { mcp::rows(None, context) } else { Ok(Vec::new()) };
+    let servers = if Inspected::open(context, None).is_ok() {
+        mcp::rows(None, context)
+    } else {
+        Ok(Vec::new())
+    };
     let (servers, servers_problem) = match servers {
         Ok(servers) => (servers, None),
-        Err(failure) => (
-            Vec::new(),
-            Some(
-                failure
-                    .mistakes
-                    .into_iter()
-                    .map(|mistake| mistake.what)
-                    .collect::<Vec<_>>()
-                    .join("; "),
-            ),
-        ),
+        Err(error) => {
+            let messages: Vec<String> =
+                error.diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect();
+            (Vec::new(), Some(messages.join("; ")))
+        }
     };
     let (sandbox, namespaces_refused) = Level::tried();
     let (policy, (commands_run, commands)) = judged(context, sandbox);
@@ -135,7 +133,7 @@ fn judged(context: &Context, level: Level) -> (String, (bool, String)) {
         Ok(policy) => (policy.origin().to_owned(), commands(&policy.settings().commands, level)),
         Err(_) => (
             "has mistakes".to_owned(),
-            (false, "no run starts: `locum policy check` says what is wrong".to_owned()),
+            (false, "no run starts; list the mistakes with `locum policy check`".to_owned()),
         ),
     }
 }
@@ -143,72 +141,68 @@ fn judged(context: &Context, level: Level) -> (String, (bool, String)) {
 fn commands(limits: &CommandLimits, level: Level) -> (bool, String) {
     let hosts = level.namespaces || level.calls;
     match (limits.sandbox, level.is_full()) {
-        (Sandbox::Off, _) => (true, "with nothing around them: `commands.sandbox: off`".to_owned()),
+        (Sandbox::Off, _) => (true, "not sandboxed: `commands.sandbox: off`".to_owned()),
         (Sandbox::Required, false) => (
             false,
             format!(
-                "`commands.sandbox: required`, and this machine does not give it: {}",
+                "`commands.sandbox: required`, which this machine does not support: {}",
                 level.missing()
             ),
         ),
-        _ if limits.network == CommandNetwork::Listed && !hosts => (
-            false,
-            "`commands.network: policy`, and this machine cannot hold commands to hosts".to_owned(),
-        ),
-        (Sandbox::BestEffort, false) => {
-            (true, "with what there is of a sandbox; code of the repository is refused".to_owned())
+        _ if limits.network == CommandNetwork::Listed && !hosts => {
+            (false, "`commands.network: policy`, which this machine cannot enforce".to_owned())
         }
-        (Sandbox::Required | Sandbox::BestEffort, true) => (true, "in the sandbox".to_owned()),
+        (Sandbox::BestEffort, false) => {
+            (true, "partly sandboxed; code of the repository is refused".to_owned())
+        }
+        (Sandbox::Required | Sandbox::BestEffort, true) => (true, "sandboxed".to_owned()),
     }
 }
 
-fn git_version(context: &Context) -> Result<Option<String>, Failure> {
+fn git_version(context: &Context) -> Result<Option<String>, RunError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::internal(error.to_string()))?;
+        .map_err(|error| RunError::internal(error.to_string()))?;
     Ok(runtime.block_on(git_binary::version(Path::new("/"), context.environment.variables())).ok())
 }
 
 fn rows(findings: &Findings) -> Vec<[String; 3]> {
-    let held = |held: bool| if held { "held" } else { "not held" };
+    let enforced = |enforced: bool| if enforced { "enforced" } else { "not enforced" };
     let level = findings.sandbox;
-    let kernel = format!("Landlock version {}", level.landlock);
+    let kernel = format!("Landlock v{}", level.landlock);
     let namespaces = findings.namespaces_refused.as_ref().map_or_else(
-        || {
-            "commands have processes, a loopback network and a view of files of their own"
-                .to_owned()
-        },
-        |why| format!("{why}; the rest of the sandbox does not need them"),
+        || "commands get their own processes, loopback network and file system view".to_owned(),
+        |why| format!("{why}; the rest of the sandbox works without them"),
     );
-    let hosts = if level.namespaces || level.calls { "can be held" } else { "not held" };
+    let hosts = enforced(level.namespaces || level.calls);
     let processes = match level.process_limit() {
-        ProcessLimit::User => ["held", "the kernel counts those of this user"],
-        ProcessLimit::Namespace => ["held", "the kernel counts those of a command"],
+        ProcessLimit::User => ["enforced", "the kernel counts processes of this user"],
+        ProcessLimit::Namespace => ["enforced", "the kernel counts processes of a command"],
         ProcessLimit::Answered => {
-            ["held", "every new one of a command is counted before it begins"]
+            ["enforced", "each new process of a command is counted before it starts"]
         }
         ProcessLimit::Looked => [
-            "looked at",
-            "those of an administrator are counted from time to time, which a fast command can \
-             outrun",
+            "sampled",
+            "processes of an administrator are counted from time to time, which a fast command \
+             can outrun",
         ],
     };
     let row =
         |part: &str, state: &str, more: &str| [part.to_owned(), state.to_owned(), more.to_owned()];
     let mut rows = vec![
         row("locum", findings.version, ""),
-        row("files", held(level.files), &kernel),
-        row("network", held(level.network), ""),
+        row("files", enforced(level.files), &kernel),
+        row("network", enforced(level.network), ""),
         row("hosts", hosts, "`commands.network: policy`"),
-        row("system calls", held(level.syscalls), &findings.sandbox_missing),
+        row("system calls", enforced(level.syscalls), &findings.sandbox_missing),
         row(
             "signals",
-            held(level.holds_signals()),
-            "to processes of this user besides locum: namespaces, or Landlock version 6",
+            enforced(level.holds_signals()),
+            "to other processes of this user: needs namespaces or Landlock v6",
         ),
         row("processes", processes[0], processes[1]),
-        row("namespaces", if level.namespaces { "own" } else { "shared" }, &namespaces),
+        row("namespaces", if level.namespaces { "available" } else { "unavailable" }, &namespaces),
         row("git", findings.git.as_deref().unwrap_or("not found"), ""),
     ];
     rows.extend(findings.models.iter().map(|model| row("model", &model.name, &described(model))));
@@ -223,7 +217,11 @@ fn rows(findings: &Findings) -> Vec<[String; 3]> {
     rows.extend([
         row("sessions", &findings.sessions, ""),
         row("policy", &findings.policy, ""),
-        row("commands", if findings.commands_run { "run" } else { "refused" }, &findings.commands),
+        row(
+            "commands",
+            if findings.commands_run { "allowed" } else { "refused" },
+            &findings.commands,
+        ),
     ]);
     rows
 }
@@ -231,9 +229,9 @@ fn rows(findings: &Findings) -> Vec<[String; 3]> {
 /// Returns what a model is used for, what it is and whether there is a key for it; never the key.
 fn described(model: &ModelRow) -> String {
     let key = match (&model.api_key_env, model.has_key) {
-        (Some(variable), true) => format!("its key is set ({variable})"),
-        (None, true) => "its key is set".to_owned(),
-        (_, false) => "no key is sent".to_owned(),
+        (Some(variable), true) => format!("API key set ({variable})"),
+        (None, true) => "API key set".to_owned(),
+        (_, false) => "no API key".to_owned(),
     };
     let place = model.base_url.as_ref().map(|url| format!(" at {url}")).unwrap_or_default();
     let notes: String = model.notes.iter().map(|note| format!("; {note}")).collect();

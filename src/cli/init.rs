@@ -10,12 +10,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::cli::args::InitArgs;
-use crate::cli::failure::{Failure, Mistake};
+use crate::cli::inspected::Inspected;
 use crate::cli::output::Output;
-use crate::cli::place::Place;
 use crate::cli::policy_args::PolicyInitArgs;
 use crate::cli::{Context, ExitStatus};
-use crate::run::survey::survey;
+use crate::run::error::{RunError, diagnostic};
+use crate::run::repository_scan::scan;
 use crate::run::trusted::POLICY_FILE;
 use locum_modes::{Group, ModeSource};
 use locum_policy::starter::{OwnMode, starter};
@@ -37,7 +37,7 @@ pub(super) fn policy(
     args: &PolicyInitArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let policy = made(context)?;
     if args.stdout {
         output.raw(policy.as_bytes());
@@ -59,7 +59,7 @@ pub(super) fn all(
     args: &InitArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let policy = made(context)?;
     write(context, &[(POLICY_FILE, &policy), (WORKFLOW_FILE, WORKFLOW)], args.force, output)?;
     output.talk(format!(
@@ -72,8 +72,8 @@ pub(super) fn all(
     Ok(ExitStatus::Done)
 }
 
-fn made(context: &Context) -> Result<String, Failure> {
-    let modes = Place::open(context, None)?.modes(&context.environment)?;
+fn made(context: &Context) -> Result<String, RunError> {
+    let modes = Inspected::open(context, None)?.modes()?;
     let of_repository =
         modes.iter().filter(|mode| matches!(mode.source, ModeSource::Project { .. }));
     let own = of_repository.map(|mode| OwnMode {
@@ -81,8 +81,8 @@ fn made(context: &Context) -> Result<String, Failure> {
         writes: mode.groups.iter().any(|entry| matches!(entry.group, Group::Edit | Group::Command)),
     });
     let root = root(context);
-    let survey = survey(&root, own.collect())
-        .map_err(|error| Failure::usage("--repo", format!("`{}`: {error}", root.display())))?;
+    let survey = scan(&root, own.collect())
+        .map_err(|error| RunError::usage("--repo", format!("`{}`: {error}", root.display())))?;
     Ok(starter(&survey)?)
 }
 
@@ -97,25 +97,21 @@ fn write(
     files: &[New<'_>],
     force: bool,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<(), RunError> {
     let root = root(context);
     let there = |(path, _): &&New<'_>| root.join(path).symlink_metadata().is_ok();
-    let mistake = |(path, _): &New<'_>| Mistake {
-        place: (*path).to_owned(),
-        what: "is there already".to_owned(),
-        hint: Some(
-            "`--force` writes it anew; `locum policy init --stdout` only prints the policy"
-                .to_owned(),
-        ),
-        excerpt: None,
-    };
-    let mistakes: Vec<Mistake> = files.iter().filter(there).map(mistake).collect();
-    if !force && !mistakes.is_empty() {
-        return Err(Failure { status: ExitStatus::Usage, mistakes });
+    let hint = "overwrite it with `--force`, or print the policy with `locum policy init --stdout`";
+    let error: RunError = files
+        .iter()
+        .filter(there)
+        .map(|(path, _)| diagnostic(*path, "already exists").hint(hint))
+        .collect();
+    if !force && !error.diagnostics.is_empty() {
+        return Err(error);
     }
     for (path, text) in files {
         place(&root, path, text, force)
-            .map_err(|error| Failure::usage(*path, error.to_string()))?;
+            .map_err(|error| RunError::usage(*path, error.to_string()))?;
         output.line(format!("wrote {path}"));
     }
     Ok(())
@@ -129,7 +125,7 @@ fn place(root: &Path, path: &str, text: &str, force: bool) -> io::Result<()> {
         folder.push(part);
         match folder.symlink_metadata() {
             Ok(found) if found.is_dir() => {}
-            Ok(_) => return Err(io::Error::other(format!("`{part}` is no folder"))),
+            Ok(_) => return Err(io::Error::other(format!("`{part}` is not a folder"))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => std::fs::create_dir(&folder)?,
             Err(error) => return Err(error),
         }

@@ -31,20 +31,20 @@ pub struct PolicyArgs {
 /// What to do with the policy.
 #[derive(Clone, Debug, Subcommand)]
 pub enum PolicyCommand {
-    /// Check a policy file: its words, its examples, rules without effect.
+    /// Check a policy file: syntax, examples, rules without effect.
     Check(PolicyCheckArgs),
-    /// Say what the policy decides on intents and tool calls, by which rule, and why. Nothing is
-    /// done. Ends with 0 (all allowed), 4 (something denied), 5 (something held) or 2 (something
-    /// could not be read).
+    /// Explain what the policy decides on intents and tool calls, by which rule, and why. Performs
+    /// nothing. Exits with 0 (all allowed), 4 (something denied), 5 (something held) or 2
+    /// (something could not be read).
     Explain(PolicyExplainArgs),
-    /// Try the policy's own examples and files of cases. Ends with 0 when each comes out as it
-    /// must, 3 when one does not, 2 when there is nothing to try.
+    /// Test the policy's own examples and files of cases. Exits with 0 when all pass, 3 when one
+    /// fails, 2 when there are none.
     Test(PolicyTestArgs),
-    /// Write a starter policy for this repository: its source folders, its test commands, nothing
-    /// else. Overwrites nothing.
+    /// Write a starter policy that allows this repository's source folders and test commands;
+    /// overwrite nothing.
     Init(PolicyInitArgs),
-    /// Turn the settings of another tool, whole files of them, into a policy; what is lost is told
-    /// on stderr, with its place.
+    /// Convert the settings files of another tool into a policy; what cannot be converted is
+    /// reported on stderr, with its place.
     Import(PolicyImportArgs),
 }
 
@@ -54,17 +54,17 @@ pub struct PolicyCheckArgs {
     /// The file; the repository's own when absent.
     #[arg(value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub file: Option<PathBuf>,
-    /// End with 2 when there are warnings.
+    /// Exit with 2 when there are warnings.
     #[arg(long)]
     pub deny_warnings: bool,
-    /// Warn of rules, too, that allowed nothing in this session, by its name or the start of it;
-    /// several are looked at together.
+    /// Also warn of rules that allowed nothing in this session, by its ID or the start of it.
+    /// Several are considered together.
     #[arg(long, value_name = "ID")]
     pub session: Vec<String>,
     /// The folder of sessions.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, requires = "session")]
     pub session_dir: Option<PathBuf>,
-    /// Where to read and how to answer.
+    /// Where to read and how to print.
     #[command(flatten)]
     pub inspect: InspectArgs,
 }

@@ -5,14 +5,15 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::cli::args::{JobArgs, JobCommand, JobDueArgs, JobRunArgs, ListArgs};
-use crate::cli::failure::Failure;
-use crate::cli::launch::{self, Launch};
+use crate::cli::local_run::{self, LocalRun};
 use crate::cli::output::Output;
 use crate::cli::{Context, ExitStatus, run, table};
 use crate::run::clock::SystemClock;
+use crate::run::error::RunError;
 use crate::run::job::{Job, Work};
 use crate::run::plan::Subject;
-use crate::run::trusted::Trusted;
+use crate::run::run_request::RunRequest;
+use crate::run::source::FileSource;
 use locum_base::clock::Clock;
 use locum_policy::intent::Facts;
 
@@ -20,7 +21,7 @@ use locum_policy::intent::Facts;
 ///
 /// # Errors
 /// When there is no such job, or a job file has mistakes.
-pub fn run(args: &JobArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn run(args: &JobArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, RunError> {
     match &args.command {
         JobCommand::List(args) => list(args, context, output),
         JobCommand::Run(args) => run_job(args, context, output),
@@ -28,20 +29,20 @@ pub fn run(args: &JobArgs, context: &Context, output: &mut Output) -> Result<Exi
     }
 }
 
-fn jobs(context: &Context, revision: Option<&str>) -> Result<Vec<Job>, Failure> {
-    let workspace = launch::open(&context.folder)?;
-    let base = launch::base(&workspace, revision)?;
-    Ok(Trusted { repo: &workspace.repo, commit: &base }.jobs()?)
+fn jobs(context: &Context, revision: Option<&str>) -> Result<Vec<Job>, RunError> {
+    let workspace = local_run::open(&context.folder)?;
+    let base = local_run::base(&workspace, revision)?;
+    FileSource::Commit(&workspace.repo, base).jobs()
 }
 
-fn list(args: &ListArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn list(args: &ListArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, RunError> {
     let now = SystemClock::start().now();
     show(&jobs(context, None)?, args.json, now, output);
     Ok(ExitStatus::Done)
 }
 
-fn due(args: &JobDueArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let wrong = |what: String| Failure::usage("--at", what);
+fn due(args: &JobDueArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, RunError> {
+    let wrong = |what: String| RunError::usage("--at", what);
     let to: Timestamp = match &args.at {
         Some(text) => text.parse().map_err(|error| wrong(format!("`{text}`: {error}")))?,
         None => SystemClock::start().now(),
@@ -59,10 +60,10 @@ fn run_job(
     args: &JobRunArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
-    let workspace = launch::open(&context.folder)?;
-    let base = launch::base(&workspace, args.base.as_deref())?;
-    let jobs = Trusted { repo: &workspace.repo, commit: &base }.jobs()?;
+) -> Result<ExitStatus, RunError> {
+    let workspace = local_run::open(&context.folder)?;
+    let base = local_run::base(&workspace, args.base.as_deref())?;
+    let jobs = FileSource::Commit(&workspace.repo, base.clone()).jobs()?;
     let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
     let Some(job) = jobs.iter().find(|job| job.name == args.name) else {
         let known = if names.is_empty() {
@@ -70,24 +71,23 @@ fn run_job(
         } else {
             format!("known: {}", names.join(", "))
         };
-        return Err(Failure::usage("NAME", format!("there is no job `{}`", args.name)).hint(known));
+        return Err(RunError::usage("NAME", format!("there is no job `{}`", args.name)).hint(known));
     };
-    let launch = Launch {
+    let local = LocalRun {
         folder: workspace.checkout.root().to_owned(),
-        task: job.task_text(),
-        mode: job.mode.clone(),
-        facts: Facts { job: Some(job.name.clone()), ..Facts::default() },
-        subject: Subject::Job { name: job.name.clone() },
-        work: Some(job.work.clone()),
-        base,
         base_revision: args.base.clone(),
-        flags: args.options.settings(),
-        policy: launch::named("--policy", args.options.policy.as_deref(), context)?,
-        script: launch::named("--script", args.options.script.as_deref(), context)?,
-        cassettes: launch::cassettes(&args.options, context)?,
         postings: None,
+        request: RunRequest {
+            words: job.words(),
+            mode: job.mode.clone(),
+            facts: Facts { job: Some(job.name.clone()), ..Facts::default() },
+            subject: Subject::Job { name: job.name.clone() },
+            work: Some(job.work.clone()),
+            overrides: local_run::overrides(args.options.settings(), &args.options, context)?,
+            ..RunRequest::new(job.task_text(), base)
+        },
     };
-    run::start(launch, &args.options, context, output)
+    run::start(local, &args.options, context, output)
 }
 
 fn show(jobs: &[Job], as_json: bool, now: Timestamp, output: &mut Output) {

@@ -7,8 +7,8 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::cli::args::{GlobalArgs, LogFormat};
-use crate::cli::failure::Failure;
 use crate::config::environment::Environment;
+use crate::run::error::RunError;
 use locum_base::secret::plain::PlainValues;
 
 /// Variable with a filter in tracing's own words (`locum=debug,hyper=info`).
@@ -22,7 +22,7 @@ pub fn start(
     global: &GlobalArgs,
     environment: &Environment,
     hidden: PlainValues,
-) -> Result<(), Failure> {
+) -> Result<(), RunError> {
     let filter = filter(global, environment)?;
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -56,7 +56,7 @@ impl io::Write for Lines {
 
 /// Flags win over `LOCUM_LOG`, that over `RUNNER_DEBUG` (set when a job is run again with debug
 /// logging).
-fn filter(global: &GlobalArgs, environment: &Environment) -> Result<EnvFilter, Failure> {
+fn filter(global: &GlobalArgs, environment: &Environment) -> Result<EnvFilter, RunError> {
     let words = match (global.quiet, global.verbose) {
         (true, _) => "error",
         (false, 0) => match environment.get(VARIABLE) {
@@ -68,7 +68,7 @@ fn filter(global: &GlobalArgs, environment: &Environment) -> Result<EnvFilter, F
         (false, _) => "debug,locum=trace",
     };
     EnvFilter::try_new(words).map_err(|error| {
-        Failure::usage(VARIABLE, format!("`{words}` is no log filter: {error}"))
+        RunError::usage(VARIABLE, format!("`{words}` is not a log filter: {error}"))
             .hint("for example `debug`, or `locum=trace,hyper=info`")
     })
 }
@@ -103,11 +103,11 @@ mod tests {
     fn refuses_a_filter_that_is_none() {
         let global =
             GlobalArgs { repo: None, verbose: 0, quiet: false, log_format: LogFormat::Text };
-        let failure =
+        let error =
             filter(&global, &Environment::from_pairs([("LOCUM_LOG", "locum=loud")])).unwrap_err();
         assert!(
-            failure.to_string().starts_with("error: LOCUM_LOG: `locum=loud` is no log filter"),
-            "{failure}"
+            error.report().starts_with("error: LOCUM_LOG: `locum=loud` is not a log filter"),
+            "{error}"
         );
     }
 }

@@ -7,14 +7,14 @@
 use serde::Serialize;
 
 use crate::cli::checked::{self, Checked, Finding, Told};
-use crate::cli::failure::Failure;
+use crate::cli::inspected::Inspected;
 use crate::cli::mcp_args::{McpArgs, McpCommand, McpListArgs};
 use crate::cli::output::Output;
-use crate::cli::place::Place;
 use crate::cli::policy::{parse, repository_file};
 use crate::cli::policy_explain::word;
 use crate::cli::prompt_args::ValidateArgs;
-use crate::cli::{Context, ExitStatus, launch, mcp_serve, table};
+use crate::cli::{Context, ExitStatus, local_run, mcp_serve, table};
+use crate::run::error::RunError;
 use crate::run::servers::{ServerPlan, facts_of};
 use locum_agent::tools::mcp::definition::{self, ServerFile};
 use locum_agent::tools::mcp::servers::{PlannedServer, Servers, Standing, Surroundings};
@@ -32,7 +32,7 @@ use locum_sandbox::network::Gate;
 ///
 /// # Errors
 /// When a file cannot be read, or settings or policy have mistakes.
-pub fn run(args: &McpArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn run(args: &McpArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, RunError> {
     match &args.command {
         McpCommand::List(args) => list(args, context, output),
         McpCommand::Validate(args) => validate(args, context, output),
@@ -86,7 +86,11 @@ struct Known {
     facts: Vec<Facts>,
 }
 
-fn list(args: &McpListArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn list(
+    args: &McpListArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
     let known = Known::read(args.inspect.at.as_deref(), context)?;
     let rows = if args.tools { known.asked(context)? } else { known.rows() };
     if args.inspect.json {
@@ -124,19 +128,20 @@ fn list(args: &McpListArgs, context: &Context, output: &mut Output) -> Result<Ex
 }
 
 /// Returns every server of the repository and the user. None is started.
-pub(super) fn rows(at: Option<&str>, context: &Context) -> Result<Vec<ServerRow>, Failure> {
+pub(super) fn rows(at: Option<&str>, context: &Context) -> Result<Vec<ServerRow>, RunError> {
     Ok(Known::read(at, context)?.rows())
 }
 
 impl Known {
-    fn read(at: Option<&str>, context: &Context) -> Result<Self, Failure> {
-        let place = Place::open(context, at)?;
-        let settings = place.settings(&context.environment, &[])?;
-        let policy = parse(repository_file(context, at)?.as_ref())?.with_ignored(place.ignored()?);
-        let modes = place.modes(&context.environment)?;
+    fn read(at: Option<&str>, context: &Context) -> Result<Self, RunError> {
+        let place = Inspected::open(context, at)?;
+        let settings = place.settings()?;
+        let policy =
+            parse(repository_file(context, at)?.as_ref())?.with_ignored(place.source().ignored()?);
+        let modes = place.modes()?;
         let plan = ServerPlan::make(
             &settings,
-            files(&place)?,
+            place.source().server_files()?,
             &policy,
             &context.environment,
             &context.folder,
@@ -170,12 +175,12 @@ impl Known {
     }
 
     /// Starts what may be started, and returns every server with what it has.
-    fn asked(&self, context: &Context) -> Result<Vec<ServerRow>, Failure> {
-        let workspace = launch::open(&context.folder)?;
+    fn asked(&self, context: &Context) -> Result<Vec<ServerRow>, RunError> {
+        let workspace = local_run::open(&context.folder)?;
         let (variables, limits) =
             (context.environment.variables(), &self.policy.settings().commands);
         let sandbox = Sandbox::prepare(limits, variables)
-            .map_err(|error| Failure::internal(error.to_string()))?;
+            .map_err(|error| RunError::internal(error.to_string()))?;
         let facts: Vec<Facts> = self
             .facts
             .iter()
@@ -199,7 +204,7 @@ impl Known {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| Failure::internal(error.to_string()))?;
+            .map_err(|error| RunError::internal(error.to_string()))?;
         let mut rows = self.rows();
         runtime.block_on(async {
             let servers = Servers::open(&self.plan.servers, around).await;
@@ -238,16 +243,6 @@ impl Known {
     }
 }
 
-fn files(place: &Place) -> Result<Vec<(String, ServerFile)>, Failure> {
-    let mut files = Vec::new();
-    for path in definition::FILES {
-        files.extend(
-            place.file(path)?.map(|file| ((*path).to_owned(), ServerFile::parse(path, &file.text))),
-        );
-    }
-    Ok(files)
-}
-
 /// What a file defines.
 #[derive(Serialize)]
 struct Names {
@@ -259,9 +254,9 @@ fn validate(
     args: &ValidateArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let files = if args.files.is_empty() {
-        files(&Place::open(context, args.inspect.at.as_deref())?)?
+        Inspected::open(context, args.inspect.at.as_deref())?.source().server_files()?
     } else {
         let is_place = |path: &str| definition::FILES.contains(&path);
         let read = |file: &std::path::PathBuf| {
@@ -269,7 +264,7 @@ fn validate(
             let found = ServerFile::parse(&path, &text);
             Ok((path, found))
         };
-        args.files.iter().map(read).collect::<Result<Vec<_>, Failure>>()?
+        args.files.iter().map(read).collect::<Result<Vec<_>, RunError>>()?
     };
     let findings = |mistakes: Vec<_>| mistakes.into_iter().map(Finding::from).collect();
     let check = |(file, found): (String, ServerFile)| {

@@ -16,11 +16,11 @@ pub struct McpArgs {
 /// `locum mcp list`.
 #[derive(Clone, Debug, Args)]
 pub struct McpListArgs {
-    /// How to look and answer.
+    /// Where to read and how to print.
     #[command(flatten)]
     pub inspect: InspectArgs,
-    /// Start the servers that a run here may start, as a run does, and list their tools with what
-    /// the policy says of each.
+    /// Start the servers that a run may start, and list their tools with the policy's decision on
+    /// each.
     #[arg(long)]
     pub tools: bool,
 }
@@ -29,11 +29,11 @@ pub struct McpListArgs {
 #[derive(Clone, Debug, Subcommand)]
 pub enum McpCommand {
     /// List every server, where it is defined, and whether a run may use it or why not. Starts
-    /// none, unless asked for tools.
+    /// no server without `--tools`.
     List(McpListArgs),
-    /// Check the files that define servers. Ends with 2 when one has a mistake.
+    /// Check the files that define servers. Exits with 2 when one has a mistake.
     Validate(ValidateArgs),
-    /// Be a server over standard input and output: says what the policy decides and which modes and
-    /// servers there are. It only looks.
+    /// Serve MCP over standard input and output: explain the policy, list modes and servers.
+    /// Read only.
     Serve,
 }

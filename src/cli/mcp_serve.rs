@@ -13,9 +13,9 @@ use clap::Parser;
 use serde_json::{Value, json};
 
 use crate::cli::args::Cli;
-use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::{Context, ExitStatus, dispatch};
+use crate::run::error::RunError;
 use locum_agent::tools::mcp::message::{self, Message, VERSION, VERSIONS, code};
 use locum_base::secret::plain::PlainValues;
 
@@ -51,13 +51,13 @@ const TOOLS: &[(&str, &str, &[&str])] = &[
 ///
 /// # Errors
 /// When the input cannot be read.
-pub(super) fn run(context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub(super) fn run(context: &Context, output: &mut Output) -> Result<ExitStatus, RunError> {
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
     loop {
         line.clear();
         let count = (&mut input).take(LINE_LIMIT_BYTES).read_until(b'\n', &mut line);
-        if count.map_err(|error| Failure::internal(format!("standard input: {error}")))? == 0 {
+        if count.map_err(|error| RunError::internal(format!("standard input: {error}")))? == 0 {
             return Ok(ExitStatus::Done);
         }
         let is_whole = line.ends_with(b"\n")
@@ -82,7 +82,7 @@ fn answer(line: &[u8], context: &Context) -> Option<String> {
         return None;
     }
     let Ok(value) = serde_json::from_slice::<Value>(line) else {
-        return Some(message::error(&Value::Null, code::PARSE, "this is no JSON"));
+        return Some(message::error(&Value::Null, code::PARSE, "this is not valid JSON"));
     };
     match Message::of(value) {
         Some(Message::Request { id, method, params }) => Some(match method.as_str() {
@@ -99,7 +99,7 @@ fn answer(line: &[u8], context: &Context) -> Option<String> {
             other => message::error(&id, code::NO_METHOD, &format!("there is no method `{other}`")),
         }),
         Some(Message::Notice { .. } | Message::Answer { .. }) => None,
-        None => Some(message::error(&Value::Null, code::INVALID, "this is no request")),
+        None => Some(message::error(&Value::Null, code::INVALID, "this is not a request")),
     }
 }
 
@@ -167,7 +167,7 @@ fn called(params: &Value, context: &Context) -> Result<Value, String> {
     output.hide(PlainValues::new(context.environment.secrets()));
     let failed = match dispatch(cli.command, context, &mut output) {
         Ok(_) => None,
-        Err(failure) => Some(failure.to_string()),
+        Err(error) => Some(error.report()),
     };
     let is_error = failed.is_some();
     let text = failed.unwrap_or_else(|| String::from_utf8_lossy(&kept.0.borrow()).into_owned());

@@ -19,11 +19,11 @@ pub mod config;
 pub mod decide;
 pub mod demo;
 pub mod doctor;
-pub mod failure;
 pub mod init;
 pub mod inspect_args;
+pub mod inspected;
 pub mod job;
-pub mod launch;
+pub mod local_run;
 pub mod logs;
 pub mod mcp;
 pub mod mcp_args;
@@ -36,7 +36,6 @@ pub mod modes_file;
 pub mod modes_prompt;
 pub mod modes_transfer;
 pub mod output;
-pub mod place;
 pub mod policy;
 pub mod policy_args;
 pub mod policy_explain;
@@ -57,10 +56,9 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::args::{Cli, Command, GlobalArgs};
-use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::config::environment::Environment;
-use crate::config::source::ConfigErrors;
+use crate::run::error::{RunError, RunErrorKind};
 use locum_agent::session::outcome::OutcomeWord;
 use locum_base::secret::plain::PlainValues;
 
@@ -70,7 +68,7 @@ use locum_base::secret::plain::PlainValues;
 pub enum ExitStatus {
     /// Done. Also when there was nothing to do and the program said so.
     Done = 0,
-    /// A fault of the program or of the machine under it.
+    /// An error of the program or of the machine under it.
     Internal = 1,
     /// The command line, a configuration file or a variable is wrong.
     Usage = 2,
@@ -126,32 +124,40 @@ pub struct Context {
 pub fn main() -> ExitCode {
     let mut output = Output::standard();
     let status = match Cli::try_parse() {
-        Ok(cli) => start(cli, &mut output).unwrap_or_else(|failure| failure.show(&mut output)),
+        Ok(cli) => start(cli, &mut output).unwrap_or_else(|error| fail(&error, &mut output)),
         Err(error) => show_usage(&error, &mut output),
     };
     let status =
-        output.finish().map_or_else(|failure| failure.show(&mut Output::standard()), |()| status);
+        output.finish().map_or_else(|error| fail(&error, &mut Output::standard()), |()| status);
     ExitCode::from(status.code())
 }
 
-fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let environment =
-        Environment::snapshot().with_passed_keys().map_err(|error| ConfigErrors(vec![error]))?;
+/// Reports an error on stderr.
+fn fail(error: &RunError, output: &mut Output) -> ExitStatus {
+    output.talk(error.report());
+    match error.kind {
+        RunErrorKind::Usage => ExitStatus::Usage,
+        RunErrorKind::Internal => ExitStatus::Internal,
+    }
+}
+
+fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, RunError> {
+    let environment = Environment::snapshot().with_passed_keys()?;
     let hidden = PlainValues::new(environment.secrets());
     output.hide(hidden.clone());
     logs::start(&cli.global, &environment, hidden)?;
     if let Err(error) = locum_sandbox::close_own_process() {
-        tracing::warn!(%error, "other processes of this user can look into this one");
+        tracing::warn!(%error, "could not disable ptrace on this process");
     }
     let started_in = std::env::current_dir()
-        .map_err(|error| Failure::internal(format!("the current folder: {error}")))?;
+        .map_err(|error| RunError::internal(format!("the current folder: {error}")))?;
     let folder = cli
         .global
         .repo
         .as_ref()
         .map_or_else(|| started_in.clone(), |folder| started_in.join(folder));
     if !folder.is_dir() {
-        return Err(Failure::usage("--repo", format!("`{}` is not a folder", folder.display())));
+        return Err(RunError::usage("--repo", format!("`{}` is not a folder", folder.display())));
     }
     if cli.command.may_reach_the_network() {
         // NOTE: fails only where a provider is installed already.
@@ -164,7 +170,7 @@ fn dispatch(
     command: Command,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     match command {
         Command::Run(args) => run::run(&args, context, output),
         Command::Action(args) => action::run(&args, context, output),

@@ -3,11 +3,11 @@
 
 use serde::Serialize;
 
-use crate::cli::failure::{Failure, Mistake};
 use crate::cli::inspect_args::{InspectArgs, ModelsArgs, ModelsCommand};
+use crate::cli::inspected::Inspected;
 use crate::cli::output::Output;
-use crate::cli::place::Place;
 use crate::cli::{Context, ExitStatus, table};
+use crate::run::error::RunError;
 use locum_models::catalogue::{Source, Sources};
 use locum_models::profile::{ModelSettings, Price, Profile};
 use locum_models::resolve::{Chosen, ModelFacts, ProfileError, Resolved, resolve, resolve_named};
@@ -21,7 +21,7 @@ pub fn run(
     args: &ModelsArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     match &args.command {
         ModelsCommand::List(args) => list(args, context, output),
     }
@@ -52,8 +52,12 @@ pub(super) struct ModelRow {
     problem: Option<String>,
 }
 
-fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let settings = Place::open(context, args.at.as_deref())?.settings(&context.environment, &[])?;
+fn list(
+    args: &InspectArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
+    let settings = Inspected::open(context, args.at.as_deref())?.settings()?;
     let from_repository = settings.models_from_repository();
     let asked = settings.values.model.as_deref();
     let facts = ModelFacts {
@@ -68,13 +72,13 @@ fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<Ex
         Ok(resolved) => {
             mark_used(&mut rows, resolved);
             if let Some(Err(error)) = &resolved.image {
-                output.talk(failure(error));
+                output.talk(failure(error).report());
             }
         }
         Err(error) if rows.is_empty() => return Err(failure(error)),
         Err(error) => {
             mark_meant(&mut rows, models);
-            output.talk(failure(error));
+            output.talk(failure(error).report());
         }
     }
     if args.json {
@@ -212,12 +216,6 @@ fn cells(row: &ModelRow) -> [String; 11] {
     ]
 }
 
-fn failure(error: &ProfileError) -> Failure {
-    let mistake = Mistake {
-        place: "models".to_owned(),
-        what: error.to_string(),
-        hint: Some(error.hint()),
-        excerpt: None,
-    };
-    Failure { status: ExitStatus::Usage, mistakes: vec![mistake] }
+fn failure(error: &ProfileError) -> RunError {
+    RunError::usage("models", error.to_string()).hint(error.hint())
 }

@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use crate::cli::checked::{self, Checked, Finding, Told};
-use crate::cli::failure::{Failure, Mistake};
 use crate::cli::inspect_args::InspectArgs;
+use crate::cli::inspected::Inspected;
 use crate::cli::modes_args::{ModesArgs, ModesCommand, ShowModeArgs, ValidateModesArgs};
 use crate::cli::output::Output;
-use crate::cli::place::Place;
 use crate::cli::{Context, ExitStatus, modes_change, modes_prompt, modes_transfer, table};
+use crate::run::error::{self, RunError};
 use locum_agent::report::markdown::visible;
 use locum_modes::loader::{ModeError, Strictness};
 use locum_modes::merge::{self, ModeText};
@@ -25,7 +25,7 @@ pub fn run(
     args: &ModesArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     match &args.command {
         ModesCommand::List(args) => list(args, context, output),
         ModesCommand::Show(args) => show(args, context, output),
@@ -38,7 +38,11 @@ pub fn run(
     }
 }
 
-fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn list(
+    args: &InspectArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
     let views: Vec<ModeView> =
         modes(args.at.as_deref(), context, output)?.iter().map(ModeView::from).collect();
     if args.json {
@@ -67,7 +71,7 @@ fn show(
     args: &ShowModeArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let modes = modes(args.inspect.at.as_deref(), context, output)?;
     let mode = modes_change::find(&modes, &args.slug)?;
     if args.prompt {
@@ -136,10 +140,10 @@ fn validate(
     args: &ValidateModesArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
-    let place = Place::open(context, args.inspect.at.as_deref())?;
+) -> Result<ExitStatus, RunError> {
+    let place = Inspected::open(context, args.inspect.at.as_deref())?;
     let texts = if args.files.is_empty() {
-        place.mode_texts(&context.environment)?
+        place.origin().mode_texts()?
     } else {
         args.files
             .iter()
@@ -160,7 +164,7 @@ fn validate(
 
 /// Reads a file a person named. What kind it is, is said by the longest end of its path that is a
 /// place of mode files.
-fn named_text(path: &Path, shown: &Path) -> Result<ModeText, Failure> {
+fn named_text(path: &Path, shown: &Path) -> Result<ModeText, RunError> {
     let (known, text) = checked::named(path, shown, &places::may_define)?;
     Ok(ModeText { source: ModeSource::Project { file: known }, text })
 }
@@ -192,10 +196,10 @@ fn check(text: &ModeText) -> Checked<Slugs> {
     }
 }
 
-fn modes(at: Option<&str>, context: &Context, output: &mut Output) -> Result<ModeSet, Failure> {
-    let merged = Place::open(context, at)?.merged_modes(&context.environment)?;
+fn modes(at: Option<&str>, context: &Context, output: &mut Output) -> Result<ModeSet, RunError> {
+    let merged = Inspected::open(context, at)?.merged_modes()?;
     for warning in merged.warnings {
-        output.talk(visible(&format!("warning: {}", Mistake::from(warning))));
+        output.talk(visible(&format!("warning: {}", error::of_mode(warning))));
     }
     Ok(merged.modes)
 }

@@ -19,19 +19,19 @@ pub struct ModesArgs {
 pub enum ModesCommand {
     /// List every mode: built-in, the user's, the repository's, the organisation's.
     List(InspectArgs),
-    /// Show one mode whole.
+    /// Show one mode in full.
     Show(ShowModeArgs),
-    /// Check mode files and agent files. Ends with 2 when one has a mistake.
+    /// Check mode files and agent files. Exits with 2 when one has a mistake.
     Validate(ValidateModesArgs),
     /// Add a mode.
     Create(CreateModeArgs),
-    /// Change some keys of a mode; the rest of its file stays as it is.
+    /// Change keys of a mode; the rest of its file stays as it is.
     Update(UpdateModeArgs),
-    /// Take a mode out of its file.
+    /// Remove a mode from its file.
     Delete(DeleteModeArgs),
-    /// Take over the modes of a file, with the rules files it carries.
+    /// Import the modes of a file, with the rules files it carries.
     Import(ImportModesArgs),
-    /// Print modes as a file that can be imported elsewhere, with their rules files.
+    /// Export modes, with their rules files, as a file to import elsewhere.
     Export(ExportModesArgs),
 }
 
@@ -40,10 +40,10 @@ pub enum ModesCommand {
 pub struct ShowModeArgs {
     /// The mode's slug.
     pub slug: String,
-    /// Show the whole prompt a model gets in this mode, and about how many tokens each section has.
+    /// Show the complete system prompt of this mode, with a token estimate for each section.
     #[arg(long)]
     pub prompt: bool,
-    /// Where to read and how to answer.
+    /// Where to read and how to print.
     #[command(flatten)]
     pub inspect: InspectArgs,
 }
@@ -55,7 +55,7 @@ pub struct ValidateModesArgs {
     /// name and folders say.
     #[arg(value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub files: Vec<PathBuf>,
-    /// Where to read and how to answer.
+    /// Where to read and how to print.
     #[command(flatten)]
     pub inspect: InspectArgs,
 }
@@ -80,19 +80,19 @@ pub struct WriteArgs {
 /// The keys of a mode.
 #[derive(Clone, Debug, Default, Args)]
 pub struct FieldArgs {
-    /// Its name for people.
+    /// Display name.
     #[arg(long, value_name = "TEXT")]
     pub name: Option<String>,
-    /// Who the model is in it.
+    /// Role description.
     #[arg(long, value_name = "TEXT")]
     pub role: Option<String>,
     /// When an orchestrator should choose it.
     #[arg(long, value_name = "TEXT")]
     pub when_to_use: Option<String>,
-    /// One line for lists.
+    /// One-line description for lists.
     #[arg(long, value_name = "TEXT")]
     pub description: Option<String>,
-    /// More instructions.
+    /// Additional instructions.
     #[arg(long, value_name = "TEXT")]
     pub instructions: Option<String>,
     /// Tool groups, separated by commas; `--groups ''` gives none.
@@ -127,7 +127,7 @@ pub struct UpdateModeArgs {
     /// The keys to change.
     #[command(flatten)]
     pub fields: FieldArgs,
-    /// A key to take out.
+    /// A key to remove.
     #[arg(long, value_name = "KEY")]
     pub unset: Vec<String>,
     /// Where it is written.
@@ -140,7 +140,7 @@ pub struct UpdateModeArgs {
 pub struct DeleteModeArgs {
     /// The mode's slug.
     pub slug: String,
-    /// Where it is taken out.
+    /// Where it is removed.
     #[command(flatten)]
     pub write: WriteArgs,
 }
@@ -161,7 +161,7 @@ pub struct ImportModesArgs {
 pub struct ExportModesArgs {
     /// The modes; every one that is not built in when absent.
     pub slugs: Vec<String>,
-    /// The form of the file.
+    /// Format of the file.
     #[arg(long, value_name = "FORM", default_value = "yaml")]
     pub format: ExportForm,
     /// Write the file here instead of to standard output.

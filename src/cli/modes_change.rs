@@ -3,14 +3,14 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::failure::Failure;
+use crate::cli::inspected::Inspected;
 use crate::cli::modes_args::{
     CreateModeArgs, DeleteModeArgs, FieldArgs, UpdateModeArgs, WriteArgs,
 };
-use crate::cli::modes_file::{TargetFile, Writing, root_of};
+use crate::cli::modes_file::{TargetFile, Writing};
 use crate::cli::output::Output;
-use crate::cli::place::Place;
 use crate::cli::{Context, ExitStatus};
+use crate::run::error::RunError;
 use locum_files::fields::nearest;
 use locum_files::yaml::Document;
 use locum_modes::edit::Change;
@@ -24,11 +24,12 @@ pub fn create(
     args: &CreateModeArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
-    let mut file = TargetFile::open(&args.write, None, &root_of(context)?, context)?;
+) -> Result<ExitStatus, RunError> {
+    let mut file =
+        TargetFile::open(&args.write, None, Inspected::open(context, None)?.root(), context)?;
     if file.holds(&args.slug) {
         let hint = format!("change it with `locum modes update {}`", args.slug);
-        return Err(Failure::usage(
+        return Err(RunError::usage(
             file.name,
             format!("there is a mode `{}` in this file", args.slug),
         )
@@ -52,7 +53,7 @@ pub fn update(
     args: &UpdateModeArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let mut file = open(&args.write, &args.slug, context)?;
     let mut changes = fields(&args.fields)?;
     changes.extend(args.unset.iter().map(|key| (key.clone(), None)));
@@ -60,7 +61,7 @@ pub fn update(
         known(key)?;
     }
     if changes.is_empty() {
-        return Err(Failure::usage("update", "nothing to change")
+        return Err(RunError::usage("update", "nothing to change")
             .hint("name a key: `--role TEXT`, `--set KEY=VALUE`, `--unset KEY`"));
     }
     file.change(&Change::Set { slug: args.slug.clone(), fields: changes })?;
@@ -75,26 +76,26 @@ pub fn delete(
     args: &DeleteModeArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let mut file = open(&args.write, &args.slug, context)?;
     file.change(&Change::Remove { slug: args.slug.clone() })?;
     end(&file, &args.slug, "deleted", &args.write, output)
 }
 
 /// Opens the file a mode is in.
-fn open(args: &WriteArgs, slug: &str, context: &Context) -> Result<TargetFile, Failure> {
-    let root = root_of(context)?;
+fn open(args: &WriteArgs, slug: &str, context: &Context) -> Result<TargetFile, RunError> {
+    let root = Inspected::open(context, None)?.root().to_owned();
     if args.file.is_some() || args.user {
         return TargetFile::open(args, None, &root, context);
     }
-    let modes = Place::open(context, None)?.modes(&context.environment)?;
+    let modes = Inspected::open(context, None)?.modes()?;
     let mode = find(&modes, slug)?;
     if mode.source.file().is_none() {
         let hint = format!(
             "`locum modes export {slug}` prints it; a mode of this slug in a file of yours takes \
              its place"
         );
-        return Err(Failure::usage("SLUG", format!("mode `{slug}` is built in")).hint(hint));
+        return Err(RunError::usage("SLUG", format!("mode `{slug}` is built in")).hint(hint));
     }
     TargetFile::open(args, Some(mode), &root, context)
 }
@@ -103,14 +104,14 @@ fn open(args: &WriteArgs, slug: &str, context: &Context) -> Result<TargetFile, F
 ///
 /// # Errors
 /// When there is none of this slug.
-pub fn find<'m>(modes: &'m ModeSet, slug: &str) -> Result<&'m Mode, Failure> {
+pub fn find<'m>(modes: &'m ModeSet, slug: &str) -> Result<&'m Mode, RunError> {
     modes.find(slug).ok_or_else(|| {
         let slugs: Vec<&str> = modes.iter().map(|mode| mode.slug.as_str()).collect();
         let hint = nearest(slug, &slugs).map_or_else(
             || format!("there are: {}", slugs.join(", ")),
             |slug| format!("did you mean `{slug}`?"),
         );
-        Failure::usage("SLUG", format!("there is no mode `{slug}`")).hint(hint)
+        RunError::usage("SLUG", format!("there is no mode `{slug}`")).hint(hint)
     })
 }
 
@@ -120,7 +121,7 @@ fn end(
     done: &str,
     args: &WriteArgs,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let writing = if args.dry_run { Writing::DryRun } else { Writing::Real };
     if args.json {
         if writing == Writing::Real {
@@ -137,7 +138,7 @@ fn end(
 }
 
 /// Returns the keys that flags set, in the order of a mode file.
-fn fields(args: &FieldArgs) -> Result<Vec<(String, Option<Value>)>, Failure> {
+fn fields(args: &FieldArgs) -> Result<Vec<(String, Option<Value>)>, RunError> {
     let texts = [
         ("name", &args.name),
         ("roleDefinition", &args.role),
@@ -155,7 +156,7 @@ fn fields(args: &FieldArgs) -> Result<Vec<(String, Option<Value>)>, Failure> {
             Some(_) | None => json!(group),
         };
         if args.edit_only.is_some() && !groups.iter().any(|group| group == "edit") {
-            return Err(Failure::usage("--edit-only", "the groups hold no `edit`")
+            return Err(RunError::usage("--edit-only", "the groups hold no `edit`")
                 .hint("add it: `--groups read,edit`"));
         }
         let groups: Vec<Value> =
@@ -164,14 +165,17 @@ fn fields(args: &FieldArgs) -> Result<Vec<(String, Option<Value>)>, Failure> {
     }
     for set in &args.set {
         let wrong = |what: String| {
-            Failure::usage("--set", what).hint("write `--set KEY=VALUE`, the value in YAML")
+            RunError::usage("--set", what).hint("write `--set KEY=VALUE`, the value in YAML")
         };
         let (key, value) =
             set.split_once('=').ok_or_else(|| wrong(format!("`{set}` has no `=`")))?;
         known(key)?;
         let read = Document::parse(value);
         if let Some(mistake) = read.mistakes.first() {
-            return Err(wrong(format!("the value of `{key}` is no YAML: {}", mistake.message)));
+            return Err(wrong(format!(
+                "the value of `{key}` is not valid YAML: {}",
+                mistake.message
+            )));
         }
         fields.retain(|(other, _)| other != key);
         fields.push((
@@ -182,7 +186,7 @@ fn fields(args: &FieldArgs) -> Result<Vec<(String, Option<Value>)>, Failure> {
     Ok(fields)
 }
 
-fn known(key: &str) -> Result<(), Failure> {
+fn known(key: &str) -> Result<(), RunError> {
     if schema::MODE_KEYS.contains(&key) {
         return Ok(());
     }
@@ -190,5 +194,5 @@ fn known(key: &str) -> Result<(), Failure> {
         || format!("a mode has: {}", schema::MODE_KEYS.join(", ")),
         |near| format!("did you mean `{near}`?"),
     );
-    Err(Failure::usage("--set", format!("a mode has no key `{key}`")).hint(hint))
+    Err(RunError::usage("--set", format!("a mode has no key `{key}`")).hint(hint))
 }

@@ -5,11 +5,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::Context;
-use crate::cli::failure::{Failure, Mistake};
 use crate::cli::modes_args::WriteArgs;
 use crate::cli::output::Output;
-use crate::cli::place::{Place, named_file};
 use crate::config::files;
+use crate::run::error::{RunError, diagnostic};
+use crate::run::user::named_file;
 use locum_modes::edit::{self, Change, EditError};
 use locum_modes::loader::Strictness;
 use locum_modes::merge::{self, ModeText};
@@ -51,7 +51,7 @@ impl TargetFile {
         mode: Option<&Mode>,
         root: &Path,
         context: &Context,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, RunError> {
         let defined_in = mode.map(|mode| &mode.source).filter(|source| source.file().is_some());
         let (name, path, source) = match (&args.file, args.user, defined_in) {
             (Some(file), _, _) => {
@@ -62,7 +62,7 @@ impl TargetFile {
             (None, true, _) => {
                 let folder = context.environment.config_folder();
                 let folder = folder.ok_or_else(|| {
-                    Failure::usage("--user", "the environment names no home").hint("set HOME")
+                    RunError::usage("--user", "the environment names no home").hint("set HOME")
                 })?;
                 let path = folder.join("modes.yml");
                 let file = path.display().to_string();
@@ -83,7 +83,7 @@ impl TargetFile {
             || name.ends_with(".md")
         {
             let hint = "change the file by hand, or name a mode file with `--file`";
-            return Err(Failure::usage(name, "this is an agent file, not a mode file").hint(hint));
+            return Err(RunError::usage(name, "this is an agent file, not a mode file").hint(hint));
         }
         let before = named_file(&path)?.map(|file| file.text).unwrap_or_default();
         Ok(Self { name, path, source, text: before.clone(), before })
@@ -93,18 +93,16 @@ impl TargetFile {
     ///
     /// # Errors
     /// When it cannot be made, or leaves a file with mistakes.
-    pub fn change(&mut self, change: &Change) -> Result<(), Failure> {
+    pub fn change(&mut self, change: &Change) -> Result<(), RunError> {
         let text = edit::edit(&self.text, change).map_err(|error| self.refused(&error))?;
         let file = ModeText { source: self.source.clone(), text };
         let read = merge::definitions(&file, Strictness::Strict).map_err(|errors| {
-            let mut failure = Failure::from(errors);
-            failure.mistakes.push(Mistake {
-                place: self.name.clone(),
-                what: "not changed, because the file would have these mistakes".to_owned(),
-                hint: None,
-                excerpt: None,
-            });
-            failure
+            let mut error = RunError::from(errors);
+            error.diagnostics.push(diagnostic(
+                self.name.clone(),
+                "not changed, because the file would have these mistakes",
+            ));
+            error
         })?;
         drop(read);
         self.text = file.text;
@@ -123,7 +121,7 @@ impl TargetFile {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write(&self, writing: Writing, output: &mut Output) -> Result<(), Failure> {
+    pub fn write(&self, writing: Writing, output: &mut Output) -> Result<(), RunError> {
         match writing {
             Writing::Real => replace(&self.name, &self.path, &self.text),
             Writing::DryRun => {
@@ -133,19 +131,8 @@ impl TargetFile {
         }
     }
 
-    fn refused(&self, error: &EditError) -> Failure {
-        Failure::usage(self.name.clone(), error.to_string()).hint(error.hint())
-    }
-}
-
-/// Returns the root of the checkout around the folder, or the folder.
-///
-/// # Errors
-/// Never for a working tree.
-pub fn root_of(context: &Context) -> Result<PathBuf, Failure> {
-    match Place::open(context, None)? {
-        Place::WorkingTree(root) => Ok(root),
-        Place::Commit(repo, _) => Ok(repo.root().to_owned()),
+    fn refused(&self, error: &EditError) -> RunError {
+        RunError::usage(self.name.clone(), error.to_string()).hint(error.hint())
     }
 }
 
@@ -153,8 +140,8 @@ pub fn root_of(context: &Context) -> Result<PathBuf, Failure> {
 ///
 /// # Errors
 /// When the operating system says no, or something else stands in its place.
-pub fn replace(name: &str, path: &Path, text: &str) -> Result<(), Failure> {
-    files::replace(path, text).map_err(|fault| Failure::usage(name, fault.to_string()))
+pub fn replace(name: &str, path: &Path, text: &str) -> Result<(), RunError> {
+    files::replace(path, text).map_err(|error| RunError::usage(name, error.to_string()))
 }
 
 /// Shows what would change in a file.

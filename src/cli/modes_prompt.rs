@@ -5,13 +5,13 @@ use std::slice;
 
 use serde::Serialize;
 
-use crate::cli::failure::Failure;
 use crate::cli::inspect_args::InspectArgs;
+use crate::cli::inspected::Inspected;
 use crate::cli::output::Output;
-use crate::cli::place::Place;
 use crate::cli::policy;
 use crate::cli::{Context, ExitStatus};
 use crate::config::settings::Settings;
+use crate::run::error::RunError;
 use crate::run::models::wish_of;
 use locum_agent::report::markdown::visible;
 use locum_agent::session::brief::{Telling, Told};
@@ -60,11 +60,11 @@ pub fn show(
     args: &InspectArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
-    let place = Place::open(context, args.at.as_deref())?;
+) -> Result<ExitStatus, RunError> {
+    let place = Inspected::open(context, args.at.as_deref())?;
     let file = policy::repository_file(context, args.at.as_deref())?;
-    let policy = policy::parse(file.as_ref())?.with_ignored(place.ignored()?);
-    let settings = place.settings(&context.environment, &[])?;
+    let policy = policy::parse(file.as_ref())?.with_ignored(place.source().ignored()?);
+    let settings = place.settings()?;
     let tokenizer = tokenizer_of(mode, &settings, context);
     let values = settings.values;
     let painters = values.models.pointers.image.0.clone();
@@ -79,8 +79,8 @@ pub fn show(
         may_delegate: policy.settings().modes.delegation.from.contains(&mode.slug),
         included: &[],
         standing: &Standing {
-            rules: place.rules(&mode.slug)?,
-            skills: place.skills(slice::from_ref(&mode.slug))?,
+            rules: place.source().rules(slice::from_ref(&mode.slug))?,
+            skills: place.source().skills(slice::from_ref(&mode.slug))?,
             language: values.language,
             experts,
             painters,

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::cli::failure::Failure;
+use crate::cli::inspected::Inspected;
 use crate::cli::modes_args::{ExportForm, ExportModesArgs, ImportModesArgs};
 use crate::cli::modes_change::find;
-use crate::cli::modes_file::{TargetFile, Writing, replace, root_of, show_change};
+use crate::cli::modes_file::{TargetFile, Writing, replace, show_change};
 use crate::cli::output::Output;
-use crate::cli::place::{Place, named_file};
 use crate::cli::{Context, ExitStatus};
 use crate::config::files;
+use crate::run::error::RunError;
+use crate::run::user::named_file;
 use locum_base::text::counted;
 use locum_modes::edit::Change;
 use locum_modes::schema::ModeRecord;
@@ -30,9 +31,9 @@ pub fn export(
     args: &ExportModesArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
-    let place = Place::open(context, args.at.as_deref())?;
-    let modes = place.modes(&context.environment)?;
+) -> Result<ExitStatus, RunError> {
+    let place = Inspected::open(context, args.at.as_deref())?;
+    let modes = place.modes()?;
     let chosen: Vec<&Mode> = if args.slugs.is_empty() {
         modes.iter().filter(|mode| mode.source != ModeSource::Builtin).collect()
     } else {
@@ -47,17 +48,17 @@ pub fn export(
                     mode.slug
                 );
                 let hint = format!("copy its file, {}", mode.source.file().unwrap_or_default());
-                return Err(Failure::usage("SLUG", what).hint(hint));
+                return Err(RunError::usage("SLUG", what).hint(hint));
             }
             Some(lost) => output
                 .talk(format!("warning: left out `{}`: a mode file cannot say {lost}", mode.slug)),
             None => carried.push((ModeRecord::from(mode), rules_files(&place, &mode.slug)?)),
         }
     }
-    let file = transfer::render(&carried).map_err(|error| Failure::internal(error.to_string()))?;
+    let file = transfer::render(&carried).map_err(|error| RunError::internal(error.to_string()))?;
     let text = match args.format {
         ExportForm::Yaml => {
-            transfer::to_yaml(&file).map_err(|error| Failure::internal(error.to_string()))?
+            transfer::to_yaml(&file).map_err(|error| RunError::internal(error.to_string()))?
         }
         ExportForm::Json => format!("{file:#}\n"),
     };
@@ -81,20 +82,20 @@ pub fn import(
     args: &ImportModesArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let path = context.folder.join(&args.from);
     let name = args.from.display().to_string();
     let text = named_file(&path)?
-        .ok_or_else(|| Failure::usage("FILE", format!("`{name}` does not exist")))?
+        .ok_or_else(|| RunError::usage("FILE", format!("`{name}` does not exist")))?
         .text;
     let carried = transfer::parse(&text, &name)?;
-    let root = root_of(context)?;
+    let root = Inspected::open(context, None)?.root().to_owned();
     let mut file = TargetFile::open(&args.write, None, &root, context)?;
     let base = rules_base(&file, &root);
     let mut rules: Vec<Rules> = Vec::new();
     for Carried { mode, rules: files } in &carried {
         let record = serde_json::to_value(ModeRecord::from(mode))
-            .map_err(|error| Failure::internal(error.to_string()))?;
+            .map_err(|error| RunError::internal(error.to_string()))?;
         file.change(&Change::Put(record.as_object().cloned().unwrap_or_default()))?;
         if let Some(files) = files {
             rules.push(Rules::of(&base, &mode.slug, files)?);
@@ -142,7 +143,7 @@ struct Rules {
 }
 
 impl Rules {
-    fn of(base: &(String, PathBuf), slug: &str, files: &[RulesFile]) -> Result<Self, Failure> {
+    fn of(base: &(String, PathBuf), slug: &str, files: &[RulesFile]) -> Result<Self, RunError> {
         let (name, folder) =
             (format!("{}rules-{slug}", base.0), base.1.join(format!("rules-{slug}")));
         no_links(&name, &base.1, &format!("rules-{slug}"))?;
@@ -150,13 +151,13 @@ impl Rules {
             no_links(&name, &folder, file.path.as_str())?;
         }
         let there = files::below(&folder, RULES_FILES_LIMIT)
-            .map_err(|fault| Failure::usage(name.clone(), fault.to_string()))?;
+            .map_err(|error| RunError::usage(name.clone(), error.to_string()))?;
         let new: Vec<String> = files.iter().map(|file| file.path.to_string()).collect();
         let old = there.into_iter().filter(|path| !new.contains(path)).collect();
         Ok(Self { name, folder, files: files.to_vec(), new, old })
     }
 
-    fn write(&self) -> Result<(), Failure> {
+    fn write(&self) -> Result<(), RunError> {
         for file in &self.files {
             replace(
                 &format!("{}/{}", self.name, file.path),
@@ -165,8 +166,8 @@ impl Rules {
             )?;
         }
         for path in &self.old {
-            files::remove(&self.folder.join(path)).map_err(|fault| {
-                Failure::usage(format!("{}/{path}", self.name), fault.to_string())
+            files::remove(&self.folder.join(path)).map_err(|error| {
+                RunError::usage(format!("{}/{path}", self.name), error.to_string())
             })?;
         }
         Ok(())
@@ -201,7 +202,7 @@ fn rules_base(file: &TargetFile, root: &Path) -> (String, PathBuf) {
 }
 
 /// Refuses a path on which a link stands: what is written would land elsewhere.
-fn no_links(name: &str, folder: &Path, below: &str) -> Result<(), Failure> {
+fn no_links(name: &str, folder: &Path, below: &str) -> Result<(), RunError> {
     let mut paths = vec![folder.to_owned()];
     for part in below.split('/') {
         paths.extend(paths.last().map(|path| path.join(part)));
@@ -209,17 +210,17 @@ fn no_links(name: &str, folder: &Path, below: &str) -> Result<(), Failure> {
     for path in paths {
         if path.is_symlink() {
             let what = format!("`{}` is a link, and nothing is written through it", path.display());
-            return Err(Failure::usage(name, what).hint("put a folder in its place"));
+            return Err(RunError::usage(name, what).hint("put a folder in its place"));
         }
     }
     Ok(())
 }
 
 /// Reads the rules files of a mode that it carries.
-fn rules_files(place: &Place, slug: &str) -> Result<Vec<RulesFile>, Failure> {
+fn rules_files(place: &Inspected<'_>, slug: &str) -> Result<Vec<RulesFile>, RunError> {
     for folder in RULES_FOLDERS {
         let folder = format!("{folder}{slug}");
-        let files = place.below(&folder)?;
+        let files = place.source().below(&folder)?;
         let carried: Vec<RulesFile> =
             files.into_iter().map(|(path, content)| RulesFile { path, content }).collect();
         if !carried.is_empty() {

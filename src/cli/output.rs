@@ -1,22 +1,22 @@
 //! `Output`: the one way to stdout and stderr. Results go to stdout, everything said beside them to
 //! stderr.
 //!
-//! A reader that closes stdout early (`locum modes list | head -1`) is no fault: what follows is
-//! dropped in silence. Any other fault (a full disk behind `>`) is kept and told by
+//! A reader that closes stdout early (`locum modes list | head -1`) is no error: what follows is
+//! dropped in silence. any other error (a full disk behind `>`) is kept and told by
 //! [`Output::finish`], so that a cut result is never taken for a whole one.
 
 use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
 
-use crate::cli::failure::Failure;
+use crate::run::error::RunError;
 use locum_base::secret::plain::PlainValues;
 
 /// Where a command's result and its talk go.
 pub struct Output {
     results: Box<dyn Write>,
     talk: Box<dyn Write>,
-    fault: Option<io::Error>,
+    error: Option<io::Error>,
     hidden: PlainValues,
 }
 
@@ -30,7 +30,7 @@ impl Output {
     /// Returns an output that writes to given places.
     #[must_use]
     pub fn to(results: Box<dyn Write>, talk: Box<dyn Write>) -> Self {
-        Self { results, talk, fault: None, hidden: PlainValues::default() }
+        Self { results, talk, error: None, hidden: PlainValues::default() }
     }
 
     /// Takes these values out of everything that is written from now on.
@@ -68,7 +68,7 @@ impl Output {
     /// Hands on what was written. Returns false when nobody takes it any more.
     pub fn hand_on(&mut self) -> bool {
         self.write(|results| results.flush());
-        self.fault.is_none()
+        self.error.is_none()
     }
 
     /// Writes bytes of the result as they are.
@@ -88,11 +88,11 @@ impl Output {
     ///
     /// # Errors
     /// When a part of the result could not be written, except to a reader that went away.
-    pub fn finish(&mut self) -> Result<(), Failure> {
+    pub fn finish(&mut self) -> Result<(), RunError> {
         self.write(|results| results.flush());
-        match self.fault.take() {
-            Some(fault) if fault.kind() != ErrorKind::BrokenPipe => {
-                Err(Failure::internal(format!("stdout: {fault}")))
+        match self.error.take() {
+            Some(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(RunError::internal(format!("stdout: {error}")))
             }
             Some(_) | None => Ok(()),
         }
@@ -106,8 +106,8 @@ impl Output {
     }
 
     fn write(&mut self, act: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
-        if self.fault.is_none() {
-            self.fault = act(&mut *self.results).err();
+        if self.error.is_none() {
+            self.error = act(&mut *self.results).err();
         }
     }
 }

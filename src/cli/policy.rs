@@ -3,16 +3,18 @@
 
 use serde::Serialize;
 
-use crate::cli::failure::{Failure, Mistake};
 use crate::cli::inspect_args::{PolicyArgs, PolicyCheckArgs, PolicyCommand};
+use crate::cli::inspected::Inspected;
 use crate::cli::output::Output;
-use crate::cli::place::{Place, named_file};
 use crate::cli::policy_args::PolicyImportArgs;
 use crate::cli::session::{find, sessions_folder};
 use crate::cli::{Context, ExitStatus};
 use crate::cli::{init, policy_explain, policy_test};
 use crate::config::load::ConfigFile;
-use crate::run::trusted::{JOBS_FOLDER, POLICY_FILE};
+use crate::run::error::RunError;
+use crate::run::source::JOBS_FOLDER;
+use crate::run::trusted::POLICY_FILE;
+use crate::run::user::named_file;
 use locum_agent::report::figures;
 use locum_agent::report::markdown::visible;
 use locum_agent::session::event::Event;
@@ -32,7 +34,7 @@ pub fn run(
     args: &PolicyArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     match &args.command {
         PolicyCommand::Check(args) => check(args, context, output),
         PolicyCommand::Explain(args) => policy_explain::run(args, context, output),
@@ -68,7 +70,7 @@ fn check(
     args: &PolicyCheckArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let file = match &args.file {
         Some(path) => Some(given(context, path, "FILE")?),
         None => repository_file(context, args.inspect.at.as_deref())?,
@@ -135,11 +137,11 @@ fn warnings(
     policy: &Policy,
     args: &PolicyCheckArgs,
     context: &Context,
-) -> Result<Vec<Warning>, Failure> {
+) -> Result<Vec<Warning>, RunError> {
     let mut warnings = policy.warnings();
     if args.file.is_none() {
-        let place = Place::open(context, args.inspect.at.as_deref())?;
-        let files = place.below(JOBS_FOLDER)?;
+        let place = Inspected::open(context, args.inspect.at.as_deref())?;
+        let files = place.source().below(JOBS_FOLDER)?;
         let jobs: Vec<String> = files
             .iter()
             .filter_map(|(path, _)| path.as_str().strip_suffix(".yml"))
@@ -147,7 +149,7 @@ fn warnings(
             .collect();
         warnings.extend(policy.unknown_jobs(&jobs));
         // Mistakes in files of modes are told by `locum modes validate` and by every run.
-        if let Ok(modes) = place.modes(&context.environment) {
+        if let Ok(modes) = place.modes() {
             let slugs: Vec<String> = modes.iter().map(|mode| mode.slug.clone()).collect();
             warnings.extend(policy.unknown_modes(&slugs));
         }
@@ -160,7 +162,7 @@ fn warnings(
     for name in &args.session {
         let folder = find(&sessions, name)?;
         let lines = Journal::read(&folder)
-            .map_err(|error| Failure::usage(folder.display().to_string(), error.to_string()))?;
+            .map_err(|error| RunError::usage(folder.display().to_string(), error.to_string()))?;
         cited.extend(lines.into_iter().flat_map(|line| cited_rules(line.event)));
     }
     warnings.extend(policy.unused_rules(&cited));
@@ -189,7 +191,7 @@ fn imported(
     args: &PolicyImportArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let files = args
         .files
         .iter()
@@ -225,9 +227,9 @@ pub(super) fn given(
     context: &Context,
     path: &std::path::Path,
     argument: &str,
-) -> Result<ConfigFile, Failure> {
+) -> Result<ConfigFile, RunError> {
     let file = named_file(&context.folder.join(path))?.ok_or_else(|| {
-        Failure::usage(argument, format!("there is no file `{}`", path.display()))
+        RunError::usage(argument, format!("there is no file `{}`", path.display()))
     })?;
     Ok(ConfigFile { origin: path.display().to_string(), ..file })
 }
@@ -236,15 +238,15 @@ pub(super) fn given(
 pub(super) fn repository_file(
     context: &Context,
     at: Option<&str>,
-) -> Result<Option<ConfigFile>, Failure> {
-    let place = Place::open(context, at)?;
-    let settings = place.settings(&context.environment, &[])?;
+) -> Result<Option<ConfigFile>, RunError> {
+    let place = Inspected::open(context, at)?;
+    let settings = place.settings()?;
     let named = settings.values.policy.as_deref();
-    let file = place.file(named.unwrap_or(POLICY_FILE))?;
+    let file = place.source().file(named.unwrap_or(POLICY_FILE))?;
     match (file, named) {
         (None, Some(path)) if path != POLICY_FILE => {
             let source = settings.source("policy").map_or_else(String::new, ToString::to_string);
-            Err(Failure::usage(source, format!("`policy` names `{path}`, which is not there")))
+            Err(RunError::usage(source, format!("`policy` names `{path}`, which is not there")))
         }
         (file, _) => Ok(file),
     }
@@ -258,20 +260,5 @@ impl<'a> From<&'a locum_policy::schema::PolicyError> for ErrorRow<'a> {
             message: &error.message,
             hint: error.hint.as_deref(),
         }
-    }
-}
-
-impl From<PolicyErrors> for Failure {
-    fn from(errors: PolicyErrors) -> Self {
-        let place = |origin: String, line: u32, column: u32| {
-            if line == 0 { origin } else { format!("{origin}:{line}:{column}") }
-        };
-        let mistake = |error: locum_policy::schema::PolicyError| Mistake {
-            place: place(error.origin, error.line, error.column),
-            what: error.message,
-            hint: error.hint,
-            excerpt: error.excerpt,
-        };
-        Self { status: ExitStatus::Usage, mistakes: errors.0.into_iter().map(mistake).collect() }
     }
 }

@@ -19,7 +19,7 @@ pub struct PolicyImportArgs {
     /// the project's, then local ones.
     #[arg(required = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
-    /// Print the policy and what is lost as JSON.
+    /// Print the policy and what could not be converted as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -61,7 +61,7 @@ pub struct PolicyExplainArgs {
     /// As if done in this mode; the policy's default when absent.
     #[arg(long, value_name = "SLUG")]
     pub mode: Option<String>,
-    /// As if the run was started so.
+    /// As if the run was started this way.
     #[arg(long, value_name = "KIND", default_value = "local")]
     pub trigger: TriggerWord,
     /// As if started by someone of this tier.
@@ -73,7 +73,7 @@ pub struct PolicyExplainArgs {
     /// This policy file instead of the repository's.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub policy: Option<PathBuf>,
-    /// Where to read and how to answer.
+    /// Where to read and how to print.
     #[command(flatten)]
     pub inspect: InspectArgs,
 }
@@ -88,7 +88,7 @@ pub struct PolicyTestArgs {
     /// This policy file instead of the repository's.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub policy: Option<PathBuf>,
-    /// Where to read and how to answer.
+    /// Where to read and how to print.
     #[command(flatten)]
     pub inspect: InspectArgs,
 }
@@ -99,7 +99,7 @@ pub struct PolicyInitArgs {
     /// Print the policy instead of writing it.
     #[arg(long, conflicts_with = "force")]
     pub stdout: bool,
-    /// Write it even where there is one already.
+    /// Overwrite an existing policy.
     #[arg(long)]
     pub force: bool,
 }
@@ -117,7 +117,7 @@ pub enum TriggerWord {
     Assign,
     /// By `workflow_dispatch`.
     Dispatch,
-    /// By the clock.
+    /// By a schedule.
     Schedule,
 }
 
@@ -147,7 +147,7 @@ pub enum TierWord {
     Stranger,
     /// A program listed in the policy.
     Bot,
-    /// The clock.
+    /// A schedule.
     Schedule,
 }
 

@@ -9,15 +9,16 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use serde::Serialize;
 
-use crate::cli::failure::{Failure, Mistake};
+use crate::cli::inspected::Inspected;
 use crate::cli::output::Output;
-use crate::cli::place::Place;
 use crate::cli::policy::{given, parse, place, repository_file};
 use crate::cli::policy_args::PolicyExplainArgs;
-use crate::cli::{Context, ExitStatus, launch};
+use crate::cli::{Context, ExitStatus, local_run};
+use crate::run::error::{RunError, diagnostic};
 use crate::run::explain::{Answer, Explainer};
 use locum_agent::report::json::VerdictReport;
 use locum_agent::report::markdown::visible;
+use locum_files::diagnostic::Diagnostic;
 use locum_policy::explain::Explanation;
 use locum_policy::intent::Facts;
 use locum_policy::nearest::Nearest;
@@ -39,10 +40,10 @@ pub(super) fn run(
     args: &PolicyExplainArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let lines = args.stdin || args.asked == ["-"];
     if !lines && args.asked.iter().any(|asked| asked == "-") {
-        return Err(Failure::usage(
+        return Err(RunError::usage(
             "INTENT",
             "`-` stands alone: the questions come from standard input",
         )
@@ -57,20 +58,16 @@ pub(super) fn run(
         );
     }
     let mut answers = Vec::new();
-    let mut mistakes = Vec::new();
+    let mut diagnostics = Vec::new();
     for text in &args.asked {
         match answer(text, &explainer) {
             Ok((_, answer)) => answers.push(answer),
-            Err(unread) => mistakes.push(Mistake {
-                place: "INTENT".to_owned(),
-                what: unread.message,
-                hint: unread.hint,
-                excerpt: None,
-            }),
+            Err(unread) => diagnostics
+                .push(Diagnostic { hint: unread.hint, ..diagnostic("INTENT", unread.message) }),
         }
     }
-    if !mistakes.is_empty() {
-        return Err(Failure { status: ExitStatus::Usage, mistakes });
+    if !diagnostics.is_empty() {
+        return Err(diagnostics.into_iter().collect());
     }
     if args.inspect.json {
         output.json(
@@ -87,13 +84,13 @@ pub(super) fn run(
     Ok(status(answers.iter().map(Answer::decision).max()))
 }
 
-fn explainer(args: &PolicyExplainArgs, context: &Context) -> Result<Explainer, Failure> {
+fn explainer(args: &PolicyExplainArgs, context: &Context) -> Result<Explainer, RunError> {
     let file = match &args.policy {
         Some(path) => Some(given(context, path, "--policy")?),
         None => repository_file(context, args.inspect.at.as_deref())?,
     };
-    let from = Place::open(context, args.inspect.at.as_deref())?;
-    let policy = parse(file.as_ref())?.with_ignored(from.ignored()?);
+    let from = Inspected::open(context, args.inspect.at.as_deref())?;
+    let policy = parse(file.as_ref())?.with_ignored(from.source().ignored()?);
     let mode = args.mode.clone().unwrap_or_else(|| policy.settings().modes.default.clone());
     let sandboxed = Level::obtained().is_full();
     let facts = Facts {
@@ -104,16 +101,12 @@ fn explainer(args: &PolicyExplainArgs, context: &Context) -> Result<Explainer, F
         sandboxed,
         ..Facts::default()
     };
-    let painters = from.settings(&context.environment, &[])?.values.models.pointers.image.0;
-    let explainer = Explainer::new(
-        policy,
-        from.modes(&context.environment)?,
-        launch::open(&context.folder).ok(),
-        facts,
-    )
-    .with_painters(painters);
+    let painters = from.settings()?.values.models.pointers.image.0;
+    let explainer =
+        Explainer::new(policy, from.modes()?, local_run::open(&context.folder).ok(), facts)
+            .with_painters(painters);
     match explainer.mode(&mode) {
-        Err(what) if args.mode.is_some() => Err(Failure::usage("--mode", what)),
+        Err(what) if args.mode.is_some() => Err(RunError::usage("--mode", what)),
         Ok(_) | Err(_) => Ok(explainer),
     }
 }
@@ -129,13 +122,13 @@ fn answer_lines(
     input: &mut BufReader<impl Read>,
     explainer: &Explainer,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
-    let fault = |error: io::Error| Failure::internal(format!("standard input: {error}"));
+) -> Result<ExitStatus, RunError> {
+    let error = |error: io::Error| RunError::internal(format!("standard input: {error}"));
     let mut buffer = Vec::new();
     let (mut number, mut unread, mut worst) = (0, false, None);
     loop {
         buffer.clear();
-        let line = read_line(input, &mut buffer).map_err(fault)?;
+        let line = read_line(input, &mut buffer).map_err(error)?;
         if line == Line::None {
             break;
         }
@@ -178,7 +171,7 @@ fn answer_lines(
     match (unread, worst) {
         (true, _) => Ok(ExitStatus::Usage),
         (false, None) => {
-            Err(Failure::usage("standard input", "nothing was asked")
+            Err(RunError::usage("standard input", "nothing was asked")
                 .hint("write a question a line"))
         }
         (false, worst) => Ok(status(worst)),
@@ -309,7 +302,7 @@ fn lines(explanation: &Explanation) -> Vec<String> {
     ];
     match verdict.rule() {
         Some(rule) => lines.push(visible(&format!("       {} {}", place(rule), rule.pattern))),
-        None => lines.push("       no rule of the file decided".to_owned()),
+        None => lines.push("       no rule matched (default: deny)".to_owned()),
     }
     if let Some(nearest) = &explanation.nearest {
         let why = if nearest.why == verdict.reason() {

@@ -7,14 +7,14 @@
 
 use serde::Serialize;
 
-use crate::cli::failure::{Failure, Mistake};
+use crate::cli::inspected::Inspected;
 use crate::cli::output::Output;
-use crate::cli::place::Place;
 use crate::cli::policy::{given, repository_file};
 use crate::cli::policy_args::PolicyTestArgs;
 use crate::cli::policy_explain::word;
-use crate::cli::{Context, ExitStatus, launch};
+use crate::cli::{Context, ExitStatus, local_run};
 use crate::config::load::ConfigFile;
+use crate::run::error::{RunError, diagnostic};
 use crate::run::explain::Explainer;
 use locum_agent::report::figures;
 use locum_agent::report::markdown::visible;
@@ -59,12 +59,12 @@ pub(super) fn run(
     args: &PolicyTestArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let file = match &args.policy {
         Some(path) => Some(given(context, path, "--policy")?),
         None => repository_file(context, args.inspect.at.as_deref())?,
     };
-    let from = Place::open(context, args.inspect.at.as_deref())?;
+    let from = Inspected::open(context, args.inspect.at.as_deref())?;
     let policy = file.as_ref().map_or_else(
         || Policy::parse_untried(BUILTIN_TEXT, BUILTIN_ORIGIN),
         |file| Policy::parse_untried(&file.text, &file.origin),
@@ -79,20 +79,16 @@ pub(super) fn run(
         sandboxed: true,
         ..Facts::default()
     };
-    let policy = policy.with_ignored(from.ignored()?);
-    let painters = from.settings(&context.environment, &[])?.values.models.pointers.image.0;
-    let explainer = Explainer::new(
-        policy,
-        from.modes(&context.environment)?,
-        launch::open(&context.folder).ok(),
-        facts,
-    )
-    .with_painters(painters);
+    let policy = policy.with_ignored(from.source().ignored()?);
+    let painters = from.settings()?.values.models.pointers.image.0;
+    let explainer =
+        Explainer::new(policy, from.modes()?, local_run::open(&context.folder).ok(), facts)
+            .with_painters(painters);
     rows.extend(of_files(&case_files(args, context, &from)?, &explainer)?);
     if rows.is_empty() {
         let hint = format!("give the policy `examples`, or write `{CASES_FILE}`");
         return Err(
-            Failure::usage(explainer.policy().origin(), "there is nothing to try").hint(hint)
+            RunError::usage(explainer.policy().origin(), "there is nothing to try").hint(hint)
         );
     }
     show(&rows, args, explainer.policy().origin(), output);
@@ -102,18 +98,18 @@ pub(super) fn run(
 fn case_files(
     args: &PolicyTestArgs,
     context: &Context,
-    from: &Place,
-) -> Result<Vec<ConfigFile>, Failure> {
+    from: &Inspected<'_>,
+) -> Result<Vec<ConfigFile>, RunError> {
     if args.files.is_empty() {
-        return Ok(from.file(CASES_FILE)?.into_iter().collect());
+        return Ok(from.source().file(CASES_FILE)?.into_iter().collect());
     }
     args.files.iter().map(|path| given(context, path, "FILE")).collect()
 }
 
-fn of_example(policy: &Policy, example: &Example) -> Result<Row, Failure> {
+fn of_example(policy: &Policy, example: &Example) -> Result<Row, RunError> {
     let tried = policy
         .try_example(example)
-        .map_err(|what| Failure::usage(format!("{}:{}", policy.origin(), example.place), what))?;
+        .map_err(|what| RunError::usage(format!("{}:{}", policy.origin(), example.place), what))?;
     let verdict = tried.verdict.unwrap_or_else(|| no_path(&example.text));
     let case = Case {
         place: example.place,
@@ -125,14 +121,14 @@ fn of_example(policy: &Policy, example: &Example) -> Result<Row, Failure> {
     Ok(row(policy.origin(), &case, verdict))
 }
 
-fn of_files(files: &[ConfigFile], explainer: &Explainer) -> Result<Vec<Row>, Failure> {
+fn of_files(files: &[ConfigFile], explainer: &Explainer) -> Result<Vec<Row>, RunError> {
     let mut rows = Vec::new();
-    let mut mistakes = Vec::new();
+    let mut diagnostics = Vec::new();
     for file in files {
         let cases = match read_cases(&file.text, &file.origin) {
             Ok(cases) => cases,
             Err(errors) => {
-                mistakes.extend(Failure::from(errors).mistakes);
+                diagnostics.extend(RunError::from(errors).diagnostics);
                 continue;
             }
         };
@@ -149,25 +145,18 @@ fn of_files(files: &[ConfigFile], explainer: &Explainer) -> Result<Vec<Row>, Fai
                         verdict.unwrap_or_else(|| no_path(&case.text)),
                     ));
                 }
-                Err(what) => mistakes.push(Mistake {
-                    place: format!("{}:{}", file.origin, case.place),
-                    what,
-                    hint: None,
-                    excerpt: None,
-                }),
+                Err(message) => {
+                    diagnostics.push(diagnostic(format!("{}:{}", file.origin, case.place), message))
+                }
             }
         }
     }
-    if mistakes.is_empty() {
-        Ok(rows)
-    } else {
-        Err(Failure { status: ExitStatus::Usage, mistakes })
-    }
+    if diagnostics.is_empty() { Ok(rows) } else { Err(diagnostics.into_iter().collect()) }
 }
 
 /// What leads out of the repository is no path, and denied.
 fn no_path(text: &str) -> Verdict {
-    Verdict::denied(text.to_owned(), "it is no path inside the repository".to_owned())
+    Verdict::denied(text.to_owned(), "it is not a path inside the repository".to_owned())
 }
 
 fn row(file: &str, case: &Case, verdict: Verdict) -> Row {

@@ -19,9 +19,9 @@ pub struct CommandsArgs {
 pub enum CommandsCommand {
     /// List every command: the repository's and the user's.
     List(InspectArgs),
-    /// Show one command whole.
+    /// Show one command in full.
     Show(NamedArgs),
-    /// Check the files of commands. Ends with 2 when one has a mistake.
+    /// Check the files of commands. Exits with 2 when one has a mistake.
     Validate(ValidateArgs),
 }
 
@@ -38,9 +38,9 @@ pub struct SkillsArgs {
 pub enum SkillsCommand {
     /// List every skill of the repository.
     List(InspectArgs),
-    /// Show one skill whole.
+    /// Show one skill in full.
     Show(NamedArgs),
-    /// Check the files of skills. Ends with 2 when one has a mistake.
+    /// Check the files of skills. Exits with 2 when one has a mistake.
     Validate(ValidateArgs),
 }
 
@@ -49,7 +49,7 @@ pub enum SkillsCommand {
 pub struct NamedArgs {
     /// Its name.
     pub name: String,
-    /// Where to read and how to answer.
+    /// Where to read and how to print.
     #[command(flatten)]
     pub inspect: InspectArgs,
 }
@@ -60,7 +60,7 @@ pub struct ValidateArgs {
     /// The files; every one of the repository and the user when absent.
     #[arg(value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub files: Vec<PathBuf>,
-    /// Where to read and how to answer.
+    /// Where to read and how to print.
     #[command(flatten)]
     pub inspect: InspectArgs,
 }

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::cli::ExitStatus;
-use crate::cli::failure::Failure;
 use crate::cli::inspect_args::{SchemaArgs, SchemaWord};
 use crate::cli::output::Output;
 use crate::config::schema;
+use crate::run::error::RunError;
 use crate::run::job::Job;
 use locum_models::scripted::script;
 use locum_modes::json_schema as modes_schema;
@@ -16,7 +16,7 @@ use locum_policy::{Policy, cases};
 ///
 /// # Errors
 /// Never; the shape is that of every subcommand.
-pub fn run(args: &SchemaArgs, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn run(args: &SchemaArgs, output: &mut Output) -> Result<ExitStatus, RunError> {
     output.json(&whole(args.name));
     Ok(ExitStatus::Done)
 }

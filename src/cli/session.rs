@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::cli::args::{SessionArgs, SessionCommand, SessionListArgs, SessionShowArgs};
-use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::cli::place::own_settings;
 use crate::cli::{Context, ExitStatus, decide, resume, table};
 use crate::config::load::FlagValue;
+use crate::run::error::RunError;
+use crate::run::user::own_settings;
 use locum_agent::report::comment::Progress;
 use locum_agent::report::json::{SpentReport, TaskEntry};
 use locum_agent::report::markdown::visible;
@@ -28,7 +28,7 @@ pub fn run(
     args: &SessionArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     match &args.command {
         SessionCommand::List(args) => list(args, context, output),
         SessionCommand::Show(args) => show(args, context, output),
@@ -43,7 +43,7 @@ pub fn run(
 ///
 /// # Errors
 /// When no setting and no variable names one, or the settings are wrong.
-pub fn sessions_folder(context: &Context, session_dir: Option<&Path>) -> Result<PathBuf, Failure> {
+pub fn sessions_folder(context: &Context, session_dir: Option<&Path>) -> Result<PathBuf, RunError> {
     let flag = |folder: &Path| FlagValue {
         flag: "--session-dir".to_owned(),
         key: "session_dir".to_owned(),
@@ -51,9 +51,7 @@ pub fn sessions_folder(context: &Context, session_dir: Option<&Path>) -> Result<
     };
     let flags: Vec<FlagValue> = session_dir.map(flag).into_iter().collect();
     let settings = own_settings(&context.environment, &flags)?;
-    let folder = settings
-        .session_folder()
-        .map_err(|error| crate::config::source::ConfigErrors(vec![error]))?;
+    let folder = settings.session_folder()?;
     Ok(context.folder.join(folder))
 }
 
@@ -61,9 +59,9 @@ pub fn sessions_folder(context: &Context, session_dir: Option<&Path>) -> Result<
 ///
 /// # Errors
 /// When there is none, or more than one.
-pub fn find(sessions: &Path, name: &str) -> Result<PathBuf, Failure> {
+pub fn find(sessions: &Path, name: &str) -> Result<PathBuf, RunError> {
     let unknown = || {
-        Failure::usage("ID", format!("there is no session `{name}`"))
+        RunError::usage("ID", format!("there is no session `{name}`"))
             .hint("`locum session list` shows every session")
     };
     SessionId::parse(name).ok_or_else(unknown)?;
@@ -74,7 +72,7 @@ pub fn find(sessions: &Path, name: &str) -> Result<PathBuf, Failure> {
         [only] => Ok(sessions.join(only)),
         several if several.iter().any(|other| other == name) => Ok(sessions.join(name)),
         several => {
-            Err(Failure::usage("ID", format!("{} sessions begin with `{name}`", several.len()))
+            Err(RunError::usage("ID", format!("{} sessions begin with `{name}`", several.len()))
                 .hint("write more of its name"))
         }
     }
@@ -99,7 +97,7 @@ fn list(
     args: &SessionListArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let sessions = sessions_folder(context, args.session_dir.as_deref())?;
     let names = names(&sessions)?;
     let rows: Vec<SessionRow> =
@@ -139,9 +137,9 @@ fn show(
     args: &SessionShowArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let folder = find(&sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
-    let lines = Journal::read(&folder).map_err(|error| Failure::internal(error.to_string()))?;
+    let lines = Journal::read(&folder).map_err(|error| RunError::internal(error.to_string()))?;
     let state = State::of(&lines);
     let until = state.last_at().unwrap_or_default();
     let progress = Progress::of(&state, until);
@@ -163,7 +161,7 @@ fn show(
         output.line(format!("\n{}", summary::so_far(&progress)));
         let name = folder.file_name().unwrap_or_default().display().to_string();
         output.talk(format!(
-            "this session has not ended; `locum session resume {name}` goes on with it"
+            "this session has not ended; continue it with `locum session resume {name}`"
         ));
     }
     Ok(ExitStatus::Done)
@@ -216,11 +214,11 @@ fn row(sessions: &Path, name: &str) -> SessionRow {
 }
 
 /// Returns the names of every session, the oldest first: they sort by time.
-fn names(sessions: &Path) -> Result<Vec<String>, Failure> {
+fn names(sessions: &Path) -> Result<Vec<String>, RunError> {
     let entries = match std::fs::read_dir(sessions) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries
-            .map_err(|error| Failure::usage(sessions.display().to_string(), error.to_string()))?,
+            .map_err(|error| RunError::usage(sessions.display().to_string(), error.to_string()))?,
     };
     let named = |entry: std::fs::DirEntry| {
         entry

@@ -4,12 +4,11 @@
 use serde::Serialize;
 
 use crate::cli::checked::{self, Checked, Finding, Told};
-use crate::cli::failure::Failure;
+use crate::cli::inspected::Inspected;
 use crate::cli::output::Output;
-use crate::cli::place::Place;
 use crate::cli::prompt_args::{NamedArgs, SkillsArgs, SkillsCommand, ValidateArgs};
 use crate::cli::{Context, ExitStatus, table};
-use crate::run::fault::Fault;
+use crate::run::error::RunError;
 use locum_agent::report::figures::clip;
 use locum_agent::report::markdown::visible;
 use locum_modes::prompts::PromptFile;
@@ -26,7 +25,7 @@ pub fn run(
     args: &SkillsArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     match &args.command {
         SkillsCommand::List(args) => {
             list(&all(args.at.as_deref(), context)?, args.json, output);
@@ -38,11 +37,10 @@ pub fn run(
 }
 
 /// Reads the skills of every mode there is.
-fn all(at: Option<&str>, context: &Context) -> Result<SkillSet, Failure> {
-    let place = Place::open(context, at)?;
-    let slugs: Vec<String> =
-        place.modes(&context.environment)?.iter().map(|mode| mode.slug.clone()).collect();
-    place.skills(&slugs)
+fn all(at: Option<&str>, context: &Context) -> Result<SkillSet, RunError> {
+    let place = Inspected::open(context, at)?;
+    let slugs: Vec<String> = place.modes()?.iter().map(|mode| mode.slug.clone()).collect();
+    place.source().skills(&slugs)
 }
 
 /// A skill as programs read it.
@@ -108,26 +106,26 @@ fn list(set: &SkillSet, as_json: bool, output: &mut Output) {
     }
 }
 
-fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, RunError> {
     let set = all(args.inspect.at.as_deref(), context)?;
     let Some(file) = set.files.iter().find(|file| file.name == args.name) else {
         let names: Vec<&str> = set.files.iter().map(|file| file.name.as_str()).collect();
-        let failure = Failure::usage("NAME", format!("there is no skill `{}`", args.name));
+        let error = RunError::usage("NAME", format!("there is no skill `{}`", args.name));
         return Err(match locum_files::fields::nearest(&args.name, &names) {
-            Some(near) => failure.hint(format!("did you mean `{near}`?")),
-            None => failure.hint(format!(
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error.hint(format!(
                 "skills are read from `skills/NAME/SKILL.md` in {}",
                 skills::HOMES.join(", ")
             )),
         });
     };
     let skill: &Skill =
-        file.skill.as_ref().map_err(|mistakes| Fault::file(&file.origin, mistakes.clone()))?;
+        file.skill.as_ref().map_err(|mistakes| RunError::file(&file.origin, mistakes.clone()))?;
     if args.inspect.json {
         output.json(&View::of(file));
         return Ok(ExitStatus::Done);
     }
-    let listed = if skill.is_listed { "" } else { "\nno model is told of it" };
+    let listed = if skill.is_listed { "" } else { "\nhidden from models" };
     let modes = modes(&skill.modes);
     output.line(visible(&format!(
         "{}\nfrom: {}\nmodes: {modes}\ndescription: {}{listed}\n",
@@ -148,7 +146,7 @@ fn validate(
     args: &ValidateArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let set = if args.files.is_empty() {
         all(args.inspect.at.as_deref(), context)?
     } else {
@@ -157,8 +155,8 @@ fn validate(
             let (path, text) =
                 checked::named(&context.folder.join(file), file, &skills::is_skill_file)?;
             if !skills::is_skill_file(&path) {
-                let what = format!("`{}` is no file of a skill", file.display());
-                return Err(Failure::usage("FILE", what).hint(format!(
+                let what = format!("`{}` is not a skill file", file.display());
+                return Err(RunError::usage("FILE", what).hint(format!(
                     "skills are `skills/NAME/SKILL.md` in {}",
                     skills::HOMES.join(", ")
                 )));

@@ -7,17 +7,19 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::cli::failure::Failure;
+use crate::cli::inspected::Inspected;
 use crate::cli::output::Output;
-use crate::cli::place::{Place, named_file};
 use crate::cli::policy_args::TierWord;
 use crate::cli::trigger_args::{PermissionWord, TriggerArgs, TriggerCommand, TriggerExplainArgs};
 use crate::cli::{Context, ExitStatus};
 use crate::run::clock::SystemClock;
+use crate::run::error::RunError;
 use crate::run::request::{
-    Answer, Asked, Check, Examination, Refused, Request, Situation, Wish, examine,
+    Asked, Check, Examination, JobFacts, Notice, Refused, Request, RequestFacts, RequestedAction,
+    examine,
 };
 use crate::run::trusted::POLICY_FILE;
+use crate::run::user::named_file;
 use locum_agent::report::markdown::visible;
 use locum_base::clock::Clock;
 use locum_forge::event::{self, EventError, Trigger};
@@ -44,7 +46,7 @@ pub fn run(
     args: &TriggerArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     match &args.command {
         TriggerCommand::Explain(args) => explain(args, context, output),
     }
@@ -62,10 +64,10 @@ fn explain(
     args: &TriggerExplainArgs,
     context: &Context,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus, RunError> {
     let event = context.folder.join(&args.event);
     let payload = named_file(&event)?.ok_or_else(|| {
-        Failure::usage("--event", format!("there is no file `{}`", args.event.display()))
+        RunError::usage("--event", format!("there is no file `{}`", args.event.display()))
     })?;
     let trigger = match event::parse(&args.event_name, &payload.text) {
         Ok(trigger) => trigger,
@@ -73,7 +75,7 @@ fn explain(
             return Ok(nothing(&error.to_string(), args, output));
         }
         Err(error @ EventError::Malformed { .. }) => {
-            return Err(Failure::usage(args.event.display().to_string(), error.to_string()));
+            return Err(RunError::usage(args.event.display().to_string(), error.to_string()));
         }
     };
     let known = known(args, context)?;
@@ -88,7 +90,7 @@ fn explain(
     let Some((_, shown)) =
         examined.iter().find(|(_, one)| one.request.is_ok()).or(examined.first())
     else {
-        return Err(Failure::internal("no tier was examined"));
+        return Err(RunError::internal("no tier was examined"));
     };
     if let Err(refused) = &shown.request
         && NOTHING_ASKED.contains(&refused.rule)
@@ -114,27 +116,27 @@ fn nothing(why: &str, args: &TriggerExplainArgs, output: &mut Output) -> ExitSta
     ExitStatus::Done
 }
 
-fn known(args: &TriggerExplainArgs, context: &Context) -> Result<Known, Failure> {
-    let place = Place::open(context, args.inspect.at.as_deref())?;
-    let settings = place.settings(&context.environment, &[])?;
+fn known(args: &TriggerExplainArgs, context: &Context) -> Result<Known, RunError> {
+    let place = Inspected::open(context, args.inspect.at.as_deref())?;
+    let settings = place.settings()?;
     let file = match &args.policy {
         Some(path) => {
             let absent =
-                || Failure::usage("--policy", format!("there is no file `{}`", path.display()));
+                || RunError::usage("--policy", format!("there is no file `{}`", path.display()));
             Some(named_file(&context.folder.join(path))?.ok_or_else(absent)?)
         }
-        None => place.file(settings.values.policy.as_deref().unwrap_or(POLICY_FILE))?,
+        None => place.source().file(settings.values.policy.as_deref().unwrap_or(POLICY_FILE))?,
     };
     let policy = file.map(|file| Policy::parse(&file.text, &file.origin)).transpose()?;
     let now = match &args.now {
         Some(text) => {
-            text.parse().map_err(|error| Failure::usage("--now", format!("`{text}`: {error}")))?
+            text.parse().map_err(|error| RunError::usage("--now", format!("`{text}`: {error}")))?
         }
         None => SystemClock::start().now(),
     };
     let allowed =
         policy.as_ref().map(|policy| policy.settings().modes.allow.clone()).unwrap_or_default();
-    let modes = place.modes(&context.environment)?;
+    let modes = place.modes()?;
     Ok(Known {
         modes: modes
             .iter()
@@ -194,11 +196,13 @@ fn examined(
     } else {
         trigger.default_branch.clone()
     };
-    let situation = Situation {
-        now: known.now,
-        repository: &trigger.repository,
-        default_branch: &default_branch,
-        git_ref: &format!("refs/heads/{default_branch}"),
+    let facts = RequestFacts {
+        job: JobFacts {
+            now: known.now,
+            repository: &trigger.repository,
+            default_branch: &default_branch,
+            git_ref: &format!("refs/heads/{default_branch}"),
+        },
         own_login: args.own_login.as_deref(),
         permission: Ok(permission),
         restarted_by: None,
@@ -207,7 +211,7 @@ fn examined(
         modes: &known.modes,
         profiles: &known.profiles,
     };
-    examine(&trigger, known.policy.as_ref().map(|policy| &policy.settings().triggers), &situation)
+    examine(&trigger, known.policy.as_ref().map(|policy| &policy.settings().triggers), &facts)
 }
 
 fn as_text(
@@ -235,7 +239,7 @@ fn as_text(
             None => format!("pass   {claim}{told}"),
             Some(refused) => format!(
                 "FAIL   {claim}{told}\n       {refused}{}",
-                if refused.answer == Answer::Told { "; said on the thread" } else { "" }
+                if refused.notice == Notice::Posted { "; posted on the thread" } else { "" }
             ),
         });
     }
@@ -258,10 +262,12 @@ fn as_text(
 /// Returns what would run, in rows.
 fn plan(request: &Request, known: &Known) -> Vec<(&'static str, String)> {
     let Some(policy) = &known.policy else { return Vec::new() };
-    let wish = match &request.wish {
-        Wish::Run => "would run",
-        Wish::Help | Wish::Status => "would be answered without a run",
-        Wish::Decide(_) => "would go on with the run that waits under this name, if one does",
+    let action = match &request.action {
+        RequestedAction::Run => "would run",
+        RequestedAction::Help | RequestedAction::Status => "would be answered without a run",
+        RequestedAction::Decide(_) => {
+            "would resume the run that waits under this name, if one does"
+        }
     };
     let mode = request.mode.clone().unwrap_or_else(|| policy.settings().modes.default.clone());
     let task = if request.text.is_empty() {
@@ -270,7 +276,7 @@ fn plan(request: &Request, known: &Known) -> Vec<(&'static str, String)> {
         request.text.as_str()
     };
     let mut rows = vec![
-        ("so", wish.to_owned()),
+        ("so", action.to_owned()),
         ("tier", format!("{:?}", request.facts.tier).to_lowercase()),
         ("task", first_line(task)),
     ];
@@ -305,7 +311,10 @@ fn as_json(
     examined: &[(&str, Examination)],
     shown: &Examination,
 ) -> Value {
-    let refusal = |refused: &Refused| json!({ "rule": refused.rule, "why": refused.why, "told": refused.answer == Answer::Told });
+    let refusal = |refused: &Refused| {
+        let told = refused.notice == Notice::Posted;
+        json!({ "rule": refused.rule, "why": refused.why, "told": told })
+    };
     let asked = |asked: Asked| match asked {
         Asked::Event => "event",
         Asked::Policy => "policy",

@@ -18,8 +18,8 @@ pub struct TriggerArgs {
 /// What to do with events.
 #[derive(Clone, Debug, Subcommand)]
 pub enum TriggerCommand {
-    /// Say what an event would start, check by check, offline. Ends with 0 (would run, or nothing
-    /// to do) or 4 (refused).
+    /// Explain what an event would start, check by check, offline. Exits with 0 (would run, or
+    /// nothing to do) or 4 (refused).
     Explain(TriggerExplainArgs),
 }
 
@@ -36,7 +36,7 @@ pub struct TriggerExplainArgs {
     /// This policy file instead of the repository's.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub policy: Option<PathBuf>,
-    /// As if the forge said so of who did it; every tier is shown when absent.
+    /// As if the actor was of this tier; every tier is shown when absent.
     #[arg(long, value_name = "TIER", conflicts_with = "permission")]
     pub tier: Option<TierWord>,
     /// As if this was the permission the forge answers.
@@ -45,13 +45,13 @@ pub struct TriggerExplainArgs {
     /// As if the pull request came from a fork.
     #[arg(long)]
     pub fork: bool,
-    /// The login own comments have.
+    /// The login Locum's own comments have.
     #[arg(long, value_name = "LOGIN")]
     pub own_login: Option<String>,
-    /// As if it was this moment (`2026-01-31T06:00:00Z`).
+    /// As if it was this time (`2026-01-31T06:00:00Z`).
     #[arg(long, value_name = "TIME")]
     pub now: Option<String>,
-    /// Where to read and how to answer.
+    /// Where to read and how to print.
     #[command(flatten)]
     pub inspect: InspectArgs,
 }

@@ -4,6 +4,7 @@
 //! In: a file's text. Out: values, or every [`yaml::Mistake`] at once with a hint. It opens no
 //! file.
 
+pub mod diagnostic;
 pub mod excerpt;
 pub mod fields;
 pub mod front_matter;

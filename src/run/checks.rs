@@ -3,7 +3,7 @@
 //! They pass the same door as a model's own commands: parsed, judged, permitted, performed. One
 //! that is refused counts as failed.
 
-use crate::run::prepare::Prepared;
+use crate::run::prepare::PreparedRun;
 use locum_agent::session::outcome::CommandReport;
 use locum_agent::tools::{RunTools, Sight, ToolContext, dispatch};
 use locum_base::chat::ToolCall;
@@ -26,10 +26,10 @@ pub struct Checks {
 impl Checks {
     /// Runs every check, each in the first of the modes that may run it; stops at the first that
     /// fails.
-    pub async fn run(prepared: &Prepared, workspace: &Workspace, slugs: &[&str]) -> Self {
+    pub async fn run(run: &PreparedRun, workspace: &Workspace, slugs: &[&str]) -> Self {
         let mut checks = Self::default();
-        for command in &prepared.policy.settings().publish.success {
-            match check(prepared, workspace, slugs, command).await {
+        for command in &run.policy.settings().publish.success {
+            match check(run, workspace, slugs, command).await {
                 Ok(exit) => {
                     checks.reports.push(CommandReport { command: command.clone(), exit });
                     if exit != Exit::Code(0) {
@@ -61,16 +61,16 @@ impl Checks {
 }
 
 async fn check(
-    prepared: &Prepared,
+    run: &PreparedRun,
     workspace: &Workspace,
     slugs: &[&str],
     command: &str,
 ) -> Result<Exit, String> {
     let mut why = "no mode of this run may run commands".to_owned();
     for mode in
-        slugs.iter().filter_map(|slug| prepared.modes.find(slug)).filter(|mode| runs_commands(mode))
+        slugs.iter().filter_map(|slug| run.modes.find(slug)).filter(|mode| runs_commands(mode))
     {
-        match check_in(prepared, workspace, mode, command).await {
+        match check_in(run, workspace, mode, command).await {
             Ok(exit) => return Ok(exit),
             Err(refused) => why = refused,
         }
@@ -83,27 +83,20 @@ fn runs_commands(mode: &Mode) -> bool {
 }
 
 async fn check_in(
-    prepared: &Prepared,
+    run: &PreparedRun,
     workspace: &Workspace,
     mode: &Mode,
     command: &str,
 ) -> Result<Exit, String> {
-    let facts = Facts { mode: mode.slug.clone(), ..prepared.plan.facts.clone() };
-    let policy = &prepared.policy;
+    let facts = Facts { mode: mode.slug.clone(), ..run.plan.facts.clone() };
+    let gate = Gate::default();
+    let env = run.env(&gate);
+    let policy = env.policy;
     let visible = |path: &RepoPath| {
         policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
     };
     let context = ToolContext {
-        run: RunTools {
-            policy,
-            env: &prepared.command_env,
-            sandbox: &prepared.sandbox,
-            redactor: &prepared.redactor,
-            gate: &Gate::default(),
-            skills: None,
-            servers: None,
-            image_models: &[],
-        },
+        run: RunTools::bare(env),
         checkout: &workspace.checkout,
         repo: &workspace.repo,
         mode,
@@ -116,7 +109,7 @@ async fn check_in(
         ToolCall { id: "check".to_owned(), name: ToolName::ExecuteCommand.to_string(), arguments };
     let call = dispatch::parse(&call, &[ToolName::ExecuteCommand], context)
         .map_err(|error| error.to_string())?;
-    let permit = prepared.policy.admit(call, &facts).map_err(|refusal| refusal.to_string())?;
+    let permit = policy.admit(call, &facts).map_err(|refusal| refusal.to_string())?;
     let observation = dispatch::perform(permit, context).await;
     observation.exit.ok_or(observation.text)
 }

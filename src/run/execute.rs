@@ -3,7 +3,6 @@
 
 #![expect(clippy::disallowed_methods, reason = "writes the patch beside the journal")]
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,27 +11,22 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tracing::Instrument;
 
-use crate::run::ceilings::{self, Kept};
-use crate::run::fault::Fault;
-use crate::run::models::PreparedModel;
-use crate::run::opening::Scene;
-use crate::run::plan::Subject;
-use crate::run::prepare::{Prepared, RETRY};
+use crate::run::error::RunError;
+use crate::run::first_message::lookups::MessageContext;
+use crate::run::prepare::PreparedRun;
 use crate::run::progress;
-use crate::run::publish::{Published, Publisher};
+use crate::run::publish::{Ending, Publication, Publisher};
 use crate::run::servers;
+use crate::run::spending::{self, RecordStore};
 use crate::run::telemetry;
-use locum_agent::env::RunEnv;
 use locum_agent::report::comment::Progress;
 use locum_agent::report::figures;
 use locum_agent::session;
 use locum_agent::session::event::{JOURNAL_VERSION, JournalLine, SessionStart};
 use locum_agent::session::journal::Journal;
-use locum_agent::session::model::{Painter, RunModels, TaskModel};
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::parts::SessionParts;
 use locum_agent::session::state::State;
-use locum_agent::tools::Sight;
 use locum_agent::tools::mcp::servers::{Servers, Surroundings};
 use locum_base::clock::Clock;
 use locum_base::secret::Redactor;
@@ -52,10 +46,10 @@ pub enum Beginning {
     Resumed,
 }
 
-/// What carrying out takes besides what was prepared.
+/// A prepared run, and what carrying it out takes besides.
 pub struct Execution<'a> {
-    /// What was prepared.
-    pub prepared: &'a Prepared,
+    /// The run.
+    pub run: &'a PreparedRun,
     /// The checkout.
     pub workspace: &'a Workspace,
     /// The folder of this session; holds the journal.
@@ -65,7 +59,7 @@ pub struct Execution<'a> {
     /// What a resume needs to prepare the same run again.
     pub caller: serde_json::Value,
     /// Where is kept count of what runs spend together.
-    pub kept: Kept<'a>,
+    pub record: RecordStore<'a>,
     /// Where issues that the task names are read; `None` where there is none.
     pub forge: Option<&'a dyn Forge>,
     /// Time.
@@ -78,15 +72,15 @@ pub struct Execution<'a> {
 /// When the journal cannot be opened.
 pub async fn run_and_publish<'a>(
     execution: &Execution<'a>,
-    publisher: Option<&Publisher<'_>>,
+    publisher: Option<(&Publisher<'_>, &Ending<'_>)>,
     cancelled: BoxFuture<'a, ()>,
     watch: impl FnMut(&JournalLine, &State) + 'a,
-) -> Result<(Outcome, Option<Published>), Fault> {
-    let Some(publisher) = publisher else {
+) -> Result<(Outcome, Option<Publication>), RunError> {
+    let Some((publisher, ending)) = publisher else {
         return Ok((run(execution, cancelled, watch).await?, None));
     };
     let outcome = run_beside_progress(execution, publisher, cancelled, watch).await?;
-    let published = publisher.publish(&outcome).await;
+    let published = publisher.publish(&outcome, ending).await;
     Ok((outcome, Some(published)))
 }
 
@@ -99,7 +93,7 @@ pub async fn run_beside_progress<'a>(
     publisher: &Publisher<'_>,
     cancelled: BoxFuture<'a, ()>,
     watch: impl FnMut(&JournalLine, &State) + 'a,
-) -> Result<Outcome, Fault> {
+) -> Result<Outcome, RunError> {
     let (latest, seen) = watch::channel(Progress::default());
     let mut watch = watch;
     let shown = move |line: &JournalLine, state: &State| {
@@ -132,35 +126,32 @@ async fn run<'a>(
     execution: &Execution<'a>,
     cancelled: BoxFuture<'a, ()>,
     watch: impl FnMut(&JournalLine, &State) + 'a,
-) -> Result<Outcome, Fault> {
+) -> Result<Outcome, RunError> {
     let journal = match execution.beginning {
         Beginning::Fresh => Journal::create(execution.folder),
         Beginning::Resumed => Journal::resume(execution.folder),
     };
     let journal = journal.map_err(|error| {
-        Fault::machine(error).hint(
+        RunError::internal(error).hint(
             "sessions are kept where `session_dir` (`--session-dir`) says, else below \
              `state_dir`; name a folder with room that may be written",
         )
     })?;
-    let prepared = execution.prepared;
+    let prepared = execution.run;
     let plan = &prepared.plan;
-    let counted = ceilings::Run {
-        prepared,
-        workspace: execution.workspace,
-        kept: execution.kept,
-        folder: execution.folder,
-        clock: execution.clock,
-    };
-    let begun = ceilings::begin(&counted, journal.past()).await;
+    let begun = spending::begin(execution, journal.past()).await;
     let (allowance, counted) = begun.inspect_err(|_| {
         if execution.beginning == Beginning::Fresh {
             journal.discard();
         }
     })?;
     let gate = Gate::default();
+    let env = prepared.env(&gate);
     let message = match execution.beginning {
-        Beginning::Fresh => first_message(execution, &gate).await,
+        Beginning::Fresh => {
+            let &Execution { run, workspace, forge, .. } = execution;
+            MessageContext { run, env, workspace, forge }.message().await
+        }
         // It stands in the journal.
         Beginning::Resumed => String::new(),
     };
@@ -179,28 +170,22 @@ async fn run<'a>(
     };
     let around = Surroundings {
         workspace: execution.workspace,
-        policy: &prepared.policy,
-        facts: servers::facts_of(&prepared.policy, &prepared.modes, &plan.facts),
-        env: &prepared.command_env,
-        sandbox: &prepared.sandbox,
-        redactor: &prepared.redactor,
-        gate: &gate,
+        policy: env.policy,
+        facts: servers::facts_of(env.policy, &prepared.modes, &plan.facts),
+        env: env.env,
+        sandbox: env.sandbox,
+        redactor: env.redactor,
+        gate: env.gate,
     };
     let servers = Servers::open(&prepared.servers.servers, around).await;
-    servers::tell_missing(&servers);
+    servers::log_missing(&servers);
     let parts = SessionParts {
         start,
-        run: RunEnv {
-            policy: &prepared.policy,
-            env: &prepared.command_env,
-            sandbox: &prepared.sandbox,
-            gate: &gate,
-            redactor: &prepared.redactor,
-        },
+        run: env,
         modes: &prepared.modes,
         standing: &prepared.standing,
         trusted: &plan.trusted,
-        models: models_of(prepared),
+        models: prepared.models.in_use(&prepared.standing.painters),
         allowance,
         workspace: execution.workspace,
         servers: &servers,
@@ -214,60 +199,8 @@ async fn run<'a>(
     if let Some(counted) = counted {
         counted.end(&outcome).await;
     }
-    telemetry::tell(prepared, execution.folder, execution.clock).await;
+    telemetry::send(prepared, execution.folder, execution.clock).await;
     Ok(outcome)
-}
-
-fn models_of(prepared: &Prepared) -> RunModels<'_> {
-    RunModels {
-        main: prepared.main.in_use(),
-        task: prepared.task.in_use(),
-        condense: prepared.condense.as_ref().map(PreparedModel::in_use),
-        own: in_use(&prepared.own),
-        experts: in_use(&prepared.experts),
-        painter: prepared
-            .painter
-            .as_ref()
-            .map(|model| Painter { names: &prepared.standing.painters, model: model.in_use() }),
-        retry: RETRY,
-    }
-}
-
-fn in_use(models: &BTreeMap<String, PreparedModel>) -> BTreeMap<String, TaskModel<'_>> {
-    models.iter().map(|(name, model)| (name.clone(), model.in_use())).collect()
-}
-
-/// Looks up what the task names, and returns what the root task is told first.
-async fn first_message(execution: &Execution<'_>, gate: &Gate) -> String {
-    let Execution { prepared, workspace, forge, .. } = execution;
-    let plan = &prepared.plan;
-    let checkout = match &plan.subject {
-        Subject::PullRequest { number, .. } => {
-            format!("the head of pull request #{number}, which its author wrote")
-        }
-        Subject::Prompt | Subject::Issue { .. } | Subject::Job { .. } => "the checkout".to_owned(),
-    };
-    let scene = Scene {
-        workspace,
-        policy: &prepared.policy,
-        facts: &plan.facts,
-        modes: &prepared.modes,
-        profiles: prepared.settings.values.models.profiles.keys().map(String::as_str).collect(),
-        experts: prepared.experts.keys().map(String::as_str).collect(),
-        env: &prepared.command_env,
-        sandbox: &prepared.sandbox,
-        redactor: &prepared.redactor,
-        gate,
-        forge: *forge,
-        thread: plan.subject.thread(),
-        sight: if prepared.own.get(&plan.mode).unwrap_or(&prepared.main).sees_images {
-            Sight::OnCall
-        } else {
-            Sight::Blind
-        },
-        checkout,
-    };
-    scene.message(&prepared.opening, &prepared.materials).await
 }
 
 /// Takes secrets out of every text of a value: a task, a script.
@@ -291,7 +224,7 @@ pub fn write_patch(
     folder: &Path,
     outcome: &Outcome,
     redactor: &Redactor,
-) -> Result<Option<PathBuf>, Fault> {
+) -> Result<Option<PathBuf>, RunError> {
     let patch = figures::diff(&outcome.changes);
     let withheld = outcome.changes.iter().any(|change| change.withheld);
     if patch.is_empty() || withheld || sanitise::patch(&patch, redactor).is_err() {
@@ -299,7 +232,7 @@ pub fn write_patch(
     }
     let file = folder.join("changes.patch");
     std::fs::write(&file, patch)
-        .map_err(|error| Fault::machine(format!("`{}`: {error}", file.display())))?;
+        .map_err(|error| RunError::internal(format!("`{}`: {error}", file.display())))?;
     Ok(Some(file))
 }
 

@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 
+use crate::run::first_message::Words;
 use locum_agent::tools::dispatch;
 use locum_agent::tools::tool::ToolEffect;
 use locum_base::tool::ToolName;
@@ -24,7 +25,7 @@ pub const STEPS_LIMIT: usize = 100;
 pub struct Job {
     /// Its name: the file's name without the ending.
     pub name: String,
-    /// One line for lists.
+    /// One-line description for lists.
     pub description: Option<String>,
     /// When it runs by itself; in UTC.
     pub schedule: Option<Schedule>,
@@ -80,7 +81,7 @@ impl Schedule {
             .build();
         let cron = parser
             .parse(text)
-            .map_err(|error| format!("`{text}` is no cron expression: {error}"))?;
+            .map_err(|error| format!("`{text}` is not a cron expression: {error}"))?;
         Ok(Self { text: text.to_owned(), cron })
     }
 
@@ -129,6 +130,12 @@ impl Job {
             Work::Task(task) => task.clone(),
             Work::StepsThenTask(list, task) => format!("{} When one fails: {task}", steps(list)),
         }
+    }
+
+    /// Returns whose words the task is in.
+    #[must_use]
+    pub fn words(&self) -> Words {
+        if matches!(self.work, Work::Steps(_)) { Words::Program } else { Words::Asker }
     }
 
     /// Returns the JSON Schema of a job file.

@@ -1,24 +1,26 @@
 //! The models of a run: chosen by settings and flags, built with those that stand in for them,
 //! recorded or played again.
 //!
-//! In: an [`Order`], settings, the environment. Out: [`Models`] that are ready to be asked, or
+//! In: a [`RunRequest`], settings, the environment. Out: [`PreparedModels`] that are ready to be asked, or
 //! every mistake found. Nobody is asked yet.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use url::Url;
 
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
-use crate::run::fault::Fault;
+use crate::run::error::RunError;
 use crate::run::job::Work;
-use crate::run::prepare::{NamedFile, Order, ReplayOrder};
+use crate::run::run_request::{NamedFile, ReplayRequest, RunRequest};
+use crate::run::source::FileSource;
 use crate::run::steps::FixedSteps;
-use crate::run::trusted::Trusted;
+use crate::run::trusted::ConfigOrigin;
 use locum_agent::report::trace::TracedModel;
-use locum_agent::session::model::{Spare, TaskModel};
+use locum_agent::session::model::{Painter, RunModels, Spare, TaskModel};
 use locum_base::chat::Usage;
 use locum_base::secret::{Redactor, Secret};
 use locum_base::tool::ToolName;
@@ -29,11 +31,20 @@ use locum_models::cassette::{Capacities, Capacity, Field};
 use locum_models::fallback::{Chain, Link};
 use locum_models::profile::{Price, Profile, Provider, ToolProtocol};
 use locum_models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
+use locum_models::retry::RetryLimits;
 use locum_models::scripted::Scripted;
 use locum_models::scripted::script::Script;
 use locum_models::tokens::Tokenizer;
 use locum_models::{Model, accounting};
 use locum_modes::{Mode, ModelNeed};
+
+/// How requests to models are tried again.
+const RETRY: RetryLimits = RetryLimits {
+    attempts: 5,
+    base: Duration::from_secs(1),
+    longest: Duration::from_secs(60),
+    total: Duration::from_secs(300),
+};
 
 /// A model that is ready to be asked.
 pub struct PreparedModel {
@@ -67,12 +78,12 @@ impl PreparedModel {
         }
     }
 
-    fn build(chosen: &Chosen, trusted: Trusted<'_>) -> Result<Self, Fault> {
+    fn build(chosen: &Chosen, source: &FileSource<'_>) -> Result<Self, RunError> {
         let included_tools = chosen.profile.included_tools.clone();
         let mut links = Vec::with_capacity(1 + chosen.spares.len());
         for chosen in std::iter::once(chosen).chain(&chosen.spares) {
             links.push(Link {
-                model: build(chosen, trusted)?,
+                model: build(chosen, source)?,
                 context_window: chosen.limits.context_window,
             });
         }
@@ -82,7 +93,8 @@ impl PreparedModel {
             tokenizer: chosen.limits.tokenizer,
         };
         let spares = links.iter().skip(1).zip(&chosen.spares).map(spare).collect();
-        let chain = Chain::new(links).ok_or_else(|| Fault::setup("models", "there is no model"))?;
+        let chain =
+            Chain::new(links).ok_or_else(|| RunError::usage("models", "there is no model"))?;
         // Fixed replies have no window but one that a person says.
         let is_remote = chosen.profile.provider.home().is_some();
         let context_window = if is_remote {
@@ -158,7 +170,7 @@ fn traced_provider(profile: &Profile) -> &'static str {
 }
 
 /// The models of a run.
-pub(super) struct Models {
+pub struct PreparedModels {
     pub(super) main: PreparedModel,
     pub(super) task: PreparedModel,
     /// Sums conversations up.
@@ -167,8 +179,10 @@ pub(super) struct Models {
     pub(super) own: BTreeMap<String, PreparedModel>,
     /// That may be asked a question, by profile.
     pub(super) experts: BTreeMap<String, PreparedModel>,
-    /// That draws pictures, with the names of its profile and of those that stand in for it.
-    pub(super) painter: Option<(Vec<String>, PreparedModel)>,
+    /// That generates images.
+    pub(super) painter: Option<PreparedModel>,
+    /// The names of that one's profile and of its fallbacks.
+    pub(super) painters: Vec<String>,
     pub(super) keys: Vec<Secret>,
     pub(super) notes: Vec<String>,
 }
@@ -185,24 +199,58 @@ pub(super) struct Wanted<'w> {
     pub(super) painters: &'w [String],
 }
 
-impl Models {
-    pub(super) fn choose(
-        order: &Order,
-        settings: &Settings,
-        environment: &Environment,
-        trusted: Trusted<'_>,
-        wanted: &Wanted<'_>,
-    ) -> Result<Self, Fault> {
-        let mut models = match (&order.script, &order.cassettes.replay, &order.work) {
-            (Some(script), _, _) => Self::scripted(script, wanted)?,
-            (None, Some(replay), _) => Self::replayed(replay)?,
-            (None, None, Some(Work::Steps(_))) => Self::none(),
-            (None, None, _) => Self::configured(settings, environment, trusted, wanted)?,
+impl PreparedModels {
+    /// Returns true when a model of the run costs something.
+    #[must_use]
+    pub fn has_price(&self) -> bool {
+        [&self.main, &self.task]
+            .into_iter()
+            .chain(&self.condense)
+            .chain(self.own.values())
+            .chain(self.experts.values())
+            .chain(&self.painter)
+            .any(PreparedModel::has_price)
+    }
+
+    /// Returns the model of the root task in a mode.
+    pub(super) fn of_mode(&self, slug: &str) -> &PreparedModel {
+        self.own.get(slug).unwrap_or(&self.main)
+    }
+
+    /// Returns them as the session uses them.
+    pub(super) fn in_use<'a>(&'a self, painters: &'a [String]) -> RunModels<'a> {
+        let by_name = |models: &'a BTreeMap<String, PreparedModel>| {
+            models.iter().map(|(name, model)| (name.clone(), model.in_use())).collect()
         };
-        if let Some(path) = &order.cassettes.record {
-            models = models.recorded(path, environment)?;
+        let painter = |model: &'a PreparedModel| Painter { names: painters, model: model.in_use() };
+        RunModels {
+            main: self.main.in_use(),
+            task: self.task.in_use(),
+            condense: self.condense.as_ref().map(PreparedModel::in_use),
+            own: by_name(&self.own),
+            experts: by_name(&self.experts),
+            painter: self.painter.as_ref().map(painter),
+            retry: RETRY,
         }
-        Ok(match &order.work {
+    }
+
+    pub(super) fn choose(
+        request: &RunRequest,
+        settings: &Settings,
+        origin: &ConfigOrigin<'_>,
+        wanted: &Wanted<'_>,
+    ) -> Result<Self, RunError> {
+        let mut models =
+            match (&request.overrides.script, &request.overrides.cassettes.replay, &request.work) {
+                (Some(script), _, _) => Self::scripted(script, wanted)?,
+                (None, Some(replay), _) => Self::replayed(replay)?,
+                (None, None, Some(Work::Steps(_))) => Self::none(),
+                (None, None, _) => Self::configured(settings, origin, wanted)?,
+            };
+        if let Some(path) = &request.overrides.cassettes.record {
+            models = models.recorded(path, origin.environment)?;
+        }
+        Ok(match &request.work {
             None | Some(Work::Task(_)) => models,
             Some(Work::Steps(steps)) => {
                 Self { main: PreparedModel::free(FixedSteps::alone(steps.clone())), ..models }
@@ -229,19 +277,20 @@ impl Models {
             own: BTreeMap::new(),
             experts: BTreeMap::new(),
             painter: None,
+            painters: Vec::new(),
             keys: Vec::new(),
             notes: Vec::new(),
         }
     }
 
-    fn replayed(replay: &ReplayOrder) -> Result<Self, Fault> {
+    fn replayed(replay: &ReplayRequest) -> Result<Self, RunError> {
         let tolerated: Vec<Field> = Field::ALL
             .into_iter()
             .filter(|field| replay.tolerate.iter().any(|name| name == field.as_str()))
             .collect();
         let file = &replay.cassette;
         let play = Replay::parse(&file.name, &file.text, tolerated)
-            .map_err(|problem| Fault::setup(&file.name, problem))?;
+            .map_err(|problem| RunError::usage(&file.name, problem))?;
         let capacities = play.capacities().clone();
         let of = |capacity: Capacity| PreparedModel {
             context_window: capacity.window,
@@ -261,15 +310,15 @@ impl Models {
                 .into_iter()
                 .map(|name| (name, PreparedModel::free(play.clone())))
                 .collect(),
-            painter: (!capacities.painters.is_empty())
-                .then(|| (capacities.painters, PreparedModel::free(play.clone()))),
+            painter: (!capacities.painters.is_empty()).then(|| PreparedModel::free(play.clone())),
+            painters: capacities.painters,
             keys: Vec::new(),
             notes: Vec::new(),
         })
     }
 
     /// Has every reply written to a cassette.
-    fn recorded(self, path: &Path, environment: &Environment) -> Result<Self, Fault> {
+    fn recorded(self, path: &Path, environment: &Environment) -> Result<Self, RunError> {
         let redactor = Redactor::new(self.keys.iter().cloned().chain(environment.secrets()));
         let capacity = |prepared: &PreparedModel| Capacity {
             window: prepared.context_window,
@@ -288,10 +337,10 @@ impl Models {
                 .map(|(slug, prepared)| (slug.clone(), capacity(prepared)))
                 .collect(),
             experts: self.experts.keys().cloned().collect(),
-            painters: self.painter.iter().flat_map(|(names, _)| names).cloned().collect(),
+            painters: self.painters.clone(),
         };
         let tape = Tape::open(path, redactor, capacities).map_err(|err| {
-            Fault::setup("--record", format!("cannot write `{}`: {err}", path.display()))
+            RunError::usage("--record", format!("cannot write `{}`: {err}", path.display()))
         })?;
         let tape = Arc::new(tape);
         let record = |prepared: PreparedModel| PreparedModel {
@@ -308,27 +357,27 @@ impl Models {
                 .into_iter()
                 .map(|(name, prepared)| (name, record(prepared)))
                 .collect(),
-            painter: self.painter.map(|(names, prepared)| (names, record(prepared))),
+            painter: self.painter.map(record),
             ..self
         })
     }
 
-    fn scripted(script: &NamedFile, wanted: &Wanted<'_>) -> Result<Self, Fault> {
+    fn scripted(script: &NamedFile, wanted: &Wanted<'_>) -> Result<Self, RunError> {
         let parse = || {
             Script::parse(&script.name, &script.text)
-                .map_err(|errors| Fault::file(&errors.file, errors.mistakes))
+                .map_err(|errors| RunError::file(&errors.file, errors.mistakes))
         };
         let (main, task) = (
             PreparedModel::free(Scripted::new(parse()?)),
             PreparedModel::free(Scripted::new(parse()?)),
         );
-        let expert =
-            |name: &String| Ok((name.clone(), PreparedModel::free(Scripted::new(parse()?))));
-        let experts = wanted.experts.iter().map(expert).collect::<Result<_, Fault>>()?;
-        let draws = |_: &String| {
-            Ok((wanted.painters.to_vec(), PreparedModel::free(Scripted::new(parse()?))))
+        let expert = |name: &String| {
+            Ok::<_, RunError>((name.clone(), PreparedModel::free(Scripted::new(parse()?))))
         };
-        let painter = wanted.painters.first().map(draws).transpose()?;
+        let experts = wanted.experts.iter().map(expert).collect::<Result<_, RunError>>()?;
+        let generates =
+            |_: &String| Ok::<_, RunError>(PreparedModel::free(Scripted::new(parse()?)));
+        let painter = wanted.painters.first().map(generates).transpose()?;
         Ok(Self {
             main,
             task,
@@ -336,6 +385,7 @@ impl Models {
             own: BTreeMap::new(),
             experts,
             painter,
+            painters: wanted.painters.to_vec(),
             keys: Vec::new(),
             notes: Vec::new(),
         })
@@ -343,27 +393,27 @@ impl Models {
 
     fn configured(
         settings: &Settings,
-        environment: &Environment,
-        trusted: Trusted<'_>,
+        origin: &ConfigOrigin<'_>,
         wanted: &Wanted<'_>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, RunError> {
+        let source = &origin.source;
         let from_repository = settings.models_from_repository();
         let facts = ModelFacts {
-            env: environment.variables(),
+            env: origin.environment.variables(),
             asked: settings.values.model.as_deref(),
             from_repository: &from_repository,
         };
-        let fault = |place: &str, error: &ProfileError| {
-            Fault::setup(place, error.to_string()).hint(error.hint())
+        let failed = |place: &str, error: &ProfileError| {
+            RunError::usage(place, error.to_string()).hint(error.hint())
         };
         let resolved = resolve::resolve(&settings.values.models, &facts)
-            .map_err(|error| fault("models", &error))?;
+            .map_err(|error| failed("models", &error))?;
         let mut wished: Vec<(&Mode, Chosen)> = Vec::new();
         for mode in wanted.modes {
             let Some(wish) = wish_of(mode) else { continue };
             let place = mode.source.file().unwrap_or("modes");
             let chosen = resolve::resolve_wish(&settings.values.models, &facts, wish)
-                .map_err(|error| fault(place, &error))?;
+                .map_err(|error| failed(place, &error))?;
             wished.extend(chosen.map(|chosen| (*mode, chosen)));
         }
         let (mut asked, mut unasked) = (Vec::new(), Vec::new());
@@ -405,27 +455,24 @@ impl Models {
         let keys = chosen().filter_map(|chosen| chosen.key.clone()).collect();
         let own = wished
             .iter()
-            .map(|(mode, chosen)| Ok((mode.slug.clone(), PreparedModel::build(chosen, trusted)?)))
-            .collect::<Result<_, Fault>>()?;
+            .map(|(mode, chosen)| Ok((mode.slug.clone(), PreparedModel::build(chosen, source)?)))
+            .collect::<Result<_, RunError>>()?;
         let experts = asked
             .iter()
-            .map(|chosen| Ok((chosen.name.clone(), PreparedModel::build(chosen, trusted)?)))
-            .collect::<Result<_, Fault>>()?;
+            .map(|chosen| Ok((chosen.name.clone(), PreparedModel::build(chosen, source)?)))
+            .collect::<Result<_, RunError>>()?;
         let (main, task) = (
-            PreparedModel::build(&resolved.main, trusted)?,
-            PreparedModel::build(&resolved.task, trusted)?,
+            PreparedModel::build(&resolved.main, source)?,
+            PreparedModel::build(&resolved.task, source)?,
         );
         let condense = resolved
             .others
             .get("condense")
-            .map(|chosen| PreparedModel::build(chosen, trusted))
+            .map(|chosen| PreparedModel::build(chosen, source))
             .transpose()?;
-        let painter = drawing
-            .map(|chosen| {
-                Ok::<_, Fault>((wanted.painters.to_vec(), PreparedModel::build(chosen, trusted)?))
-            })
-            .transpose()?;
-        Ok(Self { main, task, condense, own, experts, painter, keys, notes })
+        let painter = drawing.map(|chosen| PreparedModel::build(chosen, source)).transpose()?;
+        let painters = painter.iter().flat_map(|_| wanted.painters.to_vec()).collect();
+        Ok(Self { main, task, condense, own, experts, painter, painters, keys, notes })
     }
 }
 
@@ -443,13 +490,15 @@ pub fn wish_of(mode: &Mode) -> Option<Wish<'_>> {
     Some(Wish { mode: &mode.slug, name: &model.name, provider, base_url, need, written_by })
 }
 
-fn build(chosen: &Chosen, trusted: Trusted<'_>) -> Result<Box<dyn Model>, Fault> {
+fn build(chosen: &Chosen, source: &FileSource<'_>) -> Result<Box<dyn Model>, RunError> {
     let script = match chosen.script_file() {
-        Some(path) => Some(trusted.file(path)?.ok_or_else(|| {
-            Fault::setup(path, format!("no such script in commit {}", trusted.commit.0))
-        })?),
+        Some(path) => Some(
+            source
+                .file(path)?
+                .ok_or_else(|| RunError::usage(path, format!("no such script in {source}")))?,
+        ),
         None => None,
     };
     build::build(chosen, script.as_ref().map(|file| file.text.as_str()))
-        .map_err(|error| Fault::setup(format!("model `{}`", chosen.name), error.to_string()))
+        .map_err(|error| RunError::usage(format!("model `{}`", chosen.name), error.to_string()))
 }

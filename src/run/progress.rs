@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::run::publish::{Published, Publisher};
-use locum_agent::report::comment::{self, Progress};
+use crate::run::publish::{Publication, Publisher};
+use locum_agent::report::comment::{self, Decide, Progress};
 use locum_base::clock::Clock;
 
 /// Shortest time between two edits of the comment.
 const PAUSE: Duration = Duration::from_secs(10);
+/// There is nothing to decide on while the run is at work.
+const UNDECIDED: Decide<'static> = Decide::Nowhere("");
 
 /// Posts the progress whenever it changed, until the sender is gone. The final comment is
 /// `publish`'s.
@@ -22,10 +24,11 @@ pub async fn keep_posting(
     clock: &dyn Clock,
 ) {
     let Some(number) = publisher.destination.thread else { return };
-    let mut published = Published::default();
+    let mut published = Publication::default();
     loop {
-        let body = comment::progress(&publisher.comment_facts(), &latest.borrow_and_update());
-        publisher.post(publisher.comment(number, &body), &mut published).await;
+        let facts = publisher.comment_facts(UNDECIDED);
+        let body = comment::progress(&facts, &latest.borrow_and_update());
+        publisher.post(publisher.comment(number, &body, UNDECIDED), &mut published).await;
         if !published.notes.is_empty() {
             // The policy or the forge said no; it will not say yes ten seconds later.
             return;

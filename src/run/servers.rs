@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
-use crate::run::fault::Fault;
+use crate::run::error::RunError;
 use locum_agent::tools::mcp::definition::{SERVERS_LIMIT, ServerDefinition, ServerFile, Way};
 use locum_agent::tools::mcp::servers::{PlannedServer, Servers, Standing};
 use locum_base::secret::Secret;
@@ -38,14 +38,14 @@ impl ServerPlan {
         policy: &Policy,
         environment: &Environment,
         root: &Path,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, RunError> {
         let mut definitions: Vec<ServerDefinition> = Vec::new();
         for (path, file) in files {
             if !file.mistakes.is_empty() {
                 tracing::warn!(
                     file = path,
-                    "some MCP servers have mistakes and are left out; `locum mcp validate` tells \
-                     them"
+                    "some MCP servers have mistakes and are left out; list them with `locum mcp \
+                     validate`"
                 );
             }
             definitions.extend(file.servers);
@@ -98,7 +98,7 @@ impl ServerPlan {
     }
 }
 
-fn of_settings(settings: &Settings) -> Result<Vec<ServerDefinition>, Fault> {
+fn of_settings(settings: &Settings) -> Result<Vec<ServerDefinition>, RunError> {
     let mut definitions = Vec::new();
     for (name, spec) in &settings.values.mcp {
         let start = format!("mcp.{name}.");
@@ -111,7 +111,7 @@ fn of_settings(settings: &Settings) -> Result<Vec<ServerDefinition>, Fault> {
         let definition = spec
             .clone()
             .check(name, &place)
-            .map_err(|wrong| Fault::setup(&place, format!("server `{name}`: {wrong}")))?;
+            .map_err(|wrong| RunError::usage(&place, format!("server `{name}`: {wrong}")))?;
         definitions.push(definition);
     }
     Ok(definitions)
@@ -127,16 +127,20 @@ pub fn facts_of(policy: &Policy, modes: &ModeSet, facts: &Facts) -> Vec<Facts> {
     calls.map(|mode| Facts { mode: mode.slug.clone(), ..facts.clone() }).collect()
 }
 
-/// Says in the log which servers are not there, and why.
-pub fn tell_missing(servers: &Servers<'_>) {
+/// Logs which servers did not start, and why.
+pub fn log_missing(servers: &Servers<'_>) {
     for (definition, standing, _) in servers.all() {
         match standing {
             Standing::Ready | Standing::Disabled => {}
             Standing::Refused(why) => {
-                tracing::info!(server = definition.name, why, "an MCP server is not started")
+                tracing::info!(
+                    server = definition.name,
+                    why,
+                    "MCP server not started: the policy refuses it"
+                )
             }
             Standing::Failed(why) => {
-                tracing::warn!(server = definition.name, why, "an MCP server is not there")
+                tracing::warn!(server = definition.name, why, "MCP server failed to start")
             }
         }
     }

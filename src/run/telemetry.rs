@@ -7,29 +7,31 @@ use std::path::Path;
 
 use crate::config::telemetry::Collector;
 use crate::run::models::PreparedModel;
-use crate::run::prepare::Prepared;
+use crate::run::prepare::PreparedRun;
 use locum_agent::report::trace::span::Parent;
 use locum_agent::report::trace::{self, TraceFacts, otlp};
 use locum_agent::session::journal::Journal;
 use locum_base::clock::Clock;
 use locum_models::transport::client;
 
-/// Tells the collector of the session whose journal lies in a folder, where the run has one.
-pub(super) async fn tell(prepared: &Prepared, folder: &Path, clock: &dyn Clock) {
-    let Some(collector) = &prepared.telemetry else { return };
-    let told = tokio::select! {
-        told = send(collector, prepared, folder) => told,
-        () = clock.sleep(collector.timeout) => Err(format!("the collector took longer than {} s", collector.timeout.as_secs_f64())),
+/// Sends the trace of the session whose journal lies in a folder, where the run has a collector.
+pub(super) async fn send(run: &PreparedRun, folder: &Path, clock: &dyn Clock) {
+    let Some(collector) = &run.telemetry else { return };
+    let sent = tokio::select! {
+        sent = send_trace(collector, run, folder) => sent,
+        () = clock.sleep(collector.timeout) => {
+            Err(format!("the collector took longer than {} s", collector.timeout.as_secs_f64()))
+        }
     };
-    if let Err(error) = told {
+    if let Err(error) = sent {
         tracing::warn!(%error, "the trace of this run was not sent");
     }
 }
 
-async fn send(collector: &Collector, prepared: &Prepared, folder: &Path) -> Result<(), String> {
+async fn send_trace(collector: &Collector, run: &PreparedRun, folder: &Path) -> Result<(), String> {
     let lines = Journal::read(folder).map_err(|error| error.to_string())?;
-    let spans = trace::spans(&lines, &facts(collector, prepared));
-    let hidden = prepared.redactor.plain_values();
+    let spans = trace::spans(&lines, &facts(collector, run));
+    let hidden = run.redactor.plain_values();
     for body in otlp::bodies(&spans, &collector.resource) {
         let body = hidden.hide(&body).into_owned();
         let status =
@@ -42,12 +44,13 @@ async fn send(collector: &Collector, prepared: &Prepared, folder: &Path) -> Resu
     Ok(())
 }
 
-fn facts(collector: &Collector, prepared: &Prepared) -> TraceFacts {
+fn facts(collector: &Collector, run: &PreparedRun) -> TraceFacts {
     TraceFacts {
-        main: prepared.main.traced.clone(),
-        task: prepared.task.traced.clone(),
-        condense: prepared.condense.as_ref().map(|model| model.traced.clone()),
-        own: prepared
+        main: run.models.main.traced.clone(),
+        task: run.models.task.traced.clone(),
+        condense: run.models.condense.as_ref().map(|model| model.traced.clone()),
+        own: run
+            .models
             .own
             .iter()
             .map(|(slug, PreparedModel { traced, .. })| (slug.clone(), traced.clone()))

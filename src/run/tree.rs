@@ -30,7 +30,7 @@ const TOLD_LIMIT: usize = 20;
 
 /// What the final tree is judged by.
 #[derive(Clone, Copy, Debug)]
-pub struct Judge<'a> {
+pub struct TreeJudge<'a> {
     /// The policy.
     pub policy: &'a Policy,
     /// Who asked and how.
@@ -47,7 +47,7 @@ pub struct Judge<'a> {
     pub approved: &'a [ApprovedCall],
 }
 
-impl Judge<'_> {
+impl TreeJudge<'_> {
     /// Returns why the commit may not be published, one sentence each; nothing when it may.
     #[must_use]
     pub fn objections(&self, committed: &Committed) -> Vec<String> {
@@ -254,7 +254,7 @@ pub(super) fn said(verdict: &Verdict) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{FILE_LIMIT_BYTES, Judge, TOTAL_LIMIT_BYTES};
+    use super::{FILE_LIMIT_BYTES, TOTAL_LIMIT_BYTES, TreeJudge};
     use locum_base::path::RepoPath;
     use locum_base::secret::{Redactor, Secret};
     use locum_modes::{Mode, builtin};
@@ -273,7 +273,7 @@ mod tests {
         let policy = Policy::parse(POLICY, "policy.yml").unwrap();
         let all = builtin::modes();
         let modes: Vec<&Mode> = all.iter().filter(|mode| mode.slug == slug).collect();
-        let judge = Judge {
+        let judge = TreeJudge {
             policy: &policy,
             facts: &Facts::default(),
             modes: &modes,
@@ -330,7 +330,7 @@ mod tests {
         ];
         let whole = commit(paths);
         assert_eq!(judged(&whole, "code"), Vec::<String>::new());
-        assert_eq!(Judge::new_executables(&whole), [&RepoPath::parse("new.sh").unwrap()]);
+        assert_eq!(TreeJudge::new_executables(&whole), [&RepoPath::parse("new.sh").unwrap()]);
     }
 
     #[test]

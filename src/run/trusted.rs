@@ -1,228 +1,265 @@
-//! What judges and shapes a run, read from the trusted ref and nowhere else: policy, modes,
-//! settings, rules files, jobs.
+//! `TrustedConfig`: what judges and shapes a run, read from one trusted commit and from nowhere
+//! else: settings, policy, modes, slash commands, skills, jobs.
 //!
-//! In: the repository and a commit. Out: texts, unparsed. The checkout's own copies are never read;
-//! where they differ from the trusted ones, the caller is told, because people wonder why their
-//! edit had no effect.
+//! In: the commit, the user's own files, the environment, flags. Out: what they hold, each file
+//! read and checked once, however many runs one event starts. Settings and policy are read at once;
+//! the rest when it is first asked for, so that a mistake stops only what needs the file.
 
-use crate::run::fault::Fault;
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use crate::config::environment::Environment;
+use crate::config::load::{self, ConfigFile, FlagValue, Layers};
+use crate::config::settings::Settings;
+use crate::run::error::RunError;
 use crate::run::job::Job;
-use locum_agent::tools::mcp::definition::{self, ServerFile};
-use locum_base::path::RepoPath;
-use locum_modes::ModeSource;
-use locum_modes::merge::ModeText;
-use locum_modes::places::{AGENT_FOLDERS, AGENTS_FILE, PROJECT_FILES, may_define};
-use locum_modes::prompts::PromptFile;
-use locum_modes::prompts::commands;
-use locum_modes::prompts::rules::{self, RuleFile};
-use locum_modes::prompts::skills::{self, SkillSet};
-use locum_policy::ignore::{IGNORE_FILES, IgnoreFiles};
-use locum_workspace::repo::{CommitId, Repo, TreeFile};
+use crate::run::run_request::NamedFile;
+use crate::run::source::FileSource;
+use crate::run::user::UserFolder;
+use locum_modes::ModeSet;
+use locum_modes::merge::{self, ModeText};
+use locum_modes::prompts::commands::{self, CommandSet};
+use locum_modes::prompts::rules::RuleFile;
+use locum_modes::prompts::skills::SkillSet;
+use locum_policy::Policy;
 
 /// Where a repository keeps its policy unless told otherwise.
 pub const POLICY_FILE: &str = ".locum/policy.yml";
 /// Where a repository keeps its settings.
 pub const CONFIG_FILE: &str = ".locum/config.yml";
-/// Where a repository keeps its jobs.
-pub const JOBS_FOLDER: &str = ".locum/jobs";
 
-/// Largest file read from the trusted ref, in bytes.
-pub const FILE_LIMIT_BYTES: u64 = 1024 * 1024;
-/// Most jobs and most rules files of one repository.
-pub const FILES_LIMIT: usize = 500;
-
-/// Reads files of one commit.
-#[derive(Clone, Copy)]
-pub struct Trusted<'a> {
-    /// The repository.
-    pub repo: &'a Repo,
-    /// The commit that is trusted.
-    pub commit: &'a CommitId,
+/// Where configuration comes from.
+#[derive(Clone)]
+pub struct ConfigOrigin<'a> {
+    /// The repository's files.
+    pub source: FileSource<'a>,
+    /// The user's own files.
+    pub user: UserFolder,
+    /// The environment.
+    pub environment: &'a Environment,
 }
 
-impl Trusted<'_> {
-    /// Reads one file; `None` when it is not there.
+impl ConfigOrigin<'_> {
+    /// Returns the settings: user file, the repository's file, environment, flags.
     ///
     /// # Errors
-    /// When the path is none, the file is too large, or git fails.
-    pub fn file(&self, path: &str) -> Result<Option<TreeFile>, Fault> {
-        let path = RepoPath::parse(path).map_err(|error| Fault::setup(path, error.to_string()))?;
-        self.repo
-            .file_at(self.commit, &path, FILE_LIMIT_BYTES)
-            .map_err(|error| Fault::setup(path.as_str(), error.to_string()))
+    /// Every mistake of every layer.
+    pub fn settings(&self, flags: &[FlagValue]) -> Result<Settings, RunError> {
+        SettingsFiles::read(self)?.load(self.environment, flags)
     }
 
-    /// Reads every file that may define modes.
+    /// Returns the text of every file that may define modes: the user's, the repository's.
     ///
     /// # Errors
-    /// As [`Trusted::file`].
-    pub fn mode_files(&self) -> Result<Vec<ModeText>, Fault> {
-        let mut files: Vec<TreeFile> = Vec::new();
-        for path in PROJECT_FILES.iter().copied().chain([AGENTS_FILE]) {
-            files.extend(self.file(path)?);
-        }
-        for folder in AGENT_FOLDERS {
-            files.extend(self.below(folder.path, &may_define)?);
-        }
-        let text = |file: TreeFile| ModeText {
-            source: ModeSource::Project { file: file.path.as_str().to_owned() },
-            text: file.text,
+    /// When one cannot be read.
+    pub fn mode_texts(&self) -> Result<Vec<ModeText>, RunError> {
+        let mut texts = self.user.mode_texts()?;
+        texts.extend(self.source.mode_texts()?);
+        Ok(texts)
+    }
+
+    /// Returns every slash command: the repository's, then the user's own.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or there are too many.
+    pub fn commands(&self) -> Result<CommandSet, RunError> {
+        let mut texts = self.source.texts(commands::FOLDERS, &commands::is_command_file)?;
+        texts.extend(self.user.commands()?);
+        Ok(CommandSet::read(&texts))
+    }
+}
+
+/// The files of settings, read once and merged with the flags of each run.
+struct SettingsFiles {
+    user: Option<ConfigFile>,
+    repository: Option<ConfigFile>,
+}
+
+impl SettingsFiles {
+    fn read(origin: &ConfigOrigin<'_>) -> Result<Self, RunError> {
+        let (user, repository) = (origin.user.settings()?, origin.source.file(CONFIG_FILE)?);
+        Ok(Self { user, repository })
+    }
+
+    fn load(&self, environment: &Environment, flags: &[FlagValue]) -> Result<Settings, RunError> {
+        let (user, repository) = (self.user.as_ref(), self.repository.as_ref());
+        Ok(load::load(&Layers { user, repository, environment, flags })?)
+    }
+}
+
+/// Everything that is read from one trusted commit.
+pub struct TrustedConfig<'a> {
+    /// Where it comes from.
+    pub origin: ConfigOrigin<'a>,
+    /// The settings.
+    pub settings: Settings,
+    /// Decides; what the ignore files hide is hidden in it.
+    pub policy: Rc<Policy>,
+    files: SettingsFiles,
+    flags: Vec<FlagValue>,
+    modes: OnceCell<ModeSet>,
+    commands: OnceCell<CommandSet>,
+    skills: OnceCell<SkillSet>,
+    rules: OnceCell<Vec<RuleFile>>,
+    jobs: OnceCell<Vec<Job>>,
+}
+
+impl<'a> TrustedConfig<'a> {
+    /// Loads settings and policy: the policy a person named, else the commit's, else the built-in
+    /// one.
+    ///
+    /// # Errors
+    /// Every mistake of the first file that has any.
+    pub fn load(
+        origin: ConfigOrigin<'a>,
+        flags: &[FlagValue],
+        policy: Option<&NamedFile>,
+    ) -> Result<Self, RunError> {
+        let files = SettingsFiles::read(&origin)?;
+        let settings = files.load(origin.environment, flags)?;
+        let file = match policy {
+            Some(named) => Some(named.clone()),
+            None => policy_file(&origin.source, &settings)?,
         };
-        Ok(files.into_iter().map(text).collect())
-    }
-
-    /// Reads the rules files of every mode that may run.
-    ///
-    /// # Errors
-    /// As [`Trusted::file`].
-    pub fn rules(&self, slugs: &[String]) -> Result<Vec<RuleFile>, Fault> {
-        let places = rules::places(slugs);
-        let mut files = Vec::new();
-        for folder in &places.folders {
-            files.extend(self.below(folder, &|path| {
-                slugs.iter().any(|slug| rules::is_rules_file(path, slug))
-            })?);
-        }
-        for file in &places.files {
-            files.extend(self.file(file)?);
-        }
-        Ok(files
-            .into_iter()
-            .map(|file| RuleFile { path: file.path.as_str().to_owned(), text: file.text })
-            .collect())
-    }
-
-    /// Reads every file of a slash command, the strongest folder first.
-    ///
-    /// # Errors
-    /// As [`Trusted::file`].
-    pub fn commands(&self) -> Result<Vec<PromptFile>, Fault> {
-        let mut files = Vec::new();
-        for folder in commands::FOLDERS {
-            files.extend(self.below(folder, &commands::is_command_file)?);
-        }
-        Ok(files
-            .into_iter()
-            .map(|file| PromptFile { path: file.path.as_str().to_owned(), text: file.text })
-            .collect())
-    }
-
-    /// Reads the skills of every mode that may run.
-    ///
-    /// # Errors
-    /// As [`Trusted::file`]; also every mistake of the first of our own files that has any.
-    pub fn skills(&self, slugs: &[String]) -> Result<SkillSet, Fault> {
-        let mut texts = Vec::new();
-        for folder in skills::folders(slugs) {
-            texts.extend(self.below(&folder, &skills::is_skill_file)?);
-        }
-        let texts: Vec<PromptFile> = texts
-            .into_iter()
-            .map(|file| PromptFile { path: file.path.as_str().to_owned(), text: file.text })
-            .collect();
-        let set = SkillSet::read(&texts);
-        match set.own_mistakes().first() {
-            Some((origin, mistakes)) => Err(Fault::file(origin, mistakes.to_vec())),
-            None => Ok(set),
-        }
-    }
-
-    /// Reads the files of other agents that define MCP servers, the weaker first.
-    ///
-    /// # Errors
-    /// As [`Trusted::file`]; mistakes are in what is returned.
-    pub fn server_files(&self) -> Result<Vec<(String, ServerFile)>, Fault> {
-        let mut files = Vec::new();
-        for path in definition::FILES {
-            files.extend(
-                self.file(path)?
-                    .map(|file| ((*path).to_owned(), ServerFile::parse(path, &file.text))),
-            );
-        }
-        Ok(files)
-    }
-
-    /// Reads the ignore files of the root.
-    ///
-    /// # Errors
-    /// As [`Trusted::file`]; also every mistake of the first ignore file that has any.
-    pub fn ignored(&self) -> Result<IgnoreFiles, Fault> {
-        let mut ignored = IgnoreFiles::default();
-        for name in IGNORE_FILES {
-            if let Some(file) = self.file(name)? {
-                ignored.add(name, &file.text).map_err(|mistakes| Fault::file(name, mistakes))?;
+        let named = settings.values.policy.as_deref().filter(|path| *path != POLICY_FILE);
+        let policy = match (file, named) {
+            (Some(file), _) => Policy::parse(&file.text, &file.name)?,
+            (None, Some(path)) => {
+                let message = format!("no such file in {}", origin.source);
+                return Err(RunError::usage(path, message)
+                    .hint("the policy is read from the trusted ref: commit it there"));
             }
-        }
-        Ok(ignored)
+            (None, None) => Policy::builtin(),
+        };
+        Ok(Self { flags: flags.to_vec(), ..Self::with_policy(origin, files, settings, policy)? })
     }
 
-    /// Reads every job.
+    /// Loads what an event is judged by; `None` when the commit holds no policy: then nothing is
+    /// started by events.
     ///
     /// # Errors
-    /// As [`Trusted::file`]; also every mistake of the first job file that has any.
-    pub fn jobs(&self) -> Result<Vec<Job>, Fault> {
-        let read = |file: TreeFile| {
-            let name = file.path.name()?.strip_suffix(".yml")?.to_owned();
-            Some(
-                Job::parse(&name, &file.text)
-                    .map_err(|mistakes| Fault::file(file.path.as_str(), mistakes)),
-            )
-        };
-        self.below(JOBS_FOLDER, &|_| true)?.into_iter().filter_map(read).collect()
+    /// Every mistake of the first file that has any.
+    pub fn load_for_event(
+        source: FileSource<'a>,
+        environment: &'a Environment,
+    ) -> Result<Option<Self>, RunError> {
+        let origin = ConfigOrigin { source, user: UserFolder::default(), environment };
+        let files = SettingsFiles::read(&origin)?;
+        let settings = files.load(environment, &[])?;
+        let Some(file) = policy_file(&origin.source, &settings)? else { return Ok(None) };
+        let policy = Policy::parse(&file.text, &file.name)?;
+        Self::with_policy(origin, files, settings, policy).map(Some)
     }
 
-    fn below(&self, folder: &str, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<TreeFile>, Fault> {
-        let root =
-            RepoPath::parse(folder).map_err(|error| Fault::setup(folder, error.to_string()))?;
-        let paths = self
-            .repo
-            .list_at(self.commit, &root, FILES_LIMIT)
-            .map_err(|error| Fault::setup(folder, error.to_string()))?;
-        paths
-            .iter()
-            .map(RepoPath::as_str)
-            .filter(|path| wanted(path))
-            .filter_map(|path| self.file(path).transpose())
-            .collect()
+    fn with_policy(
+        origin: ConfigOrigin<'a>,
+        files: SettingsFiles,
+        settings: Settings,
+        policy: Policy,
+    ) -> Result<Self, RunError> {
+        let policy = Rc::new(policy.with_ignored(origin.source.ignored()?));
+        Ok(Self {
+            origin,
+            settings,
+            policy,
+            files,
+            flags: Vec::new(),
+            modes: OnceCell::new(),
+            commands: OnceCell::new(),
+            skills: OnceCell::new(),
+            rules: OnceCell::new(),
+            jobs: OnceCell::new(),
+        })
+    }
+
+    /// Returns the settings of a run with flags of its own.
+    ///
+    /// # Errors
+    /// Every mistake in the flags.
+    pub fn settings_with(&self, flags: &[FlagValue]) -> Result<Settings, RunError> {
+        if flags == self.flags {
+            return Ok(self.settings.clone());
+        }
+        self.files.load(self.origin.environment, flags)
+    }
+
+    /// Returns every mode: built-in, the user's, the commit's.
+    ///
+    /// # Errors
+    /// Every mistake of every file.
+    pub fn modes(&self) -> Result<&ModeSet, RunError> {
+        once(&self.modes, || {
+            let merged = merge::merge(&self.origin.mode_texts()?, self.settings.values.mode_files)?;
+            for warning in merged.warnings {
+                tracing::warn!(%warning, "part of a mode file has no effect");
+            }
+            Ok(merged.modes)
+        })
+    }
+
+    /// Returns the slugs of the modes that may run.
+    ///
+    /// # Errors
+    /// As [`TrustedConfig::modes`].
+    pub fn runnable(&self) -> Result<Vec<String>, RunError> {
+        let allowed = &self.policy.settings().modes.allow;
+        let slugs = self.modes()?.iter().map(|mode| mode.slug.clone());
+        Ok(slugs.filter(|slug| allowed.contains(slug)).collect())
+    }
+
+    /// Returns every slash command.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or there are too many.
+    pub fn commands(&self) -> Result<&CommandSet, RunError> {
+        once(&self.commands, || self.origin.commands())
+    }
+
+    /// Returns the skills of every mode that may run.
+    ///
+    /// # Errors
+    /// When a file cannot be read; every mistake of the first of our own files that has any.
+    pub fn skills(&self) -> Result<&SkillSet, RunError> {
+        once(&self.skills, || {
+            let set = self.origin.source.skills(&self.runnable()?)?;
+            match set.own_mistakes().first() {
+                Some((origin, mistakes)) => Err(RunError::file(origin, mistakes.to_vec())),
+                None => Ok(set),
+            }
+        })
+    }
+
+    /// Returns the rules files of every mode that may run.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn rules(&self) -> Result<&[RuleFile], RunError> {
+        once(&self.rules, || self.origin.source.rules(&self.runnable()?)).map(Vec::as_slice)
+    }
+
+    /// Returns every job.
+    ///
+    /// # Errors
+    /// Every mistake of the first job file that has any.
+    pub fn jobs(&self) -> Result<&[Job], RunError> {
+        once(&self.jobs, || self.origin.source.jobs()).map(Vec::as_slice)
     }
 }
 
-#[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "a test changes the checkout behind the commit")]
-mod tests {
-    use super::Trusted;
-    use locum_base::path::RepoPath;
-    use locum_workspace::repo::Repo;
-    use locum_workspace::seed;
+/// Reads the repository's policy file, wherever the settings say it is.
+fn policy_file(
+    source: &FileSource<'_>,
+    settings: &Settings,
+) -> Result<Option<NamedFile>, RunError> {
+    let file = source.file(settings.values.policy.as_deref().unwrap_or(POLICY_FILE))?;
+    Ok(file.map(|file| NamedFile { name: file.origin, text: file.text }))
+}
 
-    #[test]
-    fn ignore_files_are_those_of_the_trusted_commit() {
-        let folder = tempfile::tempdir().unwrap();
-        let trusted = seed::repository(
-            folder.path(),
-            &[(".rooignore", "secrets/\n"), ("sub/.rooignore", "*\n")],
-            "first",
-        )
-        .unwrap();
-        std::fs::write(folder.path().join(".rooignore"), "").unwrap();
-        let repo = Repo::open(folder.path()).unwrap();
-        let ignored = Trusted { repo: &repo, commit: &trusted }.ignored().unwrap();
-        for (path, hidden) in [("secrets/a", true), ("sub/a", false)] {
-            assert_eq!(ignored.hidden(&RepoPath::parse(path).unwrap()).is_some(), hidden, "{path}");
-        }
+/// Returns what a cell holds, loading it the first time.
+fn once<T>(cell: &OnceCell<T>, load: impl FnOnce() -> Result<T, RunError>) -> Result<&T, RunError> {
+    if let Some(value) = cell.get() {
+        return Ok(value);
     }
-
-    #[test]
-    fn a_broken_ignore_file_is_told_with_its_place() {
-        let folder = tempfile::tempdir().unwrap();
-        let trusted =
-            seed::repository(folder.path(), &[(".locumignore", "a\n[z-a]\n")], "first").unwrap();
-        let fault = Trusted { repo: &Repo::open(folder.path()).unwrap(), commit: &trusted }
-            .ignored()
-            .unwrap_err();
-        assert_eq!(
-            fault.notes.iter().map(|note| note.place.as_str()).collect::<Vec<_>>(),
-            [".locumignore:2:1"]
-        );
-    }
+    let value = load()?;
+    Ok(cell.get_or_init(|| value))
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use locum::run::request::{EVENT_AGE_LIMIT, RUNS_PER_HOUR, Request, Situation, decide};
+use locum::run::request::{EVENT_AGE_LIMIT, RUNS_PER_HOUR, JobFacts, Request, RequestFacts, decide};
 use locum_forge::event;
 use locum_forge::{Permission, PullRequest};
 use locum_policy::Policy;
@@ -85,7 +85,7 @@ impl Scene {
         let modes = ["orchestrator", "architect", "code", "ask", "review"].map(str::to_owned);
         let recent_runs =
             case.at("config").at("runs_so_far").given().map_or(Ok(0), |count| count.count())?;
-        let situation = Situation {
+        let job = JobFacts {
             now: NOW.parse().map_err(|error| format!("{error}"))?,
             repository: defaults.at("repository").text()?,
             default_branch: defaults.at("default_branch").text()?,
@@ -93,6 +93,9 @@ impl Scene {
                 .at("ref")
                 .given()
                 .map_or(Ok("refs/heads/main"), |git_ref| git_ref.text())?,
+        };
+        let known = RequestFacts {
+            job,
             own_login: Some(defaults.at("bot_login").text()?),
             permission: permission(&case.at("actor"))?,
             restarted_by: restarted_by(case)?,
@@ -102,7 +105,7 @@ impl Scene {
             profiles: &[],
         };
         let decided = trigger.map_err(|error| error.to_string()).and_then(|trigger| {
-            decide(&trigger, triggers.as_ref(), &situation).map_err(|refused| refused.to_string())
+            decide(&trigger, triggers.as_ref(), &known).map_err(|refused| refused.to_string())
         });
         unheard_of(case, decided.is_err())?;
         Ok(Self { decided })

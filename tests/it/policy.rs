@@ -270,7 +270,7 @@ fn a_starter_policy_passes_its_own_check_and_overwrites_nothing() {
     for arguments in [["policy", "init"].as_slice(), &["init"]] {
         let refused = stage.run(arguments);
         assert!(
-            refused.code == Some(2) && refused.err.contains(".locum/policy.yml: is there already"),
+            refused.code == Some(2) && refused.err.contains(".locum/policy.yml: already exists"),
             "{refused:?}"
         );
     }

@@ -400,7 +400,7 @@ fn commands_are_listed_shown_and_checked() {
     assert_eq!(run(&["validate", ".roo/commands/release.md"]).status.code(), Some(0));
     let other = run(&["validate", "src/lib.rs"]);
     assert!(
-        other.status.code() == Some(2) && text(&other.stderr).contains("is no file of a command"),
+        other.status.code() == Some(2) && text(&other.stderr).contains("is not a command file"),
         "{}",
         text(&other.stderr)
     );

@@ -74,14 +74,10 @@ impl TaskEnv<'_> {
     ) -> ToolContext<'c> {
         ToolContext {
             run: RunTools {
-                policy: self.run.policy,
-                env: self.run.env,
-                sandbox: self.run.sandbox,
-                redactor: self.run.redactor,
-                gate: self.run.gate,
                 skills: Some(self.skills),
                 servers: Some(self.servers),
                 image_models: self.painters,
+                ..RunTools::bare(self.run)
             },
             checkout: &self.place.checkout,
             repo: &self.place.repo,

@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::tools::mcp::servers::Servers;
+use crate::env::RunEnv;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
@@ -74,6 +75,15 @@ pub struct RunTools<'a> {
     /// The models that generate images, by profile: the first is asked, the others are its
     /// fallbacks. Empty where there are none.
     pub image_models: &'a [String],
+}
+
+impl<'a> RunTools<'a> {
+    /// Returns what a run gives tools that no model calls: no skills, servers or image models.
+    #[must_use]
+    pub fn bare(env: RunEnv<'a>) -> Self {
+        let RunEnv { policy, env, sandbox, gate, redactor } = env;
+        Self { policy, env, sandbox, redactor, gate, skills: None, servers: None, image_models: &[] }
+    }
 }
 
 /// What becomes of the images that a tool comes upon.

@@ -3,9 +3,9 @@
 use jiff::SignedDuration;
 
 use crate::run::action::gate::{self, Admitted};
-use crate::run::action::{ActionEnd, Arrival, Found, reply_to};
-use crate::run::fault::Fault;
-use crate::run::request::{Refused, Wish};
+use crate::run::action::{ActionEnd, ActionEnv, ForgeEvent, reply_to};
+use crate::run::error::RunError;
+use crate::run::request::{Refused, RequestedAction};
 use locum_agent::report::markdown::{code, inline, marker};
 use locum_base::secret::Redactor;
 use locum_forge::posts::Posting;
@@ -17,16 +17,18 @@ use locum_policy::intent::Facts;
 ///
 /// # Errors
 /// When the forge cannot be asked.
-pub(super) async fn wish(
-    arrival: &Arrival<'_>,
-    found: &Found,
-    admitted: &Admitted,
-) -> Result<ActionEnd, Fault> {
-    let (what, body) = match &admitted.request.wish {
-        Wish::Help | Wish::Run | Wish::Decide(_) => ("help", help(admitted)),
-        Wish::Status => {
+pub(super) async fn question(
+    env: &ActionEnv<'_>,
+    admitted: &Admitted<'_>,
+) -> Result<ActionEnd, RunError> {
+    let event = &admitted.event;
+    let (what, body) = match &admitted.request.action {
+        RequestedAction::Help | RequestedAction::Run | RequestedAction::Decide(_) => {
+            ("help", help(admitted)?)
+        }
+        RequestedAction::Status => {
             let runs =
-                gate::recent_runs(arrival, &found.trigger, SignedDuration::from_hours(24)).await?;
+                gate::recent_runs(env, &event.trigger, SignedDuration::from_hours(24)).await?;
             (
                 "status",
                 format!(
@@ -36,27 +38,29 @@ pub(super) async fn wish(
             )
         }
     };
-    say(arrival, found, &admitted.policy, &admitted.request.facts, &body).await;
+    post(env, event, &admitted.config.policy, &admitted.request.facts, &body).await;
     Ok(ActionEnd::Answered { what: what.to_owned(), refused: false })
 }
 
-/// Tells why something was refused, naming the rule.
+/// Posts why something was refused, naming the rule; reports it as an answer.
 pub(super) async fn refusal(
-    arrival: &Arrival<'_>,
-    found: &Found,
+    env: &ActionEnv<'_>,
+    event: &ForgeEvent,
     policy: &Policy,
     refused: &Refused,
-) {
+) -> ActionEnd {
     let body = format!("Not started: {} (rule {}).", inline(&refused.why), code(refused.rule));
-    say(arrival, found, policy, &Facts::default(), &body).await;
+    post(env, event, policy, &Facts::default(), &body).await;
+    ActionEnd::Answered { what: refused.to_string(), refused: true }
 }
 
-fn help(admitted: &Admitted) -> String {
-    let triggers = &admitted.policy.settings().triggers;
+fn help(admitted: &Admitted<'_>) -> Result<String, RunError> {
+    let triggers = &admitted.config.policy.settings().triggers;
     let prefix = triggers.comment.as_ref().map_or("/locum", |comment| comment.prefix.as_str());
-    let allowed = &admitted.policy.settings().modes.allow;
+    let allowed = &admitted.config.policy.settings().modes.allow;
     let modes: Vec<String> = admitted
-        .modes
+        .config
+        .modes()?
         .iter()
         .filter(|mode| allowed.contains(&mode.slug))
         .map(|mode| {
@@ -67,25 +71,25 @@ fn help(admitted: &Admitted) -> String {
             )
         })
         .collect();
-    format!(
+    Ok(format!(
         "Write {} at the start of a line.\n\n**Modes**\n\n{}\n\n**Also**: `fix`, `plan`, \
          `status`, `help`; and `approve`, `deny`, `answer` for what a run waits \
          for.\n\n**Flags**: `--mode`, `--model`, `--budget`, `--paths`, `--dry-run`, `--new-pr`. \
          They can only tighten the policy.",
         code(&format!("{prefix} [mode] [--flag=value] what to do")),
         modes.join("\n")
-    )
+    ))
 }
 
 /// Posts an answer where it was asked, when the policy lets it.
-async fn say(arrival: &Arrival<'_>, found: &Found, policy: &Policy, facts: &Facts, body: &str) {
-    let Some(subject) = &found.trigger.subject else { return };
-    let asked = found
+async fn post(env: &ActionEnv<'_>, event: &ForgeEvent, policy: &Policy, facts: &Facts, body: &str) {
+    let Some(subject) = &event.trigger.subject else { return };
+    let asked = event
         .trigger
         .comment
         .as_ref()
         .map_or_else(|| "label".to_owned(), |comment| comment.id.to_string());
-    let marker = marker("answer", &[("comment", &asked), ("run", &arrival.job.run_id)]);
+    let marker = marker("answer", &[("comment", &asked), ("run", &env.job.run_id)]);
     let prefix = policy
         .settings()
         .triggers
@@ -94,13 +98,13 @@ async fn say(arrival: &Arrival<'_>, found: &Found, policy: &Policy, facts: &Fact
         .map_or_else(String::new, |comment| comment.prefix.clone());
     let rules = TextRules { markers: vec![marker.clone()], prefix, ..TextRules::default() };
     let body = sanitise::markdown(&format!("{marker}\n{body}"), &rules, &Redactor::new([]));
-    let posting = match reply_to(&found.trigger) {
+    let posting = match reply_to(&event.trigger) {
         Some(comment) => Posting::Reply { number: subject.number, comment, marker, body },
         None => Posting::Comment { number: subject.number, marker, body },
     };
     match policy.admit(posting, facts) {
         Ok(permit) => {
-            if let Err(error) = arrival.forge.post(permit).await {
+            if let Err(error) = env.forge.post(permit).await {
                 tracing::warn!(%error, "the answer was not posted");
             }
         }

@@ -11,16 +11,18 @@
 use serde::{Deserialize, Serialize};
 
 use crate::run::action::gate::{PROGRESS, thread_of};
-use crate::run::action::{Arrival, Found, refs};
-use crate::run::fault::Fault;
-use crate::run::prepare::{Order, Prepared};
+use crate::run::action::{ActionEnv, ForgeEvent, SessionRun, refs};
+use crate::run::error::RunError;
+use crate::run::prepare::PreparedRun;
+use crate::run::publish::Destination;
+use crate::run::run_request::RunRequest;
 use locum_agent::report::markdown;
 use locum_agent::session::hold;
 use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::outcome::Outcome;
 use locum_forge::OwnComment;
-use locum_forge::posts::{OwnReaction, ReactionTarget};
+use locum_forge::posts::OwnReaction;
 use locum_policy::intent::{Act, Facts, Intent, Publication};
 use locum_policy::{Permit, Policy};
 use locum_workspace::carried::SESSION_REFS;
@@ -36,30 +38,14 @@ const SWEPT_AT_ONCE: usize = 10;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Carried {
     /// What is run.
-    pub(super) order: Order,
-    /// The branch pull requests are made against.
-    pub(super) base_branch: String,
-    /// The hidden line of the run's comment.
-    pub(super) marker: String,
-    /// What the first command was written on.
-    pub(super) reaction: Option<ReactionTarget>,
-    /// The review comment that is answered in its thread.
-    pub(super) reply_to: Option<u64>,
-    /// Login of who asked.
-    pub(super) requested_by: Option<String>,
-    /// The issue opened for the decision, where the run has no other place.
-    #[serde(default)]
-    pub(super) thread: Option<u64>,
-    /// What says that it was seen, until it is over.
+    #[serde(rename = "order")]
+    pub(super) request: RunRequest,
+    /// Where results go.
+    #[serde(flatten)]
+    pub(super) destination: Destination,
+    /// Reactions that say that it was seen, until it is over.
     #[serde(default)]
     pub(super) seen: Vec<OwnReaction>,
-}
-
-impl Carried {
-    /// Returns the issue or pull request where people decide.
-    pub(super) fn thread(&self) -> Option<u64> {
-        self.order.subject.thread().or(self.thread)
-    }
 }
 
 /// Where a session waits, as our own comment says.
@@ -105,16 +91,16 @@ impl Waits {
 /// # Errors
 /// When the forge does not answer.
 pub(super) async fn waiting(
-    arrival: &Arrival<'_>,
-    found: &Found,
+    env: &ActionEnv<'_>,
+    event: &ForgeEvent,
     id: Option<&str>,
-) -> Result<Vec<Waits>, Fault> {
-    let Some(subject) = &found.trigger.subject else { return Ok(Vec::new()) };
-    let ours = arrival
+) -> Result<Vec<Waits>, RunError> {
+    let Some(subject) = &event.trigger.subject else { return Ok(Vec::new()) };
+    let ours = env
         .forge
         .own_comments(thread_of(subject), PROGRESS, None)
         .await
-        .map_err(Fault::machine)?;
+        .map_err(RunError::internal)?;
     Ok(ours
         .iter()
         .filter_map(Waits::parse)
@@ -122,17 +108,16 @@ pub(super) async fn waiting(
         .collect())
 }
 
-/// Puts a session that waits for a person onto its ref, which held `from`; returns the hidden line
-/// for the run's comment.
+/// Puts a session that waits for a person onto its ref; returns the hidden line for the run's
+/// comment, `None` when it waits for nothing.
 ///
 /// # Errors
 /// Why it cannot be carried, as part of a sentence.
 pub(super) async fn keep(
-    arrival: &Arrival<'_>,
-    prepared: &Prepared,
-    folder: &std::path::Path,
+    env: &ActionEnv<'_>,
+    session: &SessionRun,
     outcome: &Outcome,
-    (thread, from): (Result<u64, String>, Option<&CommitId>),
+    thread: Result<u64, String>,
 ) -> Result<Option<String>, String> {
     let held = outcome.held.as_ref().map(|held| held.id.clone());
     let Some(id) = held.or_else(|| outcome.question.as_ref().map(|question| question.id.clone()))
@@ -140,24 +125,21 @@ pub(super) async fn keep(
         return Ok(None);
     };
     let thread = thread?;
-    let journal = Journal::bytes(folder, CARRIED_LIMIT_BYTES).map_err(|error| error.to_string())?;
+    let journal =
+        Journal::bytes(&session.folder, CARRIED_LIMIT_BYTES).map_err(|error| error.to_string())?;
+    let (run, plan) = (&session.run, &session.run.plan);
     let checkpoint = outcome.checkpoint.as_ref().unwrap_or(&outcome.base);
-    let parents: Vec<&CommitId> = [checkpoint, &outcome.base, &prepared.plan.trusted]
-        .into_iter()
-        .chain(&outcome.apart)
-        .collect();
-    let repo = &arrival.workspace.repo;
+    let parents: Vec<&CommitId> =
+        [checkpoint, &outcome.base, &plan.trusted].into_iter().chain(&outcome.apart).collect();
+    let repo = &env.workspace.repo;
     let commit = repo
         .carry(&[(JOURNAL_FILE, &journal)], &parents, &waits_words(&id, thread))
         .map_err(|error| error.to_string())?;
-    let permit = permit(&prepared.policy, &prepared.plan.facts)?;
-    let session = prepared.plan.session.clone();
-    let moved = arrival
-        .git
-        .push_session(&permit, arrival.remote, session.as_str(), (from, Some(&commit)))
-        .await;
+    let permit = permit(&run.policy, &plan.facts)?;
+    let moves = (session.start.claim(), Some(&commit));
+    let moved = env.git.push_session(&permit, env.remote, plan.session.as_str(), moves).await;
     moved.map_err(|error| format!("the session cannot be kept in the repository: {error}"))?;
-    Ok(Some(Waits { session, commit, id }.line()))
+    Ok(Some(Waits { session: plan.session.clone(), commit, id }.line()))
 }
 
 /// What the commit of a session says: it waits on this thread and on no other.
@@ -167,48 +149,58 @@ pub(super) fn waits_words(id: &str, thread: u64) -> String {
 
 /// Takes away what waited for longer than anything may: sessions nobody decided on, and claims
 /// whose run was killed.
-pub(super) async fn sweep(arrival: &Arrival<'_>, policy: &Policy, facts: &Facts) {
-    let Ok(kept) = arrival.git.sessions(arrival.remote).await else { return };
-    let now_s = arrival.clock.now().as_second();
+pub(super) async fn sweep(env: &ActionEnv<'_>, policy: &Policy, facts: &Facts) {
+    let Ok(kept) = env.git.sessions(env.remote).await else { return };
+    let now_s = env.clock.now().as_second();
     let is_over = |since_s: i64| now_s - since_s > hold::WAIT_LIMIT.as_secs();
     let old = kept.into_iter().filter(|(session, _)| {
         SessionId::parse(session).and_then(|id| id.made_at_s()).is_some_and(is_over)
     });
     for (session, tip) in old.take(SWEPT_AT_ONCE) {
         let name = format!("{SESSION_REFS}{session}");
-        let fetched = arrival
-            .git
-            .fetch(arrival.remote, &format!("+{name}:{name}"), refs::depth_of(arrival, 1))
-            .await;
+        let fetched =
+            env.git.fetch(env.remote, &format!("+{name}:{name}"), refs::depth_of(env, 1)).await;
         // A session may be older than what it waits for now.
-        if fetched.is_err() || !arrival.workspace.repo.time_of(&tip).is_ok_and(is_over) {
+        if fetched.is_err() || !env.workspace.repo.time_of(&tip).is_ok_and(is_over) {
             continue;
         }
         let Ok(permit) = permit(policy, facts) else { return };
-        match arrival.git.push_session(&permit, arrival.remote, &session, (Some(&tip), None)).await
-        {
-            Ok(()) => tracing::info!(session, "a session that nobody decided on is removed"),
+        match env.git.push_session(&permit, env.remote, &session, (Some(&tip), None)).await {
+            Ok(()) => tracing::info!(session, "removed a session that nobody decided on"),
             Err(error) => {
-                tracing::warn!(%error, session, "a session that is over stays on its ref")
+                tracing::warn!(%error, session, "could not remove an expired session from its ref")
             }
         }
     }
 }
 
-/// Takes a session off its ref, which held `from`. What cannot be taken off is only in the way of
-/// nobody.
-pub(super) async fn drop_off(arrival: &Arrival<'_>, prepared: &Prepared, from: &CommitId) {
-    let session = prepared.plan.session.as_str();
-    let done = match permit(&prepared.policy, &prepared.plan.facts) {
-        Ok(permit) => arrival
+/// Takes a session off its ref, which held `from`. One that stays does no harm.
+pub(super) async fn drop_off(env: &ActionEnv<'_>, run: &PreparedRun, from: &CommitId) {
+    let session = run.plan.session.as_str();
+    let done = match permit(&run.policy, &run.plan.facts) {
+        Ok(permit) => env
             .git
-            .push_session(&permit, arrival.remote, session, (Some(from), None))
+            .push_session(&permit, env.remote, session, (Some(from), None))
             .await
             .map_err(|error| error.to_string()),
         Err(refusal) => Err(refusal),
     };
     if let Err(why) = done {
-        tracing::warn!(%why, session, "the carried session stays on its ref");
+        tracing::warn!(%why, session, "could not remove the ended session from its ref");
+    }
+}
+
+/// Why a session is not resumed.
+pub(super) enum NotTaken {
+    /// For this reason, which who asked is told.
+    Refused(String),
+    /// The machine, the forge or the program failed.
+    Failed(RunError),
+}
+
+impl From<RunError> for NotTaken {
+    fn from(error: RunError) -> Self {
+        Self::Failed(error)
     }
 }
 
@@ -216,32 +208,31 @@ pub(super) async fn drop_off(arrival: &Arrival<'_>, prepared: &Prepared, from: &
 /// workflow run's claim on it.
 ///
 /// # Errors
-/// When git fails; the inner error says why the session cannot be taken.
+/// Why the session cannot be taken.
 pub(super) async fn fetch(
-    arrival: &Arrival<'_>,
-    found: &Found,
+    env: &ActionEnv<'_>,
+    event: &ForgeEvent,
     waits: &Waits,
-) -> Result<Result<CommitId, String>, Fault> {
+) -> Result<CommitId, NotTaken> {
     let name = format!("{SESSION_REFS}{}", waits.session);
-    let depth = refs::depth_of(arrival, 3);
-    if let Err(error) = arrival.git.fetch(arrival.remote, &format!("+{name}:{name}"), depth).await {
-        return Ok(Err(format!("the session is no longer kept in the repository: {error}")));
-    }
-    let repo = &arrival.workspace.repo;
-    let tip = repo.commit_of(&name).map_err(Fault::machine)?;
+    let depth = refs::depth_of(env, 3);
+    let fetched = env.git.fetch(env.remote, &format!("+{name}:{name}"), depth).await;
+    fetched.map_err(|error| {
+        NotTaken::Refused(format!("the session is no longer kept in the repository: {error}"))
+    })?;
+    let repo = &env.workspace.repo;
+    let tip = repo.commit_of(&name).map_err(RunError::internal)?;
     if tip == waits.commit {
-        return Ok(Ok(tip));
+        return Ok(tip);
     }
-    let (message, parent) = repo.message_of(&tip).map_err(Fault::machine)?;
-    if parent.as_ref() != Some(&waits.commit) {
-        return Ok(Err(
-            "the session in the repository is not the one that the run's comment names".to_owned(),
-        ));
-    }
-    if message == claim_words(arrival, found) {
-        return Ok(Ok(tip));
-    }
-    Ok(Err(format!("that was decided already ({})", message.trim())))
+    let (message, parent) = repo.message_of(&tip).map_err(RunError::internal)?;
+    Err(NotTaken::Refused(if parent.as_ref() != Some(&waits.commit) {
+        "the session in the repository is not the one that the run's comment names".to_owned()
+    } else if message == claim_words(env, event) {
+        return Ok(tip);
+    } else {
+        format!("that was decided already ({})", message.trim())
+    }))
 }
 
 /// Moves the ref on, so that nobody else decides: from what was fetched to this workflow run's
@@ -250,10 +241,9 @@ pub(super) async fn fetch(
 /// # Errors
 /// Why it cannot be had.
 pub(super) async fn claim(
-    arrival: &Arrival<'_>,
-    found: &Found,
-    policy: &Policy,
-    facts: &Facts,
+    env: &ActionEnv<'_>,
+    event: &ForgeEvent,
+    run: &PreparedRun,
     waits: &Waits,
     tip: &CommitId,
 ) -> Result<CommitId, String> {
@@ -261,15 +251,15 @@ pub(super) async fn claim(
         // A job that was started again: the claim is its own.
         return Ok(tip.clone());
     }
-    let claim = arrival
+    let claim = env
         .workspace
         .repo
-        .remark(tip, &claim_words(arrival, found))
+        .remark(tip, &claim_words(env, event))
         .map_err(|error| error.to_string())?;
-    let permit = permit(policy, facts)?;
-    let moved = arrival
+    let permit = permit(&run.policy, &run.plan.facts)?;
+    let moved = env
         .git
-        .push_session(&permit, arrival.remote, waits.session.as_str(), (Some(tip), Some(&claim)))
+        .push_session(&permit, env.remote, waits.session.as_str(), (Some(tip), Some(&claim)))
         .await;
     moved.map_err(|error| {
         format!("somebody else has just decided, or the session cannot be moved on: {error}")
@@ -278,9 +268,9 @@ pub(super) async fn claim(
 }
 
 /// Attempts of one workflow run follow each other; two runs may go on at once.
-fn claim_words(arrival: &Arrival<'_>, found: &Found) -> String {
-    let comment = found.trigger.comment.as_ref().map_or(0, |comment| comment.id);
-    format!("taken by comment {comment} in workflow run {}\n", arrival.job.run_id)
+fn claim_words(env: &ActionEnv<'_>, event: &ForgeEvent) -> String {
+    let comment = event.trigger.comment.as_ref().map_or(0, |comment| comment.id);
+    format!("taken by comment {comment} in workflow run {}\n", env.job.run_id)
 }
 
 /// The act of keeping a session in the repository: it belongs to the comment that asks.

@@ -1,120 +1,109 @@
 //! A comment that decides on what a run stopped for: the session is fetched, checked, claimed, and
-//! goes on at exactly that call.
+//! resumes at exactly that call.
 //!
-//! In: an admitted event whose comment says yes, no or answers. Out: the run that went on; or a
-//! refusal, told on the thread, with the reason: nothing of that name, another policy, new commits,
-//! decided already, too late.
+//! In: an admitted event whose comment approves, denies or answers. Out: the run that resumed; or a
+//! refusal, posted on the thread, with the reason: nothing of that name, another policy, new
+//! commits, decided already, too late.
 
-use futures::future::BoxFuture;
-
-use crate::run::action::carry::{self, CARRIED_LIMIT_BYTES, Carried, Waits};
+use crate::run::action::carry::{self, CARRIED_LIMIT_BYTES, Carried, NotTaken, Waits};
 use crate::run::action::gate::Admitted;
-use crate::run::action::{ActionEnd, Arrival, Course, Found, answer, carry_out, reaction_target};
-use crate::run::execute::{self, Beginning};
-use crate::run::fault::Fault;
-use crate::run::prepare::{self, Prepared, UserFiles};
-use crate::run::request::{Answer, Refused, Said};
-use locum_agent::session::event::{Decided, JournalLine};
+use crate::run::action::{ActionEnd, ActionEnv, RunControl, SessionRun, Start, answer, carry_out};
+use crate::run::error::RunError;
+use crate::run::execute;
+use crate::run::prepare::{self, PreparedRun};
+use crate::run::publish::Destination;
+use crate::run::request::{DecisionRequest, Notice, Refused};
+use crate::run::source::FileSource;
+use crate::run::trusted::{ConfigOrigin, TrustedConfig};
+use crate::run::user::UserFolder;
+use locum_agent::session::event::Decided;
 use locum_agent::session::hold;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::state::State;
 use locum_base::path::RepoPath;
-use locum_workspace::repo::CommitId;
 
-/// Goes on with the session that a comment decides on.
+/// Resumes the session that a comment decides on.
 ///
 /// # Errors
 /// When the set-up is wrong or the machine fails.
 pub(super) async fn decide(
-    arrival: &Arrival<'_>,
-    found: &Found,
-    admitted: &Admitted,
-    said: &Said,
-    cancelled: BoxFuture<'static, ()>,
-    watch: &mut dyn FnMut(&JournalLine, &State),
-) -> Result<ActionEnd, Fault> {
-    match take(arrival, found, admitted, said).await? {
-        Ok(taken) => go_on(arrival, found, taken, cancelled, watch).await,
-        Err(why) => {
-            let refused = Refused { why, rule: "decide", answer: Answer::Told };
-            answer::refusal(arrival, found, &admitted.policy, &refused).await;
-            Ok(ActionEnd::Answered { what: refused.to_string(), refused: true })
+    env: &ActionEnv<'_>,
+    admitted: &Admitted<'_>,
+    decision: &DecisionRequest,
+    control: RunControl<'_>,
+) -> Result<ActionEnd, RunError> {
+    match take(env, admitted, decision).await {
+        Ok(session) => carry_out(env, &admitted.event, session, control).await,
+        Err(NotTaken::Failed(error)) => Err(error),
+        Err(NotTaken::Refused(why)) => {
+            let refused = Refused { why, rule: "decide", notice: Notice::Posted };
+            Ok(answer::refusal(env, &admitted.event, &admitted.config.policy, &refused).await)
         }
     }
 }
 
-/// A session that is ours to go on with.
-struct Taken {
-    carried: Carried,
-    prepared: Prepared,
-    folder: std::path::PathBuf,
-    claim: CommitId,
-}
-
 /// Finds, checks, decides and claims, in this order; the checkout is touched last.
 async fn take(
-    arrival: &Arrival<'_>,
-    found: &Found,
-    admitted: &Admitted,
-    said: &Said,
-) -> Result<Result<Taken, String>, Fault> {
-    let waits = match one_of(carry::waiting(arrival, found, said.id.as_deref()).await?, said) {
-        Ok(waits) => waits,
-        Err(why) => return Ok(Err(why)),
-    };
-    let tip = match carry::fetch(arrival, found, &waits).await? {
-        Ok(tip) => tip,
-        Err(why) => return Ok(Err(why)),
-    };
-    let thread = found.trigger.subject.as_ref().map_or(0, |subject| subject.number);
-    let (words, _) = arrival.workspace.repo.message_of(&waits.commit).map_err(Fault::machine)?;
-    if words != carry::waits_words(&waits.id, thread) {
-        return Ok(Err("the session waits on another issue or pull request".to_owned()));
+    env: &ActionEnv<'_>,
+    admitted: &Admitted<'_>,
+    decision: &DecisionRequest,
+) -> Result<SessionRun, NotTaken> {
+    let event = &admitted.event;
+    let waiting = carry::waiting(env, event, decision.id.as_deref()).await?;
+    let waits = one_of(waiting, decision).map_err(NotTaken::Refused)?;
+    let tip = carry::fetch(env, event, &waits).await?;
+    let thread = event.trigger.subject.as_ref().map(|subject| subject.number);
+    let (words, _) = env.workspace.repo.message_of(&waits.commit).map_err(RunError::internal)?;
+    if words != carry::waits_words(&waits.id, thread.unwrap_or_default()) {
+        let why = "the session waits on another issue or pull request";
+        return Err(NotTaken::Refused(why.to_owned()));
     }
-    let journal = match journal_of(arrival, &waits)? {
-        Ok(journal) => journal,
-        Err(why) => return Ok(Err(why)),
-    };
-    let (carried, hash) = match checked(found, admitted, &waits, &journal) {
-        Ok(checked) => checked,
-        Err(why) => return Ok(Err(why)),
-    };
-    let prepared = prepare::prepare(
-        carried.order.clone(),
-        arrival.workspace,
-        &UserFiles::default(),
-        arrival.environment,
-    )?;
-    if prepared.plan.policy.hash != hash {
-        return Ok(Err("the session was judged by another policy".to_owned()));
+    let journal = journal_of(env, &waits)?;
+    let carried = checked(admitted, &waits, &journal).map_err(NotTaken::Refused)?;
+    let run = prepare(env, admitted, &carried)?;
+    if run.plan.policy.hash != admitted.config.policy.hash() {
+        return Err(NotTaken::Refused("the session was judged by another policy".to_owned()));
     }
-    let sessions = prepared
-        .settings
-        .session_folder()
-        .map_err(|error| Fault::setup(error.place, error.message))?;
-    let folder = execute::folder_of(&sessions, &prepared.plan.session);
-    Journal::put(&folder, journal.as_bytes()).map_err(Fault::machine)?;
-    let state = State::of(&Journal::read(&folder).map_err(Fault::machine)?);
-    let decision = Decided {
+    let sessions = run.settings.session_folder().map_err(RunError::from)?;
+    let folder = execute::folder_of(&sessions, &run.plan.session);
+    Journal::put(&folder, journal.as_bytes()).map_err(RunError::internal)?;
+    let state = State::of(&Journal::read(&folder).map_err(RunError::internal)?);
+    let decided = Decided {
         id: waits.id.clone(),
-        by: found.trigger.actor.login.clone(),
-        word: said.word.clone(),
+        by: event.trigger.actor.login.clone(),
+        word: decision.word.clone(),
     };
-    if let Err(why) = hold::decide(&folder, decision, arrival.clock.now()) {
-        return Ok(Err(why.to_string()));
+    hold::decide(&folder, decided, env.clock.now())
+        .map_err(|why| NotTaken::Refused(why.to_string()))?;
+    let claim = carry::claim(env, event, &run, &waits, &tip).await.map_err(NotTaken::Refused)?;
+    bring_back(env, &run, &state)?;
+    let destination = Destination { thread, ..carried.destination };
+    let carried = Carried { destination, ..carried };
+    Ok(SessionRun { run, folder, carried, start: Start::Resumed { claim } })
+}
+
+/// Prepares the run again, from the commit that was trusted when it began.
+fn prepare(
+    env: &ActionEnv<'_>,
+    admitted: &Admitted<'_>,
+    carried: &Carried,
+) -> Result<PreparedRun, RunError> {
+    let request = carried.request.clone();
+    if request.trusted == admitted.event.trusted {
+        return prepare::prepare(request, &admitted.config, env.workspace);
     }
-    let facts = &prepared.plan.facts;
-    let claim = match carry::claim(arrival, found, &prepared.policy, facts, &waits, &tip).await {
-        Ok(claim) => claim,
-        Err(why) => return Ok(Err(why)),
+    let origin = ConfigOrigin {
+        source: FileSource::Commit(&env.workspace.repo, request.trusted.clone()),
+        user: UserFolder::default(),
+        environment: env.environment,
     };
-    bring_back(arrival, &prepared, &state)?;
-    Ok(Ok(Taken { carried, prepared, folder, claim }))
+    let config = TrustedConfig::load(origin, &[], None)?;
+    prepare::prepare(request, &config, env.workspace)
 }
 
 /// Returns the one session that is meant.
-fn one_of(mut waiting: Vec<Waits>, said: &Said) -> Result<Waits, String> {
-    match (waiting.len(), &said.id) {
+fn one_of(mut waiting: Vec<Waits>, decision: &DecisionRequest) -> Result<Waits, String> {
+    match (waiting.len(), &decision.id) {
         (1, _) => Ok(waiting.remove(0)),
         (0, Some(id)) => Err(format!("nothing waits here under the name `{id}`")),
         (0, None) => Err("no question waits here".to_owned()),
@@ -124,78 +113,52 @@ fn one_of(mut waiting: Vec<Waits>, said: &Said) -> Result<Waits, String> {
     }
 }
 
-fn journal_of(arrival: &Arrival<'_>, waits: &Waits) -> Result<Result<String, String>, Fault> {
-    let path = RepoPath::parse(JOURNAL_FILE).map_err(Fault::machine)?;
-    let file = arrival.workspace.repo.file_at(&waits.commit, &path, CARRIED_LIMIT_BYTES);
-    Ok(match file {
+fn journal_of(env: &ActionEnv<'_>, waits: &Waits) -> Result<String, NotTaken> {
+    let path = RepoPath::parse(JOURNAL_FILE).map_err(RunError::internal)?;
+    match env.workspace.repo.file_at(&waits.commit, &path, CARRIED_LIMIT_BYTES) {
         Ok(Some(file)) => Ok(file.text),
-        Ok(None) => Err("the kept session has no journal".to_owned()),
-        Err(error) => Err(format!("the kept session cannot be read: {error}")),
-    })
+        Ok(None) => Err(NotTaken::Refused("the kept session has no journal".to_owned())),
+        Err(error) => Err(NotTaken::Refused(format!("the kept session cannot be read: {error}"))),
+    }
 }
 
 /// Checks that the session is about this thread, and that what it was judged by and started from is
 /// what is there now.
-fn checked(
-    found: &Found,
-    admitted: &Admitted,
-    waits: &Waits,
-    journal: &str,
-) -> Result<(Carried, String), String> {
+fn checked(admitted: &Admitted<'_>, waits: &Waits, journal: &str) -> Result<Carried, String> {
+    let (event, hash) = (&admitted.event, admitted.config.policy.hash());
     let start = Journal::start_in(journal)
         .map_err(|why| format!("the kept session cannot be read: {why}"))?;
     let carried: Carried = serde_json::from_value(start.caller.clone())
         .map_err(|error| format!("the kept session cannot go on here: {error}"))?;
-    if start.id != waits.session
-        || carried.order.session != waits.session
-        || carried.order.base != start.base
-    {
+    let request = &carried.request;
+    if start.id != waits.session || request.session != waits.session || request.base != start.base {
         return Err("the kept session is not the one that the run's comment names".to_owned());
     }
-    let thread = found.trigger.subject.as_ref().map(|subject| subject.number);
-    if carried.order.subject.thread().is_some_and(|own| Some(own) != thread) {
+    let thread = event.trigger.subject.as_ref().map(|subject| subject.number);
+    if request.subject.thread().is_some_and(|own| Some(own) != thread) {
         return Err("the session belongs to another issue or pull request".to_owned());
     }
-    if start.policy_hash != admitted.policy.hash() {
+    if start.policy_hash != hash {
         return Err(format!(
             "the policy, or an ignore file, is another one since ({} then, {} now); ask for the \
              task again",
             locum_base::text::head(&start.policy_hash, 12),
-            locum_base::text::head(admitted.policy.hash(), 12)
+            locum_base::text::head(hash, 12)
         ));
     }
-    match &found.pull_request {
+    match &event.pull_request {
         Some(now) if now.head_sha != start.base.0 => {
             Err("the pull request has new commits since; ask for the task again".to_owned())
         }
-        Some(_) | None => Ok((carried, start.policy_hash.clone())),
+        Some(_) | None => Ok(carried),
     }
 }
 
 /// Brings the checkout to where the session stopped.
-fn bring_back(arrival: &Arrival<'_>, prepared: &Prepared, state: &State) -> Result<(), Fault> {
-    let repo = &arrival.workspace.repo;
-    repo.switch_to(&prepared.plan.base).map_err(Fault::machine)?;
+fn bring_back(env: &ActionEnv<'_>, run: &PreparedRun, state: &State) -> Result<(), RunError> {
+    let repo = &env.workspace.repo;
+    repo.switch_to(&run.plan.base).map_err(RunError::internal)?;
     let Some(checkpoint) = &state.tree.checkpoint else { return Ok(()) };
     let touched = state.tree.touched.keys().cloned().collect();
-    repo.take_up(prepared.plan.session.as_str(), checkpoint, &touched).map_err(Fault::machine)
-}
-
-async fn go_on(
-    arrival: &Arrival<'_>,
-    found: &Found,
-    taken: Taken,
-    cancelled: BoxFuture<'static, ()>,
-    watch: &mut dyn FnMut(&JournalLine, &State),
-) -> Result<ActionEnd, Fault> {
-    let Taken { carried, prepared, folder, claim } = taken;
-    let carried =
-        Carried { thread: found.trigger.subject.as_ref().map(|subject| subject.number), ..carried };
-    let course = Course {
-        reaction: reaction_target(&found.trigger),
-        carried,
-        beginning: Beginning::Resumed,
-        from: Some(claim),
-    };
-    carry_out(arrival, prepared, folder, course, cancelled, watch).await
+    repo.take_up(run.plan.session.as_str(), checkpoint, &touched).map_err(RunError::internal)
 }

@@ -1,113 +1,135 @@
 //! The gate of the Action: what is asked of the forge, in which order, before anything runs. The
 //! decision itself is `request`'s.
 
+use std::rc::Rc;
+
 use jiff::SignedDuration;
 
-use crate::config::settings::Settings;
-use crate::run::action::{Arrival, Found, refs};
-use crate::run::fault::Fault;
-use crate::run::prepare;
-use crate::run::request::{self, Answer, Refused, Request, Situation};
-use crate::run::trusted::Trusted;
-use locum_forge::Thread;
+use crate::run::action::{ActionEnv, ForgeEvent, refs};
+use crate::run::error::RunError;
+use crate::run::request::{self, JobFacts, Notice, Refused, Request, RequestFacts};
+use crate::run::source::FileSource;
+use crate::run::trusted::TrustedConfig;
 use locum_forge::event::{EventKind, Subject, Trigger};
-use locum_modes::ModeSet;
+use locum_forge::{Permission, Thread};
 use locum_policy::Policy;
 use locum_policy::schema::Triggers;
+use locum_workspace::repo::CommitId;
 
 /// How our progress comments begin, whoever they were for.
 pub(super) const PROGRESS: &str = "<!-- locum:v1 kind=progress";
 
-/// An event that may start something.
-pub(super) struct Admitted {
-    /// What is asked for.
-    pub(super) request: Request,
-    /// The policy it was admitted under.
-    pub(super) policy: Policy,
-    /// Every mode.
-    pub(super) modes: ModeSet,
+/// What the gate says to an event.
+pub(super) enum Gate<'a> {
+    /// It may start something.
+    Admitted(Box<Admitted<'a>>),
+    /// It may not, and who asked is told why.
+    Refused(Box<RefusedEvent>),
+    /// It starts nothing, for this reason, which only the log shows.
+    Skipped(String),
 }
 
-/// Screens a trigger by what is known without asking anyone, then finds the pull request it is
-/// about and the trusted commit.
+/// An event that may start something.
+pub(super) struct Admitted<'a> {
+    /// The event.
+    pub(super) event: ForgeEvent,
+    /// What is asked for.
+    pub(super) request: Request,
+    /// The configuration it was admitted under, and that its runs are prepared with.
+    pub(super) config: TrustedConfig<'a>,
+}
+
+/// An event that was refused.
+pub(super) struct RefusedEvent {
+    /// The event.
+    pub(super) event: ForgeEvent,
+    /// Why.
+    pub(super) refused: Refused,
+    /// The policy that refused it.
+    pub(super) policy: Rc<Policy>,
+}
+
+/// Screens a trigger by what is known without asking anyone; finds the pull request it is about and
+/// the trusted commit; asks the forge who this is, and decides.
 ///
 /// # Errors
-/// When the machine or the forge fails; the inner error says why the trigger starts nothing.
-pub(super) async fn find(
-    arrival: &Arrival<'_>,
-    trigger: Trigger,
-) -> Result<Result<Found, Refused>, Fault> {
-    let default_branch = default_branch(arrival, &trigger);
+/// When the machine or the forge fails, or a file of the trusted ref has mistakes.
+pub(super) async fn admit<'a>(env: &ActionEnv<'a>, trigger: Trigger) -> Result<Gate<'a>, RunError> {
+    let default_branch = default_branch(env, &trigger);
     if default_branch.is_empty() {
-        return Ok(Err(silent("repository", "the payload does not name the default branch")));
+        return Ok(skipped("repository", "the payload does not name the default branch"));
     }
-    if trigger.kind != EventKind::Schedule && !arrival.inputs.allows_user(&trigger.actor.login) {
-        return Ok(Err(silent(
-            "allow-users",
-            &format!("{} is not in the input `allow-users`", trigger.actor.login),
-        )));
+    if trigger.kind != EventKind::Schedule && !env.inputs.allows_user(&trigger.actor.login) {
+        let why = format!("{} is not in the input `allow-users`", trigger.actor.login);
+        return Ok(skipped("allow-users", &why));
     }
-    let default_tip = refs::default_tip(arrival, &default_branch).await?;
-    let trusted = Trusted { repo: &arrival.workspace.repo, commit: &default_tip };
-    if let Some(triggers) = read(arrival, trusted)?
-        .map(|(policy, _)| arrival.inputs.tighten(&policy.settings().triggers))
-    {
-        let situation = situation(arrival, &default_branch, Err("not asked yet".to_owned()));
-        if let Err(refused) = request::screen(&trigger, &triggers, &situation) {
-            return Ok(Err(refused));
+    let default_tip = refs::default_tip(env, &default_branch).await?;
+    let at_default = load(env, &default_tip)?;
+    if let Some(config) = &at_default {
+        let triggers = env.inputs.tighten(&config.policy.settings().triggers);
+        if let Err(refused) = request::screen(&trigger, &triggers, &job_facts(env, &default_branch))
+        {
+            return Ok(Gate::Skipped(refused.to_string()));
         }
     }
-    let number = trigger
-        .subject
-        .as_ref()
-        .filter(|subject| subject.is_pull_request)
-        .map(|subject| subject.number);
-    let Some(number) = number else {
-        return Ok(Ok(Found { trigger, pull_request: None, default_branch, trusted: default_tip }));
+    let event = find(env, trigger, default_branch, default_tip.clone()).await?;
+    let config = if event.trusted == default_tip { at_default } else { load(env, &event.trusted)? };
+    let Some(config) = config else {
+        return Ok(skipped("policy", "the trusted ref holds no policy"));
     };
-    let pull_request = arrival.forge.pull_request(number).await.map_err(Fault::machine)?;
-    let base = refs::base_of(arrival, &pull_request).await?;
-    Ok(Ok(Found { trigger, pull_request: Some(pull_request), default_branch, trusted: base }))
+    decide(env, event, config).await
+}
+
+/// Finds what an event is about and the commit that judges it.
+async fn find(
+    env: &ActionEnv<'_>,
+    trigger: Trigger,
+    default_branch: String,
+    default_tip: CommitId,
+) -> Result<ForgeEvent, RunError> {
+    let subject = trigger.subject.as_ref().filter(|subject| subject.is_pull_request);
+    let Some(number) = subject.map(|subject| subject.number) else {
+        return Ok(ForgeEvent {
+            trigger,
+            pull_request: None,
+            default_branch,
+            trusted: default_tip,
+        });
+    };
+    let pull_request = env.forge.pull_request(number).await.map_err(RunError::internal)?;
+    let trusted = refs::base_of(env, &pull_request).await?;
+    Ok(ForgeEvent { trigger, pull_request: Some(pull_request), default_branch, trusted })
 }
 
 /// Asks the forge who this is, and decides.
-///
-/// # Errors
-/// When a file of the trusted ref has mistakes; the inner error is the refusal, with the policy
-/// that made it.
-pub(super) async fn admit(
-    arrival: &Arrival<'_>,
-    found: &Found,
-) -> Result<Result<Admitted, (Refused, Option<Policy>)>, Fault> {
-    let trusted = Trusted { repo: &arrival.workspace.repo, commit: &found.trusted };
-    let Some((policy, settings)) = read(arrival, trusted)? else {
-        return Ok(Err((silent("policy", "the trusted ref holds no policy"), None)));
-    };
-    let modes = prepare::modes(&[], trusted, settings.values.mode_files)?;
-    let slugs: Vec<String> = modes
-        .iter()
-        .map(|mode| mode.slug.clone())
-        .filter(|slug| policy.settings().modes.allow.contains(slug))
-        .collect();
-    let profiles: Vec<String> = settings.values.models.profiles.keys().cloned().collect();
-    let triggers = arrival.inputs.tighten(&policy.settings().triggers);
-    let own_login = arrival.forge.own_login().await;
-    let situation = Situation {
+async fn decide<'a>(
+    env: &ActionEnv<'_>,
+    event: ForgeEvent,
+    config: TrustedConfig<'a>,
+) -> Result<Gate<'a>, RunError> {
+    let (trigger, modes) = (&event.trigger, config.runnable()?);
+    let profiles: Vec<String> = config.settings.values.models.profiles.keys().cloned().collect();
+    let triggers = env.inputs.tighten(&config.policy.settings().triggers);
+    let own_login = env.forge.own_login().await;
+    let known = RequestFacts {
+        job: job_facts(env, &event.default_branch),
         own_login: own_login.as_deref(),
-        permission: permission(arrival, &found.trigger, &found.trigger.actor.login).await,
-        restarted_by: restarted_by(arrival, &found.trigger).await,
-        pull_request: found.pull_request.as_ref(),
-        recent_runs: recent_runs(arrival, &found.trigger, SignedDuration::from_hours(1)).await?,
-        modes: &slugs,
+        permission: permission(env, trigger, &trigger.actor.login).await,
+        restarted_by: restarted_by(env, trigger).await,
+        pull_request: event.pull_request.as_ref(),
+        recent_runs: recent_runs(env, trigger, SignedDuration::from_hours(1)).await?,
+        modes: &modes,
         profiles: &profiles,
-        ..situation(arrival, &found.default_branch, Err(String::new()))
     };
-    let decided = request::decide(&found.trigger, Some(&triggers), &situation)
-        .and_then(|request| check_job(arrival, found, request, &triggers));
-    let decided = decided.and_then(|request| check_private(found, &policy).map(|()| request));
+    let decided = request::decide(trigger, Some(&triggers), &known)
+        .and_then(|request| check_job(env, trigger, request, &triggers))
+        .and_then(|request| check_private(trigger, &config.policy).map(|()| request));
     Ok(match decided {
-        Ok(request) => Ok(Admitted { request, policy, modes }),
-        Err(refused) => Err((refused, Some(policy))),
+        Ok(request) => Gate::Admitted(Box::new(Admitted { event, request, config })),
+        Err(refused) if refused.notice == Notice::Silent => Gate::Skipped(refused.to_string()),
+        Err(refused) => {
+            Gate::Refused(Box::new(RefusedEvent { event, refused, policy: config.policy }))
+        }
     })
 }
 
@@ -116,17 +138,17 @@ pub(super) async fn admit(
 /// # Errors
 /// When the forge does not answer: what cannot be counted cannot be bounded.
 pub(super) async fn recent_runs(
-    arrival: &Arrival<'_>,
+    env: &ActionEnv<'_>,
     trigger: &Trigger,
     within: SignedDuration,
-) -> Result<u32, Fault> {
+) -> Result<u32, RunError> {
     let Some(subject) = &trigger.subject else { return Ok(0) };
-    let since = arrival.clock.now().checked_sub(within).map_err(Fault::machine)?;
-    let ours = arrival
+    let since = env.clock.now().checked_sub(within).map_err(RunError::internal)?;
+    let ours = env
         .forge
         .own_comments(thread_of(subject), PROGRESS, Some(since))
         .await
-        .map_err(Fault::machine)?;
+        .map_err(RunError::internal)?;
     Ok(u32::try_from(ours.len()).unwrap_or(u32::MAX))
 }
 
@@ -135,19 +157,18 @@ pub(super) fn thread_of(subject: &Subject) -> Thread {
     Thread { number: subject.number, is_pull_request: subject.is_pull_request }
 }
 
-/// The clock starts only jobs that the policy names.
+/// A schedule starts only jobs that the policy names.
 fn check_job(
-    arrival: &Arrival<'_>,
-    found: &Found,
+    env: &ActionEnv<'_>,
+    trigger: &Trigger,
     mut request: Request,
     triggers: &Triggers,
 ) -> Result<Request, Refused> {
-    request.job = request.job.or_else(|| arrival.inputs.job.clone());
+    request.job = request.job.or_else(|| env.inputs.job.clone());
     request.facts.job.clone_from(&request.job);
     match &request.job {
         Some(job)
-            if found.trigger.kind == EventKind::Schedule
-                && !triggers.schedule_jobs.contains(job) =>
+            if trigger.kind == EventKind::Schedule && !triggers.schedule_jobs.contains(job) =>
         {
             Err(silent("triggers.schedule.jobs", &format!("the job `{job}` is not listed")))
         }
@@ -157,9 +178,8 @@ fn check_job(
 
 /// Source that only members see is worth taking, whether or not the policy says so: the rule of two
 /// counts it.
-fn check_private(found: &Found, policy: &Policy) -> Result<(), Refused> {
-    let exposed =
-        if found.trigger.is_private { policy.exposed_where_private() } else { Vec::new() };
+fn check_private(trigger: &Trigger, policy: &Policy) -> Result<(), Refused> {
+    let exposed = if trigger.is_private { policy.exposed_where_private() } else { Vec::new() };
     let Some(exposure) = exposed.first() else { return Ok(()) };
     let modes = exposure.modes.join("`, `");
     let why = format!(
@@ -167,70 +187,59 @@ fn check_private(found: &Found, policy: &Policy) -> Result<(), Refused> {
          and accept the risk there, or `source: public`",
         exposure.what
     );
-    Err(Refused { why, rule: "source", answer: Answer::Told })
+    Err(Refused { why, rule: "source", notice: Notice::Posted })
 }
 
-fn read(arrival: &Arrival<'_>, trusted: Trusted<'_>) -> Result<Option<(Policy, Settings)>, Fault> {
-    let settings = prepare::settings(None, trusted, arrival.environment, &[])?;
-    let path = settings.values.policy.as_deref().unwrap_or(crate::run::trusted::POLICY_FILE);
-    if trusted.file(path)?.is_none() {
-        return Ok(None);
-    }
-    let (policy, _) = prepare::policy(None, &settings, trusted)?;
-    Ok(Some((policy, settings)))
+/// Loads what judges an event; `None` when the commit holds no policy.
+fn load<'a>(env: &ActionEnv<'a>, commit: &CommitId) -> Result<Option<TrustedConfig<'a>>, RunError> {
+    let source = FileSource::Commit(&env.workspace.repo, commit.clone());
+    TrustedConfig::load_for_event(source, env.environment)
 }
 
-fn situation<'a>(
-    arrival: &'a Arrival<'_>,
-    default_branch: &'a str,
-    permission: Result<locum_forge::Permission, String>,
-) -> Situation<'a> {
-    Situation {
-        now: arrival.clock.now(),
-        repository: &arrival.job.repository,
+fn job_facts<'a>(env: &ActionEnv<'a>, default_branch: &'a str) -> JobFacts<'a> {
+    JobFacts {
+        now: env.clock.now(),
+        repository: &env.job.repository,
         default_branch,
-        git_ref: &arrival.job.git_ref,
-        own_login: None,
-        permission,
-        restarted_by: None,
-        pull_request: None,
-        recent_runs: 0,
-        modes: &[],
-        profiles: &[],
+        git_ref: &env.job.git_ref,
     }
 }
 
-/// The clock has no permission and needs none.
+/// A schedule has no actor, so it has no permission and needs none.
 async fn permission(
-    arrival: &Arrival<'_>,
+    env: &ActionEnv<'_>,
     trigger: &Trigger,
     login: &str,
-) -> Result<locum_forge::Permission, String> {
+) -> Result<Permission, String> {
     if trigger.kind == EventKind::Schedule {
-        return Err("the clock is nobody".to_owned());
+        return Err("scheduled runs have no actor".to_owned());
     }
-    arrival.forge.permission(login).await.map_err(|error| error.to_string())
+    env.forge.permission(login).await.map_err(|error| error.to_string())
 }
 
 async fn restarted_by<'a>(
-    arrival: &'a Arrival<'_>,
+    env: &'a ActionEnv<'_>,
     trigger: &Trigger,
-) -> Option<(&'a str, Result<locum_forge::Permission, String>)> {
-    let login = arrival.job.triggering_actor.as_str();
-    if login.is_empty() || login.eq_ignore_ascii_case(&arrival.job.actor) {
+) -> Option<(&'a str, Result<Permission, String>)> {
+    let login = env.job.triggering_actor.as_str();
+    if login.is_empty() || login.eq_ignore_ascii_case(&env.job.actor) {
         return None;
     }
-    Some((login, permission(arrival, trigger, login).await))
+    Some((login, permission(env, trigger, login).await))
 }
 
-fn default_branch(arrival: &Arrival<'_>, trigger: &Trigger) -> String {
+fn default_branch(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
     if !trigger.default_branch.is_empty() {
         return trigger.default_branch.clone();
     }
     // A schedule's job always runs on the default branch; its payload says nothing.
-    arrival.job.git_ref.strip_prefix("refs/heads/").unwrap_or_default().to_owned()
+    env.job.git_ref.strip_prefix("refs/heads/").unwrap_or_default().to_owned()
 }
 
 fn silent(rule: &'static str, why: &str) -> Refused {
-    Refused { why: why.to_owned(), rule, answer: Answer::Silent }
+    Refused { why: why.to_owned(), rule, notice: Notice::Silent }
+}
+
+fn skipped(rule: &'static str, why: &str) -> Gate<'static> {
+    Gate::Skipped(silent(rule, why).to_string())
 }

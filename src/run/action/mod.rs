@@ -2,15 +2,17 @@
 //! thing asked for.
 //!
 //! In: the job's context, inputs, payload, checkout, forge. Out: what happened, in order, for
-//! outputs and the job summary. Policy, modes, settings and jobs come from the trusted ref: the
-//! default branch, or a pull request's base.
+//! outputs and the job summary. Policy, modes, settings and jobs come from the trusted ref, the
+//! default branch or a pull request's base, and are loaded once for all runs of the event.
 
 mod answer;
 mod carry;
 mod decide;
 mod gate;
-mod order;
 mod refs;
+#[cfg(test)]
+mod tests;
+mod work_items;
 
 use std::path::PathBuf;
 
@@ -20,14 +22,16 @@ use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::ActionInputs;
 use crate::config::environment::Environment;
 use crate::run::action::carry::Carried;
-use crate::run::action::gate::Admitted;
-use crate::run::ceilings::Kept;
+use crate::run::action::gate::{Admitted, Gate, RefusedEvent};
+use crate::run::action::work_items::WorkItem;
+use crate::run::error::RunError;
 use crate::run::execute::{self, Beginning, Execution};
-use crate::run::fault::Fault;
 use crate::run::plan::RunPlan;
-use crate::run::prepare::{self, Order, Prepared, UserFiles};
-use crate::run::publish::{Destination, Published, Publisher};
-use crate::run::request::{Answer, Refused, Wish};
+use crate::run::prepare::{self, PreparedRun};
+use crate::run::publish::{Destination, Ending, Publication, Publisher};
+use crate::run::request::RequestedAction;
+use crate::run::run_request::RunRequest;
+use crate::run::spending::RecordStore;
 use locum_agent::report::comment::Decide;
 use locum_agent::report::markdown;
 use locum_agent::session::event::JournalLine;
@@ -44,7 +48,7 @@ use locum_workspace::remote::Remote;
 use locum_workspace::repo::CommitId;
 
 /// What the Action's step has to work with.
-pub struct Arrival<'a> {
+pub struct ActionEnv<'a> {
     /// The job.
     pub job: &'a ActionContext,
     /// The inputs about this event.
@@ -67,7 +71,7 @@ pub struct Arrival<'a> {
 
 /// What came of one thing that was asked for.
 pub enum ActionEnd {
-    /// The event starts nothing, or nothing that anyone is told of.
+    /// The event starts nothing; the reason is only logged.
     Skipped(String),
     /// It was refused, or a question about locum itself was answered, where it was asked.
     Answered {
@@ -89,7 +93,7 @@ pub struct Ran {
     /// How it ended.
     pub outcome: Outcome,
     /// What was published.
-    pub published: Published,
+    pub publication: Publication,
     /// The session's folder.
     pub folder: PathBuf,
     /// The changes as a patch, beside the journal; `None` when nothing changed.
@@ -98,8 +102,14 @@ pub struct Ran {
     pub fails: bool,
 }
 
-/// What was found out about an event before anything runs.
-struct Found {
+/// How a run is stopped from outside and followed.
+struct RunControl<'w> {
+    cancelled: BoxFuture<'static, ()>,
+    watch: &'w mut dyn FnMut(&JournalLine, &State),
+}
+
+/// An event, with what was found out about it before anything runs.
+struct ForgeEvent {
     trigger: Trigger,
     pull_request: Option<PullRequest>,
     default_branch: String,
@@ -112,221 +122,197 @@ struct Found {
 /// When the set-up is wrong or the machine fails; what is wrong with the event itself is an
 /// [`ActionEnd`].
 pub async fn run(
-    arrival: &Arrival<'_>,
+    env: &ActionEnv<'_>,
     cancelled: impl Fn() -> BoxFuture<'static, ()>,
     watch: &mut dyn FnMut(&JournalLine, &State),
-) -> Result<Vec<ActionEnd>, Fault> {
-    let trigger = match event::parse(&arrival.job.event_name, arrival.payload) {
+) -> Result<Vec<ActionEnd>, RunError> {
+    let trigger = match event::parse(&env.job.event_name, env.payload) {
         Ok(trigger) => trigger,
         Err(error @ EventError::Ignored { .. }) => {
             return Ok(vec![ActionEnd::Skipped(error.to_string())]);
         }
         Err(error @ EventError::Malformed { .. }) => {
-            return Err(Fault::setup(
-                arrival.job.event_path.display().to_string(),
-                error.to_string(),
-            ));
+            let place = env.job.event_path.display().to_string();
+            return Err(RunError::usage(place, error.to_string()));
         }
     };
-    let found = match gate::find(arrival, trigger).await? {
-        Ok(found) => found,
-        Err(refused) => return Ok(vec![ActionEnd::Skipped(refused.to_string())]),
-    };
-    let admitted = match gate::admit(arrival, &found).await? {
-        Ok(admitted) => admitted,
-        Err((refused, policy)) => {
-            return Ok(vec![refuse(arrival, &found, refused, policy.as_ref()).await]);
+    let admitted = match gate::admit(env, trigger).await? {
+        Gate::Admitted(admitted) => *admitted,
+        Gate::Refused(refused) => {
+            let RefusedEvent { event, refused, policy } = *refused;
+            return Ok(vec![answer::refusal(env, &event, &policy, &refused).await]);
         }
+        Gate::Skipped(why) => return Ok(vec![ActionEnd::Skipped(why)]),
     };
-    match &admitted.request.wish {
-        Wish::Run => {}
-        Wish::Help | Wish::Status => {
-            return answer::wish(arrival, &found, &admitted).await.map(|end| vec![end]);
+    match &admitted.request.action {
+        RequestedAction::Run => {}
+        RequestedAction::Help | RequestedAction::Status => {
+            return answer::question(env, &admitted).await.map(|end| vec![end]);
         }
-        Wish::Decide(said) => {
-            return decide::decide(arrival, &found, &admitted, said, cancelled(), watch)
-                .await
-                .map(|end| vec![end]);
+        RequestedAction::Decide(decision) => {
+            let control = RunControl { cancelled: cancelled(), watch };
+            return decide::decide(env, &admitted, decision, control).await.map(|end| vec![end]);
         }
     }
-    if let Some(refused) = order::unusable_command(arrival, &found, &admitted)? {
-        return Ok(vec![refuse(arrival, &found, refused, Some(&admitted.policy)).await]);
+    let policy = &admitted.config.policy;
+    if let Some(refused) = work_items::unusable_command(&admitted)? {
+        return Ok(vec![answer::refusal(env, &admitted.event, policy, &refused).await]);
     }
     let mut ends = Vec::new();
-    for asked in order::asked(arrival, &found, &admitted)? {
-        ends.push(one(arrival, &found, &admitted, asked, cancelled(), watch).await?);
+    for item in work_items::work_items(env, &admitted)? {
+        let control = RunControl { cancelled: cancelled(), watch: &mut *watch };
+        ends.push(one(env, &admitted, item, control).await?);
     }
-    carry::sweep(arrival, &admitted.policy, &admitted.request.facts).await;
+    carry::sweep(env, policy, &admitted.request.facts).await;
     if ends.is_empty() {
         ends.push(ActionEnd::Skipped("no job is due".to_owned()));
     }
     Ok(ends)
 }
 
-async fn refuse(
-    arrival: &Arrival<'_>,
-    found: &Found,
-    refused: Refused,
-    policy: Option<&locum_policy::Policy>,
-) -> ActionEnd {
-    match (refused.answer, policy) {
-        (Answer::Told, Some(policy)) => {
-            answer::refusal(arrival, found, policy, &refused).await;
-            ActionEnd::Answered { what: refused.to_string(), refused: true }
-        }
-        (Answer::Told | Answer::Silent, _) => ActionEnd::Skipped(refused.to_string()),
-    }
-}
-
 /// Runs one thing that was asked for and publishes its outcome.
 async fn one(
-    arrival: &Arrival<'_>,
-    found: &Found,
-    admitted: &Admitted,
-    asked: order::Asked,
-    cancelled: BoxFuture<'static, ()>,
-    watch: &mut dyn FnMut(&JournalLine, &State),
-) -> Result<ActionEnd, Fault> {
-    let session = SessionId::fresh();
-    let base = refs::start(arrival, found).await?;
-    let order = order::order(found, admitted, asked, session, base);
-    let kept = order.clone();
-    let prepared =
-        prepare::prepare(order, arrival.workspace, &UserFiles::default(), arrival.environment)?;
-    if arrival.inputs.dry_run || admitted.request.flags.dry_run {
-        return Ok(ActionEnd::Planned(Box::new(prepared.plan)));
+    env: &ActionEnv<'_>,
+    admitted: &Admitted<'_>,
+    item: WorkItem,
+    control: RunControl<'_>,
+) -> Result<ActionEnd, RunError> {
+    let event = &admitted.event;
+    let base = refs::start(env, event).await?;
+    let request = work_items::run_request(admitted, item, SessionId::fresh(), base);
+    let run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
+    if env.inputs.dry_run || admitted.request.flags.dry_run {
+        return Ok(ActionEnd::Planned(Box::new(run.plan)));
     }
-    let sessions = prepared
-        .settings
-        .session_folder()
-        .map_err(|error| Fault::setup(error.place, error.message))?;
-    let folder = execute::folder_of(&sessions, &prepared.plan.session);
-    let reaction = reaction_target(&found.trigger);
-    // The materials are in the message the session begins with.
-    let kept = Order { task: prepared.redactor.redact(&kept.task), materials: Vec::new(), ..kept };
+    let folder = execute::folder_of(&run.settings.session_folder()?, &run.plan.session);
+    let login = &event.trigger.actor.login;
     let carried = Carried {
-        order: kept,
-        base_branch: order::base_branch(arrival, found, admitted),
-        marker: marker(arrival, &found.trigger),
-        reaction,
-        reply_to: reply_to(&found.trigger),
-        requested_by: Some(found.trigger.actor.login.clone()).filter(|login| !login.is_empty()),
-        thread: None,
+        destination: Destination {
+            base_branch: work_items::base_branch(env, admitted),
+            marker: marker(env, &event.trigger),
+            thread: request.subject.thread(),
+            reply_to: reply_to(&event.trigger),
+            requested_by: Some(login.clone()).filter(|login| !login.is_empty()),
+        },
+        // The materials are in the message the session begins with.
+        request: RunRequest {
+            task: run.redactor.redact(&request.task),
+            materials: Vec::new(),
+            ..request
+        },
         seen: Vec::new(),
     };
-    let course = Course { reaction, carried, beginning: Beginning::Fresh, from: None };
-    carry_out(arrival, prepared, folder, course, cancelled, watch).await
+    let session = SessionRun { run, folder, carried, start: Start::Fresh };
+    carry_out(env, event, session, control).await
 }
 
-/// How a session is carried out and published.
-struct Course {
-    /// What the reactions of this workflow run are put on.
-    reaction: Option<ReactionTarget>,
-    /// What is known of the run's place.
+/// A session that is ready to be carried out and published.
+struct SessionRun {
+    /// What it works with.
+    run: PreparedRun,
+    /// Its folder.
+    folder: PathBuf,
+    /// What the next workflow run needs.
     carried: Carried,
-    /// Whether it begins or goes on.
-    beginning: Beginning,
-    /// What the session's ref at the remote holds.
-    from: Option<CommitId>,
+    /// Whether it begins or resumes.
+    start: Start,
+}
+
+/// Whether a session begins or resumes.
+enum Start {
+    /// It is new.
+    Fresh,
+    /// It was fetched from its ref, which holds this workflow run's claim by now.
+    Resumed { claim: CommitId },
+}
+
+impl Start {
+    /// Returns what the session's ref at the remote holds.
+    fn claim(&self) -> Option<&CommitId> {
+        if let Self::Resumed { claim } = self { Some(claim) } else { None }
+    }
 }
 
 /// Runs a session and publishes its outcome; keeps it in the repository when it waits for a person.
 async fn carry_out(
-    arrival: &Arrival<'_>,
-    prepared: Prepared,
-    folder: PathBuf,
-    course: Course,
-    cancelled: BoxFuture<'static, ()>,
-    watch: &mut dyn FnMut(&JournalLine, &State),
-) -> Result<ActionEnd, Fault> {
-    let Course { reaction, carried, beginning, from } = course;
-    let run_url = arrival.job.run_url();
-    let destination = Destination {
-        forge: arrival.forge,
-        remote: Some(arrival.remote),
-        git: arrival.git,
-        base_branch: &carried.base_branch,
-        marker: &carried.marker,
-        thread: carried.thread(),
-        reaction,
-        seen: &[],
-        decided: None,
-        reply_to: carried.reply_to,
-        branch_template: arrival.inputs.branch_template.as_deref(),
-        requested_by: carried.requested_by.as_deref(),
+    env: &ActionEnv<'_>,
+    event: &ForgeEvent,
+    session: SessionRun,
+    control: RunControl<'_>,
+) -> Result<ActionEnd, RunError> {
+    let SessionRun { run, folder, carried, start } = &session;
+    let run_url = env.job.run_url();
+    let publisher = Publisher {
+        run,
+        workspace: env.workspace,
+        forge: env.forge,
+        remote: Some(env.remote),
+        git: env.git,
+        destination: &carried.destination,
+        reaction: reaction_target(&event.trigger),
+        branch_template: env.inputs.branch_template.as_deref(),
         run_url: run_url.as_deref(),
-        decide: Decide::Nowhere(""),
     };
-    let publisher =
-        Publisher { prepared: &prepared, workspace: arrival.workspace, destination: &destination };
     let own = publisher.see().await;
-    let (first, decided) = match beginning {
-        Beginning::Fresh => (own, None),
-        Beginning::Resumed => (None, own),
+    let (beginning, first, decided) = match start {
+        Start::Fresh => (Beginning::Fresh, own, None),
+        Start::Resumed { .. } => (Beginning::Resumed, None, own),
     };
     let seen: Vec<OwnReaction> = carried.seen.iter().copied().chain(first).collect();
     let caller = serde_json::to_value(Carried { seen: seen.clone(), ..carried.clone() })
-        .map_err(Fault::machine)?;
+        .map_err(RunError::internal)?;
     let execution = Execution {
-        prepared: &prepared,
-        workspace: arrival.workspace,
-        folder: &folder,
+        run,
+        workspace: env.workspace,
+        folder,
         beginning,
         caller,
-        kept: Kept::Remote { git: arrival.git, remote: arrival.remote },
-        forge: Some(arrival.forge),
-        clock: arrival.clock,
+        record: RecordStore::Remote { git: env.git, remote: env.remote },
+        forge: Some(env.forge),
+        clock: env.clock,
     };
+    let RunControl { cancelled, watch } = control;
     let follow = |line: &JournalLine, state: &State| watch(line, state);
     let outcome = execute::run_beside_progress(&execution, &publisher, cancelled, follow).await?;
-    let thread = match carried.thread() {
+    let thread = match carried.destination.thread {
         Some(thread) => Ok(thread),
         None if matches!(outcome.word, OutcomeWord::OnHold | OutcomeWord::NeedsInput) => {
             publisher.open_issue().await.map_err(no_place)
         }
         None => Err(String::new()),
     };
-    let place = thread.clone().ok();
-    let kept = carry::keep(arrival, &prepared, &folder, &outcome, (thread, from.as_ref())).await;
-    let triggers = arrival.inputs.tighten(&prepared.policy.settings().triggers);
+    let thread_number = thread.clone().ok();
+    let kept = carry::keep(env, &session, &outcome, thread).await;
+    let triggers = env.inputs.tighten(&run.policy.settings().triggers);
     let prefix = triggers.comment.map_or_else(String::new, |comment| comment.prefix);
     let decide = match &kept {
         Ok(Some(marker)) => Decide::Comment { prefix: &prefix, marker },
         Ok(None) => Decide::Nowhere(""),
         Err(why) => Decide::Nowhere(why),
     };
-    let publisher = Publisher {
-        prepared: &prepared,
-        workspace: arrival.workspace,
-        destination: &Destination { decide, seen: &seen, decided, thread: place, ..destination },
-    };
-    let mut published = publisher.publish(&outcome).await;
-    if let (Err(why), None) = (&kept, place) {
+    let ending = Ending { thread: thread_number, seen: &seen, decided, decide };
+    let mut publication = publisher.publish(&outcome, &ending).await;
+    if let (Err(why), None) = (&kept, thread_number) {
         // No comment says it.
-        published.notes.push(format!("the run cannot go on: {why}"));
+        publication.notes.push(format!("the run cannot go on: {why}"));
     }
-    if let (Some(from), Ok(None) | Err(_)) = (&from, &kept) {
-        carry::drop_off(arrival, &prepared, from).await;
+    if let (Some(claim), Ok(None) | Err(_)) = (start.claim(), &kept) {
+        carry::drop_off(env, run, claim).await;
     }
     let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
-    arrival.workspace.repo.restore(&outcome.base, &touched).map_err(Fault::machine)?;
-    let fails = prepared.settings.fails_on(outcome.word);
-    let patch = execute::write_patch(&folder, &outcome, &prepared.redactor)?;
-    Ok(ActionEnd::Ran(Box::new(Ran {
-        plan: prepared.plan,
-        outcome,
-        published,
-        folder,
-        patch,
-        fails,
-    })))
+    env.workspace.repo.restore(&outcome.base, &touched).map_err(RunError::internal)?;
+    let fails = run.settings.fails_on(outcome.word);
+    let patch = execute::write_patch(folder, &outcome, &run.redactor)?;
+    let SessionRun { run, folder, .. } = session;
+    let plan = run.plan;
+    Ok(ActionEnd::Ran(Box::new(Ran { plan, outcome, publication, folder, patch, fails })))
 }
 
 /// Returns the hidden line of the one comment for this command: the same for every attempt of a
 /// workflow run.
-fn marker(arrival: &Arrival<'_>, trigger: &Trigger) -> String {
+fn marker(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
     let asked = asked_by(trigger);
-    markdown::marker("progress", &[("comment", &asked), ("run", &arrival.job.run_id)])
+    markdown::marker("progress", &[("comment", &asked), ("run", &env.job.run_id)])
 }
 
 fn no_place(why: String) -> String {

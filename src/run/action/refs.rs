@@ -1,8 +1,8 @@
 //! The commits of an event: which one is trusted, and which one a run starts from. Fetches what the
 //! checkout does not have.
 
-use crate::run::action::{Arrival, Found};
-use crate::run::fault::Fault;
+use crate::run::action::{ActionEnv, ForgeEvent};
+use crate::run::error::RunError;
 use locum_forge::PullRequest;
 use locum_workspace::git_binary::Depth;
 use locum_workspace::repo::CommitId;
@@ -11,13 +11,13 @@ use locum_workspace::repo::CommitId;
 ///
 /// # Errors
 /// When it is neither the job's own commit nor to be fetched.
-pub(super) async fn default_tip(arrival: &Arrival<'_>, branch: &str) -> Result<CommitId, Fault> {
-    if arrival.job.git_ref == format!("refs/heads/{branch}")
-        && let Ok(commit) = arrival.workspace.repo.commit_of(&arrival.job.sha)
+pub(super) async fn default_tip(env: &ActionEnv<'_>, branch: &str) -> Result<CommitId, RunError> {
+    if env.job.git_ref == format!("refs/heads/{branch}")
+        && let Ok(commit) = env.workspace.repo.commit_of(&env.job.sha)
     {
         return Ok(commit);
     }
-    fetch_branch(arrival, branch).await
+    fetch_branch(env, branch).await
 }
 
 /// Returns the base of a pull request.
@@ -25,12 +25,12 @@ pub(super) async fn default_tip(arrival: &Arrival<'_>, branch: &str) -> Result<C
 /// # Errors
 /// When it is neither here nor to be fetched.
 pub(super) async fn base_of(
-    arrival: &Arrival<'_>,
+    env: &ActionEnv<'_>,
     pull_request: &PullRequest,
-) -> Result<CommitId, Fault> {
-    match arrival.workspace.repo.commit_of(trusted_sha(pull_request)) {
+) -> Result<CommitId, RunError> {
+    match env.workspace.repo.commit_of(trusted_sha(pull_request)) {
         Ok(commit) => Ok(commit),
-        Err(_) => fetch_branch(arrival, &pull_request.base_branch).await,
+        Err(_) => fetch_branch(env, &pull_request.base_branch).await,
     }
 }
 
@@ -44,42 +44,42 @@ fn trusted_sha(pull_request: &PullRequest) -> &str {
 ///
 /// # Errors
 /// When the head cannot be fetched, is another one by now, or uncommitted files are in the way.
-pub(super) async fn start(arrival: &Arrival<'_>, found: &Found) -> Result<CommitId, Fault> {
-    let repo = &arrival.workspace.repo;
-    let Some(pull_request) = &found.pull_request else {
-        repo.switch_to(&found.trusted).map_err(Fault::machine)?;
-        return Ok(found.trusted.clone());
+pub(super) async fn start(env: &ActionEnv<'_>, event: &ForgeEvent) -> Result<CommitId, RunError> {
+    let repo = &env.workspace.repo;
+    let Some(pull_request) = &event.pull_request else {
+        repo.switch_to(&event.trusted).map_err(RunError::internal)?;
+        return Ok(event.trusted.clone());
     };
     let number = pull_request.number;
     let local = format!("refs/locum/pull/{number}");
     let refspec = format!("+refs/pull/{number}/head:{local}");
-    arrival.git.fetch(arrival.remote, &refspec, depth(arrival)).await.map_err(Fault::machine)?;
-    let head = repo.commit_of(&local).map_err(Fault::machine)?;
+    env.git.fetch(env.remote, &refspec, depth(env)).await.map_err(RunError::internal)?;
+    let head = repo.commit_of(&local).map_err(RunError::internal)?;
     if head.0 != pull_request.head_sha {
-        return Err(Fault::machine(format!(
+        return Err(RunError::internal(format!(
             "pull request #{number} has new commits since it was asked: {}",
             head.0
         )));
     }
-    repo.switch_to(&head).map_err(Fault::machine)?;
+    repo.switch_to(&head).map_err(RunError::internal)?;
     Ok(head)
 }
 
-async fn fetch_branch(arrival: &Arrival<'_>, branch: &str) -> Result<CommitId, Fault> {
+async fn fetch_branch(env: &ActionEnv<'_>, branch: &str) -> Result<CommitId, RunError> {
     let local = format!("refs/locum/trusted/{branch}");
     let refspec = format!("+refs/heads/{branch}:{local}");
-    arrival.git.fetch(arrival.remote, &refspec, depth(arrival)).await.map_err(Fault::machine)?;
-    arrival.workspace.repo.commit_of(&local).map_err(Fault::machine)
+    env.git.fetch(env.remote, &refspec, depth(env)).await.map_err(RunError::internal)?;
+    env.workspace.repo.commit_of(&local).map_err(RunError::internal)
 }
 
-fn depth(arrival: &Arrival<'_>) -> Depth {
-    depth_of(arrival, 1)
+fn depth(env: &ActionEnv<'_>) -> Depth {
+    depth_of(env, 1)
 }
 
 /// Returns how much of a history is fetched where `commits` of it are needed. A checkout with its
 /// whole history keeps it: fetching less would cut it short.
-pub(super) fn depth_of(arrival: &Arrival<'_>, commits: u32) -> Depth {
-    if arrival.workspace.repo.is_shallow() { Depth::Commits(commits) } else { Depth::Full }
+pub(super) fn depth_of(env: &ActionEnv<'_>, commits: u32) -> Depth {
+    if env.workspace.repo.is_shallow() { Depth::Commits(commits) } else { Depth::Full }
 }
 
 #[cfg(test)]
@@ -92,7 +92,8 @@ mod tests {
     use std::process::Command;
 
     use super::trusted_sha;
-    use crate::run::trusted::{POLICY_FILE, Trusted};
+    use crate::run::source::FileSource;
+    use crate::run::trusted::POLICY_FILE;
     use locum_forge::PullRequest;
     use locum_policy::Policy;
     use locum_policy::command::Script;
@@ -132,8 +133,7 @@ mod tests {
         let repo = Repo::open(folder.path()).unwrap();
         let decided = |sha: &str| {
             let commit = repo.commit_of(sha).unwrap();
-            let text =
-                Trusted { repo: &repo, commit: &commit }.file(POLICY_FILE).unwrap().unwrap().text;
+            let text = FileSource::Commit(&repo, commit).file(POLICY_FILE).unwrap().unwrap().text;
             let policy = Policy::parse(&text, POLICY_FILE).unwrap();
             policy.decide(&Intent::Command(Script::parse("echo x")), &Facts::default()).decision
         };

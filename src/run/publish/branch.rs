@@ -3,7 +3,7 @@
 
 use crate::run::checks::Checks;
 use crate::run::plan::Subject;
-use crate::run::publish::{Landed, Published, Publisher};
+use crate::run::publish::{Publication, PublishResult, Publisher};
 use locum_agent::report::{branch, pull_request};
 use locum_agent::session::outcome::Outcome;
 use locum_forge::ForgeError;
@@ -11,7 +11,7 @@ use locum_forge::commits::{CommitEntry, ForgeCommit, Onto};
 use locum_forge::posts::Posting;
 use locum_forge::sanitise::{self, TextRules};
 use locum_policy::Permit;
-use locum_policy::intent::{Act, Intent, Publication};
+use locum_policy::intent::{self, Act, Intent};
 use locum_policy::schema::Sign;
 use locum_workspace::rebuilt::{Rebuilt, RebuiltEntry};
 use locum_workspace::remote::Remote;
@@ -24,14 +24,14 @@ impl Publisher<'_> {
         commit: &CommitId,
         head_branch: &str,
         checks: &Checks,
-    ) -> Result<Landed, String> {
+    ) -> Result<PublishResult, String> {
         if let Some(why) = checks.failure() {
             return Err(format!("{why}, so the branch is left as it was"));
         }
-        let Some(remote) = self.destination.remote else {
+        let Some(remote) = self.remote else {
             return Err("there is no remote to push the pull request's branch to".to_owned());
         };
-        let placed = match self.prepared.policy.settings().publish.sign {
+        let placed = match self.run.policy.settings().publish.sign {
             Sign::Git => {
                 self.push(
                     remote,
@@ -42,7 +42,7 @@ impl Publisher<'_> {
             Sign::Api => self.made_by_forge(head_branch, commit, Onto::Branch).await,
         };
         let made = placed.map_err(|why| why.to_string())?;
-        Ok(Landed::Commit { id: made.0, branch: head_branch.to_owned() })
+        Ok(PublishResult::Commit { id: made.0, branch: head_branch.to_owned() })
     }
 
     /// Puts the changes onto a branch of their own, and opens nothing.
@@ -50,12 +50,12 @@ impl Publisher<'_> {
         &self,
         commit: &CommitId,
         checks: &Checks,
-    ) -> Result<Landed, String> {
+    ) -> Result<PublishResult, String> {
         if let Some(why) = checks.failure() {
             return Err(format!("{why}, so no branch is pushed"));
         }
         let (branch, made) = self.push_own_branch(commit).await?;
-        Ok(Landed::Commit { id: made.0, branch })
+        Ok(PublishResult::Commit { id: made.0, branch })
     }
 
     /// Puts the changes onto a branch of their own and makes a pull request of it.
@@ -64,11 +64,11 @@ impl Publisher<'_> {
         outcome: &Outcome,
         commit: &CommitId,
         checks: &Checks,
-        published: &mut Published,
-    ) -> Result<Landed, String> {
+        published: &mut Publication,
+    ) -> Result<PublishResult, String> {
         let (branch, _) = self.push_own_branch(commit).await?;
-        let plan = &self.prepared.plan;
-        let rules = &self.prepared.policy.settings().publish;
+        let plan = &self.run.plan;
+        let rules = &self.run.policy.settings().publish;
         let draft = rules.draft || checks.failure().is_some();
         let marker = locum_agent::report::markdown::marker(
             "pull-request",
@@ -82,24 +82,24 @@ impl Publisher<'_> {
             marker: &marker,
             issue,
             closes: rules.close_issues,
-            requested_by: self.destination.requested_by,
-            run_url: self.destination.run_url,
+            requested_by: self.destination.requested_by.as_deref(),
+            run_url: self.run_url,
             checks: checks.reports(),
             notes: &notes,
         };
         let text_rules = TextRules { closing: rules.close_issues, ..self.text_rules(&marker) };
         let posting = Posting::PullRequest {
             head: branch.clone(),
-            base: self.destination.base_branch.to_owned(),
+            base: self.destination.base_branch.clone(),
             title: sanitise::title(
                 &pull_request::title(self.title()),
                 &text_rules,
-                &self.prepared.redactor,
+                &self.run.redactor,
             ),
             body: sanitise::markdown(
                 &pull_request::body(&facts, outcome),
                 &text_rules,
-                &self.prepared.redactor,
+                &self.run.redactor,
             ),
             draft,
         };
@@ -116,15 +116,15 @@ impl Publisher<'_> {
             )
             .await;
         }
-        Ok(Landed::PullRequest { number: receipt.id, url: receipt.url, branch, draft })
+        Ok(PublishResult::PullRequest { number: receipt.id, url: receipt.url, branch, draft })
     }
 
     /// Pushes a branch of our own. A branch of that name that holds something else gets company,
     /// never a new content.
     async fn push_own_branch(&self, commit: &CommitId) -> Result<(String, CommitId), String> {
-        let plan = &self.prepared.plan;
-        let rules = &self.prepared.policy.settings().publish;
-        let template = self.destination.branch_template.unwrap_or(&rules.branch);
+        let plan = &self.run.plan;
+        let rules = &self.run.policy.settings().publish;
+        let template = self.branch_template.unwrap_or(&rules.branch);
         let name = branch::name(template, &plan.subject.branch_words(), self.title());
         let prefix = template.split(['{', '/']).next().unwrap_or_default();
         let session = plan.session.as_str();
@@ -134,8 +134,8 @@ impl Publisher<'_> {
             let name = sanitise::branch_name(
                 &name,
                 prefix,
-                self.destination.base_branch,
-                &self.prepared.redactor,
+                &self.destination.base_branch,
+                &self.run.redactor,
             )
             .map_err(|why| why.to_string())?;
             let commit = self.same_change(&name, commit).unwrap_or_else(|| commit.clone());
@@ -158,9 +158,7 @@ impl Publisher<'_> {
     /// Puts a commit onto a branch of our own: here, and at the remote where there is one. Returns
     /// the commit that is there.
     async fn place(&self, name: &str, commit: &CommitId) -> Result<CommitId, NotPlaced> {
-        if self.destination.remote.is_some()
-            && self.prepared.policy.settings().publish.sign == Sign::Api
-        {
+        if self.remote.is_some() && self.run.policy.settings().publish.sign == Sign::Api {
             return self.made_by_forge(name, commit, Onto::NewBranch).await;
         }
         let permit = self.admit(Push::of(name, commit))?;
@@ -169,7 +167,7 @@ impl Publisher<'_> {
             .repo
             .set_branch(branch, commit)
             .map_err(|error| NotPlaced::Taken(error.to_string()))?;
-        match self.destination.remote {
+        match self.remote {
             Some(remote) => self.push(remote, &permit).await,
             None => Ok(commit.clone()),
         }
@@ -178,7 +176,7 @@ impl Publisher<'_> {
     /// Pushes what was permitted, and nothing else.
     async fn push(&self, remote: &Remote, permit: &Permit<Push>) -> Result<CommitId, NotPlaced> {
         let Push { branch, commit } = permit.act();
-        match self.destination.git.push(permit, remote, commit, branch).await {
+        match self.git.push(permit, remote, commit, branch).await {
             Ok(()) => Ok(commit.clone()),
             Err(error @ RepoError::PushRefused { .. }) => Err(NotPlaced::Taken(error.to_string())),
             Err(error) => Err(NotPlaced::Refused(error.to_string())),
@@ -213,7 +211,7 @@ impl Publisher<'_> {
             message,
             entries,
         })?;
-        match self.destination.forge.commit(permit).await {
+        match self.forge.commit(permit).await {
             Ok(made) => Ok(CommitId(made)),
             Err(error @ ForgeError::Conflict { .. }) => Err(NotPlaced::Taken(error.to_string())),
             Err(error) => Err(NotPlaced::Refused(error.to_string())),
@@ -221,9 +219,9 @@ impl Publisher<'_> {
     }
 
     fn admit<A: Act>(&self, act: A) -> Result<Permit<A>, NotPlaced> {
-        self.prepared
+        self.run
             .policy
-            .admit(act, &self.prepared.plan.facts)
+            .admit(act, &self.run.plan.facts)
             .map_err(|refusal| NotPlaced::Refused(refusal.to_string()))
     }
 }
@@ -243,7 +241,7 @@ impl Push {
 
 impl Act for Push {
     fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Publish(Publication::Commit)]
+        vec![Intent::Publish(intent::Publication::Commit)]
     }
 }
 

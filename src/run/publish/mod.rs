@@ -8,10 +8,12 @@
 mod branch;
 mod review;
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::checks::Checks;
 use crate::run::plan::Subject;
-use crate::run::prepare::Prepared;
-use crate::run::tree::Judge;
+use crate::run::prepare::PreparedRun;
+use crate::run::tree::TreeJudge;
 use locum_agent::report::comment::{self, CommentFacts, Decide, Landing};
 use locum_agent::report::{commit, markdown};
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
@@ -34,44 +36,41 @@ const TAKEN: &str = "+1";
 /// Name and e-mail of the commits' author.
 const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
 
-/// Where results go and what is known about the place.
-pub struct Destination<'a> {
-    /// The forge.
-    pub forge: &'a dyn Forge,
-    /// Where branches are pushed; `None` keeps them in the checkout's own repository.
-    pub remote: Option<&'a Remote>,
-    /// The whole environment, for the `git` binary.
-    pub git: &'a GitBinary,
+/// Where the results of a run go; the same for every workflow run that the session takes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Destination {
     /// The branch pull requests are made against.
-    pub base_branch: &'a str,
+    pub base_branch: String,
     /// The hidden line the run's comment is found by.
-    pub marker: &'a str,
+    pub marker: String,
     /// The issue or pull request comments belong to.
+    #[serde(default)]
     pub thread: Option<u64>,
-    /// What the final reaction is put on.
-    pub reaction: Option<ReactionTarget>,
+    /// The review comment that is answered in its thread; `None` comments on the issue or pull
+    /// request itself.
+    pub reply_to: Option<u64>,
+    /// Login of who asked.
+    pub requested_by: Option<String>,
+}
+
+/// What is known about publishing only when the run is over.
+#[derive(Clone, Copy, Debug)]
+pub struct Ending<'a> {
+    /// The issue or pull request comments belong to, perhaps opened for the decision.
+    pub thread: Option<u64>,
     /// Reactions that say it was seen, and go when it is over.
     pub seen: &'a [OwnReaction],
     /// The one on the comment that decided on what the run waited for, which goes in any case.
     pub decided: Option<OwnReaction>,
-    /// The review comment that is answered in its thread; `None` comments on the issue or pull
-    /// request itself.
-    pub reply_to: Option<u64>,
-    /// Name of the branch for changes, instead of the policy's.
-    pub branch_template: Option<&'a str>,
-    /// Login of who asked.
-    pub requested_by: Option<&'a str>,
-    /// Page of the workflow run.
-    pub run_url: Option<&'a str>,
     /// How people decide on what the run stops for.
     pub decide: Decide<'a>,
 }
 
 /// What was published.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Published {
+pub struct Publication {
     /// Where the changes went.
-    pub landed: Landed,
+    pub result: PublishResult,
     /// The run's comment.
     pub comment: Option<Receipt>,
     /// What was published.
@@ -82,7 +81,7 @@ pub struct Published {
 
 /// Where the changes of a run went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Landed {
+pub enum PublishResult {
     /// Nowhere; says why where there are changes.
     Nowhere(String),
     /// Into a pull request.
@@ -114,13 +113,13 @@ pub enum Landed {
     Diff(String),
 }
 
-impl Default for Landed {
+impl Default for PublishResult {
     fn default() -> Self {
         Self::Nowhere(String::new())
     }
 }
 
-impl Landed {
+impl PublishResult {
     /// Returns it in the report's terms.
     #[must_use]
     pub fn landing(&self) -> Landing<'_> {
@@ -138,40 +137,51 @@ impl Landed {
 
 /// Publishes one outcome.
 pub struct Publisher<'a> {
-    /// What the run was prepared with.
-    pub prepared: &'a Prepared,
+    /// The run.
+    pub run: &'a PreparedRun,
     /// The checkout.
     pub workspace: &'a Workspace,
+    /// The forge.
+    pub forge: &'a dyn Forge,
+    /// Where branches are pushed; `None` keeps them in the checkout's own repository.
+    pub remote: Option<&'a Remote>,
+    /// The `git` binary.
+    pub git: &'a GitBinary,
     /// Where results go.
-    pub destination: &'a Destination<'a>,
+    pub destination: &'a Destination,
+    /// What reactions are put on: what started this workflow run.
+    pub reaction: Option<ReactionTarget>,
+    /// Name of the branch for changes, instead of the policy's.
+    pub branch_template: Option<&'a str>,
+    /// Page of the workflow run.
+    pub run_url: Option<&'a str>,
 }
 
 impl Publisher<'_> {
     /// Publishes everything the policy allows; what fails becomes a note, and the comment says so.
-    pub async fn publish(&self, outcome: &Outcome) -> Published {
-        let mut published = Published::default();
-        published.landed = match self.land(outcome, &mut published).await {
-            Ok(landed) => landed,
+    pub async fn publish(&self, outcome: &Outcome, ending: &Ending<'_>) -> Publication {
+        let mut published = Publication::default();
+        published.result = match self.land(outcome, &mut published).await {
+            Ok(result) => result,
             Err(why) => self.only_shown(outcome, why),
         };
-        if let Some(number) = self.destination.thread {
-            let body = comment::ended(&self.comment_facts(), outcome, published.landed.landing());
-            published.comment = self.post(self.comment(number, &body), &mut published).await;
+        if let Some(number) = ending.thread {
+            let facts = self.comment_facts(ending.decide);
+            let body = comment::ended(&facts, outcome, published.result.landing());
+            let posting = self.comment(number, &body, ending.decide);
+            published.comment = self.post(posting, &mut published).await;
         }
         let waits = reaction(outcome.word) == SEEN;
-        if let Some(target) = self.destination.reaction {
-            let content = if waits && self.destination.decided.is_some() {
-                TAKEN
-            } else {
-                reaction(outcome.word)
-            };
+        if let Some(target) = self.reaction {
+            let content =
+                if waits && ending.decided.is_some() { TAKEN } else { reaction(outcome.word) };
             self.post(Posting::Reaction { target, content: content.to_owned() }, &mut published)
                 .await;
         }
-        let seen = if waits { &[] } else { self.destination.seen };
-        // One that stays is in nobody's way, so nobody is told.
-        for reaction in seen.iter().copied().chain(self.destination.decided) {
-            self.post(Posting::Withdrawal(reaction), &mut Published::default()).await;
+        let seen = if waits { &[] } else { ending.seen };
+        // One that cannot be withdrawn does no harm, so it is not reported.
+        for reaction in seen.iter().copied().chain(ending.decided) {
+            self.post(Posting::Withdrawal(reaction), &mut Publication::default()).await;
         }
         published
     }
@@ -179,7 +189,7 @@ impl Publisher<'_> {
     /// Opens the issue where people decide on a run that has no other place; the error says why
     /// there is none.
     pub async fn open_issue(&self) -> Result<u64, String> {
-        let plan = &self.prepared.plan;
+        let plan = &self.run.plan;
         let key = if let Subject::Job { name } = &plan.subject {
             ("job", name.as_str())
         } else {
@@ -187,11 +197,10 @@ impl Publisher<'_> {
         };
         let marker = markdown::marker("decision", &[key]);
         let rules = self.text_rules(&marker);
-        let (title, body) =
-            comment::decision_issue(&marker, self.title(), self.destination.run_url);
-        let title = sanitise::title(&title, &rules, &self.prepared.redactor);
-        let body = sanitise::markdown(&body, &rules, &self.prepared.redactor);
-        let mut published = Published::default();
+        let (title, body) = comment::decision_issue(&marker, self.title(), self.run_url);
+        let title = sanitise::title(&title, &rules, &self.run.redactor);
+        let body = sanitise::markdown(&body, &rules, &self.run.redactor);
+        let mut published = Publication::default();
         match self.post(Posting::Issue { marker, title, body }, &mut published).await {
             Some(receipt) => Ok(receipt.id),
             None => Err(published.notes.join("; ")),
@@ -200,21 +209,21 @@ impl Publisher<'_> {
 
     /// Says on what started the run that it was seen.
     pub async fn see(&self) -> Option<OwnReaction> {
-        let target = self.destination.reaction?;
+        let target = self.reaction?;
         let seen = Posting::Reaction { target, content: SEEN.to_owned() };
-        let receipt = self.post(seen, &mut Published::default()).await?;
+        let receipt = self.post(seen, &mut Publication::default()).await?;
         Some(OwnReaction { target, id: receipt.id })
     }
 
     /// Returns the posting of a comment whose body is sanitised.
     #[must_use]
-    pub fn comment(&self, number: u64, body: &str) -> Posting {
-        let mut rules = self.text_rules(self.destination.marker);
-        if let Decide::Comment { marker, .. } = self.destination.decide {
+    pub fn comment(&self, number: u64, body: &str, decide: Decide<'_>) -> Posting {
+        let mut rules = self.text_rules(&self.destination.marker);
+        if let Decide::Comment { marker, .. } = decide {
             rules.markers.push(marker.to_owned());
         }
-        let body = sanitise::markdown(body, &rules, &self.prepared.redactor);
-        let marker = self.destination.marker.to_owned();
+        let body = sanitise::markdown(body, &rules, &self.run.redactor);
+        let marker = self.destination.marker.clone();
         match self.destination.reply_to {
             Some(comment) => Posting::Reply { number, comment, marker, body },
             None => Posting::Comment { number, marker, body },
@@ -223,28 +232,28 @@ impl Publisher<'_> {
 
     /// Returns what the comment needs to know.
     #[must_use]
-    pub fn comment_facts(&self) -> CommentFacts<'_> {
-        let plan = &self.prepared.plan;
+    pub fn comment_facts<'f>(&'f self, decide: Decide<'f>) -> CommentFacts<'f> {
+        let plan = &self.run.plan;
         CommentFacts {
-            marker: self.destination.marker,
+            marker: &self.destination.marker,
             mode: &plan.mode,
-            requested_by: self.destination.requested_by,
-            run_url: self.destination.run_url,
+            requested_by: self.destination.requested_by.as_deref(),
+            run_url: self.run_url,
             budget: &plan.budget,
-            decide: self.destination.decide,
+            decide,
         }
     }
 
-    /// Asks the policy, then publishes; a refusal or a fault becomes a note.
-    pub async fn post(&self, posting: Posting, published: &mut Published) -> Option<Receipt> {
-        let permit = match self.prepared.policy.admit(posting, &self.prepared.plan.facts) {
+    /// Asks the policy, then publishes; a refusal or an error becomes a note.
+    pub async fn post(&self, posting: Posting, published: &mut Publication) -> Option<Receipt> {
+        let permit = match self.run.policy.admit(posting, &self.run.plan.facts) {
             Ok(permit) => permit,
             Err(refusal) => {
                 published.notes.push(refusal.to_string());
                 return None;
             }
         };
-        match self.destination.forge.post(permit).await {
+        match self.forge.post(permit).await {
             Ok(receipt) => {
                 published.receipts.push(receipt.clone());
                 Some(receipt)
@@ -259,30 +268,38 @@ impl Publisher<'_> {
 
     /// Says where the changes of a run went that became no branch: into the comment, unless they
     /// hold a secret.
-    fn only_shown(&self, outcome: &Outcome, why: String) -> Landed {
+    fn only_shown(&self, outcome: &Outcome, why: String) -> PublishResult {
         let held_back = |change: &&FileChange| {
-            change.withheld || sanitise::patch(&change.patch, &self.prepared.redactor).is_err()
+            change.withheld || sanitise::patch(&change.patch, &self.run.redactor).is_err()
         };
         match outcome.changes.iter().find(held_back) {
-            None => Landed::Diff(why),
+            None => PublishResult::Diff(why),
             Some(change) => {
                 let secret = format!(
                     "the diff is not shown, because the change to `{}` holds a secret",
                     change.path
                 );
-                Landed::Nowhere(if why.is_empty() { secret } else { format!("{why}; {secret}") })
+                PublishResult::Nowhere(if why.is_empty() {
+                    secret
+                } else {
+                    format!("{why}; {secret}")
+                })
             }
         }
     }
 
     /// Publishes the changes as the policy says; the error says why they become no branch.
-    async fn land(&self, outcome: &Outcome, published: &mut Published) -> Result<Landed, String> {
+    async fn land(
+        &self,
+        outcome: &Outcome,
+        published: &mut Publication,
+    ) -> Result<PublishResult, String> {
         let form = self.form();
         if outcome.changes.is_empty() {
             return if form == Form::Review {
                 self.land_findings(outcome, published).await
             } else {
-                Ok(Landed::default())
+                Ok(PublishResult::default())
             };
         }
         // What is judged is what is pushed: whatever the checks below do to the checkout, this
@@ -302,14 +319,14 @@ impl Publisher<'_> {
             Form::Comment => Err(String::new()),
             Form::Review => self.land_review(outcome, &self.checks(outcome).await, published).await,
             Form::Commit | Form::PullRequest => {
-                if let Subject::PullRequest { is_fork: true, .. } = self.prepared.plan.subject {
+                if let Subject::PullRequest { is_fork: true, .. } = self.run.plan.subject {
                     return Err(
                         "the pull request comes from a fork, whose branch is not ours to change"
                             .to_owned(),
                     );
                 }
                 let checks = self.checks(outcome).await;
-                match (&self.prepared.plan.subject, form) {
+                match (&self.run.plan.subject, form) {
                     (Subject::PullRequest { head_branch, .. }, Form::Commit) => {
                         self.land_commit(&commit, head_branch, &checks).await
                     }
@@ -325,8 +342,8 @@ impl Publisher<'_> {
     /// Returns what a change of this run becomes. Asking for a pull request of its own makes one of
     /// what would be a commit.
     fn form(&self) -> Form {
-        let forms = self.prepared.policy.settings().publish.publish_as;
-        match (&self.prepared.plan.subject, forms.pull_requests) {
+        let forms = self.run.policy.settings().publish.publish_as;
+        match (&self.run.plan.subject, forms.pull_requests) {
             (Subject::PullRequest { own_pull_request: true, .. }, Form::Commit) => {
                 Form::PullRequest
             }
@@ -338,16 +355,15 @@ impl Publisher<'_> {
     /// Judges the commit that would be pushed, and returns the files that become executable in it.
     fn judge(&self, outcome: &Outcome, commit: &CommitId) -> Result<Vec<RepoPath>, String> {
         let mut slugs: Vec<&str> = outcome.tasks.iter().map(|task| task.mode.as_str()).collect();
-        slugs.push(&self.prepared.plan.mode);
-        let modes: Vec<_> =
-            slugs.iter().filter_map(|slug| self.prepared.modes.find(slug)).collect();
-        let plan = &self.prepared.plan;
-        let judge = Judge {
-            policy: &self.prepared.policy,
+        slugs.push(&self.run.plan.mode);
+        let modes: Vec<_> = slugs.iter().filter_map(|slug| self.run.modes.find(slug)).collect();
+        let plan = &self.run.plan;
+        let judge = TreeJudge {
+            policy: &self.run.policy,
             facts: &plan.facts,
             modes: &modes,
             budget: &plan.budget,
-            redactor: &self.prepared.redactor,
+            redactor: &self.run.redactor,
             base: &plan.base,
             approved: &outcome.approved,
         };
@@ -358,7 +374,7 @@ impl Publisher<'_> {
             .map_err(|error| format!("the commit cannot be read: {error}"))?;
         let objections = judge.objections(&committed);
         if objections.is_empty() {
-            Ok(Judge::new_executables(&committed).into_iter().cloned().collect())
+            Ok(TreeJudge::new_executables(&committed).into_iter().cloned().collect())
         } else {
             Err(objections.join("; "))
         }
@@ -366,14 +382,14 @@ impl Publisher<'_> {
 
     async fn checks(&self, outcome: &Outcome) -> Checks {
         let mut slugs: Vec<&str> = outcome.tasks.iter().map(|task| task.mode.as_str()).collect();
-        slugs.push(&self.prepared.plan.mode);
-        Checks::run(self.prepared, self.workspace, &slugs).await
+        slugs.push(&self.run.plan.mode);
+        Checks::run(self.run, self.workspace, &slugs).await
     }
 
     /// Makes the commit of this run. The branch of the run before it is taken up again where it
     /// holds the very same change.
     fn commit(&self, outcome: &Outcome) -> Result<CommitId, String> {
-        let plan = &self.prepared.plan;
+        let plan = &self.run.plan;
         let facts = commit::CommitFacts {
             title: self.title(),
             summary: &outcome.summary,
@@ -383,7 +399,7 @@ impl Publisher<'_> {
         let message = sanitise::commit_message(
             &commit::message(&facts),
             &self.text_rules(""),
-            &self.prepared.redactor,
+            &self.run.redactor,
         );
         let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
         let new =
@@ -392,12 +408,12 @@ impl Publisher<'_> {
     }
 
     fn title(&self) -> &str {
-        self.prepared.plan.subject.title().unwrap_or(&self.prepared.plan.task)
+        self.run.plan.subject.title().unwrap_or(&self.run.plan.task)
     }
 
     fn text_rules(&self, marker: &str) -> TextRules {
         let prefix = self
-            .prepared
+            .run
             .policy
             .settings()
             .triggers

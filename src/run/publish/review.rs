@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::run::checks::Checks;
 use crate::run::plan::Subject;
-use crate::run::publish::{Landed, Published, Publisher};
+use crate::run::publish::{Publication, PublishResult, Publisher};
 use locum_agent::report::markdown;
 use locum_agent::report::review::{self, ReviewFacts, Suggested};
 use locum_agent::session::outcome::{CommandReport, Outcome, OutcomeWord};
@@ -19,8 +19,8 @@ impl Publisher<'_> {
         &self,
         outcome: &Outcome,
         checks: &Checks,
-        published: &mut Published,
-    ) -> Result<Landed, String> {
+        published: &mut Publication,
+    ) -> Result<PublishResult, String> {
         if let Some(change) = outcome.changes.iter().find(|change| change.withheld) {
             return Err(format!("the change to `{}` holds a secret", change.path));
         }
@@ -34,22 +34,21 @@ impl Publisher<'_> {
     pub(super) async fn land_findings(
         &self,
         outcome: &Outcome,
-        published: &mut Published,
-    ) -> Result<Landed, String> {
+        published: &mut Publication,
+    ) -> Result<PublishResult, String> {
         if !matches!(outcome.word, OutcomeWord::Done | OutcomeWord::NothingToDo) {
-            return Ok(Landed::default());
+            return Ok(PublishResult::default());
         }
         let lines = self.lines().await?;
         if review::findings(&outcome.summary, &lines).is_empty() {
-            return Ok(Landed::default());
+            return Ok(PublishResult::default());
         }
         self.submit(outcome, &lines, Suggested::default(), &[], published).await
     }
 
     async fn lines(&self) -> Result<CommentableLines, String> {
-        let number = self.prepared.plan.subject.thread().unwrap_or_default();
-        self.destination
-            .forge
+        let number = self.run.plan.subject.thread().unwrap_or_default();
+        self.forge
             .commentable_lines(number)
             .await
             .map_err(|error| format!("the pull request cannot be reviewed: {error}"))
@@ -80,9 +79,9 @@ impl Publisher<'_> {
         lines: &CommentableLines,
         suggested: Suggested,
         checks: &[CommandReport],
-        published: &mut Published,
-    ) -> Result<Landed, String> {
-        let Subject::PullRequest { number, head_sha, .. } = &self.prepared.plan.subject else {
+        published: &mut Publication,
+    ) -> Result<PublishResult, String> {
+        let Subject::PullRequest { number, head_sha, .. } = &self.run.plan.subject else {
             return Err("there is no pull request to review".to_owned());
         };
         let found: Vec<LineComment> = review::findings(&outcome.summary, lines)
@@ -92,11 +91,11 @@ impl Publisher<'_> {
         let counts = (suggested.comments.len(), found.len());
         let comments = [suggested.comments, found].concat();
         let marker =
-            markdown::marker("review", &[("of", &digest(self.destination.marker, &comments))]);
+            markdown::marker("review", &[("of", &digest(&self.destination.marker, &comments))]);
         let facts = ReviewFacts {
             marker: &marker,
-            requested_by: self.destination.requested_by,
-            run_url: self.destination.run_url,
+            requested_by: self.destination.requested_by.as_deref(),
+            run_url: self.run_url,
             checks,
             suggested: counts.0,
             found: counts.1,
@@ -110,13 +109,15 @@ impl Publisher<'_> {
             comments,
         };
         match self.post(posting, published).await {
-            Some(receipt) => Ok(Landed::Review { url: receipt.url, comments: counts.0 + counts.1 }),
+            Some(receipt) => {
+                Ok(PublishResult::Review { url: receipt.url, comments: counts.0 + counts.1 })
+            }
             None => Err(published.notes.last().cloned().unwrap_or_default()),
         }
     }
 
     fn clean(&self, text: &str, marker: &str) -> String {
-        sanitise::markdown(text, &self.text_rules(marker), &self.prepared.redactor)
+        sanitise::markdown(text, &self.text_rules(marker), &self.run.redactor)
     }
 }
 

@@ -1,11 +1,13 @@
 //! What an event itself says against a run: where it comes from, what it asks, whose output it is,
 //! how old and where it stands.
 //!
-//! In: the trigger, the policy's settings and the situation. Out: nothing, or the rule that
+//! In: the trigger, the policy's settings and what is known. Out: nothing, or the rule that
 //! refuses. Who asked is decided in `who`.
 
 use crate::run::request::who::is;
-use crate::run::request::{EVENT_AGE_LIMIT, RUNS_PER_HOUR, Refused, Situation, silent, told};
+use crate::run::request::{
+    EVENT_AGE_LIMIT, JobFacts, RUNS_PER_HOUR, Refused, RequestFacts, silent, told,
+};
 use locum_forge::command::{self, CommentCommand};
 use locum_forge::event::{EventKind, Trigger};
 use locum_forge::sanitise::BODY_LIMIT_CHARS;
@@ -15,18 +17,14 @@ use locum_policy::schema::{Forks, Triggers};
 /// obey.
 const WORKFLOW_LOGIN: &str = "github-actions[bot]";
 
-pub(super) fn screen_repository(
-    trigger: &Trigger,
-    situation: &Situation<'_>,
-) -> Result<(), Refused> {
-    if !trigger.repository.is_empty()
-        && !trigger.repository.eq_ignore_ascii_case(situation.repository)
+pub(super) fn screen_repository(trigger: &Trigger, known: &JobFacts<'_>) -> Result<(), Refused> {
+    if !trigger.repository.is_empty() && !trigger.repository.eq_ignore_ascii_case(known.repository)
     {
         return Err(silent(
             "repository",
             &format!(
                 "the event is about `{}`, the job runs for `{}`",
-                trigger.repository, situation.repository
+                trigger.repository, known.repository
             ),
         ));
     }
@@ -37,7 +35,7 @@ pub(super) fn screen_repository(
 pub(super) fn find_ask(
     trigger: &Trigger,
     triggers: &Triggers,
-    situation: &Situation<'_>,
+    known: &JobFacts<'_>,
 ) -> Result<Option<CommentCommand>, Refused> {
     match trigger.kind {
         EventKind::IssueComment | EventKind::ReviewComment => {
@@ -67,7 +65,7 @@ pub(super) fn find_ask(
             Ok(None)
         }
         EventKind::Dispatch => Ok(None),
-        EventKind::Schedule => screen_schedule(trigger, situation).map(|()| None),
+        EventKind::Schedule => screen_schedule(trigger, known).map(|()| None),
     }
 }
 
@@ -85,21 +83,21 @@ fn find_command(trigger: &Trigger, triggers: &Triggers) -> Result<CommentCommand
 }
 
 /// A schedule runs on the default branch only: there alone its jobs were reviewed.
-fn screen_schedule(trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
+fn screen_schedule(trigger: &Trigger, known: &JobFacts<'_>) -> Result<(), Refused> {
     let default = if trigger.default_branch.is_empty() {
-        situation.default_branch
+        known.default_branch
     } else {
         trigger.default_branch.as_str()
     };
-    if default.is_empty() || situation.git_ref.strip_prefix("refs/heads/") != Some(default) {
+    if default.is_empty() || known.git_ref.strip_prefix("refs/heads/") != Some(default) {
         return Err(silent("schedule-branch", "schedules run on the default branch only"));
     }
     Ok(())
 }
 
-pub(super) fn screen_own(trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
+pub(super) fn screen_own(trigger: &Trigger, own_login: Option<&str>) -> Result<(), Refused> {
     let login = trigger.actor.login.as_str();
-    let own = is(login, WORKFLOW_LOGIN) || situation.own_login.is_some_and(|own| is(login, own));
+    let own = is(login, WORKFLOW_LOGIN) || own_login.is_some_and(|own| is(login, own));
     if own {
         return Err(silent("own-output", "own output never starts a run"));
     }
@@ -119,7 +117,7 @@ pub(super) fn screen_bot(trigger: &Trigger, triggers: &Triggers) -> Result<(), R
 }
 
 /// Refuses threads that are over and events that are old.
-pub(super) fn screen_thread(trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
+pub(super) fn screen_thread(trigger: &Trigger, known: &JobFacts<'_>) -> Result<(), Refused> {
     if let Some(subject) = &trigger.subject {
         if !subject.is_open {
             return Err(told("thread-open", "the thread is closed"));
@@ -130,15 +128,15 @@ pub(super) fn screen_thread(trigger: &Trigger, situation: &Situation<'_>) -> Res
     }
     if trigger
         .happened_at
-        .is_some_and(|happened| situation.now.duration_since(happened) > EVENT_AGE_LIMIT)
+        .is_some_and(|happened| known.now.duration_since(happened) > EVENT_AGE_LIMIT)
     {
         return Err(told("event-age", "the event is older than a day"));
     }
     Ok(())
 }
 
-pub(super) fn screen_rate(situation: &Situation<'_>) -> Result<(), Refused> {
-    if situation.recent_runs >= RUNS_PER_HOUR {
+pub(super) fn screen_rate(known: &RequestFacts<'_>) -> Result<(), Refused> {
+    if known.recent_runs >= RUNS_PER_HOUR {
         return Err(told(
             "runs-per-hour",
             &format!("{RUNS_PER_HOUR} runs were started here within the hour"),
@@ -151,12 +149,12 @@ pub(super) fn screen_rate(situation: &Situation<'_>) -> Result<(), Refused> {
 pub(super) fn fork_is_read_only(
     trigger: &Trigger,
     triggers: &Triggers,
-    situation: &Situation<'_>,
+    known: &RequestFacts<'_>,
 ) -> Result<bool, Refused> {
     let Some(subject) = trigger.subject.as_ref().filter(|subject| subject.is_pull_request) else {
         return Ok(false);
     };
-    let pull_request = situation
+    let pull_request = known
         .pull_request
         .filter(|pull_request| pull_request.number == subject.number)
         .ok_or_else(|| silent("pull-request", "the pull request could not be read"))?;

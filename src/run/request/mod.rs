@@ -34,7 +34,7 @@ pub const RUNS_PER_HOUR: u32 = 10;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// What is asked for.
-    pub wish: Wish,
+    pub action: RequestedAction,
     /// The mode asked for; `None` means the policy's default.
     pub mode: Option<String>,
     /// The task in the asker's words; may be empty: then the issue itself is the task.
@@ -55,21 +55,21 @@ pub struct Request {
 
 /// What is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Wish {
+pub enum RequestedAction {
     /// A run.
     #[default]
     Run,
-    /// A run that stopped for a person goes on.
-    Decide(Said),
-    /// What can be asked for.
+    /// To resume a run that stopped for a person.
+    Decide(DecisionRequest),
+    /// A list of what can be asked for.
     Help,
-    /// What runs or ran here.
+    /// A list of what runs or ran here.
     Status,
 }
 
 /// What a person says to a hold or a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct DecisionRequest {
     /// Its name; `None` for an answer to the only question of the thread.
     pub id: Option<String>,
     /// Yes, no, or words.
@@ -100,21 +100,21 @@ pub struct Refused {
     /// The policy key or built-in rule that decided.
     pub rule: &'static str,
     /// Whether people are told where they asked.
-    pub answer: Answer,
+    pub notice: Notice,
 }
 
 /// Whether people are told of a refusal where they asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum Notice {
     /// No: nothing was asked, or whoever asked should not be able to make us talk.
     Silent,
     /// Yes: someone who may ask made a mistake.
-    Told,
+    Posted,
 }
 
-/// What is known beside the trigger and the policy.
-#[derive(Clone, Debug)]
-pub struct Situation<'a> {
+/// What the job knows of itself, before the forge is asked anything.
+#[derive(Clone, Copy, Debug)]
+pub struct JobFacts<'a> {
     /// Now.
     pub now: Timestamp,
     /// `owner/name` of the repository the job runs for.
@@ -123,6 +123,13 @@ pub struct Situation<'a> {
     pub default_branch: &'a str,
     /// The ref the job runs on: `refs/heads/main`.
     pub git_ref: &'a str,
+}
+
+/// What is known beside the trigger and the policy.
+#[derive(Clone, Debug)]
+pub struct RequestFacts<'a> {
+    /// What the job knows of itself.
+    pub job: JobFacts<'a>,
     /// Login our own comments have, where known.
     pub own_login: Option<&'a str>,
     /// The forge's answer about the actor; the error says what failed.
@@ -148,9 +155,9 @@ pub struct Situation<'a> {
 pub fn decide(
     trigger: &Trigger,
     triggers: Option<&Triggers>,
-    situation: &Situation<'_>,
+    known: &RequestFacts<'_>,
 ) -> Result<Request, Refused> {
-    examine(trigger, triggers, situation).request
+    examine(trigger, triggers, known).request
 }
 
 /// Makes every check of [`decide`] that can be made, also after one that failed.
@@ -158,7 +165,7 @@ pub fn decide(
 pub fn examine(
     trigger: &Trigger,
     triggers: Option<&Triggers>,
-    situation: &Situation<'_>,
+    known: &RequestFacts<'_>,
 ) -> Examination {
     let mut checks = Checks::default();
     let policy = triggers
@@ -170,27 +177,25 @@ pub fn examine(
     checks.take(
         "the event is about this repository",
         Asked::Event,
-        screen_repository(trigger, situation),
+        screen_repository(trigger, &known.job),
     );
-    let asked = find_ask(trigger, triggers, situation);
+    let asked = find_ask(trigger, triggers, &known.job);
     let Some(command) = checks.take("it asks for something", Asked::Event, asked) else {
         return checks.refused();
     };
     if trigger.kind != EventKind::Schedule {
-        checks.take("it is not our own output", Asked::Event, screen_own(trigger, situation));
+        let own = screen_own(trigger, known.own_login);
+        checks.take("it is not our own output", Asked::Event, own);
         checks.take(
             "it is by a person, or by a bot the policy lists",
             Asked::Event,
             screen_bot(trigger, triggers),
         );
     }
-    let tier = checks.take(
-        "the forge knows who it is",
-        Asked::Forge,
-        tier_of(trigger, triggers, situation),
-    );
+    let tier =
+        checks.take("the forge knows who it is", Asked::Forge, tier_of(trigger, triggers, known));
     if let Some(tier) = tier {
-        let listed = is_listed(trigger, triggers, situation);
+        let listed = is_listed(trigger, triggers, known);
         let admitted =
             admit_tier(trigger.kind, tier, listed, triggers, Purpose::of(command.as_ref()));
         checks.take("the policy lets them ask this way", Asked::Policy, admitted);
@@ -198,19 +203,19 @@ pub fn examine(
     checks.take(
         "the thread is open, not locked, and the event is fresh",
         Asked::Event,
-        screen_thread(trigger, situation),
+        screen_thread(trigger, &known.job),
     );
     checks.take(
         "whoever started the job again may write here",
         Asked::Forge,
-        screen_restart(situation),
+        screen_restart(known),
     );
     checks.take(
         "fewer runs were started here than an hour may have",
         Asked::Forge,
-        screen_rate(situation),
+        screen_rate(known),
     );
-    let read_only = fork_is_read_only(trigger, triggers, situation);
+    let read_only = fork_is_read_only(trigger, triggers, known);
     let read_only = checks
         .take("the pull request is open and at the commit that was seen", Asked::Forge, read_only)
         .unwrap_or(true);
@@ -221,7 +226,7 @@ pub fn examine(
         ..Facts::default()
     };
     let mut request = Request {
-        wish: Wish::Run,
+        action: RequestedAction::Run,
         mode: None,
         text: String::new(),
         job: facts.job.clone(),
@@ -232,8 +237,8 @@ pub fn examine(
         flags: Flags::default(),
     };
     let read = match &command {
-        Some(command) => words::read_command(&mut request, command, situation),
-        None => read_inputs(&mut request, trigger, situation),
+        Some(command) => words::read_command(&mut request, command, known),
+        None => read_inputs(&mut request, trigger, known),
     };
     checks.take("what it asks for is understood", Asked::Event, read);
     match checks.first() {
@@ -245,11 +250,11 @@ pub fn examine(
 fn read_inputs(
     request: &mut Request,
     trigger: &Trigger,
-    situation: &Situation<'_>,
+    known: &RequestFacts<'_>,
 ) -> Result<(), Refused> {
     request.text = input(trigger, &["task", "prompt"]).unwrap_or_default();
     request.mode =
-        input(trigger, &["mode"]).map(|mode| words::known_mode(&mode, situation)).transpose()?;
+        input(trigger, &["mode"]).map(|mode| words::known_mode(&mode, known)).transpose()?;
     Ok(())
 }
 
@@ -330,12 +335,12 @@ fn input(trigger: &Trigger, names: &[&str]) -> Option<String> {
 pub fn screen(
     trigger: &Trigger,
     triggers: &Triggers,
-    situation: &Situation<'_>,
+    job: &JobFacts<'_>,
 ) -> Result<Option<CommentCommand>, Refused> {
-    screen_repository(trigger, situation)?;
-    let command = find_ask(trigger, triggers, situation)?;
+    screen_repository(trigger, job)?;
+    let command = find_ask(trigger, triggers, job)?;
     if trigger.kind != EventKind::Schedule {
-        screen_own(trigger, situation)?;
+        screen_own(trigger, None)?;
         screen_bot(trigger, triggers)?;
     }
     Ok(command)
@@ -352,11 +357,11 @@ fn trigger_kind(kind: EventKind) -> TriggerKind {
 }
 
 fn silent(rule: &'static str, why: &str) -> Refused {
-    Refused { why: why.to_owned(), rule, answer: Answer::Silent }
+    Refused { why: why.to_owned(), rule, notice: Notice::Silent }
 }
 
 fn told(rule: &'static str, why: &str) -> Refused {
-    Refused { why: why.to_owned(), rule, answer: Answer::Told }
+    Refused { why: why.to_owned(), rule, notice: Notice::Posted }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Who may start what, rule by rule: each allow with a neighbouring refusal.
 
-use super::{Answer, Flags, Refused, Said, Situation, Wish, examine};
+use super::{
+    DecisionRequest, Flags, JobFacts, Notice, Refused, RequestFacts, RequestedAction, examine,
+};
 use locum_agent::session::event::PersonsWord;
 use locum_forge::event::{Actor, Comment, EventKind, Subject, Trigger};
 use locum_forge::{Permission, PullRequest};
@@ -87,11 +89,13 @@ impl Scene {
         let modes = ["orchestrator", "architect", "code", "ask", "review", "docs-writer"]
             .map(str::to_owned);
         let profiles = ["fast".to_owned()];
-        let situation = Situation {
-            now: self.now.parse().unwrap(),
-            repository: "acme/app",
-            default_branch: "main",
-            git_ref: self.git_ref,
+        let known = RequestFacts {
+            job: JobFacts {
+                now: self.now.parse().unwrap(),
+                repository: "acme/app",
+                default_branch: "main",
+                git_ref: self.git_ref,
+            },
             own_login: Some("locum[bot]"),
             permission: self.permission.clone(),
             restarted_by: self.restarted_by.clone().map(|permission| ("mallory", permission)),
@@ -100,12 +104,12 @@ impl Scene {
             modes: &modes,
             profiles: &profiles,
         };
-        examine(&self.trigger, Some(&self.triggers), &situation)
+        examine(&self.trigger, Some(&self.triggers), &known)
     }
 
-    fn refused_by(&self) -> (&'static str, Answer) {
+    fn refused_by(&self) -> (&'static str, Notice) {
         let refused = self.decide().unwrap_err();
-        (refused.rule, refused.answer)
+        (refused.rule, refused.notice)
     }
 
     fn runs(&self) {
@@ -117,8 +121,8 @@ impl Scene {
 fn a_maintainer_may_ask_in_a_comment() {
     let request = scene("/locum fix the test").decide().unwrap();
     assert_eq!(
-        (request.wish, request.mode.as_deref(), request.text.as_str(), request.read_only),
-        (Wish::Run, None, "the test", false)
+        (request.action, request.mode.as_deref(), request.text.as_str(), request.read_only),
+        (RequestedAction::Run, None, "the test", false)
     );
     assert_eq!(
         (request.facts.trigger, request.facts.tier),
@@ -132,21 +136,21 @@ fn words_after_the_prefix_are_verbs_modes_or_the_task() {
     let read = |body: &str| {
         scene(body)
             .decide()
-            .map(|request| (request.wish, request.mode.unwrap_or_default(), request.text))
+            .map(|request| (request.action, request.mode.unwrap_or_default(), request.text))
             .map_err(|refused| refused.why)
     };
-    let run = |mode: &str, text: &str| Ok((Wish::Run, mode.to_owned(), text.to_owned()));
+    let run = |mode: &str, text: &str| Ok((RequestedAction::Run, mode.to_owned(), text.to_owned()));
     assert_eq!(read("/locum"), run("", ""));
     assert_eq!(read("/locum code a b"), run("code", "a b"));
     assert_eq!(read("/locum docs-writer a"), run("docs-writer", "a"));
     assert_eq!(read("/locum plan a"), run("architect", "a"));
     assert_eq!(read("/locum fix --mode code a"), run("code", "a"));
     assert_eq!(read("/locum please look"), run("", "please look"));
-    assert_eq!(read("/locum help"), Ok((Wish::Help, String::new(), String::new())));
-    assert_eq!(read("/locum status"), Ok((Wish::Status, String::new(), String::new())));
+    assert_eq!(read("/locum help"), Ok((RequestedAction::Help, String::new(), String::new())));
+    assert_eq!(read("/locum status"), Ok((RequestedAction::Status, String::new(), String::new())));
     assert_eq!(read("/locum retry 3"), Err("`retry` is not known".to_owned()));
     assert_eq!(read("/locum --mode nonsense"), Err("there is no mode `nonsense`".to_owned()));
-    assert_eq!(read("/locum --mode ask code x"), Err("two modes are named".to_owned()));
+    assert_eq!(read("/locum --mode ask code x"), Err("more than one mode is named".to_owned()));
 }
 
 #[test]
@@ -155,11 +159,12 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
     let read = |body: &str| {
         scene(body)
             .decide()
-            .map(|request| request.wish)
-            .map_err(|refused| (refused.rule, refused.answer))
+            .map(|request| request.action)
+            .map_err(|refused| (refused.rule, refused.notice))
     };
-    let decided =
-        |id: Option<&str>, word| Ok(Wish::Decide(Said { id: id.map(str::to_owned), word }));
+    let decided = |id: Option<&str>, word| {
+        Ok(RequestedAction::Decide(DecisionRequest { id: id.map(str::to_owned), word }))
+    };
     assert_eq!(read(&format!("/locum approve {id}")), decided(Some(id), PersonsWord::Approve));
     assert_eq!(
         read(&format!("/locum approve {}", id.to_uppercase())),
@@ -184,7 +189,7 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
         "approve 0123456789abcdef and the rest",
         "approve --mode=code 0123456789abcdef",
     ] {
-        assert_eq!(read(&format!("/locum {wrong}")), Err(("command", Answer::Told)), "{wrong}");
+        assert_eq!(read(&format!("/locum {wrong}")), Err(("command", Notice::Posted)), "{wrong}");
     }
 
     let by = |permission: Permission, body: &str| {
@@ -198,11 +203,11 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
     let approve = format!("/locum approve {id}");
     assert_eq!(
         by(Permission::Triage, &approve).refused_by(),
-        ("triggers.approve.tiers", Answer::Silent)
+        ("triggers.approve.tiers", Notice::Silent)
     );
     assert_eq!(
         by(Permission::Read, &approve).refused_by(),
-        ("triggers.approve.tiers", Answer::Silent)
+        ("triggers.approve.tiers", Notice::Silent)
     );
     let mut wider = by(Permission::Triage, &approve);
     wider.triggers.approve_tiers.push(Tier::Collaborator);
@@ -215,7 +220,7 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
             is_user: false,
             association: String::new(),
         };
-        assert_eq!(bot.refused_by(), ("triggers.approve", Answer::Silent), "{body}");
+        assert_eq!(bot.refused_by(), ("triggers.approve", Notice::Silent), "{body}");
     }
 }
 
@@ -225,7 +230,7 @@ fn flags_tighten_and_never_choose_policy_model_or_endpoint() {
         scene(body)
             .decide()
             .map(|request| request.flags)
-            .map_err(|refused| (refused.rule, refused.answer))
+            .map_err(|refused| (refused.rule, refused.notice))
     };
     assert_eq!(
         flags("/locum fix --dry-run --new-pr --budget=2.5 --model fast --paths=src/**,tests/** x"),
@@ -249,7 +254,7 @@ fn flags_tighten_and_never_choose_policy_model_or_endpoint() {
         "--tools all",
         "fix --sandbox=off",
     ] {
-        assert_eq!(flags(&format!("/locum {body}")), Err(("command", Answer::Told)), "{body}");
+        assert_eq!(flags(&format!("/locum {body}")), Err(("command", Notice::Posted)), "{body}");
     }
 }
 
@@ -261,12 +266,12 @@ fn only_tiers_of_the_policy_may_and_an_unknown_answer_refuses() {
     for permission in [Permission::Triage, Permission::Read, Permission::None] {
         assert_eq!(
             Scene { permission: Ok(permission), ..scene("/locum") }.refused_by(),
-            ("triggers.comment.tiers", Answer::Silent)
+            ("triggers.comment.tiers", Notice::Silent)
         );
     }
     assert_eq!(
         Scene { permission: Err("500".to_owned()), ..scene("/locum") }.refused_by(),
-        ("permission", Answer::Silent)
+        ("permission", Notice::Silent)
     );
     let mut open = scene("/locum");
     open.permission = Ok(Permission::Read);
@@ -299,7 +304,7 @@ fn programs_run_only_by_name_and_with_the_right_to_write() {
     for own in ["locum[bot]", "Locum[bot]", "github-actions[bot]"] {
         let mut scene = from(own, Permission::Write);
         scene.triggers.bots.push(own.to_owned());
-        assert_eq!(scene.refused_by(), ("own-output", Answer::Silent));
+        assert_eq!(scene.refused_by(), ("own-output", Notice::Silent));
     }
 }
 
@@ -321,7 +326,7 @@ fn own_output_never_starts_a_run_however_often_and_under_whatever_name_it_comes_
                 association: "OWNER".to_owned(),
             };
             scene.permission = Ok(Permission::Admin);
-            assert_eq!(scene.decide().unwrap_err().answer, Answer::Silent, "{round} {login}");
+            assert_eq!(scene.decide().unwrap_err().notice, Notice::Silent, "{round} {login}");
         }
     }
 }
@@ -350,9 +355,9 @@ fn every_check_is_shown_also_after_one_that_failed() {
 fn closed_locked_and_old_threads_start_nothing() {
     let mut closed = scene("/locum");
     closed.trigger.subject.as_mut().unwrap().is_open = false;
-    assert_eq!(closed.refused_by(), ("thread-open", Answer::Told));
+    assert_eq!(closed.refused_by(), ("thread-open", Notice::Posted));
     closed.permission = Ok(Permission::None);
-    assert_eq!(closed.refused_by().1, Answer::Silent, "a stranger cannot make us talk");
+    assert_eq!(closed.refused_by().1, Notice::Silent, "a stranger cannot make us talk");
     let mut locked = scene("/locum");
     locked.trigger.subject.as_mut().unwrap().is_locked = true;
     assert_eq!(locked.refused_by().0, "thread-unlocked");
@@ -365,7 +370,7 @@ fn closed_locked_and_old_threads_start_nothing() {
     Scene { recent_runs: 9, ..scene("/locum") }.runs();
     assert_eq!(
         scene(&format!("/locum {}", "a ".repeat(40_000))).refused_by(),
-        ("comment-length", Answer::Silent)
+        ("comment-length", Notice::Silent)
     );
 }
 
@@ -419,7 +424,7 @@ fn labels_dispatches_and_schedules_have_their_own_rules() {
     labeled.trigger.assignee = Some("Locum-Bot".to_owned());
     assert_eq!(labeled.decide().unwrap().facts.trigger, TriggerKind::Assign);
     labeled.trigger.assignee = Some("carol".to_owned());
-    assert_eq!(labeled.refused_by(), ("triggers.assign.login", Answer::Silent));
+    assert_eq!(labeled.refused_by(), ("triggers.assign.login", Notice::Silent));
     labeled.trigger.assignee = Some("locum-bot".to_owned());
     labeled.permission = Ok(Permission::Read);
     assert_eq!(labeled.refused_by().0, "triggers.assign.tiers");
@@ -512,22 +517,25 @@ fn people_may_be_listed_by_name_and_better_by_number() {
 fn a_command_below_a_quoted_question_answers_it() {
     let quoted = "> **locum: a question**\n>\n> Answer by a comment, and the run goes on: `/locum \
                   answer 0123456789abcdef your words`.\n\n";
-    let said = |body: &str| scene(body).decide().map(|request| request.wish);
+    let said = |body: &str| scene(body).decide().map(|request| request.action);
     let answer = |text: &str| {
         let id = Some("0123456789abcdef".to_owned());
-        Ok(Wish::Decide(Said { id, word: PersonsWord::Answer { text: text.to_owned() } }))
+        Ok(RequestedAction::Decide(DecisionRequest {
+            id,
+            word: PersonsWord::Answer { text: text.to_owned() },
+        }))
     };
     assert_eq!(said(&format!("{quoted}/locum the second one")), answer("the second one"));
     assert_eq!(said(&format!("{quoted}/locum code is fine\nmore")), answer("code is fine\nmore"));
-    assert_eq!(said(&format!("{quoted}/locum status")), Ok(Wish::Status));
+    assert_eq!(said(&format!("{quoted}/locum status")), Ok(RequestedAction::Status));
     // People talk about a question; without the word nothing is an answer, and below the command
     // nothing is a quote.
     assert_eq!(
         scene(&format!("{quoted}the second one?")).refused_by(),
-        ("triggers.comment.prefix", Answer::Silent)
+        ("triggers.comment.prefix", Notice::Silent)
     );
-    assert_eq!(said(&format!("/locum fix it\n\n{quoted}")), Ok(Wish::Run));
-    assert_eq!(said("> `/locum answer nonsense`\n\n/locum fix it"), Ok(Wish::Run));
+    assert_eq!(said(&format!("/locum fix it\n\n{quoted}")), Ok(RequestedAction::Run));
+    assert_eq!(said("> `/locum answer nonsense`\n\n/locum fix it"), Ok(RequestedAction::Run));
     let mut stranger = scene(&format!("{quoted}/locum the second one"));
     stranger.permission = Ok(Permission::Read);
     assert_eq!(stranger.refused_by().0, "triggers.comment.tiers");
@@ -540,7 +548,7 @@ fn other_repositories_and_missing_policies_start_nothing() {
     assert_eq!(other.refused_by().0, "repository");
     let mut off = scene("/locum");
     off.triggers.comment = None;
-    assert_eq!(off.refused_by(), ("triggers.comment", Answer::Silent));
+    assert_eq!(off.refused_by(), ("triggers.comment", Notice::Silent));
 }
 
 #[test]

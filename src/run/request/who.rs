@@ -4,7 +4,7 @@
 //! In: the trigger, the policy's settings and what the forge answered. Out: the tier, or the rule
 //! that refuses.
 
-use crate::run::request::{Answer, Refused, Situation, silent};
+use crate::run::request::{Notice, Refused, RequestFacts, silent};
 use locum_forge::Permission;
 use locum_forge::command::CommentCommand;
 use locum_forge::event::{Actor, EventKind, Trigger};
@@ -36,13 +36,13 @@ impl Purpose {
 pub(super) fn tier_of(
     trigger: &Trigger,
     triggers: &Triggers,
-    situation: &Situation<'_>,
+    known: &RequestFacts<'_>,
 ) -> Result<Tier, Refused> {
     if trigger.kind == EventKind::Schedule {
         return Ok(Tier::Schedule);
     }
     let login = &trigger.actor.login;
-    let permission = situation.permission.as_ref().map_err(|error| {
+    let permission = known.permission.as_ref().map_err(|error| {
         silent("permission", &format!("the permission of {login} is not known: {error}"))
     })?;
     if !trigger.actor.is_user {
@@ -66,10 +66,10 @@ pub(super) fn tier_of(
 
 /// Returns true for a person the policy names, whom the forge lets read here. A number has to be
 /// theirs as well: logins change hands.
-pub(super) fn is_listed(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> bool {
+pub(super) fn is_listed(trigger: &Trigger, triggers: &Triggers, known: &RequestFacts<'_>) -> bool {
     let Actor { login, id, is_user, .. } = &trigger.actor;
     let may_read =
-        situation.permission.as_ref().is_ok_and(|permission| *permission >= Permission::Read);
+        known.permission.as_ref().is_ok_and(|permission| *permission >= Permission::Read);
     let named = |user: &ListedUser| is(&user.login, login) && (user.id.is_none() || user.id == *id);
     *is_user && may_read && triggers.users.iter().any(named)
 }
@@ -117,12 +117,12 @@ pub(super) fn admit_tier(
     Err(Refused {
         why: format!("tier `{}` may not start runs this way", tier_name(tier)),
         rule,
-        answer: Answer::Silent,
+        notice: Notice::Silent,
     })
 }
 
-pub(super) fn screen_restart(situation: &Situation<'_>) -> Result<(), Refused> {
-    let Some((login, permission)) = &situation.restarted_by else { return Ok(()) };
+pub(super) fn screen_restart(known: &RequestFacts<'_>) -> Result<(), Refused> {
+    let Some((login, permission)) = &known.restarted_by else { return Ok(()) };
     let theirs = permission.as_ref().map_err(|error| {
         silent("permission", &format!("the permission of {login} is not known: {error}"))
     })?;

@@ -1,7 +1,7 @@
 //! The words of a command: verb or mode, flags, what is decided. Mistakes of somebody who may ask
 //! are told.
 
-use crate::run::request::{Refused, Request, Said, Situation, Wish, told};
+use crate::run::request::{DecisionRequest, Refused, Request, RequestFacts, RequestedAction, told};
 use locum_agent::session::event::PersonsWord;
 use locum_forge::command::{self, CommentCommand};
 
@@ -12,15 +12,15 @@ const RESERVED_VERBS: &[&str] = &["cancel", "retry", "triage"];
 pub(super) fn read_command(
     request: &mut Request,
     command: &CommentCommand,
-    situation: &Situation<'_>,
+    known: &RequestFacts<'_>,
 ) -> Result<(), Refused> {
     for (flag, value) in &command.flags {
         let value = value.as_deref();
         match (flag.as_str(), value) {
             ("dry-run", None) => request.flags.dry_run = true,
             ("new-pr", None) => request.flags.new_pull_request = true,
-            ("mode", Some(mode)) => request.mode = Some(known_mode(mode, situation)?),
-            ("model", Some(model)) if situation.profiles.iter().any(|known| known == model) => {
+            ("mode", Some(mode)) => request.mode = Some(known_mode(mode, known)?),
+            ("model", Some(model)) if known.profiles.iter().any(|known| known == model) => {
                 request.flags.model = Some(model.to_owned())
             }
             ("model", Some(model)) => {
@@ -50,19 +50,19 @@ pub(super) fn read_command(
             if let Some((flag, _)) = command.flags.first() {
                 return Err(told("command", &format!("`{verb}` takes no flag `--{flag}`")));
             }
-            request.wish = Wish::Decide(said(verb, &command.text)?);
+            request.action = RequestedAction::Decide(said(verb, &command.text)?);
         }
-        Some(mode) if situation.modes.iter().any(|known| known == mode) => {
+        Some(mode) if known.modes.iter().any(|known| known == mode) => {
             if request.mode.as_ref().is_some_and(|named| named != mode) {
-                return Err(told("command", "two modes are named"));
+                return Err(told("command", "more than one mode is named"));
             }
             request.mode = Some(mode.to_owned());
         }
-        Some("help") => request.wish = Wish::Help,
-        Some("status") => request.wish = Wish::Status,
+        Some("help") => request.action = RequestedAction::Help,
+        Some("status") => request.action = RequestedAction::Status,
         Some("fix") => {}
         Some("plan") if request.mode.is_none() => {
-            request.mode = Some(known_mode("architect", situation)?)
+            request.mode = Some(known_mode("architect", known)?)
         }
         Some("plan") => {}
         Some(verb @ ("code" | "ask" | "review")) => {
@@ -77,7 +77,7 @@ pub(super) fn read_command(
 }
 
 /// Reads what a person says: the name, then a reason or an answer.
-fn said(verb: &str, text: &str) -> Result<Said, Refused> {
+fn said(verb: &str, text: &str) -> Result<DecisionRequest, Refused> {
     let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let name = first.to_ascii_lowercase();
     let id = (name.len() == command::QUESTION_DIGITS
@@ -85,10 +85,13 @@ fn said(verb: &str, text: &str) -> Result<Said, Refused> {
     .then_some(name);
     let rest = rest.trim().to_owned();
     match (verb, id) {
-        ("answer", Some(id)) => Ok(Said { id: Some(id), word: PersonsWord::Answer { text: rest } }),
-        ("answer", None) => {
-            Ok(Said { id: None, word: PersonsWord::Answer { text: text.trim().to_owned() } })
+        ("answer", Some(id)) => {
+            Ok(DecisionRequest { id: Some(id), word: PersonsWord::Answer { text: rest } })
         }
+        ("answer", None) => Ok(DecisionRequest {
+            id: None,
+            word: PersonsWord::Answer { text: text.trim().to_owned() },
+        }),
         (verb, None) => Err(told(
             "command",
             &format!("`{verb}` needs the name of what waits, as the run's comment gives it"),
@@ -97,13 +100,13 @@ fn said(verb: &str, text: &str) -> Result<Said, Refused> {
             "command",
             "`approve` takes a name and nothing else: it is a yes to the call as it is shown",
         )),
-        ("approve", id) => Ok(Said { id, word: PersonsWord::Approve }),
-        (_, id) => Ok(Said { id, word: PersonsWord::Deny { reason: rest } }),
+        ("approve", id) => Ok(DecisionRequest { id, word: PersonsWord::Approve }),
+        (_, id) => Ok(DecisionRequest { id, word: PersonsWord::Deny { reason: rest } }),
     }
 }
 
-pub(super) fn known_mode(mode: &str, situation: &Situation<'_>) -> Result<String, Refused> {
-    let known = situation.modes.iter().any(|known| known == mode);
+pub(super) fn known_mode(mode: &str, known: &RequestFacts<'_>) -> Result<String, Refused> {
+    let known = known.modes.iter().any(|known| known == mode);
     if known {
         Ok(mode.to_owned())
     } else {

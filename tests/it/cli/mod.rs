@@ -275,7 +275,7 @@ fn doctor_says_which_models_and_servers_a_run_has() {
     assert!(
         shown
             .out
-            .contains("main, task: gpt-5 at https://api.openai.com/v1 (openai); its key is set"),
+            .contains("main, task: gpt-5 at https://api.openai.com/v1 (openai); API key set"),
         "{}",
         shown.out
     );

@@ -78,7 +78,7 @@ fn what_would_be_a_mistake_is_not_written() {
             "not a JavaScript regular expression",
         ),
         (&["update", "docs", "--set", "nam=x"], "did you mean `name`?"),
-        (&["update", "docs", "--set", "name=["], "is no YAML"),
+        (&["update", "docs", "--set", "name=["], "is not valid YAML"),
         (&["update", "docs"], "nothing to change"),
         (&["update", "docs", "--unset", "slug"], ""),
         (&["update", "code", "--name", "x"], "mode `code` is built in"),

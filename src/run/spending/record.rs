@@ -17,7 +17,7 @@ const VERSION: u32 = 1;
 /// Days after which the sums of a thread nobody worked on are forgotten.
 const THREAD_DAYS: i32 = 365;
 /// Most runs of one or two days that are kept apart; more are refused.
-const LEGS_LIMIT: usize = 10_000;
+const RESERVATIONS_LIMIT: usize = 10_000;
 
 /// What the runs of a repository spent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,7 +25,8 @@ const LEGS_LIMIT: usize = 10_000;
 pub(super) struct Record {
     version: u32,
     /// Runs of today, and those that are under way.
-    legs: Vec<Leg>,
+    #[serde(rename = "legs")]
+    reservations: Vec<Reservation>,
     /// What was spent before on each issue and pull request.
     threads: BTreeMap<u64, Sum>,
 }
@@ -33,7 +34,7 @@ pub(super) struct Record {
 /// A run from where it began or went on to where it ended or stopped for a person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Leg {
+pub(super) struct Reservation {
     /// The session.
     pub(super) session: String,
     /// The day it began, by UTC.
@@ -94,7 +95,7 @@ impl Amount {
 impl Record {
     /// Returns the record of a repository in which nothing ran.
     pub(super) fn empty() -> Self {
-        Self { version: VERSION, legs: Vec::new(), threads: BTreeMap::new() }
+        Self { version: VERSION, reservations: Vec::new(), threads: BTreeMap::new() }
     }
 
     /// Reads a record.
@@ -109,7 +110,10 @@ impl Record {
                 record.version
             ));
         }
-        let sound = record.legs.iter().all(|leg| leg.before.is_sound() && leg.amount.is_sound());
+        let sound = record
+            .reservations
+            .iter()
+            .all(|reservation| reservation.before.is_sound() && reservation.amount.is_sound());
         let sound = sound
             && record.threads.values().all(|sum| sum.cost_usd.is_finite() && sum.cost_usd >= 0.0);
         if sound { Ok(record) } else { Err("it holds a sum of money that is none".to_owned()) }
@@ -125,24 +129,25 @@ impl Record {
 
     /// Sums up what is of earlier days. What has been under way since the day before yesterday was
     /// killed, and counts with all it might have spent.
-    pub(super) fn turn_page(&mut self, today: jiff::civil::Date) {
+    pub(super) fn start_day(&mut self, today: jiff::civil::Date) {
         let yesterday = today.yesterday().unwrap_or(today);
-        let (kept, over): (Vec<Leg>, Vec<Leg>) = std::mem::take(&mut self.legs)
-            .into_iter()
-            .partition(|leg| leg.day >= today || (leg.under_way && leg.day >= yesterday));
-        self.legs = kept;
-        for leg in over {
-            let Some(thread) = leg.thread else { continue };
+        let (kept, over): (Vec<Reservation>, Vec<Reservation>) =
+            std::mem::take(&mut self.reservations).into_iter().partition(|reservation| {
+                reservation.day >= today || (reservation.under_way && reservation.day >= yesterday)
+            });
+        self.reservations = kept;
+        for reservation in over {
+            let Some(thread) = reservation.thread else { continue };
             let sum = self.threads.entry(thread).or_insert(Sum {
                 runs: 0,
                 tokens: 0,
                 cost_usd: 0.0,
-                day: leg.day,
+                day: reservation.day,
             });
-            sum.runs = sum.runs.saturating_add(leg.is_new.into());
-            sum.tokens = sum.tokens.saturating_add(leg.amount.tokens);
-            sum.cost_usd += leg.amount.cost_usd;
-            sum.day = sum.day.max(leg.day);
+            sum.runs = sum.runs.saturating_add(reservation.is_new.into());
+            sum.tokens = sum.tokens.saturating_add(reservation.amount.tokens);
+            sum.cost_usd += reservation.amount.cost_usd;
+            sum.day = sum.day.max(reservation.day);
         }
         self.threads
             .retain(|_, sum| today.since(sum.day).is_ok_and(|age| age.get_days() <= THREAD_DAYS));
@@ -150,7 +155,10 @@ impl Record {
 
     /// Returns what the runs of a day took, or may take.
     pub(super) fn of_day(&self, day: jiff::civil::Date) -> Taken {
-        total(self.legs.iter().filter(|leg| leg.day == day), Taken::default())
+        total(
+            self.reservations.iter().filter(|reservation| reservation.day == day),
+            Taken::default(),
+        )
     }
 
     /// Returns what the runs on a thread took, or may take.
@@ -160,40 +168,49 @@ impl Record {
             tokens: sum.tokens,
             cost_usd: sum.cost_usd,
         });
-        total(self.legs.iter().filter(|leg| leg.thread == Some(thread)), before.unwrap_or_default())
+        total(
+            self.reservations.iter().filter(|reservation| reservation.thread == Some(thread)),
+            before.unwrap_or_default(),
+        )
     }
 
     /// Returns the runs that are under way.
-    pub(super) fn under_way(&self) -> impl Iterator<Item = &Leg> {
-        self.legs.iter().filter(|leg| leg.under_way)
+    pub(super) fn under_way(&self) -> impl Iterator<Item = &Reservation> {
+        self.reservations.iter().filter(|reservation| reservation.under_way)
     }
 
     /// Writes down that a run is under way.
     ///
     /// # Errors
     /// When there are too many.
-    pub(super) fn begin(&mut self, leg: Leg) -> Result<(), String> {
-        if self.legs.len() >= LEGS_LIMIT {
-            return Err(format!("{LEGS_LIMIT} runs began today, more than are kept count of"));
+    pub(super) fn begin(&mut self, reservation: Reservation) -> Result<(), String> {
+        if self.reservations.len() >= RESERVATIONS_LIMIT {
+            return Err(format!(
+                "{RESERVATIONS_LIMIT} runs started today, the most that are recorded"
+            ));
         }
-        self.legs.push(leg);
+        self.reservations.push(reservation);
         Ok(())
     }
 
     /// Writes down what a session has spent in all; what it did not take is free again.
     pub(super) fn end(&mut self, session: &str, spent: Amount) {
-        for leg in self.legs.iter_mut().filter(|leg| leg.under_way && leg.session == session) {
-            leg.amount = spent.since(leg.before);
-            leg.under_way = false;
+        for reservation in self
+            .reservations
+            .iter_mut()
+            .filter(|reservation| reservation.under_way && reservation.session == session)
+        {
+            reservation.amount = spent.since(reservation.before);
+            reservation.under_way = false;
         }
     }
 }
 
-fn total<'a>(legs: impl Iterator<Item = &'a Leg>, before: Taken) -> Taken {
-    legs.fold(before, |sum, leg| Taken {
-        runs: sum.runs.saturating_add(leg.is_new.into()),
-        tokens: sum.tokens.saturating_add(leg.amount.tokens),
-        cost_usd: sum.cost_usd + leg.amount.cost_usd,
+fn total<'a>(reservations: impl Iterator<Item = &'a Reservation>, before: Taken) -> Taken {
+    reservations.fold(before, |sum, reservation| Taken {
+        runs: sum.runs.saturating_add(reservation.is_new.into()),
+        tokens: sum.tokens.saturating_add(reservation.amount.tokens),
+        cost_usd: sum.cost_usd + reservation.amount.cost_usd,
     })
 }
 
@@ -202,12 +219,12 @@ mod tests {
     use jiff::civil::{Date, date};
     use pretty_assertions::assert_eq;
 
-    use super::{Amount, Leg, Record};
+    use super::{Amount, Record, Reservation};
 
     const TODAY: Date = date(2026, 3, 2);
 
-    fn leg(session: &str, day: Date, tokens: u64) -> Leg {
-        Leg {
+    fn reservation(session: &str, day: Date, tokens: u64) -> Reservation {
+        Reservation {
             session: session.to_owned(),
             day,
             thread: Some(7),
@@ -222,8 +239,8 @@ mod tests {
     #[test]
     fn a_run_counts_with_what_it_may_take_until_it_ended() {
         let mut record = Record::empty();
-        record.begin(leg("a", TODAY, 100)).unwrap();
-        record.begin(leg("b", TODAY, 100)).unwrap();
+        record.begin(reservation("a", TODAY, 100)).unwrap();
+        record.begin(reservation("b", TODAY, 100)).unwrap();
         record.end("a", Amount { tokens: 30, cost_usd: 0.1 });
         record.end("a", Amount { tokens: 99, cost_usd: 0.1 });
         let day = record.of_day(TODAY);
@@ -236,27 +253,27 @@ mod tests {
     #[test]
     fn a_new_day_begins_with_nothing_and_a_thread_goes_on() {
         let mut record = Record::empty();
-        record.begin(leg("a", TODAY, 100)).unwrap();
+        record.begin(reservation("a", TODAY, 100)).unwrap();
         record.end("a", Amount { tokens: 30, cost_usd: 0.1 });
-        record.begin(leg("b", TODAY, 50)).unwrap();
+        record.begin(reservation("b", TODAY, 50)).unwrap();
         let tomorrow = TODAY.tomorrow().unwrap();
-        record.turn_page(tomorrow);
+        record.start_day(tomorrow);
         assert_eq!(record.of_day(tomorrow).tokens, 0);
         assert_eq!((record.of_thread(7).runs, record.of_thread(7).tokens), (2, 80));
         // What is still under way is told apart from what ended.
         record.end("b", Amount { tokens: 10, cost_usd: 0.1 });
         assert_eq!(record.of_thread(7).tokens, 40);
-        record.turn_page(tomorrow);
-        assert_eq!((record.legs.len(), record.of_thread(7).tokens), (0, 40));
+        record.start_day(tomorrow);
+        assert_eq!((record.reservations.len(), record.of_thread(7).tokens), (0, 40));
     }
 
     #[test]
     fn a_run_that_never_ended_counts_in_full() {
         let mut record = Record::empty();
-        record.begin(leg("a", date(2026, 2, 27), 100)).unwrap();
-        record.turn_page(TODAY);
+        record.begin(reservation("a", date(2026, 2, 27), 100)).unwrap();
+        record.start_day(TODAY);
         assert_eq!((record.under_way().count(), record.of_thread(7).tokens), (0, 100));
-        record.turn_page(date(2028, 3, 2));
+        record.start_day(date(2028, 3, 2));
         assert_eq!(record.of_thread(7).tokens, 0);
     }
 
@@ -264,7 +281,9 @@ mod tests {
     fn a_session_that_goes_on_is_charged_for_the_rest_alone() {
         let mut record = Record::empty();
         let before = Amount { tokens: 40, cost_usd: 0.2 };
-        record.begin(Leg { is_new: false, before, ..leg("a", TODAY, 100) }).unwrap();
+        record
+            .begin(Reservation { is_new: false, before, ..reservation("a", TODAY, 100) })
+            .unwrap();
         record.end("a", Amount { tokens: 70, cost_usd: 0.2 });
         assert_eq!((record.of_day(TODAY).runs, record.of_day(TODAY).tokens), (0, 30));
     }

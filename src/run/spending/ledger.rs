@@ -1,6 +1,6 @@
 //! `Ledger`: the record of ceilings where it is kept, changed by one run at a time.
 //!
-//! In: a change of the record. Out: the changed record in its place, or a fault; a change is made
+//! In: a change of the record. Out: the changed record in its place, or an error; a change is made
 //! again on what another run wrote meanwhile. On this machine a lock keeps others out; at the forge
 //! the ref moves from exactly the commit that was read, or not at all.
 
@@ -14,9 +14,10 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::run::ceilings::record::Record;
-use crate::run::ceilings::{Kept, Run, file_name};
-use crate::run::fault::Fault;
+use crate::run::error::RunError;
+use crate::run::execute::Execution;
+use crate::run::spending::record::Record;
+use crate::run::spending::{RecordStore, file_name};
 use locum_base::clock::Clock;
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
@@ -38,15 +39,20 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// The record where it is kept.
 pub(super) enum Ledger<'a> {
     /// A file of the state directory.
-    Here(PathBuf),
+    Local(PathBuf),
     /// A ref of the repository.
-    Remote { git: &'a GitBinary, remote: &'a Remote, repo: &'a Repo, permit: Permit<Counting> },
+    Remote {
+        git: &'a GitBinary,
+        remote: &'a Remote,
+        repo: &'a Repo,
+        permit: Permit<RecordSpending>,
+    },
 }
 
 /// The act of keeping count in the repository: it belongs to the comment that tells of the run.
-pub(super) struct Counting;
+pub(super) struct RecordSpending;
 
-impl Act for Counting {
+impl Act for RecordSpending {
     fn intents(&self) -> Vec<Intent> {
         vec![Intent::Publish(Publication::Comment)]
     }
@@ -56,43 +62,42 @@ impl Act for Counting {
 ///
 /// # Errors
 /// When there is no state directory, or the policy lets nothing be kept at the forge.
-pub(super) fn place_of<'a>(run: &Run<'a>) -> Result<Ledger<'a>, Fault> {
-    match run.kept {
-        Kept::Here => {
-            let state = run.prepared.settings.values.state_dir.as_ref();
+pub(super) fn ledger_of<'a>(execution: &Execution<'a>) -> Result<Ledger<'a>, RunError> {
+    let (run, workspace) = (execution.run, execution.workspace);
+    match execution.record {
+        RecordStore::Local => {
+            let state = run.settings.values.state_dir.as_ref();
             let state = state.ok_or_else(|| {
-                Fault::setup(
+                RunError::usage(
                     "state_dir",
                     "not set, so there is no place to count what runs spend together \
                      (`budget.daily`, `budget.per_thread`)",
                 )
                 .hint("set LOCUM_STATE_DIR or HOME")
             })?;
-            let git_folder = run.workspace.repo.git_folders().pop().unwrap_or_default();
-            Ok(Ledger::Here(state.join(file_name(&git_folder))))
+            let git_folder = workspace.repo.git_folders().pop().unwrap_or_default();
+            Ok(Ledger::Local(state.join(file_name(&git_folder))))
         }
-        Kept::Remote { git, remote } => {
-            let permit = run.prepared.policy.admit(Counting, &run.prepared.plan.facts).map_err(
-                |refusal| {
-                    Fault::setup(
-                        &run.prepared.plan.policy.origin,
-                        format!("what runs spend together cannot be kept: {refusal}"),
-                    )
-                    .hint(
-                        "let comments be published, or take `daily` and `per_thread` out of \
+        RecordStore::Remote { git, remote } => {
+            let permit = run.policy.admit(RecordSpending, &run.plan.facts).map_err(|refusal| {
+                RunError::usage(
+                    &run.plan.policy.origin,
+                    format!("what runs spend together cannot be kept: {refusal}"),
+                )
+                .hint(
+                    "let comments be published, or take `daily` and `per_thread` out of \
                          `budget`",
-                    )
-                },
-            )?;
-            Ok(Ledger::Remote { git, remote, repo: &run.workspace.repo, permit })
+                )
+            })?;
+            Ok(Ledger::Remote { git, remote, repo: &workspace.repo, permit })
         }
     }
 }
 
 impl Ledger<'_> {
     /// Returns true where the record is kept on this machine.
-    pub(super) fn is_here(&self) -> bool {
-        matches!(self, Self::Here(_))
+    pub(super) fn is_local(&self) -> bool {
+        matches!(self, Self::Local(_))
     }
 
     /// Changes the record; the change sees what is there, and may be made several times.
@@ -103,18 +108,18 @@ impl Ledger<'_> {
         &self,
         clock: &dyn Clock,
         change: impl Fn(&mut Record) -> Result<T, String>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, RunError> {
         match self {
-            Self::Here(path) => {
+            Self::Local(path) => {
                 let _lock = lock(path, clock).await?;
                 let mut record = read(path)?;
-                let done = change(&mut record).map_err(Fault::machine)?;
+                let done = change(&mut record).map_err(RunError::internal)?;
                 write(path, &record)?;
                 Ok(done)
             }
             Self::Remote { git, remote, repo, permit } => {
                 for _ in 0..TRIES {
-                    let tip = git.spent(remote).await.map_err(Fault::machine)?;
+                    let tip = git.spent(remote).await.map_err(RunError::internal)?;
                     let mut record = match &tip {
                         None => Record::empty(),
                         Some(_) => fetch(git, remote, repo).await?,
@@ -123,11 +128,11 @@ impl Ledger<'_> {
                     if held != tip {
                         continue;
                     }
-                    let done = change(&mut record).map_err(Fault::machine)?;
-                    let text = record.render().map_err(Fault::machine)?;
+                    let done = change(&mut record).map_err(RunError::internal)?;
+                    let text = record.render().map_err(RunError::internal)?;
                     let commit = repo
                         .carry(&[(RECORD_FILE, &text)], &[], "what runs spent\n")
-                        .map_err(Fault::machine)?;
+                        .map_err(RunError::internal)?;
                     match git.push_spent(permit, remote, (tip.as_ref(), &commit)).await {
                         Ok(()) => return Ok(done),
                         Err(RepoError::PushRefused(reason))
@@ -137,17 +142,17 @@ impl Ledger<'_> {
                                 "what runs spend together cannot be kept at `{SPENT_REF}`: \
                                  {reason}"
                             );
-                            return Err(Fault::machine(what)
+                            return Err(RunError::internal(what)
                                 .hint("the job needs `permissions: contents: write`"));
                         }
                         Err(RepoError::PushRefused(_)) => clock.sleep(PAUSE).await,
                         Err(error) => {
-                            return Err(Fault::machine(error)
+                            return Err(RunError::internal(error)
                                 .hint("the job needs `permissions: contents: write`"));
                         }
                     }
                 }
-                Err(Fault::machine(format!(
+                Err(RunError::internal(format!(
                     "`{SPENT_REF}`: other runs changed it {TRIES} times meanwhile"
                 )))
             }
@@ -155,24 +160,27 @@ impl Ledger<'_> {
     }
 }
 
-async fn fetch(git: &GitBinary, remote: &Remote, repo: &Repo) -> Result<Record, Fault> {
+async fn fetch(git: &GitBinary, remote: &Remote, repo: &Repo) -> Result<Record, RunError> {
     let depth = if repo.is_shallow() { Depth::Commits(1) } else { Depth::Full };
-    git.fetch(remote, &format!("+{SPENT_REF}:{SPENT_REF}"), depth).await.map_err(Fault::machine)?;
-    let commit = repo.commit_of(SPENT_REF).map_err(Fault::machine)?;
-    let path = RepoPath::parse(RECORD_FILE).map_err(Fault::machine)?;
-    let file = repo.file_at(&commit, &path, RECORD_LIMIT_BYTES).map_err(Fault::machine)?;
+    git.fetch(remote, &format!("+{SPENT_REF}:{SPENT_REF}"), depth)
+        .await
+        .map_err(RunError::internal)?;
+    let commit = repo.commit_of(SPENT_REF).map_err(RunError::internal)?;
+    let path = RepoPath::parse(RECORD_FILE).map_err(RunError::internal)?;
+    let file = repo.file_at(&commit, &path, RECORD_LIMIT_BYTES).map_err(RunError::internal)?;
     let text = file.ok_or_else(|| unsound(SPENT_REF, "there is no record in it"))?;
     Record::parse(text.text.as_bytes()).map_err(|why| unsound(SPENT_REF, &why))
 }
 
-fn unsound(place: &str, why: &str) -> Fault {
+fn unsound(place: &str, why: &str) -> RunError {
     let hint = format!("take `{place}` away to count anew from nothing");
-    Fault::setup(place, format!("the record of what runs spent cannot be counted on: {why}"))
+    RunError::usage(place, format!("the record of what runs spent cannot be counted on: {why}"))
         .hint(hint)
 }
 
-async fn lock(path: &Path, clock: &dyn Clock) -> Result<File, Fault> {
-    let failed = |error: std::io::Error| Fault::machine(format!("`{}`: {error}", path.display()));
+async fn lock(path: &Path, clock: &dyn Clock) -> Result<File, RunError> {
+    let failed =
+        |error: std::io::Error| RunError::internal(format!("`{}`: {error}", path.display()));
     let folder = path.parent().unwrap_or(path);
     std::fs::create_dir_all(folder).map_err(failed)?;
     let file = OpenOptions::new()
@@ -188,10 +196,10 @@ async fn lock(path: &Path, clock: &dyn Clock) -> Result<File, Fault> {
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
     }
-    Err(Fault::machine(format!("`{}` is in use by another process", path.display())))
+    Err(RunError::internal(format!("`{}` is in use by another process", path.display())))
 }
 
-fn read(path: &Path) -> Result<Record, Fault> {
+fn read(path: &Path) -> Result<Record, RunError> {
     let place = path.display().to_string();
     let mut text = Vec::new();
     match File::open(path) {
@@ -199,14 +207,15 @@ fn read(path: &Path) -> Result<Record, Fault> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Record::empty()),
         Err(error) => Err(error),
     }
-    .map_err(|error| Fault::machine(format!("`{place}`: {error}")))?;
+    .map_err(|error| RunError::internal(format!("`{place}`: {error}")))?;
     Record::parse(&text).map_err(|why| unsound(&place, &why))
 }
 
 /// Puts the record in place at once: a kill leaves the old one or the new one.
-fn write(path: &Path, record: &Record) -> Result<(), Fault> {
-    let failed = |error: std::io::Error| Fault::machine(format!("`{}`: {error}", path.display()));
-    let text = record.render().map_err(Fault::machine)?;
+fn write(path: &Path, record: &Record) -> Result<(), RunError> {
+    let failed =
+        |error: std::io::Error| RunError::internal(format!("`{}`: {error}", path.display()));
+    let text = record.render().map_err(RunError::internal)?;
     let mut file =
         tempfile::NamedTempFile::new_in(path.parent().unwrap_or(path)).map_err(failed)?;
     file.write_all(&text).map_err(failed)?;

@@ -11,67 +11,47 @@ use futures::FutureExt;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::args::{OutputFormat, RunOptions};
-use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::cli::place::{named_file, user_commands, user_file, user_modes};
 use crate::cli::{Context, ExitStatus};
 use crate::config::load::FlagValue;
 use crate::config::settings::Publish;
-use crate::run::ceilings::Kept;
 use crate::run::clock::SystemClock;
+use crate::run::error::RunError;
 use crate::run::execute::{self, Beginning, Execution};
-use crate::run::job::Work;
-use crate::run::opening::Words;
-use crate::run::plan::Subject;
-use crate::run::prepare::{self, Cassettes, NamedFile, Order, Prepared, ReplayOrder, UserFiles};
-use crate::run::publish::{Destination, Published, Publisher};
+use crate::run::prepare::{self, PreparedRun};
+use crate::run::publish::{Destination, Ending, Publication, Publisher};
+use crate::run::run_request::{Cassettes, NamedFile, Overrides, ReplayRequest, RunRequest};
+use crate::run::source::FileSource;
+use crate::run::spending::RecordStore;
+use crate::run::trusted::{ConfigOrigin, TrustedConfig};
+use crate::run::user::{UserFolder, named_file};
 use locum_agent::report::comment::Decide;
 use locum_agent::report::summary::{self, Diff};
 use locum_agent::report::{json, live, markdown};
 use locum_agent::session::event::JournalLine;
-use locum_agent::session::id::SessionId;
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::state::State;
 use locum_base::clock::Clock;
 use locum_forge::local::Local;
-use locum_modes::prompts::commands::expand::parse_invocation;
-use locum_policy::intent::Facts;
 use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::repo::{CommitId, Repo, RepoError};
 
-/// What is to be run: complete, so that the same run can be prepared again when it was killed.
+/// A run at the command line: complete, so that the same run can be prepared again when it was
+/// killed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Launch {
+pub struct LocalRun {
     /// The checkout.
     pub folder: PathBuf,
-    /// What is to be done.
-    pub task: String,
-    /// Mode asked for.
-    pub mode: Option<String>,
-    /// Who asks and how.
-    pub facts: Facts,
-    /// Where results belong.
-    pub subject: Subject,
-    /// The fixed work of a job.
-    pub work: Option<Work>,
-    /// Commit that is trusted and that changes are counted from.
-    pub base: CommitId,
-    /// The revision it was named by; `None` for the checkout's own commit.
+    /// The revision the commit to start from was named by; `None` for the checkout's own commit.
     #[serde(default)]
     pub base_revision: Option<String>,
-    /// Settings by flag.
-    pub flags: Vec<FlagValue>,
-    /// A policy instead of the repository's.
-    pub policy: Option<NamedFile>,
-    /// A script instead of a model.
-    pub script: Option<NamedFile>,
-    /// What is recorded or played again.
-    #[serde(default)]
-    pub cassettes: Cassettes,
     /// Folder for what would be posted; `None` publishes nothing.
     pub postings: Option<PathBuf>,
+    /// What is run.
+    #[serde(flatten)]
+    pub request: RunRequest,
 }
 
 /// How a run is shown.
@@ -99,14 +79,14 @@ pub struct Ended {
     /// How it ended.
     pub outcome: Outcome,
     /// What was published.
-    pub published: Option<Published>,
+    pub publication: Option<Publication>,
 }
 
 /// Opens the checkout that holds `folder`.
 ///
 /// # Errors
 /// When there is none.
-pub fn open(folder: &Path) -> Result<Workspace, Failure> {
+pub fn open(folder: &Path) -> Result<Workspace, RunError> {
     let repo = Repo::open(folder).map_err(|error| {
         let is_bare = matches!(error, RepoError::Bare(_));
         let hint = if is_bare {
@@ -114,10 +94,10 @@ pub fn open(folder: &Path) -> Result<Workspace, Failure> {
         } else {
             "start it in a git checkout, or name one with `--repo DIR`"
         };
-        Failure::usage("--repo", error.to_string()).hint(hint)
+        RunError::usage("--repo", error.to_string()).hint(hint)
     })?;
-    let checkout =
-        Checkout::open(repo.root()).map_err(|error| Failure::usage("--repo", error.to_string()))?;
+    let checkout = Checkout::open(repo.root())
+        .map_err(|error| RunError::usage("--repo", error.to_string()))?;
     Ok(Workspace { checkout, repo })
 }
 
@@ -125,7 +105,7 @@ pub fn open(folder: &Path) -> Result<Workspace, Failure> {
 ///
 /// # Errors
 /// When there is no such commit.
-pub fn base(workspace: &Workspace, revision: Option<&str>) -> Result<CommitId, Failure> {
+pub fn base(workspace: &Workspace, revision: Option<&str>) -> Result<CommitId, RunError> {
     let place = if revision.is_some() { "--base" } else { "--repo" };
     workspace.repo.commit_of(revision.unwrap_or("HEAD")).map_err(|error| {
         let hint = if matches!(error, RepoError::Empty) {
@@ -134,7 +114,7 @@ pub fn base(workspace: &Workspace, revision: Option<&str>) -> Result<CommitId, F
             "name a commit, branch or tag that is in this checkout; in Actions, `fetch-depth: 0` \
              of actions/checkout fetches them all"
         };
-        Failure::usage(place, error.to_string()).hint(hint)
+        RunError::usage(place, error.to_string()).hint(hint)
     })
 }
 
@@ -146,29 +126,54 @@ pub fn named(
     flag: &str,
     path: Option<&Path>,
     context: &Context,
-) -> Result<Option<NamedFile>, Failure> {
+) -> Result<Option<NamedFile>, RunError> {
     let Some(path) = path else { return Ok(None) };
     let read = named_file(&context.folder.join(path))?;
     let read =
-        read.ok_or_else(|| Failure::usage(flag, format!("`{}` does not exist", path.display())))?;
+        read.ok_or_else(|| RunError::usage(flag, format!("`{}` does not exist", path.display())))?;
     Ok(Some(NamedFile { name: path.display().to_string(), text: read.text }))
 }
 
-/// Reads what the flags say of cassettes.
+/// Reads what the flags give over settings, policy and models.
 ///
 /// # Errors
-/// When the cassette to be played is not there or cannot be read.
-pub fn cassettes(options: &RunOptions, context: &Context) -> Result<Cassettes, Failure> {
+/// When a file that is named is not there or cannot be read.
+pub fn overrides(
+    flags: Vec<FlagValue>,
+    options: &RunOptions,
+    context: &Context,
+) -> Result<Overrides, RunError> {
     let replay = named("--replay", options.replay.as_deref(), context)?;
     let tolerate = options.replay_tolerate.iter().map(|field| field.as_str().to_owned()).collect();
-    Ok(Cassettes {
-        record: options
-            .record
-            .as_ref()
-            .filter(|_| !options.dry_run)
-            .map(|path| context.folder.join(path)),
-        replay: replay.map(|cassette| ReplayOrder { cassette, tolerate }),
+    let record = options.record.as_ref().filter(|_| !options.dry_run);
+    Ok(Overrides {
+        flags,
+        policy: named("--policy", options.policy.as_deref(), context)?,
+        script: named("--script", options.script.as_deref(), context)?,
+        cassettes: Cassettes {
+            record: record.map(|path| context.folder.join(path)),
+            replay: replay.map(|cassette| ReplayRequest { cassette, tolerate }),
+        },
     })
+}
+
+/// Loads the configuration a run is prepared with, from a commit.
+///
+/// # Errors
+/// Every mistake of the first file that has any.
+pub fn config<'a>(
+    workspace: &'a Workspace,
+    commit: CommitId,
+    overrides: &Overrides,
+    context: &'a Context,
+) -> Result<TrustedConfig<'a>, RunError> {
+    let environment = &context.environment;
+    let origin = ConfigOrigin {
+        source: FileSource::Commit(&workspace.repo, commit),
+        user: UserFolder::of(environment),
+        environment,
+    };
+    TrustedConfig::load(origin, &overrides.flags, overrides.policy.as_ref())
 }
 
 /// Prepares a run.
@@ -176,40 +181,12 @@ pub fn cassettes(options: &RunOptions, context: &Context) -> Result<Cassettes, F
 /// # Errors
 /// Every mistake found on the way.
 pub fn prepare(
-    launch: &Launch,
-    session: SessionId,
+    request: &RunRequest,
     workspace: &Workspace,
     context: &Context,
-) -> Result<Prepared, Failure> {
-    let environment = &context.environment;
-    let calls_command = parse_invocation(&launch.task).is_some();
-    let commands = if calls_command { user_commands(environment)? } else { Vec::new() };
-    let user = UserFiles {
-        config: user_file(environment, "config.yml")?,
-        modes: user_modes(environment)?,
-        commands,
-    };
-    let order = Order {
-        session,
-        task: launch.task.clone(),
-        words: if matches!(launch.work, Some(Work::Steps(_))) {
-            Words::Program
-        } else {
-            Words::Asker
-        },
-        materials: Vec::new(),
-        mode: launch.mode.clone(),
-        facts: launch.facts.clone(),
-        subject: launch.subject.clone(),
-        work: launch.work.clone(),
-        base: launch.base.clone(),
-        trusted: launch.base.clone(),
-        flags: launch.flags.clone(),
-        policy: launch.policy.clone(),
-        script: launch.script.clone(),
-        cassettes: launch.cassettes.clone(),
-    };
-    Ok(prepare::prepare(order, workspace, &user, environment)?)
+) -> Result<PreparedRun, RunError> {
+    let config = config(workspace, request.trusted.clone(), &request.overrides, context)?;
+    prepare::prepare(request.clone(), &config, workspace)
 }
 
 /// Returns the folder for what would be posted; `None` when the settings publish nothing. A run at
@@ -217,11 +194,11 @@ pub fn prepare(
 #[must_use]
 pub fn postings(
     options: &RunOptions,
-    prepared: &Prepared,
+    run: &PreparedRun,
     session_folder: &Path,
     context: &Context,
 ) -> Option<PathBuf> {
-    match prepared.settings.values.publish {
+    match run.settings.values.publish {
         Some(Publish::Local) => {
             let named = options.publish_dir.as_ref().map(|folder| context.folder.join(folder));
             Some(named.unwrap_or_else(|| session_folder.join("postings")))
@@ -232,84 +209,82 @@ pub fn postings(
 
 /// A run that is ready to be carried out.
 #[derive(Clone, Copy)]
-pub struct Ready<'a> {
+pub struct LocalSession<'a> {
     /// What is to be run.
-    pub launch: &'a Launch,
-    /// What it was prepared with.
-    pub prepared: &'a Prepared,
+    pub local: &'a LocalRun,
+    /// What it works with.
+    pub run: &'a PreparedRun,
     /// The checkout.
     pub workspace: &'a Workspace,
     /// The session's folder.
     pub folder: &'a Path,
-    /// Whether the session begins or goes on.
+    /// Whether the session begins or resumes.
     pub beginning: Beginning,
     /// How it is shown.
     pub show: Show,
 }
 
-/// Runs what was prepared and publishes it.
+/// Carries a session out and publishes its outcome.
 ///
 /// # Errors
 /// When the journal cannot be opened or the runtime does not start.
 pub fn carry_out(
-    ready: Ready<'_>,
+    session: LocalSession<'_>,
     context: &Context,
     output: &mut Output,
-) -> Result<Ended, Failure> {
-    let Ready { launch, prepared, workspace, folder, beginning, show } = ready;
+) -> Result<Ended, RunError> {
+    let LocalSession { local, run, workspace, folder, beginning, show } = session;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::internal(error.to_string()))?;
+        .map_err(RunError::internal)?;
     let clock = SystemClock::start();
     let shown = RefCell::new(output);
     let watch =
         |line: &JournalLine, state: &State| follow(line, state, show, &mut shown.borrow_mut());
     let git = GitBinary::new(&workspace.repo, context.environment.variables());
-    let forge = launch.postings.as_ref().map(Local::new);
-    let marker = markdown::marker("progress", &[("session", prepared.plan.session.as_str())]);
-    let branch = workspace.repo.branch().unwrap_or_else(|| "HEAD".to_owned());
-    let destination = forge.as_ref().map(|forge| Destination {
+    let forge = local.postings.as_ref().map(Local::new);
+    let thread = run.plan.subject.thread();
+    let destination = Destination {
+        base_branch: workspace.repo.branch().unwrap_or_else(|| "HEAD".to_owned()),
+        marker: markdown::marker("progress", &[("session", run.plan.session.as_str())]),
+        thread,
+        reply_to: None,
+        requested_by: None,
+    };
+    let publisher = forge.as_ref().map(|forge| Publisher {
+        run,
+        workspace,
         forge,
         remote: None,
         git: &git,
-        base_branch: &branch,
-        marker: &marker,
-        thread: prepared.plan.subject.thread(),
+        destination: &destination,
         reaction: None,
-        seen: &[],
-        decided: None,
-        reply_to: None,
         branch_template: None,
-        requested_by: None,
         run_url: None,
-        decide: Decide::CommandLine,
     });
-    let publisher =
-        destination.as_ref().map(|destination| Publisher { prepared, workspace, destination });
-    let caller =
-        serde_json::to_value(launch).map_err(|error| Failure::internal(error.to_string()))?;
+    let ending = Ending { thread, seen: &[], decided: None, decide: Decide::CommandLine };
     let execution = Execution {
-        prepared,
+        run,
         workspace,
         folder,
         beginning,
-        caller,
-        kept: Kept::Here,
+        caller: serde_json::to_value(local).map_err(RunError::internal)?,
+        record: RecordStore::Local,
         forge: None,
         clock: &clock as &dyn Clock,
     };
-    let ended = runtime.block_on(async {
-        execute::run_and_publish(&execution, publisher.as_ref(), stop_signal().boxed(), watch).await
-    });
-    let (outcome, published) = ended?;
-    Ok(Ended { outcome, published })
+    let (outcome, publication) = runtime.block_on(async {
+        let publisher = publisher.as_ref().map(|publisher| (publisher, &ending));
+        execute::run_and_publish(&execution, publisher, stop_signal().boxed(), watch).await
+    })?;
+    Ok(Ended { outcome, publication })
 }
 
 /// Shows how a run ended, in the form asked for.
 pub fn show_end(ended: &Ended, show: Show, output: &mut Output) -> ExitStatus {
     let status = ExitStatus::of(ended.outcome.word);
-    let receipts = ended.published.as_ref().map_or(&[][..], |published| &published.receipts);
+    let receipts = ended.publication.as_ref().map_or(&[][..], |publication| &publication.receipts);
     let report = json::Report::new(&ended.outcome, status.code(), receipts);
     match show.format {
         OutputFormat::Json => output.json(&report),
@@ -319,7 +294,7 @@ pub fn show_end(ended: &Ended, show: Show, output: &mut Output) -> ExitStatus {
             for receipt in receipts {
                 output.line(format_args!("published: {}", receipt.url));
             }
-            for note in ended.published.iter().flat_map(|published| &published.notes) {
+            for note in ended.publication.iter().flat_map(|publication| &publication.notes) {
                 output.line(format_args!("not published: {note}"));
             }
         }
@@ -341,18 +316,20 @@ fn follow(line: &JournalLine, state: &State, show: Show, output: &mut Output) {
     }
 }
 
-/// Resolves on Ctrl-C or SIGTERM. Where signals cannot be heard, it never resolves.
+/// Resolves on Ctrl-C or SIGTERM. Without signal handlers it never resolves.
 pub async fn stop_signal() {
     let mut terminate =
         match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
             Ok(terminate) => terminate,
             Err(error) => {
-                tracing::warn!(%error, "termination cannot be heard");
+                tracing::warn!(%error, "cannot install SIGTERM handler");
                 return std::future::pending().await;
             }
         };
     tokio::select! {
-        heard = tokio::signal::ctrl_c() => if heard.is_err() { std::future::pending::<()>().await },
+        received = tokio::signal::ctrl_c() => {
+            if received.is_err() { std::future::pending::<()>().await }
+        }
         _ = terminate.recv() => {}
     }
 }

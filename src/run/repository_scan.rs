@@ -1,4 +1,4 @@
-//! Looks over a repository for a starter policy: which files there are, and what a few of them say.
+//! Scans a repository for a starter policy: which files there are, and what a few of them say.
 //!
 //! In: a folder. Out: a [`Survey`]. What git ignores is passed over, links are not followed, and
 //! everything is bounded; nothing is run and nothing written.
@@ -21,11 +21,11 @@ const TEXTS_LIMIT: usize = 500;
 /// Most bytes read of one file.
 const TEXT_LIMIT_BYTES: u64 = 1024 * 1024;
 
-/// Looks over the folder.
+/// Scans the folder.
 ///
 /// # Errors
 /// When it cannot be read. Single files that cannot be are left out.
-pub fn survey(root: &Path, modes: Vec<OwnMode>) -> io::Result<Survey> {
+pub fn scan(root: &Path, modes: Vec<OwnMode>) -> io::Result<Survey> {
     std::fs::read_dir(root)?;
     let mut walk = WalkBuilder::new(root);
     walk.hidden(false).parents(false).git_global(false).require_git(false).follow_links(false);

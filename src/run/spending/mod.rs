@@ -7,15 +7,15 @@
 //! together, and one that was killed is counted. The record lies in the state directory, or on a
 //! ref of the repository.
 
-mod place;
+mod ledger;
 mod record;
 
 use std::path::{Path, PathBuf};
 
-use crate::run::ceilings::place::{Ledger, place_of};
-use crate::run::ceilings::record::{Amount, Leg, Record};
-use crate::run::fault::Fault;
-use crate::run::prepare::Prepared;
+use crate::run::error::RunError;
+use crate::run::execute::Execution;
+use crate::run::spending::ledger::{Ledger, ledger_of};
+use crate::run::spending::record::{Amount, Record, Reservation};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::Journal;
@@ -23,15 +23,14 @@ use locum_agent::session::outcome::Outcome;
 use locum_agent::session::state::State;
 use locum_base::clock::Clock;
 use locum_policy::ceiling::{Allowance, Asked, Ceilings, Scope, Taken};
-use locum_workspace::Workspace;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::remote::Remote;
 
 /// Where the record is kept.
 #[derive(Clone, Copy)]
-pub enum Kept<'a> {
+pub enum RecordStore<'a> {
     /// In the state directory, for every run of this repository on this machine.
-    Here,
+    Local,
     /// On a ref of the repository at the forge.
     Remote {
         /// The `git` binary.
@@ -42,40 +41,31 @@ pub enum Kept<'a> {
 }
 
 /// A run that is to be counted.
-pub(super) struct Counted<'a> {
+pub(super) struct RecordedRun<'a> {
     ledger: Ledger<'a>,
     session: SessionId,
     clock: &'a dyn Clock,
 }
 
-/// The run that asks.
-pub(super) struct Run<'a> {
-    pub(super) prepared: &'a Prepared,
-    pub(super) workspace: &'a Workspace,
-    pub(super) kept: Kept<'a>,
-    /// The session's folder.
-    pub(super) folder: &'a Path,
-    pub(super) clock: &'a dyn Clock,
-}
-
 /// Writes down that a run is under way, whose journal holds `past` already, unless the ceilings
-/// leave nothing to it. Returns what they leave, and the run for [`Counted::end`].
+/// leave nothing to it. Returns what they leave, and the run for [`RecordedRun::end`].
 ///
 /// # Errors
 /// When the record cannot be read, believed or written: nothing runs uncounted.
 pub(super) async fn begin<'a>(
-    run: &Run<'a>,
+    execution: &Execution<'a>,
     past: &[JournalLine],
-) -> Result<(Allowance, Option<Counted<'a>>), Fault> {
-    let plan = &run.prepared.plan;
-    let (ceilings, thread) = (run.prepared.policy.settings().ceilings, plan.subject.thread());
+) -> Result<(Allowance, Option<RecordedRun<'a>>), RunError> {
+    let run = execution.run;
+    let plan = &run.plan;
+    let (ceilings, thread) = (run.policy.settings().ceilings, plan.subject.thread());
     if ceilings.is_none(thread) {
         return Ok((Allowance::default(), None));
     }
     let state = State::of(past);
     let budget = state.start.as_ref().map_or(plan.budget, |start| start.budget);
     let before = spent_in(&state);
-    let is_priced = run.prepared.has_price();
+    let is_priced = run.models.has_price();
     let rest = Amount {
         tokens: budget.tokens.saturating_sub(before.tokens),
         cost_usd: if is_priced { (budget.cost_usd - before.cost_usd).max(0.0) } else { 0.0 },
@@ -86,24 +76,25 @@ pub(super) async fn begin<'a>(
         most: rest.taken(),
         is_priced,
     };
-    let ledger = place_of(run)?;
-    let leg = Leg {
+    let ledger = ledger_of(execution)?;
+    let reservation = Reservation {
         session: plan.session.to_string(),
-        day: day_of(run.clock),
+        day: day_of(execution.clock),
         thread,
         is_new: asked.is_new,
         before,
         amount: rest,
         under_way: true,
-        folder: ledger.is_here().then(|| run.folder.to_owned()),
+        folder: ledger.is_local().then(|| execution.folder.to_owned()),
     };
-    let allowance =
-        ledger.change(run.clock, |record| admit(record, &ceilings, &asked, &leg)).await?;
-    let counted = Counted { ledger, session: plan.session.clone(), clock: run.clock };
+    let allowance = ledger
+        .change(execution.clock, |record| admit(record, &ceilings, &asked, &reservation))
+        .await?;
+    let counted = RecordedRun { ledger, session: plan.session.clone(), clock: execution.clock };
     Ok((allowance, Some(counted)))
 }
 
-impl Counted<'_> {
+impl RecordedRun<'_> {
     /// Writes down what the run spent. Where that fails, it stays counted with all it might have
     /// spent.
     pub(super) async fn end(self, outcome: &Outcome) {
@@ -114,8 +105,11 @@ impl Counted<'_> {
             record.end(&session, spent);
             Ok(())
         });
-        if let Err(fault) = changed.await {
-            tracing::warn!(%fault, "the run stays counted with all it might have spent, by day and thread");
+        if let Err(error) = changed.await {
+            tracing::warn!(
+                %error,
+                "could not release the reserved budget; the full reservation counts"
+            );
         }
     }
 }
@@ -125,11 +119,11 @@ fn admit(
     record: &mut Record,
     ceilings: &Ceilings,
     asked: &Asked,
-    leg: &Leg,
+    reservation: &Reservation,
 ) -> Result<Allowance, String> {
-    record.turn_page(leg.day);
+    record.start_day(reservation.day);
     // A session that goes on after a kill was never ended in the record.
-    record.end(&leg.session, leg.before);
+    record.end(&reservation.session, reservation.before);
     let killed: Vec<(String, Amount)> = record
         .under_way()
         .filter_map(|other| Some((other.session.clone(), killed(other)?)))
@@ -138,8 +132,9 @@ fn admit(
         record.end(&session, spent);
     }
     let mut allowance = Allowance::default();
-    let mut left = allowance.bind(Scope::Daily, &ceilings.daily, &record.of_day(leg.day), asked);
-    if let Some(thread) = leg.thread {
+    let mut left =
+        allowance.bind(Scope::Daily, &ceilings.daily, &record.of_day(reservation.day), asked);
+    if let Some(thread) = reservation.thread {
         left = lower(
             left,
             allowance.bind(Scope::Thread, &ceilings.per_thread, &record.of_thread(thread), asked),
@@ -147,9 +142,9 @@ fn admit(
     }
     // What has no room for a first request takes none.
     if allowance.ask(&locum_policy::budget::Spent::default(), 0, 0.0).is_ok() || !asked.is_new {
-        record.begin(Leg {
+        record.begin(Reservation {
             amount: Amount { tokens: left.tokens, cost_usd: left.cost_usd },
-            ..leg.clone()
+            ..reservation.clone()
         })?;
     }
     Ok(allowance)
@@ -157,14 +152,17 @@ fn admit(
 
 /// Returns what a session of this machine spent that is under way by the record and by nothing
 /// else.
-fn killed(leg: &Leg) -> Option<Amount> {
-    let folder = leg.folder.as_ref()?;
+fn killed(reservation: &Reservation) -> Option<Amount> {
+    let folder = reservation.folder.as_ref()?;
     if Journal::is_held(folder) {
         return None;
     }
-    let lines = Journal::read(folder).inspect_err(
-        |error| tracing::warn!(%error, "a killed run counts with all it might have spent"),
-    );
+    let lines = Journal::read(folder).inspect_err(|error| {
+        tracing::warn!(
+            %error,
+            "a killed run has no readable journal; its full reservation counts"
+        );
+    });
     lines.ok().map(|lines| spent_in(&State::of(&lines)))
 }
 
@@ -203,7 +201,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::admit;
-    use crate::run::ceilings::record::{Amount, Leg, Record};
+    use crate::run::spending::record::{Amount, Record, Reservation};
     use locum_policy::budget::Spent;
     use locum_policy::ceiling::{Asked, Ceiling, Ceilings, Taken};
 
@@ -214,7 +212,7 @@ mod tests {
         let most = Amount { tokens: 1000, cost_usd: 1.0 };
         let asked =
             Asked { is_new: true, before: Taken::default(), most: most.taken(), is_priced: true };
-        let leg = Leg {
+        let reservation = Reservation {
             session: session.to_owned(),
             day,
             thread: Some(7),
@@ -224,7 +222,7 @@ mod tests {
             under_way: true,
             folder: None,
         };
-        let allowance = admit(record, &ceilings, &asked, &leg).unwrap();
+        let allowance = admit(record, &ceilings, &asked, &reservation).unwrap();
         allowance.ask(&Spent::default(), 0, 0.0).err().map(|reached| reached.to_string())
     }
 

@@ -1,0 +1,92 @@
+//! `Inspected`: where the inspecting subcommands (`config`, `modes`, `models`, `policy`) read the
+//! repository's files: the working tree, so that an edit can be looked at before it is committed,
+//! or a commit by `--at`, which is what a run reads.
+
+use std::path::PathBuf;
+
+use crate::cli::Context;
+use crate::config::environment::Environment;
+use crate::config::settings::Settings;
+use crate::run::error::RunError;
+use crate::run::source::FileSource;
+use crate::run::trusted::ConfigOrigin;
+use crate::run::user::UserFolder;
+use locum_modes::ModeSet;
+use locum_modes::merge::{self, Merged};
+use locum_workspace::repo::{CommitId, Repo, RepoError};
+
+/// The repository that is inspected, as it is now or at a commit.
+pub struct Inspected<'a> {
+    root: PathBuf,
+    at: Option<(Repo, CommitId)>,
+    environment: &'a Environment,
+}
+
+impl<'a> Inspected<'a> {
+    /// Opens the working tree around the folder, or the commit a revision names.
+    ///
+    /// # Errors
+    /// When a revision is given and there is no repository or no such revision.
+    pub fn open(context: &'a Context, at: Option<&str>) -> Result<Self, RunError> {
+        let repo = Repo::open(&context.folder);
+        let root =
+            repo.as_ref().map_or_else(|_| context.folder.clone(), |repo| repo.root().to_owned());
+        let wrong = |error: RepoError| RunError::usage("--at", error.to_string());
+        let at = match at {
+            None => None,
+            Some(revision) => {
+                let repo = repo.map_err(wrong)?;
+                let commit = repo.commit_of(revision).map_err(wrong)?;
+                Some((repo, commit))
+            }
+        };
+        Ok(Self { root, at, environment: &context.environment })
+    }
+
+    /// Returns the root of the checkout, or the folder outside one.
+    #[must_use]
+    pub fn root(&self) -> &std::path::Path {
+        &self.root
+    }
+
+    /// Returns where files are read.
+    #[must_use]
+    pub fn source(&self) -> FileSource<'_> {
+        match &self.at {
+            None => FileSource::WorkingTree(self.root.clone()),
+            Some((repo, commit)) => FileSource::Commit(repo, commit.clone()),
+        }
+    }
+
+    /// Returns where configuration is read: the files, the user's own, the environment.
+    #[must_use]
+    pub fn origin(&self) -> ConfigOrigin<'_> {
+        let (source, environment) = (self.source(), self.environment);
+        ConfigOrigin { source, user: UserFolder::of(environment), environment }
+    }
+
+    /// Returns the settings.
+    ///
+    /// # Errors
+    /// Every mistake of every layer.
+    pub fn settings(&self) -> Result<Settings, RunError> {
+        self.origin().settings(&[])
+    }
+
+    /// Returns every mode: built-in, the user's, the repository's.
+    ///
+    /// # Errors
+    /// Every mistake of every file.
+    pub fn modes(&self) -> Result<ModeSet, RunError> {
+        Ok(self.merged_modes()?.modes)
+    }
+
+    /// Returns every mode, and warnings about their files.
+    ///
+    /// # Errors
+    /// Every mistake of every file.
+    pub fn merged_modes(&self) -> Result<Merged, RunError> {
+        let strictness = self.settings()?.values.mode_files;
+        Ok(merge::merge(&self.origin().mode_texts()?, strictness)?)
+    }
+}

@@ -1,0 +1,232 @@
+//! From an admitted event to run requests: one for a task, one for each job that is due.
+
+use crate::config::load::FlagValue;
+use crate::run::action::ActionEnv;
+use crate::run::action::gate::Admitted;
+use crate::run::error::{RunError, RunErrorKind};
+use crate::run::first_message::{FirstMessage, TaskMaterial, Words};
+use crate::run::job::{Job, Schedule, Work};
+use crate::run::plan::Subject;
+use crate::run::request::{Notice, Refused};
+use crate::run::run_request::{Overrides, RunRequest};
+use locum_agent::session::id::SessionId;
+use locum_forge::event::{EventKind, Subject as EventSubject};
+use locum_modes::prompts::task::seen_of_markdown;
+use locum_policy::intent::{Facts, Restriction};
+use locum_policy::schema::Form;
+use locum_workspace::repo::CommitId;
+
+/// One thing to run.
+pub(super) struct WorkItem {
+    task: String,
+    words: Words,
+    mode: Option<String>,
+    job: Option<String>,
+    work: Option<Work>,
+}
+
+/// Returns why the slash command that someone calls cannot be run, to be reported where they asked.
+///
+/// # Errors
+/// When the machine fails.
+pub(super) fn unusable_command(admitted: &Admitted<'_>) -> Result<Option<Refused>, RunError> {
+    match FirstMessage::read(&admitted.request.text, Words::Asker, &admitted.config) {
+        Ok(_) => Ok(None),
+        Err(error) if error.kind == RunErrorKind::Internal => Err(error),
+        Err(error) => {
+            let hint = error.diagnostics.first().and_then(|one| one.hint.as_ref());
+            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+            let why = format!("{error}{hint}");
+            Ok(Some(Refused { why, rule: "command", notice: Notice::Posted }))
+        }
+    }
+}
+
+/// Returns what is to be run: a job by name, the jobs that are due, or the task.
+///
+/// # Errors
+/// When a job is not there or has mistakes, or there is no task.
+pub(super) fn work_items(
+    env: &ActionEnv<'_>,
+    admitted: &Admitted<'_>,
+) -> Result<Vec<WorkItem>, RunError> {
+    let Admitted { event, request, config } = admitted;
+    let source = &config.origin.source;
+    if let Some(name) = &request.job {
+        let job = config.jobs()?.iter().find(|job| job.name == *name);
+        return job.map(|job| vec![of_job(job)]).ok_or_else(|| {
+            RunError::usage("job", format!("there is no job `{name}` in {source}"))
+        });
+    }
+    let text = request.text.trim();
+    let (task, words) = match (prompt(env, admitted)?, &event.trigger.subject) {
+        _ if !text.is_empty() => (text.to_owned(), Words::Asker),
+        (Some(prompt), _) => (prompt, Words::Asker),
+        (None, _) if event.trigger.kind == EventKind::Schedule => return due(env, admitted),
+        (None, Some(subject)) => (task_of(subject), Words::Program),
+        (None, None) => {
+            return Err(RunError::usage("prompt", "there is no task")
+                .hint("give the input `prompt`, `prompt-file` or `job`"));
+        }
+    };
+    Ok(vec![WorkItem { task, words, mode: request.mode.clone(), job: None, work: None }])
+}
+
+/// Returns the task that the workflow gives by its inputs.
+fn prompt(env: &ActionEnv<'_>, admitted: &Admitted<'_>) -> Result<Option<String>, RunError> {
+    let source = &admitted.config.origin.source;
+    match (&env.inputs.prompt, &env.inputs.prompt_file) {
+        (Some(prompt), _) => Ok(Some(prompt.clone())),
+        (None, Some(path)) => match source.file(path)? {
+            Some(file) => Ok(Some(file.text)),
+            None => Err(RunError::usage("prompt-file", format!("`{path}` is not in {source}"))),
+        },
+        (None, None) => Ok(None),
+    }
+}
+
+/// Returns the task where no one wrote one: the issue or pull request itself.
+fn task_of(subject: &EventSubject) -> String {
+    let EventSubject { number, title, .. } = subject;
+    if subject.is_pull_request {
+        format!("Do what pull request #{number} needs.")
+    } else {
+        format!("Resolve issue #{number}: {title}")
+    }
+}
+
+/// Returns the listed jobs whose moment lies in the span this run of the workflow answers for.
+fn due(env: &ActionEnv<'_>, admitted: &Admitted<'_>) -> Result<Vec<WorkItem>, RunError> {
+    let Admitted { event, config, .. } = admitted;
+    let own = event.trigger.schedule.as_deref().and_then(|cron| Schedule::parse(cron).ok());
+    let span = own.and_then(|own| own.last_span(env.clock.now()));
+    let Some((from, to)) = span else {
+        return Err(RunError::usage("schedule", "the event's cron expression cannot be read"));
+    };
+    let listed = &config.policy.settings().triggers.schedule_jobs;
+    let is_due = |job: &&Job| {
+        listed.contains(&job.name)
+            && job.schedule.as_ref().is_some_and(|schedule| schedule.has_moment(from, to))
+    };
+    Ok(config.jobs()?.iter().filter(is_due).map(of_job).collect())
+}
+
+fn of_job(job: &Job) -> WorkItem {
+    WorkItem {
+        task: job.task_text(),
+        words: job.words(),
+        mode: job.mode.clone(),
+        job: Some(job.name.clone()),
+        work: Some(job.work.clone()),
+    }
+}
+
+/// Returns the request to run one thing.
+pub(super) fn run_request(
+    admitted: &Admitted<'_>,
+    item: WorkItem,
+    session: SessionId,
+    base: CommitId,
+) -> RunRequest {
+    let Admitted { event, request, .. } = admitted;
+    let restriction =
+        Restriction { read_only: request.read_only, paths: request.flags.paths.clone() };
+    let flag = |flag: &str, key: &str, value: String| FlagValue {
+        flag: flag.to_owned(),
+        key: key.to_owned(),
+        value,
+    };
+    let model = request.flags.model.clone().map(|model| flag("--model", "model", model));
+    let budget =
+        request.flags.budget_usd.map(|usd| flag("--budget", "budget.cost_usd", usd.to_string()));
+    RunRequest {
+        session,
+        task: item.task,
+        words: item.words,
+        materials: materials(admitted),
+        mode: item.mode,
+        facts: Facts { restriction, job: item.job.clone(), ..request.facts.clone() },
+        subject: subject(admitted, item.job),
+        work: item.work,
+        base,
+        trusted: event.trusted.clone(),
+        overrides: Overrides {
+            flags: model.into_iter().chain(budget).collect(),
+            ..Overrides::default()
+        },
+    }
+}
+
+/// Returns the branch pull requests are made against.
+pub(super) fn base_branch(env: &ActionEnv<'_>, admitted: &Admitted<'_>) -> String {
+    let event = &admitted.event;
+    let of_head = event
+        .pull_request
+        .as_ref()
+        .filter(|_| own_pull_request(admitted))
+        .map(|pull_request| pull_request.head_branch.clone());
+    of_head
+        .or_else(|| env.inputs.base_branch.clone())
+        .unwrap_or_else(|| event.default_branch.clone())
+}
+
+/// Returns whether changes to a pull request become one of their own: somebody asked for it, or the
+/// policy says so.
+fn own_pull_request(admitted: &Admitted<'_>) -> bool {
+    let forms = admitted.config.policy.settings().publish.publish_as;
+    admitted.request.flags.new_pull_request || forms.pull_requests == Form::PullRequest
+}
+
+fn subject(admitted: &Admitted<'_>, job: Option<String>) -> Subject {
+    if let Some(name) = job {
+        return Subject::Job { name };
+    }
+    match (&admitted.event.pull_request, &admitted.event.trigger.subject) {
+        (Some(pull_request), _) => Subject::PullRequest {
+            number: pull_request.number,
+            title: pull_request.title.clone(),
+            head_branch: pull_request.head_branch.clone(),
+            head_sha: pull_request.head_sha.clone(),
+            is_fork: pull_request.is_fork,
+            own_pull_request: own_pull_request(admitted),
+        },
+        (None, Some(subject)) => {
+            Subject::Issue { number: subject.number, title: subject.title.clone() }
+        }
+        (None, None) => Subject::Prompt,
+    }
+}
+
+/// Returns what the task is about, in the words of whoever wrote them: data, never instructions. As
+/// it was at the time of the event.
+fn materials(admitted: &Admitted<'_>) -> Vec<TaskMaterial> {
+    let event = &admitted.event;
+    let Some(subject) = &event.trigger.subject else { return Vec::new() };
+    let kind = if subject.is_pull_request { "pull request" } else { "issue" };
+    let of_forge = |what: &str, text: String| TaskMaterial {
+        what: what.to_owned(),
+        origin: "the forge".to_owned(),
+        text,
+    };
+    let mut materials = vec![TaskMaterial {
+        what: format!("{kind} #{}", subject.number),
+        origin: format!("written by {}", subject.author),
+        text: format!("{}\n\n{}", subject.title, seen_of_markdown(&subject.body)),
+    }];
+    let comment = event.trigger.comment.as_ref();
+    if let Some((path, line)) = comment.and_then(|comment| comment.place.as_ref()) {
+        let place = line.map_or_else(|| path.clone(), |line| format!("{path}:{line}"));
+        materials.push(of_forge("the place the comment was written at", place));
+    }
+    if let Some(pull_request) = &event.pull_request {
+        let commits = format!(
+            "base {} ({})\nhead {} ({})",
+            pull_request.base_branch,
+            event.trusted,
+            pull_request.head_branch,
+            pull_request.head_sha
+        );
+        materials.push(of_forge("the commits of the pull request", commits));
+    }
+    materials
+}

@@ -1,0 +1,155 @@
+//! `RunError`: why a command or a run could not do its work, with every mistake found and what to
+//! do about each: `error: place: message`, the line of the file, then `hint: what to do`.
+
+use crate::config::source::{ConfigError, ConfigErrors};
+use locum_files::diagnostic::Diagnostic;
+use locum_files::yaml::{Mistake, Place};
+use locum_modes::loader::{ModeError, ModeErrors};
+use locum_policy::schema::{PolicyError, PolicyErrors};
+
+/// Why a command or a run could not do its work; every mistake found, not only the first.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", diagnostics.iter().map(headline).collect::<Vec<_>>().join("\n"))]
+pub struct RunError {
+    /// Whether the person who started it can correct it.
+    pub kind: RunErrorKind,
+    /// What is wrong, at least one.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Whether the person who started a command can correct what is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunErrorKind {
+    /// A flag, a file or a variable is wrong; the person who set it can correct it.
+    Usage,
+    /// The machine, the forge or the program failed.
+    Internal,
+}
+
+impl RunError {
+    /// Returns an error of a flag, a file or a variable (exit code 2).
+    #[must_use]
+    pub fn usage(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::one(RunErrorKind::Usage, diagnostic(place, message))
+    }
+
+    /// Returns an error of the machine, the forge or the program (exit code 1).
+    #[must_use]
+    pub fn internal(message: impl std::fmt::Display) -> Self {
+        Self::one(RunErrorKind::Internal, diagnostic("", message.to_string()))
+    }
+
+    /// Returns the mistakes of a file as one error.
+    #[must_use]
+    pub fn file(origin: &str, mistakes: Vec<Mistake>) -> Self {
+        mistakes
+            .into_iter()
+            .map(|Mistake { place, message, hint, excerpt }| Diagnostic {
+                place,
+                hint,
+                excerpt,
+                ..diagnostic(origin, message)
+            })
+            .collect()
+    }
+
+    /// Returns the same error with advice on its last diagnostic.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        if let Some(diagnostic) = self.diagnostics.last_mut() {
+            diagnostic.hint = Some(hint.into());
+        }
+        self
+    }
+
+    /// Returns every diagnostic in full, as the command line shows it.
+    #[must_use]
+    pub fn report(&self) -> String {
+        let lines: Vec<String> =
+            self.diagnostics.iter().map(|diagnostic| format!("error: {diagnostic}")).collect();
+        lines.join("\n")
+    }
+
+    fn one(kind: RunErrorKind, diagnostic: Diagnostic) -> Self {
+        Self { kind, diagnostics: vec![diagnostic] }
+    }
+}
+
+impl FromIterator<Diagnostic> for RunError {
+    fn from_iter<I: IntoIterator<Item = Diagnostic>>(diagnostics: I) -> Self {
+        Self { kind: RunErrorKind::Usage, diagnostics: diagnostics.into_iter().collect() }
+    }
+}
+
+/// Returns a diagnostic about a flag, a variable or a whole file.
+#[must_use]
+pub fn diagnostic(origin: impl Into<String>, message: impl Into<String>) -> Diagnostic {
+    Diagnostic { origin: origin.into(), message: message.into(), ..Diagnostic::default() }
+}
+
+/// Returns place and message in one line.
+fn headline(diagnostic: &Diagnostic) -> String {
+    let location = diagnostic.location();
+    let colon = if location.is_empty() { "" } else { ": " };
+    format!("{location}{colon}{}", diagnostic.what())
+}
+
+impl From<ConfigErrors> for RunError {
+    fn from(errors: ConfigErrors) -> Self {
+        errors.0.into_iter().map(of_config).collect()
+    }
+}
+
+impl From<ConfigError> for RunError {
+    fn from(error: ConfigError) -> Self {
+        Self::one(RunErrorKind::Usage, of_config(error))
+    }
+}
+
+impl From<PolicyErrors> for RunError {
+    fn from(errors: PolicyErrors) -> Self {
+        errors.0.into_iter().map(of_policy).collect()
+    }
+}
+
+impl From<ModeErrors> for RunError {
+    fn from(errors: ModeErrors) -> Self {
+        errors.0.into_iter().map(of_mode).collect()
+    }
+}
+
+fn of_config(error: ConfigError) -> Diagnostic {
+    let ConfigError { place, message, hint, excerpt } = error;
+    Diagnostic { hint, excerpt, ..diagnostic(place, message) }
+}
+
+fn of_policy(error: PolicyError) -> Diagnostic {
+    let PolicyError { origin, line, column, message, hint, excerpt } = error;
+    Diagnostic { place: Place { line, column }, hint, excerpt, ..diagnostic(origin, message) }
+}
+
+/// Returns a mistake of a mode file.
+#[must_use]
+pub fn of_mode(error: ModeError) -> Diagnostic {
+    let ModeError { origin, line, column, path, message, hint, excerpt } = error;
+    Diagnostic { place: Place { line, column }, path, hint, excerpt, ..diagnostic(origin, message) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RunError, diagnostic};
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn report_shows_place_message_and_hint_of_every_diagnostic() {
+        let unknown = diagnostic(".locum/config.yml:3:1", "unknown key `mod`");
+        let unknown = unknown.hint("did you mean `mode`?");
+        let error: RunError =
+            [unknown, diagnostic("", "no model is configured")].into_iter().collect();
+        assert_eq!(
+            error.report(),
+            "error: .locum/config.yml:3:1: unknown key `mod`\nhint: did you mean `mode`?\nerror: \
+             no model is configured"
+        );
+    }
+}

@@ -1,0 +1,175 @@
+//! What a run begins with: the task as the model is told it first, and the slash command it calls.
+//!
+//! In: the task, the trusted configuration. Out: the parts of the first message; what they name is
+//! looked up later, by `lookups`. Only words of people who may start runs are looked into, never an
+//! issue's title.
+
+pub mod lookups;
+
+use crate::run::error::RunError;
+use crate::run::trusted::TrustedConfig;
+use locum_modes::agent::rights::Rights;
+use locum_modes::prompts::commands::SlashCommand;
+use locum_modes::prompts::commands::expand::{self, Part};
+use locum_modes::prompts::skills::SkillSet;
+
+/// Whose words a task is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Words {
+    /// Of someone who may start runs: commands and mentions in them count.
+    #[default]
+    Asker,
+    /// Put together by the program, perhaps with other people's words in them: nothing in them
+    /// counts.
+    Program,
+}
+
+/// Text that no one with authority wrote: an issue, a comment, the output of a command.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct TaskMaterial {
+    /// What it is: `issue #12`.
+    pub what: String,
+    /// Where it comes from: `written by someone`.
+    pub origin: String,
+    /// The text.
+    pub text: String,
+}
+
+/// What is known of the first message before anything is looked up.
+#[derive(Clone, Debug)]
+pub struct FirstMessage {
+    parts: Vec<Part>,
+    words: Words,
+    materials: Vec<TaskMaterial>,
+    /// The slash command that the task calls.
+    pub command: Option<SlashCommand>,
+    /// The skill that it calls so: its name and what follows it.
+    skill: Option<(String, String)>,
+}
+
+impl FirstMessage {
+    /// Reads a task; a slash command is looked for in the trusted commit, then among the user's
+    /// own, then among the skills of the modes that may run.
+    ///
+    /// # Errors
+    /// When there is no such command or skill, or its file has mistakes.
+    pub fn read(task: &str, words: Words, config: &TrustedConfig<'_>) -> Result<Self, RunError> {
+        let empty =
+            Self { parts: Vec::new(), words, materials: Vec::new(), command: None, skill: None };
+        let call = expand::parse_invocation(task).filter(|_| words == Words::Asker);
+        let Some(call) = call else {
+            let part = if words == Words::Asker {
+                expand::parse_plain(task)
+            } else {
+                Part::Text(task.trim().to_owned())
+            };
+            return Ok(Self { parts: vec![part], ..empty });
+        };
+        let file = match config.commands()?.find(call.name) {
+            Ok(file) => file,
+            Err(_) if config.skills()?.has(call.name) => {
+                let skill = Some((call.name.to_owned(), call.arguments.to_owned()));
+                return Ok(Self { skill, ..empty });
+            }
+            Err(hint) => {
+                let what = format!(
+                    "there is no command or skill `/{}` in {}",
+                    call.name, config.origin.source
+                );
+                return Err(RunError::usage("task", what).hint(hint));
+            }
+        };
+        for warning in &file.warnings {
+            tracing::warn!(
+                file = file.origin,
+                place = %warning.place,
+                warning = warning.message,
+                "part of a command has no effect"
+            );
+        }
+        let command =
+            file.command.clone().map_err(|mistakes| RunError::file(&file.origin, mistakes))?;
+        if call.arguments.len() > expand::ARGUMENTS_LIMIT_BYTES {
+            let what = format!(
+                "the arguments of `/{}` have more than {} bytes",
+                call.name,
+                expand::ARGUMENTS_LIMIT_BYTES
+            );
+            return Err(RunError::usage("task", what));
+        }
+        let parts = expand::fill(&command.body, call.arguments);
+        Ok(Self { parts, command: Some(command), ..empty })
+    }
+
+    /// Adds what the task is about.
+    #[must_use]
+    pub fn with_materials(self, materials: Vec<TaskMaterial>) -> Self {
+        Self { materials, ..self }
+    }
+
+    /// Puts in the instructions of the skill that the task calls, as the mode it begins in has it.
+    ///
+    /// # Errors
+    /// When that mode does not have it.
+    pub fn with_skill(self, skills: &SkillSet, mode: &str) -> Result<Self, RunError> {
+        let Some((name, arguments)) = &self.skill else { return Ok(self) };
+        let of_mode = skills.all_of_mode(mode);
+        let skill = of_mode.into_iter().find(|skill| skill.name == *name).ok_or_else(|| {
+            RunError::usage("task", format!("mode `{mode}` does not have the skill `/{name}`"))
+                .hint("name a mode that its `modeSlugs` names")
+        })?;
+        Ok(Self { parts: vec![Part::Text(skill.instructions(arguments))], ..self })
+    }
+
+    /// Returns what the task calls by a slash, for people.
+    #[must_use]
+    pub fn called(&self) -> Option<String> {
+        let of_skill = || self.skill.as_ref().map(|(name, _)| format!("/{name} (skill)"));
+        self.command
+            .as_ref()
+            .map(|command| format!("/{} ({})", command.name, command.origin))
+            .or_else(of_skill)
+    }
+
+    /// Returns what the command leaves of what the modes may do.
+    #[must_use]
+    pub fn rights(&self) -> Option<&Rights> {
+        self.command.as_ref().and_then(|command| command.rights.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FirstMessage, Words};
+    use crate::config::environment::Environment;
+    use crate::run::source::FileSource;
+    use crate::run::trusted::{ConfigOrigin, TrustedConfig};
+    use crate::run::user::UserFolder;
+    use locum_modes::prompts::commands::expand::Part;
+    use locum_workspace::repo::Repo;
+    use locum_workspace::seed;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn slash_command_is_called_by_words_of_the_asker_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [(".roo/commands/fix.md", "Fix $1."), ("home/locum/commands/fix.md", "Never.")];
+        let commit = seed::repository(folder.path(), &files, "first").unwrap();
+        let home = folder.path().join("home").display().to_string();
+        let environment = Environment::from_pairs([("XDG_CONFIG_HOME".to_owned(), home)]);
+        let repo = Repo::open(folder.path()).unwrap();
+        let origin = ConfigOrigin {
+            source: FileSource::Commit(&repo, commit),
+            user: UserFolder::of(&environment),
+            environment: &environment,
+        };
+        let config = TrustedConfig::load(origin, &[], None).unwrap();
+        let read = |task: &str, words| FirstMessage::read(task, words, &config).unwrap().parts;
+        assert_eq!(read("/fix it", Words::Asker), [Part::Text("Fix it.".to_owned())]);
+        for task in ["/fix it", "/nothing", "\\/fix"] {
+            assert_eq!(read(task, Words::Program), [Part::Text(task.to_owned())]);
+        }
+        assert!(FirstMessage::read("/nothing", Words::Asker, &config).is_err());
+    }
+}

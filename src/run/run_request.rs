@@ -1,0 +1,106 @@
+//! `RunRequest`: what is to be run, before anything is looked up; complete, so that the same run
+//! can be prepared again by whoever resumes it. It stands in the journal's first line.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::load::FlagValue;
+use crate::run::first_message::{TaskMaterial, Words};
+use crate::run::job::Work;
+use crate::run::plan::Subject;
+use locum_agent::session::id::SessionId;
+use locum_policy::intent::Facts;
+use locum_workspace::repo::CommitId;
+
+/// What is to be run, before anything is looked up.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunRequest {
+    /// The session's name.
+    pub session: SessionId,
+    /// What is to be done, in the words of who asked.
+    pub task: String,
+    /// Whose words these are.
+    #[serde(default)]
+    pub words: Words,
+    /// What the task is about, by people who may not be trusted.
+    #[serde(default)]
+    pub materials: Vec<TaskMaterial>,
+    /// Mode asked for.
+    pub mode: Option<String>,
+    /// Who asked and how; the mode is filled in when the run is prepared.
+    pub facts: Facts,
+    /// Where results belong.
+    pub subject: Subject,
+    /// The fixed work of a job.
+    pub work: Option<Work>,
+    /// The commit to start from; changes are counted from it.
+    pub base: CommitId,
+    /// The commit that is trusted.
+    pub trusted: CommitId,
+    /// What was given for this run alone.
+    #[serde(flatten)]
+    pub overrides: Overrides,
+}
+
+impl RunRequest {
+    /// Returns the request of a person at the command line, who trusts the commit to start from.
+    #[must_use]
+    pub fn new(task: String, base: CommitId) -> Self {
+        Self {
+            session: SessionId::fresh(),
+            task,
+            words: Words::Asker,
+            materials: Vec::new(),
+            mode: None,
+            facts: Facts::default(),
+            subject: Subject::Prompt,
+            work: None,
+            trusted: base.clone(),
+            base,
+            overrides: Overrides::default(),
+        }
+    }
+}
+
+/// What was given for one run alone, over settings, policy and models.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Overrides {
+    /// Settings by flag.
+    pub flags: Vec<FlagValue>,
+    /// A policy instead of the repository's.
+    pub policy: Option<NamedFile>,
+    /// A script instead of a model.
+    pub script: Option<NamedFile>,
+    /// What is recorded or played again.
+    #[serde(default)]
+    pub cassettes: Cassettes,
+}
+
+/// What is recorded or played again.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Cassettes {
+    /// Where every reply is written down.
+    pub record: Option<PathBuf>,
+    /// A cassette instead of a model.
+    pub replay: Option<ReplayRequest>,
+}
+
+/// A cassette to be played.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplayRequest {
+    /// The cassette.
+    pub cassette: NamedFile,
+    /// The fields in which requests may differ from the recorded ones, by
+    /// [`locum_models::cassette::Field::as_str`].
+    pub tolerate: Vec<String>,
+}
+
+/// A file a person named on the command line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedFile {
+    /// Its name in messages.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}

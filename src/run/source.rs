@@ -1,0 +1,270 @@
+//! `FileSource`: where the files of a repository that judge and shape a run are read: a commit,
+//! which is what a run reads, or the working tree, so that an edit can be inspected before it is
+//! committed.
+//!
+//! In: the repository and a commit, or a folder. Out: texts, and what is read of each by itself. A
+//! run never reads the checkout's own copies.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::files::{self, FileFault};
+use crate::config::load::ConfigFile;
+use crate::run::error::RunError;
+use crate::run::job::Job;
+use locum_agent::tools::mcp::definition::{self, ServerFile};
+use locum_base::path::RepoPath;
+use locum_modes::ModeSource;
+use locum_modes::merge::ModeText;
+use locum_modes::places::{AGENT_FOLDERS, AGENTS_FILE, PROJECT_FILES, may_define};
+use locum_modes::prompts::PromptFile;
+use locum_modes::prompts::rules::{self, RuleFile};
+use locum_modes::prompts::skills::{self, SkillSet};
+use locum_policy::ignore::{IGNORE_FILES, IgnoreFiles};
+use locum_workspace::repo::{CommitId, Repo};
+
+/// Where a repository keeps its jobs.
+pub const JOBS_FOLDER: &str = ".locum/jobs";
+
+/// Largest file read from a commit, in bytes.
+const FILE_LIMIT_BYTES: u64 = 1024 * 1024;
+/// Most jobs and most rules files of one repository.
+const FILES_LIMIT: usize = 500;
+
+/// Where the files of a repository are read.
+#[derive(Clone)]
+pub enum FileSource<'a> {
+    /// Below this folder, as they are now.
+    WorkingTree(PathBuf),
+    /// In this commit.
+    Commit(&'a Repo, CommitId),
+}
+
+impl std::fmt::Display for FileSource<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::WorkingTree(root) => write!(formatter, "`{}`", root.display()),
+            Self::Commit(_, commit) => write!(formatter, "commit {commit}"),
+        }
+    }
+}
+
+impl FileSource<'_> {
+    /// Reads a file of the repository; `None` when it is not there.
+    ///
+    /// # Errors
+    /// When the path leads out of the repository, the file is too large, or it cannot be read.
+    pub fn file(&self, path: &str) -> Result<Option<ConfigFile>, RunError> {
+        tracing::trace!(path, source = %self, "read a file");
+        let text = match self {
+            Self::WorkingTree(root) => {
+                files::read(&root.join(path)).map_err(|error| unreadable(path, &error))?
+            }
+            Self::Commit(repo, commit) => {
+                let wrong =
+                    |error: &dyn std::fmt::Display| RunError::usage(path, error.to_string());
+                let repo_path = RepoPath::parse(path).map_err(|error| wrong(&error))?;
+                repo.file_at(commit, &repo_path, FILE_LIMIT_BYTES)
+                    .map_err(|error| wrong(&error))?
+                    .map(|file| file.text)
+            }
+        };
+        Ok(text.map(|text| ConfigFile { origin: path.to_owned(), text }))
+    }
+
+    /// Reads every text file below a folder of the repository, with its path below that folder.
+    ///
+    /// # Errors
+    /// When one cannot be read or is not text, or there are too many.
+    pub fn below(&self, folder: &str) -> Result<Vec<(RepoPath, String)>, RunError> {
+        let mut found = Vec::new();
+        for file in self.texts(&[folder], &|_| true)? {
+            let path = file.path.get(folder.len() + 1..).unwrap_or_default();
+            let path = RepoPath::parse(path)
+                .map_err(|error| RunError::usage(folder, error.to_string()))?;
+            found.push((path, file.text));
+        }
+        Ok(found)
+    }
+
+    /// Reads those files below some folders that are wanted.
+    ///
+    /// # Errors
+    /// When one cannot be read or is not text, or there are too many.
+    pub fn texts(
+        &self,
+        folders: &[&str],
+        wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<PromptFile>, RunError> {
+        let mut found = Vec::new();
+        for folder in folders {
+            for path in self.paths_below(folder)?.into_iter().filter(|path| wanted(path)) {
+                found.extend(
+                    self.file(&path)?.map(|file| PromptFile { path: file.origin, text: file.text }),
+                );
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the path of every file below a folder.
+    fn paths_below(&self, folder: &str) -> Result<Vec<String>, RunError> {
+        match self {
+            Self::WorkingTree(root) => {
+                let names = files::below(&root.join(folder), FILES_LIMIT)
+                    .map_err(|error| unreadable(folder, &error))?;
+                Ok(names.into_iter().map(|name| format!("{folder}/{name}")).collect())
+            }
+            Self::Commit(repo, commit) => {
+                let wrong =
+                    |error: &dyn std::fmt::Display| RunError::usage(folder, error.to_string());
+                let root = RepoPath::parse(folder).map_err(|error| wrong(&error))?;
+                let paths =
+                    repo.list_at(commit, &root, FILES_LIMIT).map_err(|error| wrong(&error))?;
+                Ok(paths.iter().map(|path| path.as_str().to_owned()).collect())
+            }
+        }
+    }
+
+    /// Reads every file that may define modes.
+    ///
+    /// # Errors
+    /// As [`FileSource::texts`].
+    pub fn mode_texts(&self) -> Result<Vec<ModeText>, RunError> {
+        let mut texts = Vec::new();
+        for path in PROJECT_FILES.iter().copied().chain([AGENTS_FILE]) {
+            texts.extend(self.file(path)?.map(|file| (file.origin, file.text)));
+        }
+        let folders: Vec<&str> = AGENT_FOLDERS.iter().map(|folder| folder.path).collect();
+        let agents = self.texts(&folders, &may_define)?;
+        texts.extend(agents.into_iter().map(|file| (file.path, file.text)));
+        let text = |(file, text)| ModeText { source: ModeSource::Project { file }, text };
+        Ok(texts.into_iter().map(text).collect())
+    }
+
+    /// Reads the rules files of these modes.
+    ///
+    /// # Errors
+    /// As [`FileSource::texts`].
+    pub fn rules(&self, slugs: &[String]) -> Result<Vec<RuleFile>, RunError> {
+        let places = rules::places(slugs);
+        let folders: Vec<&str> = places.folders.iter().map(String::as_str).collect();
+        let of_a_mode = |path: &str| slugs.iter().any(|slug| rules::is_rules_file(path, slug));
+        let mut found: Vec<RuleFile> = self
+            .texts(&folders, &of_a_mode)?
+            .into_iter()
+            .map(|file| RuleFile { path: file.path, text: file.text })
+            .collect();
+        for path in &places.files {
+            let file = self.file(path)?;
+            found.extend(file.map(|file| RuleFile { path: file.origin, text: file.text }));
+        }
+        Ok(found)
+    }
+
+    /// Reads the skills of these modes, those with mistakes among them.
+    ///
+    /// # Errors
+    /// As [`FileSource::texts`].
+    pub fn skills(&self, slugs: &[String]) -> Result<SkillSet, RunError> {
+        let folders = skills::folders(slugs);
+        let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
+        Ok(SkillSet::read(&self.texts(&folders, &skills::is_skill_file)?))
+    }
+
+    /// Reads the files of other agents that define MCP servers, the weaker first.
+    ///
+    /// # Errors
+    /// As [`FileSource::file`]; mistakes are in what is returned.
+    pub fn server_files(&self) -> Result<Vec<(String, ServerFile)>, RunError> {
+        let mut files = Vec::new();
+        for path in definition::FILES {
+            let parsed = |file: ConfigFile| (file.origin, ServerFile::parse(path, &file.text));
+            files.extend(self.file(path)?.map(parsed));
+        }
+        Ok(files)
+    }
+
+    /// Reads the ignore files of the root.
+    ///
+    /// # Errors
+    /// As [`FileSource::file`]; also every mistake of the first ignore file that has any.
+    pub fn ignored(&self) -> Result<IgnoreFiles, RunError> {
+        let mut ignored = IgnoreFiles::default();
+        for name in IGNORE_FILES {
+            if let Some(file) = self.file(name)? {
+                ignored.add(name, &file.text).map_err(|mistakes| RunError::file(name, mistakes))?;
+            }
+        }
+        Ok(ignored)
+    }
+
+    /// Reads every job.
+    ///
+    /// # Errors
+    /// As [`FileSource::texts`]; also every mistake of the first job file that has any.
+    pub fn jobs(&self) -> Result<Vec<Job>, RunError> {
+        let read = |file: PromptFile| {
+            let name = Path::new(&file.path).file_name()?.to_str()?.strip_suffix(".yml")?;
+            Some(
+                Job::parse(name, &file.text)
+                    .map_err(|mistakes| RunError::file(&file.path, mistakes)),
+            )
+        };
+        self.texts(&[JOBS_FOLDER], &|_| true)?.into_iter().filter_map(read).collect()
+    }
+}
+
+/// Returns the error of a file of this machine that cannot be read.
+pub(crate) fn unreadable(origin: &str, error: &FileFault) -> RunError {
+    match error {
+        FileFault::NotText(place) => {
+            RunError::usage(format!("{origin}:{place}"), "is not UTF-8 text")
+                .hint("save it as UTF-8")
+        }
+        FileFault::NotAFile | FileFault::TooLarge(_) | FileFault::TooMany(_) | FileFault::Io(_) => {
+            RunError::usage(origin, error.to_string())
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test changes the checkout behind the commit")]
+mod tests {
+    use super::FileSource;
+    use locum_base::path::RepoPath;
+    use locum_files::diagnostic::Diagnostic;
+    use locum_workspace::repo::Repo;
+    use locum_workspace::seed;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn ignore_files_are_those_of_the_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let trusted = seed::repository(
+            folder.path(),
+            &[(".rooignore", "secrets/\n"), ("sub/.rooignore", "*\n")],
+            "first",
+        )
+        .unwrap();
+        std::fs::write(folder.path().join(".rooignore"), "").unwrap();
+        let repo = Repo::open(folder.path()).unwrap();
+        let hidden = |source: &FileSource<'_>, path: &str| {
+            source.ignored().unwrap().hidden(&RepoPath::parse(path).unwrap()).is_some()
+        };
+        let commit = FileSource::Commit(&repo, trusted);
+        assert_eq!((hidden(&commit, "secrets/a"), hidden(&commit, "sub/a")), (true, false));
+        let working_tree = FileSource::WorkingTree(folder.path().to_owned());
+        assert!(!hidden(&working_tree, "secrets/a"));
+    }
+
+    #[test]
+    fn ignore_file_with_a_mistake_is_reported_with_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let trusted =
+            seed::repository(folder.path(), &[(".locumignore", "a\n[z-a]\n")], "first").unwrap();
+        let repo = Repo::open(folder.path()).unwrap();
+        let error = FileSource::Commit(&repo, trusted).ignored().unwrap_err();
+        let places: Vec<String> = error.diagnostics.iter().map(Diagnostic::location).collect();
+        assert_eq!(places, [".locumignore:2:1"]);
+    }
+}
