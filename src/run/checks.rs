@@ -13,7 +13,7 @@ use locum_modes::{Group, Mode};
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_sandbox::exec::Exit;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_workspace::Workspace;
 
 /// What came of the checks.
@@ -104,7 +104,7 @@ async fn check_in(
         visible: &visible,
         policy,
         facts: &facts,
-        gate: &Gate::default(),
+        connector: &Connector::default(),
         skills: None,
         sight: Sight::Blind,
         servers: None,

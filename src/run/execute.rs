@@ -34,7 +34,7 @@ use locum_agent::tools::mcp::servers::{Servers, Surroundings};
 use locum_base::clock::Clock;
 use locum_base::secret::Redactor;
 use locum_forge::{Forge, sanitise};
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_workspace::Workspace;
 
 /// Wall time that a progress comment still on its way is waited for at the end of a run.
@@ -155,9 +155,9 @@ async fn run<'a>(
             journal.discard();
         }
     })?;
-    let gate = Gate::default();
+    let connector = Connector::default();
     let message = match execution.beginning {
-        Beginning::Fresh => first_message(execution, &gate).await,
+        Beginning::Fresh => first_message(execution, &connector).await,
         // It stands in the journal.
         Beginning::Resumed => String::new(),
     };
@@ -181,7 +181,7 @@ async fn run<'a>(
         env: &prepared.command_env,
         sandbox: &prepared.sandbox,
         redactor: &prepared.redactor,
-        gate: &gate,
+        connector: &connector,
     };
     let servers = Servers::open(&prepared.servers.servers, around).await;
     servers::tell_missing(&servers);
@@ -209,7 +209,7 @@ async fn run<'a>(
         workspace: execution.workspace,
         env: &prepared.command_env,
         sandbox: &prepared.sandbox,
-        gate: &gate,
+        connector: &connector,
         servers: &servers,
         redactor: &prepared.redactor,
         clock: execution.clock,
@@ -227,7 +227,7 @@ async fn run<'a>(
 }
 
 /// Looks up what the task names, and returns what the root task is told first.
-async fn first_message(execution: &Execution<'_>, gate: &Gate) -> String {
+async fn first_message(execution: &Execution<'_>, connector: &Connector) -> String {
     let Execution { prepared, workspace, forge, .. } = execution;
     let plan = &prepared.plan;
     let checkout = match &plan.subject {
@@ -246,7 +246,7 @@ async fn first_message(execution: &Execution<'_>, gate: &Gate) -> String {
         env: &prepared.command_env,
         sandbox: &prepared.sandbox,
         redactor: &prepared.redactor,
-        gate,
+        connector,
         forge: *forge,
         thread: plan.subject.thread(),
         sight: if prepared.own.get(&plan.mode).unwrap_or(&prepared.main).sees_images {

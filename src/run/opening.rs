@@ -36,7 +36,7 @@ use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_workspace::Workspace;
 use locum_workspace::checkout::EntryKind;
 
@@ -184,7 +184,7 @@ pub struct Scene<'a> {
     /// Takes secrets out.
     pub redactor: &'a Redactor,
     /// Opens connections.
-    pub gate: &'a Gate,
+    pub connector: &'a Connector,
     /// Where issues are read; `None` where there is none.
     pub forge: Option<&'a dyn Forge>,
     /// The issue or pull request the run is about: its text is there already.
@@ -458,7 +458,7 @@ impl Scene<'_> {
             visible: &visible,
             policy,
             facts,
-            gate: self.gate,
+            connector: self.connector,
             skills: None,
             sight: self.sight,
             servers: None,

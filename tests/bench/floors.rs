@@ -304,7 +304,7 @@ impl Desk {
             },
             policy,
             facts,
-            gate: &locum_sandbox::network::Gate::default(),
+            connector: &locum_sandbox::network::Connector::default(),
             skills: None,
             servers: None,
             painters: &[],

@@ -195,7 +195,7 @@ impl Operation<'_> {
             visible: &visible,
             policy: &policy,
             facts: &facts,
-            gate: &locum_sandbox::network::Gate::default(),
+            connector: &locum_sandbox::network::Connector::default(),
             skills: None,
             sight: Sight::Blind,
             servers: None,

@@ -106,7 +106,7 @@ fn intents(case: &Value) -> Result<Vec<Intent>, String> {
         visible: &|_: &RepoPath| true,
         policy: &Policy::builtin(),
         facts: &locum_policy::intent::Facts::default(),
-        gate: &locum_sandbox::network::Gate::default(),
+        connector: &locum_sandbox::network::Connector::default(),
         skills: None,
         sight: Sight::Blind,
         servers: None,

@@ -133,7 +133,7 @@ fn play(mode: &str, turns: &str) -> Left {
         workspace: &workspace,
         env: &env,
         sandbox: &Sandbox::around_nothing(),
-        gate: &locum_sandbox::network::Gate::default(),
+        connector: &locum_sandbox::network::Connector::default(),
         servers: &crate::tools::mcp::servers::Servers::none(),
         redactor: &redactor,
         clock: &Still,

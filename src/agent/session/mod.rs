@@ -87,7 +87,7 @@ use locum_policy::ceiling::Allowance;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_workspace::Workspace;
 use locum_workspace::repo::CommitId;
 
@@ -204,7 +204,7 @@ pub struct SessionParts<'a> {
     /// What is around commands.
     pub sandbox: &'a Sandbox,
     /// Opens connections.
-    pub gate: &'a Gate,
+    pub connector: &'a Connector,
     /// The MCP servers, started already.
     pub servers: &'a Servers<'a>,
     /// Takes secrets out.

@@ -27,7 +27,7 @@ use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_workspace::Workspace;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::repo::RepoError;
@@ -150,7 +150,7 @@ pub(crate) struct Tools<'a> {
     env: &'a std::collections::BTreeMap<String, String>,
     sandbox: &'a Sandbox,
     redactor: &'a Redactor,
-    gate: &'a Gate,
+    connector: &'a Connector,
     skills: &'a SkillSet,
     sight: Sight,
     painters: &'a [String],
@@ -180,7 +180,7 @@ impl Tools<'_> {
             visible,
             policy: self.policy,
             facts: &self.facts,
-            gate: self.gate,
+            connector: self.connector,
             skills: Some(self.skills),
             sight: self.sight,
             painters: self.painters,
@@ -202,7 +202,7 @@ impl<'a> Session<'a> {
             env: self.parts.env,
             sandbox: self.parts.sandbox,
             redactor: self.parts.redactor,
-            gate: self.parts.gate,
+            connector: self.parts.connector,
             skills: &self.parts.standing.skills,
             sight: if self.model_of(self.task(id)?).sees_images {
                 Sight::Shown

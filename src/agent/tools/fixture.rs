@@ -18,7 +18,7 @@ use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_policy::schema::CommandLimits;
 use locum_sandbox::Sandbox;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
 use locum_workspace::seed;
@@ -45,7 +45,7 @@ pub(crate) struct Fixture {
     /// The skills there are.
     pub(crate) skills: SkillSet,
     /// What connections lead to.
-    pub(crate) gate: Gate,
+    pub(crate) connector: Connector,
     /// The mode of the calls.
     pub(crate) mode: Mode,
     /// What becomes of images.
@@ -69,7 +69,7 @@ impl Fixture {
             repo,
             hidden: Vec::new(),
             skills: SkillSet::default(),
-            gate: Gate::default(),
+            connector: Connector::default(),
             mode: mode(),
             sight: Sight::Shown,
             painters: vec!["painter".to_owned()],
@@ -134,7 +134,7 @@ impl Fixture {
             visible: &visible,
             policy: &Policy::parse(POLICY, "policy.yml").unwrap(),
             facts: &Facts { mode: self.mode.slug.clone(), ..Facts::default() },
-            gate: &self.gate,
+            connector: &self.connector,
             skills: Some(&self.skills),
             sight: self.sight,
             painters: &self.painters,

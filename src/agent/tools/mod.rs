@@ -29,7 +29,7 @@ use locum_policy::intent::Facts;
 use locum_policy::schema::CommandLimits;
 use locum_policy::verdict::Refusal;
 use locum_sandbox::Sandbox;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
 
@@ -58,7 +58,7 @@ pub struct ToolContext<'a> {
     /// Under which circumstances it decides.
     pub facts: &'a Facts,
     /// Opens connections.
-    pub gate: &'a Gate,
+    pub connector: &'a Connector,
     /// The skills of the trusted ref; `None` where no model calls.
     pub skills: Option<&'a SkillSet>,
     /// The MCP servers of the run; `None` where none are started and calls of their tools are only

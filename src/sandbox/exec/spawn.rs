@@ -242,8 +242,8 @@ pub(crate) fn try_view(view: View) -> io::Result<()> {
 }
 
 /// What the child does before it becomes the program: a session of its own (no terminal to ask at),
-/// death when this program dies, the mark by which its descendants are found, its restrictions, and,
-/// where its calls are to be answered, the descriptor they come in on.
+/// death when this program dies, the mark by which its descendants are found, its restrictions,
+/// and, where its calls are to be answered, the descriptor they come in on.
 #[expect(
     unsafe_code,
     reason = "the child must change itself before it becomes the program; there is no other way"

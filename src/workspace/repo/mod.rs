@@ -1,8 +1,8 @@
 //! `Repo`: git objects and refs of the checkout. It never asks about the whole tree: the run knows
 //! what it touched.
 //!
-//! In: names of commits. Out: commits, and files of them. What differs is in `changes`, recording in
-//! `checkpoint` and `commit`; whatever needs the network or a look at every file is
+//! In: names of commits. Out: commits, and files of them. What differs is in `changes`, recording
+//! in `checkpoint` and `commit`; whatever needs the network or a look at every file is
 //! `git_binary`'s. libgit2 runs no hook, filter or monitor that a repository configures.
 
 use std::collections::BTreeSet;

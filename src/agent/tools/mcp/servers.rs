@@ -35,7 +35,7 @@ use locum_policy::schema;
 use locum_policy::urls::{Destination, Scheme, WebUrl};
 use locum_policy::verdict::Decision;
 use locum_sandbox::exec::dialogue::{Dialogue, Server};
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_sandbox::{Reach, Sandbox, Writes};
 use locum_workspace::Workspace;
 
@@ -94,7 +94,7 @@ pub struct Surroundings<'a> {
     /// Takes secrets out.
     pub redactor: &'a Redactor,
     /// Opens connections.
-    pub gate: &'a Gate,
+    pub connector: &'a Connector,
 }
 
 /// How a server stands.
@@ -412,7 +412,12 @@ impl Slot {
                     .iter()
                     .map(|(name, value)| (name.to_ascii_lowercase(), Secret::new(value.as_str())))
                     .collect();
-                Wire::Service(Box::new(Service::new(permit, around.gate.clone(), url, headers)))
+                Wire::Service(Box::new(Service::new(
+                    permit,
+                    around.connector.clone(),
+                    url,
+                    headers,
+                )))
             }
             (Way::Http { .. }, None) => {
                 return Err(Standing::Refused("it has no `url`".to_owned()));
@@ -591,8 +596,8 @@ mod tests {
     use locum_policy::intent::{Act, Facts, Intent};
     use locum_policy::schema::CommandLimits;
     use locum_sandbox::Sandbox;
-    use locum_sandbox::network::Gate;
-    use locum_testing::network::Watched;
+    use locum_sandbox::network::Connector;
+    use locum_testing::network::RecordingTransport;
     use locum_workspace::Workspace;
     use locum_workspace::checkout::Checkout;
     use locum_workspace::repo::Repo;
@@ -683,7 +688,8 @@ rules:
             )
             .await
         });
-        let (wire, connected) = Watched::new(server, &[("inside.example", &[&["10.0.0.1"]])]);
+        let (wire, connected) =
+            RecordingTransport::new(server, &[("inside.example", &[&["10.0.0.1"]])]);
 
         let folder = tempfile::tempdir().unwrap();
         seed::repository(folder.path(), &[("a", "a")], "first").unwrap();
@@ -699,7 +705,7 @@ rules:
             env: &env,
             sandbox: &Sandbox::prepare(&CommandLimits::default(), &env).unwrap(),
             redactor: &Redactor::default(),
-            gate: &Gate::new(Arc::new(wire)).within(Duration::from_secs(20)),
+            connector: &Connector::new(Arc::new(wire)).within(Duration::from_secs(20)),
         };
         let planned = |name: &str, url: &str, headers: &[(&str, &str)]| {
             let headers = headers

@@ -111,7 +111,7 @@ impl WebFetch {
         permit: &Permit<impl Act>,
         context: ToolContext<'_>,
     ) -> Observation {
-        let longest = context.gate.whole();
+        let longest = context.connector.whole();
         let read = timeout(longest, self.read(permit, context)).await;
         match read.unwrap_or_else(|_| {
             Err(NotRead::Failed(format!("it took longer than {} s", longest.as_secs_f64())))
@@ -141,7 +141,8 @@ impl WebFetch {
     ) -> Result<(WebUrl, Page), NotRead> {
         let failed = |error: &dyn std::fmt::Display| NotRead::Failed(error.to_string());
         let mut url = self.url.clone();
-        let mut page = context.gate.page(permit, &url).await.map_err(|error| failed(&error))?;
+        let mut page =
+            context.connector.page(permit, &url).await.map_err(|error| failed(&error))?;
         for _ in 0..HOPS_LIMIT {
             let Some(location) = page.location.as_deref().filter(|_| is_redirect(page.status))
             else {
@@ -155,7 +156,7 @@ impl WebFetch {
                 }
             };
             url = permit.act().0.clone();
-            page = context.gate.page(&permit, &url).await.map_err(|error| failed(&error))?;
+            page = context.connector.page(&permit, &url).await.map_err(|error| failed(&error))?;
         }
         if is_redirect(page.status) && page.location.is_some() {
             return Err(NotRead::Failed(format!("it redirects more than {HOPS_LIMIT} times")));
@@ -283,9 +284,9 @@ mod tests {
 
     use crate::tools::Observation;
     use crate::tools::fixture::Fixture;
-    use locum_sandbox::network::Gate;
+    use locum_sandbox::network::Connector;
     use locum_testing::images::png;
-    use locum_testing::network::{PUBLIC, Watched, serve};
+    use locum_testing::network::{PUBLIC, RecordingTransport, serve};
     use pretty_assertions::assert_eq;
 
     /// A tool before a server that answers so, whatever the host; and what it would have connected
@@ -299,9 +300,9 @@ mod tests {
     impl Scene {
         fn new(answers: Vec<(&'static str, Vec<u8>)>) -> Self {
             let (server, requests) = serve(answers);
-            let (wire, connected) = Watched::new(server, &[]);
+            let (wire, connected) = RecordingTransport::new(server, &[]);
             let mut fixture = Fixture::new(&[]);
-            fixture.gate = Gate::new(Arc::new(wire)).within(Duration::from_secs(20));
+            fixture.connector = Connector::new(Arc::new(wire)).within(Duration::from_secs(20));
             Self { fixture, requests, connected }
         }
 
