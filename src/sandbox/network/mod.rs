@@ -170,18 +170,21 @@ impl Connector {
         let addresses = self.checked(&destination.host).await?;
         let mut message = "it has no address".to_owned();
         for address in addresses.into_iter().take(ADDRESSES_TRIED) {
-            match timeout(
-                self.step,
-                self.transport.connect(SocketAddr::new(address, destination.port)),
-            )
-            .await
-            {
-                Ok(Ok(stream)) => return Ok(stream),
-                Ok(Err(error)) => message = error.to_string(),
-                Err(_) => message = format!("no answer within {} s", self.step.as_secs_f64()),
+            let address = SocketAddr::new(address, destination.port);
+            match self.wait(self.transport.connect(address)).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) => message = error,
             }
         }
         Err(NetworkError::Unreachable { destination: destination.to_string(), message })
+    }
+
+    /// Waits for one step on the way to a connection.
+    async fn wait<T>(&self, step: BoxFuture<'_, io::Result<T>>) -> Result<T, String> {
+        match timeout(self.step, step).await {
+            Ok(done) => done.map_err(|error| error.to_string()),
+            Err(_) => Err(format!("no answer within {} s", self.step.as_secs_f64())),
+        }
     }
 
     /// Resolves a host. One address that is not public refuses them all: who answers so is not to
@@ -190,21 +193,11 @@ impl Connector {
         let addresses = match host {
             Host::Address(address) => vec![*address],
             Host::Name(name) => {
-                let unresolved =
-                    |message: String| NetworkError::Unresolved { name: name.clone(), message };
-                match timeout(self.step, self.transport.resolve(name)).await {
-                    Ok(Ok(addresses)) if addresses.is_empty() => {
-                        return Err(unresolved("it has no address".to_owned()));
-                    }
-                    Ok(Ok(addresses)) => addresses,
-                    Ok(Err(error)) => return Err(unresolved(error.to_string())),
-                    Err(_) => {
-                        return Err(unresolved(format!(
-                            "no answer within {} s",
-                            self.step.as_secs_f64()
-                        )));
-                    }
-                }
+                let found = match self.wait(self.transport.resolve(name)).await {
+                    Ok(found) if found.is_empty() => Err("it has no address".to_owned()),
+                    found => found,
+                };
+                found.map_err(|message| NetworkError::Unresolved { name: name.clone(), message })?
             }
         };
         for address in &addresses {

@@ -8,7 +8,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use git2::{Commit, ErrorCode, FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags, Tree};
+use git2::{
+    Commit, ErrorCode, FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags, Signature, Tree,
+};
 
 use crate::checkout::{Checkout, FileError};
 use locum_base::path::RepoPath;
@@ -295,6 +297,11 @@ impl std::fmt::Display for CommitId {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(&self.0)
     }
+}
+
+/// Returns who commits are by that never become a part of the user's history.
+pub(super) fn own_signature() -> Result<Signature<'static>, RepoError> {
+    Ok(Signature::now("locum", "locum@localhost")?)
 }
 
 fn is_regular(mode: i32) -> bool {
