@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use locum_base::secret::Redactor;
 use locum_policy::Policy;
 use locum_sandbox::Sandbox;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 
 /// What every effect of a run goes through; the same for all its tasks.
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ pub struct RunEnv<'a> {
     /// Restricts commands.
     pub sandbox: &'a Sandbox,
     /// Opens connections.
-    pub gate: &'a Gate,
+    pub connector: &'a Connector,
     /// Takes secrets out of what models and people see.
     pub redactor: &'a Redactor,
 }

@@ -26,7 +26,7 @@ use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
 use locum_sandbox::env::clean_env;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 
 /// Runs the subcommand.
 ///
@@ -191,7 +191,7 @@ impl Known {
         let redactor = Redactor::new(
             context.environment.secrets().into_iter().chain(self.plan.secrets.iter().cloned()),
         );
-        let (env, gate) = (clean_env(variables, &limits.env), Gate::default());
+        let (env, connector) = (clean_env(variables, &limits.env), Connector::default());
         let around = Surroundings {
             workspace: &workspace,
             policy: &self.policy,
@@ -199,7 +199,7 @@ impl Known {
             env: &env,
             sandbox: &sandbox,
             redactor: &redactor,
-            gate: &gate,
+            connector: &connector,
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

@@ -13,7 +13,7 @@ use locum_modes::{Group, Mode};
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_sandbox::exec::Exit;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_workspace::Workspace;
 
 /// What came of the checks.
@@ -89,8 +89,8 @@ async fn check_in(
     command: &str,
 ) -> Result<Exit, String> {
     let facts = Facts { mode: mode.slug.clone(), ..run.plan.facts.clone() };
-    let gate = Gate::default();
-    let env = run.env(&gate);
+    let connector = Connector::default();
+    let env = run.env(&connector);
     let policy = env.policy;
     let visible = |path: &RepoPath| {
         policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow

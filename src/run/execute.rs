@@ -31,7 +31,7 @@ use locum_agent::tools::mcp::servers::{Servers, Surroundings};
 use locum_base::clock::Clock;
 use locum_base::secret::Redactor;
 use locum_forge::{Forge, sanitise};
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_workspace::Workspace;
 
 /// Wall time that a progress comment still on its way is waited for at the end of a run.
@@ -145,8 +145,8 @@ async fn run<'a>(
             journal.discard();
         }
     })?;
-    let gate = Gate::default();
-    let env = prepared.env(&gate);
+    let connector = Connector::default();
+    let env = prepared.env(&connector);
     let message = match execution.beginning {
         Beginning::Fresh => {
             let &Execution { run, workspace, forge, .. } = execution;
@@ -175,7 +175,7 @@ async fn run<'a>(
         env: env.env,
         sandbox: env.sandbox,
         redactor: env.redactor,
-        gate: env.gate,
+        connector: env.connector,
     };
     let servers = Servers::open(&prepared.servers.servers, around).await;
     servers::log_missing(&servers);

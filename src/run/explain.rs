@@ -20,7 +20,7 @@ use locum_policy::nearest::Nearest;
 use locum_policy::question::{Asked, Question};
 use locum_policy::verdict::{Decision, RuleRef, Verdict};
 use locum_sandbox::Sandbox;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_workspace::Workspace;
 
 /// Answers questions about one policy.
@@ -34,7 +34,7 @@ pub struct Explainer {
     /// Nothing is run, so nothing is around it.
     sandbox: Sandbox,
     redactor: Redactor,
-    gate: Gate,
+    connector: Connector,
     painters: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl Explainer {
             env,
             sandbox,
             redactor,
-            gate: Gate::default(),
+            connector: Connector::default(),
             painters: Vec::new(),
         }
     }
@@ -180,7 +180,7 @@ impl Explainer {
                 env: &self.env,
                 sandbox: &self.sandbox,
                 redactor: &self.redactor,
-                gate: &self.gate,
+                connector: &self.connector,
                 skills: None,
                 servers: None,
                 image_models: &self.painters,

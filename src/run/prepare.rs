@@ -29,7 +29,7 @@ use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
 use locum_sandbox::env::clean_env;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_workspace::Workspace;
 
 /// Everything a run works with, looked up.
@@ -63,12 +63,12 @@ pub struct PreparedRun {
 impl PreparedRun {
     /// Returns what every effect of the run goes through.
     #[must_use]
-    pub fn env<'a>(&'a self, gate: &'a Gate) -> RunEnv<'a> {
+    pub fn env<'a>(&'a self, connector: &'a Connector) -> RunEnv<'a> {
         RunEnv {
             policy: &self.policy,
             env: &self.command_env,
             sandbox: &self.sandbox,
-            gate,
+            connector,
             redactor: &self.redactor,
         }
     }

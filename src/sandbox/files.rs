@@ -16,7 +16,7 @@ use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
 
 use crate::mount_masks::Mask;
 use crate::places::Use;
-use crate::protected::{ENTRIES_LIMIT, EntryKind, is_guarded, is_protected};
+use crate::protected::{ENTRIES_LIMIT, EntryKind, is_guarded, is_protected, open_folder};
 use crate::reach::{Network, Reach, Writes};
 use locum_base::path::RepoPath;
 use locum_policy::paths::Protection;
@@ -83,11 +83,7 @@ pub(crate) fn rules(
     for place in system {
         rules = options.add(rules, &place.fd, place.access)?;
     }
-    let top = rustix::fs::open(
-        reach.root,
-        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?;
+    let top = open_folder(reach.root)?;
     let whole = match reach.writes {
         Writes::Everything => allowed(Use::Write),
         Writes::Entries if !split.folders.contains(reach.root) => allowed(Use::Write),
@@ -230,11 +226,7 @@ fn entries(
 
 /// What of git's own folder may be read: all of it but settings with credentials.
 fn git_entries(folder: &Path, reach: &Reach<'_>) -> Result<Vec<Granted>, RulesError> {
-    let root = rustix::fs::open(
-        folder,
-        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?;
+    let root = open_folder(folder)?;
     let mut found: Vec<Granted> =
         grant(CWD, folder, Links::Followed, Use::Read).into_iter().collect();
     found.iter_mut().for_each(|whole| whole.access = BitFlags::from(AccessFs::ReadDir));

@@ -1,8 +1,8 @@
 //! The network of a command in namespaces of its own: the loopback interface, and the one socket
 //! that leads out of it.
 //!
-//! The socket listens inside and is served by a proxy outside: it is handed over the wire between
-//! the two. Everything here is done between fork and exec, in plain system calls without memory
+//! The socket listens inside and is served by a proxy outside: it is handed over the channel
+//! between the two. Everything here is done between fork and exec, in plain system calls without memory
 //! being taken, but for [`receive`].
 
 use std::io;
@@ -88,25 +88,25 @@ pub(crate) fn listen() -> Result<OwnedFd, Errno> {
 ///
 /// # Errors
 /// What the kernel says.
-pub(crate) fn hand_over(wire: impl AsFd, socket: &OwnedFd) -> Result<(), Errno> {
+pub(crate) fn hand_over(channel: impl AsFd, socket: &OwnedFd) -> Result<(), Errno> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     let descriptors = [socket.as_fd()];
     if !control.push(SendAncillaryMessage::ScmRights(&descriptors)) {
         return Err(Errno::NOBUFS);
     }
-    sendmsg(wire, &[IoSlice::new(&[SOCKET])], &mut control, SendFlags::empty()).map(drop)
+    sendmsg(channel, &[IoSlice::new(&[SOCKET])], &mut control, SendFlags::empty()).map(drop)
 }
 
 /// Takes what was handed over.
 ///
 /// # Errors
 /// When it was something else.
-pub(crate) fn receive(wire: &UnixStream) -> io::Result<OwnedFd> {
+pub(crate) fn receive(channel: &UnixStream) -> io::Result<OwnedFd> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut said = [0];
-    recvmsg(wire, &mut [IoSliceMut::new(&mut said)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    recvmsg(channel, &mut [IoSliceMut::new(&mut said)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
     let mut sockets = control.drain().flat_map(|message| match message {
         RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect::<Vec<OwnedFd>>(),
         _ => Vec::new(),

@@ -10,9 +10,11 @@
 
 use std::fs::File;
 use std::io::Read as _;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::reach::Reach;
 use locum_base::path::RepoPath;
@@ -49,19 +51,21 @@ pub(crate) fn is_protected(protection: &Protection, path: &RepoPath, kind: Entry
             && inside().is_none_or(|inside| protection.of_edit(&inside).is_some()))
 }
 
+/// Opens a folder to list it.
+///
+/// # Errors
+/// What the kernel says.
+pub(crate) fn open_folder(folder: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::open(folder, flags, Mode::empty())
+}
+
 /// Returns the entries of a git folder that may hold credentials.
 ///
 /// # Errors
 /// When it cannot be listed.
-pub(crate) fn guarded_git_entries(
-    folder: &Path,
-    reach: &Reach<'_>,
-) -> Result<Vec<PathBuf>, rustix::io::Errno> {
-    let root = rustix::fs::open(
-        folder,
-        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?;
+pub(crate) fn guarded_git_entries(folder: &Path, reach: &Reach<'_>) -> Result<Vec<PathBuf>, Errno> {
+    let root = open_folder(folder)?;
     let mut found = Vec::new();
     for entry in Dir::read_from(&root)?.take(ENTRIES_LIMIT) {
         let entry = entry?;

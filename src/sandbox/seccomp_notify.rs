@@ -1,6 +1,6 @@
-//! The seccomp user-notification supervisor: calls of commands that this program answers itself. Where
-//! they have no network of their own, every call for a socket, with one that is connected to the proxy already; where the
-//! kernel does not count their processes, every call for another one.
+//! The seccomp user-notification supervisor: calls of commands that this program answers itself.
+//! Where they have no network of their own, every call for a socket, with one that is connected to
+//! the proxy already; where the kernel does not count their processes, every call for another one.
 //!
 //! In: the descriptor on which calls of a command wait, where the proxy listens, and who counts.
 //! Out: answers. The command itself can connect nothing: where a socket leads is settled before it
@@ -172,8 +172,8 @@ impl Supervisor {
         reason = "the runtime asks for the word that the descriptor stays open while it waits on it"
     )]
     pub(crate) fn on(listener: OwnedFd, grants: Grants) -> io::Result<Self> {
-        // SAFETY: the listener is owned and stays the same descriptor until it is dropped, after its
-        // registration.
+        // SAFETY: the listener is owned and stays the same descriptor until it is dropped, after
+        // its registration.
         let listener = unsafe { AsyncFd::register_with_interest(listener, Interest::READABLE)? };
         let listener = Arc::new(listener);
         Ok(Self { answering: tokio::spawn(answer_all(listener, grants)) })

@@ -1,5 +1,5 @@
-//! A wire for tests: names stand for what the test says, and every connection leads to one server
-//! of the test, whatever was checked.
+//! A transport for tests: names resolve to what the test says, and every connection leads to one
+//! server of the test, whatever was checked.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -10,22 +10,22 @@ use std::sync::{Arc, mpsc};
 use futures::future::BoxFuture;
 use tokio::net::TcpStream;
 
-use locum_sandbox::network::Wire;
+use locum_sandbox::network::Transport;
 
-/// What every name stands for that the test says nothing about.
+/// What every other name resolves to.
 pub const PUBLIC: &str = "93.184.216.34";
 
-/// A connection to names that stand for what a test says.
-pub struct Watched {
+/// Resolves names as a test says, and records what would be connected to.
+pub struct RecordingTransport {
     names: BTreeMap<String, Vec<Vec<IpAddr>>>,
     asked: AtomicUsize,
     server: SocketAddr,
     connected: mpsc::Sender<SocketAddr>,
 }
 
-impl Watched {
-    /// Returns a wire and where it tells what it would have connected to. A name has one answer a
-    /// question; the last one stays.
+impl RecordingTransport {
+    /// Returns a transport and where it reports what it would have connected to. A name has one
+    /// answer a question; the last one stays.
     #[must_use]
     pub fn new(
         server: SocketAddr,
@@ -76,7 +76,7 @@ pub fn serve(answers: Vec<(&'static str, Vec<u8>)>) -> (SocketAddr, mpsc::Receiv
     (address, requests)
 }
 
-impl Wire for Watched {
+impl Transport for RecordingTransport {
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
         let found = self
@@ -91,7 +91,7 @@ impl Wire for Watched {
         Box::pin(TcpStream::connect(self.server))
     }
 
-    fn trust(&self) -> Result<Arc<rustls::ClientConfig>, String> {
+    fn tls_config(&self) -> Result<Arc<rustls::ClientConfig>, String> {
         let builder = rustls::ClientConfig::builder_with_provider(Arc::new(
             rustls::crypto::ring::default_provider(),
         ));

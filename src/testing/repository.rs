@@ -1,5 +1,5 @@
-//! A git repository of its own for a test: files are written, linked and committed with plain paths,
-//! and everything it holds can be listed.
+//! A git repository of its own for a test: files are written, linked and committed with plain
+//! paths, and everything it holds can be listed.
 #![expect(clippy::disallowed_methods, reason = "makes the files that tests look at")]
 
 use std::os::unix::fs::PermissionsExt;

@@ -1,9 +1,10 @@
 //! A session as a commit, so that it can go on in another checkout: a few files, and as parents the
 //! commits that are needed there.
 
-use git2::{FileMode, Reference, Signature};
+use git2::FileMode;
 
-use crate::repo::{CommitId, Repo, RepoError};
+use crate::checkpoint::checkpoint_ref;
+use crate::repo::{CommitId, Repo, RepoError, own_signature};
 use locum_base::path::RepoPath;
 
 /// Where carried sessions lie, here and at a remote: below no branch and no tag.
@@ -11,9 +12,6 @@ pub const SESSION_REFS: &str = "refs/locum/sessions/";
 
 /// What keeps count of what runs spent together, here and at a remote.
 pub const SPENT_REF: &str = "refs/locum/spent";
-
-/// Who such commits are by.
-const AUTHOR: (&str, &str) = ("locum", "locum@localhost");
 
 impl Repo {
     /// Makes a commit of these files alone, at the top, each named once; no ref moves.
@@ -39,7 +37,7 @@ impl Repo {
         }
         let parents =
             distinct.into_iter().map(|parent| self.find(parent)).collect::<Result<Vec<_>, _>>()?;
-        let author = Signature::now(AUTHOR.0, AUTHOR.1)?;
+        let author = own_signature()?;
         let id = self.git.commit(
             None,
             &author,
@@ -58,7 +56,7 @@ impl Repo {
     /// When it is not there or git fails.
     pub fn remark(&self, commit: &CommitId, message: &str) -> Result<CommitId, RepoError> {
         let parent = self.find(commit)?;
-        let author = Signature::now(AUTHOR.0, AUTHOR.1)?;
+        let author = own_signature()?;
         Ok(CommitId::of(self.git.commit(
             None,
             &author,
@@ -98,10 +96,7 @@ impl Repo {
         checkpoint: &CommitId,
         touched: &std::collections::BTreeSet<RepoPath>,
     ) -> Result<(), RepoError> {
-        let name = format!("refs/locum/{session}");
-        if !Reference::is_valid_name(&name) {
-            return Err(RepoError::BadName(name));
-        }
+        let name = checkpoint_ref(session)?;
         let commit = self.find(checkpoint)?;
         self.restore(checkpoint, touched)?;
         self.git.reference(&name, commit.id(), true, "locum: carried on")?;

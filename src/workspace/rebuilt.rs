@@ -50,8 +50,8 @@ impl Repo {
     /// Returns a commit as it can be recreated.
     ///
     /// # Errors
-    /// [`RepoError::NotRebuildable`] for a path that is no text, a submodule, or too much content; when an
-    /// object cannot be read.
+    /// [`RepoError::NotRebuildable`] for a path that is no text, a submodule, or too much content;
+    /// when an object cannot be read.
     pub fn rebuilt(&self, commit: &CommitId) -> Result<Rebuilt, RepoError> {
         let made = self.find(commit)?;
         let parent = made.parent(0)?;

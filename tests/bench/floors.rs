@@ -297,7 +297,7 @@ impl Desk {
                 env: &self.env,
                 sandbox: &self.sandbox,
                 redactor: &Redactor::default(),
-                gate: &locum_sandbox::network::Gate::default(),
+                connector: &locum_sandbox::network::Connector::default(),
                 skills: None,
                 servers: None,
                 image_models: &[],

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use locum::run::request::{EVENT_AGE_LIMIT, RUNS_PER_HOUR, JobFacts, Request, RequestFacts, decide};
+use locum::run::request::{
+    EVENT_AGE_LIMIT, JobFacts, RUNS_PER_HOUR, Request, RequestFacts, decide,
+};
 use locum_forge::event;
 use locum_forge::{Permission, PullRequest};
 use locum_policy::Policy;

@@ -372,7 +372,7 @@ impl Operation {
                 env: &BTreeMap::new(),
                 sandbox: &Sandbox::around_nothing(),
                 redactor: &Redactor::default(),
-                gate: &locum_sandbox::network::Gate::default(),
+                connector: &locum_sandbox::network::Connector::default(),
                 skills: None,
                 servers: None,
                 image_models: &[],

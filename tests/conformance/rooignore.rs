@@ -139,7 +139,7 @@ fn path_intents(path: &str) -> Result<Result<Vec<Intent>, String>, String> {
             env: &BTreeMap::new(),
             sandbox: &locum_sandbox::Sandbox::around_nothing(),
             redactor: &Redactor::default(),
-            gate: &locum_sandbox::network::Gate::default(),
+            connector: &locum_sandbox::network::Connector::default(),
             skills: None,
             servers: None,
             image_models: &[],

@@ -1,6 +1,6 @@
-//! Judges one fetch the way the product does it: the tool's door, the policy, the gate. Names stand
-//! for what the case says, every connection leads to a server of the test, and what it was meant
-//! for is kept: a case fails when a forbidden address was among them.
+//! Judges one fetch the way the product does it: the tool's door, the policy, the connector. Names
+//! resolve to what the case says, every connection leads to a server of the test, and what it was
+//! meant for is kept: a case fails when a forbidden address was among them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,7 +20,7 @@ use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_policy::urls::address::special;
 use locum_sandbox::Sandbox;
-use locum_sandbox::network::{Gate, Wire};
+use locum_sandbox::network::{Connector, Transport};
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
 use locum_workspace::seed;
@@ -164,7 +164,7 @@ async fn call(
             env: &BTreeMap::new(),
             sandbox: &Sandbox::around_nothing(),
             redactor: &Redactor::new([Secret::new(SECRET)]),
-            gate: &Gate::new(Arc::new(wire)).within(PATIENCE),
+            connector: &Connector::new(Arc::new(wire)).within(PATIENCE),
             skills: None,
             servers: None,
             image_models: &[],
@@ -346,7 +346,7 @@ impl Internet {
     }
 }
 
-impl Wire for Internet {
+impl Transport for Internet {
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
             match self.site.world.names.get(name) {
@@ -369,7 +369,7 @@ impl Wire for Internet {
         })
     }
 
-    fn trust(&self) -> Result<Arc<ClientConfig>, String> {
+    fn tls_config(&self) -> Result<Arc<ClientConfig>, String> {
         Ok(Arc::clone(&self.trust))
     }
 }

@@ -120,7 +120,7 @@ fn play(mode: &str, turns: &str) -> Left {
             policy: &policy,
             env: &env,
             sandbox: &Sandbox::around_nothing(),
-            gate: &locum_sandbox::network::Gate::default(),
+            connector: &locum_sandbox::network::Connector::default(),
             redactor: &redactor,
         },
         modes: &ModeSet::merge([builtin::modes()]),

@@ -17,7 +17,7 @@ use locum_modes::{Group, GroupEntry, Mode, ModeSource};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_sandbox::Sandbox;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
 use locum_workspace::seed;
@@ -44,7 +44,7 @@ pub(crate) struct Fixture {
     /// The skills there are.
     pub(crate) skills: SkillSet,
     /// What connections lead to.
-    pub(crate) gate: Gate,
+    pub(crate) connector: Connector,
     /// The mode of the calls.
     pub(crate) mode: Mode,
     /// What becomes of images.
@@ -68,7 +68,7 @@ impl Fixture {
             repo,
             hidden: Vec::new(),
             skills: SkillSet::default(),
-            gate: Gate::default(),
+            connector: Connector::default(),
             mode: mode(),
             sight: Sight::Shown,
             image_models: vec!["painter".to_owned()],
@@ -128,7 +128,7 @@ impl Fixture {
             env: &env,
             sandbox: &Sandbox::prepare(&policy.settings().commands, &env).unwrap(),
             redactor: &redactor,
-            gate: &self.gate,
+            connector: &self.connector,
             skills: Some(&self.skills),
             servers: None,
             image_models: &self.image_models,

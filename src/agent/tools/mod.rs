@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::tools::mcp::servers::Servers;
 use crate::env::RunEnv;
+use crate::tools::mcp::servers::Servers;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
@@ -30,7 +30,7 @@ use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_policy::verdict::Refusal;
 use locum_sandbox::Sandbox;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
 
@@ -66,7 +66,7 @@ pub struct RunTools<'a> {
     /// Takes secrets out of what the model sees.
     pub redactor: &'a Redactor,
     /// Opens connections.
-    pub gate: &'a Gate,
+    pub connector: &'a Connector,
     /// The skills of the trusted ref; `None` where no model calls.
     pub skills: Option<&'a SkillSet>,
     /// The MCP servers of the run; `None` where none are started and calls of their tools are only
@@ -81,8 +81,17 @@ impl<'a> RunTools<'a> {
     /// Returns what a run gives tools that no model calls: no skills, servers or image models.
     #[must_use]
     pub fn bare(env: RunEnv<'a>) -> Self {
-        let RunEnv { policy, env, sandbox, gate, redactor } = env;
-        Self { policy, env, sandbox, redactor, gate, skills: None, servers: None, image_models: &[] }
+        let RunEnv { policy, env, sandbox, connector, redactor } = env;
+        Self {
+            policy,
+            env,
+            sandbox,
+            redactor,
+            connector,
+            skills: None,
+            servers: None,
+            image_models: &[],
+        }
     }
 }
 

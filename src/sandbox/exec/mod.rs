@@ -195,7 +195,6 @@ async fn run_execution(
     })
 }
 
-/// Starts a program.
 fn start(program: Program<'_>, restrictions: Option<Restrictions>) -> Result<Started, ExecError> {
     if !program.folder.is_dir() {
         return Err(ExecError::NoFolder(program.folder.to_owned()));
@@ -236,7 +235,9 @@ async fn until_exit(started: &mut Started, output: &mut BothEnds) -> io::Result<
                 Some(bytes) => output.push(bytes),
                 None => started.output = None,
             },
-            status = started.child.wait() => return status.map(|status| exit_of(started.status(status))),
+            status = started.child.wait() => {
+                return status.map(|status| exit_of(started.status(status)));
+            }
             _ = counts.tick(), if started.counter.is_some() => {
                 if started.counter.as_ref().is_some_and(ProcessCounter::is_over) {
                     return Ok(Exit::TooManyProcesses);

@@ -140,19 +140,24 @@ pub(super) fn spawn(
                     let (ours, theirs) = Channels::pair()?;
                     has_proxy = view.has_proxy();
                     channels = Some(ours);
-                    let inside = InNamespaces {
+                    let mut inside = InNamespaces {
                         view,
                         channels: theirs,
                         folder: c_string(folder)?,
                         restrictions: around.child,
                         notify,
                     };
-                    before_exec_inside(&mut command, mark, inside);
+                    before_exec(command.as_std_mut(), move || start_inside(mark, &mut inside));
                 }
-                None => before_exec(&mut command, mark, Some(around.child), notify),
+                None => {
+                    let mut own = around.child;
+                    before_exec(command.as_std_mut(), move || {
+                        start_outside(mark, Some(&mut own), notify.as_ref())
+                    });
+                }
             }
         }
-        None => before_exec(&mut command, mark, None, None),
+        None => before_exec(command.as_std_mut(), move || start_outside(mark, None, None)),
     }
     Tree::adopt_orphans();
     let spawned = command.spawn();
@@ -228,7 +233,7 @@ pub(crate) fn try_view(view: View) -> io::Result<()> {
     let (ours, theirs) = Channels::pair()?;
     let mut command = std::process::Command::new("true");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    before_exec_std(&mut command, move || enter(&view, &theirs).and(Err(ALL_WELL.into())));
+    before_exec(&mut command, move || enter(&view, &theirs).and(Err(ALL_WELL.into())));
     let outcome = command.spawn();
     drop(command);
     match outcome {
@@ -241,31 +246,38 @@ pub(crate) fn try_view(view: View) -> io::Result<()> {
     }
 }
 
-/// What the child does before it becomes the program: a session of its own (no terminal to ask at),
-/// death when this program dies, the mark by which its descendants are found, its restrictions, and,
-/// where its calls are to be answered, the descriptor they come in on.
+/// Lets the child take a step before it becomes the program.
 #[expect(
     unsafe_code,
     reason = "the child must change itself before it becomes the program; there is no other way"
 )]
 fn before_exec(
-    command: &mut Command,
-    mark: Mark,
-    mut restrictions: Option<ChildRestrictions>,
-    notify: Option<UnixStream>,
+    command: &mut std::process::Command,
+    step: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
 ) {
-    // SAFETY: between fork and exec only async-signal-safe things are done: plain system calls on
-    // what was made before, no memory taken, no lock waited for.
+    use std::os::unix::process::CommandExt as _;
+    // SAFETY: between fork and exec the steps of this file only do async-signal-safe things: plain
+    // system calls on what was made before, no memory taken, no lock waited for. The processes
+    // forked on the way do nothing else either and never return from here.
     unsafe {
-        command.pre_exec(move || {
-            setsid()?;
-            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-            mark.put_on_this_process();
-            go_first()?;
-            restrictions.as_mut().map_or(Ok(()), |own| restrict(own, notify.as_ref()))?;
-            close_others_at_exec()
-        });
+        command.pre_exec(step);
     }
+}
+
+/// What the child does before it becomes the program: a session of its own (no terminal to ask at),
+/// death when this program dies, the mark by which its descendants are found, its restrictions,
+/// and, where its calls are to be answered, the descriptor they come in on.
+fn start_outside(
+    mark: Mark,
+    restrictions: Option<&mut ChildRestrictions>,
+    notify: Option<&UnixStream>,
+) -> io::Result<()> {
+    setsid()?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    mark.put_on_this_process();
+    go_first()?;
+    restrictions.map_or(Ok(()), |own| restrict(own, notify))?;
+    close_others_at_exec()
 }
 
 /// Restricts the calling process, and hands out the descriptor its calls come in on.
@@ -285,36 +297,14 @@ struct InNamespaces {
 
 /// The same in namespaces of its own: the child stays outside and waits, its child is the first
 /// process inside and waits as well, and only the child of that becomes the program.
-#[expect(
-    unsafe_code,
-    reason = "the child must change itself before it becomes the program; there is no other way"
-)]
-fn before_exec_inside(command: &mut Command, mark: Mark, mut inside: InNamespaces) {
-    // SAFETY: as above; the processes forked on the way do nothing else either and never return
-    // from here.
-    unsafe {
-        command.pre_exec(move || {
-            setsid()?;
-            mark.put_on_this_process();
-            go_first()?;
-            enter(&inside.view, &inside.channels)?;
-            rustix::process::chdir(&inside.folder)?;
-            restrict(&mut inside.restrictions, inside.notify.as_ref())?;
-            close_others_at_exec()
-        });
-    }
-}
-
-#[expect(unsafe_code, reason = "a trial takes the same way as a command")]
-fn before_exec_std(
-    command: &mut std::process::Command,
-    step: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
-) {
-    use std::os::unix::process::CommandExt as _;
-    // SAFETY: as above.
-    unsafe {
-        command.pre_exec(step);
-    }
+fn start_inside(mark: Mark, inside: &mut InNamespaces) -> io::Result<()> {
+    setsid()?;
+    mark.put_on_this_process();
+    go_first()?;
+    enter(&inside.view, &inside.channels)?;
+    rustix::process::chdir(&inside.folder)?;
+    restrict(&mut inside.restrictions, inside.notify.as_ref())?;
+    close_others_at_exec()
 }
 
 /// Makes the namespaces and their first process, and takes the view. Returns in the process that

@@ -10,7 +10,7 @@ use hyper::Request;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::CONTENT_TYPE;
 
-use crate::network::Gate;
+use crate::network::Connector;
 use crate::network::page::PageError;
 use locum_base::secret::Secret;
 use locum_policy::Permit;
@@ -37,7 +37,7 @@ pub struct Exchange {
     body: Incoming,
 }
 
-impl Gate {
+impl Connector {
     /// Sends one request to an address.
     ///
     /// # Errors

@@ -35,26 +35,26 @@ const ADDRESSES_TRIED: usize = 4;
 
 /// How names become addresses and addresses connections. The machine's own in a run; tests watch
 /// what would be connected to.
-pub trait Wire: Send + Sync {
+pub trait Transport: Send + Sync {
     /// Returns every address of a name.
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
 
     /// Connects to an address.
     fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<TcpStream>>;
 
-    /// Returns how hosts prove their names.
+    /// Returns what certificates of hosts are verified with.
     ///
     /// # Errors
-    /// When there is nothing they could prove them with.
-    fn trust(&self) -> Result<Arc<rustls::ClientConfig>, String>;
+    /// When there is nothing to verify them with.
+    fn tls_config(&self) -> Result<Arc<rustls::ClientConfig>, String>;
 }
 
 /// The machine's own resolver and sockets. Variables that name a proxy are not looked at: what a
 /// proxy connects to nobody can check.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Machine;
+pub(crate) struct SystemTransport;
 
-impl Wire for Machine {
+impl Transport for SystemTransport {
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
             // The dot at its end keeps the machine's search domains out of it.
@@ -71,7 +71,7 @@ impl Wire for Machine {
         })
     }
 
-    fn trust(&self) -> Result<Arc<rustls::ClientConfig>, String> {
+    fn tls_config(&self) -> Result<Arc<rustls::ClientConfig>, String> {
         use rustls_platform_verifier::BuilderVerifierExt;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = rustls::ClientConfig::builder_with_provider(provider)
@@ -118,26 +118,26 @@ pub enum NetworkError {
 
 /// Opens connections.
 #[derive(Clone)]
-pub struct Gate {
-    wire: Arc<dyn Wire>,
+pub struct Connector {
+    transport: Arc<dyn Transport>,
     step: Duration,
     whole: Duration,
 }
 
-impl Default for Gate {
+impl Default for Connector {
     fn default() -> Self {
-        Self::new(Arc::new(Machine))
+        Self::new(Arc::new(SystemTransport))
     }
 }
 
-impl Gate {
-    /// Returns a gate that resolves and connects so.
+impl Connector {
+    /// Returns a connector that resolves and connects so.
     #[must_use]
-    pub fn new(wire: Arc<dyn Wire>) -> Self {
-        Self { wire, step: STEP_TIMEOUT, whole: WHOLE_TIMEOUT }
+    pub fn new(transport: Arc<dyn Transport>) -> Self {
+        Self { transport, step: STEP_TIMEOUT, whole: WHOLE_TIMEOUT }
     }
 
-    /// Returns the same gate with less patience.
+    /// Returns the same connector with less patience.
     #[must_use]
     pub fn within(self, whole: Duration) -> Self {
         Self { step: self.step.min(whole), whole: self.whole.min(whole), ..self }
@@ -170,15 +170,21 @@ impl Gate {
         let addresses = self.checked(&destination.host).await?;
         let mut message = "it has no address".to_owned();
         for address in addresses.into_iter().take(ADDRESSES_TRIED) {
-            match timeout(self.step, self.wire.connect(SocketAddr::new(address, destination.port)))
-                .await
-            {
-                Ok(Ok(stream)) => return Ok(stream),
-                Ok(Err(error)) => message = error.to_string(),
-                Err(_) => message = format!("no answer within {} s", self.step.as_secs_f64()),
+            let address = SocketAddr::new(address, destination.port);
+            match self.wait(self.transport.connect(address)).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) => message = error,
             }
         }
         Err(NetworkError::Unreachable { destination: destination.to_string(), message })
+    }
+
+    /// Waits for one step on the way to a connection.
+    async fn wait<T>(&self, step: BoxFuture<'_, io::Result<T>>) -> Result<T, String> {
+        match timeout(self.step, step).await {
+            Ok(done) => done.map_err(|error| error.to_string()),
+            Err(_) => Err(format!("no answer within {} s", self.step.as_secs_f64())),
+        }
     }
 
     /// Resolves a host. One address that is not public refuses them all: who answers so is not to
@@ -187,21 +193,11 @@ impl Gate {
         let addresses = match host {
             Host::Address(address) => vec![*address],
             Host::Name(name) => {
-                let unresolved =
-                    |message: String| NetworkError::Unresolved { name: name.clone(), message };
-                match timeout(self.step, self.wire.resolve(name)).await {
-                    Ok(Ok(addresses)) if addresses.is_empty() => {
-                        return Err(unresolved("it has no address".to_owned()));
-                    }
-                    Ok(Ok(addresses)) => addresses,
-                    Ok(Err(error)) => return Err(unresolved(error.to_string())),
-                    Err(_) => {
-                        return Err(unresolved(format!(
-                            "no answer within {} s",
-                            self.step.as_secs_f64()
-                        )));
-                    }
-                }
+                let found = match self.wait(self.transport.resolve(name)).await {
+                    Ok(found) if found.is_empty() => Err("it has no address".to_owned()),
+                    found => found,
+                };
+                found.map_err(|message| NetworkError::Unresolved { name: name.clone(), message })?
             }
         };
         for address in &addresses {
@@ -221,8 +217,8 @@ impl Gate {
 mod tests {
     use std::sync::Arc;
 
-    use super::Gate;
-    use crate::samples::{PUBLIC, Watched, serve};
+    use super::Connector;
+    use crate::samples::{PUBLIC, RecordingTransport, serve};
     use locum_policy::Policy;
     use locum_policy::intent::{Connection, Facts};
     use locum_policy::urls::Destination;
@@ -231,18 +227,19 @@ mod tests {
     /// connected to.
     fn reaches(answer: &[&str]) -> bool {
         let (server, _) = serve(Vec::new());
-        let (wire, connected) = Watched::new(server, &[("docs.rs", &[answer])]);
+        let (transport, connected) = RecordingTransport::new(server, &[("docs.rs", &[answer])]);
         let policy =
             Policy::parse("version: 1\nnetwork: { allow: [docs.rs] }\n", "policy.yml").unwrap();
         let destination = Destination::parse("docs.rs").unwrap();
         let permit = policy.admit(Connection(destination.clone()), &Facts::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let opened =
-            runtime.block_on(Gate::new(Arc::new(wire)).open(&permit, &destination)).is_ok();
+        let opened = runtime
+            .block_on(Connector::new(Arc::new(transport)).open(&permit, &destination))
+            .is_ok();
         let other = Destination::parse("evil.example").unwrap();
-        let (elsewhere, _) = Watched::new(server, &[]);
+        let (elsewhere, _) = RecordingTransport::new(server, &[]);
         assert!(
-            runtime.block_on(Gate::new(Arc::new(elsewhere)).open(&permit, &other)).is_err(),
+            runtime.block_on(Connector::new(Arc::new(elsewhere)).open(&permit, &other)).is_err(),
             "a permit covers what it was given for"
         );
         opened || connected.try_iter().count() > 0

@@ -22,7 +22,7 @@ use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 
-use crate::network::{Gate, NetworkError};
+use crate::network::{Connector, NetworkError};
 use locum_policy::Permit;
 use locum_policy::intent::Act;
 use locum_policy::urls::{Scheme, WebUrl};
@@ -76,7 +76,7 @@ pub enum PageError {
     },
 }
 
-impl Gate {
+impl Connector {
     /// Asks for a page.
     ///
     /// # Errors
@@ -125,7 +125,7 @@ impl Gate {
             Scheme::Http => send(stream, &named, request).await?,
             Scheme::Https => {
                 let unverified = |message: String| PageError::Proof { host: host.clone(), message };
-                let trust = self.wire.trust().map_err(&unverified)?;
+                let trust = self.transport.tls_config().map_err(&unverified)?;
                 let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
                     .map_err(|error| unverified(error.to_string()))?;
                 let stream = TlsConnector::from(trust)

@@ -20,7 +20,7 @@ use crate::level::{Level, ProcessLimit};
 use crate::limits::Limits;
 use crate::loopback;
 use crate::mount_masks::{Mask, MaskFinder};
-use crate::network::Gate;
+use crate::network::Connector;
 use crate::network::proxy::{self, NetworkProxy};
 use crate::outputs::Outputs;
 use crate::places;
@@ -89,8 +89,8 @@ pub enum SandboxError {
     Below(String),
     /// Nothing would restrict commands to the proxy.
     #[error(
-        "`commands.network: policy` needs a sandbox with namespaces or seccomp user notification, and \
-         this kernel provides neither; use `off` or `open`"
+        "`commands.network: policy` needs a sandbox with namespaces or seccomp user notification, \
+         and this kernel provides neither; use `off` or `open`"
     )]
     NoProxy,
     /// The rules could not be made.
@@ -208,7 +208,7 @@ impl Sandbox {
         let (policy, facts) =
             (Arc::clone(&hosts.policy), Facts { mode: mode.to_owned(), ..hosts.facts.clone() });
         Some(NetworkProxy::new(
-            Gate::default(),
+            Connector::default(),
             Arc::new(move |connection| policy.admit(connection, &facts)),
         ))
     }

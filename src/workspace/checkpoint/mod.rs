@@ -6,16 +6,13 @@
 
 use std::collections::BTreeSet;
 
-use git2::{Reference, Signature, Tree};
+use git2::{Reference, Tree};
 
 use crate::attributes::Attributes;
-use crate::repo::{CommitId, Repo, RepoError};
+use crate::repo::{CommitId, Repo, RepoError, own_signature};
 use crate::stored::{OnDisk, Stored};
 use crate::trees::{TreeChanges, stored_in};
 use locum_base::path::RepoPath;
-
-/// Who checkpoints are by; they never leave the machine.
-const AUTHOR: (&str, &str) = ("locum", "locum@localhost");
 
 impl Repo {
     /// Records the touched files on the private ref `refs/locum/{session}`, as a child of the
@@ -40,7 +37,7 @@ impl Repo {
         if tree.id() == parent.tree_id() {
             return Ok(CommitId::of(parent.id()));
         }
-        let author = Signature::now(AUTHOR.0, AUTHOR.1)?;
+        let author = own_signature()?;
         let id = self.git.commit(None, &author, &author, label, &tree, &[&parent])?;
         self.git.reference(&name, id, true, "locum: checkpoint")?;
         Ok(CommitId::of(id))
@@ -133,7 +130,8 @@ impl Repo {
     }
 }
 
-fn checkpoint_ref(session: &str) -> Result<String, RepoError> {
+/// Returns the private ref of a session.
+pub(super) fn checkpoint_ref(session: &str) -> Result<String, RepoError> {
     let name = format!("refs/locum/{session}");
     if Reference::is_valid_name(&name) { Ok(name) } else { Err(RepoError::BadName(name)) }
 }

@@ -79,8 +79,8 @@ impl Repo {
         for path in touched {
             let Some(filter) = attributes.of(path)?.filter else { continue };
             let before = stored_in(&self.git, tree, path)?;
-            if matches!(&self.checkout.stored(path)?, OnDisk::Stored(now) if before.as_ref() != Some(now))
-            {
+            let now = self.checkout.stored(path)?;
+            if matches!(&now, OnDisk::Stored(now) if before.as_ref() != Some(now)) {
                 return Err(RepoError::Filtered { path: path.clone(), filter });
             }
         }

@@ -10,20 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use git2::{
-    FileMode, IndexEntry, MergeFileInput, MergeFileOptions, MergeOptions, ObjectType, Oid,
-    Signature, Tree,
+    FileMode, IndexEntry, MergeFileInput, MergeFileOptions, MergeOptions, ObjectType, Oid, Tree,
 };
 
-use crate::repo::{CommitId, Repo, RepoError};
+use crate::repo::{CommitId, Repo, RepoError, own_signature};
 use crate::trees::TreeChanges;
 use locum_base::path::RepoPath;
 use locum_base::text::Clipped;
 
 /// Bytes of both sides of one file that are shown.
 const SIDES_LIMIT_BYTES: usize = 6 * 1024;
-
-/// Who merges are by; they never leave the machine.
-const AUTHOR: (&str, &str) = ("locum", "locum@localhost");
 
 /// What is merged.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +105,7 @@ impl Repo {
         }
         let (ours, theirs) = (self.find(sides.ours)?, self.find(sides.theirs)?);
         let tree = self.git.find_tree(changes.apply(&self.git, &ours.tree()?)?)?;
-        let author = Signature::now(AUTHOR.0, AUTHOR.1)?;
+        let author = own_signature()?;
         let id = self.git.commit(
             None,
             &author,

@@ -1,14 +1,16 @@
 //! `Repo`: git objects and refs of the checkout. It never asks about the whole tree: the run knows
 //! what it touched.
 //!
-//! In: names of commits. Out: commits, and files of them. What differs is in `changes`, recording in
-//! `checkpoint` and `commit`; whatever needs the network or a look at every file is
+//! In: names of commits. Out: commits, and files of them. What differs is in `changes`, recording
+//! in `checkpoint` and `commit`; whatever needs the network or a look at every file is
 //! `git_binary`'s. libgit2 runs no hook, filter or monitor that a repository configures.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use git2::{Commit, ErrorCode, FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags, Tree};
+use git2::{
+    Commit, ErrorCode, FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags, Signature, Tree,
+};
 
 use crate::checkout::{Checkout, FileError};
 use locum_base::path::RepoPath;
@@ -295,6 +297,11 @@ impl std::fmt::Display for CommitId {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(&self.0)
     }
+}
+
+/// Returns who commits are by that never become a part of the user's history.
+pub(super) fn own_signature() -> Result<Signature<'static>, RepoError> {
+    Ok(Signature::now("locum", "locum@localhost")?)
 }
 
 fn is_regular(mode: i32) -> bool {

@@ -198,7 +198,10 @@ fn names_git_folder(part: &str) -> bool {
 }
 
 fn is_ignored(letter: char) -> bool {
-    matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+    matches!(
+        letter,
+        '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
+    )
 }
 
 #[cfg(test)]

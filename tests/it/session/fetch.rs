@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use locum_agent::session::event::Event;
-use locum_sandbox::network::{Gate, Wire};
+use locum_sandbox::network::{Connector, Transport};
 use pretty_assertions::assert_eq;
 use tokio::net::TcpStream;
 
@@ -34,7 +34,7 @@ const SCRIPT: &str = r#"
 /// Every name stands for a public address, and every connection leads to the test's server.
 struct ToServer(SocketAddr);
 
-impl Wire for ToServer {
+impl Transport for ToServer {
     fn resolve<'a>(&'a self, _: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         Box::pin(async { Ok(vec![IpAddr::from([93, 184, 216, 34])]) })
     }
@@ -43,7 +43,7 @@ impl Wire for ToServer {
         Box::pin(TcpStream::connect(self.0))
     }
 
-    fn trust(&self) -> Result<Arc<rustls::ClientConfig>, String> {
+    fn tls_config(&self) -> Result<Arc<rustls::ClientConfig>, String> {
         Err("nobody proves a name here".to_owned())
     }
 }
@@ -70,7 +70,7 @@ fn a_page_that_was_waited_for_when_the_run_was_killed_is_not_asked_for_again() {
     if let Ok(place) = std::env::var(VARIABLE) {
         let [folder, server] = place.split('\n').collect::<Vec<_>>().try_into().unwrap();
         let mut run = Fixture::of(Path::new(folder), SCRIPT, POLICY);
-        run.gate = Gate::new(Arc::new(ToServer(server.parse().unwrap())));
+        run.connector = Connector::new(Arc::new(ToServer(server.parse().unwrap())));
         run.run();
         panic!("the run ended before it was killed");
     }
@@ -89,7 +89,7 @@ fn a_page_that_was_waited_for_when_the_run_was_killed_is_not_asked_for_again() {
     child.wait().unwrap();
     assert!(first.unwrap().starts_with("GET /page HTTP/1.1\r\n"));
 
-    killed.gate = Gate::new(Arc::new(ToServer(server)));
+    killed.connector = Connector::new(Arc::new(ToServer(server)));
     let resumed = killed.resume();
     assert_eq!(
         (resumed.word(), resumed.changed()),

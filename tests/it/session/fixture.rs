@@ -33,7 +33,7 @@ use locum_policy::Policy;
 use locum_policy::ceiling::Allowance;
 use locum_policy::intent::Facts;
 use locum_sandbox::Sandbox;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
@@ -62,7 +62,7 @@ pub(crate) struct Fixture {
     pub(crate) script: String,
     pub(crate) mode: String,
     pub(crate) minutes: Option<u32>,
-    pub(crate) gate: Gate,
+    pub(crate) connector: Connector,
     /// Tokens the model can take; no limit when absent.
     pub(crate) window: Option<u32>,
     /// What the model costs.
@@ -113,7 +113,7 @@ impl Fixture {
             script: format!("version: 1\ntasks:\n{script}"),
             mode: "code".to_owned(),
             minutes: None,
-            gate: Gate::default(),
+            connector: Connector::default(),
             window: None,
             price: None,
             attempts: 1,
@@ -231,7 +231,7 @@ impl Fixture {
                 policy: &self.policy,
                 env: &env,
                 sandbox: &Sandbox::prepare(&self.policy.settings().commands, &env).unwrap(),
-                gate: &self.gate,
+                connector: &self.connector,
                 redactor: &redactor,
             },
             modes: &modes,

@@ -2,8 +2,8 @@
 //! the answer JSON or a stream of events.
 //!
 //! In: lines. Out: lines. Each request goes to the one address of the definition, over a connection
-//! of its own that the gate opens; redirects are not followed and cookies not kept, so a key in a
-//! header reaches nobody else. The older transport of events alone (SSE) is not spoken.
+//! of its own that the connector opens; redirects are not followed and cookies not kept, so a key
+//! in a header reaches nobody else. The older transport of events alone (SSE) is not spoken.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use locum_base::text::head;
 use locum_policy::Permit;
 use locum_policy::urls::WebUrl;
 use locum_sandbox::exec::dialogue::LINE_LIMIT_BYTES;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_sandbox::network::exchange::{Exchange, Verb};
 
 /// Bytes shown of an answer that is an error.
@@ -26,7 +26,7 @@ const SESSION_LIMIT_BYTES: usize = 512;
 /// See the module.
 pub(super) struct Service {
     permit: Permit<ServerStart>,
-    gate: Gate,
+    connector: Connector,
     url: WebUrl,
     headers: Vec<(String, Secret)>,
     /// What the server calls this conversation.
@@ -41,13 +41,13 @@ pub(super) struct Service {
 impl Service {
     pub(super) fn new(
         permit: Permit<ServerStart>,
-        gate: Gate,
+        connector: Connector,
         url: WebUrl,
         headers: Vec<(String, Secret)>,
     ) -> Self {
         Self {
             permit,
-            gate,
+            connector,
             url,
             headers,
             session: None,
@@ -121,7 +121,7 @@ impl Service {
                 .iter()
                 .map(|version| ("mcp-protocol-version".to_owned(), Secret::new(version.as_str()))),
         );
-        let exchange = self.gate.exchange(&self.permit, &self.url, verb, &headers).await;
+        let exchange = self.connector.exchange(&self.permit, &self.url, verb, &headers).await;
         let mut exchange = exchange.map_err(|error| McpError::Over(error.to_string()))?;
         match exchange.status {
             200..=299 => Ok(exchange),

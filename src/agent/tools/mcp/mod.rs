@@ -8,7 +8,7 @@
 //!
 //! The client is our own. What a run needs of the protocol are five requests, while whose process
 //! it is, which address is connected to, how long a line may be, and what happens when a server
-//! ends are matters of the sandbox, the network's gate and the journal, not of a library.
+//! ends are matters of the sandbox, the network's connector and the journal, not of a library.
 
 pub mod call;
 pub mod catalogue;

@@ -101,7 +101,7 @@ impl Tool for WebFetch {
         context: ToolContext<'_>,
         _given: Given<'_>,
     ) -> Observation {
-        let longest = context.run.gate.whole();
+        let longest = context.run.connector.whole();
         let read = timeout(longest, self.read(permit, context)).await;
         match read.unwrap_or_else(|_| {
             Err(NotRead::Failed(format!("it took longer than {} s", longest.as_secs_f64())))
@@ -133,7 +133,8 @@ impl WebFetch {
     ) -> Result<(WebUrl, Page), NotRead> {
         let failed = |error: &dyn std::fmt::Display| NotRead::Failed(error.to_string());
         let mut url = self.url.clone();
-        let mut page = context.run.gate.page(permit, &url).await.map_err(|error| failed(&error))?;
+        let mut page =
+            context.run.connector.page(permit, &url).await.map_err(|error| failed(&error))?;
         for _ in 0..HOPS_LIMIT {
             let Some(location) = page.location.as_deref().filter(|_| is_redirect(page.status))
             else {
@@ -147,7 +148,8 @@ impl WebFetch {
                 }
             };
             url = permit.act().0.clone();
-            page = context.run.gate.page(&permit, &url).await.map_err(|error| failed(&error))?;
+            page =
+                context.run.connector.page(&permit, &url).await.map_err(|error| failed(&error))?;
         }
         if is_redirect(page.status) && page.location.is_some() {
             return Err(NotRead::Failed(format!("it redirects more than {HOPS_LIMIT} times")));

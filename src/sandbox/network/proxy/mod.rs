@@ -30,7 +30,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use crate::network::proxy::meter::{Meter, REQUESTS_LIMIT};
 use crate::network::proxy::response::{Body, text_response};
 use crate::network::proxy::tunnel::Tunnel;
-use crate::network::{Gate, NetworkError};
+use crate::network::{Connector, NetworkError};
 use locum_policy::Permit;
 use locum_policy::intent::Connection;
 use locum_policy::urls::host::Host;
@@ -56,7 +56,7 @@ pub(crate) type Admit =
 /// A proxy that admits some destinations; it serves any number of listening sockets.
 #[derive(Clone)]
 pub struct NetworkProxy {
-    gate: Gate,
+    connector: Connector,
     admit: Admit,
 }
 
@@ -88,9 +88,9 @@ struct ProxyState {
 }
 
 impl NetworkProxy {
-    /// Returns a proxy that connects through `gate` to whatever `admit` lets pass.
-    pub(crate) fn new(gate: Gate, admit: Admit) -> Self {
-        Self { gate, admit }
+    /// Returns a proxy that connects through `connector` to whatever `admit` lets pass.
+    pub(crate) fn new(connector: Connector, admit: Admit) -> Self {
+        Self { connector, admit }
     }
 
     /// Serves a port of its own on `127.0.0.1`. Has to be called inside a runtime.
@@ -232,7 +232,7 @@ impl ProxyState {
                 );
             }
         };
-        let upstream = match self.proxy.gate.open(&permit, &destination).await {
+        let upstream = match self.proxy.connector.open(&permit, &destination).await {
             Ok(upstream) => upstream,
             Err(error @ (NetworkError::Forbidden { .. } | NetworkError::NotPermitted(_))) => {
                 self.record(denied(&destination, error.to_string()));

@@ -8,8 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::{Admit, NetworkProxy, Serving, Traffic, variables};
-use crate::network::Gate;
-use crate::samples::{PUBLIC, Watched};
+use crate::network::Connector;
+use crate::samples::{PUBLIC, RecordingTransport};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_policy::verdict::Decision;
@@ -46,11 +46,13 @@ impl Scene {
     }
 
     fn before(server: SocketAddr, names: &[(&str, &[&[&str]])]) -> Self {
-        let (wire, connected) = Watched::new(server, names);
+        let (transport, connected) = RecordingTransport::new(server, names);
         let policy = Policy::parse(POLICY, "policy.yml").unwrap();
         let admit: Admit = Arc::new(move |connection| policy.admit(connection, &Facts::default()));
         Self {
-            serving: NetworkProxy::new(Gate::new(Arc::new(wire)), admit).on_loopback().unwrap(),
+            serving: NetworkProxy::new(Connector::new(Arc::new(transport)), admit)
+                .on_loopback()
+                .unwrap(),
             connected,
         }
     }

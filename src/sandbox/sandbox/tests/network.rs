@@ -11,9 +11,9 @@ use pretty_assertions::{assert_eq, assert_ne};
 use super::{Place, check};
 use crate::exec::{ExecError, Exit};
 use crate::level::Level;
-use crate::network::Gate;
+use crate::network::Connector;
 use crate::network::proxy::NetworkProxy;
-use crate::samples::Watched;
+use crate::samples::RecordingTransport;
 use crate::sandbox::{Sandbox, SandboxError};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
@@ -125,12 +125,12 @@ fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
     };
     let limits = policy.settings().commands.clone();
     let proxy = || {
-        let (wire, connected) = Watched::new(address, &[]);
+        let (transport, connected) = RecordingTransport::new(address, &[]);
         // Told to nobody, but it has to be heard.
         std::mem::forget(connected);
         let policy = policy.clone();
         NetworkProxy::new(
-            Gate::new(Arc::new(wire)),
+            Connector::new(Arc::new(transport)),
             Arc::new(move |connection| policy.admit(connection, &Facts::default())),
         )
     };

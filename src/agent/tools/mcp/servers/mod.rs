@@ -26,7 +26,7 @@ use locum_policy::Permit;
 use locum_policy::Policy;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_sandbox::Sandbox;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_workspace::Workspace;
 
 /// What is true of a request that was sent and not answered.
@@ -57,7 +57,7 @@ pub struct Surroundings<'a> {
     /// Takes secrets out.
     pub redactor: &'a Redactor,
     /// Opens connections.
-    pub gate: &'a Gate,
+    pub connector: &'a Connector,
 }
 
 /// How a server stands.

@@ -206,7 +206,7 @@ impl Slot {
                     .collect();
                 Ok(McpTransport::Service(Box::new(Service::new(
                     permit,
-                    around.gate.clone(),
+                    around.connector.clone(),
                     url,
                     headers,
                 ))))

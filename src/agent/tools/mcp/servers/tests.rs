@@ -16,8 +16,8 @@ use locum_policy::Policy;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::schema::CommandLimits;
 use locum_sandbox::Sandbox;
-use locum_sandbox::network::Gate;
-use locum_testing::network::Watched;
+use locum_sandbox::network::Connector;
+use locum_testing::network::RecordingTransport;
 use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
@@ -105,7 +105,8 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
         )
         .await
     });
-    let (wire, connected) = Watched::new(server, &[("inside.example", &[&["10.0.0.1"]])]);
+    let (wire, connected) =
+        RecordingTransport::new(server, &[("inside.example", &[&["10.0.0.1"]])]);
 
     let folder = tempfile::tempdir().unwrap();
     seed::repository(folder.path(), &[("a", "a")], "first").unwrap();
@@ -121,7 +122,7 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
         env: &env,
         sandbox: &Sandbox::prepare(&CommandLimits::default(), &env).unwrap(),
         redactor: &Redactor::default(),
-        gate: &Gate::new(Arc::new(wire)).within(Duration::from_secs(20)),
+        connector: &Connector::new(Arc::new(wire)).within(Duration::from_secs(20)),
     };
     let planned = |name: &str, url: &str, headers: &[(&str, &str)]| {
         let headers =

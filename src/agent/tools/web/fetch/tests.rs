@@ -10,9 +10,9 @@ use std::io::Write;
 
 use crate::tools::Observation;
 use crate::tools::fixture::Fixture;
-use locum_sandbox::network::Gate;
+use locum_sandbox::network::Connector;
 use locum_testing::images::png;
-use locum_testing::network::{PUBLIC, Watched, serve};
+use locum_testing::network::{PUBLIC, RecordingTransport, serve};
 use pretty_assertions::assert_eq;
 
 /// A tool before a server that answers so, whatever the host; and what it would have connected
@@ -26,9 +26,9 @@ struct Scene {
 impl Scene {
     fn new(answers: Vec<(&'static str, Vec<u8>)>) -> Self {
         let (server, requests) = serve(answers);
-        let (wire, connected) = Watched::new(server, &[]);
+        let (wire, connected) = RecordingTransport::new(server, &[]);
         let mut fixture = Fixture::new(&[]);
-        fixture.gate = Gate::new(Arc::new(wire)).within(Duration::from_secs(20));
+        fixture.connector = Connector::new(Arc::new(wire)).within(Duration::from_secs(20));
         Self { fixture, requests, connected }
     }
 
