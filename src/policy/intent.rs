@@ -52,7 +52,7 @@ impl fmt::Display for Intent {
         match self {
             Self::Read(path) => write!(formatter, "read({path})"),
             Self::Edit(path) => write!(formatter, "edit({path})"),
-            Self::Command(script) => write!(formatter, "command({})", script.told()),
+            Self::Command(script) => write!(formatter, "command({})", script.with_folder()),
             Self::Fetch(url) => write!(formatter, "fetch({url})"),
             Self::Browse(url) => write!(formatter, "browse({url})"),
             Self::Connect(destination) => write!(formatter, "connect({destination})"),

@@ -20,7 +20,7 @@ impl Judge {
     pub(super) fn script(&self, script: &Script, facts: &Facts, spec: &PolicySpec) -> Ruling {
         let ruling = self.parts(script, facts, spec);
         let wanted = |found: &Match<'_>| {
-            matches!(&found.written.pattern, Pattern::Command(pattern) if pattern.is_script(script.text()) || pattern.is_script(&script.told()))
+            matches!(&found.written.pattern, Pattern::Command(pattern) if pattern.is_script(script.text()) || pattern.is_script(&script.with_folder()))
                 && found.rule.narrowing.holds(facts)
         };
         let spelled_out = self
