@@ -14,7 +14,8 @@ use crate::config::source::ConfigErrors;
 use crate::run::fault::Fault;
 use crate::run::trusted::{CONFIG_FILE, FILES_LIMIT, Trusted};
 use locum_base::path::RepoPath;
-use locum_modes::loader::{ModeError, ModeErrors};
+use locum_files::diagnostic::Diagnostic;
+use locum_modes::loader::ModeErrors;
 use locum_modes::merge::{self, Merged, ModeText};
 use locum_modes::places::{
     AGENT_FOLDERS, AGENTS_FILE, ORGANIZATION_FILE, PROJECT_FILES, USER_FILES, may_define,
@@ -365,15 +366,9 @@ impl From<ModeErrors> for Failure {
     }
 }
 
-impl From<ModeError> for Mistake {
-    fn from(error: ModeError) -> Self {
-        let ModeError { origin, line, column, path, message, hint, excerpt } = error;
-        let place = if line == 0 { origin } else { format!("{origin}:{line}:{column}") };
-        Self {
-            place,
-            what: if path.is_empty() { message } else { format!("`{path}`: {message}") },
-            hint,
-            excerpt,
-        }
+impl From<Diagnostic> for Mistake {
+    fn from(error: Diagnostic) -> Self {
+        let (place, what) = (error.location(), error.what());
+        Self { place, what, hint: error.hint, excerpt: error.excerpt }
     }
 }

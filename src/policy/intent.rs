@@ -40,7 +40,7 @@ pub enum Intent {
     Expert(String),
     /// Runs in this mode, or switches to it.
     Mode(String),
-    /// Stays within the session: keeps its checklist, asks the people behind it, ends a task with a
+    /// Stays within the session: keeps its checklist, asks the maintainers, ends a task with a
     /// result. Allowed by the built-in rule `session`, since nothing outside changes; what becomes
     /// of a question or a result is judged when published.
     Session,
@@ -81,7 +81,7 @@ pub enum Publication {
     PullRequest,
     /// A label.
     Label,
-    /// An issue, where people decide on what a run waits for that none started.
+    /// An issue, where maintainers decide on what a scheduled run waits for.
     Issue,
 }
 

@@ -21,9 +21,10 @@ use crate::schema::{
 };
 use crate::urls::pattern::UrlPattern;
 use locum_files::fields::Mistakes;
+use locum_files::rejection::Rejection;
 use locum_files::section::{Group, Section};
 use locum_files::shape::{
-    At, Bytes, Checked, Count, Flag, Many, Number, Shape, SmallCount, Span, Table, Text, Told, Word,
+    At, Bytes, Checked, Count, Flag, Many, Number, Shape, SmallCount, Span, Table, Text, Word,
 };
 use locum_files::yaml::Node;
 
@@ -189,7 +190,7 @@ const LOGIN: Checked<String> = Checked {
         let name = text.strip_suffix("[bot]").unwrap_or(text);
         is_login(name)
             .then(|| text.to_owned())
-            .ok_or_else(|| Told::from(format!("`{text}` is no login")))
+            .ok_or_else(|| Rejection::from(format!("`{text}` is no login")))
     },
     write: Some(String::clone),
     pattern: r"^[A-Za-z0-9_-]+(\[bot\])?$",
@@ -202,12 +203,12 @@ const USER: Checked<ListedUser> = Checked {
             .split_once(':')
             .map_or((text, None), |(login, id)| (login, Some(id.parse::<u64>())));
         if text.ends_with("[bot]") {
-            return Err(Told::from(format!("`{text}` is a bot"))
+            return Err(Rejection::from(format!("`{text}` is a bot"))
                 .hint("bots are listed under `triggers.bots`"));
         }
         match id.transpose() {
             Ok(id) if is_login(login) => Ok(ListedUser { login: login.to_owned(), id }),
-            Ok(_) | Err(_) => Err(Told::from(format!("`{text}` is no login"))
+            Ok(_) | Err(_) => Err(Rejection::from(format!("`{text}` is no login"))
                 .hint("people are listed by name, `bob` or `bob:583231`, never by a wildcard")),
         }
     },
@@ -223,7 +224,7 @@ const PREFIX: Checked<String> = Checked {
             && text.starts_with(['/', '@', '!'])
             && !text.chars().any(char::is_whitespace);
         let told = || {
-            Told::from(
+            Rejection::from(
                 "`prefix` is one word that starts with `/`, `@` or `!`, such as `/locum`"
                     .to_owned(),
             )
@@ -239,7 +240,7 @@ const BOT: Checked<String> = Checked {
     parse: |text| {
         let good = !text.is_empty() && !text.contains(['*', '?']);
         good.then(|| text.to_owned()).ok_or_else(|| {
-            Told::from(format!("`{text}`: bots are listed by name, never by a wildcard"))
+            Rejection::from(format!("`{text}`: bots are listed by name, never by a wildcard"))
         })
     },
     write: Some(String::clone),
@@ -258,7 +259,7 @@ fn modes(section: &mut Section<'_>) -> ModeRules {
     section.set("allow", "Modes that may run at all, by slug.", Many(Text), &mut found.allow);
     if !found.allow.contains(&found.default) {
         let key = if section.has("default") { "default" } else { "allow" };
-        let told = Told::from(format!("the default mode `{}` is not allowed", found.default));
+        let told = Rejection::from(format!("the default mode `{}` is not allowed", found.default));
         section.wrong(
             section.place_of(key),
             told.hint("add it to `modes.allow`, or name another `default`"),
@@ -286,7 +287,7 @@ fn modes(section: &mut Section<'_>) -> ModeRules {
         found.accept_risk.keys().filter(|mode| *mode != EVERY_MODE && !found.allow.contains(mode))
     {
         let told =
-            Told::from(format!("`accept_risk` names `{mode}`, which is not in `modes.allow`"));
+            Rejection::from(format!("`accept_risk` names `{mode}`, which is not in `modes.allow`"));
         section.wrong(section.place_of("accept_risk"), told);
     }
     set(
@@ -411,11 +412,11 @@ const VARIABLE: Checked<String> = Checked {
         let plain = !name.is_empty()
             && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
         match name {
-            name if !plain => Err(Told::from(format!(
+            name if !plain => Err(Rejection::from(format!(
                 "`{name}` is not the name of a variable; wildcards are not allowed here"
             ))),
             name if is_guarded(name) => {
-                Err(Told::from(format!("`{name}` is never passed on to commands")))
+                Err(Rejection::from(format!("`{name}` is never passed on to commands")))
             }
             name => Ok(name.to_owned()),
         }
@@ -467,7 +468,7 @@ const HOST: At<Checked<(UrlPattern, String)>> = At(Checked {
             .into());
         }
         if pattern.is_any_host() {
-            let told = Told::from(format!("`{text}` lists no host"));
+            let told = Rejection::from(format!("`{text}` lists no host"));
             return Err(told.hint("`commands: { network: open }` means every host"));
         }
         match pattern.forbidden() {
@@ -496,10 +497,10 @@ const SERVER_VARIABLE: Checked<String> = Checked {
             .iter()
             .any(|start| name.to_ascii_uppercase().starts_with(start));
         match name {
-            name if !plain => Err(Told::from(format!(
+            name if !plain => Err(Rejection::from(format!(
                 "`{name}` is not the name of a variable; wildcards are not allowed here"
             ))),
-            name if own => Err(Told::from(format!("`{name}` is never given to a server"))),
+            name if own => Err(Rejection::from(format!("`{name}` is never given to a server"))),
             name => Ok(name.to_owned()),
         }
     },
@@ -635,8 +636,8 @@ impl Shape for EitherForm {
 const SUCCESS: Checked<String> = Checked {
     parse: |text| match word::split(text) {
         Ok(words) if !words.is_empty() => Ok(text.to_owned()),
-        Ok(_) => Err(Told::from("a success command is empty".to_owned())),
-        Err(message) => Err(Told::from(message)),
+        Ok(_) => Err(Rejection::from("a success command is empty".to_owned())),
+        Err(message) => Err(Rejection::from(message)),
     },
     write: Some(String::clone),
     pattern: r"\S",
@@ -655,7 +656,7 @@ const BRANCH: Checked<String> = Checked {
             && !filled.contains("//")
             && !filled.starts_with(['/', '-', '.'])
             && !filled.ends_with(['/', '.']);
-        let told = || Told::from(format!("`{text}` is not a branch template"));
+        let told = || Rejection::from(format!("`{text}` is not a branch template"));
         let hint = "for example `locum/{subject}-{slug}`; `{subject}` must be in it";
         (good && git_accepts).then(|| text.to_owned()).ok_or_else(|| told().hint(hint))
     },

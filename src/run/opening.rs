@@ -34,6 +34,7 @@ use locum_modes::prompts::task::{self, Material};
 use locum_modes::{Group, GroupEntry, Mode, ModeSet, ModeSource};
 use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
+use locum_policy::lint::risks::refuses_text;
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
 use locum_sandbox::network::Gate;
@@ -344,7 +345,7 @@ impl Scene<'_> {
                 "#{number} is not shown: {ISSUES_LIMIT} issues are looked up at most"
             ));
         }
-        if let Some(why) = self.policy.refuses_text(self.facts.trigger) {
+        if let Some(why) = refuses_text(&self.policy, self.facts.trigger) {
             return found.notes.push(format!("#{number} is not shown: {why}"));
         }
         match timeout(LOOK_LIMIT, forge.issue(number)).await {

@@ -24,16 +24,18 @@ use crate::run::trusted::{CONFIG_FILE, POLICY_FILE, Trusted};
 use locum_agent::session::brief::{self, Known};
 use locum_agent::session::id::SessionId;
 use locum_base::secret::Redactor;
+use locum_files::diagnostic::Diagnostic;
 use locum_models::retry::RetryLimits;
 use locum_modes::WayIn;
 use locum_modes::access::{self, Offer, Purpose};
-use locum_modes::loader::{ModeError, Strictness};
+use locum_modes::loader::Strictness;
 use locum_modes::merge::{self, ModeText};
 use locum_modes::prompts::{PromptFile, Standing};
 use locum_modes::{Mode, ModeModel, ModeSet, ModelNeed};
 use locum_policy::Policy;
 use locum_policy::budget::Budget;
 use locum_policy::intent::{Facts, Intent};
+use locum_policy::lint::risks::accepted_risks;
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
 use locum_sandbox::env::clean_env;
@@ -237,7 +239,7 @@ fn rules(
             .0
             .into_iter()
             .map(|error| Note {
-                place: format!("{}:{}:{}", error.origin, error.line, error.column),
+                place: format!("{}:{}", error.origin, error.place),
                 what: error.message,
                 hint: error.hint,
                 excerpt: error.excerpt,
@@ -259,8 +261,8 @@ pub fn modes(
     let mut texts = user.to_vec();
     texts.extend(trusted.mode_files()?);
     let merged = merge::merge(&texts, strictness).map_err(|errors| {
-        let note = |error: ModeError| Note {
-            place: format!("{}:{}:{}", error.origin, error.line, error.column),
+        let note = |error: Diagnostic| Note {
+            place: format!("{}:{}", error.origin, error.place),
             what: if error.path.is_empty() {
                 error.message
             } else {
@@ -272,7 +274,8 @@ pub fn modes(
         Fault { kind: FaultKind::Setup, notes: errors.0.into_iter().map(note).collect() }
     })?;
     for warning in merged.warnings {
-        tracing::warn!(%warning, "part of a mode file has no effect");
+        let (at, what) = (warning.location(), warning.what());
+        tracing::warn!(%at, %what, "part of a mode file has no effect");
     }
     Ok(merged.modes)
 }
@@ -404,7 +407,7 @@ pub fn prepare(
         modes: runnable,
         rules: rules.iter().map(|rule| rule.path.clone()).collect(),
         allowed: policy.summary_lines(&slug, |_| true),
-        risks: policy.accepted_risks().iter().map(ToString::to_string).collect(),
+        risks: accepted_risks(&policy).iter().map(ToString::to_string).collect(),
         notes: models.notes,
         facts,
     };

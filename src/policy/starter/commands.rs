@@ -44,7 +44,7 @@ pub(super) struct Tool {
     pub(super) line: Line,
     /// One that is allowed, for the examples.
     pub(super) command: String,
-    /// Whether a change is ready when it ends with 0.
+    /// Whether a change is ready when it exits with 0.
     pub(super) proves: bool,
 }
 

@@ -130,7 +130,7 @@ fn rules(survey: &Survey, folders: &Folders, tools: &[Tool], text: &mut String) 
         .map(|mode| mode.slug.as_str());
     let writers: Vec<&str> = WRITERS.iter().copied().chain(own).collect();
     text.push_str(
-        "\nrules: # the worst rule that fits decides\n  - allow: \"read(**)\" # files that may \
+        "\nrules: # the strictest matching rule decides\n  - allow: \"read(**)\" # files that may \
          hold secrets stay closed all the same\n",
     );
     text.push_str("  - allow: # commands that only look\n");

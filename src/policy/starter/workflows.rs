@@ -130,7 +130,7 @@ pub(super) fn find(survey: &Survey, known: &[String]) -> Vec<Tool> {
     for (path, text) in
         survey.texts.iter().filter(|(path, _)| path.as_str().starts_with(".github/workflows/"))
     {
-        // A workflow that starts locum says nothing about how the repository is tested.
+        // A workflow that starts locum does not show how the repository is tested.
         let Some(root) =
             Document::parse(text).root.filter(|_| !path.as_str().ends_with("/locum.yml"))
         else {

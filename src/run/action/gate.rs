@@ -13,6 +13,7 @@ use locum_forge::Thread;
 use locum_forge::event::{EventKind, Subject, Trigger};
 use locum_modes::ModeSet;
 use locum_policy::Policy;
+use locum_policy::lint::risks::exposed_where_private;
 use locum_policy::schema::Triggers;
 
 /// How our progress comments begin, whoever they were for.
@@ -158,8 +159,7 @@ fn check_job(
 /// Source that only members see is worth taking, whether or not the policy says so: the rule of two
 /// counts it.
 fn check_private(found: &Found, policy: &Policy) -> Result<(), Refused> {
-    let exposed =
-        if found.trigger.is_private { policy.exposed_where_private() } else { Vec::new() };
+    let exposed = if found.trigger.is_private { exposed_where_private(policy) } else { Vec::new() };
     let Some(exposure) = exposed.first() else { return Ok(()) };
     let modes = exposure.modes.join("`, `");
     let why = format!(

@@ -7,7 +7,6 @@ pub mod expand;
 use crate::ModeSource;
 use crate::agent::rights::Rights;
 use crate::agent::{self, ToolsLeft};
-use crate::loader::ModeError;
 use crate::prompts::PromptFile;
 use crate::prompts::head::{HeadReader, Keys};
 use locum_files::fields;
@@ -197,12 +196,7 @@ fn hint(head: &Node, reader: &mut HeadReader<'_>) -> Option<String> {
 }
 
 fn rights(node: &Node, origin: &str, reader: &mut HeadReader<'_>) -> Option<Rights> {
-    let mistake = |error: ModeError| Mistake {
-        place: Place { line: error.line, column: error.column },
-        message: error.message,
-        hint: error.hint,
-        excerpt: None,
-    };
+    let mistake = |error: Mistake| Mistake { origin: String::new(), path: String::new(), ..error };
     match agent::parse_allowed_tools(node, &ModeSource::Project { file: origin.to_owned() }) {
         Ok(ToolsLeft { rights, warnings }) => {
             reader.warnings.extend(warnings.into_iter().map(mistake));

@@ -1,0 +1,104 @@
+//! `Diagnostic`: one mistake in what somebody wrote, with where it is and what to do about it.
+//!
+//! In: what a reader of a file, a variable or a flag found. Out: the same as data, and as text:
+//! `file:line:column: what`, the line it is on, then `hint: what to do`.
+
+use std::fmt;
+
+use crate::excerpt::Excerpt;
+use crate::yaml::Place;
+
+/// One mistake in what somebody wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The file, variable or flag; empty where the message says it itself, or the reader was given
+    /// a text without a name.
+    pub origin: String,
+    /// Line and column in the file; line 0 means all of it.
+    pub place: Place,
+    /// Where in the file's data, such as `customModes.0.groups`; empty where that adds nothing.
+    pub path: String,
+    /// What is wrong: a lowercase fragment without a full stop.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+    /// The line it is on.
+    pub excerpt: Option<Excerpt>,
+}
+
+impl Diagnostic {
+    /// Returns a mistake at a place of a text whose name the caller knows.
+    #[must_use]
+    pub fn new(place: Place, message: impl Into<String>) -> Self {
+        Self { place, message: message.into(), ..Self::default() }
+    }
+
+    /// Adds what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Names the file it is in.
+    #[must_use]
+    pub fn in_file(mut self, origin: &str) -> Self {
+        origin.clone_into(&mut self.origin);
+        self
+    }
+
+    /// Returns `file:line:column`; the origin alone where all of it is meant.
+    #[must_use]
+    pub fn location(&self) -> String {
+        let Self { origin, place, .. } = self;
+        if place.line == 0 { origin.clone() } else { format!("{origin}:{place}") }
+    }
+
+    /// Returns what is wrong, behind the path of the key it is about.
+    #[must_use]
+    pub fn what(&self) -> String {
+        let Self { path, message, .. } = self;
+        if path.is_empty() { message.clone() } else { format!("`{path}`: {message}") }
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let location = self.location();
+        let colon = if location.is_empty() { "" } else { ": " };
+        write!(formatter, "{location}{colon}{}", self.what())?;
+        if let Some(excerpt) = &self.excerpt {
+            write!(formatter, "\n{excerpt}")?;
+        }
+        match &self.hint {
+            Some(hint) => write!(formatter, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Diagnostic;
+    use crate::excerpt::Excerpt;
+    use crate::yaml::Place;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn shows_the_place_the_line_and_the_hint_where_there_are_any() {
+        let place = Place { line: 2, column: 3 };
+        let mistake = Diagnostic::new(place, "unknown key `alow`").in_file("policy.yml");
+        assert_eq!(mistake.to_string(), "policy.yml:2:3: unknown key `alow`");
+        let shown = Diagnostic {
+            path: "rules.0".to_owned(),
+            excerpt: Excerpt::find("rules:\n- alow: x\n", place),
+            ..mistake.hint("did you mean `allow`?")
+        };
+        let expected = "policy.yml:2:3: `rules.0`: unknown key `alow`\n  2 | - alow: x\n    |   \
+                        ^^^^\nhint: did you mean `allow`?";
+        assert_eq!(shown.to_string(), expected);
+        let whole = Diagnostic::new(Place::default(), "the file is empty");
+        assert_eq!(whole.to_string(), "the file is empty");
+        assert_eq!(whole.in_file("a.yml").to_string(), "a.yml: the file is empty");
+    }
+}
