@@ -18,7 +18,8 @@ use crate::cli::{Context, ExitStatus};
 use crate::run::survey::survey;
 use crate::run::trusted::POLICY_FILE;
 use locum_modes::{Group, ModeSource};
-use locum_policy::starter::{OwnMode, starter};
+use locum_policy::starter::starter;
+use locum_policy::starter::survey::OwnMode;
 use locum_workspace::repo::Repo;
 
 /// Where the workflow is written.

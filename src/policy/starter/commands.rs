@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use crate::command::word;
-use crate::starter::{Line, Survey, split};
+use crate::starter::survey::{Line, Survey, split};
 use locum_base::path::RepoPath;
 
 /// Files whose presence makes a folder a package; their texts are read.

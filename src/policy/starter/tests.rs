@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use pretty_assertions::assert_eq;
 
-use super::{OwnMode, Survey, is_read, starter};
+use super::survey::{OwnMode, Survey};
+use super::{is_read, starter};
 use crate::intent::Facts;
 use crate::question::parse_intent;
 use crate::verdict::Decision;

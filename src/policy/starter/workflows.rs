@@ -10,8 +10,8 @@ use crate::command::Script;
 use crate::command::word;
 use crate::glob::Case;
 use crate::pattern::Pattern;
-use crate::starter::Survey;
 use crate::starter::commands::{Open, Tool};
+use crate::starter::survey::Survey;
 use locum_files::yaml::{Document, Node, Value};
 
 /// Programs that build and test.
