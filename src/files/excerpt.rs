@@ -15,9 +15,12 @@ pub const WIDTH_LIMIT: usize = 120;
 /// Characters shown before the place in a line that is too long.
 const BEFORE: usize = 40;
 
-/// A line of a file with a place in it.
+/// A line of a file with a place in it. Boxed, since it travels in errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Excerpt {
+pub struct Excerpt(Box<Shown>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Shown {
     line: u32,
     text: String,
     indent: usize,
@@ -39,7 +42,8 @@ impl Excerpt {
             .min(WIDTH_LIMIT - (at - start).min(WIDTH_LIMIT - 1));
         // What was taken out changes lengths: the caret would point anywhere.
         let (indent, carets) = if redacted == shown { (at - start, carets) } else { (0, 0) };
-        Some(Self { line: place.line, text: redacted.trim_end().to_owned(), indent, carets })
+        let text = redacted.trim_end().to_owned();
+        Some(Self(Box::new(Shown { line: place.line, text, indent, carets })))
     }
 
     /// Returns the excerpt of a place in a text.
@@ -68,7 +72,7 @@ impl Excerpt {
 impl fmt::Display for Excerpt {
     /// Writes the line behind its number, and the carets below.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, text, indent, carets } = self;
+        let Shown { line, text, indent, carets } = self.0.as_ref();
         let margin = line.to_string().len();
         write!(formatter, "  {line} | {text}")?;
         if *carets > 0 {
@@ -169,7 +173,7 @@ mod tests {
         Excerpt::attach(&mut mistakes, "one\r\ntwo\n");
         let shown: Vec<_> = mistakes
             .iter()
-            .map(|mistake| mistake.excerpt.as_ref().map(|excerpt| excerpt.text.as_str()))
+            .map(|mistake| mistake.excerpt.as_ref().map(|excerpt| excerpt.0.text.as_str()))
             .collect();
         assert_eq!(shown, [Some("two"), None, Some("two"), None, Some("one")]);
     }

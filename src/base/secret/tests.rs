@@ -1,3 +1,5 @@
+//! What is redacted and what is left.
+
 use super::{Redactor, Secret};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};

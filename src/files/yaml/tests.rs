@@ -1,3 +1,5 @@
+//! Trees with places, and every mistake that reading alone finds.
+
 use super::{Document, Node, Place, Value};
 use pretty_assertions::assert_eq;
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! Patterns of files as the peers read them.
+
 use super::FileRegex;
 use pretty_assertions::assert_eq;
 

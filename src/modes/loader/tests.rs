@@ -1,3 +1,5 @@
+//! Mode files of every dialect, and their mistakes.
+
 use super::{ModeErrors, Strictness, parse, parse_file};
 use crate::{Group, Looks, ModeSource};
 use locum_base::tool::ToolName;

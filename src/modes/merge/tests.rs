@@ -1,3 +1,5 @@
+//! Which of several files of modes wins.
+
 use super::{ModeText, merge};
 use crate::loader::Strictness;
 use crate::{ModeSource, builtin};

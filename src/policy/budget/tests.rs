@@ -1,3 +1,5 @@
+//! What a run has spent, and when a limit is reached.
+
 use super::{Budget, Spent};
 use locum_base::chat::Usage;
 use pretty_assertions::assert_eq;

@@ -1,3 +1,5 @@
+//! The rule of two: which policies break it, and which accept the risk.
+
 use crate::Policy;
 use crate::intent::TriggerKind;
 use crate::lint::risks::{accepted_risks, exposed_where_private, refuses_text};

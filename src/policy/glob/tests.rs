@@ -1,3 +1,5 @@
+//! Which paths a pattern matches, covers and meets.
+
 use super::{Case, PathGlob, name_matches};
 use locum_base::path::RepoPath;
 use pretty_assertions::assert_eq;

@@ -1,3 +1,5 @@
+//! What is protected, however it is spelled.
+
 use super::{Protection, protected};
 use locum_base::path::RepoPath;
 

@@ -1,3 +1,5 @@
+//! Rules and settings that do nothing are named, those that work are not.
+
 use super::{unknown_jobs, unknown_modes, unused_rules};
 use crate::verdict::RuleRef;
 use crate::{Policy, lint};
