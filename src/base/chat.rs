@@ -229,7 +229,7 @@ pub struct Reply {
     /// What its provider wants back with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Kept>,
-    /// The images it gave. They are kept and told of, but nobody is shown them: a model that wants
+    /// The images it gave. They are kept and mentioned, but not shown: a model that wants
     /// a file makes one with a tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,

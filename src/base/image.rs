@@ -252,9 +252,8 @@ pub fn estimates(width: u32, height: u32) -> [usize; 3] {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::{Content, IMAGE_LIMIT_BYTES, Image, ImageError, ImageKind, estimates};
-    use crate::chat::ToolResult;
-    use crate::samples::{answer, gif, jpeg, png};
+    use super::{IMAGE_LIMIT_BYTES, Image, ImageError, ImageKind, estimates};
+    use crate::samples::{gif, jpeg, png};
 
     fn webp(width: u32, height: u32) -> Vec<u8> {
         let (width, height) = ((width - 1).to_le_bytes(), (height - 1).to_le_bytes());

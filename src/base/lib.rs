@@ -1,7 +1,9 @@
-//! What every other crate speaks of: paths, secrets, messages, images, ids, tools' names, the
+//! Types that every other crate uses: paths, secrets, messages, images, ids, tools' names, the
 //! clock's trait.
 //!
 //! No effects, no clock of its own, nothing that decides.
+
+#![forbid(unsafe_code)]
 
 pub mod chat;
 pub mod clock;
@@ -16,4 +18,5 @@ pub mod tool;
 extern crate self as locum_base;
 #[cfg(test)]
 #[path = "../testing/images.rs"]
+#[expect(dead_code, unreachable_pub, reason = "other crates use all of it, and from outside")]
 mod samples;

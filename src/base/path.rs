@@ -2,7 +2,7 @@
 //! afterwards.
 //!
 //! In: whatever a person, a file or a model wrote. Out: a relative, `/`-separated, dot-free path,
-//! or why it is not one. It says nothing about the disk: links are resolved by `workspace`,
+//! or why it is not one. It does not look at the disk: links are resolved by `workspace`,
 //! protection is decided by `policy`.
 
 use std::fmt;

@@ -9,7 +9,7 @@ use crate::cli::output::Output;
 use crate::run::error::RunError;
 use crate::run::user::named_file;
 use locum_agent::report::markdown::visible;
-use locum_files::yaml;
+use locum_files::diagnostic::Diagnostic;
 
 /// What a check of one file found.
 #[derive(Serialize)]
@@ -40,10 +40,10 @@ pub struct Finding {
     pub hint: Option<String>,
 }
 
-impl From<yaml::Mistake> for Finding {
-    fn from(mistake: yaml::Mistake) -> Self {
-        let yaml::Mistake { place, message, hint, excerpt: _ } = mistake;
-        Self { line: place.line, column: place.column, path: String::new(), message, hint }
+impl From<Diagnostic> for Finding {
+    fn from(mistake: Diagnostic) -> Self {
+        let Diagnostic { place, path, message, hint, origin: _, excerpt: _ } = mistake;
+        Self { line: place.line, column: place.column, path, message, hint }
     }
 }
 

@@ -18,7 +18,8 @@ use crate::run::error::{RunError, diagnostic};
 use crate::run::repository_scan::scan;
 use crate::run::trusted::POLICY_FILE;
 use locum_modes::{Group, ModeSource};
-use locum_policy::starter::{OwnMode, starter};
+use locum_policy::starter::starter;
+use locum_policy::starter::survey::OwnMode;
 use locum_workspace::repo::Repo;
 
 /// Where the workflow is written.

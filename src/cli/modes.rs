@@ -9,9 +9,10 @@ use crate::cli::inspected::Inspected;
 use crate::cli::modes_args::{ModesArgs, ModesCommand, ShowModeArgs, ValidateModesArgs};
 use crate::cli::output::Output;
 use crate::cli::{Context, ExitStatus, modes_change, modes_prompt, modes_transfer, table};
-use crate::run::error::{self, RunError};
+use crate::run::error::RunError;
 use locum_agent::report::markdown::visible;
-use locum_modes::loader::{ModeError, Strictness};
+use locum_files::diagnostic::Diagnostic;
+use locum_modes::loader::Strictness;
 use locum_modes::merge::{self, ModeText};
 use locum_modes::prompts::sections;
 use locum_modes::schema::{GroupOptions, GroupRecord, ModeView};
@@ -176,10 +177,6 @@ struct Slugs {
 }
 
 fn check(text: &ModeText) -> Checked<Slugs> {
-    let finding = |error: ModeError| {
-        let ModeError { line, column, path, message, hint, origin: _, excerpt: _ } = error;
-        Finding { line, column, path, message, hint }
-    };
     let file = text.source.file().unwrap_or_default().to_owned();
     let (modes, mistakes, warnings) = match merge::definitions(text, Strictness::Strict) {
         Ok(found) => {
@@ -187,7 +184,7 @@ fn check(text: &ModeText) -> Checked<Slugs> {
         }
         Err(errors) => (Vec::new(), errors.0, Vec::new()),
     };
-    let findings = |errors: Vec<ModeError>| errors.into_iter().map(finding).collect();
+    let findings = |errors: Vec<Diagnostic>| errors.into_iter().map(Finding::from).collect();
     Checked {
         file,
         defines: Slugs { modes },
@@ -199,7 +196,7 @@ fn check(text: &ModeText) -> Checked<Slugs> {
 fn modes(at: Option<&str>, context: &Context, output: &mut Output) -> Result<ModeSet, RunError> {
     let merged = Inspected::open(context, at)?.merged_modes()?;
     for warning in merged.warnings {
-        output.talk(visible(&format!("warning: {}", error::of_mode(warning))));
+        output.talk(visible(&format!("warning: {}", warning)));
     }
     Ok(merged.modes)
 }

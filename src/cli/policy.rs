@@ -19,10 +19,12 @@ use locum_agent::report::figures;
 use locum_agent::report::markdown::visible;
 use locum_agent::session::event::Event;
 use locum_agent::session::journal::Journal;
+use locum_files::diagnostic::Diagnostic;
 use locum_policy::Policy;
-use locum_policy::explain::Warning;
-use locum_policy::idle::AcceptedRisk;
 use locum_policy::import::{Source, import_all};
+use locum_policy::lint::risks::{AcceptedRisk, accepted_risks};
+use locum_policy::lint::warning::Warning;
+use locum_policy::lint::{self, idle};
 use locum_policy::schema::PolicyErrors;
 use locum_policy::verdict::RuleRef;
 
@@ -92,7 +94,7 @@ fn check(
         }
         Err(errors) => return Err(errors.into()),
     };
-    let (warnings, accepted) = (warnings(&policy, args, context)?, policy.accepted_risks());
+    let (warnings, accepted) = (warnings(&policy, args, context)?, accepted_risks(&policy));
     let status = if args.deny_warnings && !warnings.is_empty() {
         ExitStatus::Usage
     } else {
@@ -138,7 +140,7 @@ fn warnings(
     args: &PolicyCheckArgs,
     context: &Context,
 ) -> Result<Vec<Warning>, RunError> {
-    let mut warnings = policy.warnings();
+    let mut warnings = lint::warnings(policy);
     if args.file.is_none() {
         let place = Inspected::open(context, args.inspect.at.as_deref())?;
         let files = place.source().below(JOBS_FOLDER)?;
@@ -147,11 +149,11 @@ fn warnings(
             .filter_map(|(path, _)| path.as_str().strip_suffix(".yml"))
             .map(str::to_owned)
             .collect();
-        warnings.extend(policy.unknown_jobs(&jobs));
+        warnings.extend(idle::unknown_jobs(policy, &jobs));
         // Mistakes in files of modes are told by `locum modes validate` and by every run.
         if let Ok(modes) = place.modes() {
             let slugs: Vec<String> = modes.iter().map(|mode| mode.slug.clone()).collect();
-            warnings.extend(policy.unknown_modes(&slugs));
+            warnings.extend(idle::unknown_modes(policy, &slugs));
         }
     }
     if args.session.is_empty() {
@@ -165,7 +167,7 @@ fn warnings(
             .map_err(|error| RunError::usage(folder.display().to_string(), error.to_string()))?;
         cited.extend(lines.into_iter().flat_map(|line| cited_rules(line.event)));
     }
-    warnings.extend(policy.unused_rules(&cited));
+    warnings.extend(idle::unused_rules(policy, &cited));
     Ok(warnings)
 }
 
@@ -252,11 +254,11 @@ pub(super) fn repository_file(
     }
 }
 
-impl<'a> From<&'a locum_policy::schema::PolicyError> for ErrorRow<'a> {
-    fn from(error: &'a locum_policy::schema::PolicyError) -> Self {
+impl<'a> From<&'a Diagnostic> for ErrorRow<'a> {
+    fn from(error: &'a Diagnostic) -> Self {
         Self {
-            line: error.line,
-            column: error.column,
+            line: error.place.line,
+            column: error.place.column,
             message: &error.message,
             hint: error.hint.as_deref(),
         }

@@ -19,9 +19,10 @@ use crate::run::explain::{Answer, Explainer};
 use locum_agent::report::json::VerdictReport;
 use locum_agent::report::markdown::visible;
 use locum_files::diagnostic::Diagnostic;
-use locum_policy::explain::Explanation;
 use locum_policy::intent::Facts;
-use locum_policy::nearest::Nearest;
+use locum_policy::lint::explain::Explanation;
+use locum_policy::lint::nearest::Nearest;
+use locum_policy::lint::risks::accepted_risks;
 use locum_policy::question::{Question, Unread};
 use locum_policy::verdict::Decision;
 use locum_sandbox::level::Level;
@@ -75,7 +76,7 @@ pub(super) fn run(
         );
     } else {
         answers.iter().flat_map(texts).for_each(|line| output.line(line));
-        let risks = explainer.policy().accepted_risks();
+        let risks = accepted_risks(explainer.policy());
         risks
             .iter()
             .filter(|risk| risk.modes.contains(&explainer.facts().mode))

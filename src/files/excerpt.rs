@@ -1,11 +1,12 @@
-//! `Excerpt`: the line of a file that a mistake is on, with carets under the place, for people.
+//! `Excerpt`: the line of a file that a mistake is on, with carets under the place.
 //!
 //! In: a file's text and places in it. Out: two lines of text each. What would act on a terminal or
 //! is a secret by its form is not shown, and of a long line only the part around the place.
 
 use std::fmt;
 
-use crate::yaml::{Mistake, Place};
+use crate::diagnostic::Diagnostic;
+use crate::yaml::Place;
 use locum_base::secret::Redactor;
 use locum_base::secret::view::is_invisible;
 
@@ -14,9 +15,12 @@ pub const WIDTH_LIMIT: usize = 120;
 /// Characters shown before the place in a line that is too long.
 const BEFORE: usize = 40;
 
-/// A line of a file with a place in it.
+/// A line of a file with a place in it. Boxed, since it travels in errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Excerpt {
+pub struct Excerpt(Box<Shown>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Shown {
     line: u32,
     text: String,
     indent: usize,
@@ -38,7 +42,8 @@ impl Excerpt {
             .min(WIDTH_LIMIT - (at - start).min(WIDTH_LIMIT - 1));
         // What was taken out changes lengths: the caret would point anywhere.
         let (indent, carets) = if redacted == shown { (at - start, carets) } else { (0, 0) };
-        Some(Self { line: place.line, text: redacted.trim_end().to_owned(), indent, carets })
+        let text = redacted.trim_end().to_owned();
+        Some(Self(Box::new(Shown { line: place.line, text, indent, carets })))
     }
 
     /// Returns the excerpt of a place in a text.
@@ -49,38 +54,25 @@ impl Excerpt {
     }
 
     /// Gives mistakes of one text their excerpts.
-    pub fn attach(mistakes: &mut [Mistake], text: &str) {
-        let places: Vec<Place> = mistakes.iter().map(|mistake| mistake.place).collect();
-        for (mistake, excerpt) in mistakes.iter_mut().zip(Self::of_places(text, &places)) {
-            mistake.excerpt = excerpt;
-        }
-    }
-
-    /// Returns the excerpts of places in one text, in their order.
-    #[must_use]
-    pub fn of_places(text: &str, places: &[Place]) -> Vec<Option<Self>> {
+    pub fn attach(mistakes: &mut [Diagnostic], text: &str) {
         let redactor = Redactor::new([]);
-        let mut found = vec![None; places.len()];
-        let mut lines: Vec<u32> = places.iter().map(|place| place.line).collect();
+        let mut lines: Vec<u32> = mistakes.iter().map(|mistake| mistake.place.line).collect();
         lines.sort_unstable();
         let needed = (1u32..)
             .zip(text.trim_start_matches('\u{feff}').lines())
             .filter(|(number, _)| lines.binary_search(number).is_ok());
         for (number, line) in needed {
-            for (excerpt, place) in
-                found.iter_mut().zip(places).filter(|(_, place)| place.line == number)
-            {
-                *excerpt = Self::of(line, *place, &redactor);
+            for mistake in mistakes.iter_mut().filter(|mistake| mistake.place.line == number) {
+                mistake.excerpt = Self::of(line, mistake.place, &redactor);
             }
         }
-        found
     }
 }
 
 impl fmt::Display for Excerpt {
     /// Writes the line behind its number, and the carets below.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, text, indent, carets } = self;
+        let Shown { line, text, indent, carets } = self.0.as_ref();
         let margin = line.to_string().len();
         write!(formatter, "  {line} | {text}")?;
         if *carets > 0 {
@@ -118,7 +110,8 @@ fn plain(letter: char) -> char {
 #[cfg(test)]
 mod tests {
     use super::Excerpt;
-    use crate::yaml::{Mistake, Place};
+    use crate::diagnostic::Diagnostic;
+    use crate::yaml::Place;
     use locum_base::secret::Redactor;
     use pretty_assertions::assert_eq;
 
@@ -175,12 +168,12 @@ mod tests {
 
     #[test]
     fn every_mistake_of_a_text_gets_its_line() {
-        let mistake = |line| Mistake::new(Place { line, column: 1 }, "wrong");
+        let mistake = |line| Diagnostic::new(Place { line, column: 1 }, "wrong");
         let mut mistakes = [mistake(2), mistake(0), mistake(2), mistake(9), mistake(1)];
         Excerpt::attach(&mut mistakes, "one\r\ntwo\n");
         let shown: Vec<_> = mistakes
             .iter()
-            .map(|mistake| mistake.excerpt.as_ref().map(|excerpt| excerpt.text.as_str()))
+            .map(|mistake| mistake.excerpt.as_ref().map(|excerpt| excerpt.0.text.as_str()))
             .collect();
         assert_eq!(shown, [Some("two"), None, Some("two"), None, Some("one")]);
     }

@@ -1,32 +1,33 @@
-//! `Mistakes`: strict reading of the single values of a `base::yaml` tree, collecting every mistake
+//! `Mistakes`: strict reading of the single values of a `yaml` tree, collecting every mistake
 //! instead of stopping at the first.
 //!
 //! In: a node. Out: a value, and mistakes in the list, each with its place and, for a word that is
-//! nearly right, the right one. Mappings are read by `base::section`. It knows no particular file
+//! nearly right, the right one. Mappings are read by `section`. It knows no particular file
 //! format.
 
 use std::time::Duration;
 
+use crate::diagnostic::Diagnostic;
 use crate::excerpt::Excerpt;
-use crate::shape::Told;
-use crate::yaml::{MISTAKE_LIMIT, Mistake, Node, Place, Value};
+use crate::rejection::Rejection;
+use crate::yaml::{MISTAKE_LIMIT, Node, Place, Value};
 
 /// Mistakes collected while one file is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mistakes(pub Vec<Mistake>);
+pub struct Mistakes(pub Vec<Diagnostic>);
 
 impl Mistakes {
-    /// Returns what was collected of one file for people: in order of place, each with its line, at
+    /// Returns what was collected of one file: in order of place, each with its line, at
     /// most [`MISTAKE_LIMIT`] of them.
     #[must_use]
-    pub fn finish(self, text: &str) -> Vec<Mistake> {
+    pub fn finish(self, text: &str) -> Vec<Diagnostic> {
         let mut mistakes = self.0;
         mistakes.sort_by_key(|mistake| mistake.place);
         let more = mistakes.len().saturating_sub(MISTAKE_LIMIT);
         mistakes.truncate(MISTAKE_LIMIT);
         Excerpt::attach(&mut mistakes, text);
         if more > 0 {
-            mistakes.push(Mistake::new(
+            mistakes.push(Diagnostic::new(
                 Place::default(),
                 format!("{more} more mistakes are not listed"),
             ));
@@ -34,9 +35,15 @@ impl Mistakes {
         mistakes
     }
 
+    /// Returns what was collected of one file, in order of reading, with the file's name.
+    #[must_use]
+    pub fn in_file(self, origin: &str) -> Vec<Diagnostic> {
+        self.0.into_iter().map(|mistake| mistake.in_file(origin)).collect()
+    }
+
     /// Adds a mistake without a hint.
     pub fn add(&mut self, place: Place, message: impl Into<String>) {
-        self.0.push(Mistake::new(place, message));
+        self.0.push(Diagnostic::new(place, message));
     }
 
     /// Adds a mistake with what to do about it.
@@ -46,7 +53,7 @@ impl Mistakes {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
-        self.0.push(Mistake::new(place, message).hint(hint));
+        self.0.push(Diagnostic::new(place, message).hint(hint));
     }
 
     /// Adds that a value is not what was wanted.
@@ -137,9 +144,9 @@ impl Mistakes {
         self.known_word(&text, node.place, what, words)
     }
 
-    /// Adds what a check of a text told.
-    pub fn told(&mut self, place: Place, told: Told) {
-        self.0.push(Mistake { hint: told.hint, ..Mistake::new(place, told.message) });
+    /// Adds why a check refuses a text.
+    pub fn reject(&mut self, place: Place, why: Rejection) {
+        self.0.push(Diagnostic { hint: why.hint, ..Diagnostic::new(place, why.message) });
     }
 
     fn known_word<T: Copy>(

@@ -2,10 +2,11 @@
 //! the head as a tree and the body.
 //!
 //! Many such heads are written by programs that quote nothing (`description: Use this when: ...`).
-//! Where a head is no YAML it is read line by line: `key: the rest as text`, and what does not
+//! Where a head is not YAML it is read line by line: `key: the rest as text`, and what does not
 //! begin a key belongs to the one before.
 
-use crate::yaml::{Document, Entry, Mistake, Node, Place, Value};
+use crate::diagnostic::Diagnostic;
+use crate::yaml::{Document, Entry, Node, Place, Value};
 
 /// Most bytes of a head.
 pub const HEAD_LIMIT_BYTES: usize = 64 * 1024;
@@ -16,7 +17,7 @@ pub struct FrontMatter<'t> {
     /// The head: a mapping. Places count from the file's first line.
     pub head: Node,
     /// Why the head had to be read line by line, or `None`.
-    pub mistake: Option<Mistake>,
+    pub mistake: Option<Diagnostic>,
     /// The text below.
     pub body: &'t str,
 }
@@ -26,12 +27,12 @@ pub struct FrontMatter<'t> {
 /// # Errors
 /// When the head is longer than [`HEAD_LIMIT_BYTES`], or holds neither a mapping nor lines with
 /// keys.
-pub fn parse(text: &str) -> Result<Option<FrontMatter<'_>>, Mistake> {
+pub fn parse(text: &str) -> Result<Option<FrontMatter<'_>>, Diagnostic> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Some((head, body)) = split(text) else { return Ok(None) };
     if head.len() > HEAD_LIMIT_BYTES {
         let message = format!("the head of {} bytes is longer than {HEAD_LIMIT_BYTES}", head.len());
-        return Err(Mistake::new(Place { line: 1, column: 1 }, message));
+        return Err(Diagnostic::new(Place { line: 1, column: 1 }, message));
     }
     // The line with `---` becomes an empty one, so that places are those of the file.
     let document = Document::parse(&format!("\n{head}"));
@@ -44,8 +45,9 @@ pub fn parse(text: &str) -> Result<Option<FrontMatter<'_>>, Mistake> {
         let head = Node { place: Place { line: 1, column: 1 }, value: Value::Map(Vec::new()) };
         return Ok(Some(FrontMatter { head, mistake: None, body }));
     }
-    let mistake = mistake
-        .unwrap_or_else(|| Mistake::new(Place { line: 2, column: 1 }, "the head is no mapping"));
+    let mistake = mistake.unwrap_or_else(|| {
+        Diagnostic::new(Place { line: 2, column: 1 }, "the head is not a mapping")
+    });
     match line_by_line(head) {
         Some(head) => Ok(Some(FrontMatter { head, mistake: Some(mistake), body })),
         None => Err(mistake),

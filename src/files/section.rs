@@ -8,7 +8,8 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::fields::{Mistakes, nearest};
-use crate::shape::{Shape, Told, with};
+use crate::rejection::Rejection;
+use crate::shape::{Shape, with};
 use crate::yaml::{Entry, Node, Place, Value};
 
 /// A mapping that is read or described.
@@ -23,7 +24,7 @@ enum Purpose<'a> {
     Read {
         node: &'a Node,
         known: Vec<&'static str>,
-        lacks: Vec<Told>,
+        lacks: Vec<Rejection>,
         mistakes: &'a mut Mistakes,
     },
     Describe(Map<String, Json>),
@@ -126,7 +127,7 @@ impl<'a> Section<'a> {
             Purpose::Read { node, lacks, .. } => {
                 if keys.iter().all(|key| node.get(key).is_none()) {
                     lacks.push(
-                        Told::from(format!(
+                        Rejection::from(format!(
                             "a {} needs at least one of {}",
                             self.name,
                             listed(keys)
@@ -158,9 +159,9 @@ impl<'a> Section<'a> {
     }
 
     /// Says what is wrong with values that have been read.
-    pub fn wrong(&mut self, place: Place, told: Told) {
+    pub fn wrong(&mut self, place: Place, why: Rejection) {
         if let Purpose::Read { mistakes, .. } = &mut self.purpose {
-            mistakes.told(place, told);
+            mistakes.reject(place, why);
         }
     }
 
@@ -213,7 +214,7 @@ impl<'a> Section<'a> {
         let unknown: Vec<&Entry> =
             node.entries().unwrap_or_default().iter().filter(is_unknown).collect();
         if unknown.is_empty() {
-            lacks.into_iter().for_each(|told| mistakes.told(node.place, told));
+            lacks.into_iter().for_each(|why| mistakes.reject(node.place, why));
         }
         for entry in unknown {
             let listed = || format!("known here: {}", known.join(", "));

@@ -1,8 +1,8 @@
 //! `Shape`: what a value of a settings file may be. One description does both: it reads the value,
 //! and it says in JSON Schema what it reads, so that the two cannot drift apart.
 //!
-//! In: a node of a `base::yaml` tree. Out: a checked value, or mistakes; or the schema. Mappings
-//! with keys of their own are `base::section`'s. It knows no particular file.
+//! In: a node of a `yaml` tree. Out: a checked value, or mistakes; or the schema. Mappings
+//! with keys of their own are `section`'s. It knows no particular file.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use crate::fields::Mistakes;
+use crate::rejection::Rejection;
 use crate::yaml::{Node, Place, Value};
 
 /// What a value may be.
@@ -87,22 +88,13 @@ pub struct Object;
 #[derive(Clone, Copy, Debug)]
 pub struct Checked<T> {
     /// Reads it.
-    pub parse: fn(&str) -> Result<T, Told>,
+    pub parse: fn(&str) -> Result<T, Rejection>,
     /// Writes it back; `None` where no default ever needs it.
     pub write: Option<fn(&T) -> String>,
     /// A regular expression that whatever is read matches, for the schema; it may match more.
     pub pattern: &'static str,
     /// One that is read.
     pub example: &'static str,
-}
-
-/// What is wrong with a text, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
-    /// A lowercase fragment without a full stop.
-    pub message: String,
-    /// What to do.
-    pub hint: Option<String>,
 }
 
 /// A list; a single value is a list of one.
@@ -124,27 +116,13 @@ pub struct List<S> {
     pub most: usize,
 }
 
-/// A mapping with keys people choose.
+/// A mapping with keys of the user's choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Table<S>(pub S);
 
 /// A value together with its place.
 #[derive(Clone, Copy, Debug)]
 pub struct At<S>(pub S);
-
-impl From<String> for Told {
-    fn from(message: String) -> Self {
-        Self { message, hint: None }
-    }
-}
-
-impl Told {
-    /// Returns the same with what to do.
-    #[must_use]
-    pub fn hint(self, hint: impl Into<String>) -> Self {
-        Self { hint: Some(hint.into()), ..self }
-    }
-}
 
 /// Returns a schema with one more keyword.
 #[must_use]
@@ -153,6 +131,11 @@ pub fn with(mut schema: Json, keyword: &str, said: Json) -> Json {
         keywords.insert(keyword.to_owned(), said);
     }
     schema
+}
+
+fn written_all<S: Shape>(item: &S, values: &[S::Value]) -> Option<Json> {
+    let values: Option<Vec<Json>> = values.iter().map(|value| item.written(value)).collect();
+    values.map(Json::Array)
 }
 
 impl Shape for Text {
@@ -370,8 +353,8 @@ impl<T> Shape for Checked<T> {
     fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<T> {
         match (self.parse)(&mistakes.text(node, what)?) {
             Ok(value) => Some(value),
-            Err(told) => {
-                mistakes.told(node.place, told);
+            Err(why) => {
+                mistakes.reject(node.place, why);
                 None
             }
         }
@@ -399,11 +382,7 @@ impl<S: Shape> Shape for Many<S> {
     }
 
     fn written(&self, values: &Vec<S::Value>) -> Option<Json> {
-        values
-            .iter()
-            .map(|value| self.0.written(value))
-            .collect::<Option<Vec<_>>>()
-            .map(Json::Array)
+        written_all(&self.0, values)
     }
 }
 
@@ -424,15 +403,12 @@ impl<S: Shape> Shape for AtLeastOne<S> {
     }
 
     fn schema(&self) -> Json {
-        json!({ "anyOf": [self.0.schema(), { "type": "array", "items": self.0.schema(), "minItems": 1 }] })
+        let list = json!({ "type": "array", "items": self.0.schema(), "minItems": 1 });
+        json!({ "anyOf": [self.0.schema(), list] })
     }
 
     fn written(&self, values: &Vec<S::Value>) -> Option<Json> {
-        values
-            .iter()
-            .map(|value| self.0.written(value))
-            .collect::<Option<Vec<_>>>()
-            .map(Json::Array)
+        written_all(&self.0, values)
     }
 }
 
@@ -460,15 +436,12 @@ impl<S: Shape> Shape for List<S> {
     }
 
     fn schema(&self) -> Json {
-        json!({ "type": "array", "items": self.item.schema(), "minItems": self.least, "maxItems": self.most })
+        let Self { item, least, most } = self;
+        json!({ "type": "array", "items": item.schema(), "minItems": least, "maxItems": most })
     }
 
     fn written(&self, values: &Vec<S::Value>) -> Option<Json> {
-        values
-            .iter()
-            .map(|value| self.item.written(value))
-            .collect::<Option<Vec<_>>>()
-            .map(Json::Array)
+        written_all(&self.item, values)
     }
 }
 

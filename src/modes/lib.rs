@@ -1,6 +1,8 @@
 //! Modes and prompts. Who the agent is, which tools it has and which files it may touch. Pure:
 //! files' texts come in as text.
 
+#![forbid(unsafe_code)]
+
 pub mod access;
 pub mod agent;
 pub mod builtin;

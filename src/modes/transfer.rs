@@ -4,10 +4,11 @@
 
 use serde_json::{Map, Value};
 
-use crate::loader::{self, ModeError, ModeErrors};
+use crate::loader::{self, ModeErrors};
 use crate::schema::{ModeRecord, TOP_KEY};
 use crate::{Mode, ModeSource, edit};
 use locum_base::path::RepoPath;
+use locum_files::diagnostic::Diagnostic;
 use locum_files::excerpt::Excerpt;
 use locum_files::yaml::{Node, Place};
 
@@ -64,15 +65,11 @@ pub fn render(modes: &[(ModeRecord, Vec<RulesFile>)]) -> Result<Value, serde_jso
 /// Every mistake of its modes and of the paths they carry.
 pub fn parse(text: &str, origin: &str) -> Result<Vec<Carried>, ModeErrors> {
     let source = ModeSource::Project { file: origin.to_owned() };
-    let mut errors: Vec<ModeError> = Vec::new();
-    let wrong = |place: Place, path: String, message: String, hint: &str| ModeError {
-        origin: origin.to_owned(),
-        line: place.line,
-        column: place.column,
+    let mut errors: Vec<Diagnostic> = Vec::new();
+    let wrong = |place: Place, path: String, message: String, hint: &str| Diagnostic {
         path,
-        message,
-        hint: Some(hint.to_owned()),
         excerpt: Excerpt::find(text, place),
+        ..Diagnostic::new(place, message).hint(hint).in_file(origin)
     };
     let (modes, root) = loader::parse_import(text, &source)?;
     let list = root.get(TOP_KEY).unwrap_or(&root).list().unwrap_or_default();
@@ -249,7 +246,11 @@ mod tests {
     fn mistakes_name_their_place() {
         let errors = parse(&text_with("../x"), "x.yaml").unwrap_err();
         assert_eq!(
-            errors.0.iter().map(|error| (error.line, error.path.as_str())).collect::<Vec<_>>(),
+            errors
+                .0
+                .iter()
+                .map(|error| (error.place.line, error.path.as_str()))
+                .collect::<Vec<_>>(),
             [(7, "customModes.0.rulesFiles.0")]
         );
         assert!(parse("modes: []\n", "x.yaml").is_err());

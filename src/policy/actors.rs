@@ -19,7 +19,7 @@ pub enum Tier {
     Stranger,
     /// A program, listed by name in the policy.
     Bot,
-    /// The clock.
+    /// A schedule; it has no actor.
     Schedule,
 }
 

@@ -1,13 +1,13 @@
-//! `Approval`: a person's yes to one held act. It turns holds into permits, never denials.
+//! `Approval`: somebody's approval of one held act. It turns holds into permits, never denials.
 //!
-//! In: what was shown to the person, in the policy's words. It knows nothing of who may approve,
-//! nor of time: the caller has checked that.
+//! In: what was shown to the approver, in the policy's words. Who may approve, and until when, the
+//! caller has checked.
 
 use serde::{Deserialize, Serialize};
 
 use crate::verdict::{Decision, Verdict};
 
-/// A person's yes to one held act.
+/// The approval of one held act.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
     /// The name of the hold: a hash of the call, its arguments and what was held of it.

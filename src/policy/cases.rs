@@ -1,26 +1,21 @@
-//! A policy's tests: its own `examples`, and files of cases that say what must come out, and when.
+//! Files of cases: what must come out of a policy, and under which circumstances.
 //!
 //! In: the text of a file. Out: cases with their places, or every mistake at once. They are
 //! answered above, as any question is.
 
-use crate::explain::parse_intent;
-use crate::intent::Facts;
+use crate::example::{EXPECTED, is_about_a_path};
 use crate::question::Question;
 use crate::rule::{TIERS, TRIGGERS};
 use crate::schema::PolicyErrors;
-use crate::verdict::{Decision, Verdict};
-use crate::{Policy, errors};
+use crate::verdict::Decision;
 use locum_files::fields::Mistakes;
+use locum_files::rejection::Rejection;
 use locum_files::section::Section;
-use locum_files::shape::{At, AtLeastOne, Checked, Many, Object, Shape, Text, Told, Word};
+use locum_files::shape::{At, AtLeastOne, Object, Shape, Text, Word};
 use locum_files::yaml::{Document, Node, Place, Value};
 
 /// Where a repository's cases stand.
 pub const CASES_FILE: &str = ".locum/policy-tests.yml";
-
-/// The three keys that hold what is tried.
-const EXPECTED: &[(&str, Decision)] =
-    &[("allow", Decision::Allow), ("hold", Decision::Hold), ("deny", Decision::Deny)];
 
 /// One thing that is tried.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,144 +30,6 @@ pub struct Case {
     pub text: String,
     /// What is asked; `None` for a path that is none, which nothing allows.
     pub question: Option<Question>,
-}
-
-/// An entry of the policy's own `examples`: this intent is allowed, held or denied.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Example {
-    /// The intent as written.
-    pub text: String,
-    /// Where it stands.
-    pub place: Place,
-    /// What must come out.
-    pub expected: Decision,
-}
-
-/// What an intent is and comes to is seen later, when the rules are there.
-const EXAMPLE: Checked<String> = Checked {
-    parse: |text| {
-        let good = text.contains('(') && text.trim_end().ends_with(')');
-        good.then(|| text.to_owned()).ok_or_else(|| {
-            Told::from(format!(
-                "`{text}` is not of the form `kind(...)`, for example `edit(src/x.rs)`"
-            ))
-        })
-    },
-    write: None,
-    pattern: r"^[^]*\([^]*\)\s*$",
-    example: "edit(src/lib.rs)",
-};
-
-/// What came out for an example.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tried {
-    /// Whether it came out as it must.
-    pub passed: bool,
-    /// The verdict that was expected or, where there is none, the one in the policy's own mode;
-    /// `None` for a path that is none.
-    pub verdict: Option<Verdict>,
-}
-
-impl Policy {
-    /// Reads a policy file as [`Policy::parse`] does, but leaves its examples to be tried one by
-    /// one.
-    ///
-    /// # Errors
-    /// Every other mistake of the file at once.
-    pub fn parse_untried(text: &str, origin: &str) -> Result<Self, PolicyErrors> {
-        let (policy, mistakes) = Self::read(text, origin);
-        if mistakes.0.is_empty() { Ok(policy) } else { Err(errors(mistakes.finish(text), origin)) }
-    }
-
-    /// Returns the policy's own examples.
-    #[must_use]
-    pub fn examples(&self) -> &[Example] {
-        &self.examples
-    }
-
-    /// Tries an example: it must come out for some mode that may run, or some narrowing that the
-    /// rules name, so that narrowed rules can be exampled too.
-    ///
-    /// # Errors
-    /// When it is no intent.
-    pub fn try_example(&self, example: &Example) -> Result<Tried, String> {
-        let intent = match parse_intent(&example.text) {
-            Ok(intent) => intent,
-            Err(_) if example.expected == Decision::Deny && is_about_a_path(&example.text) => {
-                return Ok(Tried { passed: true, verdict: None });
-            }
-            Err(message) => return Err(message),
-        };
-        let mut first = None;
-        for facts in self.example_facts() {
-            let verdict = self.decide(&intent, &facts);
-            if verdict.decision == example.expected {
-                return Ok(Tried { passed: true, verdict: Some(verdict) });
-            }
-            first = first.or(Some(verdict));
-        }
-        Ok(Tried { passed: false, verdict: first })
-    }
-
-    pub(super) fn check_example(&self, example: &Example, mistakes: &mut Mistakes) {
-        let verdict = match self.try_example(example) {
-            Ok(Tried { passed: false, verdict: Some(verdict) }) => verdict,
-            Ok(_) => return,
-            Err(message) => return mistakes.add(example.place, message),
-        };
-        let line = verdict
-            .rule()
-            .map(|rule| format!(" (`{}`, line {})", rule.pattern, rule.line))
-            .unwrap_or_default();
-        let was = format!("{:?}", verdict.decision).to_lowercase();
-        let wanted = format!("{:?}", example.expected).to_lowercase();
-        mistakes.add_with_hint(
-            example.place,
-            format!(
-                "example `{}` is not `{wanted}` but `{was}`: {}{line}",
-                example.text,
-                verdict.reason()
-            ),
-            "change the rules or the example",
-        );
-    }
-
-    /// Facts under which examples are tried: every mode allowed, as a maintainer on the command
-    /// line, in a sandbox.
-    fn example_facts(&self) -> Vec<Facts> {
-        let spec = self.settings();
-        let modes = std::iter::once(spec.modes.default.clone())
-            .chain(spec.modes.allow.iter().filter(|mode| **mode != spec.modes.default).cloned());
-        let mut all: Vec<Facts> =
-            modes.map(|mode| Facts { mode, sandboxed: true, ..Facts::default() }).collect();
-        for rule in self.judge.rules().iter().filter(|rule| !rule.narrowing.is_empty()) {
-            let narrowing = &rule.narrowing;
-            all.push(Facts {
-                mode: narrowing.modes.first().unwrap_or(&spec.modes.default).clone(),
-                trigger: narrowing.triggers.first().copied().unwrap_or_default(),
-                tier: narrowing.tiers.first().copied().unwrap_or_default(),
-                job: narrowing.jobs.first().cloned(),
-                sandboxed: true,
-                ..Facts::default()
-            });
-        }
-        all
-    }
-}
-
-/// Reads the `examples` of a policy.
-pub(super) fn read_examples(section: &mut Section<'_>) -> Vec<Example> {
-    let mut examples = Vec::new();
-    for (key, expected) in EXPECTED {
-        let about = format!("Intents, such as `edit(src/lib.rs)`, that come out as `{key}`.");
-        let found = section.key(key, &about, Many(At(EXAMPLE))).unwrap_or_default();
-        examples.extend(found.into_iter().map(|(text, place)| Example {
-            text,
-            place,
-            expected: *expected,
-        }));
-    }
-    examples
 }
 
 /// Returns the JSON Schema of a file of cases.
@@ -210,7 +67,7 @@ pub fn read_cases(text: &str, origin: &str) -> Result<Vec<Case>, PolicyErrors> {
         ),
         None => {}
     }
-    if mistakes.0.is_empty() { Ok(cases) } else { Err(errors(mistakes.finish(text), origin)) }
+    PolicyErrors::none_in(mistakes, text, origin).map(|()| cases)
 }
 
 fn read_entry(entry: &mut Section<'_>) -> Vec<Case> {
@@ -229,9 +86,7 @@ fn read_entry(entry: &mut Section<'_>) -> Vec<Case> {
                 Ok(question) if !question.is_free() => {
                     entry.wrong(
                         place,
-                        Told::from(
-                            "circumstances stand beside the list, not in its items".to_owned(),
-                        ),
+                        Rejection::from("circumstances stand beside the list, not in its items"),
                     );
                     continue;
                 }
@@ -244,7 +99,7 @@ fn read_entry(entry: &mut Section<'_>) -> Vec<Case> {
                 }),
                 Err(_) if *expected == Decision::Deny && is_about_a_path(&text) => None,
                 Err(unread) => {
-                    entry.wrong(place, Told { message: unread.message, hint: unread.hint });
+                    entry.wrong(place, Rejection { message: unread.message, hint: unread.hint });
                     continue;
                 }
             };
@@ -277,9 +132,4 @@ impl Shape for Asked {
     fn written(&self, _: &String) -> Option<serde_json::Value> {
         None
     }
-}
-
-/// A path that leads out is none, and so is nothing that any rule allows.
-fn is_about_a_path(text: &str) -> bool {
-    text.starts_with("read(") || text.starts_with("edit(")
 }

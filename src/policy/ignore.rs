@@ -14,8 +14,9 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use crate::glob::PathGlob;
 use crate::verdict::RuleRef;
 use locum_base::path::RepoPath;
+use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Mistakes;
-use locum_files::yaml::{Mistake, Place};
+use locum_files::yaml::Place;
 
 /// Names of ignore files; they count in the repository's root only.
 pub const IGNORE_FILES: &[&str] = &[".locumignore", ".rooignore", ".kilocodeignore"];
@@ -33,9 +34,9 @@ impl IgnoreFiles {
     /// Takes one more file in. An empty one hides nothing, not even itself.
     ///
     /// # Errors
-    /// Every line that is no pattern, and a file with more than [`LINES_LIMIT`] lines: what is to
+    /// Every line that is not a pattern, and a file with more than [`LINES_LIMIT`] lines: what is to
     /// be hidden would be seen.
-    pub fn add(&mut self, name: &str, text: &str) -> Result<(), Vec<Mistake>> {
+    pub fn add(&mut self, name: &str, text: &str) -> Result<(), Vec<Diagnostic>> {
         if !text.trim_start_matches('\u{feff}').trim().is_empty() {
             self.files.push(IgnoreFile::parse(name, text)?);
         }
@@ -100,9 +101,9 @@ struct Line {
 }
 
 impl IgnoreFile {
-    fn parse(name: &str, text: &str) -> Result<Self, Vec<Mistake>> {
-        // The matcher wants to know where it stands; paths are relative to the root, so it is told
-        // nothing.
+    fn parse(name: &str, text: &str) -> Result<Self, Vec<Diagnostic>> {
+        // The matcher wants to know where it stands; paths are relative to the root, so it gets
+        // an empty one.
         let mut builder = GitignoreBuilder::new("");
         let mut mistakes = Vec::new();
         let mut lines = HashMap::new();
@@ -129,7 +130,7 @@ impl IgnoreFile {
                     }
                     Err(error) if needed => mistakes.push(mistake(
                         number,
-                        format!("`{}` is no pattern: {error}", written.trim_end()),
+                        format!("`{}` is not a pattern: {error}", written.trim_end()),
                     )),
                     Err(_) => {}
                 }
@@ -211,8 +212,8 @@ fn braces(line: &str) -> Vec<String> {
     }
 }
 
-fn mistake(line: u32, message: String) -> Mistake {
-    Mistake::new(Place { line, column: 1 }, message).hint("the syntax is that of `.gitignore`")
+fn mistake(line: u32, message: String) -> Diagnostic {
+    Diagnostic::new(Place { line, column: 1 }, message).hint("the syntax is that of `.gitignore`")
 }
 
 #[cfg(test)]
@@ -302,7 +303,7 @@ mod tests {
             IgnoreFiles::default().add(".rooignore", "ok\n[z-a]\n\n!x[9-0]\n").unwrap_err();
         assert_eq!(mistakes.iter().map(|mistake| mistake.place.line).collect::<Vec<_>>(), [2, 4]);
         assert!(
-            mistakes[0].message.starts_with("`[z-a]` is no pattern: "),
+            mistakes[0].message.starts_with("`[z-a]` is not a pattern: "),
             "{}",
             mistakes[0].message
         );

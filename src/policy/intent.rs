@@ -40,7 +40,7 @@ pub enum Intent {
     Expert(String),
     /// Runs in this mode, or switches to it.
     Mode(String),
-    /// Stays within the session: keeps its checklist, asks the people behind it, ends a task with a
+    /// Stays within the session: keeps its checklist, asks the maintainers, ends a task with a
     /// result. Allowed by the built-in rule `session`, since nothing outside changes; what becomes
     /// of a question or a result is judged when published.
     Session,
@@ -52,7 +52,7 @@ impl fmt::Display for Intent {
         match self {
             Self::Read(path) => write!(formatter, "read({path})"),
             Self::Edit(path) => write!(formatter, "edit({path})"),
-            Self::Command(script) => write!(formatter, "command({})", script.told()),
+            Self::Command(script) => write!(formatter, "command({})", script.with_folder()),
             Self::Fetch(url) => write!(formatter, "fetch({url})"),
             Self::Browse(url) => write!(formatter, "browse({url})"),
             Self::Connect(destination) => write!(formatter, "connect({destination})"),
@@ -81,7 +81,7 @@ pub enum Publication {
     PullRequest,
     /// A label.
     Label,
-    /// An issue, where people decide on what a run waits for that none started.
+    /// An issue, where maintainers decide on what a scheduled run waits for.
     Issue,
 }
 

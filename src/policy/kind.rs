@@ -1,4 +1,4 @@
-//! `Kind`: under which key rules are found quickly.
+//! `RuleKind`: under which key rules are found quickly.
 //!
 //! In: patterns and intents. Out: the key. It matches nothing.
 
@@ -8,7 +8,7 @@ use crate::pattern::Pattern;
 
 /// Kinds of patterns, for the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
+pub(super) enum RuleKind {
     Read,
     Edit,
     AnyCommand,
@@ -26,31 +26,31 @@ pub(super) fn start_of(pattern: &Pattern) -> Option<&str> {
 }
 
 /// Returns the kind of a pattern.
-pub(super) fn kind_of(pattern: &Pattern) -> Kind {
+pub(super) fn kind_of(pattern: &Pattern) -> RuleKind {
     match pattern {
-        Pattern::Read(_) => Kind::Read,
-        Pattern::Edit(_) => Kind::Edit,
-        Pattern::Command(_) => Kind::AnyCommand,
-        Pattern::Fetch(_) | Pattern::Browse(_) => Kind::Network,
-        Pattern::Mcp(_) => Kind::Mcp,
-        Pattern::Mode(_) => Kind::Mode,
-        Pattern::Delegate(_) => Kind::Delegate,
-        Pattern::Expert(_) => Kind::Expert,
-        Pattern::Publish(_) => Kind::Publish,
+        Pattern::Read(_) => RuleKind::Read,
+        Pattern::Edit(_) => RuleKind::Edit,
+        Pattern::Command(_) => RuleKind::AnyCommand,
+        Pattern::Fetch(_) | Pattern::Browse(_) => RuleKind::Network,
+        Pattern::Mcp(_) => RuleKind::Mcp,
+        Pattern::Mode(_) => RuleKind::Mode,
+        Pattern::Delegate(_) => RuleKind::Delegate,
+        Pattern::Expert(_) => RuleKind::Expert,
+        Pattern::Publish(_) => RuleKind::Publish,
     }
 }
 
 /// Returns the kind of patterns that are about an intent; commands are found by program.
-pub(super) fn kind_of_intent(intent: &Intent) -> Option<Kind> {
+pub(super) fn kind_of_intent(intent: &Intent) -> Option<RuleKind> {
     match intent {
-        Intent::Read(_) => Some(Kind::Read),
-        Intent::Edit(_) => Some(Kind::Edit),
+        Intent::Read(_) => Some(RuleKind::Read),
+        Intent::Edit(_) => Some(RuleKind::Edit),
         Intent::Command(_) | Intent::Session => None,
-        Intent::Fetch(_) | Intent::Browse(_) | Intent::Connect(_) => Some(Kind::Network),
-        Intent::Server(_) | Intent::Mcp { .. } => Some(Kind::Mcp),
-        Intent::Mode(_) => Some(Kind::Mode),
-        Intent::Delegate(_) => Some(Kind::Delegate),
-        Intent::Expert(_) => Some(Kind::Expert),
-        Intent::Publish(_) => Some(Kind::Publish),
+        Intent::Fetch(_) | Intent::Browse(_) | Intent::Connect(_) => Some(RuleKind::Network),
+        Intent::Server(_) | Intent::Mcp { .. } => Some(RuleKind::Mcp),
+        Intent::Mode(_) => Some(RuleKind::Mode),
+        Intent::Delegate(_) => Some(RuleKind::Delegate),
+        Intent::Expert(_) => Some(RuleKind::Expert),
+        Intent::Publish(_) => Some(RuleKind::Publish),
     }
 }

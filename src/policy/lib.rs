@@ -1,9 +1,7 @@
-//! Decides whether an agent may do something. Data in, verdict out; no effects, no clock, no
-//! environment.
+//! Decides whether an agent may run a command, change a file or reach a host, by a policy file.
 //!
-//! `PolicySpec` (what a maintainer wrote) becomes a `Policy` (checked); an act's `Intent`s are
-//! judged against it; only [`Policy::admit`] makes a [`Permit`], and every effect in the program
-//! takes one.
+#![doc = include_str!("README.md")]
+#![forbid(unsafe_code)]
 
 pub mod actors;
 pub mod approval;
@@ -11,16 +9,15 @@ pub mod budget;
 pub mod cases;
 pub mod ceiling;
 pub mod command;
-pub mod explain;
+pub mod example;
 pub mod exposure;
 pub mod glob;
-pub mod idle;
 pub mod ignore;
 pub mod import;
 pub mod intent;
 pub mod judge;
 mod kind;
-pub mod nearest;
+pub mod lint;
 pub mod paths;
 pub mod pattern;
 pub mod question;
@@ -28,6 +25,7 @@ pub mod rule;
 pub mod schema;
 pub mod settings;
 pub mod starter;
+pub mod summary;
 pub mod urls;
 pub mod verdict;
 
@@ -36,19 +34,21 @@ use std::fmt::Write as _;
 use sha2::{Digest, Sha256};
 
 use crate::approval::Approval;
-use crate::cases::{Example, read_examples};
+use crate::example::{Example, Tried, read_examples};
 use crate::exposure::{accepted, exposures};
 use crate::ignore::IgnoreFiles;
 use crate::intent::{Act, Facts, Intent};
 use crate::judge::Judge;
 use crate::rule::{RULES_LIMIT, Rule, read_rule};
-use crate::schema::{PolicyError, PolicyErrors, PolicySpec};
+use crate::schema::{PolicyErrors, PolicySpec};
+use crate::summary::UseKind;
 use crate::verdict::{Decision, Refusal, Verdict};
 use locum_base::path::RepoPath;
 use locum_files::fields::Mistakes;
+use locum_files::rejection::Rejection;
 use locum_files::section::{Group, Section};
-use locum_files::shape::{List, Only, Told};
-use locum_files::yaml::{Document, Mistake, Place};
+use locum_files::shape::{List, Only};
+use locum_files::yaml::{Document, Place};
 
 /// How the built-in policy is named in errors and verdicts.
 pub const BUILTIN_ORIGIN: &str = "built-in policy";
@@ -72,8 +72,20 @@ impl Policy {
     /// such a mistake.
     pub fn parse(text: &str, origin: &str) -> Result<Self, PolicyErrors> {
         let (policy, mut mistakes) = Self::read(text, origin);
-        policy.examples.iter().for_each(|example| policy.check_example(example, &mut mistakes));
-        if mistakes.0.is_empty() { Ok(policy) } else { Err(errors(mistakes.finish(text), origin)) }
+        for example in &policy.examples {
+            example.check(&policy.judge, &policy.spec, &mut mistakes);
+        }
+        PolicyErrors::none_in(mistakes, text, origin).map(|()| policy)
+    }
+
+    /// Reads a policy file as [`Policy::parse`] does, but leaves its examples to be tried one by
+    /// one.
+    ///
+    /// # Errors
+    /// Every other mistake of the file at once.
+    pub fn parse_untried(text: &str, origin: &str) -> Result<Self, PolicyErrors> {
+        let (policy, mistakes) = Self::read(text, origin);
+        PolicyErrors::none_in(mistakes, text, origin).map(|()| policy)
     }
 
     fn read(text: &str, origin: &str) -> (Self, Mistakes) {
@@ -121,6 +133,35 @@ impl Policy {
             examples: Vec::new(),
             hash: hash_of(BUILTIN_TEXT),
         })
+    }
+
+    /// Returns the policy's own examples.
+    #[must_use]
+    pub fn examples(&self) -> &[Example] {
+        &self.examples
+    }
+
+    /// Tries an example: it must come out for some mode that may run, or some narrowing that the
+    /// rules name, so that narrowed rules can have examples too.
+    ///
+    /// # Errors
+    /// When it is not an intent.
+    pub fn try_example(&self, example: &Example) -> Result<Tried, String> {
+        example.attempt(&self.judge, &self.spec)
+    }
+
+    /// Returns true when some rule could allow or hold a use of this kind under these facts. Where
+    /// none could, there is no point in offering the tools for it.
+    #[must_use]
+    pub fn may_use(&self, kind: UseKind, facts: &Facts) -> bool {
+        summary::may_use(self.judge.rules(), kind, facts)
+    }
+
+    /// Returns what is allowed in a mode, one line a kind of intent, for the prompt. Kinds that the
+    /// mode has no tool for are left out.
+    #[must_use]
+    pub fn summary_lines(&self, mode: &str, has_tool_for: impl Fn(UseKind) -> bool) -> Vec<String> {
+        summary::lines(self.judge.rules(), mode, has_tool_for)
     }
 
     /// Returns true for a path that an ignore file hides, or that names what is hidden.
@@ -172,13 +213,13 @@ impl Policy {
     /// Judges an act by all its intents and, when each is allowed, hands it back as a permit.
     ///
     /// # Errors
-    /// A refusal with the worst decision and every verdict that led to it. An act with no intents
+    /// A refusal with the strictest decision and every verdict that led to it. An act with no intents
     /// is denied.
     pub fn admit<A: Act>(&self, act: A, facts: &Facts) -> Result<Permit<A>, Box<Refusal>> {
         self.weigh(act, facts, None)
     }
 
-    /// As [`Policy::admit`], for an act a person has approved: what was held and shown to them is
+    /// As [`Policy::admit`], for an act that was approved: what was held and shown to the approver is
     /// allowed, what is denied stays denied.
     ///
     /// # Errors
@@ -202,15 +243,15 @@ impl Policy {
         let verdicts: Vec<Verdict> =
             intents.iter().map(|intent| self.decide(intent, facts)).collect();
         let decision_on = |verdict: &Verdict| Approval::applied(approval.as_ref(), verdict);
-        let worst = verdicts.iter().map(decision_on).max();
-        match worst {
+        let strictest = verdicts.iter().map(decision_on).max();
+        match strictest {
             Some(Decision::Allow) => Ok(Permit { act, verdicts, approval }),
             Some(decision) => {
                 let hint = intents
                     .iter()
                     .zip(&verdicts)
                     .find(|(_, verdict)| decision_on(verdict) == decision)
-                    .and_then(|(intent, _)| self.hint(intent, facts));
+                    .and_then(|(intent, _)| summary::hint(self.judge.rules(), intent, facts));
                 let verdicts = verdicts
                     .into_iter()
                     .filter(|verdict| decision_on(verdict) != Decision::Allow)
@@ -249,7 +290,7 @@ impl<A: Act> Permit<A> {
         &self.verdicts
     }
 
-    /// Returns the person's yes it rests on; `None` when the rules alone allowed it.
+    /// Returns the approval it rests on; `None` when the rules alone allowed it.
     pub fn approval(&self) -> Option<&Approval> {
         self.approval.as_ref()
     }
@@ -266,7 +307,7 @@ fn read_file(file: &mut Section<'_>) -> (PolicySpec, Vec<Rule>, Vec<Example>) {
     file.required("version", "Version of this format.", Only(1));
     let spec = settings::read_settings(file);
     let about =
-        "What may be done: the worst rule that fits decides, and what no rule allows is denied.";
+        "What may be done: the strictest matching rule decides; what no rule allows is denied.";
     let rules = file
         .key("rules", about, List { item: Group("rule", read_rule), least: 0, most: RULES_LIMIT })
         .unwrap_or_default();
@@ -278,8 +319,7 @@ fn read_file(file: &mut Section<'_>) -> (PolicySpec, Vec<Rule>, Vec<Example>) {
     (spec, rules, examples)
 }
 
-/// The rule of two is no matter of taste: a policy that breaks it is refused, unless it says why it
-/// may.
+/// Refuses a policy that breaks the rule of two without saying why it may.
 fn refuse_exposed(file: &mut Section<'_>, spec: &PolicySpec, rules: &[Rule]) {
     for exposure in exposures(spec, rules) {
         let modes: Vec<String> = exposure
@@ -303,20 +343,8 @@ fn refuse_exposed(file: &mut Section<'_>, spec: &PolicySpec, rules: &[Rule]) {
         let place =
             if exposure.place.line > 0 { exposure.place } else { file.place_of("commands") };
         let message = format!("in mode {}, {}", modes.join(", "), exposure.what);
-        file.wrong(place, Told::from(message).hint(hint));
+        file.wrong(place, Rejection::from(message).hint(hint));
     }
-}
-
-fn errors(mistakes: Vec<Mistake>, origin: &str) -> PolicyErrors {
-    let error = |mistake: Mistake| PolicyError {
-        origin: origin.to_owned(),
-        line: mistake.place.line,
-        column: mistake.place.column,
-        message: mistake.message,
-        hint: mistake.hint,
-        excerpt: mistake.excerpt,
-    };
-    PolicyErrors(mistakes.into_iter().map(error).collect())
 }
 
 fn hash_of(text: &str) -> String {

@@ -114,7 +114,10 @@ impl Pattern {
         let text = text.trim();
         let (kind, inner) = split(text)?;
         if let Some(unseen) = text.chars().find(|letter| is_invisible(*letter)) {
-            return Err(format!("pattern holds U+{:04X}, which nobody sees", u32::from(unseen)));
+            return Err(format!(
+                "pattern holds U+{:04X}, an invisible character",
+                u32::from(unseen)
+            ));
         }
         match kind {
             "read" => PathGlob::parse(inner).map(Self::Read),
@@ -391,7 +394,7 @@ mod tests {
             ("fetch(http://localhost:8080)", "never fetched"),
             ("publish(tweet)", "cannot be published"),
             ("mode(a b)", "not the name"),
-            ("read(.env\u{200b})", "U+200B, which nobody sees"),
+            ("read(.env\u{200b})", "U+200B, an invisible character"),
             ("command(git\u{2060} push:*)", "U+2060"),
         ] {
             let error = Pattern::parse(text).unwrap_err();

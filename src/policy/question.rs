@@ -8,10 +8,13 @@
 use serde_json::{Map, Value};
 
 use crate::actors::Tier;
-use crate::explain::parse_intent;
+use crate::command::Script;
 use crate::intent::{Intent, TriggerKind};
+use crate::pattern::{PUBLICATIONS, Pattern};
 use crate::rule::{TIERS, TRIGGERS};
+use crate::urls::{Destination, WebUrl};
 use locum_base::chat::ToolCall;
+use locum_base::path::RepoPath;
 use locum_files::fields::nearest;
 
 /// Keys a question may have.
@@ -65,7 +68,7 @@ pub enum Asked {
     Call(ToolCall),
 }
 
-/// Why a text is no question.
+/// Why a text is not a question.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Unread {
@@ -161,6 +164,54 @@ impl From<String> for Unread {
 impl From<&str> for Unread {
     fn from(message: &str) -> Self {
         message.to_owned().into()
+    }
+}
+
+/// Reads an intent as a person writes it: `edit(src/x.rs)`, `command(cargo test)`,
+/// `publish(comment)`.
+///
+/// # Errors
+/// A sentence saying what is wrong.
+pub fn parse_intent(text: &str) -> Result<Intent, String> {
+    let wrong = || format!("`{text}` is not of the form `kind(...)`, for example `edit(src/x.rs)`");
+    let (kind, rest) = text.trim().split_once('(').ok_or_else(wrong)?;
+    let inner = rest.strip_suffix(')').ok_or_else(wrong)?;
+    let path = || RepoPath::parse(inner).map_err(|error| error.to_string());
+    let url = || {
+        if inner.contains("://") {
+            WebUrl::parse(inner)
+        } else {
+            WebUrl::parse(&format!("https://{inner}"))
+        }
+    };
+    match kind {
+        "read" => path().map(Intent::Read),
+        "edit" => path().map(Intent::Edit),
+        "command" => Ok(Intent::Command(Script::asked(inner))),
+        "fetch" => Ok(Intent::Fetch(url())),
+        "browse" => Ok(Intent::Browse(url())),
+        "connect" => Destination::parse(inner).map(Intent::Connect),
+        "mcp" => match inner.split_once('/') {
+            Some((server, tool)) if !server.is_empty() && !tool.is_empty() => {
+                Ok(Intent::Mcp { server: server.to_owned(), tool: tool.to_owned() })
+            }
+            _ => Err(format!("`{inner}` is not of the form `server/tool`")),
+        },
+        "mode" => Ok(Intent::Mode(inner.to_owned())),
+        "delegate" => Ok(Intent::Delegate(inner.to_owned())),
+        "expert" => Ok(Intent::Expert(inner.to_owned())),
+        "publish" => PUBLICATIONS
+            .iter()
+            .find(|(word, _)| *word == inner)
+            .map(|(_, publication)| Intent::Publish(*publication))
+            .ok_or_else(|| {
+                format!(
+                    "`{inner}` cannot be published; one of: comment, review, commit, \
+                     pull-request, label"
+                )
+            }),
+        // The pattern reader knows the kinds and says which one is meant.
+        _ => Err(Pattern::parse(text).err().unwrap_or_else(wrong)),
     }
 }
 

@@ -8,8 +8,9 @@ use crate::glob::PathGlob;
 use crate::intent::{Facts, TriggerKind};
 use crate::pattern::Pattern;
 use crate::verdict::{Decision, RuleRef};
+use locum_files::rejection::Rejection;
 use locum_files::section::Section;
-use locum_files::shape::{At, AtLeastOne, Checked, Flag, Many, Text, Told, Word};
+use locum_files::shape::{At, AtLeastOne, Checked, Flag, Many, Text, Word};
 use locum_files::yaml::Place;
 
 /// Words for tiers, as written in policies.
@@ -31,6 +32,16 @@ pub const TRIGGERS: &[(&str, TriggerKind)] = &[
     ("dispatch", TriggerKind::Dispatch),
     ("schedule", TriggerKind::Schedule),
 ];
+
+/// Returns the word for a trigger.
+pub(crate) fn trigger_word(trigger: TriggerKind) -> &'static str {
+    TRIGGERS.iter().find(|(_, one)| *one == trigger).map_or("?", |(word, _)| word)
+}
+
+/// Returns the word for a tier.
+pub(crate) fn tier_word(tier: Tier) -> &'static str {
+    TIERS.iter().find(|(_, one)| *one == tier).map_or("?", |(word, _)| word)
+}
 
 /// Most rules in one policy, and most patterns in one rule.
 pub const RULES_LIMIT: usize = 5_000;
@@ -70,7 +81,7 @@ pub struct Narrowing {
     pub modes: Vec<String>,
     /// For runs started so.
     pub triggers: Vec<TriggerKind>,
-    /// For people of these tiers.
+    /// By actors of these tiers.
     pub tiers: Vec<Tier>,
     /// In these jobs.
     pub jobs: Vec<String>,
@@ -86,6 +97,20 @@ impl Narrowing {
             && within(&self.jobs, facts.job.as_deref().unwrap_or_default())
             && (self.triggers.is_empty() || self.triggers.contains(&facts.trigger))
             && (self.tiers.is_empty() || self.tiers.contains(&facts.tier))
+    }
+
+    /// Returns facts under which it holds: the first of each list, a maintainer on the command line
+    /// where there is none.
+    #[must_use]
+    pub fn facts(&self, default_mode: &str) -> Facts {
+        Facts {
+            mode: self.modes.first().map_or(default_mode, String::as_str).to_owned(),
+            trigger: self.triggers.first().copied().unwrap_or_default(),
+            tier: self.tiers.first().copied().unwrap_or_default(),
+            job: self.jobs.first().cloned(),
+            sandboxed: true,
+            ..Facts::default()
+        }
     }
 
     /// Returns true when a rule counts always.
@@ -111,13 +136,13 @@ pub const PATTERN: At<Checked<(Pattern, String)>> = At(Checked {
     example: "edit(src/lib.rs)",
 });
 
-/// Reads one entry of `rules`; `None` when it says nothing that could count.
+/// Reads one entry of `rules`; `None` when it cannot count.
 pub fn read_rule(section: &mut Section<'_>) -> Option<Rule> {
     section.exactly_one(&["allow", "hold", "deny"]);
     let about = |what: &str| format!("What {what}: a pattern, or a list of patterns.");
     let said = [
         (Decision::Allow, section.key("allow", &about("may be done"), Many(PATTERN))),
-        (Decision::Hold, section.key("hold", &about("needs a person's word first"), Many(PATTERN))),
+        (Decision::Hold, section.key("hold", &about("needs approval first"), Many(PATTERN))),
         (Decision::Deny, section.key("deny", &about("is refused"), Many(PATTERN))),
     ];
     let except = section.key("except", "What the rule is not about.", AtLeastOne(PATTERN));
@@ -127,7 +152,7 @@ pub fn read_rule(section: &mut Section<'_>) -> Option<Rule> {
         section.key("triggers", "Counts only in runs started so.", AtLeastOne(Word(TRIGGERS)));
     let tiers = section.key(
         "tiers",
-        "Counts only for runs of people of these tiers.",
+        "Counts only for runs by actors of these tiers.",
         AtLeastOne(Word(TIERS)),
     );
     let jobs = section.key("jobs", "Counts only in these jobs, by name.", AtLeastOne(Text));
@@ -148,16 +173,15 @@ pub fn read_rule(section: &mut Section<'_>) -> Option<Rule> {
     let (Some((decision, patterns)), None) = (said.next(), said.next()) else { return None };
     let patterns: Vec<Written> = patterns.into_iter().map(Written::from).collect();
     if protected && decision != Decision::Allow {
-        let told = Told::from(
-            "`protected` opens protected paths and stands only beside `allow`".to_owned(),
-        );
-        section.wrong(section.place_of("protected"), told);
+        let why =
+            Rejection::from("`protected` opens protected paths and stands only beside `allow`");
+        section.wrong(section.place_of("protected"), why);
     }
     if protected && patterns.iter().any(|written| is_path_with_wildcard(&written.pattern)) {
-        let told = Told::from(
-            "a rule with `protected: true` names each path in full, without wildcards".to_owned(),
+        let why = Rejection::from(
+            "a rule with `protected: true` names each path in full, without wildcards",
         );
-        section.wrong(section.place_of("protected"), told);
+        section.wrong(section.place_of("protected"), why);
     }
     let except = except.unwrap_or_default().into_iter().map(Written::from).collect();
     Some(Rule { decision, patterns, except, reason, narrowing, protected })

@@ -11,7 +11,8 @@ use crate::ceiling::Ceilings;
 use crate::glob::PathGlob;
 use crate::intent::Publication;
 use crate::urls::pattern::UrlPattern;
-use locum_files::excerpt::Excerpt;
+use locum_files::diagnostic::Diagnostic;
+use locum_files::fields::Mistakes;
 use locum_files::yaml::Place;
 
 /// A policy file's settings, checked; the rules beside them are private to the policy.
@@ -62,11 +63,11 @@ pub struct Triggers {
     pub assign: Option<AssignTrigger>,
     /// People that may start runs in the ways above whatever their tier is, by login.
     pub users: Vec<ListedUser>,
-    /// Names of jobs that the clock may start.
+    /// Names of jobs that the schedule may start.
     pub schedule_jobs: Vec<String>,
     /// Tiers that may start a run by `workflow_dispatch`.
     pub dispatch_tiers: Vec<Tier>,
-    /// Tiers of people that may approve or deny held calls.
+    /// Tiers that may approve or deny held calls.
     pub approve_tiers: Vec<Tier>,
     /// Bots that may start runs, by login. Never a wildcard.
     pub bots: Vec<String>,
@@ -116,7 +117,7 @@ pub struct LabelTrigger {
 pub struct AssignTrigger {
     /// Who it has to be given to, by login.
     pub login: String,
-    /// Tiers of people who may give it.
+    /// Tiers whose assignment counts.
     pub tiers: Vec<Tier>,
 }
 
@@ -231,7 +232,7 @@ pub struct CommandLimits {
     /// What they may not read of them, and of the repository where it lies there: those with a `!`
     /// before them.
     pub unread: Vec<PathGlob>,
-    /// What commands that go through folders are told to leave out: what no rule lets be read. Made
+    /// What commands that go through folders leave out: what no rule lets be read. Made
     /// from rules, protected paths and ignore files.
     pub unseen: Arc<[PathGlob]>,
 }
@@ -442,23 +443,24 @@ pub enum Form {
 
 /// Every mistake found in a policy file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", .0.iter().map(|error| error.to_string()).collect::<Vec<_>>().join("\n"))]
-pub struct PolicyErrors(pub Vec<PolicyError>);
+#[error("{}", .0.iter().map(line_of).collect::<Vec<_>>().join("\n"))]
+pub struct PolicyErrors(pub Vec<Diagnostic>);
 
-/// One mistake in a policy file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("policy `{origin}`:{line}:{column}: {message}{}", .hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default())]
-pub struct PolicyError {
-    /// The file.
-    pub origin: String,
-    /// Its line, counted from 1; 0 when the whole file is meant.
-    pub line: u32,
-    /// Its column, counted from 1.
-    pub column: u32,
-    /// What is wrong.
-    pub message: String,
-    /// What to do.
-    pub hint: Option<String>,
-    /// The line it is on.
-    pub excerpt: Option<Excerpt>,
+impl PolicyErrors {
+    /// Ends the reading of a file.
+    ///
+    /// # Errors
+    /// What was collected, when it is anything.
+    pub(crate) fn none_in(mistakes: Mistakes, text: &str, origin: &str) -> Result<(), Self> {
+        if mistakes.0.is_empty() {
+            return Ok(());
+        }
+        Err(Self(Mistakes(mistakes.finish(text)).in_file(origin)))
+    }
+}
+
+fn line_of(mistake: &Diagnostic) -> String {
+    let Diagnostic { origin, place, message, hint, .. } = mistake;
+    let hint = hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    format!("policy `{origin}`:{place}: {message}{hint}")
 }

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use locum_base::path::RepoPath;
 
-/// What the policy says; the worst of several wins.
+/// What the policy says; the strictest of several wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// Go on.
+    /// It may happen.
     Allow,
-    /// A person has to say yes first.
+    /// It needs approval first.
     Hold,
-    /// No.
+    /// It may not happen.
     Deny,
 }
 
@@ -34,7 +34,7 @@ pub struct Verdict {
     pub cause: Cause,
 }
 
-/// What decided. Code looks at the variant; the words in it are for people and never read back.
+/// What decided. Code looks at the variant; the words in it are for readers and never parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A rule of the file.
@@ -81,7 +81,7 @@ pub enum Cause {
         /// What decided on the file.
         cause: Box<Self>,
     },
-    /// The command is more complex than `commands.max_complexity` lets pass without a person.
+    /// The command is more complex than `commands.max_complexity` lets pass without approval.
     Complexity {
         /// The measure and the limit, in words.
         said: String,
@@ -233,7 +233,7 @@ pub struct RuleRef {
     pub line: u32,
 }
 
-/// Told when an act is not allowed.
+/// Why an act is not allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{decision:?}: {}", verdicts.iter().map(|verdict| format!("{}: {}", verdict.intent, verdict.reason())).collect::<Vec<_>>().join("; "))]
 pub struct Refusal {

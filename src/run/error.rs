@@ -3,9 +3,8 @@
 
 use crate::config::source::{ConfigError, ConfigErrors};
 use locum_files::diagnostic::Diagnostic;
-use locum_files::yaml::{Mistake, Place};
-use locum_modes::loader::{ModeError, ModeErrors};
-use locum_policy::schema::{PolicyError, PolicyErrors};
+use locum_modes::loader::ModeErrors;
+use locum_policy::schema::PolicyErrors;
 
 /// Why a command or a run could not do its work; every mistake found, not only the first.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,16 +40,8 @@ impl RunError {
 
     /// Returns the mistakes of a file as one error.
     #[must_use]
-    pub fn file(origin: &str, mistakes: Vec<Mistake>) -> Self {
-        mistakes
-            .into_iter()
-            .map(|Mistake { place, message, hint, excerpt }| Diagnostic {
-                place,
-                hint,
-                excerpt,
-                ..diagnostic(origin, message)
-            })
-            .collect()
+    pub fn file(origin: &str, mistakes: Vec<Diagnostic>) -> Self {
+        mistakes.into_iter().map(|mistake| mistake.in_file(origin)).collect()
     }
 
     /// Returns the same error with advice on its last diagnostic.
@@ -108,31 +99,19 @@ impl From<ConfigError> for RunError {
 
 impl From<PolicyErrors> for RunError {
     fn from(errors: PolicyErrors) -> Self {
-        errors.0.into_iter().map(of_policy).collect()
+        errors.0.into_iter().collect()
     }
 }
 
 impl From<ModeErrors> for RunError {
     fn from(errors: ModeErrors) -> Self {
-        errors.0.into_iter().map(of_mode).collect()
+        errors.0.into_iter().collect()
     }
 }
 
 fn of_config(error: ConfigError) -> Diagnostic {
     let ConfigError { place, message, hint, excerpt } = error;
     Diagnostic { hint, excerpt, ..diagnostic(place, message) }
-}
-
-fn of_policy(error: PolicyError) -> Diagnostic {
-    let PolicyError { origin, line, column, message, hint, excerpt } = error;
-    Diagnostic { place: Place { line, column }, hint, excerpt, ..diagnostic(origin, message) }
-}
-
-/// Returns a mistake of a mode file.
-#[must_use]
-pub fn of_mode(error: ModeError) -> Diagnostic {
-    let ModeError { origin, line, column, path, message, hint, excerpt } = error;
-    Diagnostic { place: Place { line, column }, path, hint, excerpt, ..diagnostic(origin, message) }
 }
 
 #[cfg(test)]

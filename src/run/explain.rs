@@ -14,9 +14,9 @@ use locum_files::fields::nearest;
 use locum_modes::access::{self, Offer, Purpose};
 use locum_modes::{Mode, ModeSet};
 use locum_policy::Policy;
-use locum_policy::explain::Explanation;
 use locum_policy::intent::{Act, Facts, Intent};
-use locum_policy::nearest::Nearest;
+use locum_policy::lint::explain::{Explanation, explain};
+use locum_policy::lint::nearest::Nearest;
 use locum_policy::question::{Asked, Question};
 use locum_policy::verdict::{Decision, RuleRef, Verdict};
 use locum_sandbox::Sandbox;
@@ -121,7 +121,7 @@ impl Explainer {
                 explanations: vec![self.mode_not_allowed(question, &facts.mode)],
             }),
             Asked::Intent(intent) => {
-                Ok(Answer { call: None, explanations: vec![self.policy.explain(intent, &facts)] })
+                Ok(Answer { call: None, explanations: vec![explain(&self.policy, intent, &facts)] })
             }
             Asked::Call(call) => {
                 let workspace = self
@@ -170,7 +170,7 @@ impl Explainer {
     }
 
     fn of_intents(&self, intents: &[Intent], facts: &Facts) -> Vec<Explanation> {
-        intents.iter().map(|intent| self.policy.explain(intent, facts)).collect()
+        intents.iter().map(|intent| explain(&self.policy, intent, facts)).collect()
     }
 
     fn context<'a>(&'a self, workspace: &'a Workspace, mode: &'a Mode) -> ToolContext<'a> {

@@ -12,10 +12,12 @@ use crate::run::first_message::Words;
 use locum_agent::tools::dispatch;
 use locum_agent::tools::tool::ToolEffect;
 use locum_base::tool::ToolName;
+use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Mistakes;
+use locum_files::rejection::Rejection;
 use locum_files::section::{Group, Section};
-use locum_files::shape::{Checked, List, Object, Only, Text, Told, Word};
-use locum_files::yaml::{Document, Mistake};
+use locum_files::shape::{Checked, List, Object, Only, Text, Word};
+use locum_files::yaml::Document;
 
 /// Most steps of one job.
 pub const STEPS_LIMIT: usize = 100;
@@ -148,7 +150,7 @@ impl Job {
     ///
     /// # Errors
     /// Every mistake at once.
-    pub fn parse(name: &str, text: &str) -> Result<Self, Vec<Mistake>> {
+    pub fn parse(name: &str, text: &str) -> Result<Self, Vec<Diagnostic>> {
         let document = Document::parse(text);
         let mut mistakes = Mistakes(document.mistakes);
         let job = document.root.as_ref().and_then(|root| {
@@ -199,7 +201,7 @@ const SCHEDULE: Checked<Schedule> = Checked {
     parse: |text| {
         let hint =
             "five fields in UTC: minute hour day-of-month month day-of-week, as in `0 3 * * 1`";
-        Schedule::parse(text).map_err(|message| Told::from(message).hint(hint))
+        Schedule::parse(text).map_err(|message| Rejection::from(message).hint(hint))
     },
     write: None,
     pattern: r"^\s*(\S+\s+){4}\S+\s*$|^\s*@\w+\s*$",
@@ -218,10 +220,8 @@ fn read_step(section: &mut Section<'_>) -> Option<Step> {
     let tool = section.key("tool", "A tool that is called, in place of `run`.", Word(&words));
     let arguments = section.key("args", "The tool's arguments.", Object);
     if section.has("run") && section.has("args") {
-        section.wrong(
-            section.place_of("args"),
-            Told::from("`args` stands only beside `tool`".to_owned()),
-        );
+        section
+            .wrong(section.place_of("args"), Rejection::from("`args` stands only beside `tool`"));
     }
     match (command, tool) {
         (Some(command), None) => Some(Step {

@@ -26,6 +26,7 @@ use locum_modes::prompts::Standing;
 use locum_modes::{Mode, ModeModel, ModeSet, ModelNeed};
 use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
+use locum_policy::lint::risks::accepted_risks;
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
 use locum_sandbox::env::clean_env;
@@ -184,7 +185,7 @@ pub fn prepare(
         modes: runnable,
         rules: standing.rules.iter().map(|rule| rule.path.clone()).collect(),
         allowed: policy.summary_lines(&slug, |_| true),
-        risks: policy.accepted_risks().iter().map(ToString::to_string).collect(),
+        risks: accepted_risks(&policy).iter().map(ToString::to_string).collect(),
         notes: std::mem::take(&mut models.notes),
         facts,
     };

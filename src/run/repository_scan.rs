@@ -12,7 +12,8 @@ use std::path::Path;
 use ignore::WalkBuilder;
 
 use locum_base::path::RepoPath;
-use locum_policy::starter::{OwnMode, Survey, is_read};
+use locum_policy::starter::is_read;
+use locum_policy::starter::survey::{OwnMode, Survey};
 
 /// Most files looked at.
 const FILES_LIMIT: usize = 50_000;

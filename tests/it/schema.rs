@@ -170,7 +170,7 @@ fn refusals(name: SchemaWord, text: &str) -> Vec<String> {
         SchemaWord::Modes => {
             let source = ModeSource::Project { file: ".locum/modes.yml".to_owned() };
             let said = loader::parse(text, &source).err().map_or_else(Vec::new, |errors| {
-                errors.0.iter().map(ToString::to_string).collect::<Vec<_>>()
+                errors.0.iter().map(|error| error.message.clone()).collect::<Vec<_>>()
             });
             // That slugs and groups stand once is beyond a schema.
             said.into_iter().filter(|line| !line.ends_with("twice")).collect()

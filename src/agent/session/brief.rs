@@ -15,9 +15,9 @@ use locum_modes::prompts::skills::Skill;
 use locum_modes::prompts::{self, PromptFacts, Standing};
 use locum_modes::{Group, Mode, ModeSet, WayIn};
 use locum_policy::Policy;
-use locum_policy::explain::UseKind;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::pattern::RESOURCE;
+use locum_policy::summary::UseKind;
 use locum_policy::verdict::Decision;
 
 /// What a model in one mode is sent beside the conversation.

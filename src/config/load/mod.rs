@@ -15,8 +15,9 @@ use crate::config::environment::Environment;
 use crate::config::keys::{self, KEYS, Scope};
 use crate::config::settings::{ForgeSettings, SetValue, Settings, Values};
 use crate::config::source::{ConfigError, ConfigErrors, Layer, Source};
+use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::{Mistakes, nearest};
-use locum_files::yaml::{Document, Mistake, Node, Place, Value as YamlValue};
+use locum_files::yaml::{Document, Node, Place, Value as YamlValue};
 
 /// Start of the variables that are settings.
 const PREFIX: &str = "LOCUM_";
@@ -333,7 +334,7 @@ fn variable_of(key: &str) -> String {
     format!("{PREFIX}{}", key.replace('.', "__").to_ascii_uppercase())
 }
 
-fn in_file(origin: &str, mistake: Mistake) -> ConfigError {
+fn in_file(origin: &str, mistake: Diagnostic) -> ConfigError {
     let place = if mistake.place.line == 0 {
         origin.to_owned()
     } else {

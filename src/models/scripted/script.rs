@@ -9,10 +9,12 @@ use base64::engine::general_purpose::STANDARD;
 
 use locum_base::chat::{StopReason, Usage};
 use locum_base::image::Image;
+use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Mistakes;
+use locum_files::rejection::Rejection;
 use locum_files::section::{Group, Section};
-use locum_files::shape::{Checked, Count, List, Many, Object, Only, Text, Told, Word};
-use locum_files::yaml::{Document, Mistake, Place};
+use locum_files::shape::{Checked, Count, List, Many, Object, Only, Text, Word};
+use locum_files::yaml::{Document, Place};
 
 /// Most tasks of a script.
 const TASKS_LIMIT: usize = 1000;
@@ -26,8 +28,8 @@ const IMAGES_LIMIT: usize = 20;
 const IN_BASE64: Checked<Image> = Checked {
     parse: |text| {
         let bytes = STANDARD.decode(text.split_ascii_whitespace().collect::<String>());
-        let bytes = bytes.map_err(|_| Told::from("it is not base64".to_owned()))?;
-        Image::measure(&bytes).map_err(|error| Told::from(format!("it {error}")))
+        let bytes = bytes.map_err(|_| Rejection::from("it is not base64"))?;
+        Image::measure(&bytes).map_err(|error| Rejection::from(format!("it {error}")))
     },
     write: None,
     pattern: "^[A-Za-z0-9+/\\s]+={0,2}\\s*$",
@@ -117,10 +119,10 @@ pub struct ScriptErrors {
     /// The file.
     pub file: String,
     /// The mistakes, in order of place.
-    pub mistakes: Vec<Mistake>,
+    pub mistakes: Vec<Diagnostic>,
 }
 
-fn told(file: &str, mistake: &Mistake) -> String {
+fn told(file: &str, mistake: &Diagnostic) -> String {
     let hint = mistake.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
     format!(
         "script `{file}`:{}:{}: {}{hint}",
@@ -225,8 +227,7 @@ fn read_turn(section: &mut Section<'_>) -> ScriptTurn {
     if section.has("fail") && REPLY_KEYS.iter().any(|key| section.has(key)) {
         section.wrong(
             section.place_of("fail"),
-            Told::from("a turn with `fail` has no reply".to_owned())
-                .hint("take out what else it says"),
+            Rejection::from("a turn with `fail` has no reply").hint("take out what else it says"),
         );
     }
     section.at_least_one(
@@ -274,7 +275,7 @@ fn read_call(section: &mut Section<'_>) -> ScriptCall {
     if section.has("args") && section.has("raw") {
         section.wrong(
             section.place_of("raw"),
-            Told::from("a call has `args` or `raw`, not both".to_owned()),
+            Rejection::from("a call has `args` or `raw`, not both"),
         );
     }
     let arguments = args.map(|args| args.to_string()).or(raw).unwrap_or_else(|| "{}".to_owned());

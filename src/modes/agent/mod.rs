@@ -11,11 +11,12 @@ mod sections;
 pub mod tools;
 
 use crate::agent::rights::Rights;
-use crate::loader::{ModeError, ModeErrors};
+use crate::loader::ModeErrors;
 use crate::places::AGENTS_FILE;
 use crate::{Mode, ModeModel, ModeSource, ModelNeed, Temperature, WayIn};
+use locum_files::diagnostic::Diagnostic;
 use locum_files::front_matter;
-use locum_files::yaml::{Mistake, Node, Place, Value};
+use locum_files::yaml::{Node, Place, Value};
 
 /// What an agent file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub struct AgentFile {
     /// Slugs it switches off, wherever they are defined.
     pub disabled: Vec<String>,
     /// What it says without effect.
-    pub warnings: Vec<ModeError>,
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Keys of a head that mean something to another program only.
@@ -145,14 +146,14 @@ pub struct ToolsLeft {
     /// `None` where it takes nothing away.
     pub rights: Option<Rights>,
     /// Words without effect.
-    pub warnings: Vec<ModeError>,
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Reads the `allowed-tools` of a slash command, in the words agent files have.
 ///
 /// # Errors
 /// Every mistake at once; without the line it is on.
-pub fn parse_allowed_tools(node: &Node, source: &ModeSource) -> Result<ToolsLeft, Vec<ModeError>> {
+pub fn parse_allowed_tools(node: &Node, source: &ModeSource) -> Result<ToolsLeft, Vec<Diagnostic>> {
     let mut reader = AgentReader { source, errors: Vec::new(), file: AgentFile::default() };
     let rights = reader.left_by_command(node);
     if reader.errors.is_empty() {
@@ -164,7 +165,7 @@ pub fn parse_allowed_tools(node: &Node, source: &ModeSource) -> Result<ToolsLeft
 
 struct AgentReader<'a> {
     source: &'a ModeSource,
-    errors: Vec<ModeError>,
+    errors: Vec<Diagnostic>,
     file: AgentFile,
 }
 
@@ -326,7 +327,7 @@ impl AgentReader<'_> {
         }
     }
 
-    fn mistake(&mut self, mistake: Mistake) {
+    fn mistake(&mut self, mistake: Diagnostic) {
         self.wrong(mistake.place, "", mistake.message, mistake.hint);
     }
 
@@ -340,17 +341,10 @@ impl AgentReader<'_> {
         self.file.warnings.push(warning);
     }
 
-    fn said(&self, place: Place, path: &str, message: String, hint: Option<String>) -> ModeError {
+    fn said(&self, place: Place, path: &str, message: String, hint: Option<String>) -> Diagnostic {
         let origin = self.source.file().unwrap_or(AGENTS_FILE).to_owned();
-        ModeError {
-            origin,
-            line: place.line,
-            column: place.column,
-            path: path.to_owned(),
-            message,
-            hint,
-            excerpt: None,
-        }
+        let path = path.to_owned();
+        Diagnostic { origin, path, hint, ..Diagnostic::new(place, message) }
     }
 }
 

@@ -255,9 +255,8 @@ impl AgentReader<'_> {
     }
 
     fn permissions(&mut self, node: &Node, rights: &mut Rights) {
-        if let Some(word) = node.text() {
-            self.permission("*", node.place, "*", word, rights);
-            return;
+        if node.text().is_some() {
+            return self.permission("*", "*", node, rights);
         }
         let Some(entries) = node.entries() else {
             self.wrong(
@@ -269,45 +268,25 @@ impl AgentReader<'_> {
             return;
         };
         for entry in entries {
-            let path = format!("permission.{}", entry.key);
-            match (&entry.node.value, entry.node.entries()) {
-                (Value::Text(action), _) => {
-                    self.permission(&entry.key, entry.node.place, "*", action, rights)
-                }
-                (_, Some(patterns)) => {
+            match entry.node.entries() {
+                Some(patterns) => {
                     for pattern in patterns {
-                        match pattern.node.text() {
-                            Some(action) => self.permission(
-                                &entry.key,
-                                pattern.node.place,
-                                &pattern.key,
-                                action,
-                                rights,
-                            ),
-                            None => self.no_action(pattern.node.place, &path, pattern.node.kind()),
-                        }
+                        self.permission(&entry.key, &pattern.key, &pattern.node, rights);
                     }
                 }
-                (_, None) => self.no_action(entry.node.place, &path, entry.node.kind()),
+                None => self.permission(&entry.key, "*", &entry.node, rights),
             }
         }
     }
 
-    fn permission(
-        &mut self,
-        name: &str,
-        place: Place,
-        pattern: &str,
-        word: &str,
-        rights: &mut Rights,
-    ) {
-        let action = match word {
-            "allow" => Action::Allow,
-            "ask" => Action::Ask,
-            "deny" => Action::Deny,
-            other => {
-                return self.no_action(place, &format!("permission.{name}"), &format!("`{other}`"));
-            }
+    fn permission(&mut self, name: &str, pattern: &str, said: &Node, rights: &mut Rights) {
+        let path = format!("permission.{name}");
+        let action = match said.text() {
+            Some("allow") => Action::Allow,
+            Some("ask") => Action::Ask,
+            Some("deny") => Action::Deny,
+            Some(other) => return self.no_action(said.place, &path, &format!("`{other}`")),
+            None => return self.no_action(said.place, &path, said.kind()),
         };
         let about: Vec<Permission> = match PERMISSIONS.iter().find(|(known, _)| *known == name) {
             Some((_, permission)) => vec![*permission],
@@ -318,7 +297,7 @@ impl AgentReader<'_> {
                     peers.into_iter().chain([name]).filter_map(ToolName::find).collect();
                 if tools.is_empty() && !NOT_HERE.contains(&name) {
                     let message = format!("permission `{name}` has no effect");
-                    self.warn(place, &format!("permission.{name}"), message, None);
+                    self.warn(said.place, &path, message, None);
                 } else if action == Action::Deny {
                     rights.limits.never.extend(tools);
                 }

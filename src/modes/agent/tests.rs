@@ -109,11 +109,8 @@ fn mistakes_have_their_place() {
     let check = |head: &str, expected: &[&str]| {
         let text = format!("---\n{head}\n---\nYou are A.\n");
         let errors = parse(&text, "a", &source()).unwrap_err();
-        let found: Vec<String> = errors
-            .0
-            .iter()
-            .map(|error| format!("{}:{} {}", error.line, error.column, error.path))
-            .collect();
+        let found: Vec<String> =
+            errors.0.iter().map(|error| format!("{} {}", error.place, error.path)).collect();
         assert_eq!(found, expected, "{head}");
     };
     check(
@@ -146,7 +143,7 @@ fn sections_describe_an_agent() {
         "You fix *things*.\n```\n# no heading\n```\n\n## Context\n\n- TypeScript"
     );
     assert_eq!(groups(mode), [Group::Read, Group::Command]);
-    assert_eq!(file.warnings.iter().map(|warning| warning.line).collect::<Vec<_>>(), [12]);
+    assert_eq!(file.warnings.iter().map(|warning| warning.place.line).collect::<Vec<_>>(), [12]);
     let agents = parse_agents_file(
         &format!("Words.\n{text}\n# Other\n\n## Instructions\nHow to build.\n"),
         &source(),

@@ -14,50 +14,32 @@ mod more;
 use crate::loader::clean::{clean, json};
 use crate::schema::TOP_KEY;
 use crate::{Mode, ModeSource};
+use locum_files::diagnostic::Diagnostic;
 use locum_files::excerpt::Excerpt;
-use locum_files::yaml::{Document, MISTAKE_LIMIT, Mistake, Node, Place, Value};
+use locum_files::yaml::{Document, MISTAKE_LIMIT, Node, Place, Value};
 
 /// A group that mode files may still name and that gives nothing any more.
 const DEPRECATED_GROUP: &str = "browser";
 
 /// Every mistake found in a mode file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", .0.iter().map(|error| error.to_string()).collect::<Vec<_>>().join("\n"))]
-pub struct ModeErrors(pub Vec<ModeError>);
+#[error("{}", .0.iter().map(line_of).collect::<Vec<_>>().join("\n"))]
+pub struct ModeErrors(pub Vec<Diagnostic>);
 
-/// One mistake in a mode file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("modes `{origin}`:{line}:{column}: {}{message}", if path.is_empty() { String::new() } else { format!("{path}: ") })]
-pub struct ModeError {
-    /// The file.
-    pub origin: String,
-    /// Its line, counted from 1; 0 when the whole file is meant.
-    pub line: u32,
-    /// Its column, counted from 1.
-    pub column: u32,
-    /// Where in the file's data: `customModes.0.groups`. Empty when the file could not be read as
-    /// data.
-    pub path: String,
-    /// What is wrong.
-    pub message: String,
-    /// What to do.
-    pub hint: Option<String>,
-    /// The line it is on.
-    pub excerpt: Option<Excerpt>,
+fn line_of(error: &Diagnostic) -> String {
+    let Diagnostic { origin, place, path, message, .. } = error;
+    let colon = if path.is_empty() { "" } else { ": " };
+    format!("modes `{origin}`:{place}: {path}{colon}{message}")
 }
 
 impl ModeErrors {
     /// Returns the mistakes of one text for people: in order of place, each with its line, a
     /// bounded number of them.
     #[must_use]
-    pub fn of(mut errors: Vec<ModeError>, text: &str) -> Self {
-        errors.sort_by_key(|error| (error.line, error.column));
+    pub fn of(mut errors: Vec<Diagnostic>, text: &str) -> Self {
+        errors.sort_by_key(|error| error.place);
         errors.truncate(MISTAKE_LIMIT);
-        let places: Vec<Place> =
-            errors.iter().map(|error| Place { line: error.line, column: error.column }).collect();
-        for (error, excerpt) in errors.iter_mut().zip(Excerpt::of_places(text, &places)) {
-            error.excerpt = excerpt;
-        }
+        Excerpt::attach(&mut errors, text);
         Self(errors)
     }
 }
@@ -68,9 +50,9 @@ pub struct ModeFile {
     /// Its modes, in the file's order.
     pub modes: Vec<Mode>,
     /// What it says without effect: dropped keys and groups, or modes where none are looked for.
-    pub warnings: Vec<ModeError>,
+    pub warnings: Vec<Diagnostic>,
     /// Mistakes that were put up with, because the reading was lenient.
-    pub dropped: Vec<ModeError>,
+    pub dropped: Vec<Diagnostic>,
     /// Slugs of modes with such mistakes. They name no mode at all, not even one of another file
     /// that these would have replaced.
     pub lost: Vec<String>,
@@ -158,7 +140,7 @@ struct Reader<'a> {
     source: &'a ModeSource,
     dialect: Dialect,
     strictness: Strictness,
-    errors: Vec<ModeError>,
+    errors: Vec<Diagnostic>,
     found: ModeFile,
 }
 
@@ -170,7 +152,7 @@ impl<'a> Reader<'a> {
     /// Returns what was read beside what was found, or every mistake.
     fn done<T>(
         mut self,
-        read: Result<T, Vec<Mistake>>,
+        read: Result<T, Vec<Diagnostic>>,
         text: &str,
     ) -> Result<(T, ModeFile), ModeErrors> {
         let read = read.map_err(|mistakes| {
@@ -185,7 +167,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the text as data: YAML, then JSON where YAML fails.
-    fn document(&self, text: &str) -> Result<Option<Node>, Vec<Mistake>> {
+    fn document(&self, text: &str) -> Result<Option<Node>, Vec<Diagnostic>> {
         let cleaned = match self.dialect {
             Dialect::Locum => text.to_owned(),
             Dialect::Yaml | Dialect::YamlOrJson | Dialect::Kilo => clean(text),
@@ -297,17 +279,10 @@ impl<'a> Reader<'a> {
         self.found.warnings.push(warning);
     }
 
-    fn said(&self, place: Place, path: &str, message: String, hint: Option<String>) -> ModeError {
-        let origin = self.source.file().unwrap_or("built-in");
-        ModeError {
-            origin: origin.to_owned(),
-            line: place.line,
-            column: place.column,
-            path: path.to_owned(),
-            message,
-            hint,
-            excerpt: None,
-        }
+    fn said(&self, place: Place, path: &str, message: String, hint: Option<String>) -> Diagnostic {
+        let origin = self.source.file().unwrap_or("built-in").to_owned();
+        let path = path.to_owned();
+        Diagnostic { origin, path, hint, ..Diagnostic::new(place, message) }
     }
 }
 
@@ -325,277 +300,4 @@ fn is_nothing(node: &Node) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{ModeErrors, Strictness, parse, parse_file};
-    use crate::{Group, Looks, ModeSource};
-    use locum_base::tool::ToolName;
-    use pretty_assertions::assert_eq;
-
-    fn source(file: &str) -> ModeSource {
-        ModeSource::Project { file: file.to_owned() }
-    }
-
-    /// Reads `fields` as those of one mode in a file; expects the slugs, or each mistake's line,
-    /// column and path.
-    fn check(file: &str, text: &str, expected: Result<&[&str], &[&str]>) {
-        let found = match parse(text, &source(file)) {
-            Ok(modes) => Ok(modes.into_iter().map(|mode| mode.slug).collect::<Vec<_>>()),
-            Err(ModeErrors(errors)) => Err(errors
-                .iter()
-                .map(|error| format!("{}:{} {}", error.line, error.column, error.path))
-                .collect()),
-        };
-        let owned =
-            |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        assert_eq!(
-            found,
-            expected.map(owned).map_err(owned),
-            "{file}: {}",
-            text.chars().take(200).collect::<String>()
-        );
-    }
-
-    fn mode(fields: &str) -> String {
-        format!("customModes:\n  - slug: a\n    name: A\n    roleDefinition: R\n{fields}")
-    }
-
-    #[test]
-    fn finds_every_mistake_with_its_place() {
-        check(
-            ".roomodes",
-            "customModes:\n  - slug: a b\n    name: ''\n    groups: [read, [edit, {fileRegex: \
-             '['}], read]\n  - slug: 7\n    name: B\n    roleDefinition: ~\n    groups: [Edit]\n",
-            Err(&[
-                "2:5 customModes.0.roleDefinition",
-                "2:11 customModes.0.slug",
-                "3:11 customModes.0.name",
-                "4:39 customModes.0.groups.1.1.fileRegex",
-                "4:46 customModes.0.groups",
-                "5:11 customModes.1.slug",
-                "7:21 customModes.1.roleDefinition",
-                "8:14 customModes.1.groups.0",
-            ]),
-        );
-    }
-
-    #[test]
-    fn slugs_must_differ_and_case_counts() {
-        let two = |other: &str| {
-            format!(
-                "{}  - {{slug: {other}, name: B, roleDefinition: R, groups: []}}\n",
-                mode("    groups: []\n")
-            )
-        };
-        check(".roomodes", &two("A"), Ok(&["a", "A"]));
-        check(".roomodes", &two("a"), Err(&["6:5 customModes"]));
-    }
-
-    #[test]
-    fn knows_the_forms_of_a_group() {
-        for groups in [
-            "[]",
-            "[read, edit]",
-            "[[edit, {}]]",
-            "[[edit, {fileRegex: '', description: x}], read]",
-            "[browser, [browser, {}], modes]",
-        ] {
-            check(".roomodes", &mode(&format!("    groups: {groups}\n")), Ok(&["a"]));
-        }
-        for (groups, place) in [
-            ("[[edit]]", "5:14 customModes.0.groups.0"),
-            ("[[edit, {}, {}]]", "5:14 customModes.0.groups.0"),
-            ("[{edit: {}}]", "5:14 customModes.0.groups.0"),
-            ("[browser, nope]", "5:23 customModes.0.groups.0"),
-            ("[[edit, {fileRegex: 1}]]", "5:21 customModes.0.groups.0"),
-            ("read", "5:13 customModes.0.groups"),
-            ("[read, [read, {}]]", "5:20 customModes.0.groups"),
-        ] {
-            check(".roomodes", &mode(&format!("    groups: {groups}\n")), Err(&[place]));
-        }
-    }
-
-    #[test]
-    fn our_own_files_are_read_strictly() {
-        let with_extras =
-            mode("    groups: [browser]\n    iconName: x\n    customInstruction: y\n");
-        check(".roomodes", &with_extras, Ok(&["a"]));
-        check(
-            ".locum/modes.yml",
-            &with_extras,
-            Err(&["5:14 customModes.0.groups.0", "7:5 customModes.0.customInstruction"]),
-        );
-        check(".locum/modes.yml", "modes: []\n", Err(&["1:1 modes"]));
-        check(".locum/modes.yml", "- slug: a\n", Err(&["1:1 customModes"]));
-        check(".locum/modes.yml", "", Ok(&[]));
-        let restricted =
-            |group: &str| mode(&format!("    groups:\n      - [{group}, {{fileRegex: x}}]\n"));
-        check(".locum/modes.yml", &restricted("edit"), Ok(&["a"]));
-        check(
-            ".locum/modes.yml",
-            &restricted("read"),
-            Err(&["6:16 customModes.0.groups.0.1.fileRegex"]),
-        );
-        let errors = parse(&with_extras, &source(".locum/modes.yml")).unwrap_err();
-        assert_eq!(errors.0[1].hint.as_deref(), Some("did you mean `customInstructions`?"));
-        let expected = "modes `.locum/modes.yml`:7:5: customModes.0.customInstruction: unknown \
-                        key `customInstruction`";
-        assert_eq!(errors.0[1].to_string(), expected);
-    }
-
-    #[test]
-    fn cleans_typography_in_the_peers_files_only() {
-        let text = "customModes:\n  - slug: a\u{2013}b\n    \
-                    name:\u{a0}\u{201c}A\u{200b}\u{201d}\n    roleDefinition: it\u{2019}s\n    \
-                    groups: []\n";
-        let modes = parse(text, &source(".roomodes")).unwrap();
-        assert_eq!(
-            (modes[0].slug.as_str(), modes[0].name.as_str(), modes[0].role_definition.as_str()),
-            ("a-b", "A", "it's")
-        );
-        let own = mode("    groups: []\n    description: a \u{2013} b\n");
-        assert_eq!(
-            parse(&own, &source(".locum/modes.yml")).unwrap()[0].description.as_deref(),
-            Some("a \u{2013} b")
-        );
-    }
-
-    #[test]
-    fn reads_json_with_tabs_and_still_knows_places() {
-        let json = |slug: &str| {
-            format!(
-                "{{\n\t\"customModes\": [\n\t\t{{\"slug\": \"{slug}\", \"name\": \"N\", \
-                 \"roleDefinition\": \"R\\u2019\", \"groups\": []}}\n\t]\n}}"
-            )
-        };
-        for file in [".roomodes", "custom_modes.yaml", ".kilocodemodes"] {
-            check(file, &json("a"), Ok(&["a"]));
-            check(file, &json("a b"), Err(&["3:12 customModes.0.slug"]));
-        }
-    }
-
-    #[test]
-    fn falls_back_to_json_only_where_the_peers_do() {
-        let text = "{\"customModes\": [{\"slug\": \"a\", \"name\": \"N\", \"roleDefinition\": \
-                    \"say \u{201c}x\u{201d}\", \"groups\": []}]}";
-        check(".roomodes", text, Ok(&["a"]));
-        check("custom_modes.yaml", text, Err(&["1:69 "]));
-    }
-
-    #[test]
-    fn says_what_has_no_effect() {
-        let warnings = |text: &str| -> Vec<String> {
-            let file = parse_file(text, &source(".roomodes"), Strictness::Strict).unwrap();
-            file.warnings
-                .iter()
-                .map(|warning| format!("{}:{} {}", warning.line, warning.column, warning.path))
-                .collect()
-        };
-        assert_eq!(warnings(&mode("    groups: []\n    source: global\n")), Vec::<String>::new());
-        assert_eq!(
-            warnings(&mode("    groups: [browser]\n    model: x\n")),
-            ["6:5 customModes.0.model", "5:14 customModes.0.groups"]
-        );
-        assert_eq!(warnings("- slug: a\n"), ["1:1 "]);
-        assert_eq!(warnings(""), Vec::<String>::new());
-    }
-
-    #[test]
-    fn knows_the_second_vocabulary() {
-        let text = "customModes:\n  - slug: a\n    name: A\n    role: R of {{ team }}\n    tools: [read, {name: edit, tools: [apply_diff]}, mcp]\n    groupName: G\n    icon: i\n    systemPrompt: S\n    allowedFilePaths: ['^src/']\n    disallowedFilePaths: ['\\.lock$']\n    customRules: [r1, r2]\n    variables: {team: Core, n: 3}\n    apiProvider: openai\n    apiModel: m\n    apiBase: https://a.example/v1\n    highlightRange: [0, 1]\n";
-        for file in [".locum/modes.yml", ".roomodes", ".kilocodemodes"] {
-            let read = parse_file(text, &source(file), Strictness::Strict).unwrap();
-            let mode = &read.modes[0];
-            assert_eq!(mode.filled(&mode.role_definition), "R of Core");
-            assert_eq!(
-                mode.groups.iter().map(|entry| entry.group).collect::<Vec<_>>(),
-                [Group::Read, Group::Edit, Group::Mcp]
-            );
-            let only = mode.tool_limits.only.clone().unwrap();
-            assert!(
-                only.contains(&ToolName::ApplyDiff)
-                    && only.contains(&ToolName::ReadFile)
-                    && !only.contains(&ToolName::WriteToFile)
-            );
-            assert_eq!((mode.file_limits.allowed.len(), mode.file_limits.disallowed.len()), (1, 1));
-            assert_eq!(mode.rules, ["r1", "r2"]);
-            assert_eq!(mode.looks, Looks { group: Some("G".into()), icon: Some("i".into()) });
-            let model = mode.model.as_ref().unwrap();
-            assert_eq!(
-                (model.name.as_str(), model.base_url.as_deref()),
-                ("m", Some("https://a.example/v1"))
-            );
-            assert_eq!(
-                read.warnings.iter().map(|warning| warning.line).collect::<Vec<_>>(),
-                [16],
-                "{file}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_limit_on_files_is_never_dropped() {
-        for (fields, path) in [
-            ("allowedFilePaths: '^src/'", "5:23 customModes.0.allowedFilePaths"),
-            ("disallowedFilePaths: ['[']", "5:27 customModes.0.disallowedFilePaths.0"),
-            ("allowedFilePaths: [7]", "5:24 customModes.0.allowedFilePaths.0"),
-        ] {
-            check(".roomodes", &mode(&format!("    {fields}\n    groups: []\n")), Err(&[path]));
-        }
-        check(
-            ".roomodes",
-            &mode("    groups: []\n    customRules: x\n    variables: [a]\n    icon: 7\n"),
-            Ok(&["a"]),
-        );
-        check(
-            ".locum/modes.yml",
-            &mode("    groups: []\n    customRules: x\n    variables: [a]\n    icon: 7\n"),
-            Err(&[
-                "6:18 customModes.0.customRules",
-                "7:16 customModes.0.variables",
-                "8:11 customModes.0.icon",
-            ]),
-        );
-        check(
-            ".locum/modes.yml",
-            &mode("    tools: [teleport]\n"),
-            Err(&["5:13 customModes.0.tools.0"]),
-        );
-    }
-
-    #[test]
-    fn a_lenient_reading_keeps_the_good_modes() {
-        let good = "  - {slug: b, name: B, roleDefinition: R, groups: []}\n";
-        let text = format!(
-            "{}{good}  - {{slug: c, groups: []}}\n  - 7\n{good}",
-            mode("    groups: [nope]\n")
-        );
-        let read = parse_file(&text, &source(".roomodes"), Strictness::Lenient).unwrap();
-        assert_eq!(
-            read.modes.iter().map(|mode| mode.slug.as_str()).collect::<Vec<_>>(),
-            Vec::<&str>::new()
-        );
-        assert_eq!(read.lost, ["a", "c", "b"]);
-        assert_eq!(
-            read.dropped.iter().map(|error| error.line).collect::<Vec<_>>(),
-            [5, 7, 7, 8, 9]
-        );
-        let once = text.replace(&format!("  - 7\n{good}"), "");
-        let read = parse_file(&once, &source(".roomodes"), Strictness::Lenient).unwrap();
-        assert_eq!(read.modes.iter().map(|mode| mode.slug.as_str()).collect::<Vec<_>>(), ["b"]);
-    }
-
-    #[test]
-    fn a_kilo_file_may_be_a_list() {
-        let text = "[{\"slug\": \"a\", \"name\": \"A\", \"roleDefinition\": \"R\", \"groups\": \
-                    [\"read\"], \"source\": \"organization\"}]";
-        check(".kilocodemodes", text, Ok(&["a"]));
-        check(".kilocodemodes", &text.replace("\"A\"", "7"), Err(&["1:24 0.name"]));
-        check(".roomodes", text, Ok(&[]));
-    }
-
-    #[test]
-    fn a_huge_file_is_a_mistake_and_not_a_crash() {
-        check(".roomodes", &"# x\n".repeat(3_000_000), Err(&["0:0 "]));
-        check(".roomodes", &format!("customModes: {}", "[".repeat(5_000)), Err(&["1:269 "]));
-    }
-}
+mod tests;

@@ -3,17 +3,18 @@
 //! mistakes; those of other programs are read as there, with warnings.
 
 use crate::prompts::PromptFile;
+use locum_files::diagnostic::Diagnostic;
 use locum_files::excerpt::Excerpt;
 use locum_files::fields;
 use locum_files::front_matter;
-use locum_files::yaml::{Mistake, Node, Place, Value};
+use locum_files::yaml::{Node, Place, Value};
 
 /// Reads the head of one file and collects what is wrong with it.
 pub(crate) struct HeadReader<'f> {
     file: &'f PromptFile,
     is_own: bool,
-    pub(crate) mistakes: Vec<Mistake>,
-    pub(crate) warnings: Vec<Mistake>,
+    pub(crate) mistakes: Vec<Diagnostic>,
+    pub(crate) warnings: Vec<Diagnostic>,
 }
 
 /// Keys that a head may have.
@@ -49,7 +50,7 @@ impl<'f> HeadReader<'f> {
                         mistake.message
                     );
                     self.put_up_with(
-                        Mistake::new(mistake.place, message)
+                        Diagnostic::new(mistake.place, message)
                             .hint("put texts with `: ` into quotes"),
                     );
                 }
@@ -59,7 +60,7 @@ impl<'f> HeadReader<'f> {
             Err(mistake) => {
                 let message =
                     format!("the head cannot be read and counts as text: {}", mistake.message);
-                self.put_up_with(Mistake { message, ..mistake });
+                self.put_up_with(Diagnostic { message, ..mistake });
                 (None, text.trim())
             }
         }
@@ -72,7 +73,7 @@ impl<'f> HeadReader<'f> {
             if keys.read.contains(&key) || keys.passed_over.contains(&key) {
                 continue;
             }
-            let unknown = Mistake::new(entry.key_place, format!("key `{key}` has no effect"));
+            let unknown = Diagnostic::new(entry.key_place, format!("key `{key}` has no effect"));
             self.put_up_with(match fields::nearest(key, keys.read) {
                 Some(near) => unknown.hint(format!("did you mean `{near}`?")),
                 None => unknown.hint(format!("keys: {}", keys.read.join(", "))),
@@ -97,16 +98,16 @@ impl<'f> HeadReader<'f> {
 
     /// Adds a mistake.
     pub(crate) fn wrong(&mut self, place: Place, message: impl Into<String>) {
-        self.mistakes.push(Mistake::new(place, message));
+        self.mistakes.push(Diagnostic::new(place, message));
     }
 
     /// Adds what is a mistake in our own files only.
-    pub(crate) fn put_up_with(&mut self, mistake: Mistake) {
+    pub(crate) fn put_up_with(&mut self, mistake: Diagnostic) {
         if self.is_own { self.mistakes.push(mistake) } else { self.warnings.push(mistake) }
     }
 
     /// Returns what was read unless there are mistakes, and the warnings; all with their lines.
-    pub(crate) fn finish<T>(mut self, read: T) -> (Result<T, Vec<Mistake>>, Vec<Mistake>) {
+    pub(crate) fn finish<T>(mut self, read: T) -> (Result<T, Vec<Diagnostic>>, Vec<Diagnostic>) {
         Excerpt::attach(&mut self.mistakes, &self.file.text);
         Excerpt::attach(&mut self.warnings, &self.file.text);
         (if self.mistakes.is_empty() { Ok(read) } else { Err(self.mistakes) }, self.warnings)

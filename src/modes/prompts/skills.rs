@@ -5,7 +5,8 @@
 use crate::prompts::PromptFile;
 use crate::prompts::head::{HeadReader, Keys};
 use locum_base::text::head;
-use locum_files::yaml::{Mistake, Node, Place, Value};
+use locum_files::diagnostic::Diagnostic;
+use locum_files::yaml::{Node, Place, Value};
 
 /// Folders that hold `skills/NAME/SKILL.md` and `skills-{mode}/NAME/SKILL.md`; a skill of an
 /// earlier one takes the place of a later one's.
@@ -88,9 +89,9 @@ pub struct SkillFile {
     /// The file.
     pub origin: String,
     /// The skill, or every mistake in the file.
-    pub skill: Result<Skill, Vec<Mistake>>,
+    pub skill: Result<Skill, Vec<Diagnostic>>,
     /// What the file says without effect.
-    pub warnings: Vec<Mistake>,
+    pub warnings: Vec<Diagnostic>,
     /// The mode whose folder it is in.
     of_mode: bool,
 }
@@ -113,7 +114,7 @@ impl SkillSet {
 
     /// Returns every mistake of our own files, with the file.
     #[must_use]
-    pub fn own_mistakes(&self) -> Vec<(&str, &[Mistake])> {
+    pub fn own_mistakes(&self) -> Vec<(&str, &[Diagnostic])> {
         let own = self.files.iter().filter(|file| file.origin.starts_with(&format!("{OWN_HOME}/")));
         own.filter_map(|file| Some((file.origin.as_str(), file.skill.as_ref().err()?.as_slice())))
             .collect()

@@ -15,6 +15,11 @@ pub const OPENERS_LIMIT: usize = 8;
 /// Most words and operators outside quotes that the grammar has to look at.
 pub const WORDS_LIMIT: usize = 4_000;
 
+/// Longest script with expansions, in bytes.
+pub const LOOSE_LIMIT_BYTES: usize = 4 * 1024;
+/// Most characters and keywords in a script with expansions that open a level.
+const LOOSE_OPENERS_LIMIT: usize = 10;
+
 /// Words after which the grammar goes one level deeper.
 const OPENERS: &[&str] = &[
     "if", "elif", "while", "until", "for", "case", "select", "function", "time", "coproc", "!", "{",
@@ -32,8 +37,23 @@ pub(super) fn check(text: &str) -> Result<(), String> {
     Scan { letters: text.chars().collect(), at: 0, openers: 0, words: 0, waiting: Vec::new() }.run()
 }
 
+/// Checks the text of a script with expansions.
+pub(super) fn check_loose(text: &str) -> Result<(), String> {
+    check_letters(text)?;
+    let opens =
+        |word: &&str| matches!(*word, "if" | "for" | "while" | "until" | "case" | "!" | "{");
+    let openers =
+        text.split_whitespace().filter(opens).count() + text.matches(['(', '`', '{']).count();
+    if text.len() > LOOSE_LIMIT_BYTES || openers > LOOSE_OPENERS_LIMIT {
+        return Err(
+            "the script is too long or too deeply nested for a script with expansions".to_owned()
+        );
+    }
+    Ok(())
+}
+
 /// Refuses characters that show something else than they are.
-pub(super) fn check_letters(text: &str) -> Result<(), String> {
+fn check_letters(text: &str) -> Result<(), String> {
     for letter in text.chars() {
         if letter.is_control() && !matches!(letter, '\n' | '\t') {
             return Err(format!(

@@ -18,8 +18,8 @@ pub mod word;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::command::examine::{Examination, PathUse, examine, path_use};
-use crate::command::loose::{Loose, LooseCommand, Shape, examine_loose};
+use crate::command::examine::{Examination, PathUse, path_use};
+use crate::command::loose::{Loose, LooseCommand, Shape};
 use crate::command::neutral::Neutral;
 use crate::command::tree::{List, Redirect, Simple};
 use crate::glob::PathGlob;
@@ -96,7 +96,7 @@ impl Script {
         self
     }
 
-    /// Says what may not be seen: programs that go through folders are told to leave it out.
+    /// Says what may not be seen: programs that go through folders leave it out.
     #[must_use]
     pub fn leaving_out(mut self, unseen: Arc<[PathGlob]>) -> Self {
         self.neutral.unseen = unseen;
@@ -112,7 +112,7 @@ impl Script {
 
     /// Returns the script with the folder it runs in, as a person would write it.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn with_folder(&self) -> String {
         let text = self.text.trim();
         if self.folder.is_root() {
             text.to_owned()
@@ -202,7 +202,7 @@ impl Script {
             return Err("");
         }
         self.loose
-            .get_or_init(|| loose::parse(&loose::plain(&self.text), &self.neutral))
+            .get_or_init(|| Loose::parse(&loose::plain(&self.text), &self.neutral))
             .as_ref()
             .map_err(String::as_str)
     }
@@ -211,7 +211,7 @@ impl Script {
     #[must_use]
     pub fn examinations(&self) -> Vec<(&Simple, Examination)> {
         let commands = self.simple_commands().into_iter().filter(|simple| !self.stays(simple));
-        commands.map(|simple| (simple, examine(&simple.words, &self.folder))).collect()
+        commands.map(|simple| (simple, Examination::of(&simple.words, &self.folder))).collect()
     }
 
     /// Returns what each simple command of a script with expansions would do, at any depth.
@@ -222,9 +222,7 @@ impl Script {
         let commands = self.loose_commands()?.iter();
         let commands = commands
             .filter(|command| !command.simple.words.is_empty() && !self.stays(&command.simple));
-        Ok(commands
-            .map(|command| (&command.simple, examine_loose(command, &self.folder)))
-            .collect())
+        Ok(commands.map(|command| (&command.simple, command.examine(&self.folder))).collect())
     }
 
     /// Returns the simple commands of a script with expansions, at any depth.

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::command::loose::UNKNOWN;
-use crate::command::tables;
+use crate::command::tables::{git, programs};
 use crate::glob::PathGlob;
 
 /// Settings that take away from a repository's configuration whatever starts programs.
@@ -84,7 +84,7 @@ impl Neutral {
             .filter(|_| numbers && words.iter().take(at).all(|before| before != "--"))?;
         let separator = if word.contains("...") { "..." } else { ".." };
         let as_commit = |part: &str| {
-            if is_number(part) { format!("{part}^{{commit}}") } else { part.to_owned() }
+            if git::is_number(part) { format!("{part}^{{commit}}") } else { part.to_owned() }
         };
         let commits: Vec<String> = word.split(separator).map(as_commit).collect();
         Some(commits.join(separator)).filter(|commits| commits != word)
@@ -97,7 +97,7 @@ impl Neutral {
             Some("rg") => self.added_before_operands(words, |glob| {
                 vec![format!("--iglob=!{}", from_anywhere(glob))]
             }),
-            Some("grep") if tables::descends(words) => {
+            Some("grep") if programs::descends(words) => {
                 self.added_before_operands(words, grep_excludes)
             }
             _ => Vec::new(),
@@ -121,7 +121,7 @@ impl Neutral {
                 added.push((at + 1, no_drivers.into_iter().map(str::to_owned).collect()));
             }
             if LEAVES_OUT.contains(&verb.as_str())
-                && tables::git_shows_files(verb, words.get(at + 1..).unwrap_or_default())
+                && git::shows_files(verb, words.get(at + 1..).unwrap_or_default())
             {
                 let leave_out =
                     |glob: &PathGlob| format!(":(top,exclude,icase,glob){}", glob.text());
@@ -138,7 +138,7 @@ impl Neutral {
         words: &[String],
         exclude: impl Fn(&PathGlob) -> Vec<String>,
     ) -> Vec<(usize, Vec<String>)> {
-        let end = tables::end_of_options(words);
+        let end = programs::end_of_options(words);
         vec![(end, self.unseen.iter().flat_map(exclude).collect())]
     }
 
@@ -167,11 +167,6 @@ impl Neutral {
         }
         variables
     }
-}
-
-/// Returns true for what may be the number of an object, or its first letters.
-pub(super) fn is_number(word: &str) -> bool {
-    (4..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Returns true for words one of which names git, alone or in a text that something else may run.

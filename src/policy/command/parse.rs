@@ -197,7 +197,7 @@ fn variable(assignment: &ast::Assignment, word: &ast::Word) -> Result<(String, S
             word.value
         ));
     };
-    // A name that is refused is told before its value is looked at.
+    // A name that is refused is reported before its value is looked at.
     variables::check(name, "")?;
     let value = literal(value)?;
     variables::check(name, &value)?;

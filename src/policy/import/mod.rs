@@ -12,8 +12,9 @@ mod roo;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::schema::{PolicyError, PolicyErrors};
-use crate::{Policy, errors};
+use crate::Policy;
+use crate::schema::PolicyErrors;
+use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Mistakes;
 use locum_files::yaml::{Document, Node, Place, Value};
 
@@ -81,7 +82,7 @@ pub fn import_all(peer: Peer, sources: &[Source<'_>]) -> Result<Imported, Policy
             None if mistakes.0.is_empty() => mistakes.add(Place::default(), "the file is empty"),
             None => {}
         }
-        faults.extend(errors(mistakes.0, source.origin).0);
+        faults.extend(mistakes.in_file(source.origin));
     }
     let mut draft = Draft::default();
     match peer {
@@ -109,7 +110,7 @@ struct Draft {
     outside: Vec<String>,
     notes: Vec<String>,
     /// What is wrong with the settings.
-    faults: Vec<PolicyError>,
+    faults: Vec<Diagnostic>,
 }
 
 #[derive(Debug)]
@@ -140,7 +141,7 @@ impl Draft {
         let Some(node) = node.filter(|node| node.value != Value::Null) else { return Vec::new() };
         let mut mistakes = Mistakes::default();
         let texts = mistakes.texts(node, key);
-        self.faults.extend(errors(mistakes.0, origin).0);
+        self.faults.extend(mistakes.in_file(origin));
         texts
     }
 

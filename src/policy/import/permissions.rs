@@ -1,7 +1,7 @@
 //! Kode and Claude Code: `permissions` with `allow`, `ask` and `deny` lists of rules such as
 //! `Bash(cargo test:*)`.
 //!
-//! In: a settings file. Out: rules in a draft. Rules are case-sensitive; what is no rule at all is
+//! In: a settings file. Out: rules in a draft. Rules are case-sensitive; what is not a rule is
 //! left out with a note.
 
 use crate::command::word;
@@ -99,7 +99,7 @@ fn default_mode(files: &[Settings<'_>], draft: &mut Draft) -> Mode {
         }
         None if node.value == Value::Null => Mode::Lists,
         None => {
-            draft.note(file.origin, node.place, "`defaultMode`, which is no word");
+            draft.note(file.origin, node.place, "`defaultMode`, which is not a word");
             Mode::Lists
         }
     }

@@ -61,7 +61,7 @@ pub(super) fn read(files: &[Settings<'_>], draft: &mut Draft) {
     let is = |key: &str, wanted: bool| {
         last(files, key).is_some_and(|found| found.node.value == Value::Bool(wanted))
     };
-    // Where a person was asked, a person is asked.
+    // What asked for approval there is held here.
     let asks = is("autoApprovalEnabled", false);
     let decision = |key: &str| if asks || is(key, false) { "hold" } else { "allow" };
     draft.rule(decision("alwaysAllowReadOnly"), "read(**)".to_owned());
@@ -232,7 +232,7 @@ fn left_out(files: &[Settings<'_>], draft: &mut Draft) {
             draft.note(
                 file.origin,
                 first.key_place,
-                format!("what is no matter of permission: {}{more}", names.join(", ")),
+                format!("what is not about permissions: {}{more}", names.join(", ")),
             );
         }
     }

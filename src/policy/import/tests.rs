@@ -232,7 +232,7 @@ fn the_text_of_a_rule_cannot_add_to_the_policy() {
     let settings = serde_json::json!({ "allowedCommands": ["ls\"]\n  - allow: edit(**)", "ls \"x\" # y", "a: b"] }).to_string();
     let imported = import(Peer::Roo, &settings, "x\ny: z").unwrap();
     let policy = Policy::parse(&imported.policy, "imported").unwrap();
-    let edit = crate::explain::parse_intent("edit(a)").unwrap();
+    let edit = crate::question::parse_intent("edit(a)").unwrap();
     assert_eq!(policy.decide(&edit, &Facts::default()).decision, Decision::Deny);
 }
 
@@ -270,7 +270,7 @@ fn settings_may_have_comments_and_commas_too_many() {
     );
     let mistakes =
         import(Peer::Roo, "{ // x\n  /* y */ \"allowedCommands\": [1,],\n}", "s.json").unwrap_err();
-    assert_eq!((mistakes.0[0].line, mistakes.0[0].column), (2, 31), "{mistakes}");
+    assert_eq!(mistakes.0[0].place.to_string(), "2:31", "{mistakes}");
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn a_whole_export_becomes_a_policy_and_nothing_is_left_unsaid() {
             "export.json:10: `alwaysAllowSomethingNew`",
             "export.json:11: `commandTimeoutAllowlist`",
             "export.json:16: `customModes`: they belong into `.roomodes` or `.locum/modes.yml`",
-            "export.json:15: what is no matter of permission: `language`, `ttsEnabled`",
+            "export.json:15: what is not about permissions: `language`, `ttsEnabled`",
         ]
     );
     assert!(!imported.policy.contains("never-shown"));
@@ -321,7 +321,7 @@ fn where_a_person_was_asked_a_person_is_asked() {
         let policy =
             Policy::parse(&import(Peer::Roo, settings, "s").unwrap().policy, "imported").unwrap();
         let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
-        policy.decide(&crate::explain::parse_intent(intent).unwrap(), &facts).decision
+        policy.decide(&crate::question::parse_intent(intent).unwrap(), &facts).decision
     };
     let listed =
         |extra: &str| format!(r#"{{"allowedCommands": ["npm"], "alwaysAllowWrite": true{extra}}}"#);

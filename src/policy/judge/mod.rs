@@ -1,5 +1,5 @@
-//! Decides: one intent against the rules. The worst matching decision wins, no rule means deny,
-//! guards come before rules.
+//! Decides: one intent against the rules. The strictest matching rule wins, no rule means deny,
+//! built-in checks come before rules.
 //!
 //! In: an intent and facts. Out: a verdict with rule, line and reason. Rules are found through an
 //! index by kind and, for commands, by program, so that the number of rules hardly matters.
@@ -8,12 +8,13 @@ mod commands;
 mod network;
 mod servers;
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::glob::{Case, PathGlob};
 use crate::ignore::IgnoreFiles;
 use crate::intent::{Facts, Intent, Publication, Restriction};
-use crate::kind::{Kind, kind_of, kind_of_intent, start_of};
+use crate::kind::{RuleKind, kind_of, kind_of_intent, start_of};
 use crate::paths::{Protection, plain_spelling};
 use crate::pattern::{CommandForm, Pattern};
 use crate::rule::{Rule, Written};
@@ -26,14 +27,14 @@ use locum_base::path::RepoPath;
 pub struct Judge {
     origin: String,
     rules: Vec<Rule>,
-    by_kind: HashMap<Kind, Vec<(usize, usize)>>,
-    by_start: HashMap<(Kind, String), Vec<(usize, usize)>>,
+    by_kind: HashMap<RuleKind, Vec<(usize, usize)>>,
+    by_start: HashMap<(RuleKind, String), Vec<(usize, usize)>>,
     by_program: HashMap<String, Vec<(usize, usize)>>,
     protection: Protection,
     ignored: IgnoreFiles,
 }
 
-/// What is decided on an intent or a part of it, before it is told which intent that was.
+/// What is decided on an intent or a part of it, before it is known which intent that was.
 #[derive(Clone)]
 struct Ruling {
     decision: Decision,
@@ -44,6 +45,14 @@ struct Ruling {
 struct Match<'j> {
     rule: &'j Rule,
     written: &'j Written,
+}
+
+/// One decision in the making: the rules, and what else it rests on.
+#[derive(Clone, Copy)]
+struct Evaluation<'e> {
+    judge: &'e Judge,
+    facts: &'e Facts,
+    spec: &'e PolicySpec,
 }
 
 impl Judge {
@@ -62,7 +71,9 @@ impl Judge {
                             Some(program) => {
                                 judge.by_program.entry(program.clone()).or_default().push(place)
                             }
-                            None => judge.by_kind.entry(Kind::AnyCommand).or_default().push(place),
+                            None => {
+                                judge.by_kind.entry(RuleKind::AnyCommand).or_default().push(place)
+                            }
                         }
                     }
                     pattern => match start_of(pattern) {
@@ -139,63 +150,8 @@ impl Judge {
     /// Judges one intent.
     #[must_use]
     pub fn decide(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
-        let Ruling { decision, cause } = self.rule_on(intent, facts, spec);
+        let Ruling { decision, cause } = Evaluation { judge: self, facts, spec }.rule_on(intent);
         Verdict { decision, intent: intent.to_string(), cause }
-    }
-
-    fn rule_on(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Ruling {
-        if let Some(why) = taken_away(intent, &facts.restriction) {
-            return Ruling::deny(why);
-        }
-        match intent {
-            Intent::Command(script) => self.script(script, facts, spec),
-            Intent::Read(path) => {
-                let guard = self.protection.of_read(path).or_else(|| self.itself(path));
-                self.path(intent, facts, guard, path, "reading")
-            }
-            Intent::Edit(path) => {
-                let guard = self.protection.of_edit(path);
-                self.path(intent, facts, guard, path, "edits")
-            }
-            Intent::Publish(publication) => self.listed(
-                intent,
-                facts,
-                spec.publish.allow.contains(publication),
-                "publish.allow",
-            ),
-            Intent::Mode(slug) => self.mode(intent, facts, spec, slug),
-            Intent::Delegate(slug) => self.delegate(intent, facts, spec, slug),
-            Intent::Fetch(url) => self.fetch(intent, facts, url),
-            Intent::Browse(url) => self.browse(intent, facts, url),
-            Intent::Connect(destination) => self.connect(facts, spec, destination),
-            Intent::Mcp { .. } | Intent::Expert(_) => self.by_rules(intent, facts),
-            Intent::Server(name) => self.server(facts, name),
-            Intent::Session => Ruling::allow("stays within the session"),
-        }
-    }
-
-    fn path(
-        &self,
-        intent: &Intent,
-        facts: &Facts,
-        guard: Option<&str>,
-        path: &RepoPath,
-        what: &str,
-    ) -> Ruling {
-        if !self.ignored.is_empty()
-            && let Some(hidden) = self.hidden(path)
-        {
-            return hidden;
-        }
-        let ruling = self.by_rules(intent, facts);
-        let Some(why) = guard.filter(|_| ruling.decision == Decision::Allow) else { return ruling };
-        if self
-            .matches(intent, facts)
-            .any(|found| found.rule.protected && names_in_full(&found.written.pattern, path))
-        {
-            return ruling;
-        }
-        Ruling::deny(format!("protected from {what}: {why}"))
     }
 
     /// Returns true for what an ignore file names.
@@ -219,90 +175,8 @@ impl Judge {
         self.ignored.itself(&plain_spelling(path)?).map(|_| "it names what is hidden")
     }
 
-    /// A list in the settings counts as a rule that allows.
-    fn listed(&self, intent: &Intent, facts: &Facts, listed: bool, key: &'static str) -> Ruling {
-        let ruling = self.by_rules(intent, facts);
-        if !listed || !matches!(ruling.cause, Cause::NoRule { .. }) {
-            return ruling;
-        }
-        let rule = RuleRef { pattern: key.to_owned(), origin: self.origin.clone(), line: 0 };
-        Ruling { decision: Decision::Allow, cause: Cause::Setting { rule, key } }
-    }
-
-    /// `modes.allow` is a limit as well as a rule: a mode that is not in it never runs.
-    fn mode(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec, slug: &String) -> Ruling {
-        if spec.modes.allow.contains(slug) {
-            return self.listed(intent, facts, true, "modes.allow");
-        }
-        Ruling::deny(format!("mode `{slug}` is not in `modes.allow`"))
-    }
-
-    /// `modes.delegation.from` counts as a rule; rules of their own may let other modes delegate.
-    fn delegate(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec, slug: &String) -> Ruling {
-        if !spec.modes.allow.contains(slug) {
-            return Ruling::deny(format!("mode `{slug}` is not in `modes.allow`"));
-        }
-        let from = spec.modes.delegation.from.contains(&facts.mode);
-        let ruling = self.listed(intent, facts, from, "modes.delegation");
-        if matches!(ruling.cause, Cause::NoRule { .. }) {
-            return Ruling::deny(format!(
-                "mode `{}` may not start sub-tasks (`modes.delegation.from`)",
-                facts.mode
-            ));
-        }
-        ruling
-    }
-
-    fn by_rules(&self, intent: &Intent, facts: &Facts) -> Ruling {
-        let worst = self.matches(intent, facts).max_by(|one, two| {
-            one.rule
-                .decision
-                .cmp(&two.rule.decision)
-                .then(two.written.place.cmp(&one.written.place))
-        });
-        match worst {
-            Some(found) => self.ruled(&found),
-            None => Ruling::no_rule(intent.to_string()),
-        }
-    }
-
-    fn matches<'j>(
-        &'j self,
-        intent: &'j Intent,
-        facts: &'j Facts,
-    ) -> impl Iterator<Item = Match<'j>> {
-        let kind = kind_of_intent(intent);
-        let start = match intent {
-            Intent::Read(path) | Intent::Edit(path) => path.parts().next().map(str::to_lowercase),
-            Intent::Command(_)
-            | Intent::Fetch(_)
-            | Intent::Browse(_)
-            | Intent::Connect(_)
-            | Intent::Server(_)
-            | Intent::Mcp { .. }
-            | Intent::Publish(_)
-            | Intent::Delegate(_)
-            | Intent::Expert(_)
-            | Intent::Mode(_)
-            | Intent::Session => None,
-        };
-        let by_start = kind.zip(start).and_then(|key| self.by_start.get(&key));
-        self.at(kind.and_then(|kind| self.by_kind.get(&kind))).chain(self.at(by_start)).filter(
-            |found| {
-                let case = if found.rule.decision == Decision::Allow {
-                    Case::Exact
-                } else {
-                    Case::Ignored
-                };
-                found.written.pattern.matches(intent, case)
-                    && found.rule.narrowing.holds(facts)
-                    && !found
-                        .rule
-                        .except
-                        .iter()
-                        .any(|except| except.pattern.matches(intent, opposite(case)))
-            },
-        )
+    fn of_kind(&self, kind: RuleKind) -> impl Iterator<Item = Match<'_>> {
+        self.at(self.by_kind.get(&kind))
     }
 
     fn at<'j>(
@@ -329,6 +203,137 @@ impl Judge {
             decision,
             cause: Cause::Rule { rule: found.written.reference(&self.origin), said },
         }
+    }
+}
+
+impl Evaluation<'_> {
+    fn rule_on(&self, intent: &Intent) -> Ruling {
+        if let Some(why) = taken_away(intent, &self.facts.restriction) {
+            return Ruling::deny(why);
+        }
+        match intent {
+            Intent::Command(script) => self.script(script),
+            Intent::Read(path) => {
+                let protection = &self.judge.protection;
+                let guard = protection.of_read(path).or_else(|| self.judge.itself(path));
+                self.path(intent, path, guard.map(|why| ("reading", why)))
+            }
+            Intent::Edit(path) => {
+                let guard = self.judge.protection.of_edit(path);
+                self.path(intent, path, guard.map(|why| ("edits", why)))
+            }
+            Intent::Publish(publication) => {
+                let listed = self.spec.publish.allow.contains(publication);
+                self.listed(intent, listed, "publish.allow")
+            }
+            Intent::Mode(slug) => self.mode(intent, slug),
+            Intent::Delegate(slug) => self.delegate(intent, slug),
+            Intent::Fetch(url) => self.fetch(intent, url),
+            Intent::Browse(url) => self.browse(intent, url),
+            Intent::Connect(destination) => self.connect(destination),
+            Intent::Mcp { .. } | Intent::Expert(_) => self.by_rules(intent),
+            Intent::Server(name) => self.server(name),
+            Intent::Session => Ruling::allow("stays within the session"),
+        }
+    }
+
+    /// Rules decide on a path that is not hidden; one that is protected, from what and why, is
+    /// opened only by a rule that names it in full.
+    fn path(&self, intent: &Intent, path: &RepoPath, protected: Option<(&str, &str)>) -> Ruling {
+        if !self.judge.ignored.is_empty()
+            && let Some(hidden) = self.judge.hidden(path)
+        {
+            return hidden;
+        }
+        let ruling = self.by_rules(intent);
+        let Some((what, why)) = protected.filter(|_| ruling.decision == Decision::Allow) else {
+            return ruling;
+        };
+        let opens =
+            |found: Match<'_>| found.rule.protected && names_in_full(&found.written.pattern, path);
+        if self.matches(intent).any(opens) {
+            return ruling;
+        }
+        Ruling::deny(format!("protected from {what}: {why}"))
+    }
+
+    /// A list in the settings counts as a rule that allows.
+    fn listed(&self, intent: &Intent, listed: bool, key: &'static str) -> Ruling {
+        let ruling = self.by_rules(intent);
+        if !listed || !matches!(ruling.cause, Cause::NoRule { .. }) {
+            return ruling;
+        }
+        let origin = self.judge.origin.clone();
+        let rule = RuleRef { pattern: key.to_owned(), origin, line: 0 };
+        Ruling { decision: Decision::Allow, cause: Cause::Setting { rule, key } }
+    }
+
+    /// `modes.allow` is a limit as well as a rule: a mode that is not in it never runs.
+    fn mode(&self, intent: &Intent, slug: &String) -> Ruling {
+        if self.spec.modes.allow.contains(slug) {
+            return self.listed(intent, true, "modes.allow");
+        }
+        Ruling::deny(format!("mode `{slug}` is not in `modes.allow`"))
+    }
+
+    /// `modes.delegation.from` counts as a rule; rules of their own may let other modes delegate.
+    fn delegate(&self, intent: &Intent, slug: &String) -> Ruling {
+        let (modes, mode) = (&self.spec.modes, &self.facts.mode);
+        if !modes.allow.contains(slug) {
+            return Ruling::deny(format!("mode `{slug}` is not in `modes.allow`"));
+        }
+        let from = modes.delegation.from.contains(mode);
+        let ruling = self.listed(intent, from, "modes.delegation");
+        if matches!(ruling.cause, Cause::NoRule { .. }) {
+            return Ruling::deny(format!(
+                "mode `{mode}` may not start sub-tasks (`modes.delegation.from`)"
+            ));
+        }
+        ruling
+    }
+
+    fn by_rules(&self, intent: &Intent) -> Ruling {
+        let rank = |found: &Match<'_>| (found.rule.decision, Reverse(found.written.place));
+        match self.matches(intent).max_by_key(rank) {
+            Some(strictest) => self.judge.ruled(&strictest),
+            None => Ruling::no_rule(intent.to_string()),
+        }
+    }
+
+    fn matches<'j>(&'j self, intent: &'j Intent) -> impl Iterator<Item = Match<'j>> {
+        let kind = kind_of_intent(intent);
+        let start = match intent {
+            Intent::Read(path) | Intent::Edit(path) => path.parts().next().map(str::to_lowercase),
+            Intent::Command(_)
+            | Intent::Fetch(_)
+            | Intent::Browse(_)
+            | Intent::Connect(_)
+            | Intent::Server(_)
+            | Intent::Mcp { .. }
+            | Intent::Publish(_)
+            | Intent::Delegate(_)
+            | Intent::Expert(_)
+            | Intent::Mode(_)
+            | Intent::Session => None,
+        };
+        let by_start = kind.zip(start).and_then(|key| self.judge.by_start.get(&key));
+        let by_kind = kind.and_then(|kind| self.judge.by_kind.get(&kind));
+        self.judge
+            .at(by_kind)
+            .chain(self.judge.at(by_start))
+            .filter(|found| self.counts(found, |pattern, case| pattern.matches(intent, case)))
+    }
+
+    /// Returns true when a pattern matches, under these facts, and no `except` of its rule does.
+    /// Case counts wherever it makes less allowed.
+    fn counts(&self, found: &Match<'_>, matches: impl Fn(&Pattern, Case) -> bool) -> bool {
+        let (case, opposite) = match found.rule.decision {
+            Decision::Allow => (Case::Exact, Case::Ignored),
+            Decision::Hold | Decision::Deny => (Case::Ignored, Case::Exact),
+        };
+        matches(&found.written.pattern, case)
+            && found.rule.narrowing.holds(self.facts)
+            && !found.rule.except.iter().any(|except| matches(&except.pattern, opposite))
     }
 }
 
@@ -395,11 +400,4 @@ fn outside(path: &RepoPath, globs: &[String]) -> Option<String> {
 
 fn names_in_full(pattern: &Pattern, path: &RepoPath) -> bool {
     pattern.paths().is_some_and(|glob| glob.names(path))
-}
-
-fn opposite(case: Case) -> Case {
-    match case {
-        Case::Exact => Case::Ignored,
-        Case::Ignored => Case::Exact,
-    }
 }

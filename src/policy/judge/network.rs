@@ -4,22 +4,21 @@
 //! checked when it is connected to.
 
 use crate::glob::Case;
-use crate::intent::{Facts, Intent};
-use crate::judge::{Judge, Ruling};
-use crate::kind::Kind;
+use crate::intent::Intent;
+use crate::judge::{Evaluation, Ruling};
+use crate::kind::RuleKind;
 use crate::pattern::Pattern;
-use crate::schema::PolicySpec;
 use crate::urls::{Destination, WebUrl};
 use crate::verdict::{Cause, Decision, RuleRef};
 
-impl Judge {
+impl Evaluation<'_> {
     /// Rules decide, but no rule makes an odd spelling plain or opens this machine and its network.
-    pub(super) fn fetch(&self, intent: &Intent, facts: &Facts, url: &WebUrl) -> Ruling {
+    pub(super) fn fetch(&self, intent: &Intent, url: &WebUrl) -> Ruling {
         let host = || url.destination().and_then(|destination| destination.host.forbidden());
         match url.problem().map(str::to_owned).or_else(host) {
             Some(why) => Ruling::deny(why),
             None => {
-                let ruling = self.by_rules(intent, facts);
+                let ruling = self.by_rules(intent);
                 match ruling.decision {
                     Decision::Allow => {
                         ruling.remark("; what the name stands for is checked when it is asked for")
@@ -31,38 +30,28 @@ impl Judge {
     }
 
     /// A browser may look at what runs on this machine, where a rule says so.
-    pub(super) fn browse(&self, intent: &Intent, facts: &Facts, url: &WebUrl) -> Ruling {
+    pub(super) fn browse(&self, intent: &Intent, url: &WebUrl) -> Ruling {
         match url.problem() {
             Some(why) => Ruling::deny(why.to_owned()),
-            None => self.by_rules(intent, facts),
+            None => self.by_rules(intent),
         }
     }
 
     /// `network.allow` lists what commands may talk to; a rule that refuses to fetch from a whole
     /// host refuses this as well.
-    pub(super) fn connect(
-        &self,
-        facts: &Facts,
-        spec: &PolicySpec,
-        destination: &Destination,
-    ) -> Ruling {
+    pub(super) fn connect(&self, destination: &Destination) -> Ruling {
         if let Some(why) = destination.host.forbidden() {
             return Ruling::deny(why);
         }
-        let refusing = self.at(self.by_kind.get(&Kind::Network)).filter(|found| {
+        let refusing = self.judge.of_kind(RuleKind::Network).filter(|found| {
             found.rule.decision != Decision::Allow
-                && is_about(&found.written.pattern, destination, Case::Ignored)
-                && found.rule.narrowing.holds(facts)
-                && !found
-                    .rule
-                    .except
-                    .iter()
-                    .any(|except| is_about(&except.pattern, destination, Case::Exact))
+                && self.counts(found, |pattern, case| is_about(pattern, destination, case))
         });
         if let Some(found) = refusing.max_by_key(|found| found.rule.decision) {
-            return self.ruled(&found);
+            return self.judge.ruled(&found);
         }
-        match spec
+        match self
+            .spec
             .network
             .allow
             .iter()
@@ -71,7 +60,7 @@ impl Judge {
             Some(listed) => {
                 let rule = RuleRef {
                     pattern: listed.text.clone(),
-                    origin: self.origin.clone(),
+                    origin: self.judge.origin.clone(),
                     line: listed.place.line,
                 };
                 Ruling {

@@ -3,33 +3,32 @@
 //! In: the server's name. Out: a verdict. Which of its tools are called is judged call by call.
 
 use crate::glob::name_matches;
-use crate::intent::Facts;
-use crate::judge::{Judge, Ruling};
-use crate::kind::Kind;
+use crate::judge::{Evaluation, Ruling};
+use crate::kind::RuleKind;
 use crate::pattern::Pattern;
 use crate::verdict::{Cause, Decision};
 
-impl Judge {
+impl Evaluation<'_> {
     /// A rule that allows or holds any of its tools lets a server start, unless another one refuses
     /// them all.
-    pub(super) fn server(&self, facts: &Facts, server: &str) -> Ruling {
+    pub(super) fn server(&self, server: &str) -> Ruling {
         let about = || {
-            self.at(self.by_kind.get(&Kind::Mcp)).filter(|found| {
+            self.judge.of_kind(RuleKind::Mcp).filter(|found| {
                 let Pattern::Mcp(pattern) = &found.written.pattern else { return false };
                 let (wanted, tool) = pattern.split_once('/').unwrap_or((pattern, ""));
                 let every_tool = tool == "*" && found.rule.except.is_empty();
                 name_matches(wanted, server)
-                    && found.rule.narrowing.holds(facts)
+                    && found.rule.narrowing.holds(self.facts)
                     && (found.rule.decision != Decision::Deny || every_tool)
             })
         };
         if let Some(refusing) = about().find(|found| found.rule.decision == Decision::Deny) {
-            return self.ruled(&refusing);
+            return self.judge.ruled(&refusing);
         }
         match about().max_by_key(|found| found.rule.decision) {
             Some(found) => {
                 let said = format!("`{}` is about its tools", found.written.text);
-                let rule = found.written.reference(&self.origin);
+                let rule = found.written.reference(&self.judge.origin);
                 Ruling { decision: Decision::Allow, cause: Cause::Rule { rule, said } }
             }
             None => Ruling::deny(format!("no rule is about tools of the server `{server}`")),

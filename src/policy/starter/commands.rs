@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use crate::command::word;
-use crate::starter::{Line, Survey, split};
+use crate::starter::survey::{Line, Survey, split};
 use locum_base::path::RepoPath;
 
 /// Files whose presence makes a folder a package; their texts are read.
@@ -44,7 +44,7 @@ pub(super) struct Tool {
     pub(super) line: Line,
     /// One that is allowed, for the examples.
     pub(super) command: String,
-    /// Whether a change is ready when it ends with 0.
+    /// Whether a change is ready when it exits with 0.
     pub(super) proves: bool,
 }
 

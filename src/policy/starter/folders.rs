@@ -1,4 +1,4 @@
-//! Which folders of a repository hold source, texts, or what nobody edits by hand.
+//! Which folders of a repository hold source, texts, or files that are not edited by hand.
 //!
 //! In: its paths and manifests. Out: patterns with why, and one path of each kind as an example.
 
@@ -9,10 +9,10 @@ use crate::intent::Intent;
 use crate::paths::Protection;
 use crate::pattern::Pattern;
 use crate::starter::commands::MANIFESTS;
-use crate::starter::{Line, split};
+use crate::starter::survey::{Line, split};
 use locum_base::path::RepoPath;
 
-/// Folders nobody edits by hand.
+/// Folders that are not edited by hand.
 const CLOSED: &[&str] = &[
     "vendor",
     "third_party",
@@ -89,7 +89,7 @@ pub(super) struct Folders {
     pub(super) sources: Vec<Line>,
     /// Edits of texts.
     pub(super) texts: Vec<Line>,
-    /// Edits that need a person.
+    /// Edits that need approval.
     pub(super) manifests: Vec<Line>,
     /// Edits of what programs write.
     pub(super) closed: Vec<Line>,
@@ -199,13 +199,13 @@ fn commands_manifest(name: &str) -> bool {
     MANIFESTS.contains(&name) && !name.ends_with("rc") && name != "Makefile" && name != "justfile"
 }
 
-/// Returns the folder of a path, up to and with the first that nobody edits by hand.
+/// Returns the folder of a path, up to and with the first that is not edited by hand.
 fn closed_folder(path: &RepoPath, texts: &BTreeMap<RepoPath, String>) -> Option<String> {
     let (folder, _) = split(path);
     let parts: Vec<&str> = folder.split('/').collect();
     let at = parts.iter().position(|part| CLOSED.contains(part))?;
     let folder = parts.get(..=at)?.join("/");
-    // A package of its own is no place programs write to, whatever its name.
+    // Programs do not write to a package of its own, whatever its name.
     let is_package = MANIFESTS.iter().any(|name| {
         RepoPath::parse(&format!("{folder}/{name}")).is_ok_and(|path| texts.contains_key(&path))
     });

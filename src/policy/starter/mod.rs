@@ -7,17 +7,17 @@
 
 mod commands;
 mod folders;
+pub mod survey;
 mod workflows;
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::Policy;
 use crate::import::quoted;
-use crate::pattern::Pattern;
 use crate::schema::PolicyErrors;
 use crate::starter::commands::Tool;
 use crate::starter::folders::Folders;
+use crate::starter::survey::{Line, Survey};
 use locum_base::path::RepoPath;
 
 /// Modes that write and run.
@@ -26,26 +26,6 @@ const WRITERS: &[&str] = &["code", "debug"];
 const BUILT_IN: &[&str] =
     &["orchestrator", "architect", "code", "debug", "ask", "review", "coordinator"];
 
-/// What is known of a repository.
-#[derive(Clone, Debug, Default)]
-pub struct Survey {
-    /// Its files, sorted; without those that git ignores.
-    pub files: Vec<RepoPath>,
-    /// The texts of those that [`is_read`] names.
-    pub texts: BTreeMap<RepoPath, String>,
-    /// Modes of its own.
-    pub modes: Vec<OwnMode>,
-}
-
-/// A mode of the repository's own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnMode {
-    /// Its slug.
-    pub slug: String,
-    /// Whether it may edit files or run commands.
-    pub writes: bool,
-}
-
 /// Returns true for files whose text a survey needs.
 #[must_use]
 pub fn is_read(path: &RepoPath) -> bool {
@@ -53,13 +33,6 @@ pub fn is_read(path: &RepoPath) -> bool {
         && (path.as_str().ends_with(".yml") || path.as_str().ends_with(".yaml"));
     let name = path.name().unwrap_or_default();
     workflow || name == ".gitattributes" || commands::MANIFESTS.contains(&name)
-}
-
-/// One line of the policy with what it is there for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Line {
-    pattern: String,
-    why: String,
 }
 
 /// Writes the policy.
@@ -130,7 +103,7 @@ fn rules(survey: &Survey, folders: &Folders, tools: &[Tool], text: &mut String) 
         .map(|mode| mode.slug.as_str());
     let writers: Vec<&str> = WRITERS.iter().copied().chain(own).collect();
     text.push_str(
-        "\nrules: # the worst rule that fits decides\n  - allow: \"read(**)\" # files that may \
+        "\nrules: # the strictest matching rule decides\n  - allow: \"read(**)\" # files that may \
          hold secrets stay closed all the same\n",
     );
     text.push_str("  - allow: # commands that only look\n");
@@ -205,31 +178,6 @@ fn examples(folders: &Folders, tools: &[Tool], text: &mut String) {
             let _ = writeln!(text, "    - {}", quoted(&intent));
         }
     }
-}
-
-impl Line {
-    /// `None` when the pattern cannot be written: a name with a wildcard or a control character in
-    /// it.
-    fn new(pattern: String, why: impl Into<String>) -> Option<Self> {
-        let why: String = why.into();
-        let plain = !why.chars().any(char::is_control);
-        (plain && Pattern::parse(&pattern).is_ok()).then_some(Self { pattern, why })
-    }
-
-    /// Returns true when another line says the same for more.
-    fn is_covered(&self, others: &[Self]) -> bool {
-        let Ok(own) = Pattern::parse(&self.pattern) else { return false };
-        let others = others.iter().filter(|other| other.pattern != self.pattern);
-        others
-            .filter_map(|other| Pattern::parse(&other.pattern).ok())
-            .any(|other| other.covers(&own))
-    }
-}
-
-/// Returns the folder a file lies in and its name, as texts; the folder of a top-level file is
-/// empty.
-fn split(path: &RepoPath) -> (&str, &str) {
-    path.as_str().rsplit_once('/').unwrap_or(("", path.as_str()))
 }
 
 #[cfg(test)]

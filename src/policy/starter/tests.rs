@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use pretty_assertions::assert_eq;
 
-use super::{OwnMode, Survey, is_read, starter};
-use crate::Policy;
-use crate::explain::parse_intent;
+use super::survey::{OwnMode, Survey};
+use super::{is_read, starter};
 use crate::intent::Facts;
+use crate::question::parse_intent;
 use crate::verdict::Decision;
+use crate::{Policy, lint};
 use locum_base::path::RepoPath;
 
 fn survey(files: &[(&str, &str)]) -> Survey {
@@ -34,7 +35,7 @@ fn check(files: &[(&str, &str)], allowed: &[&str], not: &[&str]) -> String {
         "the same repository, the same policy"
     );
     let policy = Policy::parse(&text, "policy.yml").unwrap();
-    assert_eq!(policy.warnings(), Vec::new(), "{text}");
+    assert_eq!(lint::warnings(&policy), Vec::new(), "{text}");
     let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
     for (intents, expected) in [(allowed, true), (not, false)] {
         for intent in intents {

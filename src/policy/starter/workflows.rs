@@ -10,8 +10,8 @@ use crate::command::Script;
 use crate::command::word;
 use crate::glob::Case;
 use crate::pattern::Pattern;
-use crate::starter::Survey;
 use crate::starter::commands::{Open, Tool};
+use crate::starter::survey::Survey;
 use locum_files::yaml::{Document, Node, Value};
 
 /// Programs that build and test.
@@ -130,7 +130,7 @@ pub(super) fn find(survey: &Survey, known: &[String]) -> Vec<Tool> {
     for (path, text) in
         survey.texts.iter().filter(|(path, _)| path.as_str().starts_with(".github/workflows/"))
     {
-        // A workflow that starts locum says nothing about how the repository is tested.
+        // A workflow that starts locum does not show how the repository is tested.
         let Some(root) =
             Document::parse(text).root.filter(|_| !path.as_str().ends_with("/locum.yml"))
         else {

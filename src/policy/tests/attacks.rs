@@ -2,9 +2,9 @@
 //! allowed.
 
 use crate::Policy;
-use crate::explain::parse_intent;
 use crate::ignore::IgnoreFiles;
 use crate::intent::{Act, Facts, Intent, Restriction};
+use crate::question::parse_intent;
 use crate::verdict::Decision;
 
 /// Everything a careless maintainer might write.

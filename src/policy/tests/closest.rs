@@ -3,7 +3,14 @@
 use pretty_assertions::assert_eq;
 
 use super::{facts, policy};
-use crate::explain::parse_intent;
+use crate::Policy;
+use crate::lint::explain::explain;
+use crate::lint::nearest::Nearest;
+use crate::question::parse_intent;
+
+fn nearest(policy: &Policy, intent: &str) -> Option<Nearest> {
+    explain(policy, &parse_intent(intent).unwrap(), &facts("code")).nearest
+}
 
 const RULES: &str = "rules:
   - allow: ['read(**)', 'edit(src/**)', 'edit(guide/*.md)', 'edit(Cargo.lock)']
@@ -83,20 +90,14 @@ fn the_closest_rule_is_of_the_same_kind_and_says_why_it_does_not_do() {
         ("delegate(ask)", "modes.delegation", 0, "`from` does not list `code`"),
         ("publish(label)", "publish.allow", 0, "it does not list `label`"),
     ] {
-        let nearest = policy
-            .explain(&parse_intent(intent).unwrap(), &facts("code"))
-            .nearest
-            .unwrap_or_else(|| panic!("{intent}"));
+        let nearest = nearest(&policy, intent).unwrap_or_else(|| panic!("{intent}"));
         let found = (nearest.rule.pattern.as_str(), nearest.rule.line, nearest.why.as_str());
         if found != (pattern, line, why) {
             wrong.push(format!("{intent}: {found:?}"));
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
-    let protected = policy
-        .explain(&parse_intent("edit(.github/workflows/ci.yml)").unwrap(), &facts("code"))
-        .nearest
-        .unwrap();
+    let protected = nearest(&policy, "edit(.github/workflows/ci.yml)").unwrap();
     assert!(protected.why.contains("and it is protected: "), "{protected:?}");
 }
 
@@ -104,11 +105,7 @@ fn the_closest_rule_is_of_the_same_kind_and_says_why_it_does_not_do() {
 fn what_is_allowed_has_no_nearest_rule_and_neither_has_a_kind_without_rules() {
     let policy = policy(RULES);
     for intent in ["edit(src/a.rs)", "browse(docs.rs)"] {
-        assert_eq!(
-            policy.explain(&parse_intent(intent).unwrap(), &facts("code")).nearest,
-            None,
-            "{intent}"
-        );
+        assert_eq!(nearest(&policy, intent), None, "{intent}");
     }
 }
 
@@ -122,10 +119,6 @@ fn a_rule_that_takes_it_out_itself_says_so() {
         ("edit(src/old/a)", "its own `except` `edit(src/old/**)` takes this out"),
         ("command(ls)", "`command(ls)` on line 5 outweighs it"),
     ] {
-        assert_eq!(
-            policy.explain(&parse_intent(intent).unwrap(), &facts("code")).nearest.unwrap().why,
-            why,
-            "{intent}"
-        );
+        assert_eq!(nearest(&policy, intent).unwrap().why, why, "{intent}");
     }
 }

@@ -2,8 +2,8 @@
 
 use pretty_assertions::assert_eq;
 
-use crate::explain::parse_intent;
 use crate::intent::Facts;
+use crate::question::parse_intent;
 use crate::tests::{facts, policy};
 use crate::verdict::Decision::{Allow, Deny};
 

@@ -2,8 +2,8 @@
 
 use pretty_assertions::assert_eq;
 
-use crate::explain::parse_intent;
 use crate::ignore::IgnoreFiles;
+use crate::question::parse_intent;
 use crate::tests::{check, facts, policy};
 use crate::verdict::Decision::{Allow, Deny};
 

@@ -166,7 +166,7 @@ pub fn split_port(authority: &str) -> Result<(&str, Option<u16>), String> {
     number.map(|port| (host, Some(port))).ok_or_else(|| format!("`{digits}` is not a port"))
 }
 
-/// Reads an address strictly: what a browser would repair is refused, so that nobody reads it
+/// Reads an address strictly: what a browser would repair is refused, so that no program reads it
 /// another way.
 fn read(text: &str) -> Result<(Url, Destination), String> {
     if text.len() > URL_LIMIT_BYTES {

@@ -13,6 +13,7 @@ use crate::run::trusted::TrustedConfig;
 use locum_forge::event::{EventKind, Subject, Trigger};
 use locum_forge::{Permission, Thread};
 use locum_policy::Policy;
+use locum_policy::lint::risks::exposed_where_private;
 use locum_policy::schema::Triggers;
 use locum_workspace::repo::CommitId;
 
@@ -179,7 +180,7 @@ fn check_job(
 /// Source that only members see is worth taking, whether or not the policy says so: the rule of two
 /// counts it.
 fn check_private(trigger: &Trigger, policy: &Policy) -> Result<(), Refused> {
-    let exposed = if trigger.is_private { policy.exposed_where_private() } else { Vec::new() };
+    let exposed = if trigger.is_private { exposed_where_private(policy) } else { Vec::new() };
     let Some(exposure) = exposed.first() else { return Ok(()) };
     let modes = exposure.modes.join("`, `");
     let why = format!(

@@ -28,6 +28,7 @@ use locum_modes::prompts::mentions::{self, MENTIONS_LIMIT, Mention, Target};
 use locum_modes::prompts::task::{self, Material};
 use locum_modes::{Group, GroupEntry, Mode, ModeSource};
 use locum_policy::intent::Intent;
+use locum_policy::lint::risks::refuses_text;
 use locum_policy::verdict::Decision;
 use locum_workspace::Workspace;
 use locum_workspace::checkout::EntryKind;
@@ -225,7 +226,7 @@ impl MessageContext<'_> {
                 "#{number} is not shown: {ISSUES_LIMIT} issues are looked up at most"
             ));
         }
-        if let Some(why) = self.env.policy.refuses_text(self.run.plan.facts.trigger) {
+        if let Some(why) = refuses_text(self.env.policy, self.run.plan.facts.trigger) {
             return found.notes.push(format!("#{number} is not shown: {why}"));
         }
         match timeout(LOOK_LIMIT, forge.issue(number)).await {

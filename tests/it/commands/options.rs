@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Stdio};
 
 use locum_base::path::RepoPath;
-use locum_policy::command::examine::examine;
-use locum_policy::command::tables::{self, Effect, Table};
+use locum_policy::command::examine::Examination;
+use locum_policy::command::tables::{self, Effect, Table, index};
 
 /// Programs that every system has on which this is tested.
 const EVERYWHERE: &[&str] = &[
@@ -40,7 +40,7 @@ enum Says {
 fn every_option_a_program_has_is_known_for_what_it_is_or_refused() {
     let mut wrong = Vec::new();
     let mut asked = 0;
-    for table in tables::all() {
+    for table in index::all() {
         let Some(said) = options_of(table) else {
             let silent = table.words.first() == Some(&"git")
                 && matches!(table.words.get(1), Some(&"rev-parse" | &"reflog" | &"stash"));
@@ -64,7 +64,7 @@ fn every_option_a_program_has_is_known_for_what_it_is_or_refused() {
                     table.words.iter().map(|word| (*word).to_owned()).collect();
                 words.push(option.clone());
                 let harmless = matches!(option.as_str(), "--version" | "--help");
-                let refused = examine(&words, &RepoPath::root())
+                let refused = Examination::of(&words, &RepoPath::root())
                     .findings
                     .iter()
                     .any(|finding| finding.index >= table.words.len());
@@ -131,7 +131,7 @@ fn what_follows_an_option_of_git_is_taken_by_it() {
     let mut wrong = Vec::new();
     let mut asked = 0;
     for table in
-        tables::all().filter(|table| table.words[0] == "git" && table.effect == Effect::Reads)
+        index::all().filter(|table| table.words[0] == "git" && table.effect == Effect::Reads)
     {
         for entry in table.options.iter().flat_map(|list| list.split_ascii_whitespace()) {
             let Some((option, "" | "<" | ">" | ":")) = entry.split_once('=') else { continue };
@@ -151,7 +151,7 @@ fn what_follows_an_option_of_git_is_taken_by_it() {
                 .chain(&[option, "--output=x"])
                 .map(|word| (*word).to_owned())
                 .collect();
-            let refused = !examine(&words, &RepoPath::root()).findings.is_empty();
+            let refused = !Examination::of(&words, &RepoPath::root()).findings.is_empty();
             with("--output=x");
             if std::fs::remove_file(folder.path().join("x")).is_ok() && !refused {
                 wrong.push(format!(

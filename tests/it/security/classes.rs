@@ -4,8 +4,8 @@
 
 use locum_policy::Policy;
 use locum_policy::command::{Execution, Script};
-use locum_policy::explain::parse_intent;
 use locum_policy::intent::Facts;
+use locum_policy::question::parse_intent;
 use locum_policy::verdict::Decision;
 use pretty_assertions::assert_eq;
 

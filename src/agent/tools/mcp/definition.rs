@@ -8,8 +8,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::{Mistakes, nearest};
-use locum_files::yaml::{Document, Entry, Mistake, Node, Place, Value};
+use locum_files::yaml::{Document, Entry, Node, Place, Value};
 
 /// Where a repository may define servers besides `.locum/config.yml`, the weaker first: a later
 /// file's definition takes the place of an earlier one's.
@@ -260,9 +261,9 @@ pub struct ServerFile {
     /// Its servers, by name.
     pub servers: Vec<ServerDefinition>,
     /// What is wrong with it; a server with a mistake is left out.
-    pub mistakes: Vec<Mistake>,
+    pub mistakes: Vec<Diagnostic>,
     /// What of it has no effect.
-    pub warnings: Vec<Mistake>,
+    pub warnings: Vec<Diagnostic>,
 }
 
 impl ServerFile {
@@ -374,9 +375,9 @@ impl Reading<'_> {
                 "alwaysAllow" | "autoApprove" | "watchPaths" | "description" => {}
                 _ => {
                     let near = nearest(key, KEYS).map(|near| format!("did you mean `{near}`?"));
-                    let warning = Mistake {
+                    let warning = Diagnostic {
                         hint: near,
-                        ..Mistake::new(
+                        ..Diagnostic::new(
                             *key_place,
                             format!("`{key}` of `{}` has no effect", server.key),
                         )

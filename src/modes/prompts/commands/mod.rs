@@ -7,11 +7,11 @@ pub mod expand;
 use crate::ModeSource;
 use crate::agent::rights::Rights;
 use crate::agent::{self, ToolsLeft};
-use crate::loader::ModeError;
 use crate::prompts::PromptFile;
 use crate::prompts::head::{HeadReader, Keys};
+use locum_files::diagnostic::Diagnostic;
 use locum_files::fields;
-use locum_files::yaml::{Mistake, Node, Place};
+use locum_files::yaml::{Node, Place};
 
 /// Folders of a repository that hold commands, each with everything below it; a command of an
 /// earlier one takes the place of a later one's.
@@ -77,9 +77,9 @@ pub struct CommandFile {
     /// The file.
     pub origin: String,
     /// The command, or every mistake in the file.
-    pub command: Result<SlashCommand, Vec<Mistake>>,
+    pub command: Result<SlashCommand, Vec<Diagnostic>>,
     /// What the file says without effect.
-    pub warnings: Vec<Mistake>,
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// The commands of a run: one file a name.
@@ -197,12 +197,8 @@ fn hint(head: &Node, reader: &mut HeadReader<'_>) -> Option<String> {
 }
 
 fn rights(node: &Node, origin: &str, reader: &mut HeadReader<'_>) -> Option<Rights> {
-    let mistake = |error: ModeError| Mistake {
-        place: Place { line: error.line, column: error.column },
-        message: error.message,
-        hint: error.hint,
-        excerpt: None,
-    };
+    let mistake =
+        |error: Diagnostic| Diagnostic { origin: String::new(), path: String::new(), ..error };
     match agent::parse_allowed_tools(node, &ModeSource::Project { file: origin.to_owned() }) {
         Ok(ToolsLeft { rights, warnings }) => {
             reader.warnings.extend(warnings.into_iter().map(mistake));

@@ -3,9 +3,9 @@
 //! In: the words, and what the table says they are. Out: paths that are read or written, and
 //! findings.
 
-use crate::command::examine::{Looking, PathUse, path_use};
-use crate::command::neutral;
-use crate::command::tables::{Operands, Table};
+use crate::command::examine::examiner::{Examiner, Given};
+use crate::command::examine::{PathUse, path_use};
+use crate::command::tables::{Operands, Table, git};
 use locum_base::path::RepoPath;
 
 /// Programs that read more of their words from a file named after `@`.
@@ -22,15 +22,9 @@ const ARGUMENT_FILES: &[&str] = &[
     "dotnet build",
 ];
 
-impl Looking<'_> {
-    pub(super) fn operands(
-        &mut self,
-        table: &Table,
-        name: &str,
-        operands: Vec<(usize, String)>,
-        pattern_given: bool,
-        plain_from: Option<usize>,
-    ) {
+impl Examiner<'_> {
+    pub(super) fn operands(&mut self, table: &Table, name: &str, given: Given) {
+        let Given { operands, pattern_given, plain_from } = given;
         if ARGUMENT_FILES.contains(&name)
             && let Some((index, word)) = operands.iter().find(|(_, word)| word.starts_with('@'))
         {
@@ -120,7 +114,7 @@ impl Looking<'_> {
             Operands::Revisions => {
                 let by_number = operands
                     .iter()
-                    .find(|(_, word)| name == "git cat-file" && neutral::is_number(word));
+                    .find(|(_, word)| name == "git cat-file" && git::is_number(word));
                 if let Some((index, word)) = by_number {
                     self.finding(
                         *index,

@@ -2,17 +2,18 @@
 //!
 //! In: an option word and the words after it. Out: files that are read or written, and findings.
 
-use crate::command::examine::{Looking, path_use};
-use crate::command::tables::index::{Known, Takes};
+use crate::command::examine::examiner::Examiner;
+use crate::command::examine::path_use;
+use crate::command::tables::index::{IndexedTable, Takes};
 
 /// Options that take the next word whatever it looks like, where it is often a pattern that starts
 /// with `-`.
 const PATTERN_GIVERS: &[(&str, &str)] =
     &[("rg", "-e"), ("rg", "--regexp"), ("grep", "-e"), ("grep", "--regexp"), ("git grep", "-e")];
 
-impl Looking<'_> {
+impl Examiner<'_> {
     /// Looks up one option word, which may be a cluster of letters, and takes its value along.
-    pub(super) fn option(&mut self, known: &Known, name: &str, index: usize, word: &str) {
+    pub(super) fn option(&mut self, known: &IndexedTable, name: &str, index: usize, word: &str) {
         let (option, value) =
             word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
         if let Some(takes) = known.takes(option) {
@@ -45,7 +46,7 @@ impl Looking<'_> {
         self.cluster(known, name, index, word);
     }
 
-    fn cluster(&mut self, known: &Known, name: &str, index: usize, word: &str) {
+    fn cluster(&mut self, known: &IndexedTable, name: &str, index: usize, word: &str) {
         let letters = word.strip_prefix('-').unwrap_or(word);
         for (at, letter) in letters.char_indices() {
             let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
@@ -116,22 +117,4 @@ impl Looking<'_> {
         self.next += usize::from(value.is_some());
         value
     }
-}
-
-/// Returns true when a cluster of letters reaches the wanted one before a letter that takes a
-/// value.
-pub(super) fn short_cluster_has(known: &Known, word: &str, wanted: &str) -> bool {
-    if word.starts_with("--") {
-        return false;
-    }
-    for letter in word.chars().skip(1) {
-        let option = format!("-{letter}");
-        if option == wanted {
-            return true;
-        }
-        if known.takes(&option) != Some(Takes::Nothing) {
-            return false;
-        }
-    }
-    false
 }

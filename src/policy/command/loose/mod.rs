@@ -6,26 +6,18 @@
 //! included, each word known or marked as unknown. Functions, arithmetic conditions, coprocesses
 //! and expansions that could hold code are refused here too.
 
-mod reading;
+mod walker;
 mod word;
 
-use crate::command::examine::{Examination, Finding, examine};
-use crate::command::limits;
-use crate::command::loose::reading::Reading;
-use crate::command::neutral::Neutral;
+use crate::command::examine::{Examination, Finding};
 use crate::command::tables::index;
-use crate::command::tables::{ANY_WORD, RUN_OTHERS};
+use crate::command::tables::programs::{self, ANY_WORD};
 use crate::command::tree::{Redirect, Simple};
 use crate::glob::PathGlob;
 use locum_base::path::RepoPath;
 
 /// Stands for a word that is not known; no pattern can hold it.
 pub const UNKNOWN: &str = "\0";
-/// Longest script of this kind, in bytes.
-pub const LOOSE_LIMIT_BYTES: usize = 4 * 1024;
-/// Most characters and keywords that open a level; the grammar may look at each of them twice.
-const OPENERS_LIMIT: usize = 10;
-
 /// What is known of a word that a shell works out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unknown {
@@ -83,92 +75,68 @@ pub struct Shape {
     pub flow: bool,
 }
 
-/// Reads a script, already brought to its [`plain`] form.
-///
-/// # Errors
-/// Names what cannot be judged even so.
-pub fn parse(text: &str, neutral: &Neutral) -> Result<Loose, String> {
-    limits::check_letters(text)?;
-    let keywords = text
-        .split_whitespace()
-        .filter(|word| matches!(*word, "if" | "for" | "while" | "until" | "case" | "!" | "{"))
-        .count();
-    if text.len() > LOOSE_LIMIT_BYTES
-        || keywords + text.matches(['(', '`', '{']).count() > OPENERS_LIMIT
-    {
-        return Err(
-            "the script is too long or too deeply nested for a script with expansions".to_owned()
-        );
-    }
-    let mut reading = Reading::new(neutral);
-    let text = reading.script(text)?;
-    let Reading { found: commands, mut shape, .. } = reading;
-    shape.redirects = commands.iter().any(|command| !command.simple.redirects.is_empty());
-    shape.expansions = commands.iter().any(|command| !command.unknown.is_empty());
-    if commands.is_empty() {
-        Err("the script runs nothing".to_owned())
-    } else {
-        Ok(Loose { commands, text, shape })
-    }
-}
-
-/// Looks at a command some of whose words are not known before it runs.
-#[must_use]
-pub fn examine_loose(command: &LooseCommand, folder: &RepoPath) -> Examination {
-    let before = command.assignments;
-    let mut words: Vec<String> = command.simple.words.iter().skip(before).cloned().collect();
-    let program = words.first().cloned().unwrap_or_default();
-    let tolerant = ANY_WORD.contains(&program.as_str());
-    let known = !index::of(&program).is_empty()
-        || matches!(program.as_str(), "find" | "sed")
-        || RUN_OTHERS.contains(&program.as_str());
-    let mut findings = Vec::new();
-    let mut never = None;
-    for (index, unknown) in &command.unknown {
-        let Some(at) = index.checked_sub(before) else { continue };
-        let Some(word) = words.get_mut(at) else { continue };
-        *word = match unknown {
-            Unknown::Files(glob) => glob.replace(['*', '?'], "x"),
-            Unknown::Pipe => "-".to_owned(),
-            Unknown::Value => "x".to_owned(),
-        };
-        if at == 0 {
-            never = Some("the name of the program is not known before it runs".to_owned());
-        } else if *unknown == Unknown::Value && known && !tolerant {
-            findings.push(Finding {
-                unfamiliar: false,
-                index: *index,
-                reason: format!("what a shell makes of this word may mean anything to `{program}`"),
-            });
-        }
-    }
-    let mut found = examine(&words, folder);
-    for finding in &mut found.findings {
-        finding.index = finding.index.saturating_add(before);
-    }
-    found.findings.extend(findings);
-    let guessed = command.unknown.iter().find(|(_, unknown)| matches!(unknown, Unknown::Files(_)));
-    if let Some((index, _)) = guessed.filter(|_| !found.edits.is_empty()) {
-        let reason = format!("which files `{program}` would change is not known before it runs");
-        found.findings.push(Finding { unfamiliar: false, index: *index, reason });
-    }
-    for (index, unknown) in &command.unknown {
-        let Unknown::Files(glob) = unknown else { continue };
-        let inside =
-            glob.strip_prefix('/').map_or_else(|| format!("{folder}/{glob}"), str::to_owned);
-        match PathGlob::parse(&inside) {
-            Ok(found_glob) => found.globs.push((glob.starts_with('/'), found_glob)),
-            Err(reason) => {
-                found.findings.push(Finding { unfamiliar: false, index: *index, reason })
+impl LooseCommand {
+    /// Looks at a command some of whose words are not known before it runs.
+    #[must_use]
+    pub fn examine(&self, folder: &RepoPath) -> Examination {
+        let before = self.assignments;
+        let mut words: Vec<String> = self.simple.words.iter().skip(before).cloned().collect();
+        let program = words.first().cloned().unwrap_or_default();
+        let tolerant = ANY_WORD.contains(&program.as_str());
+        let known = !index::of(&program).is_empty()
+            || matches!(program.as_str(), "find" | "sed")
+            || programs::runner(&program).is_some();
+        let mut findings = Vec::new();
+        let mut never = None;
+        for (index, unknown) in &self.unknown {
+            let Some(at) = index.checked_sub(before) else { continue };
+            let Some(word) = words.get_mut(at) else { continue };
+            *word = match unknown {
+                Unknown::Files(glob) => glob.replace(['*', '?'], "x"),
+                Unknown::Pipe => "-".to_owned(),
+                Unknown::Value => "x".to_owned(),
+            };
+            if at == 0 {
+                never = Some("the name of the program is not known before it runs".to_owned());
+            } else if *unknown == Unknown::Value && known && !tolerant {
+                findings.push(Finding {
+                    unfamiliar: false,
+                    index: *index,
+                    reason: format!(
+                        "what a shell makes of this word may mean anything to `{program}`"
+                    ),
+                });
             }
         }
+        let mut found = Examination::of(&words, folder);
+        for finding in &mut found.findings {
+            finding.index = finding.index.saturating_add(before);
+        }
+        found.findings.extend(findings);
+        let guessed = self.unknown.iter().find(|(_, unknown)| matches!(unknown, Unknown::Files(_)));
+        if let Some((index, _)) = guessed.filter(|_| !found.edits.is_empty()) {
+            let reason =
+                format!("which files `{program}` would change is not known before it runs");
+            found.findings.push(Finding { unfamiliar: false, index: *index, reason });
+        }
+        for (index, unknown) in &self.unknown {
+            let Unknown::Files(glob) = unknown else { continue };
+            let inside =
+                glob.strip_prefix('/').map_or_else(|| format!("{folder}/{glob}"), str::to_owned);
+            match PathGlob::parse(&inside) {
+                Ok(found_glob) => found.globs.push((glob.starts_with('/'), found_glob)),
+                Err(reason) => {
+                    found.findings.push(Finding { unfamiliar: false, index: *index, reason })
+                }
+            }
+        }
+        found.never = never.or(found.never);
+        found
     }
-    found.never = never.or(found.never);
-    found
 }
 
 /// `lib/*.rs` stands for files like `lib/x.rs`. A glob that could be an option, a hidden file or
-/// any ending at all says nothing.
+/// any ending at all is unknown.
 fn files_like(raw: &str) -> Unknown {
     let (folder, name) = raw.rsplit_once('/').map_or(("", raw), |(folder, name)| (folder, name));
     let ending = name.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();

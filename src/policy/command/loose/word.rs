@@ -53,6 +53,18 @@ pub(super) fn check_arithmetic(inner: &str, raw: &str) -> Result<(), String> {
     }
 }
 
+/// Variables with a meaning for shells and programs are written in capital letters, but for a few.
+pub(super) fn check_variable(name: &str) -> Result<(), String> {
+    let small = name.chars().any(|letter| letter.is_ascii_lowercase()) || name.len() <= 2;
+    let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+        && !name.is_empty();
+    if small && plain && !name.ends_with("_proxy") && !name.starts_with("npm_") {
+        Ok(())
+    } else {
+        Err(format!("the script sets the variable `{name}`, which may change what programs do"))
+    }
+}
+
 /// Text that stood outside quotes: wildcards and braces stay what they are, everything else stands
 /// for itself.
 pub(super) fn bare(text: &str) -> String {

@@ -198,3 +198,68 @@ pub(super) const TABLES: &[Table] = &[
          --show-function --all-match --and --or --not",
     ),
 ];
+
+/// Returns true for a verb of git's own, which no alias can stand for.
+pub(crate) fn is_own_verb(verb: &str) -> bool {
+    VERBS.split_ascii_whitespace().any(|known| known == verb)
+}
+
+/// Returns true for verbs of git that show files and know no pattern of what to leave out: a rule
+/// has to name them.
+pub(crate) fn shows_everything(verb: &str, second: Option<&str>) -> bool {
+    let verbs = [
+        "archive",
+        "annotate",
+        "bundle",
+        "difftool",
+        "fast-export",
+        "format-patch",
+        "pack-objects",
+        "range-diff",
+        "request-pull",
+        "send-email",
+        "unpack-file",
+        "whatchanged",
+    ];
+    verbs.contains(&verb) || (verb == "stash" && second == Some("show"))
+}
+
+/// Returns true when a verb of git that can leave files out shows any that no word names. Some
+/// options allow no such patterns.
+pub(crate) fn shows_files(verb: &str, words: &[String]) -> bool {
+    let options = || {
+        words
+            .iter()
+            .take_while(|word| *word != "--")
+            .filter(|word| word.len() > 1 && word.starts_with('-'))
+    };
+    let named = |wanted: &str| {
+        options().any(|word| word == wanted || word.split('=').next() == Some(wanted))
+    };
+    match verb {
+        "log" => {
+            !named("--follow")
+                && !options().any(|word| word.starts_with("-L"))
+                && options().any(|word| is_about_files(word))
+        }
+        "ls-files" => !named("--error-unmatch"),
+        "diff" => !named("--no-index"),
+        _ => true,
+    }
+}
+
+/// Returns the index of a word that may be a folder whose history `git log --follow` shows: then
+/// nothing can be left out of it.
+pub(crate) fn follows_a_folder(words: &[String]) -> Option<usize> {
+    let follows = words.first().is_some_and(|word| word == "git")
+        && words.iter().any(|word| word == "--follow");
+    let shows = || words.iter().skip(1).any(|word| word.starts_with('-') && is_about_files(word));
+    let last = words.len().checked_sub(1).filter(|_| follows && shows())?;
+    let name = words.get(last)?.rsplit('/').next().unwrap_or_default();
+    (!name.trim_start_matches('.').contains('.')).then_some(last)
+}
+
+/// Returns true for what may be the number of an object, or its first letters.
+pub(crate) fn is_number(word: &str) -> bool {
+    (4..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}

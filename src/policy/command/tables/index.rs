@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
-use crate::command::tables::{self, Table};
+use crate::command::tables::{Table, build, git, text};
 
 /// What an option of a table takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,30 +22,56 @@ pub(crate) enum Takes {
 }
 
 /// A table and its options by name.
-pub(crate) struct Known {
+pub(crate) struct IndexedTable {
     /// The table.
     pub(crate) table: &'static Table,
     options: OnceLock<HashMap<&'static str, Takes>>,
 }
 
-impl Known {
+impl IndexedTable {
     /// Returns what an option takes; `None` when the table does not have it.
     pub(crate) fn takes(&self, option: &str) -> Option<Takes> {
         self.options.get_or_init(|| read(self.table.options)).get(option).copied()
     }
+
+    /// Returns true when a cluster of letters reaches the wanted one before a letter that takes a
+    /// value.
+    pub(crate) fn cluster_has(&self, word: &str, wanted: &str) -> bool {
+        if word.starts_with("--") {
+            return false;
+        }
+        for letter in word.chars().skip(1) {
+            let option = format!("-{letter}");
+            if option == wanted {
+                return true;
+            }
+            if self.takes(&option) != Some(Takes::Nothing) {
+                return false;
+            }
+        }
+        false
+    }
 }
 
 /// Returns the tables of a program, in the order they are written in.
-pub(crate) fn of(program: &str) -> &'static [Known] {
-    static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<Known>>> = LazyLock::new(|| {
-        let mut found: HashMap<&'static str, Vec<Known>> = HashMap::new();
-        for table in tables::all() {
+pub(crate) fn of(program: &str) -> &'static [IndexedTable] {
+    static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<IndexedTable>>> = LazyLock::new(|| {
+        let mut found: HashMap<&'static str, Vec<IndexedTable>> = HashMap::new();
+        for table in all() {
             let program = table.words.first().copied().unwrap_or_default();
-            found.entry(program).or_default().push(Known { table, options: OnceLock::new() });
+            found
+                .entry(program)
+                .or_default()
+                .push(IndexedTable { table, options: OnceLock::new() });
         }
         found
     });
     BY_PROGRAM.get(program).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Returns every table.
+pub fn all() -> impl Iterator<Item = &'static Table> {
+    text::TABLES.iter().chain(git::TABLES).chain(build::TABLES)
 }
 
 fn read(options: [&'static str; 2]) -> HashMap<&'static str, Takes> {
@@ -72,8 +98,7 @@ fn read(options: [&'static str; 2]) -> HashMap<&'static str, Takes> {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::{Takes, of, read};
-    use crate::command::tables;
+    use super::{Takes, all, of, read};
 
     #[test]
     fn options_take_what_their_notation_says() {
@@ -92,7 +117,7 @@ mod tests {
 
     #[test]
     fn no_table_has_an_option_that_is_not_understood() {
-        for known in tables::all().flat_map(|table| of(table.words.first().unwrap())) {
+        for known in all().flat_map(|table| of(table.words.first().unwrap())) {
             for entry in known.table.options.iter().flat_map(|list| list.split_ascii_whitespace()) {
                 let name = entry.split('=').next().unwrap();
                 assert!(known.takes(name).is_some(), "{}: {entry}", known.table.words.join(" "));

@@ -2,13 +2,13 @@
 //!
 //! In: the text of one file. Out: a [`Document`] with the tree and every mistake that reading alone
 //! can find (syntax, duplicate keys, bombs). It gives values no meaning: that is done with
-//! `base::fields`, which collects mistakes the same way.
+//! `fields`, which collects mistakes the same way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::excerpt::Excerpt;
-use serde_yaml::granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag};
+use crate::diagnostic::Diagnostic;
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
 /// Longest accepted text, in bytes.
 pub const TEXT_LIMIT_BYTES: usize = 4 * 1024 * 1024;
@@ -24,6 +24,8 @@ pub const ANCHOR_LIMIT: usize = 100;
 pub const DEPTH_LIMIT: usize = 64;
 /// Most mistakes reported for one document.
 pub const MISTAKE_LIMIT: usize = 100;
+
+/// The old name of [`Diagnostic`].
 
 /// Where something stands in a file; both count from 1, 0 means the whole file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,34 +51,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// One mistake in a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mistake {
-    /// Where.
-    pub place: Place,
-    /// What is wrong: a lowercase fragment without a full stop.
-    pub message: String,
-    /// What to do.
-    pub hint: Option<String>,
-    /// The line it is on, where a person is to see it.
-    pub excerpt: Option<Excerpt>,
-}
-
-impl Mistake {
-    /// Returns a mistake without a hint.
-    #[must_use]
-    pub fn new(place: Place, message: impl Into<String>) -> Self {
-        Self { place, message: message.into(), ..Self::default() }
-    }
-
-    /// Adds what to do.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-}
-
 /// What was read of one file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
@@ -84,7 +58,7 @@ pub struct Document {
     pub root: Option<Node>,
     /// Every mistake found, in order of place. A root beside mistakes is complete enough to look
     /// for more of them.
-    pub mistakes: Vec<Mistake>,
+    pub mistakes: Vec<Diagnostic>,
 }
 
 /// One value and where it stands. A value that came through an alias stands where it was defined.
@@ -129,10 +103,8 @@ impl Document {
     #[must_use]
     pub fn parse(text: &str) -> Self {
         if text.len() > TEXT_LIMIT_BYTES {
-            return Self::broken(
-                Place::default(),
-                format!("file of {} bytes is longer than {TEXT_LIMIT_BYTES}", text.len()),
-            );
+            let message = format!("file of {} bytes is longer than {TEXT_LIMIT_BYTES}", text.len());
+            return Self { root: None, mistakes: vec![Diagnostic::new(Place::default(), message)] };
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if let Some(mistake) = unwanted(text) {
@@ -142,9 +114,9 @@ impl Document {
         for event in Parser::new_from_str(text) {
             let step = match event {
                 Ok((event, span)) => builder.take(event, place_of(&span)),
-                Err(error) => Err(Mistake::new(
+                Err(error) => Err(Diagnostic::new(
                     place_at(error.marker().line(), error.marker().col()),
-                    told(&error),
+                    describe(&error),
                 )),
             };
             if let Err(mistake) = step {
@@ -156,10 +128,6 @@ impl Document {
         builder.mistakes.sort_by_key(|mistake| mistake.place);
         builder.mistakes.truncate(MISTAKE_LIMIT);
         Self { root: builder.root, mistakes: builder.mistakes }
-    }
-
-    fn broken(place: Place, message: String) -> Self {
-        Self { root: None, mistakes: vec![Mistake::new(place, message)] }
     }
 }
 
@@ -249,6 +217,10 @@ impl Node {
     }
 }
 
+fn too_deep(place: Place) -> Diagnostic {
+    Diagnostic::new(place, format!("nested deeper than {DEPTH_LIMIT} levels"))
+}
+
 /// What a value costs when it is copied.
 #[derive(Clone, Copy)]
 struct Weight {
@@ -277,17 +249,17 @@ struct Builder {
     anchors: BTreeMap<usize, Node>,
     values: usize,
     bytes: usize,
-    mistakes: Vec<Mistake>,
+    mistakes: Vec<Diagnostic>,
 }
 
 impl Builder {
     /// Takes one event; an error ends the reading.
-    fn take(&mut self, event: Event<'_>, place: Place) -> Result<(), Mistake> {
+    fn take(&mut self, event: Event<'_>, place: Place) -> Result<(), Diagnostic> {
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    return Err(Mistake::new(place, "a second document starts here")
+                    return Err(Diagnostic::new(place, "a second document starts here")
                         .hint("keep one document in a file"));
                 }
                 Ok(())
@@ -298,13 +270,10 @@ impl Builder {
                     only_plain(tag.as_deref(), place)?;
                 }
                 if text.len() > SCALAR_LIMIT_BYTES {
-                    return Err(Mistake::new(
-                        place,
-                        format!(
-                            "value of {} bytes is longer than {SCALAR_LIMIT_BYTES}",
-                            text.len()
-                        ),
-                    ));
+                    let length = text.len();
+                    let message =
+                        format!("value of {length} bytes is longer than {SCALAR_LIMIT_BYTES}");
+                    return Err(Diagnostic::new(place, message));
                 }
                 self.spend(Weight { values: 0, bytes: text.len(), depth: 0 }, place)?;
                 let value = if style == ScalarStyle::Plain && !forced {
@@ -329,17 +298,12 @@ impl Builder {
             Event::SequenceEnd | Event::MappingEnd => self.end(),
             Event::Alias(id) => {
                 let Some(node) = self.anchors.get(&id) else {
-                    return Err(Mistake::new(
-                        place,
-                        "alias names a value that is still being defined",
-                    ));
+                    let message = "alias names a value that is still being defined";
+                    return Err(Diagnostic::new(place, message));
                 };
                 let weight = node.weight();
                 if self.open.len() + weight.depth > DEPTH_LIMIT {
-                    return Err(Mistake::new(
-                        place,
-                        format!("nested deeper than {DEPTH_LIMIT} levels"),
-                    ));
+                    return Err(too_deep(place));
                 }
                 self.spend(weight, place)?;
                 match self.anchors.get(&id).cloned() {
@@ -352,31 +316,29 @@ impl Builder {
     }
 
     /// Counts what is kept; copies are counted before they are made.
-    fn spend(&mut self, weight: Weight, place: Place) -> Result<(), Mistake> {
+    fn spend(&mut self, weight: Weight, place: Place) -> Result<(), Diagnostic> {
         self.values += weight.values;
         self.bytes += weight.bytes;
-        match (self.values > NODE_LIMIT, self.bytes > BYTES_LIMIT) {
-            (true, _) => Err(Mistake::new(
-                place,
-                format!("more than {NODE_LIMIT} values, repetitions by alias included"),
-            )),
-            (_, true) => Err(Mistake::new(
-                place,
-                format!("more than {BYTES_LIMIT} bytes of values, repetitions by alias included"),
-            )),
-            (false, false) => Ok(()),
-        }
+        let limit = if self.values > NODE_LIMIT {
+            format!("{NODE_LIMIT} values")
+        } else if self.bytes > BYTES_LIMIT {
+            format!("{BYTES_LIMIT} bytes of values")
+        } else {
+            return Ok(());
+        };
+        let message = format!("more than {limit}, repetitions by alias included");
+        Err(Diagnostic::new(place, message))
     }
 
-    fn start(&mut self, place: Place, anchor: usize, shape: Shape) -> Result<(), Mistake> {
+    fn start(&mut self, place: Place, anchor: usize, shape: Shape) -> Result<(), Diagnostic> {
         if self.open.len() >= DEPTH_LIMIT {
-            return Err(Mistake::new(place, format!("nested deeper than {DEPTH_LIMIT} levels")));
+            return Err(too_deep(place));
         }
         self.open.push(Open { place, anchor, shape });
         Ok(())
     }
 
-    fn end(&mut self) -> Result<(), Mistake> {
+    fn end(&mut self) -> Result<(), Diagnostic> {
         let Some(open) = self.open.pop() else { return Ok(()) };
         let value = match open.shape {
             Shape::List(nodes) => Value::List(nodes),
@@ -387,12 +349,15 @@ impl Builder {
 
     /// Puts a finished value where it belongs: into the open list or mapping, as a key, or as the
     /// root.
-    fn value(&mut self, node: Node, anchor: usize) -> Result<(), Mistake> {
+    fn value(&mut self, node: Node, anchor: usize) -> Result<(), Diagnostic> {
         self.spend(Weight { values: 1, bytes: 0, depth: 0 }, node.place)?;
         if anchor != 0 {
             if self.anchors.len() >= ANCHOR_LIMIT {
-                return Err(Mistake::new(node.place, format!("more than {ANCHOR_LIMIT} anchors"))
-                    .hint("write the values out"));
+                return Err(Diagnostic::new(
+                    node.place,
+                    format!("more than {ANCHOR_LIMIT} anchors"),
+                )
+                .hint("write the values out"));
             }
             self.spend(node.weight(), node.place)?;
             self.anchors.insert(anchor, node.clone());
@@ -407,7 +372,7 @@ impl Builder {
                 None => match key_text(&node) {
                     Some(text) => *key = Some((text, node.place)),
                     None => {
-                        return Err(Mistake::new(
+                        return Err(Diagnostic::new(
                             node.place,
                             format!("a key is {}; keys are text", node.kind()),
                         ));
@@ -418,7 +383,7 @@ impl Builder {
                         entries.push(Entry { key: text, key_place, node });
                     } else {
                         self.mistakes
-                            .push(Mistake::new(key_place, format!("duplicate key `{text}`")));
+                            .push(Diagnostic::new(key_place, format!("duplicate key `{text}`")));
                     }
                 }
             },
@@ -428,7 +393,7 @@ impl Builder {
 }
 
 /// The parser has a depth of its own, and looks ahead.
-fn told(error: &ScanError) -> String {
+fn describe(error: &ScanError) -> String {
     match error.kind() {
         ErrorKind::RecursionLimitExceeded => format!("nested deeper than {DEPTH_LIMIT} levels"),
         _ => error.info().to_owned(),
@@ -436,13 +401,11 @@ fn told(error: &ScanError) -> String {
 }
 
 /// Tags could turn values into something else; none but `!!str` says anything here.
-fn only_plain(tag: Option<&Tag>, place: Place) -> Result<(), Mistake> {
+fn only_plain(tag: Option<&Tag>, place: Place) -> Result<(), Diagnostic> {
     match tag {
         None => Ok(()),
-        Some(tag) => {
-            Err(Mistake::new(place, format!("the tag `{tag}` means nothing here"))
-                .hint("leave it out"))
-        }
+        Some(tag) => Err(Diagnostic::new(place, format!("the tag `{tag}` means nothing here"))
+            .hint("leave it out")),
     }
 }
 
@@ -456,7 +419,7 @@ pub fn is_unwanted(letter: char) -> bool {
 }
 
 /// Finds the first character that has no business in a settings file.
-fn unwanted(text: &str) -> Option<Mistake> {
+fn unwanted(text: &str) -> Option<Diagnostic> {
     let mut place = Place { line: 1, column: 1 };
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -466,12 +429,14 @@ fn unwanted(text: &str) -> Option<Mistake> {
             letter == '\n' || letter == '\t' || !is_unwanted(letter)
         };
         if letter == '\u{fffd}' {
-            return Some(Mistake::new(place, "is not UTF-8 text").hint("save the file as UTF-8"));
+            return Some(
+                Diagnostic::new(place, "is not UTF-8 text").hint("save the file as UTF-8"),
+            );
         }
         if !fine {
             let message = format!("the character U+{:04X} may not stand here", u32::from(letter));
             return Some(
-                Mistake::new(place, message)
+                Diagnostic::new(place, message)
                     .hint("take it out, or write it as an escape in double quotes"),
             );
         }
@@ -532,198 +497,4 @@ fn place_at(line: usize, column: usize) -> Place {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Document, Node, Place, Value};
-    use pretty_assertions::assert_eq;
-    use serde_json::json;
-
-    fn root(text: &str) -> Node {
-        let document = Document::parse(text);
-        assert_eq!(document.mistakes, Vec::new(), "{text}");
-        document.root.unwrap()
-    }
-
-    fn mistakes(text: &str) -> Vec<String> {
-        Document::parse(text)
-            .mistakes
-            .iter()
-            .map(|mistake| format!("{}: {}", mistake.place, mistake.message))
-            .collect()
-    }
-
-    #[test]
-    fn reads_values_by_the_core_rules() {
-        for (text, expected) in [
-            ("a: 1\nb: [x, 'y', 2.5, true, ~]", json!({"a": 1, "b": ["x", "y", 2.5, true, null]})),
-            ("\u{feff}{\"a\": {\"b\": []}}", json!({"a": {"b": []}})),
-            (
-                "a: on\nb: yes\nc: 10m\nd: 1.2.3\ne: '7'\nf: !!str 7",
-                json!({"a":"on","b":"yes","c":"10m","d":"1.2.3","e":"7","f":"7"}),
-            ),
-            ("base: &x {k: 1}\nagain: *x", json!({"base": {"k": 1}, "again": {"k": 1}})),
-            ("a: |\n  two\n  lines\n", json!({"a": "two\nlines\n"})),
-        ] {
-            assert_eq!(root(text).to_json(), expected, "{text}");
-        }
-        assert_eq!(Document::parse("# nothing\n"), Document::default());
-    }
-
-    #[test]
-    fn knows_line_and_column() {
-        let tree = root("a:\n  - b: one\n    c: two\n");
-        let item = &tree.get("a").unwrap().list().unwrap()[0];
-        assert_eq!(item.get("c").unwrap().place, Place { line: 3, column: 8 });
-        assert_eq!(item.entries().unwrap()[1].key_place, Place { line: 3, column: 5 });
-        assert_eq!(item.get("b").unwrap().value, Value::Text("one".to_owned()));
-    }
-
-    #[test]
-    fn reports_duplicates_all_at_once_and_keeps_reading() {
-        assert_eq!(
-            mistakes("a: 1\na: 2\nb: {c: 1, c: 2}\n"),
-            ["2:1: duplicate key `a`", "3:11: duplicate key `c`"]
-        );
-        assert!(Document::parse("a: 1\na: 2\nb: 3").root.is_some());
-    }
-
-    #[test]
-    fn refuses_bombs_and_broken_texts() {
-        let mut bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
-        for level in 1..12 {
-            let below = format!("*a{}", level - 1);
-            bomb.push_str(&format!("a{level}: &a{level} [{}]\n", vec![below; 9].join(",")));
-        }
-        for (text, message) in [
-            (bomb.as_str(), "more than 200000 values"),
-            (&format!("{}{}", "[".repeat(70), "]".repeat(70)), "nested deeper than 64"),
-            (&"x".repeat(5_000_000), "longer than"),
-            ("a: &a [*a]", "still being defined"),
-            ("a: 1\n---\nb: 2", "second document"),
-            ("a: 1\n...\n---\nb: 2", "second document"),
-            ("? [a, b]\n: c", "keys are text"),
-            ("a: [1, 2", ""),
-            ("a: *nowhere", ""),
-        ] {
-            let document = Document::parse(text);
-            assert!(document.root.is_none(), "{text:.40}");
-            assert!(
-                document.mistakes.iter().any(|mistake| mistake.message.contains(message)),
-                "{text:.40}: {:?}",
-                document.mistakes
-            );
-        }
-    }
-
-    fn refused(name: &str, text: &str, place: (u32, u32), message: &str) {
-        let document = Document::parse(text);
-        let told = document
-            .mistakes
-            .first()
-            .map(|mistake| (mistake.place.line, mistake.place.column, mistake.message.as_str()));
-        assert!(
-            told.is_some_and(
-                |(line, column, told)| (line, column) == place && told.contains(message)
-            ),
-            "{name}: {told:?}"
-        );
-        assert!(document.root.is_none(), "{name}");
-    }
-
-    #[test]
-    fn hostile_texts_are_refused_in_bounded_time_at_their_place() {
-        let laughs: String = (1..10)
-            .map(|level| {
-                format!(
-                    "l{level}: &l{level} [{}]\n",
-                    vec![format!("*l{}", level - 1); 10].join(", ")
-                )
-            })
-            .collect();
-        refused(
-            "billion laughs",
-            &format!("l0: &l0 lol\n{laughs}"),
-            (6, 9),
-            "more than 200000 values",
-        );
-        refused(
-            "quadratic blow-up",
-            &format!("a: &a \"{}\"\nb: [{}]", "x".repeat(900_000), "*a, ".repeat(50_000)),
-            (2, 33),
-            "bytes of values",
-        );
-        let anchors: String = (0..5_000).map(|number| format!("- &a{number} x\n")).collect();
-        refused("anchors", &anchors, (101, 9), "more than 100 anchors");
-        let nested: String = (0..63).map(|number| format!("&n{number} [")).collect();
-        refused(
-            "nested anchors",
-            &format!("{nested}{}{}", "\"".to_owned() + &"y".repeat(900_000) + "\"", "]".repeat(63)),
-            (1, 320),
-            "bytes of values",
-        );
-        refused("self", "a: &a { b: *a }", (1, 12), "still being defined");
-        for (name, text, column) in [
-            ("flow lists", "[".repeat(100_000), 256),
-            ("flow mappings", "{a: ".repeat(100_000), 1021),
-            ("block lists", "- ".repeat(100_000), 129),
-            ("questions", "? ".repeat(100_000), 129),
-        ] {
-            refused(name, &text, (1, column), "nested deeper than 64");
-        }
-        let steps: String = (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
-        refused("block mappings", &steps, (65, 65), "nested deeper than 64");
-        refused("10 MB", &"# x\n".repeat(2_500_000), (0, 0), "longer than");
-        refused(
-            "one long value",
-            &format!("a: \"{}\"", "x".repeat(1_100_000)),
-            (1, 4),
-            "longer than 1048576",
-        );
-        refused(
-            "one long key",
-            &format!("? \"{}\"\n: b", "x".repeat(1_100_000)),
-            (1, 3),
-            "longer than 1048576",
-        );
-        refused("many values", &"- b\n".repeat(300_000), (200_001, 3), "more than 200000 values");
-    }
-
-    #[test]
-    fn what_has_no_business_in_a_settings_file_is_refused_at_its_place() {
-        for (name, text, place, message) in [
-            ("nothing after NUL", "a: b\0c: d", (1, 5), "U+0000"),
-            ("escape", "a: 1\nb: \u{1b}[31mred", (2, 4), "U+001B"),
-            ("second byte order mark", "a: \u{feff}b", (1, 4), "U+FEFF"),
-            ("text that shows in another order", "a: edit(\u{202e}crs)", (1, 9), "U+202E"),
-            ("line break of another age", "a: 1\rb: 2", (1, 5), "U+000D"),
-            ("unseen line break", "a: x\u{2028}b: 2", (1, 5), "U+2028"),
-            ("not UTF-8", "a: 1\nb: \u{fffd}", (2, 4), "not UTF-8"),
-            ("tag", "a: !!python/object:os.system x", (1, 30), "means nothing here"),
-            ("tag of a list", "a: !x [b]", (1, 7), "means nothing here"),
-            ("tag of a mapping", "!!set {b}", (1, 7), "means nothing here"),
-            ("binary", "a: !!binary aGVsbG8=", (1, 13), "means nothing here"),
-            ("tab", "a:\n\tb: 1", (2, 2), "tabs"),
-            ("second document", "a: 1\n---\nb: 2", (2, 1), "second document"),
-            ("broken", "a: [1,\nb: 2", (0, 0), ""),
-        ] {
-            let document = Document::parse(text);
-            let mistake = document.mistakes.first().unwrap_or_else(|| panic!("{name}"));
-            assert!(
-                document.root.is_none() && mistake.message.contains(message),
-                "{name}: {mistake:?}"
-            );
-            if place != (0, 0) {
-                assert_eq!(
-                    (mistake.place.line, mistake.place.column),
-                    place,
-                    "{name}: {mistake:?}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn byte_order_mark_and_line_ends_of_windows_move_no_place() {
-        assert_eq!(mistakes("\u{feff}a: 1\r\nb: 2\r\na: 3\r\n"), ["3:1: duplicate key `a`"]);
-        assert_eq!(root("a: |\r\n  two\r\n  lines\r\n").to_json(), json!({"a": "two\nlines\n"}));
-    }
-}
+mod tests;

@@ -8,9 +8,11 @@
 //! never takes the place of a built-in mode.
 
 use crate::agent::{self, AgentFile};
-use crate::loader::{self, ModeError, ModeErrors, ModeFile, Strictness};
+use crate::loader::{self, ModeErrors, ModeFile, Strictness};
 use crate::places::{self, AGENTS_FILE, AgentKind, PROJECT_FILES};
 use crate::{Mode, ModeSet, ModeSource, builtin};
+use locum_files::diagnostic::Diagnostic;
+use locum_files::yaml::Place;
 
 /// A file that may define modes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +29,7 @@ pub struct Merged {
     /// One mode a slug.
     pub modes: ModeSet,
     /// What is said without effect, and mistakes that were put up with.
-    pub warnings: Vec<ModeError>,
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// What one file defines.
@@ -38,7 +40,7 @@ pub struct Definitions {
     /// Slugs that name no mode because of this file.
     pub lost: Vec<String>,
     /// What should be told.
-    pub warnings: Vec<ModeError>,
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Reads every file and brings the modes together.
@@ -47,7 +49,7 @@ pub struct Definitions {
 /// Every mistake of every file that may not have any.
 pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<Merged, ModeErrors> {
     let mut layers: Vec<((u8, usize), Definitions)> = Vec::new();
-    let mut errors: Vec<ModeError> = Vec::new();
+    let mut errors: Vec<Diagnostic> = Vec::new();
     for text in texts {
         match definitions(text, strictness)
             .or_else(|errors| put_up_with(errors, &text.source, strictness))
@@ -142,21 +144,15 @@ fn without_builtin_names(definitions: Definitions) -> Definitions {
     let builtin = builtin::modes();
     let is_taken = |mode: &Mode| builtin.iter().any(|known| known.slug == mode.slug);
     let (taken, modes): (Vec<Mode>, Vec<Mode>) = definitions.modes.into_iter().partition(is_taken);
-    let kept_back = taken.into_iter().map(|mode| ModeError {
-        origin: mode.source.file().unwrap_or_default().to_owned(),
-        line: 0,
-        column: 0,
-        path: String::new(),
-        message: format!(
-            "the built-in mode `{}` keeps its name, so this agent has none",
-            mode.slug
-        ),
-        hint: Some(
-            "give it another name, or put it into `.locum/agents/`, where it takes the mode's \
-             place"
-                .to_owned(),
-        ),
-        excerpt: None,
+    let kept_back = taken.into_iter().map(|mode| {
+        let message =
+            format!("the built-in mode `{}` keeps its name, so this agent has none", mode.slug);
+        Diagnostic::new(Place::default(), message)
+            .hint(
+                "give it another name, or put it into `.locum/agents/`, where it takes the \
+                   mode's place",
+            )
+            .in_file(mode.source.file().unwrap_or_default())
     });
     Definitions {
         modes,
@@ -199,127 +195,4 @@ fn rank(source: &ModeSource) -> (u8, usize) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{ModeText, merge};
-    use crate::loader::Strictness;
-    use crate::{ModeSource, builtin};
-    use pretty_assertions::assert_eq;
-
-    fn project(path: &str, text: &str) -> ModeText {
-        ModeText { source: ModeSource::Project { file: path.to_owned() }, text: text.to_owned() }
-    }
-
-    fn modes(list: &[(&str, &str)]) -> String {
-        let mode = |(slug, name): &(&str, &str)| {
-            format!("  - {{slug: {slug}, name: {name}, roleDefinition: R, groups: [read]}}\n")
-        };
-        format!("customModes:\n{}", list.iter().map(mode).collect::<String>())
-    }
-
-    /// Returns `slug=name` of every mode that is not as built in.
-    fn own(texts: &[ModeText], strictness: Strictness) -> Vec<String> {
-        let merged = merge(texts, strictness).unwrap_or_else(|errors| panic!("{errors}"));
-        let builtin = builtin::modes();
-        let changed = merged.modes.iter().filter(|mode| !builtin.contains(mode));
-        changed.map(|mode| format!("{}={}", mode.slug, mode.name)).collect()
-    }
-
-    #[test]
-    fn later_places_win_by_slug_whatever_the_order_of_reading() {
-        let user = ModeText {
-            source: ModeSource::Global { file: "/u/modes.yml".into() },
-            text: modes(&[("a", "user"), ("u", "user")]),
-        };
-        let organization = ModeText {
-            source: ModeSource::Organization { file: "/u/organization-modes.yml".into() },
-            text: modes(&[("o", "org")]),
-        };
-        let texts = [
-            organization,
-            project(".locum/modes.yml", &modes(&[("a", "locum"), ("o", "locum")])),
-            project(".roomodes", &modes(&[("a", "roo"), ("b", "roo"), ("x", "roo")])),
-            project(".kilocodemodes", &modes(&[("b", "kilo"), ("c", "kilo")])),
-            project(".locum/agents/c.md", "---\nname: c\n---\nP"),
-            project(".claude/agents/d.md", "---\nname: d\n---\nP"),
-            project(".kilo/agent/d.md", "---\ndisplayName: kilo-d\n---\nP"),
-            user,
-        ];
-        let expected = ["a=locum", "u=user", "d=kilo-d", "c=kilo", "b=roo", "x=roo", "o=org"];
-        assert_eq!(own(&texts, Strictness::Strict), expected);
-        let backwards: Vec<ModeText> = texts.iter().rev().cloned().collect();
-        assert_eq!(own(&backwards, Strictness::Strict), expected);
-    }
-
-    #[test]
-    fn a_kilo_file_says_whose_its_modes_are() {
-        let mode = |slug: &str, source: &str| {
-            format!(
-                "- {{slug: {slug}, name: kilo, roleDefinition: R, groups: [], source: {source}}}\n"
-            )
-        };
-        let kilo = [("a", "organization"), ("b", "project"), ("c", "global")]
-            .map(|(slug, source)| mode(slug, source))
-            .concat();
-        let roo = modes(&[("a", "roo"), ("b", "roo"), ("c", "roo")]);
-        let texts = [project(".kilocodemodes", &kilo), project(".roomodes", &roo)];
-        assert_eq!(own(&texts, Strictness::Strict), ["c=roo", "b=roo", "a=kilo"]);
-        let user = ModeText {
-            source: ModeSource::Global { file: "/u/modes.yml".into() },
-            text: modes(&[("c", "user")]),
-        };
-        assert_eq!(
-            own(&[project(".kilocodemodes", &kilo), user], Strictness::Strict),
-            ["c=user", "b=kilo", "a=kilo"]
-        );
-    }
-
-    #[test]
-    fn a_broken_mode_uncovers_no_weaker_one() {
-        let text = format!(
-            "{}  - {{slug: code, name: C, roleDefinition: R, groups: [[edit, {{fileRegex: \
-             '['}}]]}}\n",
-            modes(&[("a", "A")])
-        );
-        let texts = [project(".locum/modes.yml", &text)];
-        assert!(merge(&texts, Strictness::Strict).is_err());
-        let merged = merge(&texts, Strictness::Lenient).unwrap();
-        assert!(merged.modes.find("a").is_some());
-        assert_eq!(merged.modes.find("code"), None);
-        assert_eq!(
-            merged.warnings.iter().map(|warning| warning.path.as_str()).collect::<Vec<_>>(),
-            ["customModes.1.groups.0.1.fileRegex"]
-        );
-        assert!(
-            merge(&[project(".roomodes", "customModes: [")], Strictness::Lenient).is_err(),
-            "no YAML at all"
-        );
-    }
-
-    #[test]
-    fn a_broken_agent_stops_only_what_is_ours() {
-        let broken = "---\nname: x\n---\n";
-        assert!(merge(&[project(".locum/agents/code.md", broken)], Strictness::Strict).is_err());
-        for (path, code_is_left) in
-            [(".claude/agents/code.md", true), (".kilo/agent/code.md", false)]
-        {
-            let merged = merge(&[project(path, broken)], Strictness::Strict).unwrap();
-            assert_eq!(
-                (merged.modes.find("code").is_some(), merged.warnings.len()),
-                (code_is_left, 1),
-                "{path}"
-            );
-        }
-    }
-
-    #[test]
-    fn an_agent_that_is_no_mode_replaces_no_built_in_mode() {
-        let agent = "---\nname: debug\n---\nP";
-        for (path, expected) in [
-            (".claude/agents/x.md", vec![]),
-            (".kilo/agent/x.md", vec!["debug=debug"]),
-            (".locum/agents/x.md", vec!["debug=debug"]),
-        ] {
-            assert_eq!(own(&[project(path, agent)], Strictness::Strict), expected, "{path}");
-        }
-    }
-}
+mod tests;

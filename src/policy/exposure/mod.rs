@@ -10,11 +10,12 @@ use crate::actors::Tier;
 use crate::intent::TriggerKind;
 use crate::paths::Protection;
 use crate::pattern::Pattern;
-use crate::rule::{Rule, TRIGGERS, Written};
+use crate::rule::{Rule, TRIGGERS, Written, trigger_word};
 use crate::schema::{CommandNetwork, PolicySpec, Sandbox, Source};
 use crate::verdict::Decision;
 use locum_base::path::RepoPath;
-use locum_files::shape::{Checked, Told};
+use locum_files::rejection::Rejection;
+use locum_files::shape::Checked;
 use locum_files::yaml::Place;
 
 /// Stands for every mode in `modes.accept_risk`.
@@ -114,11 +115,11 @@ pub(crate) const REASON: Checked<String> = Checked {
         let good =
             text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count()
                 >= WORDS_LEAST;
-        let told = || {
-            Told::from(format!("`{text}` is not a reason"))
+        let why = || {
+            Rejection::from(format!("`{text}` is not a reason"))
                 .hint("write a sentence: why is it fine here, and who looks after it")
         };
-        good.then(|| text.to_owned()).ok_or_else(told)
+        good.then(|| text.to_owned()).ok_or_else(why)
     },
     write: None,
     pattern: r"^\s*(\S+\s+){3,}\S+\s*$",
@@ -150,12 +151,12 @@ pub fn exposures(spec: &PolicySpec, rules: &[Rule]) -> Vec<Exposure> {
             .into_iter()
             .rev()
             .map(|(trigger, text)| (trigger, reach(spec, &standing, mode, trigger, text)));
-        // Of several ways to start, the one with the most text of strangers is told of.
-        let worst = reaches
+        // Of several ways to start, the one with the most text of strangers is reported.
+        let widest = reaches
             .filter(|(_, reach)| reach.is_whole())
             .max_by_key(|(_, reach)| reach.hostile.len());
-        let Some((trigger, reach)) = worst else { continue };
-        let what = told(trigger, &reach);
+        let Some((trigger, reach)) = widest else { continue };
+        let what = describe(trigger, &reach);
         match found.iter_mut().find(|one| one.what == what) {
             Some(one) => one.modes.push(mode.clone()),
             None => {
@@ -173,7 +174,7 @@ pub fn exposures(spec: &PolicySpec, rules: &[Rule]) -> Vec<Exposure> {
 }
 
 /// Returns what would come together in runs started in a way that brings no strangers' text, if one
-/// looked at some all the same. Source of which the policy says nothing counts as private.
+/// looked at some all the same. Source that the policy does not mention counts as private.
 #[must_use]
 pub fn with_text(spec: &PolicySpec, rules: &[Rule], trigger: TriggerKind) -> Option<String> {
     if starts(spec).iter().any(|(kind, text)| *kind == trigger && text.is_some()) {
@@ -183,7 +184,7 @@ pub fn with_text(spec: &PolicySpec, rules: &[Rule], trigger: TriggerKind) -> Opt
     let standing = standing(rules);
     let modes = spec.modes.allow.iter().filter(|mode| accepted(&spec, mode).is_none());
     let mut reaches = modes.map(|mode| reach(&spec, &standing, mode, trigger, Some("issues")));
-    reaches.find(Reach::is_whole).map(|reach| told(trigger, &reach))
+    reaches.find(Reach::is_whole).map(|reach| describe(trigger, &reach))
 }
 
 /// Returns the reason a mode's risk is accepted for.
@@ -344,8 +345,8 @@ fn standing(rules: &[Rule]) -> Vec<(&Rule, &Written)> {
     written.filter(|(_, written)| matters(&written.pattern) && stands(&written.pattern)).collect()
 }
 
-fn told(trigger: TriggerKind, reach: &Reach) -> String {
-    let word = TRIGGERS.iter().find(|(_, kind)| *kind == trigger).map_or("", |(word, _)| *word);
+fn describe(trigger: TriggerKind, reach: &Reach) -> String {
+    let word = trigger_word(trigger);
     let ways_out: Vec<String> = reach.ways_out.iter().map(|(shown, _)| shown.clone()).collect();
     format!(
         "strangers' text ({}), secrets or private data ({}) and a free way out ({}) come together \
@@ -365,282 +366,4 @@ fn listed(all: &[String]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::Policy;
-    use crate::intent::TriggerKind;
-    use pretty_assertions::assert_eq;
-
-    const COMMENTS: &str = "triggers: { comment: { tiers: [maintainer] } }\n";
-    const LABELS: &str = "triggers: { label: { name: locum, tiers: [maintainer] } }\n";
-    const PERSON: &str =
-        "triggers: { dispatch: { tiers: [maintainer] }, schedule: { jobs: [a] } }\n";
-
-    /// Returns what the rule of two says of a policy: its messages, without the rest.
-    fn refused(text: &str) -> Vec<String> {
-        let errors = Policy::parse(&format!("version: 1\n{text}"), "p")
-            .err()
-            .map_or_else(Vec::new, |errors| errors.0);
-        errors.into_iter().map(|error| format!("{}: {}", error.line, error.message)).collect()
-    }
-
-    #[test]
-    fn all_three_together_are_refused() {
-        for (name, text, parts) in [
-            (
-                "a server of any name, in comments",
-                format!("{COMMENTS}rules:\n  - allow: \"mcp(*/*)\"\n"),
-                ["4: in mode `orchestrator`", "comments and issues", "`mcp(*/*)`"],
-            ),
-            (
-                "a server and pages of anyone",
-                format!(
-                    "{PERSON}rules:\n  - allow: [\"mcp(issues/*)\", \"fetch(*.example.com)\"]\n"
-                ),
-                [
-                    "4: in mode",
-                    "(`mcp(issues/*)`, `fetch(*.example.com)`)",
-                    "private data (`mcp(issues/*)`)",
-                ],
-            ),
-            (
-                "an open network and a variable",
-                format!(
-                    "{LABELS}rules:\n  - allow: \"command(make:*)\"\ncommands: {{ network: open, \
-                     env: [PATH, DATABASE_URL] }}\n"
-                ),
-                ["5: in mode", "`commands.env: DATABASE_URL`", "`commands.network: open`"],
-            ),
-            (
-                "hosts of anyone and a variable",
-                format!(
-                    "{COMMENTS}network: {{ allow: [\"*.example.com\"] }}\nrules:\n  - allow: \
-                     \"command(make:*)\"\ncommands: {{ network: policy, env: [DATABASE_URL] }}\n"
-                ),
-                [
-                    "3: in mode",
-                    "`commands.env: DATABASE_URL`",
-                    "way out (`network.allow: *.example.com`)",
-                ],
-            ),
-            (
-                "what only bots start by comment",
-                "triggers: { comment: { tiers: [] }, bots: { allow: [\"x[bot]\"] } }\nrules:\n  - \
-                 allow: \"command(make:*)\"\ncommands: { network: open, env: [DATABASE_URL] }\n"
-                    .to_owned(),
-                ["5: in mode", "comments and issues", "by `comment`"],
-            ),
-            (
-                "an open network and no sandbox",
-                format!(
-                    "{COMMENTS}rules:\n  - allow: \"command(make:*)\"\ncommands: {{ network: \
-                     open, sandbox: off }}\n"
-                ),
-                ["5: in mode", "`commands.sandbox: off`", "`commands.network: open`"],
-            ),
-            (
-                "an open network and the home folder",
-                format!(
-                    "{COMMENTS}rules:\n  - allow: \"command(make:*)\"\ncommands: {{ network: \
-                     open, reads: [\"/home/**\"] }}\n"
-                ),
-                ["5: in mode", "`commands.reads: /home/**`", "`commands.network: open`"],
-            ),
-            (
-                "a secret file and pages of anyone",
-                format!(
-                    "{PERSON}rules:\n  - allow: \"read(.env)\"\n    protected: true\n  - allow: \
-                     \"browse(*)\"\n"
-                ),
-                ["6: in mode", "private data (`read(.env)`)", "way out (`browse(*)`)"],
-            ),
-            (
-                "private source and pages of anyone",
-                format!("{PERSON}source: private\nrules:\n  - allow: \"fetch(*)\"\n"),
-                ["5: in mode", "`source: private`", "`fetch(*)`"],
-            ),
-            (
-                "the triggers that count when none are named",
-                "rules:\n  - allow: \"mcp(*/*)\"\n".to_owned(),
-                ["3: in mode", "", ""],
-            ),
-        ] {
-            let told = refused(&text);
-            assert_eq!(told.len(), 1, "{name}: {told:?}");
-            assert!(
-                parts.iter().all(|part| told.first().is_some_and(|told| told.contains(part))),
-                "{name}: {told:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn private_source_counts_where_the_forge_says_so_and_the_policy_does_not() {
-        let text = |more: &str| {
-            format!(
-                "version: 1\n{COMMENTS}{more}rules:\n  - allow: \"command(make:*)\"\ncommands: {{ \
-                 network: open }}\n"
-            )
-        };
-        let exposed =
-            |more: &str| Policy::parse(&text(more), "p.yml").unwrap().exposed_where_private().len();
-        assert_eq!((exposed(""), exposed("source: public\n")), (1, 0));
-        let narrow = format!("version: 1\n{COMMENTS}rules:\n  - allow: \"command(make:*)\"\n");
-        assert_eq!(Policy::parse(&narrow, "p.yml").unwrap().exposed_where_private(), []);
-    }
-
-    #[test]
-    fn a_run_without_strangers_text_meets_none_where_it_would_be_the_third() {
-        let both =
-            "triggers: { comment: { tiers: [maintainer] }, dispatch: { tiers: [maintainer] } }\n";
-        let text = |more: &str| {
-            format!(
-                "version: 1\n{both}{more}rules:\n  - allow: \"command(make:*)\"\n    triggers: \
-                 [dispatch]\n"
-            )
-        };
-        let met = |more: &str, trigger| {
-            Policy::parse(&text(more), "p.yml").unwrap().refuses_text(trigger)
-        };
-        let open = "commands: { network: open }\n";
-        assert!(
-            met(open, TriggerKind::Dispatch)
-                .is_some_and(|told| told.contains("in runs started by `dispatch`"))
-        );
-        assert_eq!(met(&format!("source: public\n{open}"), TriggerKind::Dispatch), None);
-        assert_eq!(met("", TriggerKind::Dispatch), None);
-        assert_eq!(
-            met(open, TriggerKind::Comment),
-            None,
-            "there it was counted when the file was read"
-        );
-        let accepted =
-            format!("modes: {{ accept_risk: {{ '*': nobody but us writes issues }} }}\n{open}");
-        assert_eq!(met(&accepted, TriggerKind::Dispatch), None);
-    }
-
-    #[test]
-    fn any_two_of_them_pass() {
-        for (name, text) in [
-            (
-                "text and private data",
-                format!("{COMMENTS}rules:\n  - allow: [\"mcp(time/*)\", \"fetch(docs.rs)\"]\n"),
-            ),
-            (
-                "text and a secret file",
-                format!("{COMMENTS}rules:\n  - allow: \"read(.env)\"\n    protected: true\n"),
-            ),
-            (
-                "text and a variable",
-                format!(
-                    "{COMMENTS}rules:\n  - allow: \"command(make:*)\"\ncommands: {{ env: \
-                     [DATABASE_URL] }}\n"
-                ),
-            ),
-            (
-                "text and private source",
-                format!("{COMMENTS}source: private\nrules:\n  - allow: \"command(make:*)\"\n"),
-            ),
-            (
-                "hosts that are named and a variable",
-                format!(
-                    "{COMMENTS}network: {{ allow: [docs.rs] }}\nrules:\n  - allow: \
-                     \"command(make:*)\"\ncommands: {{ network: policy, env: [DATABASE_URL] }}\n"
-                ),
-            ),
-            (
-                "text and a way out",
-                format!(
-                    "{COMMENTS}rules:\n  - allow: \"command(make:*)\"\ncommands: {{ network: open \
-                     }}\n"
-                ),
-            ),
-            ("text and any page", format!("{COMMENTS}rules:\n  - allow: \"fetch(*)\"\n")),
-            (
-                "harmless variables and folders are nothing private",
-                format!(
-                    "{COMMENTS}rules:\n  - allow: \"command(make:*)\"\ncommands: {{ network: \
-                     open, env: [PATH, CARGO_HOME, LC_ALL], reads: [\"/usr/share/**\"] }}\n"
-                ),
-            ),
-            (
-                "no command, so nothing of theirs",
-                format!(
-                    "{COMMENTS}commands: {{ network: open, env: [DATABASE_URL], sandbox: off }}\n"
-                ),
-            ),
-            (
-                "a deny takes the way out",
-                format!("{COMMENTS}rules:\n  - allow: \"mcp(*/*)\"\n  - deny: \"mcp(*/*)\"\n"),
-            ),
-            (
-                "what is held is not free",
-                format!("{COMMENTS}rules:\n  - allow: \"mcp(time/*)\"\n  - hold: \"fetch(*)\"\n"),
-            ),
-            (
-                "not in the same mode",
-                format!(
-                    "{COMMENTS}rules:\n  - allow: \"mcp(time/*)\"\n    modes: [ask]\n  - allow: \
-                     \"fetch(*)\"\n    modes: [code]\n"
-                ),
-            ),
-            (
-                "not in the same runs",
-                format!(
-                    "{COMMENTS}rules:\n  - allow: \"mcp(time/*)\"\n    triggers: [comment]\n  - \
-                     allow: \"fetch(*)\"\n    triggers: [local]\n"
-                ),
-            ),
-            ("the built-in policy", crate::BUILTIN_TEXT.replace("version: 1\n", "")),
-        ] {
-            assert_eq!(refused(&text), Vec::<String>::new(), "{name}");
-        }
-    }
-
-    #[test]
-    fn a_policy_may_say_why_in_words() {
-        let with = |accept: &str| {
-            format!(
-                "{COMMENTS}modes: {{ accept_risk: {accept} }}\nrules:\n  - allow: \"mcp(*/*)\"\n    modes: [code, ask]\n"
-            )
-        };
-        assert_eq!(
-            refused(&with(
-                "{ code: the servers hold public data only, ask: the servers hold public data \
-                 only }"
-            )),
-            Vec::<String>::new()
-        );
-        assert_eq!(
-            refused(&with("{ '*': the servers hold public data only }")),
-            Vec::<String>::new()
-        );
-        let of_one = refused(&with("{ code: the servers hold public data only }"));
-        assert!(
-            of_one.len() == 1 && of_one.iter().all(|told| told.contains("in mode `ask`,")),
-            "{of_one:?}"
-        );
-        for accept in [
-            "{ code: yes }",
-            "{ code: '' }",
-            "{ code: I know it }",
-            "{ cod: the servers hold public data only }",
-            "{}",
-        ] {
-            assert!(!refused(&with(accept)).is_empty(), "{accept}");
-        }
-        let policy = Policy::parse(
-            &format!("version: 1\n{}", with("{ '*': the servers hold public data only }")),
-            "p",
-        )
-        .unwrap();
-        let accepted: Vec<_> =
-            policy.accepted_risks().into_iter().map(|risk| (risk.modes, risk.reason)).collect();
-        assert_eq!(
-            accepted,
-            [(
-                vec!["code".to_owned(), "ask".to_owned()],
-                "the servers hold public data only".to_owned()
-            )]
-        );
-    }
-}
+mod tests;

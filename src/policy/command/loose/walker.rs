@@ -10,28 +10,51 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, ast};
 
+use crate::command::limits;
 use crate::command::loose::word::{
-    self, check_arithmetic, check_parameter, escaped, has_expansion,
+    self, check_arithmetic, check_parameter, check_variable, escaped, has_expansion,
 };
-use crate::command::loose::{LooseCommand, Shape, UNKNOWN, Unknown, files_like};
-use crate::command::neutral;
+use crate::command::loose::{Loose, LooseCommand, Shape, UNKNOWN, Unknown, files_like};
+use crate::command::neutral::Neutral;
+use crate::command::parse::add_redirect;
 use crate::command::tree::{Rendering, quoted};
-use crate::command::{parse, word as plain_word};
+use crate::command::word::literal;
 
 /// Deepest nesting of substitutions.
 const DEPTH_LIMIT: usize = 3;
 
+impl Loose {
+    /// Reads a script, already brought to its
+    /// [`plain`](crate::command::loose::plain) form.
+    ///
+    /// # Errors
+    /// Names what cannot be judged even so.
+    pub fn parse(text: &str, neutral: &Neutral) -> Result<Self, String> {
+        limits::check_loose(text)?;
+        let mut walker = Walker::new(neutral);
+        let text = walker.script(text)?;
+        let Walker { found: commands, mut shape, .. } = walker;
+        shape.redirects = commands.iter().any(|command| !command.simple.redirects.is_empty());
+        shape.expansions = commands.iter().any(|command| !command.unknown.is_empty());
+        if commands.is_empty() {
+            Err("the script runs nothing".to_owned())
+        } else {
+            Ok(Self { commands, text, shape })
+        }
+    }
+}
+
 /// Commands found so far, and the text rendered so far.
-pub(super) struct Reading<'r> {
-    pub(super) found: Vec<LooseCommand>,
-    pub(super) shape: Shape,
-    neutral: &'r neutral::Neutral,
+struct Walker<'r> {
+    found: Vec<LooseCommand>,
+    shape: Shape,
+    neutral: &'r Neutral,
     out: Rendering,
     depth: usize,
 }
 
-impl<'r> Reading<'r> {
-    pub(super) fn new(neutral: &'r neutral::Neutral) -> Self {
+impl<'r> Walker<'r> {
+    fn new(neutral: &'r Neutral) -> Self {
         Self {
             found: Vec::new(),
             shape: Shape::default(),
@@ -42,7 +65,7 @@ impl<'r> Reading<'r> {
     }
 
     /// Reads a script and returns how it is rendered.
-    pub(super) fn script(&mut self, text: &str) -> Result<String, String> {
+    fn script(&mut self, text: &str) -> Result<String, String> {
         if self.depth > DEPTH_LIMIT {
             return Err("the script nests substitutions too deeply".to_owned());
         }
@@ -53,12 +76,12 @@ impl<'r> Reading<'r> {
         let Ok(Ok(program)) = program else {
             return Err("the script is not complete shell syntax".to_owned());
         };
-        self.aside(|reading| {
+        self.aside(|walker| {
             for (index, list) in program.complete_commands.iter().enumerate() {
                 if index > 0 {
-                    reading.out.end_line();
+                    walker.out.end_line();
                 }
-                reading.list(list)?;
+                walker.list(list)?;
             }
             Ok(())
         })
@@ -125,7 +148,7 @@ impl<'r> Reading<'r> {
             ast::Command::Compound(compound, redirects) => {
                 let mut command = LooseCommand::default();
                 for redirect in redirects.iter().flat_map(|list| &list.0) {
-                    parse::add_redirect(redirect, &mut command.simple.redirects)?;
+                    add_redirect(redirect, &mut command.simple.redirects)?;
                 }
                 self.compound(compound)?;
                 self.out.redirects(&command.simple.redirects);
@@ -296,7 +319,7 @@ impl<'r> Reading<'r> {
     ) -> Result<Option<String>, String> {
         match item {
             ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
-                parse::add_redirect(redirect, &mut command.simple.redirects)?;
+                add_redirect(redirect, &mut command.simple.redirects)?;
                 Ok(None)
             }
             ast::CommandPrefixOrSuffixItem::Word(word) => self.word(&word.value, command).map(Some),
@@ -354,7 +377,7 @@ impl<'r> Reading<'r> {
             ) => {
                 command.unknown.push((command.simple.words.len(), Unknown::Pipe));
                 command.simple.words.push(UNKNOWN.to_owned());
-                let inner = self.aside(|reading| reading.list(&inner.list))?;
+                let inner = self.aside(|walker| walker.list(&inner.list))?;
                 Ok(Some(format!("<({inner}\n)")))
             }
             ast::CommandPrefixOrSuffixItem::ProcessSubstitution(
@@ -366,7 +389,7 @@ impl<'r> Reading<'r> {
 
     /// Notes a word, known or not, and returns how it is rendered.
     fn word(&mut self, raw: &str, command: &mut LooseCommand) -> Result<String, String> {
-        let known = plain_word::literal(raw);
+        let known = literal(raw);
         if let (Ok(known), false) = (&known, raw.contains('(')) {
             command.simple.words.push(known.clone());
             return Ok(quoted(known));
@@ -467,16 +490,4 @@ enum Place {
 enum Quotes {
     None,
     Double,
-}
-
-/// Variables with a meaning for shells and programs are written in capital letters, but for a few.
-fn check_variable(name: &str) -> Result<(), String> {
-    let small = name.chars().any(|letter| letter.is_ascii_lowercase()) || name.len() <= 2;
-    let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-        && !name.is_empty();
-    if small && plain && !name.ends_with("_proxy") && !name.starts_with("npm_") {
-        Ok(())
-    } else {
-        Err(format!("the script sets the variable `{name}`, which may change what programs do"))
-    }
 }

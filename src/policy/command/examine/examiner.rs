@@ -1,0 +1,295 @@
+//! `Examiner`: goes through the words of one simple command: the program, its verb, its options and
+//! what is left.
+//!
+//! In: literal words and the folder they run in. Out: an `Examination`. What single programs need
+//! that no table can say is in `programs`.
+
+use crate::command::examine::{Examination, Finding, PathUse};
+use crate::command::tables::index::{self, IndexedTable};
+use crate::command::tables::programs::{self, Runner, WITH_VERBS};
+use crate::command::tables::{Effect, Operands, git};
+use locum_base::path::RepoPath;
+
+impl Examination {
+    /// Looks at the words of one simple command.
+    #[must_use]
+    pub fn of(words: &[String], folder: &RepoPath) -> Self {
+        let mut examiner =
+            Examiner { words, folder, found: Self::default(), next: 1, known: false };
+        examiner.program();
+        if !examiner.known {
+            examiner.found.perhaps =
+                words.iter().skip(1).flat_map(|word| nameable(word, folder)).collect();
+            examiner.leaving();
+        }
+        examiner.found.descends = !examiner.known || programs::descends(words);
+        examiner.found
+    }
+}
+
+pub(super) struct Examiner<'w> {
+    pub(super) words: &'w [String],
+    pub(super) folder: &'w RepoPath,
+    pub(super) found: Examination,
+    pub(super) next: usize,
+    /// Whether a table says which words are paths.
+    pub(super) known: bool,
+}
+
+/// The words of a command that are not options.
+#[derive(Default)]
+pub(super) struct Given {
+    /// The words with their indexes.
+    pub(super) operands: Vec<(usize, String)>,
+    /// Whether an option gave the pattern that would come first.
+    pub(super) pattern_given: bool,
+    /// From which operand on all words are plain, behind `--`.
+    pub(super) plain_from: Option<usize>,
+}
+
+impl Examiner<'_> {
+    fn program(&mut self) {
+        let Some(program) = self.words.first().map(|word| word.to_lowercase()) else { return };
+        let program = program.as_str();
+        if programs::is_shell_word(program) {
+            self.found.never =
+                Some(format!("`{program}` changes what the shell does with later commands"));
+            return;
+        }
+        if program.contains('/') {
+            self.found.runs_code = true;
+            self.finding(0, format!("`{program}` is a program named by its path"));
+            return;
+        }
+        // `python -m pytest` is known although `python` is not.
+        let module = index::of(program).iter().find(|known| {
+            known.table.words.len() > 2 && starts_with(self.words, known.table.words)
+        });
+        if let Some(known) = module.filter(|_| !WITH_VERBS.contains(&program)) {
+            self.next = known.table.words.len();
+            self.by_table(known);
+            return;
+        }
+        if let Some(runner) = programs::runner_of_any_version(program) {
+            self.found.runs_code = true;
+            let reason = format!(
+                "`{program}` can run or write anything; a rule has to spell out every word of it"
+            );
+            match runner {
+                Runner::Wrapper => self.finding(usize::MAX, reason),
+                Runner::Interpreter => self.unfamiliar(usize::MAX, reason),
+            }
+            return;
+        }
+        if let Some((index, word)) = programs::evaluated(program, self.words) {
+            self.finding(
+                index,
+                format!("some shells evaluate what follows `{word}` of `{program}`"),
+            );
+        }
+        match program {
+            "test" | "[" => self.test(),
+            "find" => self.find(),
+            "sed" => self.sed(),
+            program if WITH_VERBS.contains(&program) => self.with_verb(program),
+            program => {
+                if let Some(known) =
+                    index::of(program).iter().find(|known| known.table.words.len() == 1)
+                {
+                    self.by_table(known);
+                }
+            }
+        }
+    }
+
+    fn with_verb(&mut self, program: &str) {
+        while program == "git"
+            && self.words.get(self.next).is_some_and(|word| {
+                matches!(word.as_str(), "--no-pager" | "-P" | "--no-optional-locks")
+            })
+        {
+            self.next += 1;
+        }
+        let Some(verb) = self.words.get(self.next).cloned() else {
+            self.finding(self.next, format!("`{program}` without a verb"));
+            return;
+        };
+        if verb == "--version" && self.words.len() == 2 {
+            (self.known, self.found.only_reads) = (true, true);
+            return;
+        }
+        if verb.starts_with(['-', '+']) {
+            self.finding(self.next, format!("the option `{verb}` before the verb of `{program}`"));
+            return;
+        }
+        let second = self.words.get(self.next + 1).map(String::as_str);
+        let found = index::of(program).iter().find(|known| match known.table.words {
+            [_, one] => *one == verb,
+            [_, one, two] => *one == verb && second == Some(two),
+            _ => false,
+        });
+        match found {
+            Some(known) => {
+                self.next += known.table.words.len() - 1;
+                if known.table.words.get(1) == Some(&"nextest") {
+                    match second {
+                        Some("run" | "list") => self.next += 1,
+                        Some(other) if !other.starts_with('-') => {
+                            self.finding(
+                                self.next,
+                                format!("`cargo nextest {other}` is not known to be harmless"),
+                            );
+                        }
+                        Some(_) | None => {}
+                    }
+                }
+                self.by_table(known);
+            }
+            None if program == "git" && !git::is_own_verb(&verb) => {
+                self.found.runs_code = true;
+                self.finding(
+                    self.next,
+                    format!(
+                        "`{verb}` is not a verb of git's own: it could be an alias, which runs \
+                         anything"
+                    ),
+                );
+            }
+            None if program == "git" && git::shows_everything(&verb, second) => {
+                self.finding(
+                    self.next,
+                    format!("`git {verb}` shows files that are hidden with all others"),
+                );
+            }
+            None => {
+                self.unfamiliar(
+                    self.next,
+                    format!("`{program} {verb}` is not known to be harmless"),
+                );
+                self.found.runs_code = program != "git";
+                for index in self.next + 1..self.words.len() {
+                    if self
+                        .words
+                        .get(index)
+                        .is_some_and(|word| word.starts_with('-') && word.len() > 1)
+                    {
+                        self.unfamiliar(
+                            index,
+                            format!("no table says what this option of `{program} {verb}` does"),
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    fn by_table(&mut self, known: &IndexedTable) {
+        let table = known.table;
+        self.known = true;
+        self.found.runs_code = table.effect == Effect::RunsCode;
+        self.found.only_reads = table.effect == Effect::Reads;
+        let name = table.words.join(" ");
+        let mut given = Given::default();
+        let mut recursive = false;
+        while let Some(word) = self.words.get(self.next).cloned() {
+            let index = self.next;
+            self.next += 1;
+            let is_option = word.len() > 1
+                && word.starts_with('-')
+                && given.plain_from.is_none()
+                && table.operands != Operands::Words;
+            if !is_option {
+                given.operands.push((index, word));
+            } else if word == "--" {
+                given.plain_from = Some(given.operands.len());
+            } else {
+                let option = word.split('=').next().unwrap_or_default();
+                if let Operands::PatternThenPaths(givers) = table.operands {
+                    given.pattern_given |= givers.iter().any(|giver| {
+                        *giver == option || (giver.len() == 2 && known.cluster_has(&word, giver))
+                    });
+                }
+                recursive |= matches!(option, "-r" | "-R" | "--recursive")
+                    || (!word.starts_with("--") && word.contains(['r', 'R']));
+                self.option(known, &name, index, &word);
+            }
+        }
+        if let Some(index) = git::follows_a_folder(self.words) {
+            self.finding(
+                index,
+                "`--follow` shows everything in a folder; give it one file".to_owned(),
+            );
+        }
+        self.operands(table, &name, given);
+        if name == "grep"
+            && recursive
+            && self
+                .found
+                .reads
+                .iter()
+                .all(|read| matches!(read, PathUse::Inside(path) if path.is_root()))
+        {
+            self.finding(
+                self.words.len(),
+                "`grep -r` over the whole repository also reads hidden files and git's own; name \
+                 folders, or use `rg`"
+                    .to_owned(),
+            );
+        }
+    }
+
+    /// Words that could name something outside the repository: whatever the program does with them,
+    /// no table says that it is harmless.
+    fn leaving(&mut self) {
+        for (index, word) in self.words.iter().enumerate().skip(1) {
+            if leaves(word, self.folder) {
+                self.unfamiliar(index, format!("`{word}` may be a path outside the repository"));
+            }
+        }
+    }
+
+    pub(super) fn unlisted(&mut self, name: &str, index: usize, word: &str) {
+        self.finding(index, format!("the option `{word}` of `{name}` is not known to be harmless"));
+    }
+
+    pub(super) fn unfamiliar(&mut self, index: usize, reason: String) {
+        self.found.findings.push(Finding { index, reason, unfamiliar: true });
+    }
+
+    pub(super) fn finding(&mut self, index: usize, reason: String) {
+        self.found.findings.push(Finding { index, reason, unfamiliar: false });
+    }
+}
+
+/// Returns the paths that a word could name: the whole of it, and what stands around `=`, `:`, `,`
+/// and `@` in it.
+fn nameable<'w>(word: &'w str, folder: &'w RepoPath) -> impl Iterator<Item = RepoPath> + 'w {
+    let pieces = word.split(['=', ':', ',', '@']).filter(move |piece| *piece != word);
+    std::iter::once(word)
+        .chain(pieces)
+        .filter(|piece| !piece.is_empty())
+        .filter_map(|piece| folder.join(piece).ok())
+}
+
+/// Returns true when a word, or what stands behind an option's name, `=`, `:`, `,` or `@` in it, is
+/// a path that leaves the repository. Addresses of the network are no paths.
+fn leaves(word: &str, folder: &RepoPath) -> bool {
+    if ["https://", "http://"].iter().any(|scheme| word.contains(scheme)) {
+        return false;
+    }
+    let attached = word
+        .strip_prefix('-')
+        .filter(|rest| !rest.starts_with('-'))
+        .and_then(|rest| rest.char_indices().nth(1).and_then(|(at, _)| rest.get(at..)));
+    let pieces = word.split(['=', ':', ',', '@']).chain(attached).chain(std::iter::once(word));
+    let outside = |piece: &str| {
+        piece != "/dev/null"
+            && (piece.starts_with(['/', '~'])
+                || (piece.contains("..") && folder.join(piece).is_err()))
+    };
+    pieces.filter(|piece| !piece.is_empty()).any(outside)
+}
+
+fn starts_with(words: &[String], wanted: &[&str]) -> bool {
+    words.len() >= wanted.len() && words.iter().zip(wanted).all(|(word, wanted)| word == wanted)
+}

@@ -1,0 +1,122 @@
+//! Programs of which something is known beyond their options: those that run other programs, those
+//! that go through folders, words that only a shell understands.
+//!
+//! In: a program's name, or a command's words. Out: what is known. It decides nothing.
+
+/// How a program gets at what it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Runner {
+    /// It starts other programs by name or reads commands from elsewhere: a rule that names it says
+    /// nothing about what is run.
+    Wrapper,
+    /// Its words are a program, or it has hooks: interpreters, remote shells, archivers, editors.
+    Interpreter,
+}
+
+/// Programs that run what their words say. A rule allows them only when it is written out word for
+/// word.
+const RUNNERS: [(Runner, &str); 2] =
+    [(Runner::Wrapper, WRAPPERS), (Runner::Interpreter, INTERPRETERS)];
+
+const WRAPPERS: &str = "\
+    env xargs parallel timeout nice ionice chrt taskset nohup setsid stdbuf time command \
+    builtin exec eval source . sudo doas su runuser setpriv chroot unshare nsenter bwrap \
+    firejail flock watch script expect unbuffer strace ltrace gdb perf valgrind busybox toybox \
+    sh bash rbash dash ash zsh ksh mksh fish csh tcsh systemd-run at batch crontab screen tmux \
+    start-stop-daemon entr direnv ld.so ld-linux-x86-64.so.2 npx pnpx bunx uvx pipx ssh fd \
+    fdfind";
+
+const INTERPRETERS: &str = "\
+    scriptreplay lldb pwsh nu python python2 python3 pypy pypy3 perl ruby irb node nodejs deno \
+    bun tsx ts-node php lua luajit tclsh wish awk gawk mawk nawk m4 dc bc ed ex vi vim nvim \
+    view emacs nano less more most man pager scp sftp rsync socat nc ncat netcat telnet curl \
+    wget aria2c tar bsdtar cpio zip unzip 7z docker podman nerdctl kubectl systemctl java \
+    jshell scala groovy kotlin rscript r julia ghci runghc erl elixir iex osascript open \
+    xdg-open make-fifo mkfifo dd tee ln install gh hub act just task rake gulp grunt ninja \
+    cmake bazel nix nix-shell nix-build inotifywait ag ack";
+
+/// Returns how a program runs others; `None` for one that is not known to.
+pub(crate) fn runner(program: &str) -> Option<Runner> {
+    let is_in = |words: &str| words.split_ascii_whitespace().any(|word| word == program);
+    RUNNERS.iter().find(|(_, words)| is_in(words)).map(|(kind, _)| *kind)
+}
+
+/// As [`runner`], also for a program with its version behind its name, such as `python3.12`.
+pub(crate) fn runner_of_any_version(program: &str) -> Option<Runner> {
+    let plain = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    runner(program).or_else(|| runner(plain).map(|_| Runner::Interpreter))
+}
+
+/// Words that only a shell understands and that change what later commands mean. No rule allows
+/// them.
+const SHELL_WORDS: &str = "\
+    alias unalias bg bind break caller cd compgen complete compopt continue declare dirs \
+    disown enable exit export fc fg getopts hash help history jobs let local logout mapfile \
+    popd pushd read readarray readonly return set shift shopt suspend times trap typeset \
+    ulimit umask unset wait eval exec source . builtin command coproc";
+
+/// Returns true for a word that only a shell understands.
+pub(crate) fn is_shell_word(program: &str) -> bool {
+    SHELL_WORDS.split_ascii_whitespace().any(|word| word == program)
+}
+
+/// Programs whose first word after the name is a verb with its own table; a verb without one takes
+/// no options under `:*`.
+pub(crate) const WITH_VERBS: &[&str] =
+    &["git", "cargo", "npm", "yarn", "pnpm", "go", "dotnet", "ruff"];
+
+/// Programs to which no word at all means harm: what a shell makes of a word may be given to them.
+pub(crate) const ANY_WORD: &[&str] =
+    &["echo", "printf", "true", "false", "basename", "dirname", "seq", "ls", "test", "["];
+
+/// Programs that read what lies in a folder they are given; with a letter, only under that option.
+const DESCENDING: &[(&str, &str)] = &[
+    ("rg", ""),
+    ("find", ""),
+    ("tree", ""),
+    ("du", ""),
+    ("git", ""),
+    ("ls", "R"),
+    ("grep", "rR"),
+    ("diff", "r"),
+    ("cp", "rRa"),
+    ("mv", ""),
+    ("rm", "rR"),
+];
+
+/// Returns true for a command that reads what lies in the folders it is given.
+pub(crate) fn descends(words: &[String]) -> bool {
+    let Some((program, rest)) = words.split_first() else { return false };
+    let Some((_, letters)) = DESCENDING.iter().find(|(name, _)| *name == program.to_lowercase())
+    else {
+        return false;
+    };
+    let asked = |word: &String| {
+        matches!(word.as_str(), "--recursive" | "--archive" | "--dereference-recursive")
+            || (word.starts_with('-')
+                && !word.starts_with("--")
+                && word.chars().any(|letter| letters.contains(letter)))
+    };
+    letters.is_empty() || rest.iter().any(asked)
+}
+
+/// Returns the index of a word after which a shell that has the program built in evaluates a name,
+/// in which code can stand.
+pub(crate) fn evaluated<'w>(program: &str, words: &'w [String]) -> Option<(usize, &'w str)> {
+    let evaluates = |word: &str| match program {
+        "printf" => word.starts_with("-v"),
+        "test" | "[" => matches!(word, "-v" | "-R"),
+        _ => false,
+    };
+    words
+        .iter()
+        .enumerate()
+        .skip(1)
+        .map(|(index, word)| (index, word.as_str()))
+        .find(|(_, word)| evaluates(word))
+}
+
+/// Returns the index of the word before which a last option can be added.
+pub(crate) fn end_of_options(words: &[String]) -> usize {
+    words.iter().position(|word| word == "--").unwrap_or(words.len())
+}

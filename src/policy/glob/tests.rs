@@ -1,0 +1,129 @@
+//! Which paths a pattern matches, covers and meets.
+
+use super::{Case, PathGlob, name_matches};
+use locum_base::path::RepoPath;
+use pretty_assertions::assert_eq;
+
+#[test]
+fn matches_paths_part_by_part() {
+    for (pattern, path, expected) in [
+        ("**", "a/b", true),
+        ("**", ".", true),
+        ("src/**", "src/a/b.rs", true),
+        ("src/**", "src", true),
+        ("src/**", "srcs/a", false),
+        ("src/", "src/a", true),
+        ("*.md", "README.md", true),
+        ("*.md", "docs/README.md", false),
+        ("**/*.md", "README.md", true),
+        ("**/*.md", "docs/a/b.md", true),
+        ("docs/*/x", "docs/a/x", true),
+        ("docs/*/x", "docs/a/b/x", false),
+        ("a/**/z", "a/z", true),
+        ("a/**/z", "a/b/c/z", true),
+        ("a/**/z", "a/b/c/zz", false),
+        ("**/.env", "deep/.env", true),
+        ("**/.env", ".envrc", false),
+        ("src/?.rs", "src/a.rs", true),
+        ("src/?.rs", "src/ab.rs", false),
+        ("src", "src/a", false),
+        ("src/a*/**", "src/ab", true),
+        ("src/a*/**", "src/b", false),
+        ("a*a", "a", false),
+        ("a/*b", "a/b", true),
+        (".", ".", true),
+        ("*", ".", false),
+    ] {
+        let glob = PathGlob::parse(pattern).unwrap();
+        assert_eq!(
+            glob.matches(&RepoPath::parse(path).unwrap(), Case::Exact),
+            expected,
+            "{pattern} {path}"
+        );
+    }
+}
+
+#[test]
+fn ignores_case_only_where_asked() {
+    for (pattern, path) in [
+        ("**/.env", "a/.ENV"),
+        ("SRC/*.Md", "src/a.mD"),
+        ("src/**", "SRC"),
+        ("\u{fc}ber/x", "\u{dc}BER/X"),
+        ("k/**", "\u{212a}/a"),
+    ] {
+        let (glob, path) = (PathGlob::parse(pattern).unwrap(), RepoPath::parse(path).unwrap());
+        assert!(glob.matches(&path, Case::Ignored), "{pattern}");
+        assert!(!glob.matches(&path, Case::Exact), "{pattern}");
+    }
+}
+
+#[test]
+fn tells_whether_patterns_have_a_path_in_common() {
+    for (one, two, expected) in [
+        ("src/*.rs", "**/*.pem", false),
+        ("src/*.rs", "**/id_rsa", false),
+        ("src/*.json", "**/service-account*.json", true),
+        ("src/*", "src/a", true),
+        ("src/?", "src/ab", false),
+        ("src/**", "**/.env", true),
+        ("src/**", "docs/**", false),
+        ("SRC/a*b*c", "src/*x*", true),
+        ("a/b", "a/b/**", true),
+        ("a/*/c", "a/**/d/c", true),
+        ("a/*/c", "a/x/y/**", false),
+    ] {
+        let (one, two) = (PathGlob::parse(one).unwrap(), PathGlob::parse(two).unwrap());
+        assert_eq!((one.meets(&two), two.meets(&one)), (expected, expected), "{one:?} {two:?}");
+    }
+    let sub = PathGlob::below(&RepoPath::parse("etc/ssl").unwrap());
+    assert!(sub.meets(&PathGlob::parse("etc/ssl/private/**").unwrap()));
+    assert!(!sub.meets(&PathGlob::parse("etc/passwd").unwrap()));
+    let hostile = PathGlob::parse(&"**/*a*b*c/".repeat(100)).unwrap();
+    let _ = hostile.meets(&hostile);
+}
+
+#[test]
+fn takes_a_line_of_an_ignore_file_for_at_least_what_it_hides() {
+    for (line, hidden, free) in [
+        ("secrets", "a/secrets/key", "a/secret"),
+        ("secrets/", "a/secrets/key", "a/b"),
+        ("/build", "build/x", "web/build/x"),
+        ("*.pe[mn]", "a/b.pen", "a/b.peman"),
+        ("docs/**/x", "docs/a/b/x/y", "docs/a"),
+        ("a**b", "x/aXb", "x/a/b"),
+        ("\\*x", "*x", "b"),
+    ] {
+        let matches = |path: &str| {
+            PathGlob::of_ignore_line(line)
+                .iter()
+                .any(|glob| glob.matches(&RepoPath::parse(path).unwrap(), Case::Ignored))
+        };
+        assert!(matches(hidden), "{line} {hidden}");
+        assert!(!matches(free), "{line} {free}");
+    }
+}
+
+#[test]
+fn is_quick_on_hostile_patterns() {
+    let glob = PathGlob::parse(&"**/a/".repeat(200)).unwrap();
+    let path = RepoPath::parse(&"a/".repeat(1500)).unwrap();
+    let _ = glob.matches(&path, Case::Exact);
+    assert!(!name_matches(&"*a".repeat(300), &"b".repeat(3000)));
+}
+
+#[test]
+fn refuses_patterns_that_mean_nothing() {
+    for text in ["", "/etc/**", "~/x", "a/../b", "a**", "a\nb"] {
+        assert!(PathGlob::parse(text).is_err(), "{text:?}");
+    }
+}
+
+#[test]
+fn knows_what_it_covers() {
+    let glob = |text: &str| PathGlob::parse(text).unwrap();
+    assert!(glob("src/**").covers(&glob("src/a/*.rs")));
+    assert!(glob("**").covers(&glob("x")));
+    assert!(!glob("src/**").covers(&glob("tests/**")));
+    assert!(!glob("*/a").covers(&glob("b/a")));
+}

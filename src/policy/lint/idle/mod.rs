@@ -1,0 +1,265 @@
+//! Rules that do nothing: those that can never count, those that allow what is refused all the
+//! same, and those no run ever needed.
+//!
+//! In: a policy, and verdicts of runs. Out: a warning for each such rule. Rules that others cover
+//! are in `redundant`.
+
+use crate::Policy;
+use crate::actors::Tier;
+use crate::command::Script;
+use crate::exposure::{EVERY_MODE, exposures, starts};
+use crate::glob::name_matches;
+use crate::intent::{Intent, TriggerKind};
+use crate::lint::warning::Warning;
+use crate::pattern::{CommandForm, CommandPattern, Pattern};
+use crate::rule::{Rule, Written, tier_word, trigger_word};
+use crate::schema::{Delegation, Triggers};
+use crate::verdict::{Decision, RuleRef, Verdict};
+use locum_base::path::RepoPath;
+use locum_files::fields::nearest;
+
+/// Returns rules that never count, or that allow what a check refuses all the same; and risks
+/// that are accepted but absent.
+pub(super) fn idle_rules(policy: &Policy) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for rule in policy.judge.rules() {
+        let never = never_counts(policy, rule);
+        for written in &rule.patterns {
+            let message = never
+                .clone()
+                .or_else(|| never_fits(policy, written))
+                .or_else(|| never_allows(policy, rule, written));
+            warnings.extend(message.map(|message| Warning::of_rule(policy, written, message)));
+        }
+    }
+    let risky: Vec<String> = exposures(policy.settings(), policy.judge.rules())
+        .into_iter()
+        .flat_map(|exposure| exposure.modes)
+        .collect();
+    let needless = |mode: &&String| {
+        if *mode == EVERY_MODE { risky.is_empty() } else { !risky.contains(*mode) }
+    };
+    for mode in policy.settings().modes.accept_risk.keys().filter(needless) {
+        warnings.push(Warning::of_key(
+            policy,
+            "modes.accept_risk",
+            format!("`modes.accept_risk` names `{mode}`, where there is no such risk"),
+        ));
+    }
+    warnings.extend(modes_not_allowed(policy));
+    warnings
+}
+
+/// Returns the rules that allow and that none of these verdicts rests on.
+#[must_use]
+pub fn unused_rules(policy: &Policy, cited: &[RuleRef]) -> Vec<Warning> {
+    let rules = policy.judge.rules().iter().filter(|rule| rule.decision == Decision::Allow);
+    let unused = rules
+        .flat_map(|rule| &rule.patterns)
+        .map(|written| written.reference(policy.origin()))
+        .filter(|rule| !cited.contains(rule));
+    unused
+        .map(|rule| Warning {
+            message: format!("`{}` allowed nothing in what was looked at", rule.pattern),
+            rule,
+        })
+        .collect()
+}
+
+/// Returns jobs that the policy names and that are none of these.
+#[must_use]
+pub fn unknown_jobs(policy: &Policy, known: &[String]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let unknown = |job: &str| format!("there is no job `{job}`{}", did_you_mean(job, known));
+    for rule in policy.judge.rules() {
+        for job in rule.narrowing.jobs.iter().filter(|job| !known.contains(job)) {
+            let first = rule.patterns.first();
+            warnings.extend(first.map(|written| Warning::of_rule(policy, written, unknown(job))));
+        }
+    }
+    for job in policy.settings().triggers.schedule_jobs.iter().filter(|job| !known.contains(job)) {
+        warnings.push(Warning::of_key(policy, "triggers.schedule", unknown(job)));
+    }
+    warnings
+}
+
+/// Returns modes that the policy allows and that are none of these.
+#[must_use]
+pub fn unknown_modes(policy: &Policy, known: &[String]) -> Vec<Warning> {
+    let modes = &policy.settings().modes;
+    modes
+        .allow
+        .iter()
+        .filter(|mode| !known.contains(mode))
+        .map(|mode| {
+            Warning::of_key(
+                policy,
+                "modes.allow",
+                format!("there is no mode `{mode}`{}", did_you_mean(mode, known)),
+            )
+        })
+        .collect()
+}
+
+/// Modes beside the rules that are not allowed.
+fn modes_not_allowed(policy: &Policy) -> Vec<Warning> {
+    let modes = &policy.settings().modes;
+    let between = modes.transitions.iter().flat_map(|(from, to)| std::iter::once(from).chain(to));
+    let delegating = modes
+        .delegation
+        .from
+        .iter()
+        .filter(|_| modes.delegation.from != Delegation::default().from);
+    let named = between
+        .map(|mode| ("modes.transitions", mode))
+        .chain(delegating.map(|mode| ("modes.delegation", mode)));
+    named
+        .filter(|(_, mode)| !modes.allow.contains(mode))
+        .map(|(key, mode)| {
+            Warning::of_key(
+                policy,
+                key,
+                format!(
+                    "`{key}` names `{mode}`, which is not in `modes.allow`{}",
+                    did_you_mean(mode, &modes.allow)
+                ),
+            )
+        })
+        .collect()
+}
+
+fn never_counts(policy: &Policy, rule: &Rule) -> Option<String> {
+    let narrowing = &rule.narrowing;
+    let allowed = &policy.settings().modes.allow;
+    if !narrowing.modes.is_empty() && narrowing.modes.iter().all(|mode| !allowed.contains(mode)) {
+        let mode = narrowing.modes.first()?;
+        return Some(format!(
+            "never counts: mode `{mode}` is not in `modes.allow`{}",
+            did_you_mean(mode, allowed)
+        ));
+    }
+    let starting = starts(policy.settings());
+    if !narrowing.triggers.is_empty()
+        && !starting.iter().any(|(kind, _)| narrowing.triggers.contains(kind))
+    {
+        let word = trigger_word(*narrowing.triggers.first()?);
+        return Some(format!("never counts: `triggers` lets nothing be started by `{word}`"));
+    }
+    let counting = starting
+        .iter()
+        .filter(|(kind, _)| narrowing.triggers.is_empty() || narrowing.triggers.contains(kind));
+    let able: Vec<Tier> =
+        counting.flat_map(|(kind, _)| starting_tiers(&policy.settings().triggers, *kind)).collect();
+    if !narrowing.tiers.is_empty() && !narrowing.tiers.iter().any(|tier| able.contains(tier)) {
+        let word = tier_word(*narrowing.tiers.first()?);
+        return Some(format!(
+            "never counts: `triggers` lets no actor of tier `{word}` start such a run"
+        ));
+    }
+    None
+}
+
+/// Says where a pattern is about modes none of which may run.
+fn never_fits(policy: &Policy, written: &Written) -> Option<String> {
+    let (Pattern::Mode(slugs) | Pattern::Delegate(slugs)) = &written.pattern else {
+        return None;
+    };
+    let allowed = &policy.settings().modes.allow;
+    let none = !allowed.iter().any(|mode| name_matches(slugs, mode));
+    none.then(|| {
+        format!(
+            "never counts: mode `{slugs}` is not in `modes.allow`{}",
+            did_you_mean(slugs, allowed)
+        )
+    })
+}
+
+/// Tries what a rule spells out; a check that refuses it there refuses it everywhere.
+fn never_allows(policy: &Policy, rule: &Rule, written: &Written) -> Option<String> {
+    let samples = samples(&written.pattern);
+    if rule.decision != Decision::Allow || samples.is_empty() {
+        return None;
+    }
+    let facts = rule.narrowing.facts(&policy.settings().modes.default);
+    let verdicts: Vec<Verdict> =
+        samples.iter().map(|intent| policy.decide(intent, &facts)).collect();
+    let by_check = |verdict: &Verdict| {
+        let own = |rule: &RuleRef| rule.line == written.place.line && rule.pattern == written.text;
+        verdict.decision == Decision::Deny && verdict.rule().is_none_or(own)
+    };
+    if !verdicts.iter().all(by_check) {
+        return None;
+    }
+    verdicts.first().map(|verdict| format!("allows nothing: {}", verdict.reason()))
+}
+
+/// Who may start runs in one way.
+fn starting_tiers(triggers: &Triggers, kind: TriggerKind) -> Vec<Tier> {
+    let named = match kind {
+        TriggerKind::Local => return vec![Tier::Maintainer],
+        TriggerKind::Schedule => return vec![Tier::Schedule],
+        TriggerKind::Comment => triggers.comment.as_ref().map(|comment| &comment.tiers),
+        TriggerKind::Label => triggers.label.as_ref().map(|label| &label.tiers),
+        TriggerKind::Assign => triggers.assign.as_ref().map(|assign| &assign.tiers),
+        TriggerKind::Dispatch => Some(&triggers.dispatch_tiers),
+    };
+    let listed = if triggers.users.is_empty() {
+        vec![]
+    } else {
+        vec![Tier::Maintainer, Tier::Collaborator, Tier::Contributor, Tier::Stranger]
+    };
+    let bots = if triggers.bots.is_empty() { vec![] } else { vec![Tier::Bot] };
+    named.into_iter().flatten().copied().chain(listed).chain(bots).collect()
+}
+
+fn did_you_mean(word: &str, known: &[String]) -> String {
+    let words: Vec<&str> = known.iter().map(String::as_str).collect();
+    nearest(word, &words).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+}
+
+/// Examples of what a pattern is about, where some can be made up.
+fn samples(pattern: &Pattern) -> Vec<Intent> {
+    match pattern {
+        Pattern::Read(glob) => sample_path(&glob.text()).map(Intent::Read).into_iter().collect(),
+        Pattern::Edit(glob) => sample_path(&glob.text()).map(Intent::Edit).into_iter().collect(),
+        Pattern::Command(CommandPattern { words, open, form: CommandForm::Words })
+            if !words.is_empty() =>
+        {
+            let plain = |word: &String| {
+                word.chars()
+                    .all(|letter| letter.is_ascii_alphanumeric() || "-_./:=+,@".contains(letter))
+            };
+            if !words.iter().all(plain) {
+                return Vec::new();
+            }
+            let alone = words.join(" ");
+            let more = if *open {
+                vec![format!("{alone} --help"), format!("{alone} x")]
+            } else {
+                Vec::new()
+            };
+            std::iter::once(alone)
+                .chain(more)
+                .map(|text| Intent::Command(Script::parse(&text)))
+                .collect()
+        }
+        Pattern::Command(_)
+        | Pattern::Fetch(_)
+        | Pattern::Browse(_)
+        | Pattern::Mcp(_)
+        | Pattern::Mode(_)
+        | Pattern::Delegate(_)
+        | Pattern::Expert(_)
+        | Pattern::Publish(_) => Vec::new(),
+    }
+}
+
+fn sample_path(glob: &str) -> Option<RepoPath> {
+    if glob.contains(['[', '{', '!']) {
+        return None;
+    }
+    RepoPath::parse(&glob.replace("**", "x").replace(['*', '?'], "x")).ok()
+}
+
+#[cfg(test)]
+mod tests;

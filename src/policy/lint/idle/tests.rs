@@ -1,0 +1,126 @@
+//! Rules and settings that do nothing are named, those that work are not.
+
+use super::{unknown_jobs, unknown_modes, unused_rules};
+use crate::verdict::RuleRef;
+use crate::{Policy, lint};
+use pretty_assertions::assert_eq;
+
+fn warnings(text: &str) -> Vec<String> {
+    let policy = Policy::parse(&format!("version: 1\n{text}"), "p").unwrap();
+    lint::warnings(&policy)
+        .into_iter()
+        .map(|warning| format!("{}: {}", warning.rule.line, warning.message))
+        .collect()
+}
+
+#[test]
+fn rules_that_never_count_are_named() {
+    for (text, told) in [
+        (
+            "rules:\n  - allow: \"edit(src/**)\"\n    modes: [cod]\n",
+            "3: never counts: mode `cod` is not in `modes.allow`; did you mean `code`?",
+        ),
+        (
+            "rules:\n  - deny: \"edit(src/**)\"\n    triggers: [schedule]\n",
+            "3: never counts: `triggers` lets nothing be started by `schedule`",
+        ),
+        (
+            "rules:\n  - allow: \"edit(src/**)\"\n    tiers: [bot]\n",
+            "3: never counts: `triggers` lets no actor of tier `bot` start such a run",
+        ),
+        (
+            "triggers: { dispatch: { tiers: [maintainer] }, bots: { allow: [\"x[bot]\"] } \
+             }\nrules:\n  - allow: \"edit(src/**)\"\n    tiers: [collaborator]\n",
+            "4: never counts: `triggers` lets no actor of tier `collaborator` start such a run",
+        ),
+        (
+            "rules:\n  - allow: \"delegate(coed)\"\n",
+            "3: never counts: mode `coed` is not in `modes.allow`; did you mean `code`?",
+        ),
+        (
+            "modes: { transitions: { ask: [coed] } }\n",
+            "0: `modes.transitions` names `coed`, which is not in `modes.allow`; did you mean \
+             `code`?",
+        ),
+        (
+            "modes: { delegation: { from: [own] } }\n",
+            "0: `modes.delegation` names `own`, which is not in `modes.allow`",
+        ),
+        (
+            "rules:\n  - allow: \"edit(.github/workflows/ci.yml)\"\n",
+            "3: allows nothing: protected from edits",
+        ),
+        ("rules:\n  - allow: \"edit(.github/**)\"\n", "3: allows nothing: protected from edits"),
+        ("rules:\n  - allow: \"read(.env)\"\n", "3: allows nothing: protected from reading"),
+        ("rules:\n  - allow: \"command(cd:*)\"\n", "3: allows nothing: "),
+        ("rules:\n  - allow: \"command(env:*)\"\n", "3: allows nothing: `env`"),
+    ] {
+        let found = warnings(text);
+        assert!(
+            found.len() == 1 && found.iter().all(|found| found.starts_with(told)),
+            "{text}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn rules_that_work_are_not_named() {
+    for text in [
+        "rules:\n  - allow: \"edit(src/**)\"\n    modes: [code]\n    triggers: [comment, \
+         local]\n",
+        "rules:\n  - allow: \"edit(.github/dependabot.yml)\"\n    protected: true\n",
+        "rules:\n  - allow: [\"read(**)\", \"edit(*.md)\", \"edit(docs/)\"]\n",
+        "rules:\n  - allow: [\"read(**)\", \"command(env:*)\", \"command(bash \
+         scripts/check.sh)\", \"command(cp:*)\"]\n  - allow: \"edit(**)\"\n"
+            .replace("\"command(env:*)\", ", "")
+            .as_str(),
+        "rules:\n  - allow: [\"command(cargo test:*)\", \"command(make:*)\", \"command(npm \
+         run build)\", \"command(own-tool:*)\"]\n",
+        "triggers: { schedule: { jobs: [a] } }\nrules:\n  - deny: \"edit(src/**)\"\n    \
+         triggers: [schedule]\n",
+        "triggers: { comment: {}, bots: { allow: [\"x[bot]\"] } }\nrules:\n  - deny: \
+         \"edit(src/**)\"\n    triggers: [comment]\n    tiers: [bot]\n",
+        "triggers: { label: { name: x }, users: { allow: [bob] } }\nrules:\n  - deny: \
+         \"edit(src/**)\"\n    tiers: [stranger]\n",
+        "rules:\n  - allow: [\"delegate(co*)\", \"mode(*)\"]\n",
+        "modes: { default: code, allow: [code], switching: off }\n",
+    ] {
+        assert_eq!(warnings(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn rules_that_no_verdict_rests_on_are_unused() {
+    let text = "version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(src/**)\"]\n  - deny: \
+                \"edit(src/b/**)\"\n";
+    let policy = Policy::parse(text, "p").unwrap();
+    let cited = [RuleRef { pattern: "read(**)".to_owned(), origin: "p".to_owned(), line: 3 }];
+    let unused: Vec<_> = unused_rules(&policy, &cited)
+        .into_iter()
+        .map(|warning| (warning.rule.line, warning.rule.pattern))
+        .collect();
+    assert_eq!(unused, [(3, "edit(src/**)".to_owned())]);
+}
+
+#[test]
+fn modes_that_are_not_there_are_named() {
+    let policy =
+        Policy::parse("version: 1\nmodes: { default: code, allow: [code, docs-writter] }\n", "p")
+            .unwrap();
+    let known = ["code", "docs-writer"].map(str::to_owned);
+    let told: Vec<_> =
+        unknown_modes(&policy, &known).into_iter().map(|warning| warning.message).collect();
+    assert_eq!(told, ["there is no mode `docs-writter`; did you mean `docs-writer`?"]);
+}
+
+#[test]
+fn jobs_that_are_not_there_are_named() {
+    let text = "version: 1\ntriggers: { schedule: { jobs: [update, docs] } }\nrules:\n  - \
+                allow: \"edit(src/**)\"\n    jobs: [updat]\n";
+    let policy = Policy::parse(text, "p").unwrap();
+    let told: Vec<_> = unknown_jobs(&policy, &["update".to_owned()])
+        .into_iter()
+        .map(|warning| warning.message)
+        .collect();
+    assert_eq!(told, ["there is no job `updat`; did you mean `update`?", "there is no job `docs`"]);
+}

@@ -1,0 +1,25 @@
+//! What can be said about a policy beside its verdicts: why something came out so, which rules do
+//! nothing, which risks it takes.
+//!
+//! In: a `Policy`, and questions or past verdicts. Out: plain data; printing is done above. None of
+//! it takes part in a decision.
+
+pub mod explain;
+pub mod idle;
+pub mod nearest;
+mod redundant;
+pub mod risks;
+pub mod warning;
+
+use crate::Policy;
+use crate::lint::warning::Warning;
+
+/// Returns the rules that can never decide anything: another one covers them, they never count, or
+/// a check refuses what they allow all the same.
+#[must_use]
+pub fn warnings(policy: &Policy) -> Vec<Warning> {
+    let mut warnings = redundant::redundant_rules(policy);
+    warnings.extend(idle::idle_rules(policy));
+    warnings.sort_by_key(|warning| warning.rule.line);
+    warnings
+}

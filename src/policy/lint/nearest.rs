@@ -1,0 +1,463 @@
+//! `Nearest`: of the rules that allow, the one that comes closest to something that was not
+//! allowed, and why it did not do.
+//!
+//! In: an intent, the facts and the verdict. Out: a rule, or a setting that counts as one, with a
+//! reason in words. Of a script the part that was refused is looked at: one simple command, or one
+//! file that it reads or writes. It decides nothing.
+
+use serde::Serialize;
+
+use crate::Policy;
+use crate::command::Script;
+use crate::command::examine::PathUse;
+use crate::command::tree;
+use crate::glob::{Case, PathGlob};
+use crate::intent::{Facts, Intent};
+use crate::paths::Protection;
+use crate::pattern::{CommandForm, CommandPattern, Pattern};
+use crate::rule::{Narrowing, Rule, Written, tier_word, trigger_word};
+use crate::schema::PolicySpec;
+use crate::urls::WebUrl;
+use crate::verdict::{Access, Cause, Decision, RuleRef, Verdict};
+use locum_base::path::RepoPath;
+
+/// Letters of two texts that are compared with each other.
+const COMPARED_LETTERS: usize = 64;
+
+/// A rule that nearly allowed it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Nearest {
+    /// The rule; a setting (`publish.allow`) has line 0.
+    #[serde(flatten)]
+    pub rule: RuleRef,
+    /// Why it did not: a fragment without a full stop.
+    pub why: String,
+}
+
+/// The part that was not allowed.
+enum Target {
+    Intent(Intent),
+    /// The words of one simple command.
+    Words(Vec<String>),
+}
+
+/// The part that was refused, and the verdict on it.
+struct Refused {
+    part: Target,
+    verdict: Verdict,
+}
+
+/// A rule that allows, and how close it comes.
+struct Candidate<'p> {
+    rule: &'p Rule,
+    written: &'p Written,
+    fit: Fit,
+}
+
+/// How a rule fits a part. Later is closer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// Another thing of the same kind.
+    Other,
+    /// It fits but for the case of letters.
+    Case,
+    /// It fits, and its own `except` takes the part out.
+    Excepted,
+    /// It fits, at other times.
+    Narrowed,
+    /// It fits, and something else spoke.
+    Outdone,
+}
+
+/// Returns the rule, or the setting, that comes closest to allowing what was not allowed.
+pub(super) fn nearest(
+    policy: &Policy,
+    intent: &Intent,
+    facts: &Facts,
+    verdict: &Verdict,
+) -> Option<Nearest> {
+    if verdict.decision == Decision::Allow {
+        return None;
+    }
+    if let Some((setting, why)) = setting(policy.settings(), intent, facts, verdict) {
+        let origin = policy.origin().to_owned();
+        let rule = RuleRef { pattern: setting.to_owned(), origin, line: 0 };
+        return Some(Nearest { rule, why });
+    }
+    let refused = match intent {
+        Intent::Command(script) => refused_part(policy, script, facts, verdict),
+        other => Refused { part: Target::Intent(other.clone()), verdict: verdict.clone() },
+    };
+    let closest = closest(policy, &refused.part, facts)?;
+    let why = why(policy, facts, &refused, &closest);
+    Some(Nearest { rule: closest.written.reference(policy.origin()), why })
+}
+
+fn closest<'p>(policy: &'p Policy, part: &Target, facts: &Facts) -> Option<Candidate<'p>> {
+    let rules = policy.judge.rules().iter().filter(|rule| rule.decision == Decision::Allow);
+    let written = rules.flat_map(|rule| rule.patterns.iter().map(move |written| (rule, written)));
+    // The spelling is compared only among those that nothing else tells apart.
+    let mut closest: Vec<Candidate<'_>> = Vec::new();
+    let mut best = (Fit::Other, 0);
+    for (rule, written) in written {
+        let Some(shared) = shared(part, &written.pattern) else { continue };
+        let fit = fit(part, rule, written, facts);
+        if (fit, shared) > best {
+            closest.clear();
+            best = (fit, shared);
+        }
+        if (fit, shared) == best {
+            closest.push(Candidate { rule, written, fit });
+        }
+    }
+    let spelled = |found: &Candidate<'_>| spelled(part, &found.written.pattern);
+    // Of equals the first in the file.
+    closest
+        .into_iter()
+        .map(|found| (spelled(&found), found))
+        .max_by(|one, two| one.0.cmp(&two.0).then(two.1.written.place.cmp(&one.1.written.place)))
+        .map(|(_, found)| found)
+}
+
+/// Settings that count as rules, where one of them is what would have to change.
+fn setting(
+    spec: &PolicySpec,
+    intent: &Intent,
+    facts: &Facts,
+    verdict: &Verdict,
+) -> Option<(&'static str, String)> {
+    let not_listed = |slug: &String| format!("it does not list `{slug}`");
+    match intent {
+        Intent::Command(script) if matches!(verdict.cause, Cause::Complexity { .. }) => Some((
+            "commands.max_complexity",
+            format!("the script comes to {:.1}", script.complexity()),
+        )),
+        Intent::Mode(slug) | Intent::Delegate(slug) if !spec.modes.allow.contains(slug) => {
+            Some(("modes.allow", not_listed(slug)))
+        }
+        Intent::Delegate(_) if verdict.rule().is_none() => {
+            Some(("modes.delegation", format!("`from` does not list `{}`", facts.mode)))
+        }
+        Intent::Connect(destination)
+            if verdict.rule().is_none() && destination.host.forbidden().is_none() =>
+        {
+            Some(("network.allow", format!("it does not list `{destination}`")))
+        }
+        Intent::Publish(publication) if verdict.rule().is_none() => {
+            Some(("publish.allow", not_listed(&publication.to_string())))
+        }
+        Intent::Read(_)
+        | Intent::Edit(_)
+        | Intent::Command(_)
+        | Intent::Fetch(_)
+        | Intent::Browse(_)
+        | Intent::Connect(_)
+        | Intent::Server(_)
+        | Intent::Mcp { .. }
+        | Intent::Publish(_)
+        | Intent::Delegate(_)
+        | Intent::Expert(_)
+        | Intent::Mode(_)
+        | Intent::Session => None,
+    }
+}
+
+/// Returns the first part of a script that comes out as the whole did, and the verdict on it.
+fn refused_part(policy: &Policy, script: &Script, facts: &Facts, verdict: &Verdict) -> Refused {
+    for (simple, _) in script.examinations() {
+        let text = simple.words.iter().map(|word| tree::quoted(word)).collect::<Vec<_>>().join(" ");
+        let alone = Intent::Command(Script::parse_in(&text, script.folder()));
+        let verdict_alone = policy.decide(&alone, facts);
+        if verdict_alone.decision == verdict.decision {
+            let part = used_part(&verdict_alone.cause)
+                .unwrap_or_else(|| Target::Words(simple.words.clone()));
+            return Refused { part, verdict: verdict_alone };
+        }
+    }
+    let (reads, edits) = script.redirected();
+    let reads = reads.iter().filter_map(PathUse::inside).map(|path| Intent::Read(path.clone()));
+    let edits = edits.iter().filter_map(PathUse::inside).map(|path| Intent::Edit(path.clone()));
+    for intent in reads.chain(edits) {
+        let alone = policy.decide(&intent, facts);
+        if alone.decision == verdict.decision {
+            return Refused { part: Target::Intent(intent), verdict: alone };
+        }
+    }
+    let words = script
+        .simple_commands()
+        .first()
+        .map_or_else(|| guessed_words(script.text()), |simple| simple.words.clone());
+    Refused { part: Target::Words(words), verdict: verdict.clone() }
+}
+
+fn why(policy: &Policy, facts: &Facts, refused: &Refused, closest: &Candidate<'_>) -> String {
+    let Refused { part, verdict } = refused;
+    let Candidate { rule, written, fit } = closest;
+    match fit {
+        Fit::Other => other(part, &written.pattern, policy.judge.protection()),
+        Fit::Case => "upper and lower case differ".to_owned(),
+        Fit::Excepted => {
+            let except =
+                rule.except.iter().find(|except| is_about(&except.pattern, part, Case::Ignored));
+            except.map_or_else(
+                || "its own `except` takes this out".to_owned(),
+                |except| format!("its own `except` `{}` takes this out", except.text),
+            )
+        }
+        Fit::Narrowed => narrowed(&rule.narrowing, facts),
+        Fit::Outdone => match verdict.rule() {
+            Some(spoke) if (spoke.line, &spoke.pattern) != (written.place.line, &written.text) => {
+                let place = if spoke.origin == policy.origin() {
+                    format!("line {}", spoke.line)
+                } else {
+                    format!("{}:{}", spoke.origin, spoke.line)
+                };
+                format!("`{}` on {place} outweighs it", spoke.pattern)
+            }
+            Some(_) | None => verdict.reason(),
+        },
+    }
+}
+
+/// A file that a command uses, when that is what was refused.
+fn used_part(cause: &Cause) -> Option<Target> {
+    let Cause::Access { access, path, .. } = cause else { return None };
+    Some(Target::Intent(match access {
+        Access::Read => Intent::Read(path.clone()),
+        Access::Write => Intent::Edit(path.clone()),
+    }))
+}
+
+/// Words of a script that was not understood.
+fn guessed_words(text: &str) -> Vec<String> {
+    text.split_whitespace()
+        .map(|word| word.replace(['\'', '"'], ""))
+        .filter(|word| !word.is_empty())
+        .take(COMPARED_LETTERS)
+        .collect()
+}
+
+fn fit(part: &Target, rule: &Rule, written: &Written, facts: &Facts) -> Fit {
+    if is_about(&written.pattern, part, Case::Exact) {
+        if rule.except.iter().any(|except| is_about(&except.pattern, part, Case::Ignored)) {
+            Fit::Excepted
+        } else if rule.narrowing.holds(facts) {
+            Fit::Outdone
+        } else {
+            Fit::Narrowed
+        }
+    } else if is_about(&written.pattern, part, Case::Ignored) {
+        Fit::Case
+    } else {
+        Fit::Other
+    }
+}
+
+fn is_about(pattern: &Pattern, part: &Target, case: Case) -> bool {
+    match (part, pattern) {
+        (Target::Intent(intent), pattern) => pattern.matches(intent, case),
+        (Target::Words(words), Pattern::Command(pattern)) => pattern.matches(words, case),
+        (Target::Words(_), _) => false,
+    }
+}
+
+/// How much of a pattern and a part is the same from its start: words, folders, labels of a host, a
+/// server; `None` when they are of different kinds.
+fn shared(part: &Target, pattern: &Pattern) -> Option<usize> {
+    match (part, pattern) {
+        (Target::Words(words), Pattern::Command(pattern)) => Some(shared_words(words, pattern)),
+        (Target::Intent(Intent::Read(path)), Pattern::Read(glob))
+        | (Target::Intent(Intent::Edit(path)), Pattern::Edit(glob)) => {
+            Some(shared_folders(path, glob.parts()))
+        }
+        (Target::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern))
+        | (Target::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
+            let (host, wanted) = (host(url), pattern.host());
+            Some(
+                host.rsplit('.')
+                    .zip(wanted.rsplit('.'))
+                    .take_while(|(one, two)| one == two)
+                    .count(),
+            )
+        }
+        (Target::Intent(Intent::Mcp { server, .. }), Pattern::Mcp(name)) => {
+            Some(usize::from(server_and_tool(name).0 == server))
+        }
+        (Target::Intent(Intent::Mode(_)), Pattern::Mode(_))
+        | (Target::Intent(Intent::Delegate(_)), Pattern::Delegate(_))
+        | (Target::Intent(Intent::Expert(_)), Pattern::Expert(_))
+        | (Target::Intent(Intent::Publish(_)), Pattern::Publish(_)) => Some(0),
+        (Target::Intent(_) | Target::Words(_), _) => None,
+    }
+}
+
+/// How like the first thing that is not the same is spelled, 0 to 1000: a name spelled wrong is
+/// closer than a wildcard.
+fn spelled(part: &Target, pattern: &Pattern) -> usize {
+    match (part, pattern) {
+        (Target::Words(words), Pattern::Command(pattern)) => {
+            let shared = shared_words(words, pattern);
+            match (words.get(shared), pattern.words.get(shared)) {
+                (Some(one), Some(two)) => like(one, two),
+                (None, None) => 1000,
+                (Some(_), None) | (None, Some(_)) => 500,
+            }
+        }
+        (Target::Intent(Intent::Read(path)), Pattern::Read(glob))
+        | (Target::Intent(Intent::Edit(path)), Pattern::Edit(glob)) => {
+            let shared = shared_folders(path, glob.parts());
+            path.parts()
+                .nth(shared)
+                .zip(glob.parts().get(shared))
+                .map_or(0, |(one, two)| like(one, two))
+        }
+        (Target::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern))
+        | (Target::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
+            like(&host(url), &pattern.host())
+        }
+        (Target::Intent(Intent::Mcp { server, tool }), Pattern::Mcp(name)) => {
+            let (wanted, inner) = server_and_tool(name);
+            if wanted == server { like(inner, tool) } else { like(wanted, server) }
+        }
+        (Target::Intent(Intent::Mode(one)), Pattern::Mode(two))
+        | (Target::Intent(Intent::Delegate(one)), Pattern::Delegate(two))
+        | (Target::Intent(Intent::Expert(one)), Pattern::Expert(two)) => like(one, two),
+        (Target::Intent(_) | Target::Words(_), _) => 0,
+    }
+}
+
+fn host(url: &WebUrl) -> String {
+    url.destination().map(|destination| destination.host.to_string()).unwrap_or_default()
+}
+
+fn server_and_tool(name: &str) -> (&str, &str) {
+    name.split_once('/').unwrap_or((name, ""))
+}
+
+fn shared_words(words: &[String], pattern: &CommandPattern) -> usize {
+    words.iter().zip(&pattern.words).take_while(|(word, wanted)| word == wanted).count()
+}
+
+fn shared_folders(path: &RepoPath, parts: &[String]) -> usize {
+    path.parts().zip(parts).take_while(|(one, two)| one == two).count()
+}
+
+/// 0 to 1000.
+fn like(one: &str, two: &str) -> usize {
+    let head = |text: &str| -> String {
+        text.chars().take(COMPARED_LETTERS).collect::<String>().to_lowercase()
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the share lies between 0 and 1"
+    )]
+    let share = (strsim::normalized_levenshtein(&head(one), &head(two)) * 1000.0) as usize;
+    share
+}
+
+/// Why a rule about another thing does not fit.
+fn other(part: &Target, pattern: &Pattern, protection: &Protection) -> String {
+    match (part, pattern) {
+        (Target::Words(words), Pattern::Command(pattern)) => other_words(words, pattern),
+        (
+            Target::Intent(intent @ (Intent::Read(path) | Intent::Edit(path))),
+            Pattern::Read(glob) | Pattern::Edit(glob),
+        ) => {
+            let edit = matches!(intent, Intent::Edit(_));
+            let guard = if edit { protection.of_edit(path) } else { protection.of_read(path) };
+            let guard =
+                guard.map(|why| format!(", and it is protected: {why}")).unwrap_or_default();
+            format!("{}{guard}", other_path(path, glob))
+        }
+        (Target::Intent(Intent::Fetch(_) | Intent::Browse(_)), _) => {
+            "it names another address".to_owned()
+        }
+        (Target::Intent(Intent::Mcp { server, .. }), Pattern::Mcp(name)) => {
+            let same = name.split_once('/').is_some_and(|(wanted, _)| wanted == server);
+            if same {
+                "it names another tool of the server".to_owned()
+            } else {
+                "it names another server".to_owned()
+            }
+        }
+        (Target::Intent(Intent::Mode(_) | Intent::Delegate(_)), _) => {
+            "it names another mode".to_owned()
+        }
+        (Target::Intent(Intent::Expert(_)), _) => "it names another profile".to_owned(),
+        (Target::Intent(_) | Target::Words(_), _) => "it is about something else".to_owned(),
+    }
+}
+
+fn other_path(path: &RepoPath, glob: &PathGlob) -> String {
+    if !glob.has_wildcard() {
+        return "it names another path".to_owned();
+    }
+    match glob.parts() {
+        [folders @ .., last]
+            if last == "**" && !folders.iter().any(|part| part.contains(['*', '?'])) =>
+        {
+            format!("`{path}` is not below `{}`", folders.join("/"))
+        }
+        parts => format!("`{path}` is not of the form `{}`", parts.join("/")),
+    }
+}
+
+fn other_words(words: &[String], pattern: &CommandPattern) -> String {
+    if let CommandForm::Script(_) = pattern.form {
+        return "it spells out another script".to_owned();
+    }
+    let shared = shared_words(words, pattern);
+    match (words.get(shared), pattern.words.get(shared)) {
+        (Some(word), Some(wanted)) if shared == 0 => format!("it allows `{wanted}`, not `{word}`"),
+        (Some(word), Some(wanted)) => {
+            format!(
+                "after `{}` it has `{wanted}`, not `{word}`",
+                pattern.words.get(..shared).unwrap_or_default().join(" ")
+            )
+        }
+        (None, Some(wanted)) => format!("it also has `{wanted}`"),
+        (Some(word), None) if !pattern.open => {
+            format!("without `:*` at its end nothing may follow, and `{word}` does")
+        }
+        (Some(_) | None, None) => "it allows other words".to_owned(),
+    }
+}
+
+/// Why a rule does not count under these facts.
+fn narrowed(narrowing: &Narrowing, facts: &Facts) -> String {
+    let list = |words: &[String]| {
+        words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+    };
+    let within =
+        |words: &[String], word: &str| words.is_empty() || words.iter().any(|one| one == word);
+    let mut said = Vec::new();
+    if !within(&narrowing.modes, &facts.mode) {
+        said.push(format!("in {}, and this is mode `{}`", list(&narrowing.modes), facts.mode));
+    }
+    let triggers: Vec<String> =
+        narrowing.triggers.iter().map(|trigger| trigger_word(*trigger).to_owned()).collect();
+    let trigger = trigger_word(facts.trigger);
+    if !within(&triggers, trigger) {
+        said.push(format!(
+            "in runs started by {}, and this one is by `{trigger}`",
+            list(&triggers)
+        ));
+    }
+    let tiers: Vec<String> =
+        narrowing.tiers.iter().map(|tier| tier_word(*tier).to_owned()).collect();
+    let tier = tier_word(facts.tier);
+    if !within(&tiers, tier) {
+        said.push(format!("for {}, and this is for `{tier}`", list(&tiers)));
+    }
+    let job = facts.job.as_deref().unwrap_or_default();
+    if !within(&narrowing.jobs, job) {
+        let here = if job.is_empty() {
+            "this is no job".to_owned()
+        } else {
+            format!("this is job `{job}`")
+        };
+        said.push(format!("in jobs {}, and {here}", list(&narrowing.jobs)));
+    }
+    format!("it counts only {}", said.join("; only "))
+}

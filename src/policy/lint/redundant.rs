@@ -1,0 +1,59 @@
+//! Rules that can never decide anything, because another says the same for more or a stricter one
+//! covers them; and exceptions that except nothing.
+
+use crate::Policy;
+use crate::glob::PathGlob;
+use crate::lint::warning::Warning;
+use crate::pattern::Pattern;
+use crate::rule::{Rule, Written};
+
+/// Returns a warning for each pattern that something else covers.
+pub(super) fn redundant_rules(policy: &Policy) -> Vec<Warning> {
+    let rules = policy.judge.rules();
+    let mut warnings = Vec::new();
+    for rule in rules {
+        for written in &rule.patterns {
+            let own = rule.except.iter().find(|except| except.pattern.covers(&written.pattern));
+            let message = match own {
+                Some(except) => {
+                    Some(format!("never matches: its own `except` `{}` covers it", except.text))
+                }
+                None => covered(rules, rule, written),
+            };
+            warnings.extend(message.map(|message| Warning::of_rule(policy, written, message)));
+        }
+        let carves_out_nothing = |except: &&Written| {
+            !rule.patterns.iter().any(|written| written.pattern.covers(&except.pattern))
+                && !has_wildcard_path(&except.pattern)
+        };
+        for except in rule.except.iter().filter(carves_out_nothing) {
+            let message = "carves out nothing: no pattern of its rule covers it".to_owned();
+            warnings.push(Warning::of_rule(policy, except, message));
+        }
+    }
+    warnings
+}
+
+fn covered(rules: &[Rule], rule: &Rule, written: &Written) -> Option<String> {
+    let (one, pattern) = rules
+        .iter()
+        .filter(|one| one.decision >= rule.decision && one.except.is_empty() && !rule.protected)
+        .filter(|one| one.narrowing.is_empty() || one.narrowing == rule.narrowing)
+        .flat_map(|one| one.patterns.iter().map(move |pattern| (one, pattern)))
+        .filter(|(_, pattern)| {
+            pattern.place != written.place && pattern.pattern.covers(&written.pattern)
+        })
+        .find(|(one, pattern)| {
+            let same = pattern.pattern == written.pattern
+                && one.decision == rule.decision
+                && one.narrowing == rule.narrowing;
+            !(same && pattern.place > written.place)
+        })?;
+    let how = if one.decision == rule.decision { "is redundant" } else { "never decides" };
+    Some(format!("{how}: `{}` on line {} covers it", pattern.text, pattern.place.line))
+}
+
+fn has_wildcard_path(pattern: &Pattern) -> bool {
+    matches!(pattern, Pattern::Fetch(_) | Pattern::Browse(_))
+        || pattern.paths().is_some_and(PathGlob::has_wildcard)
+}

@@ -1,0 +1,27 @@
+//! `Warning`: a rule, or a key of the settings, that cannot do what it says.
+
+use serde::Serialize;
+
+use crate::Policy;
+use crate::rule::Written;
+use crate::verdict::RuleRef;
+
+/// A rule that cannot do what it says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// The rule; a key of the settings has line 0.
+    pub rule: RuleRef,
+    /// Why: a sentence without a full stop.
+    pub message: String,
+}
+
+impl Warning {
+    pub(super) fn of_rule(policy: &Policy, written: &Written, message: String) -> Self {
+        Self { rule: written.reference(policy.origin()), message }
+    }
+
+    pub(super) fn of_key(policy: &Policy, key: &str, message: String) -> Self {
+        let origin = policy.origin().to_owned();
+        Self { rule: RuleRef { pattern: key.to_owned(), origin, line: 0 }, message }
+    }
+}

@@ -1,0 +1,125 @@
+//! What is protected, however it is spelled.
+
+use super::{Protection, protected};
+use locum_base::path::RepoPath;
+
+#[test]
+fn protects_automation_and_agents_in_every_spelling() {
+    for path in [
+        ".git",
+        ".git/config",
+        ".GIT/config",
+        "sub/.git/hooks/pre-commit",
+        ".git./config",
+        ".git /config",
+        ".git::$INDEX_ALLOCATION/config",
+        "git~1/config",
+        ".g\u{200c}it/config",
+        "src/gpj.\u{202e}sr",
+        "src/ma\u{200b}in.rs",
+        "\u{ff0e}git/config",
+        ".\u{ff47}it/config",
+        ".gıthub/workflows/a.yml",
+        ".github/workflows/ci.yml",
+        ".GitHub/Workflows/ci.yml",
+        ".github/actions/x/action.yml",
+        ".github/dependabot.yml",
+        ".github",
+        ".github/ISSUE_TEMPLATE.md",
+        ".locum/policy.yml",
+        ".LOCUM/modes.yml",
+        ".vscode/tasks.json",
+        ".husky/pre-commit",
+        ".cargo/config.toml",
+        "crates/a/.cargo/config.toml",
+        ".claude/settings.json",
+        ".new-tool/anything",
+        "CODEOWNERS",
+        "docs/codeowners",
+        ".mcp.json",
+        ".roomodes",
+        "AGENTS.md",
+        "sub/CLAUDE.md",
+        ".npmrc",
+        "web/.npmrc",
+        ".envrc",
+        ".gitmodules",
+        "sub/.gitattributes",
+        "Jenkinsfile",
+        ".clinerules",
+        "web/uv.toml",
+        "app/gradle/wrapper/gradle-wrapper.properties",
+        "src/.dir-locals.el",
+        "mise.toml",
+        "crush.json",
+    ] {
+        assert!(protected(&RepoPath::parse(path).unwrap()).is_some(), "{path}");
+    }
+}
+
+#[test]
+fn leaves_ordinary_files_alone() {
+    for path in [
+        "src/lib.rs",
+        "git/config.txt",
+        ".gitignore",
+        ".editorconfig",
+        "docs/übersicht.md",
+        "src/.hidden/x",
+        "github/workflows/x.yml",
+        "run.sh",
+        ".",
+    ] {
+        assert_eq!(protected(&RepoPath::parse(path).unwrap()), None, "{path}");
+    }
+}
+
+#[test]
+fn protects_credentials_from_reading_but_not_their_examples() {
+    let protection = Protection::default();
+    for path in [
+        ".env",
+        "a/.ENV",
+        ".env.prod",
+        ".envrc",
+        "conf/prod.pem",
+        ".git/config",
+        "sub/.git/config",
+        ".ssh/id_ed25519",
+        "home/.netrc",
+        ".git/modules/a/config",
+        ".cargo/credentials.toml",
+        "home/.config/gcloud/access_tokens.db",
+        "deploy/application_default_credentials.json",
+        "deploy/kubeconfig",
+        ".vault-token",
+        ".m2/settings.xml",
+    ] {
+        assert!(protection.of_read(&RepoPath::parse(path).unwrap()).is_some(), "{path}");
+    }
+    for path in [
+        ".env.example",
+        ".gitignore",
+        ".cargo/config.toml",
+        "src/settings.xml",
+        "src/kubeconfig.rs",
+        "src/env.rs",
+        "README.md",
+        ".github/workflows/ci.yml",
+        ".git/HEAD",
+        "pem/readme",
+    ] {
+        assert_eq!(protection.of_read(&RepoPath::parse(path).unwrap()), None, "{path}");
+    }
+}
+
+#[test]
+fn every_listed_pattern_is_one() {
+    for list in [super::PROTECTED, super::SECRET] {
+        let lines = list
+            .lines()
+            .filter(|line| !line.trim().is_empty() && !line.starts_with(['#', '[']))
+            .count();
+        assert_eq!(super::read_list(list).len(), lines);
+    }
+}

@@ -1,0 +1,106 @@
+//! Reads `commands`: how they run, and what they may read outside the repository.
+
+use crate::glob::PathGlob;
+use crate::schema::{CommandEdits, CommandLimits, CommandNetwork, Expansions, Sandbox};
+use crate::settings::variables::VARIABLE;
+use locum_files::section::Section;
+use locum_files::shape::{Bytes, Checked, Many, Number, Span, Word};
+
+pub(super) fn commands(section: &mut Section<'_>) -> CommandLimits {
+    let mut found = CommandLimits::default();
+    section.set("timeout", "Wall time of one command.", Span, &mut found.timeout);
+    section.set("output", "Bytes of output kept of one command.", Bytes, &mut found.output_bytes);
+    let network = Word(&[
+        ("off", CommandNetwork::Off),
+        ("false", CommandNetwork::Off),
+        ("policy", CommandNetwork::Listed),
+        ("open", CommandNetwork::Open),
+    ]);
+    section.set(
+        "network",
+        "What commands reach: nothing, the hosts under `network`, or everything.",
+        network,
+        &mut found.network,
+    );
+    section.set(
+        "env",
+        "Environment variables passed on to commands, by name.",
+        Many(VARIABLE),
+        &mut found.env,
+    );
+    let about = "Scripts above it are held: a pipe counts 0.3, a redirection 0.2, an `if` 0.3, \
+                 more than 100 bytes 0.1.";
+    section.set(
+        "max_complexity",
+        about,
+        Number { least: 0.0, most: 1.0 },
+        &mut found.max_complexity,
+    );
+    let sandbox = Word(&[
+        ("required", Sandbox::Required),
+        ("best-effort", Sandbox::BestEffort),
+        ("off", Sandbox::Off),
+        ("false", Sandbox::Off),
+    ]);
+    section.set("sandbox", "What has to be around commands.", sandbox, &mut found.sandbox);
+    let expansions =
+        Word(&[("off", Expansions::Off), ("false", Expansions::Off), ("allow", Expansions::Allow)]);
+    section.set(
+        "expansions",
+        "Whether scripts may hold variables, globs, substitutions and loops.",
+        expansions,
+        &mut found.expansions,
+    );
+    let edits = Word(&[("ruled", CommandEdits::Ruled), ("checkout", CommandEdits::Checkout)]);
+    section.set(
+        "edits",
+        "Whether files that commands write are judged as edits.",
+        edits,
+        &mut found.edits,
+    );
+    let about = "Absolute folders that commands may read; after a `!`, what of them they may not.";
+    for outside in section.key("reads", about, Many(OUTSIDE)).unwrap_or_default() {
+        match outside {
+            Outside::Opened(glob) => found.reads.push(glob),
+            Outside::TakenOut(glob) => found.unread.push(glob),
+        }
+    }
+    found
+}
+
+/// An entry of `commands.reads`.
+enum Outside {
+    Opened(PathGlob),
+    TakenOut(PathGlob),
+}
+
+const OUTSIDE: Checked<Outside> = Checked {
+    parse: |text| match text.strip_prefix('!') {
+        None => Ok(Outside::Opened(outside_glob(text)?)),
+        Some(taken_out) => {
+            let inner = taken_out.strip_prefix('/');
+            let inner = inner.ok_or_else(|| {
+                format!("`{text}` is not an absolute path such as `!/etc/ssl/private/**`")
+            })?;
+            Ok(Outside::TakenOut(PathGlob::parse(inner)?))
+        }
+    },
+    write: None,
+    pattern: "^!?/.+",
+    example: "/etc/ssl/**",
+};
+
+/// A pattern of absolute paths. The kernel's own folders hold other processes' secrets and are
+/// never opened.
+fn outside_glob(text: &str) -> Result<PathGlob, String> {
+    let inner = text
+        .strip_prefix('/')
+        .ok_or_else(|| format!("`{text}` is not an absolute path such as `/etc/ssl/**`"))?;
+    let first = inner.split('/').next().unwrap_or_default();
+    if ["proc", "sys", "dev", "run"].contains(&first) || first.contains(['*', '?', '[', '{']) {
+        return Err(format!(
+            "`{text}` is never opened to commands; name a folder such as `/etc/ssl/**`"
+        ));
+    }
+    PathGlob::parse(inner)
+}

@@ -1,0 +1,68 @@
+//! Reads `modes`: which may run, how they follow each other, which risks they may take.
+
+use crate::exposure::{EVERY_MODE, REASON};
+use crate::schema::{Delegation, ModeRules, Switching};
+use crate::settings::counts::ANY_COUNT;
+use locum_files::rejection::Rejection;
+use locum_files::section::{Group, Section};
+use locum_files::shape::{Many, Table, Text, Word};
+
+pub(super) fn modes(section: &mut Section<'_>) -> ModeRules {
+    let mut found = ModeRules::default();
+    section.set(
+        "default",
+        "The mode of a run that names none; has to be allowed.",
+        Text,
+        &mut found.default,
+    );
+    section.set("allow", "Modes that may run at all, by slug.", Many(Text), &mut found.allow);
+    if !found.allow.contains(&found.default) {
+        let key = if section.has("default") { "default" } else { "allow" };
+        let why = Rejection::from(format!("the default mode `{}` is not allowed", found.default));
+        section.wrong(
+            section.place_of(key),
+            why.hint("add it to `modes.allow`, or name another `default`"),
+        );
+    }
+    let switching = Word(&[
+        ("coordinator", Switching::Coordinator),
+        ("direct", Switching::Direct),
+        ("off", Switching::Off),
+        ("false", Switching::Off),
+    ]);
+    section.set(
+        "switching",
+        "Which modes may switch the mode of a task: the coordinator, all, none.",
+        switching,
+        &mut found.switching,
+    );
+    let about =
+        "For a mode, the modes it may be followed by; any allowed mode for those not named here.";
+    found.transitions = section.key("transitions", about, Table(Many(Text))).unwrap_or_default();
+    let about = "For a mode, or `*` for all: why it may have strangers' text, secrets and a free \
+                 way out together.";
+    found.accept_risk = section.key("accept_risk", about, Table(REASON)).unwrap_or_default();
+    for mode in
+        found.accept_risk.keys().filter(|mode| *mode != EVERY_MODE && !found.allow.contains(mode))
+    {
+        let why =
+            Rejection::from(format!("`accept_risk` names `{mode}`, which is not in `modes.allow`"));
+        section.wrong(section.place_of("accept_risk"), why);
+    }
+    section.set(
+        "delegation",
+        "Limits on sub-tasks.",
+        Group("delegation", delegation),
+        &mut found.delegation,
+    );
+    found
+}
+
+fn delegation(section: &mut Section<'_>) -> Delegation {
+    let mut found = Delegation::default();
+    section.set("from", "Modes that may start sub-tasks.", Many(Text), &mut found.from);
+    section.set("depth", "How deep sub-tasks nest.", ANY_COUNT, &mut found.depth);
+    section.set("tasks", "Sub-tasks of one run.", ANY_COUNT, &mut found.tasks);
+    section.set("parallel", "Sub-tasks at once.", ANY_COUNT, &mut found.parallel);
+    found
+}

@@ -1,0 +1,49 @@
+//! Reads `network` and `mcp`: the hosts that commands reach, the variables that servers are given.
+
+use crate::schema::{Listed, McpRules, NetworkRules};
+use crate::settings::variables::SERVER_VARIABLE;
+use crate::urls::pattern::UrlPattern;
+use locum_files::rejection::Rejection;
+use locum_files::section::Section;
+use locum_files::shape::{At, Checked, Many, Table};
+
+pub(super) fn network(section: &mut Section<'_>) -> NetworkRules {
+    let about = "Hosts, with a port where it is not the usual one: `docs.rs`, \
+                 `*.example.com:8443`, `http://example.com`.";
+    let listed = section.key("allow", about, Many(HOST)).unwrap_or_default();
+    NetworkRules {
+        allow: listed
+            .into_iter()
+            .map(|((pattern, text), place)| Listed { pattern, text, place })
+            .collect(),
+    }
+}
+
+const HOST: At<Checked<(UrlPattern, String)>> = At(Checked {
+    parse: |text| {
+        let pattern = UrlPattern::parse(text)?;
+        if pattern.has_path() {
+            return Err(format!(
+                "`{text}`: commands are held to hosts and ports; leave the path out"
+            )
+            .into());
+        }
+        if pattern.is_any_host() {
+            let why = Rejection::from(format!("`{text}` lists no host"));
+            return Err(why.hint("`commands: { network: open }` means every host"));
+        }
+        match pattern.forbidden() {
+            Some(why) => Err(format!("`{text}` is never reached: {why}").into()),
+            None => Ok((pattern, text.to_owned())),
+        }
+    },
+    write: None,
+    pattern: r"^(https?://)?[^/?#@\s]+/?(\*\*)?$",
+    example: "docs.rs",
+});
+
+pub(super) fn mcp(section: &mut Section<'_>) -> McpRules {
+    let about =
+        "For a server, the environment variables that `${...}` in its definition may stand for.";
+    McpRules { env: section.key("env", about, Table(Many(SERVER_VARIABLE))).unwrap_or_default() }
+}

@@ -1,0 +1,120 @@
+//! Reads `publish`: what is published and how.
+
+use serde_json::{Value as Json, json};
+
+use crate::command::word;
+use crate::pattern::PUBLICATIONS;
+use crate::schema::{Form, Forms, PublishRules, Sign};
+use locum_files::fields::Mistakes;
+use locum_files::rejection::Rejection;
+use locum_files::section::{Group, Section};
+use locum_files::shape::{Checked, Flag, Many, Shape, Text, Word};
+use locum_files::yaml::Node;
+
+pub(super) fn publish(section: &mut Section<'_>) -> PublishRules {
+    let mut found = PublishRules::default();
+    section.set("allow", "What may be published.", Many(Word(PUBLICATIONS)), &mut found.allow);
+    section.set(
+        "as",
+        "What a change becomes; one word, or one for `issues` and one for `pull-requests`.",
+        EitherForm,
+        &mut found.publish_as,
+    );
+    section.set(
+        "branch",
+        "Name of new branches; `{subject}` has to be in it, `{slug}` may be.",
+        BRANCH,
+        &mut found.branch,
+    );
+    section.set("draft", "Whether pull requests start as drafts.", Flag, &mut found.draft);
+    section.set("labels", "Labels put on pull requests.", Many(Text), &mut found.labels);
+    let about = "Whether the pull request of an issue says `Closes #N`.";
+    section.set("close_issues", about, Flag, &mut found.close_issues);
+    let about = "Who makes published commits: git, unsigned, or the forge through its API, which \
+                 signs them.";
+    section.set("sign", about, Word(&[("git", Sign::Git), ("api", Sign::Api)]), &mut found.sign);
+    let about =
+        "Commands that must end with 0; else a pull request is a draft, and a commit is not made.";
+    section.set("success", about, Many(SUCCESS), &mut found.success);
+    found
+}
+
+const FORMS: &[(&str, Form)] = &[
+    ("pull-request", Form::PullRequest),
+    ("commit", Form::Commit),
+    ("review", Form::Review),
+    ("comment", Form::Comment),
+];
+
+/// What an issue's change may become: there is nothing to review.
+const ISSUE_FORMS: &[(&str, Form)] =
+    &[("pull-request", Form::PullRequest), ("commit", Form::Commit), ("comment", Form::Comment)];
+
+/// One word for everything, or a word for each place.
+struct EitherForm;
+
+impl EitherForm {
+    fn each(section: &mut Section<'_>) -> Forms {
+        let mut forms = Forms::default();
+        section.set(
+            "issues",
+            "For an issue, by hand and in jobs.",
+            Word(ISSUE_FORMS),
+            &mut forms.issues,
+        );
+        let about = "On a pull request; `pull-request` opens one of its own against its branch.";
+        section.set("pull-requests", about, Word(FORMS), &mut forms.pull_requests);
+        forms
+    }
+}
+
+impl Shape for EitherForm {
+    type Value = Forms;
+
+    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<Forms> {
+        match node.entries() {
+            Some(_) => Group("as", Self::each).read(node, what, mistakes),
+            None => Word(FORMS).read(node, what, mistakes).map(Forms::of),
+        }
+    }
+
+    fn schema(&self) -> Json {
+        json!({ "anyOf": [Word(FORMS).schema(), Group("as", Self::each).schema()] })
+    }
+
+    fn written(&self, forms: &Forms) -> Option<Json> {
+        FORMS.iter().find(|(_, form)| Forms::of(*form) == *forms).map(|(word, _)| json!(word))
+    }
+}
+
+const SUCCESS: Checked<String> = Checked {
+    parse: |text| match word::split(text) {
+        Ok(words) if !words.is_empty() => Ok(text.to_owned()),
+        Ok(_) => Err(Rejection::from("a success command is empty")),
+        Err(message) => Err(Rejection::from(message)),
+    },
+    write: Some(String::clone),
+    pattern: r"\S",
+    example: "cargo test --offline",
+};
+
+/// A branch template must not be able to name a branch of the project's own.
+const BRANCH: Checked<String> = Checked {
+    parse: |text| {
+        let filled = text.replace("{subject}", "s").replace("{slug}", "s");
+        let good = text.contains("{subject}")
+            && filled.chars().all(|letter| {
+                letter.is_ascii_alphanumeric() || matches!(letter, '/' | '-' | '_' | '.')
+            });
+        let git_accepts = !filled.contains("..")
+            && !filled.contains("//")
+            && !filled.starts_with(['/', '-', '.'])
+            && !filled.ends_with(['/', '.']);
+        let why = || Rejection::from(format!("`{text}` is not a branch template"));
+        let hint = "for example `locum/{subject}-{slug}`; `{subject}` must be in it";
+        (good && git_accepts).then(|| text.to_owned()).ok_or_else(|| why().hint(hint))
+    },
+    write: Some(String::clone),
+    pattern: r"^[A-Za-z0-9/._{}-]*\{subject\}[A-Za-z0-9/._{}-]*$",
+    example: "locum/{subject}-{slug}",
+};

@@ -1,0 +1,167 @@
+//! Reads `triggers`: who may start what, and who decides on held calls.
+
+use crate::actors::Tier;
+use crate::rule::TIERS;
+use crate::schema::{AssignTrigger, CommentTrigger, Forks, LabelTrigger, ListedUser, Triggers};
+use locum_files::rejection::Rejection;
+use locum_files::section::{Group, Section};
+use locum_files::shape::{Checked, Many, Text, Word};
+
+pub(super) fn triggers(section: &mut Section<'_>) -> Triggers {
+    let mut found = Triggers { comment: None, ..Triggers::default() };
+    found.comment =
+        section.key("comment", "Comments that start with a command.", Group("comment", comment));
+    found.label =
+        section.key("label", "A label put on an issue or pull request.", Group("label", label));
+    found.assign =
+        section.key("assign", "An issue that is assigned to somebody.", Group("assign", assign));
+    let users = |section: &mut Section<'_>| {
+        section.key(
+            "allow",
+            "People by login, `bob`, or better with the number of their account, `bob:583231`.",
+            Many(USER),
+        )
+    };
+    let about = "People that may start runs by comment, label, assignment and hand, whatever \
+                 their tier is.";
+    found.users = section.key("users", about, Group("users", users)).flatten().unwrap_or_default();
+    let schedule = |section: &mut Section<'_>| {
+        section.key("jobs", "Jobs the schedule may start, by name.", Many(Text))
+    };
+    found.schedule_jobs = section
+        .key("schedule", "Runs started by a schedule.", Group("schedule", schedule))
+        .flatten()
+        .unwrap_or_default();
+    let dispatch = |section: &mut Section<'_>| section.key("tiers", TIERS_ABOUT, Many(Word(TIERS)));
+    found.dispatch_tiers = section
+        .key("dispatch", "Runs started by `workflow_dispatch`.", Group("dispatch", dispatch))
+        .flatten()
+        .unwrap_or_default();
+    let approve = |section: &mut Section<'_>| {
+        let mut tiers = vec![Tier::Maintainer];
+        section.set(
+            "tiers",
+            "Tiers that may approve or deny a held call.",
+            Many(Word(APPROVERS)),
+            &mut tiers,
+        );
+        tiers
+    };
+    section.set(
+        "approve",
+        "Who decides on held calls, by a comment.",
+        Group("approve", approve),
+        &mut found.approve_tiers,
+    );
+    let bots = |section: &mut Section<'_>| {
+        section.key(
+            "allow",
+            "Logins of bots that may start runs, such as `renovate[bot]`.",
+            Many(BOT),
+        )
+    };
+    found.bots = section
+        .key("bots", "Bots that may start runs.", Group("bots", bots))
+        .flatten()
+        .unwrap_or_default();
+    let forks =
+        Word(&[("deny", Forks::Deny), ("read-only", Forks::ReadOnly), ("allow", Forks::Allow)]);
+    section.set("forks", "What pull requests from forks may start.", forks, &mut found.forks);
+    found
+}
+
+/// No other tier decides on a hold, whatever the policy says of who may ask.
+const APPROVERS: &[(&str, Tier)] =
+    &[("maintainer", Tier::Maintainer), ("collaborator", Tier::Collaborator)];
+
+const TIERS_ABOUT: &str = "Tiers that may start a run this way; none when absent.";
+
+fn comment(section: &mut Section<'_>) -> CommentTrigger {
+    let mut prefix = "/locum".to_owned();
+    section.set("prefix", "The word a command starts with.", PREFIX, &mut prefix);
+    let tiers = section.key("tiers", TIERS_ABOUT, Many(Word(TIERS))).unwrap_or_default();
+    CommentTrigger { prefix, tiers }
+}
+
+fn label(section: &mut Section<'_>) -> LabelTrigger {
+    let name = section.required("name", "The label's name.", Text).unwrap_or_default();
+    let tiers = section.key("tiers", TIERS_ABOUT, Many(Word(TIERS))).unwrap_or_default();
+    LabelTrigger { name, tiers }
+}
+
+fn assign(section: &mut Section<'_>) -> AssignTrigger {
+    let login = section
+        .required("login", "Who the issue has to be assigned to.", LOGIN)
+        .unwrap_or_default();
+    let tiers = section.key("tiers", TIERS_ABOUT, Many(Word(TIERS))).unwrap_or_default();
+    AssignTrigger { login, tiers }
+}
+
+fn is_login(text: &str) -> bool {
+    !text.is_empty()
+        && text.len() <= 60
+        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
+}
+
+/// An account that issues can be assigned to.
+const LOGIN: Checked<String> = Checked {
+    parse: |text| {
+        let name = text.strip_suffix("[bot]").unwrap_or(text);
+        is_login(name)
+            .then(|| text.to_owned())
+            .ok_or_else(|| Rejection::from(format!("`{text}` is not a login")))
+    },
+    write: Some(String::clone),
+    pattern: r"^[A-Za-z0-9_-]+(\[bot\])?$",
+    example: "locum-bot",
+};
+
+const USER: Checked<ListedUser> = Checked {
+    parse: |text| {
+        let (login, id) = text
+            .split_once(':')
+            .map_or((text, None), |(login, id)| (login, Some(id.parse::<u64>())));
+        if text.ends_with("[bot]") {
+            return Err(Rejection::from(format!("`{text}` is a bot"))
+                .hint("bots are listed under `triggers.bots`"));
+        }
+        match id.transpose() {
+            Ok(id) if is_login(login) => Ok(ListedUser { login: login.to_owned(), id }),
+            Ok(_) | Err(_) => Err(Rejection::from(format!("`{text}` is not a login"))
+                .hint("users are listed by name, `bob` or `bob:583231`, never by a wildcard")),
+        }
+    },
+    write: None,
+    pattern: "^[A-Za-z0-9_-]+(:[0-9]+)?$",
+    example: "bob:583231",
+};
+
+const PREFIX: Checked<String> = Checked {
+    parse: |text| {
+        let good = text.len() > 1
+            && text.len() <= 40
+            && text.starts_with(['/', '@', '!'])
+            && !text.chars().any(char::is_whitespace);
+        let why = || {
+            Rejection::from(
+                "`prefix` is one word that starts with `/`, `@` or `!`, such as `/locum`",
+            )
+        };
+        good.then(|| text.to_owned()).ok_or_else(why)
+    },
+    write: Some(String::clone),
+    pattern: r"^[/@!]\S{1,39}$",
+    example: "/locum",
+};
+
+const BOT: Checked<String> = Checked {
+    parse: |text| {
+        let good = !text.is_empty() && !text.contains(['*', '?']);
+        good.then(|| text.to_owned()).ok_or_else(|| {
+            Rejection::from(format!("`{text}`: bots are listed by name, never by a wildcard"))
+        })
+    },
+    write: Some(String::clone),
+    pattern: r"^[^*?]+$",
+    example: "renovate[bot]",
+};

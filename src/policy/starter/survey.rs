@@ -1,0 +1,58 @@
+//! `Survey`: what is known of a repository, and the lines of a policy that are made of it.
+
+use std::collections::BTreeMap;
+
+use crate::pattern::Pattern;
+use locum_base::path::RepoPath;
+
+/// What is known of a repository.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    /// Its files, sorted; without those that git ignores.
+    pub files: Vec<RepoPath>,
+    /// The texts of those that [`is_read`](crate::starter::is_read) names.
+    pub texts: BTreeMap<RepoPath, String>,
+    /// Modes of its own.
+    pub modes: Vec<OwnMode>,
+}
+
+/// A mode of the repository's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnMode {
+    /// Its slug.
+    pub slug: String,
+    /// Whether it may edit files or run commands.
+    pub writes: bool,
+}
+
+/// One line of the policy with what it is there for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) pattern: String,
+    pub(super) why: String,
+}
+
+impl Line {
+    /// `None` when the pattern cannot be written: a name with a wildcard or a control character in
+    /// it.
+    pub(super) fn new(pattern: String, why: impl Into<String>) -> Option<Self> {
+        let why: String = why.into();
+        let plain = !why.chars().any(char::is_control);
+        (plain && Pattern::parse(&pattern).is_ok()).then_some(Self { pattern, why })
+    }
+
+    /// Returns true when another line says the same for more.
+    pub(super) fn is_covered(&self, others: &[Self]) -> bool {
+        let Ok(own) = Pattern::parse(&self.pattern) else { return false };
+        let others = others.iter().filter(|other| other.pattern != self.pattern);
+        others
+            .filter_map(|other| Pattern::parse(&other.pattern).ok())
+            .any(|other| other.covers(&own))
+    }
+}
+
+/// Returns the folder a file lies in and its name, as texts; the folder of a top-level file is
+/// empty.
+pub(super) fn split(path: &RepoPath) -> (&str, &str) {
+    path.as_str().rsplit_once('/').unwrap_or(("", path.as_str()))
+}
