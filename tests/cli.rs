@@ -280,9 +280,7 @@ fn doctor_says_which_models_and_servers_a_run_has() {
     assert_eq!(states, [(Some("clock"), Some("allowed")), (Some("other"), Some("refused"))]);
     let shown = run("doctor");
     assert!(
-        shown
-            .out
-            .contains("main, task: gpt-5 at https://api.openai.com/v1 (openai); API key set"),
+        shown.out.contains("main, task: gpt-5 at https://api.openai.com/v1 (openai); API key set"),
         "{}",
         shown.out
     );
