@@ -80,17 +80,10 @@ impl<'a> Session<'a> {
         Ok(Some(
             async move {
                 let messages = [Message::User { text }];
-                let max_output_tokens = Some(SUMMARY_LIMIT_TOKENS);
                 let request = ModelRequest {
                     system: condense::SYSTEM,
-                    messages: &messages,
-                    tools: &[],
-                    max_output_tokens,
-                    temperature: None,
-                    task: id,
-                    mode: MODE,
-                    turn,
-                    picture: None,
+                    max_output_tokens: Some(SUMMARY_LIMIT_TOKENS),
+                    ..ModelRequest::new(&messages, id, MODE, turn)
                 };
                 let summary = asking.whole(request).await;
                 (id, Done::SummedUp { summary, left_out, estimate_tokens })

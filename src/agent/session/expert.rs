@@ -86,14 +86,8 @@ impl<'a> Session<'a> {
                 let (messages, mode) = ([Message::User { text: question }], mode_of(&expert));
                 let request = ModelRequest {
                     system: expert::SYSTEM,
-                    messages: &messages,
-                    tools: &[],
                     max_output_tokens: Some(ANSWER_LIMIT_TOKENS),
-                    temperature: None,
-                    task: id,
-                    mode: &mode,
-                    turn,
-                    picture: None,
+                    ..ModelRequest::new(&messages, id, &mode, turn)
                 };
                 let answer = asking.whole(request).await;
                 (id, Done::Consulted { waiting, expert, answer, estimate_tokens })

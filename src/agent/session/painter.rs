@@ -104,17 +104,10 @@ impl<'a> Session<'a> {
         Ok(Some(
             async move {
                 let messages = [Message::User { text: prompt }];
+                // Image models have no use for a system prompt, and some refuse it.
                 let request = ModelRequest {
-                    // Models that draw have no use for one, and some refuse it.
-                    system: "",
-                    messages: &messages,
-                    tools: &[],
-                    max_output_tokens: None,
-                    temperature: None,
-                    task: id,
-                    mode: &mode,
-                    turn,
                     picture: Some(PictureWish { kind, from: from.as_ref() }),
+                    ..ModelRequest::new(&messages, id, &mode, turn)
                 };
                 let answer = asking.whole(request).await;
                 (id, Done::Painted { permitted, wish, answer, estimate_tokens })
