@@ -38,8 +38,7 @@ pub fn estimate_tokens(bytes: usize) -> u64 {
 }
 
 /// Returns about how many tokens the model reads for a request: an estimate.
-#[must_use]
-pub fn estimate_request(tokenizer: Tokenizer, request: &ModelRequest<'_>) -> u64 {
+pub(crate) fn estimate_request(tokenizer: Tokenizer, request: &ModelRequest<'_>) -> u64 {
     let messages: u64 =
         request.messages.iter().map(|message| estimate_message(tokenizer, message)).sum();
     estimate_text(tokenizer, request.system) + estimate_tools(tokenizer, request.tools) + messages

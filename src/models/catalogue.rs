@@ -54,14 +54,14 @@ pub struct HostWays {
     pub key: String,
     /// The request field that limits the reply.
     #[serde(default)]
-    pub output_limit: OutputLimit,
+    pub(crate) output_limit: OutputLimit,
     /// True when it wants a reply's reasoning back with the conversation.
     #[serde(default)]
-    pub returns_reasoning: bool,
+    pub(crate) returns_reasoning: bool,
     /// True when it wants names of calls of nine letters or digits, and nothing said between
     /// answers and the reply to them.
     #[serde(default)]
-    pub strict_calls: bool,
+    pub(crate) strict_calls: bool,
 }
 
 /// The request field that limits a reply.

@@ -12,7 +12,7 @@ use locum_base::chat::{Message, ToolCall, ToolResult};
 ///
 /// # Errors
 /// Names the first message (counted from 1) that breaks it and how.
-pub fn check_conversation(messages: &[Message]) -> Result<(), String> {
+pub(crate) fn check_conversation(messages: &[Message]) -> Result<(), String> {
     let mut open: &[ToolCall] = &[];
     for (at, message) in messages.iter().enumerate() {
         let number = at + 1;

@@ -1,4 +1,4 @@
-//! `Chain`: one model and those that stand in for it, in order.
+//! `Chain`: a model and its fallbacks, in order.
 //!
 //! In: requests. Out: the reply of the first model that gives one, with its name where it is not
 //! the one that was asked. The next one is asked when a model fails twice in a row, has nothing
@@ -25,7 +25,7 @@ pub struct Link {
     pub context_window: u32,
 }
 
-/// One model and those that stand in for it.
+/// A model and its fallbacks.
 pub struct Chain {
     links: Vec<Link>,
     /// The one that is asked now.
@@ -122,7 +122,7 @@ impl ChainAttempt<'_> {
         let Some(deltas) = &mut self.deltas else {
             let link = self.chain.links.get(self.at)?;
             self.deltas = Some(link.model.stream(self.request));
-            // Who stands in for the first says so.
+            // A fallback gives its label.
             let by = (self.at > 0).then(|| Delta::By(link.model.label().to_owned()));
             return match by {
                 Some(by) => Some(Ok(by)),
@@ -134,7 +134,7 @@ impl ChainAttempt<'_> {
             Some(Ok(Delta::Stop(_))) => self.chain.failures.store(0, Ordering::Relaxed),
             Some(Err(err)) => {
                 if let Some(next) = self.chain.after(self.at, err) {
-                    warn!(%err, next, "another model is asked");
+                    warn!(%err, next, "asking the next fallback");
                     self.chain.go_to(next);
                     self.at = next;
                     self.deltas = None;

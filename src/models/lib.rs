@@ -1,4 +1,29 @@
-//! Language models. A request in, a stream of deltas out; retries here, nothing else.
+//! Language models over four wire protocols, with retries, fallbacks, recordings and scripts.
+//!
+//! A [`Model`] takes a [`ModelRequest`] and streams [`Delta`]s; everything in this crate makes one,
+//! wraps one or puts its deltas together. No crate of an agent is needed to use it.
+//!
+//! # The way of a request
+//!
+//! 1. [`resolve::resolve`] picks a profile for each use, with its limits and price from the
+//!    [`catalogue`], and the key it may use: a key goes only to a host it is tied to.
+//! 2. [`build::build`] makes the model of a profile. A model without tool calls of its own is wrapped
+//!    in [`xml`], which asks for them in the prompt.
+//! 3. [`fallback`] asks the next model when one fails; [`cassette`] records or replays what is said.
+//! 4. [`retry::complete`] sends the request until there is a whole reply, within limits of attempts
+//!    and time. Nothing of a broken attempt is ever executed, but it is charged.
+//! 5. [`accounting`] estimates tokens before the provider has counted them ([`tokens`]) and prices
+//!    what it counted.
+//!
+//! # The adapters
+//!
+//! [`chat_completions`], [`responses`], [`anthropic`] and [`gemini`] each say what a body looks like
+//! and what an event means. [`transport`] does the rest for all of them: connection, framing,
+//! timeouts, errors, split characters, and optional fields that a server refuses. [`scripted`] plays
+//! replies from a file and needs no network.
+//!
+//! To add a provider, write a module like [`responses`]: a request that serialises to the body, a
+//! parser of its events, and a row in [`build::build`] and [`profile::Provider`].
 
 pub mod accounting;
 mod address;
@@ -38,7 +63,7 @@ pub trait Model: Send + Sync {
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>>;
 }
 
-/// What a model is asked.
+/// One request to a model.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelRequest<'a> {
     /// The system prompt.
@@ -70,28 +95,35 @@ pub struct PictureWish<'a> {
     pub from: Option<&'a Image>,
 }
 
-#[cfg(test)]
 impl<'a> ModelRequest<'a> {
-    /// Returns the first request of a task with these messages and nothing else.
-    pub(crate) fn with(messages: &'a [Message]) -> Self {
+    /// Returns a request with these messages alone: no system prompt, no tools, limits as the
+    /// profile has them.
+    #[must_use]
+    pub fn new(messages: &'a [Message], task: TaskId, mode: &'a str, turn: u32) -> Self {
         Self {
             system: "",
             messages,
             tools: &[],
             max_output_tokens: None,
             temperature: None,
-            task: TaskId(0),
-            mode: "code",
-            turn: 0,
+            task,
+            mode,
+            turn,
             picture: None,
         }
+    }
+
+    /// Returns the first request of a task with these messages and nothing else.
+    #[cfg(test)]
+    pub(crate) fn with(messages: &'a [Message]) -> Self {
+        Self::new(messages, TaskId(0), "code", 0)
     }
 }
 
 /// A piece of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delta {
-    /// Visible words.
+    /// Visible text.
     Text(String),
     /// Reasoning.
     Reasoning(String),
@@ -108,9 +140,9 @@ pub enum Delta {
     },
     /// An image.
     Image(Image),
-    /// What the provider wants back with the reply; a later one replaces an earlier one.
+    /// Opaque state the provider wants back with the reply; a later one replaces an earlier one.
     Kept(Kept),
-    /// The model that replies stands in for the one that was asked: its label.
+    /// The label of the fallback that replies in place of the first model.
     By(String),
     /// The provider's count; a later one replaces an earlier one.
     Usage(Usage),
@@ -128,7 +160,7 @@ pub enum ModelError {
     Unauthorized {
         /// The model's label.
         model: String,
-        /// The provider's words, clipped.
+        /// The provider's message, clipped.
         message: String,
     },
     /// The request itself was refused (400, 404, 422).
@@ -138,7 +170,7 @@ pub enum ModelError {
         model: String,
         /// HTTP status.
         status: u16,
-        /// The provider's words, clipped.
+        /// The provider's message, clipped.
         message: String,
     },
     /// The conversation is longer than the model's window.
@@ -146,7 +178,7 @@ pub enum ModelError {
     TooLong {
         /// The model's label.
         model: String,
-        /// The provider's words, clipped.
+        /// The provider's message, clipped.
         message: String,
     },
     /// A passing fault: 408, 409, 429, 5xx, a connection refused or cut, a stream broken midway or
@@ -169,8 +201,8 @@ pub enum ModelError {
         /// What happened.
         message: String,
     },
-    /// What came back is no reply in the provider's own protocol.
-    #[error("model `{model}` answered something that is not a reply: {message}")]
+    /// The response is not one of the provider's protocol.
+    #[error("model `{model}` returned a malformed response: {message}")]
     Garbled {
         /// The model's label.
         model: String,

@@ -136,8 +136,7 @@ impl Profile {
     }
 
     /// Returns the longest silence between two pieces of a reply.
-    #[must_use]
-    pub fn idle_timeout(&self) -> Duration {
+    pub(crate) fn idle_timeout(&self) -> Duration {
         Duration::from_secs(self.idle_timeout_s)
     }
 }
@@ -220,8 +219,7 @@ impl Provider {
     }
 
     /// Returns true when a model can give a picture in its protocol.
-    #[must_use]
-    pub fn gives_images(self) -> bool {
+    pub(crate) fn gives_images(self) -> bool {
         match self {
             Self::Openai | Self::OpenaiResponses | Self::Gemini | Self::Scripted => true,
             Self::Anthropic => false,
@@ -253,10 +251,10 @@ impl Provider {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolProtocol {
-    /// In its provider's own way.
+    /// By its provider's protocol.
     #[default]
     Native,
-    /// In words: the tools are described in the prompt, calls are written as XML in the reply.
+    /// Prompted: the tools are described in the prompt, calls are written as XML in the reply.
     Xml,
 }
 
@@ -307,8 +305,8 @@ pub struct ModelSettings {
     pub pointers: Pointers,
 }
 
-/// Which profile is used for what. A pointer is one name or several: those after the first stand in
-/// for it.
+/// Which profile is used for what. A pointer is one name or several: those after the first are its
+/// fallbacks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pointers {
@@ -322,7 +320,7 @@ pub struct Pointers {
     pub quick: Pointer,
     /// Sums up conversations that became too long; each task's own model when absent.
     pub condense: Pointer,
-    /// Draws the pictures of `generate_image`; without it there are none.
+    /// The image model of `generate_image`; without it there are no images.
     pub image: Pointer,
 }
 

@@ -53,8 +53,8 @@ impl Proxy {
         };
         let address = parse(value).ok_or_else(|| {
             format!(
-                "`{name}` is `{}`, which is no address of a proxy; write it as `http://HOST:PORT` \
-                 ({} are spoken)",
+                "`{name}` is `{}`, which is not the address of a proxy; write it as `http://HOST:PORT` \
+                 (supported schemes: {})",
                 shown(value),
                 SCHEMES.join(", ")
             )

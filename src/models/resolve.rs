@@ -59,7 +59,7 @@ pub struct Chosen {
     pub ways: HostWays,
     /// The proxy that stands before its host.
     pub proxy: Option<Proxy>,
-    /// The models that stand in for it, in order.
+    /// Its fallbacks, in order.
     pub spares: Vec<Chosen>,
     /// What a person should know: a guessed window, a missing price, a key that travels in the
     /// clear.
@@ -205,7 +205,7 @@ pub fn resolve(settings: &ModelSettings, facts: &ModelFacts<'_>) -> Result<Resol
     {
         others.extend(resolver.pointed(pointer, names)?.map(|chosen| (pointer, chosen)));
     }
-    Ok(Resolved { main, task, others, image: resolver.painter().transpose() })
+    Ok(Resolved { main, task, others, image: resolver.image_model().transpose() })
 }
 
 /// A key's variable and the origin (scheme, host, port) it belongs to.
@@ -318,8 +318,7 @@ pub fn resolve_named(
 
 /// Decides whether the key in `variable` may be sent to `url`. What a person wrote may go anywhere;
 /// what the repository wrote only where the two are tied together.
-#[must_use]
-pub fn key_may_go(
+pub(crate) fn key_may_go(
     variable: &str,
     url: &Url,
     written_by: Author,
@@ -383,8 +382,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Chooses who draws pictures: a protocol in which no picture can be given is refused.
-    fn painter(&self) -> Result<Option<Chosen>, ProfileError> {
+    /// Chooses the image model: a protocol in which no image can be returned is refused.
+    fn image_model(&self) -> Result<Option<Chosen>, ProfileError> {
         let chosen = self.pointed("image", &self.settings.pointers.image)?;
         let every = chosen.iter().flat_map(|first| std::iter::once(first).chain(&first.spares));
         match every.into_iter().find(|chosen| !chosen.profile.provider.gives_images()) {
@@ -562,7 +561,7 @@ fn parse_base_url(name: &str, address: &str) -> Result<Url, ProfileError> {
     let url = Url::parse(address).map_err(|err| fault(format!("is not an address: {err}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(fault(format!(
-            "has the scheme `{}`; only http and https are spoken",
+            "has the scheme `{}`; only http and https are supported",
             url.scheme()
         )));
     }

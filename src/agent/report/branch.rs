@@ -23,7 +23,7 @@ pub fn name(template: &str, subject: &str, title: &str) -> String {
     }
 }
 
-/// Returns words as `lower-case-words`, at most [`SLUG_LIMIT_BYTES`] and never empty.
+/// Returns words as `lower-case-words`, at most `SLUG_LIMIT_BYTES` and never empty.
 #[must_use]
 pub fn slug(text: &str) -> String {
     let mut slug = String::new();

@@ -7,6 +7,7 @@
 use jiff::Timestamp;
 
 use crate::report::markdown::{code, inline};
+use crate::report::sections::StateLine;
 use crate::report::{figures, sections};
 use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
 use crate::session::state::State;
@@ -118,14 +119,7 @@ pub enum Landing<'a> {
 /// Returns the comment while the run works.
 #[must_use]
 pub fn progress(facts: &CommentFacts<'_>, progress: &Progress) -> String {
-    let state = sections::state(
-        "working",
-        facts.mode,
-        &progress.spent,
-        facts.budget,
-        progress.spent_is_estimate,
-        facts.run_url,
-    );
+    let state = state_line(facts, "working", &progress.spent, progress.spent_is_estimate);
     let tasks = sections::tasks(&progress.tasks);
     let todos = sections::todos(&progress.todos);
     sections::join(&[format!("{}\n{state}", facts.marker), asked(facts), tasks, todos])
@@ -134,14 +128,8 @@ pub fn progress(facts: &CommentFacts<'_>, progress: &Progress) -> String {
 /// Returns the comment when the run has ended.
 #[must_use]
 pub fn ended(facts: &CommentFacts<'_>, outcome: &Outcome, landing: Landing<'_>) -> String {
-    let state = sections::state(
-        figures::word(outcome.word),
-        facts.mode,
-        &outcome.spent,
-        facts.budget,
-        outcome.spent_is_estimate,
-        facts.run_url,
-    );
+    let word = figures::word(outcome.word);
+    let state = state_line(facts, word, &outcome.spent, outcome.spent_is_estimate);
     let hidden = match facts.decide {
         Decide::Comment { marker, .. } => format!("{}\n{marker}", facts.marker),
         Decide::CommandLine | Decide::Nowhere(_) => facts.marker.to_owned(),
@@ -151,12 +139,12 @@ pub fn ended(facts: &CommentFacts<'_>, outcome: &Outcome, landing: Landing<'_>) 
         asked(facts),
         sections::reason(outcome),
         sections::held(outcome),
+        how_to_go_on(facts, outcome),
+        sections::tasks(&outcome.tasks),
+        sections::todos(&outcome.todos),
+        sections::result(&outcome.summary),
+        landed(outcome, landing),
     ];
-    paragraphs.push(how_to_go_on(facts, outcome));
-    paragraphs.push(sections::tasks(&outcome.tasks));
-    paragraphs.push(sections::todos(&outcome.todos));
-    paragraphs.push(sections::result(&outcome.summary));
-    paragraphs.push(landed(outcome, landing));
     let folds = sections::folds(outcome);
     let used: usize = paragraphs.iter().chain(&folds).map(|text| figures::width(text) + 2).sum();
     if let Landing::Diff(_) = landing {
@@ -182,6 +170,11 @@ pub fn decision_issue(marker: &str, about: &str, run_url: Option<&str>) -> (Stri
          any more."
     );
     (title, body)
+}
+
+fn state_line(facts: &CommentFacts<'_>, state: &str, spent: &Spent, is_estimate: bool) -> String {
+    let (mode, budget, run_url) = (facts.mode, facts.budget, facts.run_url);
+    StateLine { state, mode, spent, is_estimate, budget, run_url }.render()
 }
 
 fn asked(facts: &CommentFacts<'_>) -> String {

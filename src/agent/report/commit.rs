@@ -37,7 +37,7 @@ pub fn message(facts: &CommitFacts<'_>) -> String {
     format!("{}\n", paragraphs.join("\n\n"))
 }
 
-/// Returns one line of at most [`SUBJECT_LIMIT_CHARS`], never empty.
+/// Returns one line of at most `SUBJECT_LIMIT_CHARS`, never empty.
 #[must_use]
 pub fn subject(title: &str) -> String {
     let line = one_line(title);

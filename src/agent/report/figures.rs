@@ -123,11 +123,19 @@ pub fn decision(decision: Decision) -> &'static str {
     }
 }
 
-/// Returns the rule that decided, and where it stands; `None` when it was no rule of a file.
-#[must_use]
-pub fn rule(verdict: &Verdict) -> Option<String> {
-    let rule = verdict.rule()?;
-    Some(format!("{} at {}:{}", rule.pattern, rule.origin, rule.line))
+/// Returns a verdict in one line: decision, intent, reason, and the rule with its place where one
+/// of a file decided. `code` renders what is quoted, `text` what is said.
+pub(crate) fn verdict(
+    verdict: &Verdict,
+    code: impl Fn(&str) -> String,
+    text: impl Fn(&str) -> String,
+) -> String {
+    let rule = verdict.rule().map_or_else(String::new, |rule| {
+        let rule = format!("{} at {}:{}", rule.pattern, rule.origin, rule.line);
+        format!(" (rule {})", code(&rule))
+    });
+    let (decision, reason) = (decision(verdict.decision), text(&verdict.reason()));
+    format!("{decision} {}: {reason}{rule}", code(&verdict.intent))
 }
 
 /// Returns files and lines of a change: `2 files, +10 −3`.
@@ -149,8 +157,7 @@ pub fn amount(change: &FileChange) -> String {
 }
 
 /// Returns the letter git uses for a kind of change.
-#[must_use]
-pub fn change_letter(kind: ChangeKind) -> char {
+pub(crate) fn change_letter(kind: ChangeKind) -> char {
     match kind {
         ChangeKind::Added => 'A',
         ChangeKind::Modified => 'M',

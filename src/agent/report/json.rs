@@ -136,7 +136,7 @@ pub struct CommandEnd<'a> {
     pub signal: Option<i32>,
     /// True when it took too long.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub timed_out: bool,
+    pub(crate) timed_out: bool,
 }
 
 /// A changed file.

@@ -126,8 +126,7 @@ fn is_news(verdict: &Verdict) -> bool {
 
 /// Returns a verdict as one line: decision, intent, and the rule with its place, or the guard's
 /// reason.
-#[must_use]
-pub fn verdict_line(verdict: &Verdict) -> String {
+pub(crate) fn verdict_line(verdict: &Verdict) -> String {
     let decision = match verdict.decision {
         Decision::Allow => "allow",
         Decision::Hold => "hold",

@@ -13,10 +13,9 @@ use locum_base::secret::view::is_invisible;
 ///
 /// The reading is stricter than Markdown's own: whatever could be read in two ways is taken as no
 /// code, and escaped.
-#[must_use]
-pub fn contained(text: &str) -> String {
+pub(crate) fn contained(text: &str) -> String {
     let mut result = String::with_capacity(text.len() + 16);
-    let mut fence: Option<Fence> = None;
+    let mut fence: Option<CodeFence> = None;
     let mut paragraph_is_plain = true;
     for line in visible(text).lines() {
         if let Some(open) = &fence {
@@ -24,7 +23,7 @@ pub fn contained(text: &str) -> String {
             if open.is_closed_by(line) {
                 fence = None;
             }
-        } else if let Some(opened) = Fence::opened_by(line) {
+        } else if let Some(opened) = CodeFence::opened_by(line) {
             result.push_str(line);
             fence = Some(opened);
             paragraph_is_plain = true;
@@ -142,12 +141,12 @@ fn is_marker_letter(letter: char) -> bool {
 
 /// A fence that starts in the first column: there it closes every list and quote before it, so that
 /// there is only one reading.
-struct Fence {
+struct CodeFence {
     letter: char,
     length: usize,
 }
 
-impl Fence {
+impl CodeFence {
     fn opened_by(line: &str) -> Option<Self> {
         let letter = line.chars().next().filter(|letter| matches!(letter, '`' | '~'))?;
         let length = line.chars().take_while(|other| *other == letter).count();

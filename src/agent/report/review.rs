@@ -127,7 +127,7 @@ fn suggested(change: &FileChange, lines: &CommentableLines) -> Option<Vec<LineCo
 
 /// Lines next to each other that change.
 #[derive(Debug, Default)]
-struct Part<'a> {
+struct ChangedLines<'a> {
     /// Number of the first old line, or of the one that would follow.
     at: u32,
     removed: Vec<&'a str>,
@@ -136,7 +136,7 @@ struct Part<'a> {
     after: Option<&'a str>,
 }
 
-impl Part<'_> {
+impl ChangedLines<'_> {
     /// A suggestion replaces lines, so what is only new takes a neighbour along.
     fn comment(&self, path: &str) -> Option<LineComment> {
         let count = u32::try_from(self.removed.len()).ok()?;
@@ -162,9 +162,9 @@ impl Part<'_> {
 }
 
 /// Reads the changed parts of a patch of one file; `None` for one that is not all lines.
-fn parts_of(patch: &str) -> Option<Vec<Part<'_>>> {
-    let mut parts: Vec<Part<'_>> = Vec::new();
-    let mut open: Option<Part<'_>> = None;
+fn parts_of(patch: &str) -> Option<Vec<ChangedLines<'_>>> {
+    let mut parts: Vec<ChangedLines<'_>> = Vec::new();
+    let mut open: Option<ChangedLines<'_>> = None;
     let mut before: Option<&str> = None;
     let mut next = 0;
     // Carriage returns stay in their lines, where they are seen.
@@ -180,7 +180,11 @@ fn parts_of(patch: &str) -> Option<Vec<Part<'_>>> {
                 before = None;
             }
             '-' | '+' => {
-                let part = open.get_or_insert_with(|| Part { at: next, before, ..Part::default() });
+                let part = open.get_or_insert_with(|| ChangedLines {
+                    at: next,
+                    before,
+                    ..ChangedLines::default()
+                });
                 if sign == '-' {
                     part.removed.push(text);
                     next += 1;
@@ -189,7 +193,7 @@ fn parts_of(patch: &str) -> Option<Vec<Part<'_>>> {
                 }
             }
             ' ' => {
-                parts.extend(open.take().map(|part| Part { after: Some(text), ..part }));
+                parts.extend(open.take().map(|part| ChangedLines { after: Some(text), ..part }));
                 before = Some(text);
                 next += 1;
             }

@@ -36,31 +36,35 @@ const HELD_DIFF_LIMIT_CHARS: usize = 6_000;
 /// Most characters of one foreign phrase in an entry of a list.
 const PHRASE_LIMIT_CHARS: usize = 160;
 
-/// Returns one line: what state, which mode, how much of the budget, where the log is.
-#[must_use]
-pub fn state(
-    words: &str,
-    mode: &str,
-    spent: &Spent,
-    budget: &Budget,
-    is_estimate: bool,
-    run_url: Option<&str>,
-) -> String {
-    let mut parts = vec![
-        format!("**locum: {words}**"),
-        format!("mode {}", phrase(mode)),
-        format!("{}/{} turns", spent.turns, budget.turns),
-        format!(
-            "{} of {}",
-            figures::money(spent.cost_usd, is_estimate),
-            figures::money(budget.cost_usd, false)
-        ),
-    ];
-    if spent.seconds > 0 {
-        parts.push(figures::duration(spent.seconds));
+/// The first line of a report: what state, which mode, how much of the budget, where the log is.
+pub(crate) struct StateLine<'a> {
+    pub(crate) state: &'a str,
+    pub(crate) mode: &'a str,
+    pub(crate) spent: &'a Spent,
+    /// True when some of it is an estimate.
+    pub(crate) is_estimate: bool,
+    pub(crate) budget: &'a Budget,
+    pub(crate) run_url: Option<&'a str>,
+}
+
+impl StateLine<'_> {
+    pub(crate) fn render(&self) -> String {
+        let mut parts = vec![
+            format!("**locum: {}**", self.state),
+            format!("mode {}", phrase(self.mode)),
+            format!("{}/{} turns", self.spent.turns, self.budget.turns),
+            format!(
+                "{} of {}",
+                figures::money(self.spent.cost_usd, self.is_estimate),
+                figures::money(self.budget.cost_usd, false)
+            ),
+        ];
+        if self.spent.seconds > 0 {
+            parts.push(figures::duration(self.spent.seconds));
+        }
+        parts.extend(self.run_url.map(|url| format!("[log]({})", address(url))));
+        parts.join(" · ")
     }
-    parts.extend(run_url.map(|url| format!("[log]({})", address(url))));
-    parts.join(" · ")
 }
 
 /// Returns who wrote something for whom, and where the log is.
@@ -194,8 +198,7 @@ pub fn approved(outcome: &Outcome) -> String {
 
 /// Returns the refusals and holds as a table: decision, rule, place, how often; empty when there
 /// are none.
-#[must_use]
-pub fn refusal_table(outcome: &Outcome) -> String {
+pub(crate) fn refusal_table(outcome: &Outcome) -> String {
     let rows = figures::refused_rules(outcome);
     if rows.is_empty() {
         return String::new();
@@ -239,8 +242,7 @@ pub fn commands(commands: &[CommandReport]) -> String {
 }
 
 /// Returns the folds below a report: refusals, commands, what was spent.
-#[must_use]
-pub fn folds(outcome: &Outcome) -> Vec<String> {
+pub(crate) fn folds(outcome: &Outcome) -> Vec<String> {
     let mut folds = Vec::new();
     if !outcome.refusals.is_empty() {
         folds.push(fold(
@@ -384,17 +386,8 @@ fn refusal(call: &RefusedCall) -> String {
 }
 
 fn verdict_lines(verdicts: &[Verdict], bullet: &str) -> Vec<String> {
-    let line = |verdict: &Verdict| {
-        let place = figures::rule(verdict)
-            .map(|rule| format!(" (rule {})", code_phrase(&rule)))
-            .unwrap_or_default();
-        let decision = figures::decision(verdict.decision);
-        format!(
-            "{bullet}{decision} {}: {}{place}",
-            code_phrase(&verdict.intent),
-            phrase(&verdict.reason())
-        )
-    };
+    let line =
+        |verdict: &Verdict| format!("{bullet}{}", figures::verdict(verdict, code_phrase, phrase));
     let mut lines: Vec<String> = verdicts.iter().take(VERDICT_LIMIT).map(line).collect();
     if verdicts.len() > VERDICT_LIMIT {
         lines.push(format!("{bullet}and {} more", verdicts.len() - VERDICT_LIMIT));

@@ -4,6 +4,7 @@
 
 use crate::report::comment::Progress;
 use crate::report::markdown::visible;
+use crate::report::sections::StateLine;
 use crate::report::{figures, sections};
 use crate::session::outcome::{HeldCall, Outcome, RefusedCall, TaskReport};
 use crate::tools::TodoState;
@@ -12,7 +13,7 @@ use locum_policy::verdict::Verdict;
 
 /// GitHub drops a job summary of more bytes than this ("Job summary isolation and limits",
 /// <https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands>).
-pub const SUMMARY_LIMIT_BYTES: usize = 1024 * 1024;
+pub(crate) const SUMMARY_LIMIT_BYTES: usize = 1024 * 1024;
 
 /// Returns the outcome for a terminal: state, tasks, result, refusals, commands, changes, what was
 /// spent. The diff follows the list of changed files when `diff` asks for it.
@@ -108,19 +109,24 @@ pub enum Diff {
 /// when there is nothing to say.
 #[must_use]
 pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str) -> String {
-    let state = sections::state(
-        figures::word(outcome.word),
+    let state = StateLine {
+        state: figures::word(outcome.word),
         mode,
-        &outcome.spent,
+        spent: &outcome.spent,
+        is_estimate: outcome.spent_is_estimate,
         budget,
-        outcome.spent_is_estimate,
-        None,
-    );
-    let mut paragraphs = vec![state, sections::reason(outcome), sections::held(outcome)];
-    paragraphs.extend([sections::tasks(&outcome.tasks), sections::todos(&outcome.todos)]);
-    paragraphs.push(sections::result(&outcome.summary));
-    paragraphs.push(landing.to_owned());
-    paragraphs.push(sections::refusal_table(outcome));
+        run_url: None,
+    };
+    let mut paragraphs = vec![
+        state.render(),
+        sections::reason(outcome),
+        sections::held(outcome),
+        sections::tasks(&outcome.tasks),
+        sections::todos(&outcome.todos),
+        sections::result(&outcome.summary),
+        landing.to_owned(),
+        sections::refusal_table(outcome),
+    ];
     paragraphs.extend(sections::folds(outcome));
     let used_bytes: usize = paragraphs.iter().map(|text| text.len() + 2).sum();
     // A character has at most four bytes.
@@ -161,7 +167,7 @@ fn tasks(tasks: &[TaskReport]) -> Vec<String> {
 /// What a person has to decide, and how.
 fn waits(outcome: &Outcome, held: &HeldCall) -> String {
     let mut lines = vec![format!("{} (mode {})", line(&held.headline), line(&held.mode))];
-    lines.extend(held.verdicts.iter().map(|verdict| format!("  {}", said(verdict))));
+    lines.extend(held.verdicts.iter().map(verdict_line));
     lines.push(format!("arguments: {}", line(&held.arguments)));
     lines.extend(held.diff.iter().flat_map(|diff| {
         visible(diff.trim_end()).lines().map(|text| format!("  {text}")).collect::<Vec<_>>()
@@ -174,20 +180,13 @@ fn waits(outcome: &Outcome, held: &HeldCall) -> String {
     block("waits for a person", &lines)
 }
 
-fn said(verdict: &Verdict) -> String {
-    let rule =
-        figures::rule(verdict).map(|rule| format!(" (rule {})", line(&rule))).unwrap_or_default();
-    format!(
-        "{} {}: {}{rule}",
-        figures::decision(verdict.decision),
-        line(&verdict.intent),
-        line(&verdict.reason())
-    )
+fn verdict_line(verdict: &Verdict) -> String {
+    format!("  {}", figures::verdict(verdict, line, line))
 }
 
 fn refusal(call: &RefusedCall) -> Vec<String> {
     let mut lines = vec![format!("{} (mode {})", line(&call.headline), line(&call.mode))];
-    lines.extend(call.refusal.verdicts.iter().map(|verdict| format!("  {}", said(verdict))));
+    lines.extend(call.refusal.verdicts.iter().map(verdict_line));
     lines.extend(call.refusal.hint.as_ref().map(|hint| format!("  instead: {}", line(hint))));
     lines
 }
@@ -221,7 +220,7 @@ fn tick(state: TodoState) -> char {
 
 #[cfg(test)]
 mod tests {
-    use super::{Diff, SUMMARY_LIMIT_BYTES, job_summary, said, terminal};
+    use super::{Diff, SUMMARY_LIMIT_BYTES, job_summary, terminal, verdict_line};
     use crate::report::sample;
     use locum_policy::budget::Budget;
     use locum_policy::verdict::Verdict;
@@ -256,7 +255,10 @@ mod tests {
             "edit(a.rs)".to_owned(),
             "mode 'Docs' can only edit Markdown".to_owned(),
         );
-        assert_eq!(said(&verdict), "denied edit(a.rs): mode 'Docs' can only edit Markdown");
+        assert_eq!(
+            verdict_line(&verdict),
+            "  denied edit(a.rs): mode 'Docs' can only edit Markdown"
+        );
     }
 
     #[test]

@@ -67,16 +67,11 @@ impl<'a> Session<'a> {
         let turn = task.conversation.compactions;
         let in_flight = self.request(Asked { task: id, model, estimate_tokens }, 0)?;
         let summary = async move {
+            let messages = [Message::User { text }];
             let request = ModelRequest {
                 system: condense::SYSTEM,
-                messages: &[Message::User { text }],
-                tools: &[],
                 max_output_tokens: Some(SUMMARY_LIMIT_TOKENS),
-                temperature: None,
-                task: id,
-                mode: MODE,
-                turn,
-                picture: None,
+                ..ModelRequest::new(&messages, id, MODE, turn)
             };
             in_flight.whole(request).await
         };

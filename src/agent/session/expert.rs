@@ -58,16 +58,11 @@ impl<'a> Session<'a> {
         let turn = self.task(id)?.consultation.questions;
         let (question, mode) = (self.parts.run.redactor.redact(&question), mode_of(&expert));
         let answer = async move {
+            let messages = [Message::User { text: question }];
             let request = ModelRequest {
                 system: expert::SYSTEM,
-                messages: &[Message::User { text: question }],
-                tools: &[],
                 max_output_tokens: Some(ANSWER_LIMIT_TOKENS),
-                temperature: None,
-                task: id,
-                mode: &mode,
-                turn,
-                picture: None,
+                ..ModelRequest::new(&messages, id, &mode, turn)
             };
             in_flight.whole(request).await
         };

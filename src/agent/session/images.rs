@@ -62,17 +62,12 @@ impl<'a> Session<'a> {
         let in_flight = self.request(Asked { task: id, model, estimate_tokens }, 0)?;
         let mode = format!("image:{}", painter.name());
         let answer = async move {
+            let messages = [Message::User { text: prompt }];
             let request = ModelRequest {
                 // Models that generate images have no use for one, and some refuse it.
                 system: "",
-                messages: &[Message::User { text: prompt }],
-                tools: &[],
-                max_output_tokens: None,
-                temperature: None,
-                task: id,
-                mode: &mode,
-                turn,
                 picture: Some(PictureWish { kind, from: from.as_ref() }),
+                ..ModelRequest::new(&messages, id, &mode, turn)
             };
             in_flight.whole(request).await
         };

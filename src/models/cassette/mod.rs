@@ -21,7 +21,7 @@ use locum_base::text::head;
 use locum_base::tool::ToolName;
 
 /// The cassette's format; a reader refuses another.
-pub const CASSETTE_VERSION: u32 = 2;
+pub(crate) const CASSETTE_VERSION: u32 = 2;
 /// Bytes of a part that a cassette shows.
 const SHOWN_BYTES: usize = 160;
 /// Lines of a part that are compared.

@@ -49,10 +49,10 @@ impl Replay {
             Some(version) => {
                 return Err(format!(
                     "is a cassette of version {version}; this program reads version \
-                     {CASSETTE_VERSION}: record it anew"
+                     {CASSETTE_VERSION}: record it again"
                 ));
             }
-            None => return Err("is no cassette: its first line does not say `cassette`".to_owned()),
+            None => return Err("is not a cassette: its first line has no `cassette`".to_owned()),
         }
         let CassetteHeader { capacities, .. } =
             serde_json::from_value(header).map_err(|err| format!("line 1: {err}"))?;

@@ -196,7 +196,7 @@ fn read_finish(reason: &str) -> Result<Option<StopReason>, ResponseError> {
         }
         "tool_calls" | "function_call" | "tool_use" => Ok(Some(StopReason::ToolUse)),
         "error" | "insufficient_system_resource" | "network_error" | "abort" => {
-            Err(ResponseError::Cut(format!("the provider stopped writing with `{reason}`")))
+            Err(ResponseError::Cut(format!("the provider stopped with `{reason}`")))
         }
         // `stop`, `eos`, `end_turn` and whatever else servers call it.
         _ => Ok(Some(StopReason::End)),

@@ -140,9 +140,7 @@ impl GeminiReply {
                 StopReason::End
             }
             "OTHER" if self.parts.is_empty() => {
-                return Err(ResponseError::Cut(
-                    "the provider stopped writing with `OTHER`".to_owned(),
-                ));
+                return Err(ResponseError::Cut("the provider stopped with `OTHER`".to_owned()));
             }
             _ if self.calls > 0 => StopReason::ToolUse,
             // `STOP` and whatever else comes.

@@ -336,9 +336,7 @@ impl ResponsesReply {
             ));
         }
         if status == "cancelled" {
-            return Err(ResponseError::Cut(
-                "the provider stopped writing with `cancelled`".to_owned(),
-            ));
+            return Err(ResponseError::Cut("the provider stopped with `cancelled`".to_owned()));
         }
         let output = response.get("output").and_then(Value::as_array);
         // Items are at their places already, unless the last event is the first to say anything.

@@ -108,7 +108,7 @@ pub async fn complete(
                 err
             });
         };
-        warn!(attempt, pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX), %err, "model request is tried again");
+        warn!(attempt, pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX), %err, "retrying the model request");
         (hearing.watch)(&Delta::Restart);
         clock.sleep(pause).await;
         attempt += 1;
@@ -141,7 +141,7 @@ async fn attempt_once(
             break None;
         }
         if spent() > total {
-            let message = format!("the reply was not whole after {} s", total.as_secs());
+            let message = format!("the reply was not complete after {} s", total.as_secs());
             break Some(ModelError::Unavailable {
                 model: model.label().to_owned(),
                 message,
@@ -179,7 +179,7 @@ fn incomplete(model: &dyn Model, fault: Incomplete) -> ModelError {
         },
         Incomplete::Empty => ModelError::Garbled {
             model,
-            message: "the reply is empty: no words and no tool call".to_owned(),
+            message: "the reply is empty: no text and no tool call".to_owned(),
         },
         Incomplete::TooLarge(message) => ModelError::Garbled { model, message },
     }

@@ -44,8 +44,7 @@ impl Tokenizer {
     /// Returns the tokens that stand around a message or a tool: OpenAI tells of three for a
     /// message and one for its role, and not how tools are written. A quarter of the bytes is taken
     /// to hold them.
-    #[must_use]
-    pub fn frame_tokens(self) -> u64 {
+    pub(crate) fn frame_tokens(self) -> u64 {
         match self {
             Self::Bytes => 0,
             Self::O200k => 4,

@@ -67,7 +67,7 @@ pub(crate) fn status_error(
     let words = error_message(body);
     let lower = body.to_ascii_lowercase();
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
-    let message = if words.is_empty() { format!("status {status} without words") } else { words };
+    let message = if words.is_empty() { format!("status {status} with no message") } else { words };
     match status {
         300..=399 => {
             let to =

@@ -1,4 +1,4 @@
-//! Good answers made bad in every way there is room for: cut, with lines lost, doubled and out of
+//! The corpus of malformed responses: good ones cut, with lines lost, doubled and out of
 //! order, with values of another kind.
 //!
 //! In: a recorded answer and how a protocol reads it. Nothing may panic or go on for ever, and what

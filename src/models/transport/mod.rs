@@ -1,7 +1,7 @@
 //! What every adapter of a provider's protocol shares: the connection, the bytes of an answer, the
 //! errors it may mean.
 //!
-//! In: a chosen model, where its requests go, and a [`Protocol`]. Out: a [`Model`]. It tries
+//! In: a chosen model, where its requests go, and a `Protocol`. Out: a [`Model`]. It tries
 //! nothing again (that is `retry`'s part) except a request whose optional fields a server refuses:
 //! that one is said in the server's dialect, which is remembered.
 //!
@@ -160,7 +160,7 @@ impl<P: Protocol> HttpModel<P> {
                     warn!(
                         status,
                         words = error::error_message(&words),
-                        "the server refuses an optional field: it is left out from now on"
+                        "the server rejected an optional field; it is left out from now on"
                     );
                     self.dialect.store(other, Ordering::Relaxed);
                 }

@@ -116,7 +116,7 @@ impl DeltaWriter {
             Some(image) => self.deltas.push(Delta::Image(image)),
             None => tracing::warn!(
                 bytes = base64.len(),
-                "the model gave an image that cannot be read; it is left out"
+                "the model returned an unreadable image; it is left out"
             ),
         }
     }
@@ -187,7 +187,7 @@ impl<R: ReplyParser> ResponseReader<R> {
         self.received_bytes = self.received_bytes.saturating_add(bytes.len());
         if self.received_bytes > BODY_LIMIT_BYTES {
             return Err(ResponseError::Malformed(format!(
-                "the answer is longer than {BODY_LIMIT_BYTES} bytes"
+                "the response is longer than {BODY_LIMIT_BYTES} bytes"
             )));
         }
         let missing = QUOTED_BYTES.saturating_sub(self.opening.len()).min(bytes.len());
@@ -199,7 +199,7 @@ impl<R: ReplyParser> ResponseReader<R> {
                 Some(b'{' | b'[') => self.frames = Framing::Plain(Vec::new()),
                 Some(b'<') => {
                     return Err(ResponseError::Malformed(format!(
-                        "it is a page, not an answer: {}",
+                        "it is a page of HTML: {}",
                         quoted(bytes)
                     )));
                 }
@@ -212,7 +212,7 @@ impl<R: ReplyParser> ResponseReader<R> {
                 body.extend_from_slice(bytes);
                 if body.len() > PLAIN_LIMIT_BYTES {
                     return Err(ResponseError::Malformed(format!(
-                        "the answer is longer than {PLAIN_LIMIT_BYTES} bytes"
+                        "the response is longer than {PLAIN_LIMIT_BYTES} bytes"
                     )));
                 }
                 Vec::new()
@@ -232,7 +232,7 @@ impl<R: ReplyParser> ResponseReader<R> {
                 let last = reader.finish();
                 if !reader.is_in_protocol() {
                     return Err(ResponseError::Malformed(format!(
-                        "the answer is no reply: {}",
+                        "the response is not a reply: {}",
                         quoted(&self.opening)
                     )));
                 }
@@ -257,7 +257,7 @@ impl<R: ReplyParser> ResponseReader<R> {
         }
         if self.pieces == 0 && broken.is_none() && !self.odd.is_empty() {
             return Err(ResponseError::Malformed(format!(
-                "nothing in it is a piece of a reply: {}",
+                "it holds no part of a reply: {}",
                 self.odd
             )));
         }
@@ -318,7 +318,7 @@ impl<R: ReplyParser> ResponseReader<R> {
                 text.split(|byte| *byte == b'\n').try_for_each(|line| self.take_event(line))
             }
             Err(err) => Err(ResponseError::Malformed(format!(
-                "one event of the stream cannot be read ({err}): {}",
+                "one event of the stream cannot be parsed ({err}): {}",
                 quoted(text)
             ))),
         }
@@ -342,7 +342,7 @@ impl<R: ReplyParser> ResponseReader<R> {
                 Err(err) if err.is_eof() || broken.is_some() => return Err(self.cut(broken)),
                 Err(err) => {
                     return Err(ResponseError::Malformed(format!(
-                        "the answer cannot be read ({err}): {}",
+                        "the response cannot be parsed ({err}): {}",
                         quoted(body)
                     )));
                 }
@@ -352,7 +352,7 @@ impl<R: ReplyParser> ResponseReader<R> {
                 let item = item.to_string();
                 let piece = serde_json::from_str(&item).map_err(|err| {
                     ResponseError::Malformed(format!(
-                        "the answer is no reply ({err}): {}",
+                        "the response is not a reply ({err}): {}",
                         quoted(item.as_bytes())
                     ))
                 })?;

@@ -1,4 +1,4 @@
-//! `PromptedToolCalls`: a model that has no tool calls of its own, spoken to in words.
+//! `PromptedToolCalls`: tool calls in XML for a model that has none of its own.
 //!
 //! In: any model and a request with tools. Out: the same deltas as from a model with tool calls.
 //! The tools are described in the system prompt, the calls and results of the conversation become
@@ -23,19 +23,19 @@ use crate::xml::reply::{ParsedPiece, ReplyEnd};
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::{StopReason, ToolSpec};
 
-/// A model that calls tools in words.
+/// A model that is told of its tools in the prompt and calls them in XML.
 pub struct PromptedToolCalls {
     model: Box<dyn Model>,
 }
 
 impl PromptedToolCalls {
-    /// Speaks to a model in words.
+    /// Wraps a model.
     #[must_use]
     pub fn new(model: Box<dyn Model>) -> Self {
         Self { model }
     }
 
-    /// Sends the request in words and passes on what comes back.
+    /// Sends the request as plain text and translates what comes back.
     async fn relay(
         &self,
         request: ModelRequest<'_>,
@@ -88,7 +88,7 @@ fn system(system: &str, tools: &[ToolSpec]) -> String {
     }
 }
 
-/// Turns what a model says into what it would say with tool calls of its own.
+/// Translates the text of a model into the deltas of one with native tool calls.
 struct ReplyTranslator<'t> {
     tools: &'t [ToolSpec],
     /// Words that may hold calls, kept until the reply is whole.

@@ -135,8 +135,8 @@ fn code_fences_around_calls_are_taken_off() {
         &["So:", r#"read_file {"path":"a"}"#],
     );
     check(
-        "```\n<read_file><path>a</path></read_file>\n<read_file><path>b</path></read_file>\n```\\
-         nend",
+        "```\n<read_file><path>a</path></read_file>\n<read_file><path>b</path></read_file>\n```\n\
+                 end",
         &["end", r#"read_file {"path":"a"}"#, r#"read_file {"path":"b"}"#],
     );
     // The fence before the call closes a block of the words.
@@ -266,8 +266,8 @@ fn a_reply_that_was_cut_off_ends_with_the_call_that_was() {
 
 #[test]
 fn no_call_is_made_with_half_of_its_values_wherever_a_reply_ends() {
-    let text = "I see.\n<read_file>\n<path>src/main.rs</path>\n<offset>12</offset>\n</read_file>\\
-                n<write_to_file>\n<path>a.txt</path>\n<content>\none\n<two>\nthree\n</content>\n</\
+    let text = "I see.\n<read_file>\n<path>src/main.rs</path>\n<offset>12</offset>\n</read_file>\n\
+                 <write_to_file>\n<path>a.txt</path>\n<content>\none\n<two>\nthree\n</content>\n</\
                 write_to_file>\n<execute_command><command>cargo test \
                 --workspace</command></execute_command>";
     let calls = |text: &str, stop: StopReason| -> (Vec<(String, Value)>, StopReason) {
@@ -463,8 +463,8 @@ fn the_conversation_is_told_in_words() {
         [
             user("go"),
             assistant(
-                "I look.\n\n<read_file>\n<path>x</path>\n<offset>3</offset>\n</read_file>\n\\
-                 n<read_file>\n{ broken\n</read_file>",
+                "I look.\n\n<read_file>\n<path>x</path>\n<offset>3</offset>\n</read_file>\n\n\
+                 <read_file>\n{ broken\n</read_file>",
                 Vec::new()
             ),
             user(concat!(

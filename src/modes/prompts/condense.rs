@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use crate::prompts::task::{Material, fenced};
+use crate::prompts::task::{Material, fence_for, fenced};
 use locum_base::chat::{Message, ToolCall, ToolResult};
 use locum_base::text::Clipped;
 
@@ -48,7 +48,7 @@ pub fn request(task: &str, messages: &[Message], limit_bytes: usize) -> String {
         push(&mut transcript, message);
     }
     let transcript = Clipped::head_tail(&transcript, limit_bytes).text;
-    let fence = "`".repeat(longest_run(&transcript).max(3) + 1);
+    let fence = fence_for(&transcript);
     format!(
         "Sum up this conversation for the agent that goes on with the task. Say, in this order \
          and only as far as it matters for going on: what was found out, with paths, names and \
@@ -97,7 +97,7 @@ pub fn message(remembered: &Remembered<'_>, summary: Option<&str>) -> String {
 }
 
 /// Adds what was read last of files, as long as there is room; one text takes half of it at most.
-fn push_texts(text: &mut String, files: &[ReadFile<'_>], room_bytes: usize) {
+fn push_texts(text: &mut String, files: &[FileRead<'_>], room_bytes: usize) {
     let mut left_bytes = room_bytes;
     let mut shown = Vec::new();
     for (file, answer) in files.iter().filter_map(|file| Some((file, file.answer?))).take(TEXTS) {
@@ -150,7 +150,7 @@ fn push(transcript: &mut String, message: &Message) {
 }
 
 /// A file that was read.
-struct ReadFile<'a> {
+struct FileRead<'a> {
     path: String,
     /// What the last call for it was answered; `None` where that was no text, or a later call is
     /// about the file.
@@ -158,8 +158,8 @@ struct ReadFile<'a> {
 }
 
 /// Returns the files that were read, each once, the last one first.
-fn files(messages: &[Message]) -> Vec<ReadFile<'_>> {
-    let mut files: Vec<ReadFile<'_>> = Vec::new();
+fn files(messages: &[Message]) -> Vec<FileRead<'_>> {
+    let mut files: Vec<FileRead<'_>> = Vec::new();
     let mut results: &[ToolResult] = &[];
     let mut later: Vec<&ToolCall> = Vec::new();
     for message in messages.iter().rev() {
@@ -187,7 +187,7 @@ fn files(messages: &[Message]) -> Vec<ReadFile<'_>> {
                     result.call_id == call.id && !result.is_error && result.images.is_empty()
                 });
                 let is_as_read = later.iter().all(|call| !call.arguments.contains(path));
-                files.push(ReadFile {
+                files.push(FileRead {
                     path: path.to_owned(),
                     answer: answer.map(|result| result.text.as_str()).filter(|_| is_as_read),
                 });
@@ -196,10 +196,6 @@ fn files(messages: &[Message]) -> Vec<ReadFile<'_>> {
     }
     files.truncate(FILES);
     files
-}
-
-fn longest_run(text: &str) -> usize {
-    text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -37,8 +37,7 @@ pub struct Standing {
     pub language: Option<String>,
     /// Names of the models that may be asked a question.
     pub experts: Vec<String>,
-    /// Names of the models that draw pictures, those that stand in for the first after it; empty
-    /// where nobody does.
+    /// Names of the image model and its fallbacks; empty without one.
     pub painters: Vec<String>,
 }
 

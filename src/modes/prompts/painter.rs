@@ -1,8 +1,8 @@
-//! Texts around a picture that another model was asked for.
+//! Texts around an image that another model was asked for.
 
 use crate::prompts::task::{Material, fenced};
 
-/// Answers a call for which the model that draws gave words and no picture.
+/// Answers a call for which the image model returned text and no image.
 #[must_use]
 pub fn no_picture(by: &str, said: &str) -> String {
     if said.is_empty() {

@@ -19,7 +19,7 @@ pub struct RuleFile {
 
 /// All rules files of a prompt together, in bytes of text; what is beyond is cut, with a note in
 /// its place.
-pub const RULES_LIMIT_BYTES: usize = 32 * 1024;
+pub(crate) const RULES_LIMIT_BYTES: usize = 32 * 1024;
 
 /// Folders that hold `rules/` and `rules-{mode}/`.
 const HOMES: &[&str] = &[".locum/", ".roo/", ".kilocode/"];
@@ -55,7 +55,7 @@ const LEFT_BEHIND_NAMES: &[&str] = &[".DS_Store", "Thumbs.db", "desktop.ini"];
 
 /// What a rules file is for; in the order of the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Purpose {
+enum RulePurpose {
     Mode,
     Agents,
     Everyone,
@@ -63,7 +63,7 @@ enum Purpose {
 
 /// Where a rules file stands among those of its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Origin {
+enum RuleOrigin {
     /// In the nth folder of [`HOMES`].
     Folder(usize),
     /// The nth of [`AGENT_FILES`] or [`SINGLE_FILES`].
@@ -127,7 +127,7 @@ pub fn places(modes: &[String]) -> Places {
 /// of this mode's are dropped too.
 #[must_use]
 pub fn order(files: Vec<RuleFile>, mode: &str) -> Vec<RuleFile> {
-    let mut placed: Vec<((Purpose, Origin), RuleFile)> = files
+    let mut placed: Vec<((RulePurpose, RuleOrigin), RuleFile)> = files
         .into_iter()
         .filter(|file| !file.text.trim().is_empty())
         .filter_map(|file| place(&file.path, mode).map(|place| (place, file)))
@@ -135,8 +135,8 @@ pub fn order(files: Vec<RuleFile>, mode: &str) -> Vec<RuleFile> {
     placed.sort_by_cached_key(|(place, file)| {
         (*place, base_name(&file.path).to_lowercase(), file.path.clone())
     });
-    let is_replaced = |purpose: Purpose, origin: Origin| {
-        let Origin::File(index) = origin else { return false };
+    let is_replaced = |purpose: RulePurpose, origin: RuleOrigin| {
+        let RuleOrigin::File(index) = origin else { return false };
         let others = || {
             placed
                 .iter()
@@ -144,10 +144,10 @@ pub fn order(files: Vec<RuleFile>, mode: &str) -> Vec<RuleFile> {
                 .map(|((_, origin), _)| *origin)
         };
         match purpose {
-            Purpose::Agents => index == 1 && others().any(|other| other == Origin::File(0)),
-            Purpose::Mode | Purpose::Everyone => others().any(|other| match other {
-                Origin::Folder(home) => HOMES.get(home) != Some(&OWN_HOME),
-                Origin::File(other) => other < index,
+            RulePurpose::Agents => index == 1 && others().any(|other| other == RuleOrigin::File(0)),
+            RulePurpose::Mode | RulePurpose::Everyone => others().any(|other| match other {
+                RuleOrigin::Folder(home) => HOMES.get(home) != Some(&OWN_HOME),
+                RuleOrigin::File(other) => other < index,
             }),
         }
     };
@@ -163,27 +163,27 @@ pub fn order(files: Vec<RuleFile>, mode: &str) -> Vec<RuleFile> {
     cut(ordered)
 }
 
-fn place(path: &str, mode: &str) -> Option<(Purpose, Origin)> {
+fn place(path: &str, mode: &str) -> Option<(RulePurpose, RuleOrigin)> {
     for (index, home) in HOMES.iter().enumerate() {
         let Some((folder, below)) = path.strip_prefix(home).and_then(|rest| rest.split_once('/'))
         else {
             continue;
         };
         let purpose = match folder.strip_prefix("rules") {
-            Some("") => Purpose::Everyone,
+            Some("") => RulePurpose::Everyone,
             Some(suffix) if !mode.is_empty() && suffix.strip_prefix('-') == Some(mode) => {
-                Purpose::Mode
+                RulePurpose::Mode
             }
             Some(_) | None => continue,
         };
         return (!below.is_empty() && !is_left_behind(base_name(below)))
-            .then_some((purpose, Origin::Folder(index)));
+            .then_some((purpose, RuleOrigin::Folder(index)));
     }
     for (index, file) in SINGLE_FILES.iter().enumerate() {
         match path.strip_prefix(file) {
-            Some("") => return Some((Purpose::Everyone, Origin::File(index))),
+            Some("") => return Some((RulePurpose::Everyone, RuleOrigin::File(index))),
             Some(suffix) if !mode.is_empty() && suffix.strip_prefix('-') == Some(mode) => {
-                return Some((Purpose::Mode, Origin::File(index)));
+                return Some((RulePurpose::Mode, RuleOrigin::File(index)));
             }
             Some(_) | None => {}
         }
@@ -191,7 +191,7 @@ fn place(path: &str, mode: &str) -> Option<(Purpose, Origin)> {
     AGENT_FILES
         .iter()
         .position(|file| *file == path)
-        .map(|index| (Purpose::Agents, Origin::File(index)))
+        .map(|index| (RulePurpose::Agents, RuleOrigin::File(index)))
 }
 
 /// Keeps the first [`RULES_LIMIT_BYTES`] of all texts, and says where something is missing.

@@ -16,13 +16,13 @@ const OWN_HOME: &str = ".locum";
 /// The name of a skill's file.
 const FILE_NAME: &str = "SKILL.md";
 /// Longest file of a skill, in bytes.
-pub const SKILL_LIMIT_BYTES: usize = 64 * 1024;
+pub(crate) const SKILL_LIMIT_BYTES: usize = 64 * 1024;
 /// Longest description, in characters.
-pub const DESCRIPTION_LIMIT_CHARS: usize = 1024;
+pub(crate) const DESCRIPTION_LIMIT_CHARS: usize = 1024;
 /// Longest name, in bytes.
 const NAME_LIMIT_BYTES: usize = 64;
 /// Most skills named in a prompt.
-pub const LISTED_LIMIT: usize = 50;
+pub(crate) const LISTED_LIMIT: usize = 50;
 /// Bytes of one description in a prompt.
 const LISTED_LIMIT_BYTES: usize = 400;
 

@@ -8,7 +8,7 @@ use locum_base::secret::view::is_invisible;
 use locum_base::text::Clipped;
 
 /// One piece of material, in bytes; the middle of a longer one is left out.
-pub const MATERIAL_LIMIT_BYTES: usize = 48 * 1024;
+pub(crate) const MATERIAL_LIMIT_BYTES: usize = 48 * 1024;
 
 /// What stands above the first checklist of a sub-task.
 const CHECKLIST: &str = "\n\nChecklist to begin with:\n";
@@ -133,14 +133,15 @@ pub fn fenced(material: &Material<'_>) -> String {
         .chars()
         .filter(|char| !is_hidden(*char))
         .collect();
-    let fence = "`".repeat(longest_run(&visible).max(3) + 1);
+    let fence = fence_for(&visible);
     let (what, origin) = (one_line(material.what), one_line(material.origin));
     format!("\n[material: {what}; origin: {origin}]\n{fence}\n{}\n{fence}\n", visible.trim_end())
 }
 
-/// Returns how many backticks stand together at most.
-fn longest_run(text: &str) -> usize {
-    text.split(|char| char != '`').map(str::len).max().unwrap_or(0)
+/// Returns a fence that the text cannot close: one backtick longer than any run in it.
+pub(crate) fn fence_for(text: &str) -> String {
+    let longest = text.split(|char| char != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(3) + 1)
 }
 
 fn one_line(text: &str) -> String {

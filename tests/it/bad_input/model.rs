@@ -98,7 +98,7 @@ fn garbage_is_no_reply() {
     check(
         vec![Answer::plain(200, "text/event-stream", "data: {\"choices\": [{\"delta\": \n\n")],
         3,
-        "model `test-model` answered something that is not a reply: ",
+        "model `test-model` returned a malformed response: ",
     );
 }
 

@@ -2,17 +2,36 @@
 
 use serde_json::{Value, json};
 
-use locum_base::chat::ToolCall;
+use locum_base::chat::{ToolCall, Usage};
 use locum_base::text::Clipped;
 
 /// Longest text of one attribute, in bytes.
 const TEXT_LIMIT_BYTES: usize = 16 * 1024;
 
+/// What a task's own requests took.
+pub(super) const OWN: [&str; 6] = [
+    "locum.own.input_tokens",
+    "locum.own.output_tokens",
+    "locum.own.cache_read_tokens",
+    "locum.own.cache_write_tokens",
+    "locum.own.reasoning_tokens",
+    "locum.own.cost_usd",
+];
+/// What all requests of a run took.
+pub(super) const TOTAL: [&str; 6] = [
+    "locum.total.input_tokens",
+    "locum.total.output_tokens",
+    "locum.total.cache_read_tokens",
+    "locum.total.cache_write_tokens",
+    "locum.total.reasoning_tokens",
+    "locum.total.cost_usd",
+];
+
 /// Keys with values, each key once.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Attributes(Vec<(&'static str, Value)>);
+pub(super) struct SpanAttributes(Vec<(&'static str, Value)>);
 
-impl Attributes {
+impl SpanAttributes {
     /// Says a text.
     pub(super) fn text(&mut self, key: &'static str, text: &str) {
         self.put(key, json!({ "stringValue": clipped(text) }));
@@ -55,6 +74,34 @@ impl Attributes {
             key,
             json!({ "stringValue": json!([{ "role": role, "parts": parts }]).to_string() }),
         );
+    }
+
+    /// Says what several requests took together, under [`OWN`] or [`TOTAL`].
+    pub(super) fn total(&mut self, names: [&'static str; 6], usage: Usage, cost_usd: f64) {
+        let [input, output, cached_read, cached_write, reasoning, cost] = names;
+        self.number(input, usage.input);
+        self.number(output, usage.output);
+        self.number(cached_read, usage.cached_read);
+        self.number(cached_write, usage.cached_write);
+        self.number(reasoning, usage.reasoning);
+        self.amount(cost, cost_usd);
+    }
+
+    /// Says what one request took, and whether that is an estimate.
+    pub(super) fn spent(&mut self, (usage, is_estimate, cost_usd): (Usage, bool, f64)) {
+        self.number("gen_ai.usage.input_tokens", usage.input);
+        self.number("gen_ai.usage.output_tokens", usage.output);
+        for (key, tokens) in [
+            ("gen_ai.usage.cache_read.input_tokens", usage.cached_read),
+            ("gen_ai.usage.cache_creation.input_tokens", usage.cached_write),
+            ("gen_ai.usage.reasoning.output_tokens", usage.reasoning),
+        ] {
+            if tokens > 0 {
+                self.number(key, tokens);
+            }
+        }
+        self.amount("locum.cost_usd", cost_usd);
+        self.flag("locum.usage.estimated", is_estimate);
     }
 
     fn put(&mut self, key: &'static str, value: Value) {

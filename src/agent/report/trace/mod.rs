@@ -14,33 +14,14 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::report::trace::attribute::Attributes;
-use crate::report::trace::span::{Kind, Names, Parent, Span};
+use crate::report::trace::attribute::{OWN, TOTAL};
+use crate::report::trace::span::{Parent, Span, SpanKind, SpanNames};
 use crate::session::event::{Event, JournalLine, SessionStart, Shortening};
 use crate::session::outcome::{Charged, Outcome, OutcomeWord};
 use crate::tools::Observation;
 use locum_base::chat::{Reply, StopReason, ToolCall, Usage};
 use locum_base::id::TaskId;
 use locum_policy::verdict::Verdict;
-
-/// What a task's own requests took.
-const OWN: [&str; 6] = [
-    "locum.own.input_tokens",
-    "locum.own.output_tokens",
-    "locum.own.cache_read_tokens",
-    "locum.own.cache_write_tokens",
-    "locum.own.reasoning_tokens",
-    "locum.own.cost_usd",
-];
-/// What all requests of a run took.
-const TOTAL: [&str; 6] = [
-    "locum.total.input_tokens",
-    "locum.total.output_tokens",
-    "locum.total.cache_read_tokens",
-    "locum.total.cache_write_tokens",
-    "locum.total.reasoning_tokens",
-    "locum.total.cost_usd",
-];
 
 /// A model as a trace names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +66,7 @@ pub fn spans(lines: &[JournalLine], facts: &TraceFacts) -> Vec<Span> {
 /// What has been read so far.
 struct Tracer<'a> {
     facts: &'a TraceFacts,
-    names: Names,
+    names: SpanNames,
     run: Span,
     last: Timestamp,
     open: BTreeMap<TaskId, OpenTask>,
@@ -110,7 +91,7 @@ struct OpenTask {
 
 impl<'a> Tracer<'a> {
     fn new(facts: &'a TraceFacts, start: &SessionStart, at: Timestamp) -> Self {
-        let names = Names::new(&start.id, facts.parent.as_ref());
+        let names = SpanNames::new(&start.id, facts.parent.as_ref());
         let mut run = names.span(
             "run",
             facts.parent.as_ref().map(|parent| parent.span_id.clone()),
@@ -159,7 +140,7 @@ impl<'a> Tracer<'a> {
             Event::Consulted { task, call, usage, estimated, cost_usd, .. }
             | Event::Painted { task, call, usage, estimated, cost_usd, .. } => {
                 if let Some(span) = self.call(*task, call) {
-                    spent_on(&mut span.attributes, (*usage, *estimated, *cost_usd));
+                    span.attributes.spent((*usage, *estimated, *cost_usd));
                 }
             }
             Event::Judged { task, call, headline, verdicts, .. } => {
@@ -257,7 +238,7 @@ impl<'a> Tracer<'a> {
             model,
             (open.since, at),
         );
-        spent_on(&mut span.attributes, spent);
+        span.attributes.spent(spent);
         span.attributes.text("gen_ai.response.model", reply.by.as_deref().unwrap_or(&model.name));
         let finish = match reply.stop {
             StopReason::End => "stop",
@@ -309,7 +290,7 @@ impl<'a> Tracer<'a> {
             open.model(facts),
             (open.since, at),
         );
-        spent_on(&mut span.attributes, spent);
+        span.attributes.spent(spent);
         span.fail("reply_lost");
         self.ended.push(span);
         open.lost += 1;
@@ -326,7 +307,7 @@ impl<'a> Tracer<'a> {
             model,
             (open.since, at),
         );
-        spent_on(&mut span.attributes, spent);
+        span.attributes.spent(spent);
         span.attributes.text("locum.purpose", "condense");
         if facts.content {
             span.attributes.messages("gen_ai.output.messages", "assistant", text, &[]);
@@ -396,7 +377,7 @@ impl<'a> Tracer<'a> {
     /// Takes a task in that is over, and its calls that nobody answered.
     fn close(&mut self, mut open: OpenTask, at: Timestamp) {
         open.span.attributes.number("locum.turns", u64::from(open.turns));
-        total(&mut open.span.attributes, OWN, open.own.usage, open.own.cost_usd);
+        open.span.attributes.total(OWN, open.own.usage, open.own.cost_usd);
         for mut span in open.calls.into_values() {
             span.end = at;
             span.fail("not_answered");
@@ -418,7 +399,7 @@ impl<'a> Tracer<'a> {
         self.run.attributes.number("locum.turns", u64::from(outcome.spent.turns));
         self.run.attributes.number("locum.tool_calls", u64::from(outcome.spent.tool_calls));
         // Under names of its own: whoever adds up what requests took should not count it twice.
-        total(&mut self.run.attributes, TOTAL, outcome.spent.usage, outcome.spent.cost_usd);
+        self.run.attributes.total(TOTAL, outcome.spent.usage, outcome.spent.cost_usd);
         let failed = match word {
             OutcomeWord::Done
             | OutcomeWord::NothingToDo
@@ -458,34 +439,7 @@ impl OpenTask {
     }
 }
 
-/// Says what several requests took together.
-fn total(attributes: &mut Attributes, names: [&'static str; 6], usage: Usage, cost_usd: f64) {
-    let [input, output, cached_read, cached_write, reasoning, cost] = names;
-    attributes.number(input, usage.input);
-    attributes.number(output, usage.output);
-    attributes.number(cached_read, usage.cached_read);
-    attributes.number(cached_write, usage.cached_write);
-    attributes.number(reasoning, usage.reasoning);
-    attributes.amount(cost, cost_usd);
-}
-
-fn spent_on(attributes: &mut Attributes, (usage, is_estimate, cost_usd): (Usage, bool, f64)) {
-    attributes.number("gen_ai.usage.input_tokens", usage.input);
-    attributes.number("gen_ai.usage.output_tokens", usage.output);
-    for (key, tokens) in [
-        ("gen_ai.usage.cache_read.input_tokens", usage.cached_read),
-        ("gen_ai.usage.cache_creation.input_tokens", usage.cached_write),
-        ("gen_ai.usage.reasoning.output_tokens", usage.reasoning),
-    ] {
-        if tokens > 0 {
-            attributes.number(key, tokens);
-        }
-    }
-    attributes.amount("locum.cost_usd", cost_usd);
-    attributes.flag("locum.usage.estimated", is_estimate);
-}
-
-impl Names {
+impl SpanNames {
     /// Returns the span of one request to a model.
     fn chat(
         &self,
@@ -496,7 +450,7 @@ impl Names {
     ) -> Span {
         let mut span =
             self.span(seed, Some(task.to_owned()), format!("chat {}", model.name), start);
-        (span.end, span.kind) = (end, Kind::Client);
+        (span.end, span.kind) = (end, SpanKind::Client);
         span.attributes.text("gen_ai.operation.name", "chat");
         span.attributes.text("gen_ai.provider.name", model.provider);
         span.attributes.text("gen_ai.request.model", &model.name);

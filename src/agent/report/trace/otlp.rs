@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::report::trace::span::{Kind, Span};
+use crate::report::trace::span::{Span, SpanKind};
 
 /// Most spans of one request.
 const SPANS_LIMIT: usize = 512;
@@ -27,8 +27,8 @@ pub fn bodies(spans: &[Span], resource: &[(String, String)]) -> Vec<String> {
 
 fn render(span: &Span) -> Value {
     let kind = match span.kind {
-        Kind::Internal => 1,
-        Kind::Client => 3,
+        SpanKind::Internal => 1,
+        SpanKind::Client => 3,
     };
     let mut rendered = json!({
         "traceId": span.trace_id,

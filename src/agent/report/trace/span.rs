@@ -3,14 +3,14 @@
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use crate::report::trace::attribute::Attributes;
+use crate::report::trace::attribute::SpanAttributes;
 use crate::session::id::SessionId;
 
 /// Something that took time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
     /// The trace it belongs to: 32 hexadecimal digits.
-    pub trace_id: String,
+    pub(crate) trace_id: String,
     /// Its name in the trace: 16 hexadecimal digits, the same ones for the same session.
     pub id: String,
     /// The span it is part of.
@@ -18,13 +18,13 @@ pub struct Span {
     /// What it is, for people.
     pub name: String,
     /// Whether it waited for somebody else.
-    pub(super) kind: Kind,
+    pub(super) kind: SpanKind,
     /// When it began.
     pub start: Timestamp,
     /// When it ended.
     pub end: Timestamp,
     /// What is said of it.
-    pub(super) attributes: Attributes,
+    pub(super) attributes: SpanAttributes,
     /// True when it did not do what it was there for.
     pub failed: bool,
 }
@@ -39,7 +39,7 @@ impl Span {
 
 /// Whether a span waited for somebody else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SpanKind {
     /// It did not.
     Internal,
     /// It asked a server.
@@ -50,9 +50,9 @@ pub(super) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parent {
     /// The trace.
-    pub trace_id: String,
+    pub(crate) trace_id: String,
     /// The span in it.
-    pub span_id: String,
+    pub(crate) span_id: String,
 }
 
 impl Parent {
@@ -76,13 +76,13 @@ impl Parent {
 }
 
 /// The names of the spans of one session.
-pub(super) struct Names {
+pub(super) struct SpanNames {
     /// The session's name.
     pub(super) session: String,
     trace_id: String,
 }
 
-impl Names {
+impl SpanNames {
     pub(super) fn new(session: &SessionId, parent: Option<&Parent>) -> Self {
         let session = session.as_str().to_owned();
         let own = if session.len() == 32 && session.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -102,13 +102,13 @@ impl Names {
         start: Timestamp,
     ) -> Span {
         let id = hex(format!("{} {seed}", self.session).as_bytes(), 8);
-        let attributes = Attributes::default();
+        let attributes = SpanAttributes::default();
         Span {
             trace_id: self.trace_id.clone(),
             id,
             parent,
             name,
-            kind: Kind::Internal,
+            kind: SpanKind::Internal,
             start,
             end: start,
             attributes,

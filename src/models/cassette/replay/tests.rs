@@ -203,8 +203,8 @@ fn a_conversation_that_was_too_long_is_too_long_again() {
 fn says_what_is_no_cassette() {
     let first = recorded().0.lines().next().unwrap().to_owned();
     for (text, words) in [
-        ("", "is no cassette"),
-        ("{}", "is no cassette"),
+        ("", "is not a cassette"),
+        ("{}", "is not a cassette"),
         ("{\"cassette\":9}", "version 9"),
         ("{\"cassette\":2}", "line 1"),
         (&format!("{first}\n{{}}"), "line 2"),

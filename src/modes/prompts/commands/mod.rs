@@ -21,7 +21,7 @@ const OWN_FOLDER: &str = ".locum/commands";
 /// The folder of the user's configuration that holds commands; weaker than every repository's.
 pub const USER_FOLDER: &str = "commands";
 /// Longest text of a command, in bytes.
-pub const COMMAND_LIMIT_BYTES: usize = 64 * 1024;
+pub(crate) const COMMAND_LIMIT_BYTES: usize = 64 * 1024;
 /// Longest name, in bytes.
 const NAME_LIMIT_BYTES: usize = 100;
 
