@@ -139,7 +139,8 @@ fn two_sub_tasks_that_change_one_line_are_a_conflict_with_both_sides_and_nothing
         write("src/b.txt", "b\\n"),
         end("french")
     );
-    let words = r#""conflict with the current files", "src/a.txt", "ZWEI", "DEUX", "refs/locum/trees/""#;
+    let words =
+        r#""conflict with the current files", "src/a.txt", "ZWEI", "DEUX", "refs/locum/trees/""#;
     let fixture = fixture(&[("1", &first), ("2", &second)], words);
     let ran = fixture.run();
     assert_eq!((ran.word(), ran.reason()), ("done", ""), "{:?}", ran.answers("new_task"));
