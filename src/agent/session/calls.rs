@@ -82,10 +82,10 @@ impl<'a> Session<'a> {
                 Judged::Permitted(permitted)
                     if delegates || permitted.permit.act().only_reads() =>
                 {
-                    group.push(permitted)
+                    group.push(*permitted)
                 }
                 Judged::Permitted(permitted) => {
-                    alone = Some(permitted);
+                    alone = Some(*permitted);
                     break;
                 }
             }
@@ -189,7 +189,7 @@ impl<'a> Session<'a> {
         let judgement = Judgement { call, verdicts, approval: permit.approval() };
         self.note(id, &waiting, judgement)?;
         self.note_paths(id, &permit.act().intents());
-        Ok(Judged::Permitted(Permitted { waiting, permit }))
+        Ok(Judged::Permitted(Box::new(Permitted { waiting, permit })))
     }
 
     fn note(
