@@ -30,6 +30,26 @@ use locum_policy::intent::Act;
 use locum_policy::schema::OnHold;
 use locum_policy::verdict::{Decision, Refusal, Verdict};
 
+/// An answer as the journal has it.
+struct Answer {
+    observation: Observation,
+    refusal: Option<Box<Refusal>>,
+    mistake: bool,
+}
+
+/// What was decided on a call, as the journal has it.
+struct Judgement<'j> {
+    call: &'j Call,
+    verdicts: &'j [Verdict],
+    approval: Option<&'j Approval>,
+}
+
+impl<'j> Judgement<'j> {
+    fn refused(call: &'j Call, refusal: &'j Refusal) -> Self {
+        Self { call, verdicts: &refusal.verdicts, approval: None }
+    }
+}
+
 /// Most read-only calls that run side by side.
 pub(crate) const CONCURRENT_READS: usize = 10;
 
@@ -62,10 +82,10 @@ impl<'a> Session<'a> {
                 Judged::Permitted(permitted)
                     if delegates || permitted.permit.act().only_reads() =>
                 {
-                    group.push(permitted)
+                    group.push(*permitted)
                 }
                 Judged::Permitted(permitted) => {
-                    alone = Some(permitted);
+                    alone = Some(*permitted);
                     break;
                 }
             }
@@ -122,12 +142,12 @@ impl<'a> Session<'a> {
                 }
             }
             Some(HoldDecision::Denied(decided)) => {
-                self.note_refusal(id, &waiting, &call, &refusal)?;
+                self.note(id, &waiting, Judgement::refused(&call, &refusal))?;
                 let text = reminders::denied_by_person(&decided.by, decided.reason());
                 NotPerformed { text, refusal: Some(refusal), mistake: false }
             }
             None => {
-                self.note_refusal(id, &waiting, &call, &refusal)?;
+                self.note(id, &waiting, Judgement::refused(&call, &refusal))?;
                 self.refused(id, &waiting, &call, refusal)?
             }
         };
@@ -165,37 +185,27 @@ impl<'a> Session<'a> {
         waiting: WaitingCall,
         permit: Permit<Call>,
     ) -> Result<Judged, Stop> {
-        let (verdicts, approval) = (permit.verdicts().to_vec(), permit.approval().cloned());
-        self.note_verdicts(id, &waiting, permit.act(), verdicts, approval)?;
+        let (call, verdicts) = (permit.act(), permit.verdicts());
+        let judgement = Judgement { call, verdicts, approval: permit.approval() };
+        self.note(id, &waiting, judgement)?;
         self.note_paths(id, &permit.act().intents());
-        Ok(Judged::Permitted(Permitted { waiting, permit }))
+        Ok(Judged::Permitted(Box::new(Permitted { waiting, permit })))
     }
 
-    fn note_refusal(
+    fn note(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
-        call: &Call,
-        refusal: &Refusal,
+        judgement: Judgement<'_>,
     ) -> Result<(), Stop> {
-        self.note_verdicts(id, waiting, call, refusal.verdicts.clone(), None)
-    }
-
-    fn note_verdicts(
-        &mut self,
-        id: TaskId,
-        waiting: &WaitingCall,
-        call: &Call,
-        verdicts: Vec<Verdict>,
-        approval: Option<Approval>,
-    ) -> Result<(), Stop> {
+        let Judgement { call, verdicts, approval } = judgement;
         self.emit(Event::Judged {
             task: id,
             call: waiting.call.id.clone(),
             headline: self.parts.run.redactor.redact(&call.headline()),
             command: script_of(call),
-            verdicts,
-            approval,
+            verdicts: verdicts.to_vec(),
+            approval: approval.cloned(),
         })
     }
 
@@ -222,7 +232,18 @@ impl<'a> Session<'a> {
         waiting: &WaitingCall,
         observation: Observation,
     ) -> Result<(), Stop> {
-        self.answered(id, waiting, observation, None, false)
+        self.answered(id, waiting, Answer { observation, refusal: None, mistake: false })
+    }
+
+    /// Answers a call of which a part may have been refused.
+    pub(crate) fn answer_in_part(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        observation: Observation,
+        refusal: Option<Box<Refusal>>,
+    ) -> Result<(), Stop> {
+        self.answered(id, waiting, Answer { observation, refusal, mistake: false })
     }
 
     /// Answers a call that was not performed.
@@ -233,7 +254,8 @@ impl<'a> Session<'a> {
         not: NotPerformed,
     ) -> Result<(), Stop> {
         let observation = Observation::failed(self.parts.run.redactor.redact(&not.text));
-        self.answered(id, waiting, observation, not.refusal, not.mistake)
+        let NotPerformed { refusal, mistake, .. } = not;
+        self.answered(id, waiting, Answer { observation, refusal, mistake })
     }
 
     /// Answers a steering call that the session does not follow.
@@ -246,26 +268,9 @@ impl<'a> Session<'a> {
         self.answer_not(id, waiting, NotPerformed { text, refusal: None, mistake: true })
     }
 
-    /// Answers a call of which a part was refused.
-    pub(crate) fn answer_in_part(
-        &mut self,
-        id: TaskId,
-        waiting: &WaitingCall,
-        observation: Observation,
-        refusal: Option<Box<Refusal>>,
-    ) -> Result<(), Stop> {
-        self.answered(id, waiting, observation, refusal, false)
-    }
-
-    fn answered(
-        &mut self,
-        id: TaskId,
-        waiting: &WaitingCall,
-        observation: Observation,
-        refusal: Option<Box<Refusal>>,
-        mistake: bool,
-    ) -> Result<(), Stop> {
+    fn answered(&mut self, id: TaskId, waiting: &WaitingCall, answer: Answer) -> Result<(), Stop> {
         let (call, tool) = (waiting.call.id.clone(), waiting.call.name.clone());
+        let Answer { observation, refusal, mistake } = answer;
         let observation = self.task(id)?.with_room_for_images(observation);
         self.emit(Event::Answered { task: id, call, tool, observation, refusal, mistake })
     }

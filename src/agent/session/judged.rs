@@ -28,7 +28,7 @@ pub(crate) struct Permitted {
 /// What became of a call that was judged.
 pub(crate) enum Judged {
     /// It waits to be performed.
-    Permitted(Permitted),
+    Permitted(Box<Permitted>),
     /// It is answered with why not.
     NotPerformed(WaitingCall, NotPerformed),
 }

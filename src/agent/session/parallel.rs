@@ -14,7 +14,7 @@ use crate::session::event::{Event, ForkedCall};
 use crate::session::judged::Permitted;
 use crate::session::live::Session;
 use crate::session::stop::Stop;
-use crate::session::task::isolation::MergeResult;
+use crate::session::task::isolation::{MergeResult, Share};
 use crate::session::task::turn::WaitingCall;
 use crate::tools::dispatch::{self, Call};
 use crate::tools::flow::new_task::{NewTask, Priority};
@@ -78,8 +78,8 @@ impl Session<'_> {
         waiting: &WaitingCall,
         call: &NewTask,
     ) -> Result<(), Stop> {
-        let rest = self.task(id)?.budgeting.rest();
-        self.start_task(id, waiting, call, None, rest)
+        let budget = self.task(id)?.budgeting.rest();
+        self.start_task(id, waiting, call, Share { budget, tree: None })
     }
 
     /// Writes down which sub-tasks begin together; only the first of them where somebody has work
@@ -121,7 +121,9 @@ impl Session<'_> {
             .task_env(id)?
             .with(|context| dispatch::parse(&waiting.call, &brief.offered, context));
         match parsed {
-            Ok(Call::NewTask(call)) => self.start_task(id, &waiting, &call, Some(from), budget),
+            Ok(Call::NewTask(call)) => {
+                self.start_task(id, &waiting, &call, Share { budget, tree: Some(from) })
+            }
             Ok(_) => self.answer_mistake(id, &waiting, "This call starts no sub-task.".to_owned()),
             Err(error) => self.answer_mistake(id, &waiting, error.0),
         }

@@ -37,6 +37,15 @@ pub(crate) const KEPT_LIMIT_BYTES: u64 = 16 << 20;
 /// How a command is reported that was cut off together with the run: as killed.
 const CUT_OFF: Exit = Exit::Signal(9);
 
+/// What came of a call with effects.
+struct Done<'d> {
+    observation: Observation,
+    /// What it was permitted to do.
+    intents: Vec<Intent>,
+    /// For commands: the checkout before it.
+    before: Option<&'d Snapshot>,
+}
+
 impl Session<'_> {
     /// Performs a call that does not only read, or steers the session.
     pub(crate) fn perform_alone(&mut self, id: TaskId, permitted: Permitted) -> Result<(), Stop> {
@@ -126,7 +135,8 @@ impl Session<'_> {
         self.wait(id, performed.instrument(span), move |session, performed| {
             let (waiting, observation, snapshot) = performed;
             session.note_servers()?;
-            session.answer_judged(id, &waiting, observation, &intents, snapshot.as_ref())
+            let done = Done { observation, intents, before: snapshot.as_ref() };
+            session.answer_judged(id, &waiting, done)
         });
         Ok(())
     }
@@ -218,7 +228,8 @@ impl Session<'_> {
         if let Some((before, after)) = &looks {
             observation.touched.extend(self.place(id)?.repo.touched(before, after)?);
         }
-        self.answer_judged(id, waiting, observation, &[], looks.as_ref().map(|(before, _)| before))
+        let before = looks.as_ref().map(|(before, _)| before);
+        self.answer_judged(id, waiting, Done { observation, intents: Vec::new(), before })
     }
 
     fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<String, Stop> {
@@ -240,10 +251,9 @@ impl Session<'_> {
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
-        mut observation: Observation,
-        intents: &[Intent],
-        before: Option<&Snapshot>,
+        done: Done<'_>,
     ) -> Result<(), Stop> {
+        let Done { mut observation, intents, before } = done;
         let mode = self.task(id)?.mode.clone();
         let unnamed = observation
             .touched

@@ -10,6 +10,7 @@ use crate::session::live::Session;
 use crate::session::parallel;
 use crate::session::stop::Stop;
 use crate::session::task::TaskState;
+use crate::session::task::isolation::Share;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::flow::new_task::NewTask;
 use crate::tools::{Control, Observation, TodoState};
@@ -20,7 +21,6 @@ use locum_modes::access::Purpose;
 use locum_modes::prompts::{reminders, task};
 use locum_policy::budget::Budget;
 use locum_policy::schema::OnQuestion;
-use locum_workspace::repo::CommitId;
 
 impl Session<'_> {
     /// Does at once, or writes down for the end of the turn, what a steering call asks for.
@@ -102,9 +102,9 @@ impl Session<'_> {
         id: TaskId,
         waiting: &WaitingCall,
         call: &NewTask,
-        tree: Option<CommitId>,
-        budget: Budget,
+        share: Share,
     ) -> Result<(), Stop> {
+        let Share { budget, tree } = share;
         let parent = self.task(id)?;
         // The rest is in whole minutes; what is left of the last one is watched over by the
         // session's own clock.

@@ -4,6 +4,7 @@
 use crate::session::event::{Event, ForkedCall};
 use crate::session::task::turn::{Turn, WaitingCall};
 use locum_base::path::RepoPath;
+use locum_policy::budget::Budget;
 use locum_workspace::merge::Conflict;
 use locum_workspace::repo::CommitId;
 
@@ -25,6 +26,15 @@ pub struct ParallelTasks {
     pub calls: Vec<ForkedCall>,
     /// The commit each of them begins with.
     pub from: CommitId,
+}
+
+/// What a sub-task gets of its parent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Share {
+    /// What it may spend.
+    pub budget: Budget,
+    /// The commit its own worktree begins with; `None` where it works in its parent's checkout.
+    pub tree: Option<CommitId>,
 }
 
 /// What became of the changes that a sub-task made in its own worktree.
