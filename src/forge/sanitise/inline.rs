@@ -57,6 +57,7 @@ pub(super) fn write_line(line: &str, spans: Spans, rules: &TextRules, out: &mut 
         at: 0,
         runs: Runs::of(line, spans),
         comment_ends: true,
+        in_address: false,
         details: 0,
         rules,
         out,
@@ -179,6 +180,9 @@ struct Line<'a> {
     runs: Runs,
     /// False once the end of an HTML comment was looked for in vain.
     comment_ends: bool,
+    /// True from a bare address to the next blank: GitHub takes all of it for the address,
+    /// backticks included.
+    in_address: bool,
     details: i32,
     rules: &'a TextRules,
     out: &'a mut String,
@@ -189,6 +193,8 @@ impl Line<'_> {
     fn step(&mut self, rest: &str) {
         let Some(letter) = rest.chars().next() else { return };
         let before = self.out.chars().next_back();
+        self.in_address =
+            !letter.is_ascii_whitespace() && (self.in_address || begins_address(rest));
         match letter {
             '`' => self.backticks(rest),
             '\\' => self.backslash(rest),
@@ -201,6 +207,9 @@ impl Line<'_> {
                 self.at += 1;
             }
             ']' => self.bracket(rest),
+            ':' if rest.starts_with("://") && ends_with_scheme(self.out) => {
+                self.put_str(1, "\\:");
+            }
             '#' if !self.rules.closing && starts_reference(before, rest) => {
                 keep_apart(self.out);
                 self.put(1, '#');
@@ -229,8 +238,9 @@ impl Line<'_> {
         let length = run_length(rest.as_bytes(), 0);
         match self.runs.next(self.at + length, length) {
             Some(end) => {
-                if self.out.ends_with('\\') {
+                if self.out.ends_with('\\') || self.in_address {
                     self.out.push(' ');
+                    self.in_address = false;
                 }
                 let span = self.line.get(self.at..end + length).unwrap_or_default();
                 self.put_str(span.len(), span);
@@ -323,13 +333,13 @@ impl Line<'_> {
                 if !self.rules.closing && is_issue_address(target.address) {
                     keep_link_apart(self.out);
                 }
-                let pointed = target.address.contains([' ', '(', ')']);
-                let written = if pointed {
-                    format!("](<{}>)", target.address)
-                } else {
-                    format!("]({})", target.address)
-                };
+                let address = without_mentions(target.address);
+                let pointed = address.contains([' ', '(', ')']);
+                let written =
+                    if pointed { format!("](<{address}>)") } else { format!("]({address})") };
                 self.put_str(1 + target.length, &written);
+                // To GitHub it is a bare address where no bracket was opened.
+                self.in_address = is_bare_address(target.address);
             }
             Some(target) => self.put_str(1 + target.length, &format!("] {REMOVED}")),
             None => self.put_str(2, "]\\("),
@@ -346,16 +356,46 @@ impl Line<'_> {
         if !address_may_stay(address, &self.rules.hosts) {
             return self.put_str(length, REMOVED);
         }
-        let mut before = None;
-        for letter in address.chars() {
-            match letter {
-                '@' if before != Some('/') => self.out.push_str("%40"),
-                _ => self.out.push(letter),
-            }
-            before = Some(letter);
-        }
+        self.out.push_str(&without_mentions(address));
+        self.in_address = true;
         self.at += length;
     }
+}
+
+/// Returns an address in which no `@` mentions anybody, be it an address to GitHub or only text.
+fn without_mentions(address: &str) -> String {
+    let is_bare = is_bare_address(address);
+    let mut written = String::with_capacity(address.len());
+    for letter in address.chars() {
+        let before = written.chars().next_back();
+        let is_harmless = before
+            .is_some_and(|before| before.is_ascii_alphanumeric() || (before == '/' && is_bare));
+        if letter == '@' && !is_harmless {
+            written.push_str("%40");
+        } else {
+            written.push(letter);
+        }
+    }
+    written
+}
+
+/// Returns true for what GitHub makes a link of without brackets.
+fn is_bare_address(address: &str) -> bool {
+    let address = address.to_ascii_lowercase();
+    address.contains("://") || address.contains("www.")
+}
+
+/// Returns true for `1https`, which is one word to us, and to GitHub an address after a digit.
+fn ends_with_scheme(written: &str) -> bool {
+    let before = written.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let word = written.get(before.len()..).unwrap_or_default();
+    before.ends_with(|letter: char| letter.is_ascii_digit())
+        && ["http", "https", "ftp"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
+}
+
+/// Returns true where GitHub may begin an address, whatever stands in front of it.
+fn begins_address(rest: &str) -> bool {
+    rest.starts_with("://") || rest.get(..4).is_some_and(|head| head.eq_ignore_ascii_case("www."))
 }
 
 /// Returns the length up to the end of a comment, the end included.

@@ -53,7 +53,7 @@ pub(super) fn address_may_stay(address: &str, hosts: &[String]) -> bool {
 #[must_use]
 pub(super) fn target_may_stay(target: &str, hosts: &[String]) -> bool {
     if target.len() > ADDRESS_LIMIT_BYTES
-        || target.contains(['\\', '\t', '\n'])
+        || target.contains(['\\', '\t', '\n', '`'])
         || holds_entity(target)
     {
         return false;

@@ -278,4 +278,6 @@ fn at_line(text: &str) -> &str {
 }
 
 #[cfg(test)]
+mod differential;
+#[cfg(test)]
 mod tests;

@@ -46,6 +46,23 @@ fn ordinary_text_survives() {
 }
 
 #[test]
+fn a_target_without_its_link_mentions_nobody() {
+    check("a](@octocat)", "a](%40octocat)");
+    check("\\[a](/@octocat)", "\\[a](/%40octocat)");
+    keeps("[write](mailto:a@b.example) or [read](https://docs.rs/@a)");
+}
+
+#[test]
+fn an_address_takes_no_backtick_along() {
+    check("https://docs.rs/`a @octocat`", "https://docs.rs/ `a @octocat`");
+    check("https://docs.rs/a)`b @octocat`", "https://docs.rs/a) `b @octocat`");
+    check("a](https://docs.rs/)`b @octocat`", "a](https://docs.rs/) `b @octocat`");
+    keeps("https://docs.rs/ `a @b` and `https://docs.rs/``a @b`");
+    let digits = "1".repeat(30);
+    check(&format!("{digits}https://evil.example"), &format!("{digits}https\\://evil.example"));
+}
+
+#[test]
 fn nobody_is_pinged() {
     for (text, expected) in [
         ("@octocat", "\u{ff20}octocat"),
