@@ -329,8 +329,8 @@ fn outcomes_and_exit_codes_are_those_of_the_program() {
     let real: BTreeSet<(String, u8)> =
         WORDS.iter().map(|word| (word.as_str().to_owned(), ExitStatus::of(*word).code())).collect();
     assert_eq!(told, real);
-    assert!(readme.contains("Exit code 1 is a fault"), "{:?}", ExitStatus::Internal);
-    assert!(readme.contains("2 a wrong command line"), "{:?}", ExitStatus::Usage);
+    assert!(readme.contains("Exit code 1 is an internal error"), "{:?}", ExitStatus::Internal);
+    assert!(readme.contains("Exit code 2 is a wrong command line"), "{:?}", ExitStatus::Usage);
 }
 
 #[test]

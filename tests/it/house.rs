@@ -263,10 +263,12 @@ impl Source {
     /// Returns the lines before the tests that are no comments, numbered from 1.
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         let lines: Vec<&str> = self.text.lines().collect();
+        let all_tests = self.path.contains("/tests/") || self.path.ends_with("/tests.rs");
         let tests = lines
             .windows(2)
             .position(|pair| pair[0].trim() == "#[cfg(test)]" && pair[1].starts_with("mod tests"))
             .unwrap_or(lines.len());
+        let tests = if all_tests { 0 } else { tests };
         let numbered: Vec<(usize, &str)> = lines
             .into_iter()
             .take(tests)

@@ -366,7 +366,8 @@ fn everything_people_are_shown_is_valid() {
     }
     let marked =
         Regex::new(r"<!-- (policy|job|config|modes|script) -->\n```yaml\n([\s\S]*?)```").unwrap();
-    for page in std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path()) {
+    let entries = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    for page in entries.filter(|path| path.is_file()) {
         for found in marked.captures_iter(read(&page).as_str()).map(|found| found.unwrap()) {
             let text = found[2].to_owned();
             let (name, text) = match &found[1] {

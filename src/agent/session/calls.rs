@@ -116,7 +116,7 @@ impl<'a> Session<'a> {
             spent.tool_calls.saturating_add(u32::try_from(ahead).unwrap_or(u32::MAX));
         task.budgeting.budget.ask_call(&spent)?;
         if let Some(not) = unfit(task, &waiting) {
-            return Ok(Judged::NotPerformed(waiting, not));
+            return Ok(Judged::NotPerformed(Box::new(waiting), not));
         }
         let parsed = self
             .task_env(id)?
@@ -125,7 +125,7 @@ impl<'a> Session<'a> {
             Ok(call) => call,
             Err(error) => {
                 let not = self.not_a_call(id, brief, &waiting, error)?;
-                return Ok(Judged::NotPerformed(waiting, not));
+                return Ok(Judged::NotPerformed(Box::new(waiting), not));
             }
         };
         let facts = self.facts(&self.task(id)?.mode);
@@ -151,7 +151,7 @@ impl<'a> Session<'a> {
                 self.refused(id, &waiting, &call, refusal)?
             }
         };
-        Ok(Judged::NotPerformed(waiting, not))
+        Ok(Judged::NotPerformed(Box::new(waiting), not))
     }
 
     /// Returns the answer to what is not a call of this mode, with the modes that could do it.

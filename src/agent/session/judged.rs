@@ -30,7 +30,7 @@ pub(crate) enum Judged {
     /// It waits to be performed.
     Permitted(Box<Permitted>),
     /// It is answered with why not.
-    NotPerformed(WaitingCall, NotPerformed),
+    NotPerformed(Box<WaitingCall>, NotPerformed),
 }
 
 /// An answer to a call that was not performed.

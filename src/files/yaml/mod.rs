@@ -25,8 +25,6 @@ pub const DEPTH_LIMIT: usize = 64;
 /// Most mistakes reported for one document.
 pub const MISTAKE_LIMIT: usize = 100;
 
-/// The old name of [`Diagnostic`].
-
 /// Where something stands in a file; both count from 1, 0 means the whole file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {

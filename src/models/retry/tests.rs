@@ -221,7 +221,7 @@ fn a_reply_that_drips_for_ever_is_cut_off() {
     let hearing = Hearing { watch: &mut |_| {}, lost: &mut Vec::new() };
     let reply = block_on(complete(&Dripping(&clock), request, LIMITS, &clock, hearing));
     assert!(
-        matches!(&reply, Err(ModelError::Unavailable { message, .. }) if message.contains("not whole after 100 s")),
+        matches!(&reply, Err(ModelError::Unavailable { message, .. }) if message.contains("not complete after 100 s")),
         "{reply:?}"
     );
 }

@@ -89,8 +89,8 @@ fn counts_by_bytes_where_no_tokenizer_is_known() {
 /// Texts of characters that begin and end pieces, drawn by a fixed sequence.
 #[test]
 fn any_text_is_split_without_loss_and_counted() {
-    let characters: Vec<char> = " \t\n\r/'sSreLVaZ09.,(<_字あǅʰé\u{301}\u{0}\u{A0}\u{2028}½🙂\\
-                                     u{200D}\u{FEFF}\u{10FFFF}"
+    let characters: Vec<char> = " \t\n\r/'sSreLVaZ09.,(<_字あǅʰé\u{301}\u{0}\u{A0}\u{2028}½🙂\
+        \u{200D}\u{FEFF}\u{10FFFF}"
         .chars()
         .collect();
     let mut drawn: u64 = 1;

@@ -92,7 +92,7 @@ fn a_signal_ends_a_run_wherever_its_request_is() {
         let stage = stage_for(Provider::Openai, &server.base_url);
         let mut child = start(&stage, &[]);
         let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-        assert!(said.any(|line| line.unwrap().contains("tried again")));
+        assert!(said.any(|line| line.unwrap().contains("retrying the model request")));
         stop(&stage, child, signal, "in the pause before another try");
     }
 }

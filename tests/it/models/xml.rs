@@ -143,10 +143,10 @@ fn a_run_whose_model_has_no_calls_of_its_own() {
         ("src/a.txt", "old\n"),
     ]);
     let replies = [
-        "I read it first.\n\n```xml\n<read_file>\n<path>src/a.txt</path>\n</read_file>\\
-         n<delete_file>\n<path>x</path>\n</delete_file>\n```",
-        "<write_to_file>\n<path>src/a.txt</path>\n<content>\n<content>new</content>\n</content>\\
-         n</write_to_file>\n<write_to_file>\n<path>b.txt</path>\n<content>\nx\n</content>\n</\
+        "I read it first.\n\n```xml\n<read_file>\n<path>src/a.txt</path>\n</read_file>\
+        \n<delete_file>\n<path>x</path>\n</delete_file>\n```",
+        "<write_to_file>\n<path>src/a.txt</path>\n<content>\n<content>new</content>\n</content>\
+        \n</write_to_file>\n<write_to_file>\n<path>b.txt</path>\n<content>\nx\n</content>\n</\
          write_to_file>",
         "<attempt_completion>\n<result>It is new.</result>\n</attempt_completion>",
     ];

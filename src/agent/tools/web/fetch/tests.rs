@@ -159,7 +159,7 @@ fn what_is_no_plain_text_is_not_shown() {
     for (path, told) in [
         ("/zip", "`application/zip`, not text"),
         ("/nul", "no text"),
-        ("/br", "compressed as `br`"),
+        ("/br", "unexpected content encoding `br`"),
         ("/bad-gzip", "cannot be read"),
         ("/old", "cannot be read"),
         ("/cut", "breaks off"),

@@ -1,17 +1,16 @@
 //! Who may start what, rule by rule: each allow with a neighbouring refusal.
 
+mod threads;
+
 use super::{
-    CommandFlags, DecisionRequest, JobFacts, RefusalNotice, RequestFacts, RequestRefusal,
-    RequestedAction, examine,
+    DecisionRequest, CommandFlags, JobFacts, RefusalNotice, RequestRefusal, RequestFacts, RequestedAction, examine,
 };
 use locum_agent::session::event::PersonsWord;
 use locum_forge::event::{Actor, Comment, EventKind, EventSubject, Trigger};
 use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::actors::Tier;
 use locum_policy::intent::TriggerKind;
-use locum_policy::schema::{
-    AssignTrigger, CommentTrigger, Forks, LabelTrigger, ListedUser, Triggers,
-};
+use locum_policy::schema::{AssignTrigger, CommentTrigger, Forks, LabelTrigger, Triggers};
 use pretty_assertions::assert_eq;
 
 struct Scene {
@@ -40,7 +39,7 @@ fn scene(body: &str) -> Scene {
                 is_user: true,
                 association: "MEMBER".to_owned(),
             },
-            subject: Some(EventSubject { number: 7, is_open: true, ..Subject::default() }),
+            subject: Some(EventSubject { number: 7, is_open: true, ..EventSubject::default() }),
             comment: Some(Comment { id: 11, body: body.to_owned(), ..Comment::default() }),
             label: None,
             assignee: None,
@@ -190,11 +189,7 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
         "approve 0123456789abcdef and the rest",
         "approve --mode=code 0123456789abcdef",
     ] {
-        assert_eq!(
-            read(&format!("/locum {wrong}")),
-            Err(("command", RefusalNotice::Posted)),
-            "{wrong}"
-        );
+        assert_eq!(read(&format!("/locum {wrong}")), Err(("command", RefusalNotice::Posted)), "{wrong}");
     }
 
     let by = |permission: ForgePermission, body: &str| {
@@ -259,11 +254,7 @@ fn flags_tighten_and_never_choose_policy_model_or_endpoint() {
         "--tools all",
         "fix --sandbox=off",
     ] {
-        assert_eq!(
-            flags(&format!("/locum {body}")),
-            Err(("command", RefusalNotice::Posted)),
-            "{body}"
-        );
+        assert_eq!(flags(&format!("/locum {body}")), Err(("command", RefusalNotice::Posted)), "{body}");
     }
 }
 
@@ -298,10 +289,7 @@ fn programs_run_only_by_name_and_with_the_right_to_write() {
             Actor { login: login.to_owned(), id: None, is_user: false, association: String::new() };
         Scene { permission: Ok(permission), ..scene }
     };
-    assert_eq!(
-        from("Good-App[bot]", ForgePermission::Write).decide().unwrap().facts.tier,
-        Tier::Bot
-    );
+    assert_eq!(from("Good-App[bot]", ForgePermission::Write).decide().unwrap().facts.tier, Tier::Bot);
     assert_eq!(from("good-app[bot]", ForgePermission::None).refused_by().0, "triggers.bots.allow");
     assert_eq!(from("evil-app[bot]", ForgePermission::Write).refused_by().0, "triggers.bots.allow");
     let mut by_hand = from("good-app[bot]", ForgePermission::Write);
@@ -338,11 +326,7 @@ fn own_output_never_starts_a_run_however_often_and_under_whatever_name_it_comes_
                 association: "OWNER".to_owned(),
             };
             scene.permission = Ok(ForgePermission::Admin);
-            assert_eq!(
-                scene.decide().unwrap_err().notice,
-                RefusalNotice::Silent,
-                "{round} {login}"
-            );
+            assert_eq!(scene.decide().unwrap_err().notice, RefusalNotice::Silent, "{round} {login}");
         }
     }
 }
@@ -388,221 +372,4 @@ fn closed_locked_and_old_threads_start_nothing() {
         scene(&format!("/locum {}", "a ".repeat(40_000))).refused_by(),
         ("comment-length", RefusalNotice::Silent)
     );
-}
-
-#[test]
-fn a_job_started_again_needs_the_right_of_who_did_it() {
-    assert_eq!(
-        Scene { restarted_by: Some(Ok(ForgePermission::Read)), ..scene("/locum") }.refused_by().0,
-        "restart"
-    );
-    assert_eq!(
-        Scene { restarted_by: Some(Err("404".to_owned())), ..scene("/locum") }.refused_by().0,
-        "permission"
-    );
-    Scene { restarted_by: Some(Ok(ForgePermission::Write)), ..scene("/locum") }.runs();
-}
-
-#[test]
-fn pull_requests_are_read_as_they_are_now() {
-    let on = |change: fn(&mut PullRequest)| {
-        let mut scene = scene("/locum");
-        scene.trigger.subject.as_mut().unwrap().is_pull_request = true;
-        scene.trigger.subject.as_mut().unwrap().head_sha = Some("aaa".to_owned());
-        let mut now = pull_request();
-        change(&mut now);
-        scene.pull_request = Some(now);
-        scene
-    };
-    assert!(!on(|_| ()).decide().unwrap().read_only);
-    assert!(on(|now| now.is_fork = true).decide().unwrap().read_only);
-    assert_eq!(on(|now| now.head_sha = "ccc".to_owned()).refused_by().0, "head-moved");
-    assert_eq!(on(|now| now.is_open = false).refused_by().0, "thread-open");
-    assert_eq!(on(|now| now.number = 8).refused_by().0, "pull-request");
-    assert_eq!(Scene { pull_request: None, ..on(|_| ()) }.refused_by().0, "pull-request");
-    let mut deny = on(|now| now.is_fork = true);
-    deny.triggers.forks = Forks::Deny;
-    assert_eq!(deny.refused_by().0, "triggers.forks");
-    deny.triggers.forks = Forks::Allow;
-    assert!(!deny.decide().unwrap().read_only);
-}
-
-#[test]
-fn labels_dispatches_and_schedules_have_their_own_rules() {
-    let mut labeled = scene("");
-    labeled.trigger.kind = EventKind::IssueLabeled;
-    labeled.trigger.label = Some("locum".to_owned());
-    labeled.runs();
-    labeled.trigger.label = Some("bug".to_owned());
-    assert_eq!(labeled.refused_by().0, "triggers.label.name");
-
-    labeled.trigger.kind = EventKind::IssueAssigned;
-    labeled.trigger.assignee = Some("Locum-Bot".to_owned());
-    assert_eq!(labeled.decide().unwrap().facts.trigger, TriggerKind::Assign);
-    labeled.trigger.assignee = Some("carol".to_owned());
-    assert_eq!(labeled.refused_by(), ("triggers.assign.login", RefusalNotice::Silent));
-    labeled.trigger.assignee = Some("locum-bot".to_owned());
-    labeled.permission = Ok(ForgePermission::Read);
-    assert_eq!(labeled.refused_by().0, "triggers.assign.tiers");
-    labeled.triggers.assign = None;
-    assert_eq!(labeled.refused_by().0, "triggers.assign");
-
-    let mut dispatch = scene("");
-    dispatch.trigger.kind = EventKind::Dispatch;
-    dispatch.trigger.inputs = [("task", "do it"), ("mode", "code"), ("job", "docs")]
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .into();
-    let request = dispatch.decide().unwrap();
-    assert_eq!(
-        (
-            request.text.as_str(),
-            request.mode.as_deref(),
-            request.job.as_deref(),
-            request.facts.trigger
-        ),
-        ("do it", Some("code"), Some("docs"), TriggerKind::Dispatch)
-    );
-    dispatch.trigger.inputs =
-        ["task", "mode", "job"].map(|key| (key.to_owned(), String::new())).into();
-    let request = dispatch.decide().unwrap();
-    assert_eq!(
-        (request.text.as_str(), request.mode, request.job, request.facts.job),
-        ("", None, None, None),
-        "left empty"
-    );
-    dispatch.triggers.dispatch_tiers.clear();
-    assert_eq!(dispatch.refused_by().0, "triggers.dispatch.tiers");
-
-    let mut schedule = scene("");
-    schedule.trigger.kind = EventKind::Schedule;
-    schedule.permission = Err("nobody to ask about".to_owned());
-    assert_eq!(schedule.decide().unwrap().facts.tier, Tier::Schedule);
-    schedule.git_ref = "refs/heads/topic";
-    assert_eq!(schedule.refused_by().0, "schedule-branch");
-}
-
-#[test]
-fn people_may_be_listed_by_name_and_better_by_number() {
-    let with = |login: &str, id: Option<u64>, permission: ForgePermission| {
-        let mut scene = scene("/locum fix the test");
-        scene.triggers.users = vec![ListedUser { login: login.to_owned(), id }];
-        scene.permission = Ok(permission);
-        scene
-    };
-    with("Alice", None, ForgePermission::Read).runs();
-    assert_eq!(
-        with("alice", Some(42), ForgePermission::Read).decide().unwrap().facts.tier,
-        Tier::Stranger,
-        "it stays what the forge says"
-    );
-    assert_eq!(
-        with("alice", Some(43), ForgePermission::Read).refused_by().0,
-        "triggers.comment.tiers",
-        "a renamed account"
-    );
-    assert_eq!(
-        with("alice2", None, ForgePermission::Read).refused_by().0,
-        "triggers.comment.tiers"
-    );
-    assert_eq!(with("alice", None, ForgePermission::None).refused_by().0, "triggers.comment.tiers");
-
-    let mut yes = with("alice", None, ForgePermission::Read);
-    yes.trigger.comment = scene("/locum approve 0123456789abcdef").trigger.comment;
-    assert_eq!(
-        yes.refused_by().0,
-        "triggers.approve.tiers",
-        "no name stands in for the right to approve"
-    );
-    let mut bot = with("good-app", None, ForgePermission::Read);
-    bot.trigger.actor = Actor {
-        login: "good-app".to_owned(),
-        id: None,
-        is_user: false,
-        association: String::new(),
-    };
-    assert_eq!(bot.refused_by().0, "triggers.bots.allow");
-    let mut closed = with("alice", None, ForgePermission::Read);
-    closed.trigger.kind = EventKind::Dispatch;
-    closed.runs();
-    closed.triggers.dispatch_tiers.clear();
-    assert_eq!(
-        closed.refused_by().0,
-        "triggers.dispatch.tiers",
-        "a way that is closed stays closed"
-    );
-}
-
-#[test]
-fn a_command_below_a_quoted_question_answers_it() {
-    let quoted = "> **locum: a question**\n>\n> Answer by a comment, and the run goes on: `/locum \
-                  answer 0123456789abcdef your words`.\n\n";
-    let said = |body: &str| scene(body).decide().map(|request| request.action);
-    let answer = |text: &str| {
-        let id = Some("0123456789abcdef".to_owned());
-        Ok(RequestedAction::Decide(DecisionRequest {
-            id,
-            word: PersonsWord::Answer { text: text.to_owned() },
-        }))
-    };
-    assert_eq!(said(&format!("{quoted}/locum the second one")), answer("the second one"));
-    assert_eq!(said(&format!("{quoted}/locum code is fine\nmore")), answer("code is fine\nmore"));
-    assert_eq!(said(&format!("{quoted}/locum status")), Ok(RequestedAction::Status));
-    // People talk about a question; without the word nothing is an answer, and below the command
-    // nothing is a quote.
-    assert_eq!(
-        scene(&format!("{quoted}the second one?")).refused_by(),
-        ("triggers.comment.prefix", RefusalNotice::Silent)
-    );
-    assert_eq!(said(&format!("/locum fix it\n\n{quoted}")), Ok(RequestedAction::Run));
-    assert_eq!(said("> `/locum answer nonsense`\n\n/locum fix it"), Ok(RequestedAction::Run));
-    let mut stranger = scene(&format!("{quoted}/locum the second one"));
-    stranger.permission = Ok(ForgePermission::Read);
-    assert_eq!(stranger.refused_by().0, "triggers.comment.tiers");
-}
-
-#[test]
-fn other_repositories_and_missing_policies_start_nothing() {
-    let mut other = scene("/locum");
-    other.trigger.repository = "evil/app".to_owned();
-    assert_eq!(other.refused_by().0, "repository");
-    let mut off = scene("/locum");
-    off.triggers.comment = None;
-    assert_eq!(off.refused_by(), ("triggers.comment", RefusalNotice::Silent));
-}
-
-#[test]
-fn an_attack_by_event_starts_nothing() {
-    let starts = |change: &dyn Fn(&mut Scene)| {
-        let mut scene = scene("/locum fix the test");
-        change(&mut scene);
-        scene.decide().is_ok_and(|request| !request.read_only)
-    };
-    assert!(starts(&|_| {}));
-    assert!(!starts(&|scene| scene.trigger.actor.login = "Locum[bot]".to_owned()), "own output");
-    let by_bot = |scene: &mut Scene, login: &str| {
-        scene.trigger.actor =
-            Actor { login: login.to_owned(), id: None, is_user: false, association: String::new() };
-    };
-    assert!(starts(&|scene| by_bot(scene, "good-app[bot]")));
-    assert!(!starts(&|scene| by_bot(scene, "evil-app[bot]")), "a program nobody named");
-    assert!(
-        !starts(&|scene| scene.permission = Ok(ForgePermission::Read)),
-        "a person who may only read"
-    );
-    let on_a_pull_request = |scene: &mut Scene, change: PullRequest| {
-        let asked = Some("aaa".to_owned());
-        scene.trigger.subject = Some(EventSubject {
-            number: 7,
-            is_open: true,
-            is_pull_request: true,
-            head_sha: asked,
-            ..Subject::default()
-        });
-        scene.pull_request = Some(change);
-    };
-    assert!(starts(&|scene| on_a_pull_request(scene, pull_request())));
-    let fork = || PullRequest { is_fork: true, ..pull_request() };
-    assert!(!starts(&|scene| on_a_pull_request(scene, fork())), "a fork");
-    let moved = || PullRequest { head_sha: "new".to_owned(), ..pull_request() };
-    assert!(!starts(&|scene| on_a_pull_request(scene, moved())), "a head that moved");
 }
