@@ -13,7 +13,7 @@ use crate::cli::modes_args::ModesArgs;
 use crate::cli::prompt_args::{CommandsArgs, SkillsArgs};
 use crate::cli::trigger_args::TriggerArgs;
 use crate::config::load::FlagValue;
-use locum_models::cassette::Field;
+use locum_models::cassette::RequestField;
 
 /// A headless coding agent for CI, decided by a policy file instead of a person.
 #[derive(Clone, Debug, Parser)]
@@ -156,11 +156,11 @@ impl ReplayField {
     #[must_use]
     pub fn as_str(self) -> &'static str {
         let field = match self {
-            Self::System => Field::System,
-            Self::Tools => Field::Tools,
-            Self::Before => Field::Before,
-            Self::Told => Field::Told,
-            Self::Answers => Field::Answers,
+            Self::System => RequestField::System,
+            Self::Tools => RequestField::Tools,
+            Self::Before => RequestField::Before,
+            Self::Told => RequestField::Told,
+            Self::Answers => RequestField::Answers,
         };
         field.as_str()
     }

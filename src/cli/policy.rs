@@ -4,11 +4,11 @@
 use serde::Serialize;
 
 use crate::cli::inspect_args::{PolicyArgs, PolicyCheckArgs, PolicyCommand};
-use crate::cli::inspected::Inspected;
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyImportArgs;
 use crate::cli::session::{find, sessions_folder};
-use crate::cli::{Context, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::cli::{init, policy_explain, policy_test};
 use crate::config::load::ConfigFile;
 use crate::run::error::RunError;
@@ -34,7 +34,7 @@ use locum_policy::verdict::RuleRef;
 /// Every mistake of the policy file, and of the intents asked about.
 pub fn run(
     args: &PolicyArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     match &args.command {
@@ -48,7 +48,7 @@ pub fn run(
 
 /// The result of a check for programs.
 #[derive(Serialize)]
-struct Checked<'a> {
+struct PolicyCheckReport<'a> {
     /// The file; `null` for the built-in policy.
     file: Option<&'a str>,
     ok: bool,
@@ -70,7 +70,7 @@ struct ErrorRow<'a> {
 
 fn check(
     args: &PolicyCheckArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let file = match &args.file {
@@ -82,7 +82,7 @@ fn check(
         Ok(policy) => policy,
         Err(errors) if args.inspect.json => {
             let errors = errors.0.iter().map(ErrorRow::from).collect();
-            output.json(&Checked {
+            output.json(&PolicyCheckReport {
                 file: name,
                 ok: false,
                 hash: None,
@@ -103,7 +103,7 @@ fn check(
     if args.inspect.json {
         let ok = status == ExitStatus::Done;
         let hash = Some(policy.hash());
-        output.json(&Checked {
+        output.json(&PolicyCheckReport {
             file: name,
             ok,
             hash,
@@ -138,11 +138,11 @@ fn check(
 fn warnings(
     policy: &Policy,
     args: &PolicyCheckArgs,
-    context: &Context,
+    context: &CommandContext,
 ) -> Result<Vec<Warning>, RunError> {
     let mut warnings = lint::warnings(policy);
     if args.file.is_none() {
-        let place = Inspected::open(context, args.inspect.at.as_deref())?;
+        let place = InspectedRepository::open(context, args.inspect.at.as_deref())?;
         let files = place.source().below(JOBS_FOLDER)?;
         let jobs: Vec<String> = files
             .iter()
@@ -191,7 +191,7 @@ struct ImportedRow<'a> {
 
 fn imported(
     args: &PolicyImportArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let files = args
@@ -226,7 +226,7 @@ pub(super) fn parse(file: Option<&ConfigFile>) -> Result<Policy, PolicyErrors> {
 
 /// Reads the policy file a person named; it has to be there.
 pub(super) fn given(
-    context: &Context,
+    context: &CommandContext,
     path: &std::path::Path,
     argument: &str,
 ) -> Result<ConfigFile, RunError> {
@@ -238,10 +238,10 @@ pub(super) fn given(
 
 /// Reads the repository's own policy file, wherever the settings say it is.
 pub(super) fn repository_file(
-    context: &Context,
+    context: &CommandContext,
     at: Option<&str>,
 ) -> Result<Option<ConfigFile>, RunError> {
-    let place = Inspected::open(context, at)?;
+    let place = InspectedRepository::open(context, at)?;
     let settings = place.settings()?;
     let named = settings.values.policy.as_deref();
     let file = place.source().file(named.unwrap_or(POLICY_FILE))?;

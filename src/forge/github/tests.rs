@@ -16,7 +16,7 @@ use crate::{Forge as _, ForgeError, ForgePermission, Thread};
 use locum_base::clock::Clock;
 use locum_base::secret::Secret;
 use locum_policy::Policy;
-use locum_policy::intent::{Facts, Publication};
+use locum_policy::intent::{Facts, PublicationKind};
 
 #[path = "../../../tests/it/support/github.rs"]
 #[expect(
@@ -33,9 +33,9 @@ const MARKER: &str = "<!-- locum:v1 kind=progress run=1 -->";
 
 /// Time that passes only while somebody sleeps.
 #[derive(Default)]
-struct SleepClock(AtomicU64);
+struct ForgeClock(AtomicU64);
 
-impl Clock for SleepClock {
+impl Clock for ForgeClock {
     fn now(&self) -> Timestamp {
         "2026-01-02T03:30:00Z".parse().unwrap()
     }
@@ -50,12 +50,12 @@ impl Clock for SleepClock {
 
 fn on_server<T>(
     prefix: &str,
-    test: impl AsyncFnOnce(GitHubServer, GitHub, Arc<SleepClock>) -> T,
+    test: impl AsyncFnOnce(GitHubServer, GitHub, Arc<ForgeClock>) -> T,
 ) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let server = GitHubServer::start(prefix).await;
-        let clock = Arc::new(SleepClock::default());
+        let clock = Arc::new(ForgeClock::default());
         let github =
             GitHub::new(&server.url, "acme/app", Some(Secret::new("a-token")), clock.clone())
                 .unwrap();
@@ -422,7 +422,7 @@ fn what_is_posted_carries_a_permit() {
     on_server("", async |server, github, _| {
         let policy = Policy::builtin();
         let permit = policy.admit(comment("hello"), &Facts::default()).unwrap();
-        assert_eq!(github.post(permit).await.unwrap().publication, Publication::Comment);
+        assert_eq!(github.post(permit).await.unwrap().publication, PublicationKind::Comment);
         assert_eq!(server.comments(7), [format!("{MARKER}\nhello")]);
         let pull_request = Posting::PullRequest {
             head: "locum/a".to_owned(),

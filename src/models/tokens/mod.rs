@@ -12,7 +12,7 @@ mod table;
 use serde::{Deserialize, Serialize};
 
 use crate::accounting::estimate_tokens;
-use crate::tokens::merge::Merge;
+use crate::tokens::merge::TokenMerge;
 use locum_base::text::weighed_bytes;
 
 /// How the tokens of a text are estimated for a model.
@@ -58,7 +58,7 @@ impl Tokenizer {
         match self {
             Self::Bytes => estimate_tokens(weighed_bytes(text)),
             Self::O200k => {
-                let mut merge = Merge::default();
+                let mut merge = TokenMerge::default();
                 split::pieces(text).map(|piece| merge.tokens(piece.as_bytes())).sum()
             }
         }

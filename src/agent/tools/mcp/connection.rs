@@ -10,10 +10,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::tools::mcp::http::Service;
-use crate::tools::mcp::message::{self, Message, VERSION, VERSIONS, code};
+use crate::tools::mcp::http::HttpTransport;
+use crate::tools::mcp::message::{self, McpMessage, VERSION, VERSIONS, code};
 use locum_base::text::head;
-use locum_sandbox::exec::dialogue::{Dialogue, Silence};
+use locum_sandbox::exec::dialogue::{Dialogue, DialogueEnd};
 
 /// Messages read while one answer is waited for; a server that says more without answering is
 /// broken.
@@ -30,7 +30,7 @@ pub(super) enum McpTransport {
     /// A program's streams.
     Program(Box<Dialogue>),
     /// A service.
-    Service(Box<Service>),
+    Service(Box<HttpTransport>),
 }
 
 /// Why a request has no result.
@@ -54,8 +54,8 @@ impl McpError {
     }
 }
 
-impl From<Silence> for McpError {
-    fn from(silence: Silence) -> Self {
+impl From<DialogueEnd> for McpError {
+    fn from(silence: DialogueEnd) -> Self {
         Self::Over(silence.to_string())
     }
 }
@@ -70,7 +70,7 @@ pub(super) struct McpConnection {
 
 /// What a server said of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Greeting {
+pub(super) struct ServerGreeting {
     /// Whether it has tools.
     pub(super) has_tools: bool,
     /// Whether it has resources.
@@ -82,7 +82,7 @@ impl McpConnection {
     pub(super) async fn greet(
         transport: McpTransport,
         patience: Duration,
-    ) -> Result<(Self, Greeting), (McpError, McpTransport)> {
+    ) -> Result<(Self, ServerGreeting), (McpError, McpTransport)> {
         let mut connection = Self { transport, asked: 0, tools_changed: false };
         match connection.begin(patience).await {
             Ok(greeting) => Ok((connection, greeting)),
@@ -90,7 +90,7 @@ impl McpConnection {
         }
     }
 
-    async fn begin(&mut self, patience: Duration) -> Result<Greeting, McpError> {
+    async fn begin(&mut self, patience: Duration) -> Result<ServerGreeting, McpError> {
         let client = json!({ "name": "locum", "version": env!("CARGO_PKG_VERSION") });
         let params =
             json!({ "protocolVersion": VERSION, "capabilities": {}, "clientInfo": client });
@@ -112,7 +112,7 @@ impl McpConnection {
             answer.get("capabilities").and_then(|all| all.get(name)).is_some_and(Value::is_object)
         };
         self.tools_changed = false;
-        Ok(Greeting { has_tools: has("tools"), has_resources: has("resources") })
+        Ok(ServerGreeting { has_tools: has("tools"), has_resources: has("resources") })
     }
 
     /// Asks for something and waits for the answer.
@@ -159,9 +159,9 @@ impl McpConnection {
                 McpTransport::Program(dialogue) => dialogue.line().await?,
                 McpTransport::Service(service) => service.next().await?,
             };
-            for message in Message::parse_all(&bytes) {
+            for message in McpMessage::parse_all(&bytes) {
                 match message {
-                    Message::Answer { id: answered, result } if answered == *id => {
+                    McpMessage::Answer { id: answered, result } if answered == *id => {
                         if let McpTransport::Service(service) = &mut self.transport {
                             service.answered();
                         }
@@ -173,11 +173,13 @@ impl McpConnection {
                         });
                     }
                     // An answer that nobody waits for any more.
-                    Message::Answer { .. } => {}
-                    Message::Notice { method } => {
+                    McpMessage::Answer { .. } => {}
+                    McpMessage::Notice { method } => {
                         self.tools_changed |= method == "notifications/tools/list_changed"
                     }
-                    Message::Request { id, method, .. } => self.tell(&reply(&id, &method)).await?,
+                    McpMessage::Request { id, method, .. } => {
+                        self.tell(&reply(&id, &method)).await?
+                    }
                 }
             }
         }
