@@ -7,7 +7,8 @@ use crate::cli::local_run::{self, Live, LocalRun, LocalSession, Show};
 use crate::cli::output::Output;
 use crate::cli::{Context, ExitStatus};
 use crate::run::error::RunError;
-use crate::run::execute::{self, Beginning};
+use crate::run::execute;
+use crate::run::execution::Beginning;
 use crate::run::run_request::RunRequest;
 
 /// Longest task read from standard input, in bytes.

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::config::load::FlagValue;
-use crate::run::first_message::{TaskMaterial, Words};
 use crate::run::job::Work;
 use crate::run::plan::Subject;
+use crate::run::task_material::{TaskMaterial, Words};
 use locum_agent::session::id::SessionId;
 use locum_policy::intent::Facts;
 use locum_workspace::repo::CommitId;

@@ -15,9 +15,9 @@ use tokio::net::unix::pipe;
 
 use crate::exec::output::BothEnds;
 use crate::exec::spawn::{Program, Started, Streams};
-use crate::exec::tree::ProcessCounter;
 use crate::exec::{CHUNK_BYTES, COUNT_PAUSE, ExecError, serve, start};
 use crate::network::proxy::{NetworkProxy, Serving};
+use crate::process_tree::ProcessCounter;
 use crate::reach::Reach;
 use crate::sandbox::{Sandbox, SandboxError};
 use crate::seccomp_notify::Supervisor;

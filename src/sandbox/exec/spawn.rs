@@ -22,9 +22,9 @@ use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 
 use crate::exec::pid1;
-use crate::exec::tree::{Mark, ProcessCounter, Tree};
 use crate::loopback;
 use crate::outputs::Outputs;
+use crate::process_tree::{Mark, ProcessCounter, Tree};
 use crate::restrictions::{ChildRestrictions, Restrictions};
 use crate::root_cleanup::RootCleanup;
 use crate::view::View;

@@ -10,11 +10,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, ast};
 
+use crate::command::UNKNOWN;
 use crate::command::limits;
 use crate::command::loose::word::{
     self, check_arithmetic, check_parameter, check_variable, escaped, has_expansion,
 };
-use crate::command::loose::{Loose, LooseCommand, Shape, UNKNOWN, Unknown, files_like};
+use crate::command::loose::{Loose, LooseCommand, Shape, Unknown, files_like};
 use crate::command::neutral::Neutral;
 use crate::command::parse::add_redirect;
 use crate::command::tree::{Rendering, quoted};
