@@ -8,7 +8,7 @@ use crate::cli::inspect_args::{ConfigArgs, ConfigCommand, InspectArgs};
 use crate::cli::inspected::Inspected;
 use crate::cli::output::Output;
 use crate::cli::{Context, ExitStatus, table};
-use crate::config::settings::Row;
+use crate::config::settings::SettingRow;
 use crate::run::error::RunError;
 
 /// Runs the subcommand.
@@ -39,7 +39,7 @@ fn show(
             .collect();
         output.json(&object);
     } else {
-        let cells = |row: &Row| [row.key.clone(), value(row), source(row)];
+        let cells = |row: &SettingRow| [row.key.clone(), value(row), source(row)];
         for line in
             table::lines(["SETTING", "VALUE", "FROM"], &rows.iter().map(cells).collect::<Vec<_>>())
         {
@@ -49,7 +49,7 @@ fn show(
     Ok(ExitStatus::Done)
 }
 
-fn value(row: &Row) -> String {
+fn value(row: &SettingRow) -> String {
     match &row.value {
         serde_json::Value::Null => "-".to_owned(),
         serde_json::Value::String(text) => text.clone(),
@@ -61,6 +61,6 @@ fn value(row: &Row) -> String {
 }
 
 /// Where it came from; for settings that are not set, what they are for.
-fn source(row: &Row) -> String {
+fn source(row: &SettingRow) -> String {
     row.source.as_ref().map_or_else(|| format!("not set ({})", row.meaning), ToString::to_string)
 }

@@ -16,7 +16,7 @@ use crate::cli::{Context, ExitStatus, table};
 use crate::run::error::RunError;
 use crate::run::user::own_settings;
 use locum_models::resolve::{ModelFacts, resolve};
-use locum_policy::schema::{CommandLimits, CommandNetwork, Sandbox};
+use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
 use locum_sandbox::level::{Level, ProcessLimit};
 use locum_workspace::git_binary;
 
@@ -141,8 +141,8 @@ fn judged(context: &Context, level: Level) -> (String, (bool, String)) {
 fn commands(limits: &CommandLimits, level: Level) -> (bool, String) {
     let hosts = level.namespaces || level.calls;
     match (limits.sandbox, level.is_full()) {
-        (Sandbox::Off, _) => (true, "not sandboxed: `commands.sandbox: off`".to_owned()),
-        (Sandbox::Required, false) => (
+        (SandboxSetting::Off, _) => (true, "not sandboxed: `commands.sandbox: off`".to_owned()),
+        (SandboxSetting::Required, false) => (
             false,
             format!(
                 "`commands.sandbox: required`, which this machine does not support: {}",
@@ -152,10 +152,12 @@ fn commands(limits: &CommandLimits, level: Level) -> (bool, String) {
         _ if limits.network == CommandNetwork::Listed && !hosts => {
             (false, "`commands.network: policy`, which this machine cannot enforce".to_owned())
         }
-        (Sandbox::BestEffort, false) => {
+        (SandboxSetting::BestEffort, false) => {
             (true, "partly sandboxed; code of the repository is refused".to_owned())
         }
-        (Sandbox::Required | Sandbox::BestEffort, true) => (true, "sandboxed".to_owned()),
+        (SandboxSetting::Required | SandboxSetting::BestEffort, true) => {
+            (true, "sandboxed".to_owned())
+        }
     }
 }
 

@@ -33,7 +33,7 @@ use locum_agent::session::event::JournalLine;
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::state::State;
 use locum_base::clock::Clock;
-use locum_forge::local::Local;
+use locum_forge::local::LocalForge;
 use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::git_binary::GitBinary;
@@ -244,7 +244,7 @@ pub fn carry_out(
     let watch =
         |line: &JournalLine, state: &State| follow(line, state, show, &mut shown.borrow_mut());
     let git = GitBinary::new(&workspace.repo, context.environment.variables());
-    let forge = local.postings.as_ref().map(Local::new);
+    let forge = local.postings.as_ref().map(LocalForge::new);
     let thread = run.plan.subject.thread();
     let destination = Destination {
         base_branch: workspace.repo.branch().unwrap_or_else(|| "HEAD".to_owned()),

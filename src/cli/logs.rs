@@ -26,7 +26,7 @@ pub fn start(
     let filter = filter(global, environment)?;
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(move || Lines { hidden: hidden.clone() })
+        .with_writer(move || RedactingWriter { hidden: hidden.clone() })
         .with_ansi(false);
     // NOTE: fails only where a test has started logging before.
     let _ = match global.log_format {
@@ -38,11 +38,11 @@ pub fn start(
 
 /// Writes each line to stderr without secrets, whatever the crates below say at their most
 /// talkative.
-struct Lines {
+struct RedactingWriter {
     hidden: PlainValues,
 }
 
-impl io::Write for Lines {
+impl io::Write for RedactingWriter {
     /// Takes a whole line at once, as the formatter gives it.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         io::stderr().write_all(&self.hidden.hide_bytes(line))?;

@@ -17,7 +17,7 @@ use crate::cli::{Context, ExitStatus, local_run, mcp_serve, table};
 use crate::run::error::RunError;
 use crate::run::servers::{ServerPlan, facts_of};
 use locum_agent::tools::mcp::definition::{self, ServerFile};
-use locum_agent::tools::mcp::servers::{PlannedServer, Servers, Standing, Surroundings};
+use locum_agent::tools::mcp::servers::{PlannedServer, ServerStatus, Servers, Surroundings};
 use locum_base::secret::Redactor;
 use locum_modes::Group;
 use locum_modes::prompts::servers::OfferedTool;
@@ -210,18 +210,20 @@ impl Known {
             let servers = Servers::open(&self.plan.servers, around).await;
             for ((definition, standing, offered), row) in servers.all().zip(&mut rows) {
                 match standing {
-                    Standing::Ready => {
+                    ServerStatus::Ready => {
                         let tools = offered
                             .tools
                             .iter()
                             .map(|tool| self.tool(&definition.name, tool, &redactor));
                         row.tools = Some(tools.collect());
                     }
-                    Standing::Failed(why) => {
+                    ServerStatus::Failed(why) => {
                         (row.state, row.reason) = ("failed", redactor.redact(why))
                     }
-                    Standing::Refused(why) => (row.state, row.reason) = ("refused", why.clone()),
-                    Standing::Disabled => {}
+                    ServerStatus::Refused(why) => {
+                        (row.state, row.reason) = ("refused", why.clone())
+                    }
+                    ServerStatus::Disabled => {}
                 }
             }
             servers.close().await;

@@ -8,7 +8,7 @@ use crate::cli::inspected::Inspected;
 use crate::cli::output::Output;
 use crate::cli::{Context, ExitStatus, table};
 use crate::run::error::RunError;
-use locum_models::catalogue::{Source, Sources};
+use locum_models::catalogue::{LimitSource, LimitSources};
 use locum_models::profile::{ModelSettings, Price, Profile};
 use locum_models::resolve::{Chosen, ModelFacts, ProfileError, Resolved, resolve, resolve_named};
 use locum_models::tokens::Tokenizer;
@@ -44,7 +44,7 @@ pub(super) struct ModelRow {
     max_output_tokens: Option<u32>,
     price: Option<Price>,
     /// Who said window, limit of a reply and price; `null` where the model cannot be used.
-    sources: Option<Sources>,
+    sources: Option<LimitSources>,
     /// How its tokens are estimated before its provider counts them.
     tokenizer: Tokenizer,
     pub(super) notes: Vec<String>,
@@ -182,12 +182,12 @@ fn use_name(pointer: &str, place: usize) -> String {
 }
 
 /// Returns who said window, limit of a reply and price.
-fn said_by(sources: Sources) -> String {
+fn said_by(sources: LimitSources) -> String {
     let all = [sources.context_window, sources.max_output_tokens, sources.price];
     if all.iter().all(|source| *source == sources.context_window) {
         return sources.context_window.as_str().to_owned();
     }
-    all.map(Source::as_str).join(", ")
+    all.map(LimitSource::as_str).join(", ")
 }
 
 fn cells(row: &ModelRow) -> [String; 11] {

@@ -12,7 +12,7 @@ use crate::cli::output::Output;
 use crate::cli::{Context, ExitStatus};
 use crate::run::error::RunError;
 use locum_files::fields::nearest;
-use locum_files::yaml::Document;
+use locum_files::yaml::YamlDocument;
 use locum_modes::edit::Change;
 use locum_modes::{Mode, ModeSet, schema};
 
@@ -170,7 +170,7 @@ fn fields(args: &FieldArgs) -> Result<Vec<(String, Option<Value>)>, RunError> {
         let (key, value) =
             set.split_once('=').ok_or_else(|| wrong(format!("`{set}` has no `=`")))?;
         known(key)?;
-        let read = Document::parse(value);
+        let read = YamlDocument::parse(value);
         if let Some(mistake) = read.mistakes.first() {
             return Err(wrong(format!(
                 "the value of `{key}` is not valid YAML: {}",

@@ -19,7 +19,7 @@ use locum_models::accounting::estimate_tools;
 use locum_models::resolve::{self, ModelFacts};
 use locum_models::tokens::Tokenizer;
 use locum_modes::access::Purpose;
-use locum_modes::prompts::Standing;
+use locum_modes::prompts::RepositoryInstructions;
 use locum_modes::{Mode, ModeSet};
 use locum_policy::intent::Facts;
 
@@ -78,7 +78,7 @@ pub fn show(
         purpose: Purpose::Work,
         may_delegate: policy.settings().modes.delegation.from.contains(&mode.slug),
         included: &[],
-        standing: &Standing {
+        standing: &RepositoryInstructions {
             rules: place.source().rules(slice::from_ref(&mode.slug))?,
             skills: place.source().skills(slice::from_ref(&mode.slug))?,
             language: values.language,

@@ -20,7 +20,7 @@ use locum_agent::session::event::Event;
 use locum_agent::session::journal::Journal;
 use locum_files::diagnostic::Diagnostic;
 use locum_policy::Policy;
-use locum_policy::import::{Source, import_all};
+use locum_policy::import::{ImportSource, import_all};
 use locum_policy::lint::risks::{AcceptedRisk, accepted_risks};
 use locum_policy::lint::warning::Warning;
 use locum_policy::lint::{self, idle};
@@ -197,8 +197,8 @@ fn imported(
         .iter()
         .map(|path| given(context, path, "FILE"))
         .collect::<Result<Vec<_>, _>>()?;
-    let sources: Vec<Source<'_>> =
-        files.iter().map(|file| Source { origin: &file.origin, text: &file.text }).collect();
+    let sources: Vec<ImportSource<'_>> =
+        files.iter().map(|file| ImportSource { origin: &file.origin, text: &file.text }).collect();
     let imported = import_all(args.from.into(), &sources)?;
     if args.json {
         output.json(&ImportedRow { policy: &imported.policy, notes: &imported.notes });

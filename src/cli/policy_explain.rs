@@ -23,7 +23,7 @@ use locum_policy::intent::Facts;
 use locum_policy::lint::explain::Explanation;
 use locum_policy::lint::nearest::Nearest;
 use locum_policy::lint::risks::accepted_risks;
-use locum_policy::question::{Question, Unread};
+use locum_policy::question::{PolicyQuery, QueryError};
 use locum_policy::verdict::Decision;
 use locum_sandbox::level::Level;
 
@@ -112,8 +112,8 @@ fn explainer(args: &PolicyExplainArgs, context: &Context) -> Result<Explainer, R
     }
 }
 
-fn answer(text: &str, explainer: &Explainer) -> Result<(Question, Answer), Unread> {
-    let question = Question::parse(text)?;
+fn answer(text: &str, explainer: &Explainer) -> Result<(PolicyQuery, Answer), QueryError> {
+    let question = PolicyQuery::parse(text)?;
     let answer = explainer.answer(&question)?;
     Ok((question, answer))
 }
@@ -136,11 +136,10 @@ fn answer_lines(
         number += 1;
         let text = match line {
             Line::TooLong => {
-                Err(Unread::from(format!("the line is longer than {LINE_LIMIT_BYTES} bytes")))
+                Err(QueryError::from(format!("the line is longer than {LINE_LIMIT_BYTES} bytes")))
             }
-            Line::Whole | Line::None => {
-                std::str::from_utf8(&buffer).map_err(|_| Unread::from("the line is not UTF-8 text"))
-            }
+            Line::Whole | Line::None => std::str::from_utf8(&buffer)
+                .map_err(|_| QueryError::from("the line is not UTF-8 text")),
         };
         let text = text.map(|text| {
             if number == 1 { text.trim_start_matches('\u{feff}').trim() } else { text.trim() }

@@ -18,7 +18,7 @@ use crate::run::error::{RunError, diagnostic};
 use crate::run::explain::Explainer;
 use locum_agent::report::figures;
 use locum_agent::report::markdown::visible;
-use locum_policy::cases::{CASES_FILE, Case, read_cases};
+use locum_policy::cases::{CASES_FILE, PolicyCase, read_cases};
 use locum_policy::example::Example;
 use locum_policy::intent::Facts;
 use locum_policy::verdict::{Decision, Verdict};
@@ -112,7 +112,7 @@ fn of_example(policy: &Policy, example: &Example) -> Result<Row, RunError> {
         .try_example(example)
         .map_err(|what| RunError::usage(format!("{}:{}", policy.origin(), example.place), what))?;
     let verdict = tried.verdict.unwrap_or_else(|| no_path(&example.text));
-    let case = Case {
+    let case = PolicyCase {
         place: example.place,
         name: None,
         expected: example.expected,
@@ -160,7 +160,7 @@ fn no_path(text: &str) -> Verdict {
     Verdict::denied(text.to_owned(), "it is not a path inside the repository".to_owned())
 }
 
-fn row(file: &str, case: &Case, verdict: Verdict) -> Row {
+fn row(file: &str, case: &PolicyCase, verdict: Verdict) -> Row {
     let rule = verdict.rule();
     Row {
         file: file.to_owned(),

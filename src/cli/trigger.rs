@@ -15,23 +15,23 @@ use crate::cli::{Context, ExitStatus};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::request::{
-    Asked, Check, Examination, JobFacts, Notice, Refused, Request, RequestFacts, RequestedAction,
-    examine,
+    CheckAuthority, JobFacts, RefusalNotice, Request, RequestCheck, RequestFacts, RequestRefusal,
+    RequestedAction, TriggerExamination, examine,
 };
 use crate::run::trusted::POLICY_FILE;
 use crate::run::user::named_file;
 use locum_agent::report::markdown::visible;
 use locum_base::clock::Clock;
 use locum_forge::event::{self, EventError, Trigger};
-use locum_forge::{Permission, PullRequest};
+use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::Policy;
 
 /// Who might be behind an event, as the forge would answer.
-const STANDINGS: [(&str, Permission, bool); 4] = [
-    ("maintainer", Permission::Write, false),
-    ("collaborator", Permission::Triage, false),
-    ("contributor", Permission::Read, true),
-    ("stranger", Permission::None, false),
+const STANDINGS: [(&str, ForgePermission, bool); 4] = [
+    ("maintainer", ForgePermission::Write, false),
+    ("collaborator", ForgePermission::Triage, false),
+    ("contributor", ForgePermission::Read, true),
+    ("stranger", ForgePermission::None, false),
 ];
 
 /// Rules that say that nothing was asked of locum at all.
@@ -80,7 +80,7 @@ fn explain(
     };
     let known = known(args, context)?;
     let asked = standings(args);
-    let examined: Vec<(&str, Examination)> = asked
+    let examined: Vec<(&str, TriggerExamination)> = asked
         .iter()
         .map(|(name, permission, contributed)| {
             (*name, examined(&trigger, &known, (*permission, *contributed), args))
@@ -150,19 +150,19 @@ fn known(args: &TriggerExplainArgs, context: &Context) -> Result<Known, RunError
 }
 
 /// Returns the standings to look at: the one given, or all.
-fn standings(args: &TriggerExplainArgs) -> Vec<(&'static str, Permission, bool)> {
+fn standings(args: &TriggerExplainArgs) -> Vec<(&'static str, ForgePermission, bool)> {
     let of_tier = |tier: TierWord| match tier {
         TierWord::Maintainer | TierWord::Bot | TierWord::Schedule => {
-            ("maintainer", Permission::Write, false)
+            ("maintainer", ForgePermission::Write, false)
         }
-        TierWord::Collaborator => ("collaborator", Permission::Triage, false),
-        TierWord::Contributor => ("contributor", Permission::Read, true),
-        TierWord::Stranger => ("stranger", Permission::None, false),
+        TierWord::Collaborator => ("collaborator", ForgePermission::Triage, false),
+        TierWord::Contributor => ("contributor", ForgePermission::Read, true),
+        TierWord::Stranger => ("stranger", ForgePermission::None, false),
     };
     match (args.tier, args.permission) {
         (Some(tier), _) => vec![of_tier(tier)],
         (None, Some(word)) => {
-            let permission = Permission::from(word);
+            let permission = ForgePermission::from(word);
             vec![(permission.as_str(), permission, false)]
         }
         (None, None) => STANDINGS.to_vec(),
@@ -172,9 +172,9 @@ fn standings(args: &TriggerExplainArgs) -> Vec<(&'static str, Permission, bool)>
 fn examined(
     trigger: &Trigger,
     known: &Known,
-    (permission, contributed): (Permission, bool),
+    (permission, contributed): (ForgePermission, bool),
     args: &TriggerExplainArgs,
-) -> Examination {
+) -> TriggerExamination {
     let mut trigger = trigger.clone();
     if contributed {
         trigger.actor.association = "CONTRIBUTOR".to_owned();
@@ -217,8 +217,8 @@ fn examined(
 fn as_text(
     trigger: &Trigger,
     known: &Known,
-    examined: &[(&str, Examination)],
-    shown: &Examination,
+    examined: &[(&str, TriggerExamination)],
+    shown: &TriggerExamination,
 ) -> Vec<String> {
     let by = if trigger.actor.login.is_empty() {
         String::new()
@@ -233,18 +233,19 @@ fn as_text(
         )
     });
     let mut lines = vec![format!("event  {:?}{by}{on}", trigger.kind)];
-    for Check { claim, asked, refused } in &shown.checks {
-        let told = if *asked == Asked::Forge { " (asked of the forge at run time)" } else { "" };
+    for RequestCheck { claim, asked, refused } in &shown.checks {
+        let told =
+            if *asked == CheckAuthority::Forge { " (asked of the forge at run time)" } else { "" };
         lines.push(match refused {
             None => format!("pass   {claim}{told}"),
             Some(refused) => format!(
                 "FAIL   {claim}{told}\n       {refused}{}",
-                if refused.notice == Notice::Posted { "; posted on the thread" } else { "" }
+                if refused.notice == RefusalNotice::Posted { "; posted on the thread" } else { "" }
             ),
         });
     }
     if examined.len() > 1 {
-        let one = |(name, one): &(&str, Examination)| match &one.request {
+        let one = |(name, one): &(&str, TriggerExamination)| match &one.request {
             Ok(_) => format!("{name}: runs"),
             Err(refused) => format!("{name}: no ({})", refused.rule),
         };
@@ -308,19 +309,19 @@ fn first_line(text: &str) -> String {
 fn as_json(
     trigger: &Trigger,
     known: &Known,
-    examined: &[(&str, Examination)],
-    shown: &Examination,
+    examined: &[(&str, TriggerExamination)],
+    shown: &TriggerExamination,
 ) -> Value {
-    let refusal = |refused: &Refused| {
-        let told = refused.notice == Notice::Posted;
+    let refusal = |refused: &RequestRefusal| {
+        let told = refused.notice == RefusalNotice::Posted;
         json!({ "rule": refused.rule, "why": refused.why, "told": told })
     };
-    let asked = |asked: Asked| match asked {
-        Asked::Event => "event",
-        Asked::Policy => "policy",
-        Asked::Forge => "forge",
+    let asked = |asked: CheckAuthority| match asked {
+        CheckAuthority::Event => "event",
+        CheckAuthority::Policy => "policy",
+        CheckAuthority::Forge => "forge",
     };
-    let check = |check: &Check| json!({ "check": check.claim, "asked": asked(check.asked), "pass": check.refused.is_none(), "refused": check.refused.as_ref().map(refusal) });
+    let check = |check: &RequestCheck| json!({ "check": check.claim, "asked": asked(check.asked), "pass": check.refused.is_none(), "refused": check.refused.as_ref().map(refusal) });
     let tiers: serde_json::Map<String, Value> = examined
         .iter()
         .map(|(name, one)| ((*name).to_owned(), json!(one.request.as_ref().err().map(refusal))))
@@ -340,7 +341,7 @@ fn as_json(
     })
 }
 
-impl From<PermissionWord> for Permission {
+impl From<PermissionWord> for ForgePermission {
     fn from(word: PermissionWord) -> Self {
         match word {
             PermissionWord::Admin => Self::Admin,

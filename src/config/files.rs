@@ -12,7 +12,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use locum_files::yaml::Place;
+use locum_files::yaml::Position;
 
 /// Largest file read, in bytes; GitHub's payloads have at most 25 MiB.
 pub const FILE_LIMIT_BYTES: u64 = 26 * 1024 * 1024;
@@ -31,7 +31,7 @@ pub enum FileFault {
     TooMany(usize),
     /// It holds bytes that are not UTF-8; the first of them is here.
     #[error("{0}: is not UTF-8 text")]
-    NotText(Place),
+    NotText(Position),
     /// The operating system said no.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -60,7 +60,7 @@ pub fn read(path: &Path) -> Result<Option<String>, FileFault> {
     }
     String::from_utf8(bytes).map(Some).map_err(|error| {
         let good = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
-        FileFault::NotText(Place::behind(&String::from_utf8_lossy(good)))
+        FileFault::NotText(Position::behind(&String::from_utf8_lossy(good)))
     })
 }
 
@@ -145,7 +145,7 @@ pub fn below(folder: &Path, limit: usize) -> Result<Vec<String>, FileFault> {
 #[cfg(test)]
 mod tests {
     use super::{FileFault, read};
-    use locum_files::yaml::Place;
+    use locum_files::yaml::Position;
 
     #[test]
     fn reads_regular_text_and_nothing_else() {
@@ -156,7 +156,7 @@ mod tests {
         std::fs::write(&file, "mode: code").unwrap();
         assert_eq!(read(&file).unwrap().as_deref(), Some("mode: code"));
         std::fs::write(&file, b"a: \xc3\xbc\nb: \xff").unwrap();
-        assert!(matches!(read(&file), Err(FileFault::NotText(Place { line: 2, column: 4 }))));
+        assert!(matches!(read(&file), Err(FileFault::NotText(Position { line: 2, column: 4 }))));
         assert!(matches!(read(folder.path()), Err(FileFault::NotAFile)));
         assert!(matches!(read(std::path::Path::new("/dev/zero")), Err(FileFault::NotAFile)));
     }

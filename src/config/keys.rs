@@ -3,17 +3,17 @@
 //!
 //! One table; reading, checking, showing and the documentation follow it.
 
-use crate::config::kind::Kind;
+use crate::config::kind::SettingKind;
 
 /// One setting.
 #[derive(Clone, Copy, Debug)]
-pub struct Key {
+pub struct SettingKey {
     /// Its dotted path; `*` stands for a name that the user chooses.
     pub path: &'static str,
     /// What it takes.
-    pub kind: Kind,
+    pub kind: SettingKind,
     /// Who may set it.
-    pub scope: Scope,
+    pub scope: SettingScope,
     /// Variables that set it besides `LOCUM_{KEY}`, the weaker first: those of the Action's inputs
     /// and of Actions itself.
     pub variables: &'static [&'static str],
@@ -23,7 +23,7 @@ pub struct Key {
 
 /// Who may set a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum SettingScope {
     /// Everyone.
     Everyone,
     /// Everyone but the repository: it decides where keys, tokens or records go.
@@ -32,48 +32,61 @@ pub enum Scope {
     OneRun,
 }
 
-const SMALL: Kind = Kind::Count { most: u32::MAX as u64 };
-const USD: Kind = Kind::Number { least: 0.0, most: 1_000_000.0 };
+const SMALL: SettingKind = SettingKind::Count { most: u32::MAX as u64 };
+const USD: SettingKind = SettingKind::Number { least: 0.0, most: 1_000_000.0 };
 
-const PROVIDER: Kind =
-    Kind::Word(&["openai", "openai-responses", "anthropic", "gemini", "scripted"]);
-const EFFORT: Kind = Kind::Word(&["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
+const PROVIDER: SettingKind =
+    SettingKind::Word(&["openai", "openai-responses", "anthropic", "gemini", "scripted"]);
+const EFFORT: SettingKind =
+    SettingKind::Word(&["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
 
 /// Every setting, in the order they are shown.
-pub const KEYS: &[Key] = &[
-    key("mode", Kind::Text, "mode of a run that names none").also(&["INPUT_MODE"]),
+pub const KEYS: &[SettingKey] = &[
+    key("mode", SettingKind::Text, "mode of a run that names none").also(&["INPUT_MODE"]),
     key(
         "mode_files",
-        Kind::Word(&["strict", "lenient"]),
+        SettingKind::Word(&["strict", "lenient"]),
         "whether one broken mode rejects its whole file",
     ),
-    key("language", Kind::Text, "language of results and questions: `German`"),
-    key("model", Kind::Text, "profile or model of the root task")
-        .only(Scope::OneRun)
+    key("language", SettingKind::Text, "language of results and questions: `German`"),
+    key("model", SettingKind::Text, "profile or model of the root task")
+        .only(SettingScope::OneRun)
         .also(&["INPUT_MODEL"]),
-    key("models.pointers.main", Kind::Names, "profile of the root task; more to stand in for it"),
-    key("models.pointers.task", Kind::Names, "profile of sub-tasks; more to stand in for it"),
-    key("models.pointers.reasoning", Kind::Names, "profile of modes that ask for `reasoning`"),
-    key("models.pointers.quick", Kind::Names, "profile of modes that ask for `quick`"),
-    key("models.pointers.condense", Kind::Names, "profile that sums up long conversations"),
-    key("models.pointers.image", Kind::Names, "image model of `generate_image`"),
+    key(
+        "models.pointers.main",
+        SettingKind::Names,
+        "profile of the root task; more to stand in for it",
+    ),
+    key(
+        "models.pointers.task",
+        SettingKind::Names,
+        "profile of sub-tasks; more to stand in for it",
+    ),
+    key(
+        "models.pointers.reasoning",
+        SettingKind::Names,
+        "profile of modes that ask for `reasoning`",
+    ),
+    key("models.pointers.quick", SettingKind::Names, "profile of modes that ask for `quick`"),
+    key("models.pointers.condense", SettingKind::Names, "profile that sums up long conversations"),
+    key("models.pointers.image", SettingKind::Names, "image model of `generate_image`"),
     key("models.profiles.*.provider", PROVIDER, "whose protocol it speaks"),
-    key("models.profiles.*.model", Kind::Text, "the model's name at the provider"),
-    key("models.profiles.*.base_url", Kind::Text, "where the provider's API starts"),
-    key("models.profiles.*.api_key_env", Kind::Text, "variable that holds the key"),
+    key("models.profiles.*.model", SettingKind::Text, "the model's name at the provider"),
+    key("models.profiles.*.base_url", SettingKind::Text, "where the provider's API starts"),
+    key("models.profiles.*.api_key_env", SettingKind::Text, "variable that holds the key"),
     key("models.profiles.*.max_output_tokens", SMALL, "most tokens of one reply"),
     key("models.profiles.*.context_window", SMALL, "tokens of one request"),
     key(
         "models.profiles.*.temperature",
-        Kind::Number { least: 0.0, most: 2.0 },
+        SettingKind::Number { least: 0.0, most: 2.0 },
         "sampling temperature",
     ),
     key("models.profiles.*.reasoning_effort", EFFORT, "how hard the model thinks"),
-    key("models.profiles.*.headers.*", Kind::Hidden, "extra request header")
-        .only(Scope::NotRepository),
+    key("models.profiles.*.headers.*", SettingKind::Hidden, "extra request header")
+        .only(SettingScope::NotRepository),
     key(
         "models.profiles.*.idle_timeout_s",
-        Kind::Count { most: 3600 },
+        SettingKind::Count { most: 3600 },
         "longest silence in a reply, in seconds",
     ),
     key("models.profiles.*.price.input", USD, "US dollars per million input tokens"),
@@ -88,37 +101,49 @@ pub const KEYS: &[Key] = &[
         USD,
         "US dollars per million tokens written to the cache",
     ),
-    key("models.profiles.*.images", Kind::Flag, "whether the model sees images"),
+    key("models.profiles.*.images", SettingKind::Flag, "whether the model sees images"),
     key(
         "models.profiles.*.included_tools",
-        Kind::Words(&["apply_patch"]),
+        SettingKind::Words(&["apply_patch"]),
         "opt-in tools the model is offered",
     ),
-    key("models.profiles.*.tool_protocol", Kind::Word(&["native", "xml"]), "how it calls tools"),
+    key(
+        "models.profiles.*.tool_protocol",
+        SettingKind::Word(&["native", "xml"]),
+        "how it calls tools",
+    ),
     key(
         "models.profiles.*.tokenizer",
-        Kind::Word(&["bytes", "o200k"]),
+        SettingKind::Word(&["bytes", "o200k"]),
         "how its tokens are estimated",
     ),
-    key("mcp.*.type", Kind::Word(&["stdio", "streamable-http"]), "how the server is spoken to"),
-    key("mcp.*.command", Kind::Text, "the program that is the server"),
-    key("mcp.*.args", Kind::Texts, "its arguments"),
+    key(
+        "mcp.*.type",
+        SettingKind::Word(&["stdio", "streamable-http"]),
+        "how the server is spoken to",
+    ),
+    key("mcp.*.command", SettingKind::Text, "the program that is the server"),
+    key("mcp.*.args", SettingKind::Texts, "its arguments"),
     key(
         "mcp.*.env.*",
-        Kind::Hidden,
+        SettingKind::Hidden,
         "variable it gets; `${NAME}` where the policy's `mcp.env` lists it",
     ),
-    key("mcp.*.cwd", Kind::Text, "folder of the checkout it runs in"),
-    key("mcp.*.url", Kind::Text, "where the server is reached"),
-    key("mcp.*.headers.*", Kind::Hidden, "header of every request to it"),
-    key("mcp.*.disabled", Kind::Flag, "whether the server is left alone"),
-    key("mcp.*.timeout", Kind::Count { most: 3600 }, "longest wait for an answer, in seconds"),
-    key("mcp.*.disabled_tools", Kind::Names, "tools of the server that no mode is offered"),
-    key("policy", Kind::Text, "the policy's path in the repository").also(&["INPUT_POLICY"]),
+    key("mcp.*.cwd", SettingKind::Text, "folder of the checkout it runs in"),
+    key("mcp.*.url", SettingKind::Text, "where the server is reached"),
+    key("mcp.*.headers.*", SettingKind::Hidden, "header of every request to it"),
+    key("mcp.*.disabled", SettingKind::Flag, "whether the server is left alone"),
+    key(
+        "mcp.*.timeout",
+        SettingKind::Count { most: 3600 },
+        "longest wait for an answer, in seconds",
+    ),
+    key("mcp.*.disabled_tools", SettingKind::Names, "tools of the server that no mode is offered"),
+    key("policy", SettingKind::Text, "the policy's path in the repository").also(&["INPUT_POLICY"]),
     key("budget.turns", SMALL, "most model replies; tightens the policy")
         .also(&["INPUT_MAX_TURNS"]),
     key("budget.tool_calls", SMALL, "most tool calls; tightens the policy"),
-    key("budget.tokens", Kind::Count { most: u64::MAX }, "most tokens; tightens the policy")
+    key("budget.tokens", SettingKind::Count { most: u64::MAX }, "most tokens; tightens the policy")
         .also(&["INPUT_MAX_TOKENS"]),
     key("budget.cost_usd", USD, "most US dollars; tightens the policy")
         .also(&["INPUT_MAX_COST_USD"]),
@@ -126,11 +151,11 @@ pub const KEYS: &[Key] = &[
         .also(&["INPUT_TIMEOUT_MINUTES"]),
     key("budget.files", SMALL, "most changed files; tightens the policy"),
     key("budget.diff_lines", SMALL, "most changed lines; tightens the policy"),
-    key("publish", Kind::Word(&["none", "local", "forge"]), "where results go")
+    key("publish", SettingKind::Word(&["none", "local", "forge"]), "where results go")
         .also(&["INPUT_PUBLISH"]),
     key(
         "fail_on",
-        Kind::Words(&[
+        SettingKind::Words(&[
             "needs-input",
             "on-hold",
             "refused",
@@ -143,26 +168,34 @@ pub const KEYS: &[Key] = &[
         "outcomes that make the Action's step red",
     )
     .also(&["INPUT_FAIL_ON"]),
-    key("forge.api_url", Kind::Text, "where the forge's API starts")
-        .only(Scope::NotRepository)
+    key("forge.api_url", SettingKind::Text, "where the forge's API starts")
+        .only(SettingScope::NotRepository)
         .also(&["GITHUB_API_URL"]),
-    key("forge.token_env", Kind::Text, "variable that holds the forge's token")
-        .only(Scope::NotRepository),
-    key("telemetry.traces", Kind::Flag, "sends a trace of the run to a collector"),
-    key("telemetry.content", Kind::Flag, "includes texts of users, models and tools in the trace")
-        .only(Scope::NotRepository),
-    key("state_dir", Kind::Text, "folder for everything kept between runs")
-        .only(Scope::NotRepository),
-    key("session_dir", Kind::Text, "folder for sessions; `sessions` below `state_dir` when absent")
-        .only(Scope::NotRepository),
+    key("forge.token_env", SettingKind::Text, "variable that holds the forge's token")
+        .only(SettingScope::NotRepository),
+    key("telemetry.traces", SettingKind::Flag, "sends a trace of the run to a collector"),
+    key(
+        "telemetry.content",
+        SettingKind::Flag,
+        "includes texts of users, models and tools in the trace",
+    )
+    .only(SettingScope::NotRepository),
+    key("state_dir", SettingKind::Text, "folder for everything kept between runs")
+        .only(SettingScope::NotRepository),
+    key(
+        "session_dir",
+        SettingKind::Text,
+        "folder for sessions; `sessions` below `state_dir` when absent",
+    )
+    .only(SettingScope::NotRepository),
 ];
 
-const fn key(path: &'static str, kind: Kind, meaning: &'static str) -> Key {
-    Key { path, kind, scope: Scope::Everyone, variables: &[], meaning }
+const fn key(path: &'static str, kind: SettingKind, meaning: &'static str) -> SettingKey {
+    SettingKey { path, kind, scope: SettingScope::Everyone, variables: &[], meaning }
 }
 
-impl Key {
-    const fn only(self, scope: Scope) -> Self {
+impl SettingKey {
+    const fn only(self, scope: SettingScope) -> Self {
         Self { scope, ..self }
     }
 
@@ -181,7 +214,7 @@ impl Key {
 
 /// Finds the setting with this dotted path.
 #[must_use]
-pub fn find(path: &str) -> Option<&'static Key> {
+pub fn find(path: &str) -> Option<&'static SettingKey> {
     let depth = path.split('.').count();
     KEYS.iter().find(|key| key.path.split('.').count() == depth && key.is_at_or_below(path))
 }

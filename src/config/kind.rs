@@ -1,15 +1,16 @@
-//! `Kind`: what a setting takes, read from a file, a variable or a flag alike, and as JSON Schema.
+//! `SettingKind`: what a setting takes, read from a file, a variable or a flag alike, and as JSON
+//! Schema.
 
 use figment::value::Value as Found;
 use serde_json::json;
 
-use locum_files::fields::Mistakes;
-use locum_files::shape::{Count, Flag, Many, Number, Shape, Word};
-use locum_files::yaml::{Node, Place, Value};
+use locum_files::fields::Diagnostics;
+use locum_files::shape::{Boolean, NumberWithin, OneOf, OneOrMany, Shape, WholeNumber};
+use locum_files::yaml::{Position, YamlNode, YamlValue};
 
 /// What a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum SettingKind {
     /// Text that is not empty.
     Text,
     /// One text or several, none of them empty.
@@ -38,9 +39,9 @@ pub enum Kind {
     Texts,
 }
 
-impl Kind {
+impl SettingKind {
     /// Reads a value out of a file; `name` is how the setting is called in a mistake.
-    pub fn read(self, node: &Node, name: &str, mistakes: &mut Mistakes) -> Option<Found> {
+    pub fn read(self, node: &YamlNode, name: &str, mistakes: &mut Diagnostics) -> Option<Found> {
         let before = mistakes.0.len();
         let found = match self {
             Self::Text | Self::Hidden => {
@@ -60,15 +61,15 @@ impl Kind {
                 Found::from(texts.collect::<Vec<String>>())
             }
             Self::Count { most } => {
-                Found::from(Count { least: 1, most }.read(node, name, mistakes)?)
+                Found::from(WholeNumber { least: 1, most }.read(node, name, mistakes)?)
             }
             Self::Number { least, most } => {
-                Found::from(Number { least, most }.read(node, name, mistakes)?)
+                Found::from(NumberWithin { least, most }.read(node, name, mistakes)?)
             }
-            Self::Flag => Found::from(Flag.read(node, name, mistakes)?),
-            Self::Word(words) => Found::from(Word(&pairs(words)).read(node, name, mistakes)?),
+            Self::Flag => Found::from(Boolean.read(node, name, mistakes)?),
+            Self::Word(words) => Found::from(OneOf(&pairs(words)).read(node, name, mistakes)?),
             Self::Words(words) => {
-                Found::from(Many(Word(&pairs(words))).read(node, name, mistakes)?)
+                Found::from(OneOrMany(OneOf(&pairs(words))).read(node, name, mistakes)?)
             }
         };
         (mistakes.0.len() == before).then_some(found)
@@ -87,35 +88,35 @@ impl Kind {
                 let text = json!({ "type": "string" });
                 json!({ "anyOf": [text, { "type": "array", "items": text }] })
             }
-            Self::Count { most } => Count { least: 1, most }.schema(),
-            Self::Number { least, most } => Number { least, most }.schema(),
-            Self::Flag => Flag.schema(),
-            Self::Word(words) => Word(&pairs(words)).schema(),
-            Self::Words(words) => Many(Word(&pairs(words))).schema(),
+            Self::Count { most } => WholeNumber { least: 1, most }.schema(),
+            Self::Number { least, most } => NumberWithin { least, most }.schema(),
+            Self::Flag => Boolean.schema(),
+            Self::Word(words) => OneOf(&pairs(words)).schema(),
+            Self::Words(words) => OneOrMany(OneOf(&pairs(words))).schema(),
         }
     }
 
     /// Brings the text of a variable or flag to the form a file has: lists are separated by commas.
     #[must_use]
-    pub fn node(self, text: &str) -> Node {
+    pub fn node(self, text: &str) -> YamlNode {
         let text = text.trim();
         let value = match self {
-            Self::Flag if matches!(text, "true" | "false") => Value::Bool(text == "true"),
+            Self::Flag if matches!(text, "true" | "false") => YamlValue::Bool(text == "true"),
             Self::Count { .. } | Self::Number { .. } if text.parse::<f64>().is_ok() => {
-                Value::Number(text.to_owned())
+                YamlValue::Number(text.to_owned())
             }
             Self::Names | Self::Words(_) | Self::Texts => {
                 let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
-                Value::List(words.map(|word| Self::Text.node(word)).collect())
+                YamlValue::List(words.map(|word| Self::Text.node(word)).collect())
             }
             Self::Text
             | Self::Hidden
             | Self::Flag
             | Self::Word(_)
             | Self::Count { .. }
-            | Self::Number { .. } => Value::Text(text.to_owned()),
+            | Self::Number { .. } => YamlValue::Text(text.to_owned()),
         };
-        Node { place: Place::default(), value }
+        YamlNode { place: Position::default(), value }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::config::keys::{self, Scope};
+use crate::config::keys::{self, SettingScope};
 use locum_files::shape::with;
 
 /// What groups of settings are for; settings themselves say it in their table.
@@ -33,7 +33,7 @@ fn group(path: &str) -> Option<Json> {
     for name in keys::below(path) {
         let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
         let below = match keys::find(&path) {
-            Some(key) if key.scope != Scope::Everyone => None,
+            Some(key) if key.scope != SettingScope::Everyone => None,
             Some(key) => Some(with(key.kind.schema(), "description", json!(key.meaning))),
             None => {
                 group(&path).map(|schema| match GROUPS.iter().find(|(group, _)| *group == path) {

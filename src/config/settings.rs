@@ -1,7 +1,7 @@
 //! `Settings`: every setting of a run, typed, each value with where it came from.
 //!
-//! In: what `load` merged. Out: values for the floors that use them, and rows for `config show`. It reads
-//! nothing.
+//! In: what `load` merged. Out: values for the floors that use them, and rows for `config show`. It
+//! reads nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::config::keys;
-use crate::config::kind::Kind;
-use crate::config::source::{ConfigError, Layer, Source};
+use crate::config::kind::SettingKind;
+use crate::config::source::{ConfigError, Layer, SettingSource};
 use locum_agent::session::outcome::OutcomeWord;
 use locum_agent::tools::mcp::definition::ServerSpec;
 use locum_models::profile::ModelSettings;
@@ -24,7 +24,7 @@ const HIDDEN: &str = "***";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// The values.
-    pub values: Values,
+    pub values: SettingValues,
     /// Every value that is set, by its dotted key, as text, with where it came from.
     pub set: BTreeMap<String, SetValue>,
 }
@@ -35,13 +35,13 @@ pub struct SetValue {
     /// The value, as a program reads it.
     pub value: serde_json::Value,
     /// Where it came from.
-    pub source: Source,
+    pub source: SettingSource,
 }
 
 /// The values of all settings.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Values {
+pub struct SettingValues {
     /// Mode of a run that names none.
     pub mode: Option<String>,
     /// What becomes of a mode file with a mistake in one of its modes.
@@ -153,7 +153,7 @@ impl BudgetLimits {
 impl Settings {
     /// Returns where a setting's value came from; `None` when it is not set.
     #[must_use]
-    pub fn source(&self, key: &str) -> Option<&Source> {
+    pub fn source(&self, key: &str) -> Option<&SettingSource> {
         self.set.get(key).map(|set| &set.source)
     }
 
@@ -193,7 +193,7 @@ impl Settings {
     /// Returns a row for every setting: those that are set, and those that could be, in the table's
     /// order.
     #[must_use]
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<SettingRow> {
         let mut rows = Vec::new();
         for key in keys::KEYS {
             let found = self
@@ -201,14 +201,14 @@ impl Settings {
                 .iter()
                 .filter(|(path, _)| keys::find(path).is_some_and(|other| other.path == key.path));
             let before = rows.len();
-            rows.extend(found.map(|(path, set)| Row {
+            rows.extend(found.map(|(path, set)| SettingRow {
                 key: path.clone(),
                 value: shown(key.kind, &set.value),
                 source: Some(set.source.clone()),
                 meaning: key.meaning,
             }));
             if rows.len() == before && !key.path.contains('*') {
-                rows.push(Row {
+                rows.push(SettingRow {
                     key: key.path.to_owned(),
                     value: serde_json::Value::Null,
                     source: None,
@@ -222,21 +222,21 @@ impl Settings {
 
 /// One setting as `config show` prints it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct SettingRow {
     /// Its dotted key.
     pub key: String,
     /// Its value, `***` where it may be secret, `null` where it is not set.
     pub value: serde_json::Value,
     /// Where it came from; `None` when it is not set.
-    pub source: Option<Source>,
+    pub source: Option<SettingSource>,
     /// What it is for.
     pub meaning: &'static str,
 }
 
-fn shown(kind: Kind, value: &serde_json::Value) -> serde_json::Value {
+fn shown(kind: SettingKind, value: &serde_json::Value) -> serde_json::Value {
     let holds_userinfo =
         value.as_str().is_some_and(|text| text.contains("://") && text.contains('@'));
-    if matches!(kind, Kind::Hidden) || holds_userinfo {
+    if matches!(kind, SettingKind::Hidden) || holds_userinfo {
         serde_json::Value::from(HIDDEN)
     } else {
         value.clone()

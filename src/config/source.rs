@@ -1,5 +1,5 @@
-//! `Source`: where a setting's value came from; `ConfigErrors`: every mistake in files, variables
-//! and flags, each with its place.
+//! `SettingSource`: where a setting's value came from; `ConfigErrors`: every mistake in files,
+//! variables and flags, each with its place.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use locum_files::excerpt::Excerpt;
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Source {
+pub struct SettingSource {
     /// Which layer.
     pub layer: Layer,
     /// `file:line`, the variable or the flag; empty for built-in values.
@@ -52,7 +52,7 @@ impl Layer {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for SettingSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.place.is_empty() {
             formatter.write_str(self.layer.as_str())

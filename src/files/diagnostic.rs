@@ -6,7 +6,7 @@
 use std::fmt;
 
 use crate::excerpt::Excerpt;
-use crate::yaml::Place;
+use crate::yaml::Position;
 
 /// One mistake in what somebody wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Diagnostic {
     /// a text without a name.
     pub origin: String,
     /// Line and column in the file; line 0 means all of it.
-    pub place: Place,
+    pub place: Position,
     /// Where in the file's data, such as `customModes.0.groups`; empty where that adds nothing.
     pub path: String,
     /// What is wrong: a lowercase fragment without a full stop.
@@ -29,7 +29,7 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// Returns a mistake at a place of a text whose name the caller knows.
     #[must_use]
-    pub fn new(place: Place, message: impl Into<String>) -> Self {
+    pub fn new(place: Position, message: impl Into<String>) -> Self {
         Self { place, message: message.into(), ..Self::default() }
     }
 
@@ -81,12 +81,12 @@ impl fmt::Display for Diagnostic {
 mod tests {
     use super::Diagnostic;
     use crate::excerpt::Excerpt;
-    use crate::yaml::Place;
+    use crate::yaml::Position;
     use pretty_assertions::assert_eq;
 
     #[test]
     fn shows_the_place_the_line_and_the_hint_where_there_are_any() {
-        let place = Place { line: 2, column: 3 };
+        let place = Position { line: 2, column: 3 };
         let mistake = Diagnostic::new(place, "unknown key `alow`").in_file("policy.yml");
         assert_eq!(mistake.to_string(), "policy.yml:2:3: unknown key `alow`");
         let shown = Diagnostic {
@@ -97,7 +97,7 @@ mod tests {
         let expected = "policy.yml:2:3: `rules.0`: unknown key `alow`\n  2 | - alow: x\n    |   \
                         ^^^^\nhint: did you mean `allow`?";
         assert_eq!(shown.to_string(), expected);
-        let whole = Diagnostic::new(Place::default(), "the file is empty");
+        let whole = Diagnostic::new(Position::default(), "the file is empty");
         assert_eq!(whole.to_string(), "the file is empty");
         assert_eq!(whole.in_file("a.yml").to_string(), "a.yml: the file is empty");
     }

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use crate::diagnostic::Diagnostic;
-use crate::yaml::Place;
+use crate::yaml::Position;
 use locum_base::secret::Redactor;
 use locum_base::secret::view::is_invisible;
 
@@ -17,10 +17,10 @@ const BEFORE: usize = 40;
 
 /// A line of a file with a place in it. Boxed, since it travels in errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Excerpt(Box<Shown>);
+pub struct Excerpt(Box<ExcerptLine>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Shown {
+struct ExcerptLine {
     line: u32,
     text: String,
     indent: usize,
@@ -30,7 +30,7 @@ struct Shown {
 impl Excerpt {
     /// Returns the excerpt of a line; `None` when the place is behind its end by more than a caret.
     #[must_use]
-    pub fn of(line: &str, place: Place, redactor: &Redactor) -> Option<Self> {
+    pub fn of(line: &str, place: Position, redactor: &Redactor) -> Option<Self> {
         let letters: Vec<char> = line.chars().collect();
         let at =
             usize::try_from(place.column).ok()?.checked_sub(1).filter(|at| *at <= letters.len())?;
@@ -43,12 +43,12 @@ impl Excerpt {
         // What was taken out changes lengths: the caret would point anywhere.
         let (indent, carets) = if redacted == shown { (at - start, carets) } else { (0, 0) };
         let text = redacted.trim_end().to_owned();
-        Some(Self(Box::new(Shown { line: place.line, text, indent, carets })))
+        Some(Self(Box::new(ExcerptLine { line: place.line, text, indent, carets })))
     }
 
     /// Returns the excerpt of a place in a text.
     #[must_use]
-    pub fn find(text: &str, place: Place) -> Option<Self> {
+    pub fn find(text: &str, place: Position) -> Option<Self> {
         let above = usize::try_from(place.line).ok()?.checked_sub(1)?;
         Self::of(text.trim_start_matches('\u{feff}').lines().nth(above)?, place, &Redactor::new([]))
     }
@@ -72,7 +72,7 @@ impl Excerpt {
 impl fmt::Display for Excerpt {
     /// Writes the line behind its number, and the carets below.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shown { line, text, indent, carets } = self.0.as_ref();
+        let ExcerptLine { line, text, indent, carets } = self.0.as_ref();
         let margin = line.to_string().len();
         write!(formatter, "  {line} | {text}")?;
         if *carets > 0 {
@@ -111,13 +111,13 @@ fn plain(letter: char) -> char {
 mod tests {
     use super::Excerpt;
     use crate::diagnostic::Diagnostic;
-    use crate::yaml::Place;
+    use crate::yaml::Position;
     use locum_base::secret::Redactor;
     use pretty_assertions::assert_eq;
 
     fn check(line: &str, column: u32, expected: &str) {
         assert_eq!(
-            Excerpt::of(line, Place { line: 12, column }, &Redactor::new([]))
+            Excerpt::of(line, Position { line: 12, column }, &Redactor::new([]))
                 .map(|found| found.to_string()),
             Some(expected.to_owned()),
             "{line}"
@@ -135,15 +135,15 @@ mod tests {
         check("{ a: [x, y] }", 10, "  12 | { a: [x, y] }\n     |          ^");
         check("a:", 3, "  12 | a:\n     |   ^");
         check("größe: ü", 8, "  12 | größe: ü\n     |        ^");
-        assert_eq!(Excerpt::of("a:", Place { line: 1, column: 9 }, &Redactor::new([])), None);
-        assert_eq!(Excerpt::of("a:", Place::default(), &Redactor::new([])), None);
+        assert_eq!(Excerpt::of("a:", Position { line: 1, column: 9 }, &Redactor::new([])), None);
+        assert_eq!(Excerpt::of("a:", Position::default(), &Redactor::new([])), None);
     }
 
     #[test]
     fn shows_nothing_that_acts_on_a_terminal_and_no_secret() {
         check("a\t\u{1b}[31m\u{202e}: 1", 1, "  12 | a \u{fffd}[31m\u{fffd}: 1\n     | ^");
         let key = format!("key: ghp_{}", "a1B2c3D4e5".repeat(4).get(..36).unwrap());
-        let shown = Excerpt::of(&key, Place { line: 12, column: 1 }, &Redactor::new([]))
+        let shown = Excerpt::of(&key, Position { line: 12, column: 1 }, &Redactor::new([]))
             .unwrap()
             .to_string();
         assert!(
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn cuts_a_long_line_around_the_place() {
         let line = format!("{}wrong{}", "x ".repeat(5_000), " y".repeat(5_000));
-        let shown = Excerpt::of(&line, Place { line: 1, column: 10_001 }, &Redactor::new([]))
+        let shown = Excerpt::of(&line, Position { line: 1, column: 10_001 }, &Redactor::new([]))
             .unwrap()
             .to_string();
         let (text, carets) = shown.split_once('\n').unwrap();
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn every_mistake_of_a_text_gets_its_line() {
-        let mistake = |line| Diagnostic::new(Place { line, column: 1 }, "wrong");
+        let mistake = |line| Diagnostic::new(Position { line, column: 1 }, "wrong");
         let mut mistakes = [mistake(2), mistake(0), mistake(2), mistake(9), mistake(1)];
         Excerpt::attach(&mut mistakes, "one\r\ntwo\n");
         let shown: Vec<_> = mistakes

@@ -1,4 +1,4 @@
-//! `Mistakes`: strict reading of the single values of a `yaml` tree, collecting every mistake
+//! `Diagnostics`: strict reading of the single values of a `yaml` tree, collecting every mistake
 //! instead of stopping at the first.
 //!
 //! In: a node. Out: a value, and mistakes in the list, each with its place and, for a word that is
@@ -10,13 +10,13 @@ use std::time::Duration;
 use crate::diagnostic::Diagnostic;
 use crate::excerpt::Excerpt;
 use crate::rejection::Rejection;
-use crate::yaml::{MISTAKE_LIMIT, Node, Place, Value};
+use crate::yaml::{MISTAKE_LIMIT, Position, YamlNode, YamlValue};
 
 /// Mistakes collected while one file is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mistakes(pub Vec<Diagnostic>);
+pub struct Diagnostics(pub Vec<Diagnostic>);
 
-impl Mistakes {
+impl Diagnostics {
     /// Returns what was collected of one file: in order of place, each with its line, at
     /// most [`MISTAKE_LIMIT`] of them.
     #[must_use]
@@ -28,7 +28,7 @@ impl Mistakes {
         Excerpt::attach(&mut mistakes, text);
         if more > 0 {
             mistakes.push(Diagnostic::new(
-                Place::default(),
+                Position::default(),
                 format!("{more} more mistakes are not listed"),
             ));
         }
@@ -42,14 +42,14 @@ impl Mistakes {
     }
 
     /// Adds a mistake without a hint.
-    pub fn add(&mut self, place: Place, message: impl Into<String>) {
+    pub fn add(&mut self, place: Position, message: impl Into<String>) {
         self.0.push(Diagnostic::new(place, message));
     }
 
     /// Adds a mistake with what to do about it.
     pub fn add_with_hint(
         &mut self,
-        place: Place,
+        place: Position,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
@@ -57,12 +57,12 @@ impl Mistakes {
     }
 
     /// Adds that a value is not what was wanted.
-    pub fn wanted(&mut self, node: &Node, what: &str, wanted: &str) {
+    pub fn wanted(&mut self, node: &YamlNode, what: &str, wanted: &str) {
         self.add(node.place, format!("`{what}` must be {wanted}, not {}", node.kind()));
     }
 
     /// Reads text.
-    pub fn text(&mut self, node: &Node, what: &str) -> Option<String> {
+    pub fn text(&mut self, node: &YamlNode, what: &str) -> Option<String> {
         let text = node.text().map(str::to_owned);
         if text.is_none() {
             self.wanted(node, what, "text");
@@ -71,8 +71,8 @@ impl Mistakes {
     }
 
     /// Reads `true` or `false`.
-    pub fn flag(&mut self, node: &Node, what: &str) -> Option<bool> {
-        if let Value::Bool(flag) = node.value {
+    pub fn flag(&mut self, node: &YamlNode, what: &str) -> Option<bool> {
+        if let YamlValue::Bool(flag) = node.value {
             return Some(flag);
         }
         self.wanted(node, what, "`true` or `false`");
@@ -80,7 +80,7 @@ impl Mistakes {
     }
 
     /// Reads a count: a whole number, with an optional `k` or `M` (thousands, millions).
-    pub fn count(&mut self, node: &Node, what: &str) -> Option<u64> {
+    pub fn count(&mut self, node: &YamlNode, what: &str) -> Option<u64> {
         let found = written(node).and_then(parse_count);
         if found.is_none() {
             self.wanted(node, what, "a whole number such as `400`, `20k` or `2M`");
@@ -89,9 +89,9 @@ impl Mistakes {
     }
 
     /// Reads a number that is not negative, `least` to `most`.
-    pub fn number(&mut self, node: &Node, what: &str, least: f64, most: f64) -> Option<f64> {
+    pub fn number(&mut self, node: &YamlNode, what: &str, least: f64, most: f64) -> Option<f64> {
         let found =
-            if let Value::Number(text) = &node.value { text.parse::<f64>().ok() } else { None };
+            if let YamlValue::Number(text) = &node.value { text.parse::<f64>().ok() } else { None };
         let found = found.filter(|number| number.is_finite() && (least..=most).contains(number));
         if found.is_none() {
             self.add(node.place, format!("`{what}` must be a number from {least} to {most}"));
@@ -100,7 +100,7 @@ impl Mistakes {
     }
 
     /// Reads a size in bytes: `64KiB`, `2M`, `500`.
-    pub fn bytes(&mut self, node: &Node, what: &str) -> Option<usize> {
+    pub fn bytes(&mut self, node: &YamlNode, what: &str) -> Option<usize> {
         let found = written(node).and_then(parse_bytes);
         if found.is_none() {
             self.wanted(node, what, "a size such as `500`, `64KiB` or `2M`");
@@ -109,7 +109,7 @@ impl Mistakes {
     }
 
     /// Reads a span of time: `90s`, `10m`, `1h30m`.
-    pub fn duration(&mut self, node: &Node, what: &str) -> Option<Duration> {
+    pub fn duration(&mut self, node: &YamlNode, what: &str) -> Option<Duration> {
         let found = node.text().and_then(parse_duration);
         if found.is_none() {
             self.wanted(node, what, "a duration such as `90s`, `10m` or `1h30m`");
@@ -118,13 +118,13 @@ impl Mistakes {
     }
 
     /// Reads a list of texts; a single text is a list of one.
-    pub fn texts(&mut self, node: &Node, what: &str) -> Vec<(String, Place)> {
+    pub fn texts(&mut self, node: &YamlNode, what: &str) -> Vec<(String, Position)> {
         match &node.value {
-            Value::Text(text) => vec![(text.clone(), node.place)],
-            Value::List(nodes) => {
+            YamlValue::Text(text) => vec![(text.clone(), node.place)],
+            YamlValue::List(nodes) => {
                 nodes.iter().filter_map(|node| Some((self.text(node, what)?, node.place))).collect()
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Map(_) => {
+            YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) | YamlValue::Map(_) => {
                 self.wanted(node, what, "text or a list of texts");
                 Vec::new()
             }
@@ -132,11 +132,15 @@ impl Mistakes {
     }
 
     /// Reads one of a few words.
-    pub fn word<T: Copy>(&mut self, node: &Node, what: &str, words: &[(&str, T)]) -> Option<T> {
+    pub fn word<T: Copy>(&mut self, node: &YamlNode, what: &str, words: &[(&str, T)]) -> Option<T> {
         let text = match &node.value {
-            Value::Text(text) if !matches!(text.as_str(), "true" | "false") => text.clone(),
-            Value::Bool(flag) => flag.to_string(),
-            Value::Text(_) | Value::Null | Value::Number(_) | Value::List(_) | Value::Map(_) => {
+            YamlValue::Text(text) if !matches!(text.as_str(), "true" | "false") => text.clone(),
+            YamlValue::Bool(flag) => flag.to_string(),
+            YamlValue::Text(_)
+            | YamlValue::Null
+            | YamlValue::Number(_)
+            | YamlValue::List(_)
+            | YamlValue::Map(_) => {
                 self.wanted(node, what, "a word");
                 return None;
             }
@@ -145,14 +149,14 @@ impl Mistakes {
     }
 
     /// Adds why a check refuses a text.
-    pub fn reject(&mut self, place: Place, why: Rejection) {
+    pub fn reject(&mut self, place: Position, why: Rejection) {
         self.0.push(Diagnostic { hint: why.hint, ..Diagnostic::new(place, why.message) });
     }
 
     fn known_word<T: Copy>(
         &mut self,
         text: &str,
-        place: Place,
+        place: Position,
         what: &str,
         words: &[(&str, T)],
     ) -> Option<T> {
@@ -245,10 +249,10 @@ fn split_unit(text: &str) -> Option<(u64, &str)> {
     Some((digits.replace('_', "").parse().ok()?, unit.trim_start()))
 }
 
-fn written(node: &Node) -> Option<&str> {
+fn written(node: &YamlNode) -> Option<&str> {
     match &node.value {
-        Value::Text(text) | Value::Number(text) => Some(text),
-        Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
+        YamlValue::Text(text) | YamlValue::Number(text) => Some(text),
+        YamlValue::Null | YamlValue::Bool(_) | YamlValue::List(_) | YamlValue::Map(_) => None,
     }
 }
 

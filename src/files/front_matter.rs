@@ -6,7 +6,7 @@
 //! begin a key belongs to the one before.
 
 use crate::diagnostic::Diagnostic;
-use crate::yaml::{Document, Entry, Node, Place, Value};
+use crate::yaml::{MapEntry, Position, YamlDocument, YamlNode, YamlValue};
 
 /// Most bytes of a head.
 pub const HEAD_LIMIT_BYTES: usize = 64 * 1024;
@@ -15,7 +15,7 @@ pub const HEAD_LIMIT_BYTES: usize = 64 * 1024;
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrontMatter<'t> {
     /// The head: a mapping. Places count from the file's first line.
-    pub head: Node,
+    pub head: YamlNode,
     /// Why the head had to be read line by line, or `None`.
     pub mistake: Option<Diagnostic>,
     /// The text below.
@@ -32,21 +32,22 @@ pub fn parse(text: &str) -> Result<Option<FrontMatter<'_>>, Diagnostic> {
     let Some((head, body)) = split(text) else { return Ok(None) };
     if head.len() > HEAD_LIMIT_BYTES {
         let message = format!("the head of {} bytes is longer than {HEAD_LIMIT_BYTES}", head.len());
-        return Err(Diagnostic::new(Place { line: 1, column: 1 }, message));
+        return Err(Diagnostic::new(Position { line: 1, column: 1 }, message));
     }
     // The line with `---` becomes an empty one, so that places are those of the file.
-    let document = Document::parse(&format!("\n{head}"));
+    let document = YamlDocument::parse(&format!("\n{head}"));
     let mistake = document.mistakes.into_iter().next();
     let found = document.root.filter(|root| mistake.is_none() && root.entries().is_some());
     if let Some(head) = found {
         return Ok(Some(FrontMatter { head, mistake: None, body }));
     }
     if head.trim().is_empty() {
-        let head = Node { place: Place { line: 1, column: 1 }, value: Value::Map(Vec::new()) };
+        let head =
+            YamlNode { place: Position { line: 1, column: 1 }, value: YamlValue::Map(Vec::new()) };
         return Ok(Some(FrontMatter { head, mistake: None, body }));
     }
     let mistake = mistake.unwrap_or_else(|| {
-        Diagnostic::new(Place { line: 2, column: 1 }, "the head is not a mapping")
+        Diagnostic::new(Position { line: 2, column: 1 }, "the head is not a mapping")
     });
     match line_by_line(head) {
         Some(head) => Ok(Some(FrontMatter { head, mistake: Some(mistake), body })),
@@ -69,24 +70,24 @@ fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-fn line_by_line(head: &str) -> Option<Node> {
-    let mut entries: Vec<Entry> = Vec::new();
+fn line_by_line(head: &str) -> Option<YamlNode> {
+    let mut entries: Vec<MapEntry> = Vec::new();
     for (number, line) in (2_u32..).zip(head.lines()) {
-        let place = |column: usize| Place {
+        let place = |column: usize| Position {
             line: number,
             column: u32::try_from(column).unwrap_or(u32::MAX),
         };
         match line.split_once(':').filter(|(key, _)| is_key(key)) {
             Some((key, _)) if entries.iter().any(|entry| entry.key == key) => return None,
             Some((key, text)) => {
-                let node = Node {
+                let node = YamlNode {
                     place: place(key.len() + 3),
-                    value: Value::Text(unquoted(text.trim()).to_owned()),
+                    value: YamlValue::Text(unquoted(text.trim()).to_owned()),
                 };
-                entries.push(Entry { key: key.to_owned(), key_place: place(1), node });
+                entries.push(MapEntry { key: key.to_owned(), key_place: place(1), node });
             }
             None => {
-                if let Value::Text(text) = &mut entries.last_mut()?.node.value {
+                if let YamlValue::Text(text) = &mut entries.last_mut()?.node.value {
                     text.push('\n');
                     text.push_str(line.trim_end());
                 }
@@ -94,11 +95,11 @@ fn line_by_line(head: &str) -> Option<Node> {
         }
     }
     for entry in &mut entries {
-        if let Value::Text(text) = &mut entry.node.value {
+        if let YamlValue::Text(text) = &mut entry.node.value {
             text.truncate(text.trim_end().len());
         }
     }
-    Some(Node { place: Place { line: 2, column: 1 }, value: Value::Map(entries) })
+    Some(YamlNode { place: Position { line: 2, column: 1 }, value: YamlValue::Map(entries) })
 }
 
 fn is_key(key: &str) -> bool {

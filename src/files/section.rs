@@ -7,39 +7,39 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::fields::{Mistakes, nearest};
+use crate::fields::{Diagnostics, nearest};
 use crate::rejection::Rejection;
 use crate::shape::{Shape, with};
-use crate::yaml::{Entry, Node, Place, Value};
+use crate::yaml::{MapEntry, Position, YamlNode, YamlValue};
 
 /// A mapping that is read or described.
 pub struct Section<'a> {
     name: &'a str,
-    purpose: Purpose<'a>,
+    purpose: SectionPass<'a>,
 }
 
-enum Purpose<'a> {
+enum SectionPass<'a> {
     /// `lacks` waits until every key is known: where one is misspelt, that is said and nothing
     /// else.
     Read {
-        node: &'a Node,
+        node: &'a YamlNode,
         known: Vec<&'static str>,
         lacks: Vec<Rejection>,
-        mistakes: &'a mut Mistakes,
+        mistakes: &'a mut Diagnostics,
     },
     Describe(Map<String, Json>),
 }
 
 /// A mapping with keys of its own, as the shape of a value: how it is called in messages, and what
 /// reads it.
-pub struct Group<F>(pub &'static str, pub F);
+pub struct Mapping<F>(pub &'static str, pub F);
 
 impl<'a> Section<'a> {
     /// Reads a mapping. `name` stands for it in messages.
     pub fn read<T>(
-        node: &'a Node,
+        node: &'a YamlNode,
         name: &'a str,
-        mistakes: &'a mut Mistakes,
+        mistakes: &'a mut Diagnostics,
         reader: impl FnOnce(&mut Section<'_>) -> T,
     ) -> Option<T> {
         if node.entries().is_none() {
@@ -48,7 +48,7 @@ impl<'a> Section<'a> {
         }
         let mut section = Section {
             name,
-            purpose: Purpose::Read { node, known: Vec::new(), lacks: Vec::new(), mistakes },
+            purpose: SectionPass::Read { node, known: Vec::new(), lacks: Vec::new(), mistakes },
         };
         let value = reader(&mut section);
         section.end();
@@ -57,15 +57,15 @@ impl<'a> Section<'a> {
 
     /// Returns the JSON Schema of what a reader reads.
     pub fn describe<T>(reader: impl FnOnce(&mut Section<'_>) -> T) -> Json {
-        let mut section = Section { name: "", purpose: Purpose::Describe(Map::new()) };
+        let mut section = Section { name: "", purpose: SectionPass::Describe(Map::new()) };
         reader(&mut section);
         match section.purpose {
-            Purpose::Describe(mut schema) => {
+            SectionPass::Describe(mut schema) => {
                 schema.insert("type".to_owned(), json!("object"));
                 schema.insert("additionalProperties".to_owned(), json!(false));
                 Json::Object(schema)
             }
-            Purpose::Read { .. } => Json::Null,
+            SectionPass::Read { .. } => Json::Null,
         }
     }
 
@@ -95,11 +95,11 @@ impl<'a> Section<'a> {
         shape: S,
     ) -> Option<S::Value> {
         match &mut self.purpose {
-            Purpose::Read { node, mistakes, .. } if node.get(key).is_none() => {
+            SectionPass::Read { node, mistakes, .. } if node.get(key).is_none() => {
                 mistakes.add(node.place, format!("`{key}` is missing"))
             }
-            Purpose::Read { .. } => {}
-            Purpose::Describe(schema) => push(schema, "required", json!(key)),
+            SectionPass::Read { .. } => {}
+            SectionPass::Describe(schema) => push(schema, "required", json!(key)),
         }
         self.take(key, about, &shape, None)
     }
@@ -107,7 +107,7 @@ impl<'a> Section<'a> {
     /// Checks that exactly one of some keys is there.
     pub fn exactly_one(&mut self, keys: &[&str]) {
         match &mut self.purpose {
-            Purpose::Read { node, mistakes, .. } => {
+            SectionPass::Read { node, mistakes, .. } => {
                 if keys.iter().filter(|key| node.get(key).is_some()).count() != 1 {
                     mistakes.add(
                         node.place,
@@ -115,7 +115,7 @@ impl<'a> Section<'a> {
                     );
                 }
             }
-            Purpose::Describe(schema) => {
+            SectionPass::Describe(schema) => {
                 keys.iter().for_each(|key| push(schema, "oneOf", json!({ "required": [key] })))
             }
         }
@@ -124,7 +124,7 @@ impl<'a> Section<'a> {
     /// Checks that at least one of some keys is there, unless a key is misspelt.
     pub fn at_least_one(&mut self, keys: &[&str], hint: &str) {
         match &mut self.purpose {
-            Purpose::Read { node, lacks, .. } => {
+            SectionPass::Read { node, lacks, .. } => {
                 if keys.iter().all(|key| node.get(key).is_none()) {
                     lacks.push(
                         Rejection::from(format!(
@@ -136,7 +136,7 @@ impl<'a> Section<'a> {
                     );
                 }
             }
-            Purpose::Describe(schema) => {
+            SectionPass::Describe(schema) => {
                 keys.iter().for_each(|key| push(schema, "anyOf", json!({ "required": [key] })))
             }
         }
@@ -150,25 +150,25 @@ impl<'a> Section<'a> {
 
     /// Returns where a key's value stands, or where the section does when the key is absent.
     #[must_use]
-    pub fn place_of(&self, key: &str) -> Place {
+    pub fn place_of(&self, key: &str) -> Position {
         let here = match &self.purpose {
-            Purpose::Read { node, .. } => node.place,
-            Purpose::Describe(_) => Place::default(),
+            SectionPass::Read { node, .. } => node.place,
+            SectionPass::Describe(_) => Position::default(),
         };
         self.entry(key).map_or(here, |entry| entry.node.place)
     }
 
     /// Says what is wrong with values that have been read.
-    pub fn wrong(&mut self, place: Place, why: Rejection) {
-        if let Purpose::Read { mistakes, .. } = &mut self.purpose {
+    pub fn wrong(&mut self, place: Position, why: Rejection) {
+        if let SectionPass::Read { mistakes, .. } = &mut self.purpose {
             mistakes.reject(place, why);
         }
     }
 
-    fn entry(&self, key: &str) -> Option<&Entry> {
+    fn entry(&self, key: &str) -> Option<&MapEntry> {
         match &self.purpose {
-            Purpose::Read { node, .. } => node.entries()?.iter().find(|entry| entry.key == key),
-            Purpose::Describe(_) => None,
+            SectionPass::Read { node, .. } => node.entries()?.iter().find(|entry| entry.key == key),
+            SectionPass::Describe(_) => None,
         }
     }
 
@@ -180,10 +180,10 @@ impl<'a> Section<'a> {
         default: Option<&S::Value>,
     ) -> Option<S::Value> {
         match &mut self.purpose {
-            Purpose::Read { node, known, mistakes, .. } => {
+            SectionPass::Read { node, known, mistakes, .. } => {
                 known.push(key);
                 let entry = node.entries()?.iter().find(|entry| entry.key == key)?;
-                if entry.node.value == Value::Null {
+                if entry.node.value == YamlValue::Null {
                     mistakes.add_with_hint(
                         entry.key_place,
                         format!("`{key}` has no value"),
@@ -193,7 +193,7 @@ impl<'a> Section<'a> {
                 }
                 shape.read(&entry.node, key, mistakes)
             }
-            Purpose::Describe(schema) => {
+            SectionPass::Describe(schema) => {
                 let mut described = with(shape.schema(), "description", json!(about));
                 if let Some(default) = default.and_then(|value| shape.written(value)) {
                     described = with(described, "default", default);
@@ -209,9 +209,9 @@ impl<'a> Section<'a> {
     }
 
     fn end(self) {
-        let Purpose::Read { node, known, lacks, mistakes } = self.purpose else { return };
-        let is_unknown = |entry: &&Entry| !known.contains(&entry.key.as_str());
-        let unknown: Vec<&Entry> =
+        let SectionPass::Read { node, known, lacks, mistakes } = self.purpose else { return };
+        let is_unknown = |entry: &&MapEntry| !known.contains(&entry.key.as_str());
+        let unknown: Vec<&MapEntry> =
             node.entries().unwrap_or_default().iter().filter(is_unknown).collect();
         if unknown.is_empty() {
             lacks.into_iter().for_each(|why| mistakes.reject(node.place, why));
@@ -229,10 +229,10 @@ impl<'a> Section<'a> {
     }
 }
 
-impl<T, F: Fn(&mut Section<'_>) -> T> Shape for Group<F> {
+impl<T, F: Fn(&mut Section<'_>) -> T> Shape for Mapping<F> {
     type Value = T;
 
-    fn read(&self, node: &Node, _: &str, mistakes: &mut Mistakes) -> Option<T> {
+    fn read(&self, node: &YamlNode, _: &str, mistakes: &mut Diagnostics) -> Option<T> {
         Section::read(node, self.0, mistakes, &self.1)
     }
 

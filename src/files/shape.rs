@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use crate::fields::Mistakes;
+use crate::fields::Diagnostics;
 use crate::rejection::Rejection;
-use crate::yaml::{Node, Place, Value};
+use crate::yaml::{Position, YamlNode, YamlValue};
 
 /// What a value may be.
 pub trait Shape {
@@ -20,7 +20,7 @@ pub trait Shape {
 
     /// Reads a value; what is wrong with it goes to the mistakes. `what` is the key it stands
     /// under.
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<Self::Value>;
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<Self::Value>;
 
     /// Returns the JSON Schema of what is read.
     fn schema(&self) -> Json;
@@ -31,15 +31,15 @@ pub trait Shape {
 
 /// Text.
 #[derive(Clone, Copy, Debug)]
-pub struct Text;
+pub struct AnyText;
 
 /// `true` or `false`.
 #[derive(Clone, Copy, Debug)]
-pub struct Flag;
+pub struct Boolean;
 
 /// A whole number from `least` to `most`; `20k` and `2M` count in thousands and millions.
 #[derive(Clone, Copy, Debug)]
-pub struct Count {
+pub struct WholeNumber {
     /// Smallest.
     pub least: u64,
     /// Largest.
@@ -57,7 +57,7 @@ pub struct SmallCount {
 
 /// A number from `least` to `most`.
 #[derive(Clone, Copy, Debug)]
-pub struct Number {
+pub struct NumberWithin {
     /// Smallest.
     pub least: f64,
     /// Largest.
@@ -66,27 +66,27 @@ pub struct Number {
 
 /// A size in bytes: `500`, `64KiB`.
 #[derive(Clone, Copy, Debug)]
-pub struct Bytes;
+pub struct ByteSize;
 
 /// A span of time: `90s`, `1h30m`.
 #[derive(Clone, Copy, Debug)]
-pub struct Span;
+pub struct TimeSpan;
 
 /// One of a few words. `false` in the list is the YAML value.
 #[derive(Clone, Copy, Debug)]
-pub struct Word<'w, T>(pub &'w [(&'w str, T)]);
+pub struct OneOf<'w, T>(pub &'w [(&'w str, T)]);
 
 /// The one number it may be.
 #[derive(Clone, Copy, Debug)]
-pub struct Only(pub u64);
+pub struct ExactNumber(pub u64);
 
 /// A mapping whose content is not looked into.
 #[derive(Clone, Copy, Debug)]
-pub struct Object;
+pub struct AnyObject;
 
 /// Text that has to be something: a host, a pattern, a name.
 #[derive(Clone, Copy, Debug)]
-pub struct Checked<T> {
+pub struct ParsedText<T> {
     /// Reads it.
     pub parse: fn(&str) -> Result<T, Rejection>,
     /// Writes it back; `None` where no default ever needs it.
@@ -99,7 +99,7 @@ pub struct Checked<T> {
 
 /// A list; a single value is a list of one.
 #[derive(Clone, Copy, Debug)]
-pub struct Many<S>(pub S);
+pub struct OneOrMany<S>(pub S);
 
 /// The same, and never empty.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +107,7 @@ pub struct AtLeastOne<S>(pub S);
 
 /// A list with so many entries.
 #[derive(Clone, Copy, Debug)]
-pub struct List<S> {
+pub struct ListOf<S> {
     /// What each entry is.
     pub item: S,
     /// Fewest entries.
@@ -118,11 +118,11 @@ pub struct List<S> {
 
 /// A mapping with keys of the user's choice.
 #[derive(Clone, Copy, Debug)]
-pub struct Table<S>(pub S);
+pub struct MapOf<S>(pub S);
 
 /// A value together with its place.
 #[derive(Clone, Copy, Debug)]
-pub struct At<S>(pub S);
+pub struct Located<S>(pub S);
 
 /// Returns a schema with one more keyword.
 #[must_use]
@@ -138,10 +138,10 @@ fn written_all<S: Shape>(item: &S, values: &[S::Value]) -> Option<Json> {
     values.map(Json::Array)
 }
 
-impl Shape for Text {
+impl Shape for AnyText {
     type Value = String;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<String> {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<String> {
         mistakes.text(node, what)
     }
 
@@ -154,10 +154,10 @@ impl Shape for Text {
     }
 }
 
-impl Shape for Flag {
+impl Shape for Boolean {
     type Value = bool;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<bool> {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<bool> {
         mistakes.flag(node, what)
     }
 
@@ -170,10 +170,10 @@ impl Shape for Flag {
     }
 }
 
-impl Shape for Count {
+impl Shape for WholeNumber {
     type Value = u64;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<u64> {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<u64> {
         let count = mistakes.count(node, what)?;
         if !(self.least..=self.most).contains(&count) {
             mistakes
@@ -201,15 +201,15 @@ impl Shape for Count {
 }
 
 impl SmallCount {
-    fn wide(self) -> Count {
-        Count { least: u64::from(self.least), most: u64::from(self.most) }
+    fn wide(self) -> WholeNumber {
+        WholeNumber { least: u64::from(self.least), most: u64::from(self.most) }
     }
 }
 
 impl Shape for SmallCount {
     type Value = u32;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<u32> {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<u32> {
         u32::try_from(self.wide().read(node, what, mistakes)?).ok()
     }
 
@@ -222,10 +222,10 @@ impl Shape for SmallCount {
     }
 }
 
-impl Shape for Number {
+impl Shape for NumberWithin {
     type Value = f64;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<f64> {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<f64> {
         mistakes.number(node, what, self.least, self.most)
     }
 
@@ -238,10 +238,10 @@ impl Shape for Number {
     }
 }
 
-impl Shape for Bytes {
+impl Shape for ByteSize {
     type Value = usize;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<usize> {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<usize> {
         mistakes.bytes(node, what)
     }
 
@@ -261,10 +261,10 @@ impl Shape for Bytes {
     }
 }
 
-impl Shape for Span {
+impl Shape for TimeSpan {
     type Value = Duration;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<Duration> {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<Duration> {
         mistakes.duration(node, what)
     }
 
@@ -290,10 +290,10 @@ impl Shape for Span {
     }
 }
 
-impl<T: Copy + PartialEq> Shape for Word<'_, T> {
+impl<T: Copy + PartialEq> Shape for OneOf<'_, T> {
     type Value = T;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<T> {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<T> {
         mistakes.word(node, what, self.0)
     }
 
@@ -307,11 +307,11 @@ impl<T: Copy + PartialEq> Shape for Word<'_, T> {
     }
 }
 
-impl Shape for Only {
+impl Shape for ExactNumber {
     type Value = u64;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<u64> {
-        if matches!(&node.value, Value::Number(written) if *written == self.0.to_string()) {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<u64> {
+        if matches!(&node.value, YamlValue::Number(written) if *written == self.0.to_string()) {
             return Some(self.0);
         }
         mistakes.add(node.place, format!("`{what}` must be {}", self.0));
@@ -327,10 +327,10 @@ impl Shape for Only {
     }
 }
 
-impl Shape for Object {
+impl Shape for AnyObject {
     type Value = Json;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<Json> {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<Json> {
         if node.entries().is_none() {
             mistakes.wanted(node, what, "a mapping");
             return None;
@@ -347,10 +347,10 @@ impl Shape for Object {
     }
 }
 
-impl<T> Shape for Checked<T> {
+impl<T> Shape for ParsedText<T> {
     type Value = T;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<T> {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<T> {
         match (self.parse)(&mistakes.text(node, what)?) {
             Ok(value) => Some(value),
             Err(why) => {
@@ -369,10 +369,15 @@ impl<T> Shape for Checked<T> {
     }
 }
 
-impl<S: Shape> Shape for Many<S> {
+impl<S: Shape> Shape for OneOrMany<S> {
     type Value = Vec<S::Value>;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<Vec<S::Value>> {
+    fn read(
+        &self,
+        node: &YamlNode,
+        what: &str,
+        mistakes: &mut Diagnostics,
+    ) -> Option<Vec<S::Value>> {
         let nodes = node.list().unwrap_or(std::slice::from_ref(node));
         Some(nodes.iter().filter_map(|node| self.0.read(node, what, mistakes)).collect())
     }
@@ -389,8 +394,13 @@ impl<S: Shape> Shape for Many<S> {
 impl<S: Shape> Shape for AtLeastOne<S> {
     type Value = Vec<S::Value>;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<Vec<S::Value>> {
-        if node.list().is_some_and(<[Node]>::is_empty) {
+    fn read(
+        &self,
+        node: &YamlNode,
+        what: &str,
+        mistakes: &mut Diagnostics,
+    ) -> Option<Vec<S::Value>> {
+        if node.list().is_some_and(<[YamlNode]>::is_empty) {
             mistakes.add_with_hint(
                 node.place,
                 format!("`{what}` is empty"),
@@ -412,10 +422,15 @@ impl<S: Shape> Shape for AtLeastOne<S> {
     }
 }
 
-impl<S: Shape> Shape for List<S> {
+impl<S: Shape> Shape for ListOf<S> {
     type Value = Vec<S::Value>;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<Vec<S::Value>> {
+    fn read(
+        &self,
+        node: &YamlNode,
+        what: &str,
+        mistakes: &mut Diagnostics,
+    ) -> Option<Vec<S::Value>> {
         let Some(nodes) = node.list() else {
             mistakes.wanted(node, what, "a list");
             return None;
@@ -445,10 +460,10 @@ impl<S: Shape> Shape for List<S> {
     }
 }
 
-impl<S: Shape> Shape for Table<S> {
+impl<S: Shape> Shape for MapOf<S> {
     type Value = BTreeMap<String, S::Value>;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<Self::Value> {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<Self::Value> {
         let Some(entries) = node.entries() else {
             mistakes.wanted(node, what, "a mapping");
             return None;
@@ -476,10 +491,10 @@ impl<S: Shape> Shape for Table<S> {
     }
 }
 
-impl<S: Shape> Shape for At<S> {
-    type Value = (S::Value, Place);
+impl<S: Shape> Shape for Located<S> {
+    type Value = (S::Value, Position);
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<Self::Value> {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<Self::Value> {
         Some((self.0.read(node, what, mistakes)?, node.place))
     }
 

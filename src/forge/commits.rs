@@ -8,7 +8,7 @@ pub struct ForgeCommit {
     /// The branch it goes onto.
     pub branch: String,
     /// Whether that branch exists.
-    pub onto: Onto,
+    pub onto: TargetBranch,
     /// The commit it builds on.
     pub parent: String,
     /// Tree of that commit.
@@ -23,7 +23,7 @@ pub struct ForgeCommit {
 
 /// Whether a branch exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Onto {
+pub enum TargetBranch {
     /// It is made.
     NewBranch,
     /// It is moved forward from the parent.

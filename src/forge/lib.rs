@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 
 use crate::commits::ForgeCommit;
-use crate::event::Subject;
+use crate::event::EventSubject;
 use crate::posts::{Posting, Receipt};
 use locum_policy::Permit;
 
@@ -24,7 +24,10 @@ pub trait Forge: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Asks what a person may do in the repository.
-    fn permission<'a>(&'a self, login: &'a str) -> BoxFuture<'a, Result<Permission, ForgeError>>;
+    fn permission<'a>(
+        &'a self,
+        login: &'a str,
+    ) -> BoxFuture<'a, Result<ForgePermission, ForgeError>>;
 
     /// Reads a pull request as it is now.
     fn pull_request(&self, number: u64) -> BoxFuture<'_, Result<PullRequest, ForgeError>>;
@@ -34,7 +37,7 @@ pub trait Forge: Send + Sync {
     -> BoxFuture<'_, Result<CommentableLines, ForgeError>>;
 
     /// Reads an issue (or a pull request as one) as it is now.
-    fn issue(&self, number: u64) -> BoxFuture<'_, Result<Subject, ForgeError>>;
+    fn issue(&self, number: u64) -> BoxFuture<'_, Result<EventSubject, ForgeError>>;
 
     /// Asks which login our own comments have; `None` where the forge does not say.
     fn own_login(&self) -> BoxFuture<'_, Option<String>>;
@@ -83,7 +86,7 @@ pub struct OwnComment {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Permission {
+pub enum ForgePermission {
     /// Nothing.
     None,
     /// Read.
@@ -98,7 +101,7 @@ pub enum Permission {
     Admin,
 }
 
-impl Permission {
+impl ForgePermission {
     /// Returns the forge's word for it.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -77,7 +77,7 @@ pub enum OutputLimit {
 
 /// What one configured model can take and what it costs, with where that is known from.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Limits {
+pub struct ModelLimits {
     /// Tokens it can read and write in one request.
     pub context_window: u32,
     /// Most tokens of one reply.
@@ -94,24 +94,24 @@ pub struct Limits {
     /// guess.
     pub guessed: bool,
     /// Who said so.
-    pub sources: Sources,
+    pub sources: LimitSources,
 }
 
 /// Who said what a model can take and what it costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Sources {
+pub struct LimitSources {
     /// The window.
-    pub context_window: Source,
+    pub context_window: LimitSource,
     /// The limit of a reply.
-    pub max_output_tokens: Source,
+    pub max_output_tokens: LimitSource,
     /// The price; `Default` where nobody said one.
-    pub price: Source,
+    pub price: LimitSource,
 }
 
 /// Who said a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum LimitSource {
     /// The profile.
     Profile,
     /// The catalogue.
@@ -120,7 +120,7 @@ pub enum Source {
     Default,
 }
 
-impl Source {
+impl LimitSource {
     fn of(in_profile: bool, is_listed: bool) -> Self {
         match (in_profile, is_listed) {
             (true, _) => Self::Profile,
@@ -184,12 +184,12 @@ impl Catalogue {
     /// Returns what a configured model can take: the profile's word first, then the catalogue's,
     /// then careful defaults.
     #[must_use]
-    pub fn limits(&self, profile: &Profile) -> Limits {
+    pub fn limits(&self, profile: &Profile) -> ModelLimits {
         let is_remote = profile.provider.home().is_some();
         let entry = if is_remote { self.find(&profile.model) } else { None };
         let window = profile.context_window.or(entry.map(|entry| entry.context_window));
         let output = profile.max_output_tokens.or(entry.map(|entry| entry.max_output_tokens));
-        Limits {
+        ModelLimits {
             context_window: window.unwrap_or(self.unknown.context_window),
             max_output_tokens: output.unwrap_or(self.unknown.max_output_tokens),
             price: profile.price.or(entry.map(|entry| entry.price)),
@@ -200,10 +200,13 @@ impl Catalogue {
             images: profile.images.unwrap_or(entry.is_some_and(|entry| entry.images)),
             tokenizer: profile.tokenizer.or(entry.map(|entry| entry.tokenizer)).unwrap_or_default(),
             guessed: window.is_none() && is_remote,
-            sources: Sources {
-                context_window: Source::of(profile.context_window.is_some(), entry.is_some()),
-                max_output_tokens: Source::of(profile.max_output_tokens.is_some(), entry.is_some()),
-                price: Source::of(profile.price.is_some(), entry.is_some()),
+            sources: LimitSources {
+                context_window: LimitSource::of(profile.context_window.is_some(), entry.is_some()),
+                max_output_tokens: LimitSource::of(
+                    profile.max_output_tokens.is_some(),
+                    entry.is_some(),
+                ),
+                price: LimitSource::of(profile.price.is_some(), entry.is_some()),
             },
         }
     }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 
 use crate::address::{self, is_loopback, origin};
-use crate::catalogue::{Catalogue, HostWays, Limits};
+use crate::catalogue::{Catalogue, HostWays, ModelLimits};
 use crate::profile::{Home, ModelSettings, Pointer, Profile, Provider};
 use crate::proxy::Proxy;
 use locum_base::secret::Secret;
@@ -58,7 +58,7 @@ pub struct Chosen {
     /// The key, where the host needs one.
     pub key: Option<Secret>,
     /// What the model can take and what it costs.
-    pub limits: Limits,
+    pub limits: ModelLimits,
     /// What the host differs in.
     pub ways: HostWays,
     /// The proxy that stands before its host.
@@ -498,7 +498,7 @@ fn read_key(
 
 fn notes(
     profile: &Profile,
-    limits: &Limits,
+    limits: &ModelLimits,
     url: &Url,
     has_key: bool,
     catalogue: &Catalogue,

@@ -10,7 +10,7 @@ use crate::{Mode, ModeSource, edit};
 use locum_base::path::RepoPath;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::excerpt::Excerpt;
-use locum_files::yaml::{Node, Place};
+use locum_files::yaml::{Position, YamlNode};
 
 /// The key under which a mode carries its rules files.
 const RULES_KEY: &str = "rulesFiles";
@@ -66,7 +66,7 @@ pub fn render(modes: &[(ModeRecord, Vec<RulesFile>)]) -> Result<Value, serde_jso
 pub fn parse(text: &str, origin: &str) -> Result<Vec<Carried>, ModeErrors> {
     let source = ModeSource::Project { file: origin.to_owned() };
     let mut errors: Vec<Diagnostic> = Vec::new();
-    let wrong = |place: Place, path: String, message: String, hint: &str| Diagnostic {
+    let wrong = |place: Position, path: String, message: String, hint: &str| Diagnostic {
         path,
         excerpt: Excerpt::find(text, place),
         ..Diagnostic::new(place, message).hint(hint).in_file(origin)
@@ -106,7 +106,7 @@ pub fn parse(text: &str, origin: &str) -> Result<Vec<Carried>, ModeErrors> {
                         Ok(file) if rules.iter().any(|other| other.path == file.path) => {
                             let message = format!("`{}` is carried twice", file.path);
                             errors.push(wrong(
-                                files.get(number).map_or(Place::default(), |node| node.place),
+                                files.get(number).map_or(Position::default(), |node| node.place),
                                 at,
                                 message,
                                 "keep one",
@@ -128,7 +128,7 @@ pub fn parse(text: &str, origin: &str) -> Result<Vec<Carried>, ModeErrors> {
     if errors.is_empty() { Ok(carried) } else { Err(ModeErrors(errors)) }
 }
 
-fn rules_file(node: &Node) -> Result<RulesFile, (Place, String)> {
+fn rules_file(node: &YamlNode) -> Result<RulesFile, (Position, String)> {
     let text = |key: &str| {
         let value = node.get(key).ok_or_else(|| (node.place, format!("`{key}` is missing")))?;
         value

@@ -25,7 +25,7 @@ pub enum Tier {
 
 /// What the forge's API answered about an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing<'a> {
+pub struct ActorFacts<'a> {
     /// Permission word: `admin`, `maintain`, `write`, `triage`, `read`, `none`; anything else
     /// counts as `none`.
     pub permission: &'a str,
@@ -40,7 +40,7 @@ pub struct Standing<'a> {
 impl Tier {
     /// Returns the tier of an actor. Words this program does not know make a stranger.
     #[must_use]
-    pub fn of(standing: Standing<'_>) -> Self {
+    pub fn of(standing: ActorFacts<'_>) -> Self {
         if !standing.is_user {
             return Self::Bot;
         }
@@ -56,7 +56,7 @@ impl Tier {
 
 #[cfg(test)]
 mod tests {
-    use super::{Standing, Tier};
+    use super::{ActorFacts, Tier};
     use pretty_assertions::assert_eq;
 
     #[test]
@@ -75,7 +75,7 @@ mod tests {
             ("owner", true, true, true, Tier::Contributor),
             ("admin", false, false, false, Tier::Bot),
         ] {
-            let standing = Standing { permission, is_user, is_private, has_contributed };
+            let standing = ActorFacts { permission, is_user, is_private, has_contributed };
             assert_eq!(Tier::of(standing), expected, "{standing:?}");
         }
     }

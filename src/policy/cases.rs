@@ -4,24 +4,24 @@
 //! answered above, as any question is.
 
 use crate::example::{EXPECTED, is_about_a_path};
-use crate::question::Question;
+use crate::question::PolicyQuery;
 use crate::rule::{TIERS, TRIGGERS};
 use crate::schema::PolicyErrors;
 use crate::verdict::Decision;
-use locum_files::fields::Mistakes;
+use locum_files::fields::Diagnostics;
 use locum_files::rejection::Rejection;
 use locum_files::section::Section;
-use locum_files::shape::{At, AtLeastOne, Object, Shape, Text, Word};
-use locum_files::yaml::{Document, Node, Place, Value};
+use locum_files::shape::{AnyObject, AnyText, AtLeastOne, Located, OneOf, Shape};
+use locum_files::yaml::{Position, YamlDocument, YamlNode, YamlValue};
 
 /// Where a repository's cases stand.
 pub const CASES_FILE: &str = ".locum/policy-tests.yml";
 
 /// One thing that is tried.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Case {
+pub struct PolicyCase {
     /// Where it stands.
-    pub place: Place,
+    pub place: Position,
     /// What the maintainer calls it.
     pub name: Option<String>,
     /// What must come out.
@@ -29,7 +29,7 @@ pub struct Case {
     /// As written: an intent, or a tool call as JSON.
     pub text: String,
     /// What is asked; `None` for a path that is none, which nothing allows.
-    pub question: Option<Question>,
+    pub question: Option<PolicyQuery>,
 }
 
 /// Returns the JSON Schema of a file of cases.
@@ -43,9 +43,9 @@ pub fn schema() -> serde_json::Value {
 ///
 /// # Errors
 /// Every mistake of the file at once.
-pub fn read_cases(text: &str, origin: &str) -> Result<Vec<Case>, PolicyErrors> {
-    let document = Document::parse(text);
-    let mut mistakes = Mistakes(document.mistakes);
+pub fn read_cases(text: &str, origin: &str) -> Result<Vec<PolicyCase>, PolicyErrors> {
+    let document = YamlDocument::parse(text);
+    let mut mistakes = Diagnostics(document.mistakes);
     let mut cases = Vec::new();
     match document.root.as_ref().map(|root| (root, root.list())) {
         Some((_, Some(entries))) => {
@@ -61,7 +61,7 @@ pub fn read_cases(text: &str, origin: &str) -> Result<Vec<Case>, PolicyErrors> {
             "write `- allow: [\"edit(src/lib.rs)\"]`",
         ),
         None if mistakes.0.is_empty() => mistakes.add_with_hint(
-            Place::default(),
+            Position::default(),
             "the file is empty",
             "write `- allow: [\"edit(src/lib.rs)\"]`",
         ),
@@ -70,19 +70,22 @@ pub fn read_cases(text: &str, origin: &str) -> Result<Vec<Case>, PolicyErrors> {
     PolicyErrors::none_in(mistakes, text, origin).map(|()| cases)
 }
 
-fn read_entry(entry: &mut Section<'_>) -> Vec<Case> {
-    let name = entry.key("name", "What the entry is about, shown with each of its cases.", Text);
-    let mode = entry.key("mode", "The mode it is done in; the policy's default when absent.", Text);
+fn read_entry(entry: &mut Section<'_>) -> Vec<PolicyCase> {
+    let name = entry.key("name", "What the entry is about, shown with each of its cases.", AnyText);
+    let mode =
+        entry.key("mode", "The mode it is done in; the policy's default when absent.", AnyText);
     let trigger =
-        entry.key("trigger", "How the run was started; `local` when absent.", Word(TRIGGERS));
-    let tier = entry.key("tier", "Who started it; `maintainer` when absent.", Word(TIERS));
-    let job = entry.key("job", "The job it is done in; none when absent.", Text);
+        entry.key("trigger", "How the run was started; `local` when absent.", OneOf(TRIGGERS));
+    let tier = entry.key("tier", "Who started it; `maintainer` when absent.", OneOf(TIERS));
+    let job = entry.key("job", "The job it is done in; none when absent.", AnyText);
     let mut cases = Vec::new();
     for (key, expected) in EXPECTED {
         let about =
             format!("Intents, or tool calls as models write them, that come out as `{key}`.");
-        for (text, place) in entry.key(key, &about, AtLeastOne(At(Asked))).unwrap_or_default() {
-            let question = match Question::parse(&text) {
+        for (text, place) in
+            entry.key(key, &about, AtLeastOne(Located(QueryText))).unwrap_or_default()
+        {
+            let question = match PolicyQuery::parse(&text) {
                 Ok(question) if !question.is_free() => {
                     entry.wrong(
                         place,
@@ -90,7 +93,7 @@ fn read_entry(entry: &mut Section<'_>) -> Vec<Case> {
                     );
                     continue;
                 }
-                Ok(question) => Some(Question {
+                Ok(question) => Some(PolicyQuery {
                     mode: mode.clone(),
                     trigger,
                     tier,
@@ -103,7 +106,13 @@ fn read_entry(entry: &mut Section<'_>) -> Vec<Case> {
                     continue;
                 }
             };
-            cases.push(Case { place, name: name.clone(), expected: *expected, text, question });
+            cases.push(PolicyCase {
+                place,
+                name: name.clone(),
+                expected: *expected,
+                text,
+                question,
+            });
         }
     }
     entry.at_least_one(&["allow", "hold", "deny"], "it tries nothing");
@@ -111,22 +120,24 @@ fn read_entry(entry: &mut Section<'_>) -> Vec<Case> {
 }
 
 /// What is asked: words as they are, a mapping as JSON.
-struct Asked;
+struct QueryText;
 
-impl Shape for Asked {
+impl Shape for QueryText {
     type Value = String;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<String> {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<String> {
         match &node.value {
-            Value::Map(_) => Some(node.to_json().to_string()),
-            Value::Text(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) => {
-                mistakes.text(node, what)
-            }
+            YamlValue::Map(_) => Some(node.to_json().to_string()),
+            YamlValue::Text(_)
+            | YamlValue::Null
+            | YamlValue::Bool(_)
+            | YamlValue::Number(_)
+            | YamlValue::List(_) => mistakes.text(node, what),
         }
     }
 
     fn schema(&self) -> serde_json::Value {
-        serde_json::json!({ "anyOf": [Text.schema(), Object.schema()] })
+        serde_json::json!({ "anyOf": [AnyText.schema(), AnyObject.schema()] })
     }
 
     fn written(&self, _: &String) -> Option<serde_json::Value> {

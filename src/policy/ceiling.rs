@@ -1,6 +1,6 @@
 //! Ceilings: what the runs of a day, or those on one issue or pull request, may spend together.
 //!
-//! In: the policy's ceilings, and what other runs took of them. Out: an [`Allowance`] for one run,
+//! In: the policy's ceilings, and what other runs took of them. Out: an [`Remaining`] for one run,
 //! asked before each of its requests. Where the record is kept, and what day it is, is the
 //! caller's.
 
@@ -10,7 +10,7 @@ use crate::budget::Spent;
 
 /// What several runs may spend together; a limit that is absent is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Ceiling {
+pub struct SpendingLimit {
     /// Runs that may begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<u64>,
@@ -24,16 +24,16 @@ pub struct Ceiling {
 
 /// The ceilings of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Ceilings {
+pub struct SpendingLimits {
     /// Of all runs that begin on one day, by UTC.
-    pub daily: Ceiling,
+    pub daily: SpendingLimit,
     /// Of all runs on one issue or pull request.
-    pub per_thread: Ceiling,
+    pub per_thread: SpendingLimit,
 }
 
 /// What was, or may be, taken of a ceiling.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Taken {
+pub struct LimitUsage {
     /// Runs that began.
     pub runs: u64,
     /// Tokens.
@@ -44,7 +44,7 @@ pub struct Taken {
 
 /// Which ceiling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum LimitScope {
     /// That of a day.
     Daily,
     /// That of an issue or pull request.
@@ -53,20 +53,20 @@ pub enum Scope {
 
 /// What the ceilings leave to one run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Allowance {
-    bounds: Vec<Bound>,
+pub struct Remaining {
+    bounds: Vec<RemainingBound>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Bound {
-    scope: Scope,
-    amount: Amount,
+struct RemainingBound {
+    scope: LimitScope,
+    amount: RemainingAmount,
 }
 
 /// A limit, what others took of it, and how far the run's own total may go; it counts from where
 /// the run goes on after a pause.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Amount {
+enum RemainingAmount {
     Runs { limit: u64 },
     Tokens { limit: u64, others: u64, own_most: u64 },
     Dollars { limit: f64, others: f64, own_most: f64 },
@@ -75,14 +75,14 @@ enum Amount {
 /// A ceiling that is reached.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("the {scope} ceiling of {limit} is reached: {taken} (`budget.{key}` in the policy)")]
-pub struct Reached {
+pub struct ReachedLimit {
     scope: &'static str,
     key: &'static str,
     limit: String,
     taken: String,
 }
 
-impl Ceiling {
+impl SpendingLimit {
     /// Returns true when there is no limit in it.
     #[must_use]
     pub fn is_none(&self) -> bool {
@@ -90,7 +90,7 @@ impl Ceiling {
     }
 }
 
-impl Ceilings {
+impl SpendingLimits {
     /// Returns true when nothing has to be kept count of for a run with or without a thread.
     #[must_use]
     pub fn is_none(&self, thread: Option<u64>) -> bool {
@@ -98,7 +98,7 @@ impl Ceilings {
     }
 }
 
-impl std::fmt::Display for Ceiling {
+impl std::fmt::Display for SpendingLimit {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let runs = self.runs.map(|runs| format!("{runs} runs"));
         let tokens = self.tokens.map(|tokens| format!("{tokens} tokens"));
@@ -110,46 +110,46 @@ impl std::fmt::Display for Ceiling {
 
 /// How far a run's total may go and what it asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Asked {
+pub struct ReservationRequest {
     /// True for a run that begins, false for one that goes on.
     pub is_new: bool,
     /// What it had spent before; it was charged already.
-    pub before: Taken,
+    pub before: LimitUsage,
     /// What it may spend from here on by its own budget.
-    pub most: Taken,
+    pub most: LimitUsage,
     /// False where no model of the run has a price: dollars do not bind it.
     pub is_priced: bool,
 }
 
-impl Allowance {
+impl Remaining {
     /// Bounds the run by a ceiling of which others took `others`. Returns what of `asked.most` the
     /// ceiling leaves.
     pub fn bind(
         &mut self,
-        scope: Scope,
-        ceiling: &Ceiling,
-        others: &Taken,
-        asked: &Asked,
-    ) -> Taken {
+        scope: LimitScope,
+        ceiling: &SpendingLimit,
+        others: &LimitUsage,
+        asked: &ReservationRequest,
+    ) -> LimitUsage {
         let mut left = asked.most;
         if let Some(limit) = ceiling.runs.filter(|limit| asked.is_new && others.runs >= *limit) {
-            self.bounds.push(Bound { scope, amount: Amount::Runs { limit } });
+            self.bounds.push(RemainingBound { scope, amount: RemainingAmount::Runs { limit } });
         }
         if let Some(limit) = ceiling.tokens {
             left.tokens = left.tokens.min(limit.saturating_sub(others.tokens));
             let own_most = asked.before.tokens.saturating_add(limit.saturating_sub(others.tokens));
-            self.bounds.push(Bound {
+            self.bounds.push(RemainingBound {
                 scope,
-                amount: Amount::Tokens { limit, others: others.tokens, own_most },
+                amount: RemainingAmount::Tokens { limit, others: others.tokens, own_most },
             });
         }
         if let Some(limit) = ceiling.cost_usd.filter(|_| asked.is_priced) {
             let rest = (limit - others.cost_usd).max(0.0);
             left.cost_usd = left.cost_usd.min(rest);
             let own_most = asked.before.cost_usd + rest;
-            self.bounds.push(Bound {
+            self.bounds.push(RemainingBound {
                 scope,
-                amount: Amount::Dollars { limit, others: others.cost_usd, own_most },
+                amount: RemainingAmount::Dollars { limit, others: others.cost_usd, own_most },
             });
         }
         left
@@ -164,18 +164,23 @@ impl Allowance {
         spent: &Spent,
         estimate_tokens: u64,
         estimate_usd: f64,
-    ) -> Result<(), Reached> {
+    ) -> Result<(), ReachedLimit> {
         self.bounds.iter().try_for_each(|bound| bound.ask(spent, estimate_tokens, estimate_usd))
     }
 }
 
-impl Bound {
-    fn ask(&self, spent: &Spent, estimate_tokens: u64, estimate_usd: f64) -> Result<(), Reached> {
+impl RemainingBound {
+    fn ask(
+        &self,
+        spent: &Spent,
+        estimate_tokens: u64,
+        estimate_usd: f64,
+    ) -> Result<(), ReachedLimit> {
         match self.amount {
-            Amount::Runs { limit } => {
+            RemainingAmount::Runs { limit } => {
                 Err(self.reached(format!("{limit} runs"), "that many have begun".to_owned()))
             }
-            Amount::Tokens { limit, others, own_most } => {
+            RemainingAmount::Tokens { limit, others, own_most } => {
                 let own = spent.usage.total();
                 if own < own_most && own.saturating_add(estimate_tokens) <= own_most {
                     return Ok(());
@@ -186,7 +191,7 @@ impl Bound {
                 );
                 Err(self.reached(format!("{limit} tokens"), taken))
             }
-            Amount::Dollars { limit, others, own_most } => {
+            RemainingAmount::Dollars { limit, others, own_most } => {
                 let own = spent.cost_usd;
                 if own < own_most && own + estimate_usd <= own_most {
                     return Ok(());
@@ -200,26 +205,32 @@ impl Bound {
         }
     }
 
-    fn reached(&self, limit: String, taken: String) -> Reached {
+    fn reached(&self, limit: String, taken: String) -> ReachedLimit {
         let (scope, key) = match self.scope {
-            Scope::Daily => ("daily", "daily"),
-            Scope::Thread => ("thread's", "per_thread"),
+            LimitScope::Daily => ("daily", "daily"),
+            LimitScope::Thread => ("thread's", "per_thread"),
         };
-        Reached { scope, key, limit, taken }
+        ReachedLimit { scope, key, limit, taken }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Allowance, Asked, Ceiling, Scope, Taken};
+    use super::{LimitScope, LimitUsage, Remaining, ReservationRequest, SpendingLimit};
     use crate::budget::Spent;
     use locum_base::chat::Usage;
     use pretty_assertions::assert_eq;
 
-    const CEILING: Ceiling = Ceiling { runs: Some(3), tokens: Some(1000), cost_usd: Some(2.0) };
+    const CEILING: SpendingLimit =
+        SpendingLimit { runs: Some(3), tokens: Some(1000), cost_usd: Some(2.0) };
 
-    fn asked(is_new: bool, before: Taken, is_priced: bool) -> Asked {
-        Asked { is_new, before, most: Taken { runs: 0, tokens: 600, cost_usd: 1.5 }, is_priced }
+    fn asked(is_new: bool, before: LimitUsage, is_priced: bool) -> ReservationRequest {
+        ReservationRequest {
+            is_new,
+            before,
+            most: LimitUsage { runs: 0, tokens: 600, cost_usd: 1.5 },
+            is_priced,
+        }
     }
 
     fn spent(tokens: u64, cost_usd: f64) -> Spent {
@@ -231,12 +242,12 @@ mod tests {
         for (others, tokens, cost_usd) in
             [(0, 600, 1.5), (400, 600, 1.5), (700, 300, 1.5), (1000, 0, 1.5), (9000, 0, 1.5)]
         {
-            let taken = Taken { runs: 1, tokens: others, cost_usd: 0.0 };
-            let left = Allowance::default().bind(
-                Scope::Daily,
+            let taken = LimitUsage { runs: 1, tokens: others, cost_usd: 0.0 };
+            let left = Remaining::default().bind(
+                LimitScope::Daily,
                 &CEILING,
                 &taken,
-                &asked(true, Taken::default(), true),
+                &asked(true, LimitUsage::default(), true),
             );
             assert_eq!((left.tokens, left.cost_usd), (tokens, cost_usd), "{others}");
         }
@@ -244,9 +255,14 @@ mod tests {
 
     #[test]
     fn stops_before_the_request_that_would_pass_a_ceiling() {
-        let mut allowance = Allowance::default();
-        let others = Taken { runs: 2, tokens: 700, cost_usd: 1.5 };
-        allowance.bind(Scope::Daily, &CEILING, &others, &asked(true, Taken::default(), true));
+        let mut allowance = Remaining::default();
+        let others = LimitUsage { runs: 2, tokens: 700, cost_usd: 1.5 };
+        allowance.bind(
+            LimitScope::Daily,
+            &CEILING,
+            &others,
+            &asked(true, LimitUsage::default(), true),
+        );
         assert_eq!(allowance.ask(&spent(200, 0.2), 100, 0.3), Ok(()));
         for (tokens, cost_usd, estimate, estimate_usd, word) in [
             (200, 0.2, 101, 0.0, "tokens"),
@@ -264,14 +280,19 @@ mod tests {
 
     #[test]
     fn a_run_that_goes_on_counts_from_where_it_was_and_is_no_new_one() {
-        let others = Taken { runs: 3, tokens: 900, cost_usd: 0.0 };
-        let before = Taken { runs: 1, tokens: 500, cost_usd: 0.0 };
-        let mut goes_on = Allowance::default();
-        goes_on.bind(Scope::Thread, &CEILING, &others, &asked(false, before, false));
+        let others = LimitUsage { runs: 3, tokens: 900, cost_usd: 0.0 };
+        let before = LimitUsage { runs: 1, tokens: 500, cost_usd: 0.0 };
+        let mut goes_on = Remaining::default();
+        goes_on.bind(LimitScope::Thread, &CEILING, &others, &asked(false, before, false));
         assert_eq!(goes_on.ask(&spent(500, 0.0), 100, 0.0), Ok(()));
         assert!(goes_on.ask(&spent(500, 0.0), 101, 0.0).is_err());
-        let mut begins = Allowance::default();
-        begins.bind(Scope::Thread, &CEILING, &others, &asked(true, Taken::default(), false));
+        let mut begins = Remaining::default();
+        begins.bind(
+            LimitScope::Thread,
+            &CEILING,
+            &others,
+            &asked(true, LimitUsage::default(), false),
+        );
         let told = begins.ask(&spent(0, 0.0), 0, 0.0).unwrap_err().to_string();
         assert_eq!(
             told,
@@ -282,14 +303,14 @@ mod tests {
 
     #[test]
     fn dollars_bind_only_what_has_a_price() {
-        let others = Taken { runs: 0, tokens: 0, cost_usd: 9.0 };
+        let others = LimitUsage { runs: 0, tokens: 0, cost_usd: 9.0 };
         for (is_priced, fits) in [(false, true), (true, false)] {
-            let mut allowance = Allowance::default();
+            let mut allowance = Remaining::default();
             allowance.bind(
-                Scope::Daily,
+                LimitScope::Daily,
                 &CEILING,
                 &others,
-                &asked(true, Taken::default(), is_priced),
+                &asked(true, LimitUsage::default(), is_priced),
             );
             assert_eq!(allowance.ask(&spent(0, 0.0), 10, 0.0).is_ok(), fits);
         }

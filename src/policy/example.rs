@@ -8,11 +8,11 @@ use crate::judge::Judge;
 use crate::question::parse_intent;
 use crate::schema::PolicySpec;
 use crate::verdict::{Decision, Verdict};
-use locum_files::fields::Mistakes;
+use locum_files::fields::Diagnostics;
 use locum_files::rejection::Rejection;
 use locum_files::section::Section;
-use locum_files::shape::{At, Checked, Many};
-use locum_files::yaml::Place;
+use locum_files::shape::{Located, OneOrMany, ParsedText};
+use locum_files::yaml::Position;
 
 /// The three keys that hold what is tried.
 pub(crate) const EXPECTED: &[(&str, Decision)] =
@@ -24,7 +24,7 @@ pub struct Example {
     /// The intent as written.
     pub text: String,
     /// Where it stands.
-    pub place: Place,
+    pub place: Position,
     /// What must come out.
     pub expected: Decision,
 }
@@ -40,7 +40,7 @@ pub struct Tried {
 }
 
 /// What an intent is and comes to is seen later, when the rules are there.
-const EXAMPLE: Checked<String> = Checked {
+const EXAMPLE: ParsedText<String> = ParsedText {
     parse: |text| {
         let good = text.contains('(') && text.trim_end().ends_with(')');
         good.then(|| text.to_owned()).ok_or_else(|| {
@@ -80,7 +80,7 @@ impl Example {
     }
 
     /// Adds a mistake where it does not come out.
-    pub(crate) fn check(&self, judge: &Judge, spec: &PolicySpec, mistakes: &mut Mistakes) {
+    pub(crate) fn check(&self, judge: &Judge, spec: &PolicySpec, mistakes: &mut Diagnostics) {
         let verdict = match self.attempt(judge, spec) {
             Ok(Tried { passed: false, verdict: Some(verdict) }) => verdict,
             Ok(_) => return,
@@ -106,7 +106,7 @@ pub(crate) fn read_examples(section: &mut Section<'_>) -> Vec<Example> {
     let mut examples = Vec::new();
     for (key, expected) in EXPECTED {
         let about = format!("Intents, such as `edit(src/lib.rs)`, that come out as `{key}`.");
-        let found = section.key(key, &about, Many(At(EXAMPLE))).unwrap_or_default();
+        let found = section.key(key, &about, OneOrMany(Located(EXAMPLE))).unwrap_or_default();
         examples.extend(found.into_iter().map(|(text, place)| Example {
             text,
             place,

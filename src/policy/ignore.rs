@@ -15,8 +15,8 @@ use crate::glob::PathGlob;
 use crate::verdict::RuleRef;
 use locum_base::path::RepoPath;
 use locum_files::diagnostic::Diagnostic;
-use locum_files::fields::Mistakes;
-use locum_files::yaml::Place;
+use locum_files::fields::Diagnostics;
+use locum_files::yaml::Position;
 
 /// Names of ignore files; they count in the repository's root only.
 pub const IGNORE_FILES: &[&str] = &[".locumignore", ".rooignore", ".kilocodeignore"];
@@ -34,8 +34,8 @@ impl IgnoreFiles {
     /// Takes one more file in. An empty one hides nothing, not even itself.
     ///
     /// # Errors
-    /// Every line that is not a pattern, and a file with more than [`LINES_LIMIT`] lines: what is to
-    /// be hidden would be seen.
+    /// Every line that is not a pattern, and a file with more than [`LINES_LIMIT`] lines: what is
+    /// to be hidden would be seen.
     pub fn add(&mut self, name: &str, text: &str) -> Result<(), Vec<Diagnostic>> {
         if !text.trim_start_matches('\u{feff}').trim().is_empty() {
             self.files.push(IgnoreFile::parse(name, text)?);
@@ -90,12 +90,12 @@ struct IgnoreFile {
     matcher: Gitignore,
     globs: Vec<PathGlob>,
     /// The last line that says a pattern.
-    lines: HashMap<String, Line>,
+    lines: HashMap<String, PatternLine>,
 }
 
 /// Where a pattern stands and how it is written there.
 #[derive(Clone, Debug)]
-struct Line {
+struct PatternLine {
     number: u32,
     written: String,
 }
@@ -122,12 +122,10 @@ impl IgnoreFile {
                     );
                 }
                 match builder.add_line(None, &spelling) {
-                    Ok(_) => {
-                        drop(lines.insert(
-                            spelling,
-                            Line { number, written: written.trim_end().to_owned() },
-                        ))
-                    }
+                    Ok(_) => drop(lines.insert(
+                        spelling,
+                        PatternLine { number, written: written.trim_end().to_owned() },
+                    )),
                     Err(error) if needed => mistakes.push(mistake(
                         number,
                         format!("`{}` is not a pattern: {error}", written.trim_end()),
@@ -140,7 +138,7 @@ impl IgnoreFile {
             Ok(matcher) if mistakes.is_empty() => {
                 Ok(Self { name: name.to_owned(), text: text.to_owned(), matcher, globs, lines })
             }
-            Ok(_) => Err(Mistakes(mistakes).finish(text)),
+            Ok(_) => Err(Diagnostics(mistakes).finish(text)),
             Err(error) => {
                 Err(vec![mistake(1, format!("its patterns cannot be used together: {error}"))])
             }
@@ -213,7 +211,8 @@ fn braces(line: &str) -> Vec<String> {
 }
 
 fn mistake(line: u32, message: String) -> Diagnostic {
-    Diagnostic::new(Place { line, column: 1 }, message).hint("the syntax is that of `.gitignore`")
+    Diagnostic::new(Position { line, column: 1 }, message)
+        .hint("the syntax is that of `.gitignore`")
 }
 
 #[cfg(test)]

@@ -44,11 +44,11 @@ use crate::schema::{PolicyErrors, PolicySpec};
 use crate::summary::UseKind;
 use crate::verdict::{Decision, Refusal, Verdict};
 use locum_base::path::RepoPath;
-use locum_files::fields::Mistakes;
+use locum_files::fields::Diagnostics;
 use locum_files::rejection::Rejection;
-use locum_files::section::{Group, Section};
-use locum_files::shape::{List, Only};
-use locum_files::yaml::{Document, Place};
+use locum_files::section::{Mapping, Section};
+use locum_files::shape::{ExactNumber, ListOf};
+use locum_files::yaml::{Position, YamlDocument};
 
 /// How the built-in policy is named in errors and verdicts.
 pub const BUILTIN_ORIGIN: &str = "built-in policy";
@@ -88,9 +88,9 @@ impl Policy {
         PolicyErrors::none_in(mistakes, text, origin).map(|()| policy)
     }
 
-    fn read(text: &str, origin: &str) -> (Self, Mistakes) {
-        let document = Document::parse(text);
-        let mut mistakes = Mistakes(document.mistakes);
+    fn read(text: &str, origin: &str) -> (Self, Diagnostics) {
+        let document = YamlDocument::parse(text);
+        let mut mistakes = Diagnostics(document.mistakes);
         let mut policy = Self {
             spec: PolicySpec::default(),
             judge: Judge::new(Vec::new(), origin),
@@ -108,7 +108,7 @@ impl Policy {
                 }
             }
             None if mistakes.0.is_empty() => mistakes.add_with_hint(
-                Place::default(),
+                Position::default(),
                 "the file is empty",
                 "start with `version: 1`",
             ),
@@ -213,14 +213,14 @@ impl Policy {
     /// Judges an act by all its intents and, when each is allowed, hands it back as a permit.
     ///
     /// # Errors
-    /// A refusal with the strictest decision and every verdict that led to it. An act with no intents
-    /// is denied.
+    /// A refusal with the strictest decision and every verdict that led to it. An act with no
+    /// intents is denied.
     pub fn admit<A: Act>(&self, act: A, facts: &Facts) -> Result<Permit<A>, Box<Refusal>> {
         self.weigh(act, facts, None)
     }
 
-    /// As [`Policy::admit`], for an act that was approved: what was held and shown to the approver is
-    /// allowed, what is denied stays denied.
+    /// As [`Policy::admit`], for an act that was approved: what was held and shown to the approver
+    /// is allowed, what is denied stays denied.
     ///
     /// # Errors
     /// As [`Policy::admit`].
@@ -304,18 +304,22 @@ impl<A: Act> Permit<A> {
 
 /// Reads every key of a policy file.
 fn read_file(file: &mut Section<'_>) -> (PolicySpec, Vec<Rule>, Vec<Example>) {
-    file.required("version", "Version of this format.", Only(1));
+    file.required("version", "Version of this format.", ExactNumber(1));
     let spec = settings::read_settings(file);
     let about =
         "What may be done: the strictest matching rule decides; what no rule allows is denied.";
     let rules = file
-        .key("rules", about, List { item: Group("rule", read_rule), least: 0, most: RULES_LIMIT })
+        .key(
+            "rules",
+            about,
+            ListOf { item: Mapping("rule", read_rule), least: 0, most: RULES_LIMIT },
+        )
         .unwrap_or_default();
     let rules: Vec<Rule> = rules.into_iter().flatten().collect();
     refuse_exposed(file, &spec, &rules);
     let about = "The policy's own tests: a policy whose example does not come out is not accepted.";
     let examples =
-        file.key("examples", about, Group("examples", read_examples)).unwrap_or_default();
+        file.key("examples", about, Mapping("examples", read_examples)).unwrap_or_default();
     (spec, rules, examples)
 }
 

@@ -1,5 +1,5 @@
-//! `Question`: what `locum policy explain` is asked: an intent in words, or a tool call as a model
-//! writes it, under circumstances of its own.
+//! `PolicyQuery`: what `locum policy explain` is asked: an intent in words, or a tool call as a
+//! model writes it, under circumstances of its own.
 //!
 //! In: one text: an intent (`edit(src/x.rs)`), or a JSON object that holds an intent or a call in
 //! one of the shapes that models' protocols have. Out: the question, or what is wrong with the
@@ -44,9 +44,9 @@ const CALL_TYPES: &[&str] = &["function", "function_call", "tool_call", "tool_us
 
 /// What is asked, and when.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
+pub struct PolicyQuery {
     /// What would be done.
-    pub asked: Asked,
+    pub asked: QueriedAct,
     /// The name the asker gave it; comes back with the answer.
     pub id: Option<String>,
     /// The mode it would be done in, where the question says so itself.
@@ -61,7 +61,7 @@ pub struct Question {
 
 /// What would be done.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum QueriedAct {
     /// One thing, in the policy's words.
     Intent(Intent),
     /// A tool call.
@@ -71,28 +71,28 @@ pub enum Asked {
 /// Why a text is not a question.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct Unread {
+pub struct QueryError {
     /// What is wrong: a fragment without a full stop.
     pub message: String,
     /// What to do.
     pub hint: Option<String>,
 }
 
-impl Question {
+impl PolicyQuery {
     /// Reads a question.
     ///
     /// # Errors
     /// What is wrong with the text: neither an intent nor a JSON object, unknown keys or words, two
     /// things asked at once.
-    pub fn parse(text: &str) -> Result<Self, Unread> {
+    pub fn parse(text: &str) -> Result<Self, QueryError> {
         let text = text.trim();
         if !text.starts_with(['{', '"', '[']) {
-            return Ok(Self::about(Asked::Intent(parse_intent(text)?)));
+            return Ok(Self::about(QueriedAct::Intent(parse_intent(text)?)));
         }
         match serde_json::from_str(text)
-            .map_err(|error| Unread::from(format!("it is not valid JSON: {error}")))?
+            .map_err(|error| QueryError::from(format!("it is not valid JSON: {error}")))?
         {
-            Value::String(words) => Ok(Self::about(Asked::Intent(parse_intent(&words)?))),
+            Value::String(words) => Ok(Self::about(QueriedAct::Intent(parse_intent(&words)?))),
             Value::Object(fields) => Self::of(fields),
             other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_)) => {
                 Err(format!("{} is neither an intent nor an object", kind_of(&other)).into())
@@ -106,11 +106,11 @@ impl Question {
         self.mode.is_none() && self.trigger.is_none() && self.tier.is_none() && self.job.is_none()
     }
 
-    fn about(asked: Asked) -> Self {
+    fn about(asked: QueriedAct) -> Self {
         Self { asked, id: None, mode: None, trigger: None, tier: None, job: None }
     }
 
-    fn of(mut fields: Map<String, Value>) -> Result<Self, Unread> {
+    fn of(mut fields: Map<String, Value>) -> Result<Self, QueryError> {
         known(&fields, KEYS, "a question")?;
         let mode = optional_text(&mut fields, "mode")?;
         let job = optional_text(&mut fields, "job")?;
@@ -124,14 +124,14 @@ impl Question {
         let intent = optional_text(&mut fields, "intent")?;
         let call = fields.remove("call").or_else(|| fields.remove("tool_call"));
         let asked = match (intent, call, is_call(&fields)) {
-            (Some(words), None, false) => Asked::Intent(parse_intent(&words)?),
-            (None, Some(Value::Object(call)), false) => Asked::Call(read_call(call)?),
+            (Some(words), None, false) => QueriedAct::Intent(parse_intent(&words)?),
+            (None, Some(Value::Object(call)), false) => QueriedAct::Call(read_call(call)?),
             (None, Some(other), false) => {
                 return Err(format!("`call` must be an object, not {}", kind_of(&other)).into());
             }
-            (None, None, true) => Asked::Call(read_call(fields)?),
+            (None, None, true) => QueriedAct::Call(read_call(fields)?),
             (None, None, false) => {
-                return Err(Unread::from("it asks nothing")
+                return Err(QueryError::from("it asks nothing")
                     .hint("write an `intent`, or a tool call with `name` and `arguments`"));
             }
             (Some(_), _, _) | (None, Some(_), true) => {
@@ -139,7 +139,7 @@ impl Question {
             }
         };
         let id = id.or_else(|| {
-            if let Asked::Call(call) = &asked {
+            if let QueriedAct::Call(call) = &asked {
                 Some(call.id.clone()).filter(|id| !id.is_empty())
             } else {
                 None
@@ -149,19 +149,19 @@ impl Question {
     }
 }
 
-impl Unread {
+impl QueryError {
     fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 }
 
-impl From<String> for Unread {
+impl From<String> for QueryError {
     fn from(message: String) -> Self {
         Self { message, hint: None }
     }
 }
 
-impl From<&str> for Unread {
+impl From<&str> for QueryError {
     fn from(message: &str) -> Self {
         message.to_owned().into()
     }
@@ -221,7 +221,7 @@ fn is_call(fields: &Map<String, Value>) -> bool {
 
 /// Reads a call in any of its shapes: name and arguments side by side, below `function`, or as
 /// `input`.
-fn read_call(mut fields: Map<String, Value>) -> Result<ToolCall, Unread> {
+fn read_call(mut fields: Map<String, Value>) -> Result<ToolCall, QueryError> {
     known(&fields, CALL_KEYS, "a tool call")?;
     if let Some(kind) = optional_text(&mut fields, "type")?
         && !CALL_TYPES.contains(&kind.as_str())
@@ -260,7 +260,7 @@ fn read_call(mut fields: Map<String, Value>) -> Result<ToolCall, Unread> {
     Ok(ToolCall { id, name, arguments })
 }
 
-fn known(fields: &Map<String, Value>, keys: &[&str], what: &str) -> Result<(), Unread> {
+fn known(fields: &Map<String, Value>, keys: &[&str], what: &str) -> Result<(), QueryError> {
     let Some(unknown) = fields.keys().find(|key| !keys.contains(&key.as_str())) else {
         return Ok(());
     };
@@ -268,10 +268,10 @@ fn known(fields: &Map<String, Value>, keys: &[&str], what: &str) -> Result<(), U
         || format!("known here: {}", keys.join(", ")),
         |key| format!("did you mean `{key}`?"),
     );
-    Err(Unread::from(format!("{what} has no key `{unknown}`")).hint(hint))
+    Err(QueryError::from(format!("{what} has no key `{unknown}`")).hint(hint))
 }
 
-fn optional_text(fields: &mut Map<String, Value>, key: &str) -> Result<Option<String>, Unread> {
+fn optional_text(fields: &mut Map<String, Value>, key: &str) -> Result<Option<String>, QueryError> {
     match fields.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
@@ -283,7 +283,7 @@ fn optional_word<T: Copy>(
     fields: &mut Map<String, Value>,
     key: &str,
     words: &[(&str, T)],
-) -> Result<Option<T>, Unread> {
+) -> Result<Option<T>, QueryError> {
     let Some(text) = optional_text(fields, key)? else { return Ok(None) };
     let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
     found.map(Some).ok_or_else(|| {
@@ -291,12 +291,12 @@ fn optional_word<T: Copy>(
     })
 }
 
-fn unknown(key: &str, text: &str, words: &[&str]) -> Unread {
+fn unknown(key: &str, text: &str, words: &[&str]) -> QueryError {
     let hint = nearest(text, words).map_or_else(
         || format!("one of: {}", words.join(", ")),
         |word| format!("did you mean `{word}`?"),
     );
-    Unread::from(format!("`{key}` cannot be `{text}`")).hint(hint)
+    QueryError::from(format!("`{key}` cannot be `{text}`")).hint(hint)
 }
 
 fn kind_of(value: &Value) -> &'static str {
@@ -314,7 +314,7 @@ fn kind_of(value: &Value) -> &'static str {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::{Asked, Question};
+    use super::{PolicyQuery, QueriedAct};
     use crate::actors::Tier;
     use crate::intent::TriggerKind;
 
@@ -330,7 +330,9 @@ mod tests {
             r#"{"call": {"name": "read_file", "arguments": {"path": "a"}}}"#,
             r#"{"tool_call": {"type": "tool_use", "name": "read_file", "input": {"path": "a"}}, "mode": null}"#,
         ] {
-            let Asked::Call(call) = Question::parse(text).unwrap().asked else { panic!("{text}") };
+            let QueriedAct::Call(call) = PolicyQuery::parse(text).unwrap().asked else {
+                panic!("{text}")
+            };
             assert_eq!(
                 (call.name.as_str(), call.arguments.as_str()),
                 ("read_file", r#"{"path":"a"}"#),
@@ -342,7 +344,7 @@ mod tests {
     #[test]
     fn a_question_brings_its_circumstances_and_its_name() {
         let text = r#"{"intent": "edit(a)", "mode": "code", "trigger": "comment", "tier": "bot", "job": "nightly", "id": "q1"}"#;
-        let question = Question::parse(text).unwrap();
+        let question = PolicyQuery::parse(text).unwrap();
         let found = (
             question.mode.as_deref(),
             question.trigger,
@@ -366,7 +368,7 @@ mod tests {
             (r#""edit(a)""#, None),
             (" edit(a) ", None),
         ] {
-            assert_eq!(Question::parse(text).unwrap().id.as_deref(), id, "{text}");
+            assert_eq!(PolicyQuery::parse(text).unwrap().id.as_deref(), id, "{text}");
         }
     }
 
@@ -389,7 +391,7 @@ mod tests {
             (r#"{"function": {"name": "x", "args": 1}}"#, "no key `args`"),
             (r#"{"type": "text", "name": "x"}"#, "`type` cannot be `text`"),
         ] {
-            let error = Question::parse(text).unwrap_err();
+            let error = PolicyQuery::parse(text).unwrap_err();
             assert!(error.message.contains(told), "{text}: {error}");
         }
         for (text, hint) in [
@@ -400,7 +402,7 @@ mod tests {
                 "one of: local, comment, label, assign, dispatch, schedule",
             ),
         ] {
-            assert_eq!(Question::parse(text).unwrap_err().hint.as_deref(), Some(hint), "{text}");
+            assert_eq!(PolicyQuery::parse(text).unwrap_err().hint.as_deref(), Some(hint), "{text}");
         }
     }
 }

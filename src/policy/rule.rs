@@ -10,8 +10,8 @@ use crate::pattern::Pattern;
 use crate::verdict::{Decision, RuleRef};
 use locum_files::rejection::Rejection;
 use locum_files::section::Section;
-use locum_files::shape::{At, AtLeastOne, Checked, Flag, Many, Text, Word};
-use locum_files::yaml::Place;
+use locum_files::shape::{AnyText, AtLeastOne, Boolean, Located, OneOf, OneOrMany, ParsedText};
+use locum_files::yaml::Position;
 
 /// Words for tiers, as written in policies.
 pub const TIERS: &[(&str, Tier)] = &[
@@ -71,7 +71,7 @@ pub struct Written {
     /// The pattern as written.
     pub text: String,
     /// Where.
-    pub place: Place,
+    pub place: Position,
 }
 
 /// When a rule counts; an empty list means always.
@@ -129,7 +129,7 @@ impl Written {
 }
 
 /// A pattern, `edit(src/**)`, with its place.
-pub const PATTERN: At<Checked<(Pattern, String)>> = At(Checked {
+pub const PATTERN: Located<ParsedText<(Pattern, String)>> = Located(ParsedText {
     parse: |text| Ok((Pattern::parse(text)?, text.to_owned())),
     write: None,
     pattern: r"^\s*[a-z-]+\([^]*\)\s*$",
@@ -141,26 +141,26 @@ pub fn read_rule(section: &mut Section<'_>) -> Option<Rule> {
     section.exactly_one(&["allow", "hold", "deny"]);
     let about = |what: &str| format!("What {what}: a pattern, or a list of patterns.");
     let said = [
-        (Decision::Allow, section.key("allow", &about("may be done"), Many(PATTERN))),
-        (Decision::Hold, section.key("hold", &about("needs approval first"), Many(PATTERN))),
-        (Decision::Deny, section.key("deny", &about("is refused"), Many(PATTERN))),
+        (Decision::Allow, section.key("allow", &about("may be done"), OneOrMany(PATTERN))),
+        (Decision::Hold, section.key("hold", &about("needs approval first"), OneOrMany(PATTERN))),
+        (Decision::Deny, section.key("deny", &about("is refused"), OneOrMany(PATTERN))),
     ];
     let except = section.key("except", "What the rule is not about.", AtLeastOne(PATTERN));
-    let reason = section.key("reason", "Why; shown with every verdict of the rule.", Text);
-    let modes = section.key("modes", "Counts only in these modes, by slug.", AtLeastOne(Text));
+    let reason = section.key("reason", "Why; shown with every verdict of the rule.", AnyText);
+    let modes = section.key("modes", "Counts only in these modes, by slug.", AtLeastOne(AnyText));
     let triggers =
-        section.key("triggers", "Counts only in runs started so.", AtLeastOne(Word(TRIGGERS)));
+        section.key("triggers", "Counts only in runs started so.", AtLeastOne(OneOf(TRIGGERS)));
     let tiers = section.key(
         "tiers",
         "Counts only for runs by actors of these tiers.",
-        AtLeastOne(Word(TIERS)),
+        AtLeastOne(OneOf(TIERS)),
     );
-    let jobs = section.key("jobs", "Counts only in these jobs, by name.", AtLeastOne(Text));
+    let jobs = section.key("jobs", "Counts only in these jobs, by name.", AtLeastOne(AnyText));
     let mut protected = false;
     section.set(
         "protected",
         "Beside `allow`: opens the protected paths it names in full.",
-        Flag,
+        Boolean,
         &mut protected,
     );
     let narrowing = Narrowing {
@@ -187,8 +187,8 @@ pub fn read_rule(section: &mut Section<'_>) -> Option<Rule> {
     Some(Rule { decision, patterns, except, reason, narrowing, protected })
 }
 
-impl From<((Pattern, String), Place)> for Written {
-    fn from(((pattern, text), place): ((Pattern, String), Place)) -> Self {
+impl From<((Pattern, String), Position)> for Written {
+    fn from(((pattern, text), place): ((Pattern, String), Position)) -> Self {
         Self { pattern, text, place }
     }
 }

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use crate::actors::Tier;
 use crate::budget::Budget;
-use crate::ceiling::Ceilings;
+use crate::ceiling::SpendingLimits;
 use crate::glob::PathGlob;
 use crate::intent::Publication;
 use crate::urls::pattern::UrlPattern;
 use locum_files::diagnostic::Diagnostic;
-use locum_files::fields::Mistakes;
-use locum_files::yaml::Place;
+use locum_files::fields::Diagnostics;
+use locum_files::yaml::Position;
 
 /// A policy file's settings, checked; the rules beside them are private to the policy.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ pub struct PolicySpec {
     /// What a run may spend.
     pub budget: Budget,
     /// What runs may spend together.
-    pub ceilings: Ceilings,
+    pub ceilings: SpendingLimits,
     /// What happens when a rule says hold.
     pub on_hold: OnHold,
     /// What happens when the model asks a question.
@@ -40,12 +40,12 @@ pub struct PolicySpec {
     pub publish: PublishRules,
     /// Who may see the source; `None` where the policy does not say, which counts as public unless
     /// the forge says otherwise.
-    pub source: Option<Source>,
+    pub source: Option<SourceVisibility>,
 }
 
 /// Who may see the source that a run reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum SourceVisibility {
     /// Everyone.
     Public,
     /// Not everyone: it is worth taking.
@@ -220,7 +220,7 @@ pub struct CommandLimits {
     /// Names of environment variables passed on to commands.
     pub env: Vec<String>,
     /// Whether commands that run the repository's own code need a sandbox around them.
-    pub sandbox: Sandbox,
+    pub sandbox: SandboxSetting,
     /// Complexity, 0 to 1, above which a script is held.
     pub max_complexity: f64,
     /// Whether scripts may hold what a shell works out: variables, globs, substitutions, loops.
@@ -245,7 +245,7 @@ impl Default for CommandLimits {
             output_bytes: 64 * 1024,
             network: CommandNetwork::Off,
             env,
-            sandbox: Sandbox::Required,
+            sandbox: SandboxSetting::Required,
             max_complexity: 0.8,
             expansions: Expansions::Off,
             edits: CommandEdits::Ruled,
@@ -272,7 +272,7 @@ pub enum CommandNetwork {
 #[derive(Clone, Debug, Default)]
 pub struct NetworkRules {
     /// Hosts and ports: `docs.rs`, `*.example.com`, `http://example.com:8080`.
-    pub allow: Vec<Listed>,
+    pub allow: Vec<ListedHost>,
 }
 
 /// What MCP servers are given.
@@ -285,13 +285,13 @@ pub struct McpRules {
 
 /// A host in a list, and where it stands.
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub struct ListedHost {
     /// The host, as a pattern without a path.
     pub pattern: UrlPattern,
     /// The host as written.
     pub text: String,
     /// Where.
-    pub place: Place,
+    pub place: Position,
 }
 
 /// Whether scripts may hold what a shell works out when they run.
@@ -319,7 +319,7 @@ pub enum CommandEdits {
 /// What has to be around commands, above all those that run the repository's own code (tests,
 /// builds, scripts).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sandbox {
+pub enum SandboxSetting {
     /// A sandbox that holds files, network and system calls; where there is none, no command runs.
     #[default]
     Required,
@@ -357,7 +357,7 @@ pub struct PublishRules {
     /// Kinds of publication allowed.
     pub allow: Vec<Publication>,
     /// What a change becomes.
-    pub publish_as: Forms,
+    pub publish_as: PublishForms,
     /// Template of the branch name: `{subject}` (`issue-12`, `job-docs`) and `{slug}` are filled
     /// in.
     pub branch: String,
@@ -371,12 +371,12 @@ pub struct PublishRules {
     /// Whether `Closes #N` is written into the pull request of an issue.
     pub close_issues: bool,
     /// Who makes the commits that are published.
-    pub sign: Sign,
+    pub sign: CommitSigner,
 }
 
 /// Who makes the commits that are published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sign {
+pub enum CommitSigner {
     /// Git, without a signature.
     #[default]
     Git,
@@ -388,48 +388,54 @@ impl Default for PublishRules {
     fn default() -> Self {
         Self {
             allow: vec![Publication::Comment],
-            publish_as: Forms::default(),
+            publish_as: PublishForms::default(),
             branch: "locum/{subject}-{slug}".to_owned(),
             draft: true,
             labels: vec!["locum".to_owned()],
             success: Vec::new(),
             close_issues: false,
-            sign: Sign::Git,
+            sign: CommitSigner::Git,
         }
     }
 }
 
 /// What a change becomes, by what the run is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Forms {
+pub struct PublishForms {
     /// In runs for an issue, by hand and in jobs.
-    pub issues: Form,
+    pub issues: PublishForm,
     /// In runs on a pull request.
-    pub pull_requests: Form,
+    pub pull_requests: PublishForm,
 }
 
-impl Default for Forms {
+impl Default for PublishForms {
     fn default() -> Self {
-        Self::of(Form::PullRequest)
+        Self::of(PublishForm::PullRequest)
     }
 }
 
-impl Forms {
+impl PublishForms {
     /// Returns what one word means in both places: a pull request gets no second one, and only a
     /// pull request can be reviewed.
     #[must_use]
-    pub fn of(form: Form) -> Self {
+    pub fn of(form: PublishForm) -> Self {
         match form {
-            Form::PullRequest => Self { issues: Form::PullRequest, pull_requests: Form::Commit },
-            Form::Review => Self { issues: Form::Comment, pull_requests: Form::Review },
-            Form::Commit | Form::Comment => Self { issues: form, pull_requests: form },
+            PublishForm::PullRequest => {
+                Self { issues: PublishForm::PullRequest, pull_requests: PublishForm::Commit }
+            }
+            PublishForm::Review => {
+                Self { issues: PublishForm::Comment, pull_requests: PublishForm::Review }
+            }
+            PublishForm::Commit | PublishForm::Comment => {
+                Self { issues: form, pull_requests: form }
+            }
         }
     }
 }
 
 /// What a change becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum PublishForm {
     /// A branch of its own and a pull request.
     PullRequest,
     /// A commit: on a pull request's own branch, elsewhere on a branch of its own; no pull request
@@ -451,11 +457,11 @@ impl PolicyErrors {
     ///
     /// # Errors
     /// What was collected, when it is anything.
-    pub(crate) fn none_in(mistakes: Mistakes, text: &str, origin: &str) -> Result<(), Self> {
+    pub(crate) fn none_in(mistakes: Diagnostics, text: &str, origin: &str) -> Result<(), Self> {
         if mistakes.0.is_empty() {
             return Ok(());
         }
-        Err(Self(Mistakes(mistakes.finish(text)).in_file(origin)))
+        Err(Self(Diagnostics(mistakes.finish(text)).in_file(origin)))
     }
 }
 

@@ -17,7 +17,7 @@ use locum_policy::Policy;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::lint::explain::{Explanation, explain};
 use locum_policy::lint::nearest::Nearest;
-use locum_policy::question::{Asked, Question};
+use locum_policy::question::{PolicyQuery, QueriedAct};
 use locum_policy::verdict::{Decision, RuleRef, Verdict};
 use locum_sandbox::Sandbox;
 use locum_sandbox::network::Connector;
@@ -104,7 +104,7 @@ impl Explainer {
     /// # Errors
     /// When it has no answer: there is no such mode, or a tool call is asked about where there is
     /// no checkout.
-    pub fn answer(&self, question: &Question) -> Result<Answer, String> {
+    pub fn answer(&self, question: &PolicyQuery) -> Result<Answer, String> {
         let facts = Facts {
             mode: question.mode.clone().unwrap_or_else(|| self.facts.mode.clone()),
             trigger: question.trigger.unwrap_or(self.facts.trigger),
@@ -120,10 +120,10 @@ impl Explainer {
                 call: None,
                 explanations: vec![self.mode_not_allowed(question, &facts.mode)],
             }),
-            Asked::Intent(intent) => {
+            QueriedAct::Intent(intent) => {
                 Ok(Answer { call: None, explanations: vec![explain(&self.policy, intent, &facts)] })
             }
-            Asked::Call(call) => {
+            QueriedAct::Call(call) => {
                 let workspace = self
                     .workspace
                     .as_ref()
@@ -194,10 +194,10 @@ impl Explainer {
         }
     }
 
-    fn mode_not_allowed(&self, question: &Question, slug: &str) -> Explanation {
+    fn mode_not_allowed(&self, question: &PolicyQuery, slug: &str) -> Explanation {
         let intent = match &question.asked {
-            Asked::Intent(intent) => intent.to_string(),
-            Asked::Call(call) => format!("tool({})", call.name),
+            QueriedAct::Intent(intent) => intent.to_string(),
+            QueriedAct::Call(call) => format!("tool({})", call.name),
         };
         let rule = RuleRef {
             pattern: "modes.allow".to_owned(),

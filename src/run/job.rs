@@ -17,11 +17,11 @@ use locum_agent::tools::dispatch;
 use locum_agent::tools::tool::ToolEffect;
 use locum_base::tool::ToolName;
 use locum_files::diagnostic::Diagnostic;
-use locum_files::fields::Mistakes;
+use locum_files::fields::Diagnostics;
 use locum_files::rejection::Rejection;
-use locum_files::section::{Group, Section};
-use locum_files::shape::{Checked, List, Object, Only, Text, Word};
-use locum_files::yaml::Document;
+use locum_files::section::{Mapping, Section};
+use locum_files::shape::{AnyObject, AnyText, ExactNumber, ListOf, OneOf, ParsedText};
+use locum_files::yaml::YamlDocument;
 use locum_modes::prompts::PromptFile;
 
 /// Most steps of one job.
@@ -168,8 +168,8 @@ impl Job {
     /// # Errors
     /// Every mistake at once.
     pub fn parse(name: &str, text: &str) -> Result<Self, Vec<Diagnostic>> {
-        let document = Document::parse(text);
-        let mut mistakes = Mistakes(document.mistakes);
+        let document = YamlDocument::parse(text);
+        let mut mistakes = Diagnostics(document.mistakes);
         let job = document.root.as_ref().and_then(|root| {
             Section::read(root, "job", &mut mistakes, |section| read(name, section)).flatten()
         });
@@ -177,7 +177,7 @@ impl Job {
             Some(job) if mistakes.0.is_empty() => Ok(job),
             _ => {
                 if mistakes.0.is_empty() {
-                    mistakes.add(locum_files::yaml::Place::default(), "the file is empty");
+                    mistakes.add(locum_files::yaml::Position::default(), "the file is empty");
                 }
                 Err(mistakes.finish(text))
             }
@@ -186,22 +186,25 @@ impl Job {
 }
 
 fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
-    section.required("version", "Version of this format.", Only(1));
-    let description = section.key("description", "What the job is for, in a line.", Text);
+    section.required("version", "Version of this format.", ExactNumber(1));
+    let description = section.key("description", "What the job is for, in a line.", AnyText);
     let schedule = section.key(
         "schedule",
         "When it is due, as a cron expression of five fields, in UTC.",
         SCHEDULE,
     );
-    let mode = section.key("mode", "Mode of the run; the policy's default when absent.", Text);
+    let mode = section.key("mode", "Mode of the run; the policy's default when absent.", AnyText);
     let about = "Fixed steps: no model is asked while they succeed.";
     let steps = section.key(
         "steps",
         about,
-        List { item: Group("step", read_step), least: 1, most: STEPS_LIMIT },
+        ListOf { item: Mapping("step", read_step), least: 1, most: STEPS_LIMIT },
     );
-    let task =
-        section.key("task", "Work for a model; beside `steps`, only when one of them fails.", Text);
+    let task = section.key(
+        "task",
+        "Work for a model; beside `steps`, only when one of them fails.",
+        AnyText,
+    );
     section.at_least_one(&["steps", "task"], "with both, the task runs only when a step fails");
     let work = match (steps, task) {
         (Some(steps), Some(task)) => {
@@ -214,7 +217,7 @@ fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
     Some(Job { name: name.to_owned(), description, schedule, mode, work })
 }
 
-const SCHEDULE: Checked<Schedule> = Checked {
+const SCHEDULE: ParsedText<Schedule> = ParsedText {
     parse: |text| {
         let hint =
             "five fields in UTC: minute hour day-of-month month day-of-week, as in `0 3 * * 1`";
@@ -228,14 +231,14 @@ const SCHEDULE: Checked<Schedule> = Checked {
 /// A step is `run: COMMAND`, or `tool` with `args`.
 fn read_step(section: &mut Section<'_>) -> Option<Step> {
     section.exactly_one(&["run", "tool"]);
-    let command = section.key("run", "A command line, judged as `command(...)`.", Text);
+    let command = section.key("run", "A command line, judged as `command(...)`.", AnyText);
     let words: Vec<(&str, ToolName)> = ToolName::ALL
         .iter()
         .filter(|tool| can_be_a_step(**tool))
         .map(|tool| (tool.as_str(), *tool))
         .collect();
-    let tool = section.key("tool", "A tool that is called, in place of `run`.", Word(&words));
-    let arguments = section.key("args", "The tool's arguments.", Object);
+    let tool = section.key("tool", "A tool that is called, in place of `run`.", OneOf(&words));
+    let arguments = section.key("args", "The tool's arguments.", AnyObject);
     if section.has("run") && section.has("args") {
         section
             .wrong(section.place_of("args"), Rejection::from("`args` stands only beside `tool`"));

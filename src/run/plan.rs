@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use locum_agent::session::id::SessionId;
 use locum_policy::budget::Budget;
-use locum_policy::ceiling::Ceilings;
+use locum_policy::ceiling::SpendingLimits;
 use locum_policy::intent::Facts;
 use locum_workspace::repo::CommitId;
 
@@ -40,7 +40,7 @@ pub struct RunPlan {
     /// What may be spent.
     pub budget: Budget,
     /// What runs of a day, and on an issue or pull request, may spend together.
-    pub ceilings: Ceilings,
+    pub ceilings: SpendingLimits,
     /// Tools the root task is offered.
     pub tools: Vec<String>,
     /// Modes that may run.

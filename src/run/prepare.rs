@@ -22,7 +22,7 @@ use locum_agent::session::brief::{self, Known};
 use locum_base::secret::Redactor;
 use locum_modes::WayIn;
 use locum_modes::access::{self, Offer, Purpose};
-use locum_modes::prompts::Standing;
+use locum_modes::prompts::RepositoryInstructions;
 use locum_modes::{Mode, ModeModel, ModeSet, ModelNeed};
 use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
@@ -46,7 +46,7 @@ pub struct PreparedRun {
     /// Every mode, as the slash command leaves it.
     pub modes: ModeSet,
     /// What the trusted ref adds to prompts.
-    pub standing: Standing,
+    pub standing: RepositoryInstructions,
     /// The models, built.
     pub models: PreparedModels,
     /// Where a trace of the run goes; `None` where none is wanted.
@@ -144,7 +144,7 @@ pub fn prepare(
         environment,
         workspace.checkout.root(),
     )?;
-    let standing = Standing {
+    let standing = RepositoryInstructions {
         rules: config.rules()?.to_vec(),
         skills: skills.clone(),
         language: settings.values.language.clone(),

@@ -1,6 +1,6 @@
 //! Scans a repository for a starter policy: which files there are, and what a few of them say.
 //!
-//! In: a folder. Out: a [`Survey`]. What git ignores is passed over, links are not followed, and
+//! In: a folder. Out: a [`StarterScan`]. What git ignores is passed over, links are not followed, and
 //! everything is bounded; nothing is run and nothing written.
 
 #![expect(clippy::disallowed_methods, reason = "reads manifests and workflows of the working tree")]
@@ -13,7 +13,7 @@ use ignore::WalkBuilder;
 
 use locum_base::path::RepoPath;
 use locum_policy::starter::is_read;
-use locum_policy::starter::survey::{OwnMode, Survey};
+use locum_policy::starter::survey::{OwnMode, StarterScan};
 
 /// Most files looked at.
 const FILES_LIMIT: usize = 50_000;
@@ -26,7 +26,7 @@ const TEXT_LIMIT_BYTES: u64 = 1024 * 1024;
 ///
 /// # Errors
 /// When it cannot be read. Single files that cannot be are left out.
-pub fn scan(root: &Path, modes: Vec<OwnMode>) -> io::Result<Survey> {
+pub fn scan(root: &Path, modes: Vec<OwnMode>) -> io::Result<StarterScan> {
     std::fs::read_dir(root)?;
     let mut walk = WalkBuilder::new(root);
     walk.hidden(false).parents(false).git_global(false).require_git(false).follow_links(false);
@@ -35,7 +35,7 @@ pub fn scan(root: &Path, modes: Vec<OwnMode>) -> io::Result<Survey> {
         .build()
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-    let mut survey = Survey { modes, ..Survey::default() };
+    let mut survey = StarterScan { modes, ..StarterScan::default() };
     for entry in files.take(FILES_LIMIT) {
         let Some(path) = entry
             .path()

@@ -10,7 +10,7 @@ use crate::config::environment::Environment;
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
 use locum_agent::tools::mcp::definition::{SERVERS_LIMIT, ServerDefinition, ServerFile, Way};
-use locum_agent::tools::mcp::servers::{PlannedServer, Servers, Standing};
+use locum_agent::tools::mcp::servers::{PlannedServer, ServerStatus, Servers};
 use locum_base::secret::Secret;
 use locum_modes::{Group, ModeSet};
 use locum_policy::Policy;
@@ -131,15 +131,15 @@ pub fn facts_of(policy: &Policy, modes: &ModeSet, facts: &Facts) -> Vec<Facts> {
 pub fn log_missing(servers: &Servers<'_>) {
     for (definition, standing, _) in servers.all() {
         match standing {
-            Standing::Ready | Standing::Disabled => {}
-            Standing::Refused(why) => {
+            ServerStatus::Ready | ServerStatus::Disabled => {}
+            ServerStatus::Refused(why) => {
                 tracing::info!(
                     server = definition.name,
                     why,
                     "MCP server not started: the policy refuses it"
                 )
             }
-            Standing::Failed(why) => {
+            ServerStatus::Failed(why) => {
                 tracing::warn!(server = definition.name, why, "MCP server failed to start")
             }
         }

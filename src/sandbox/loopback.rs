@@ -2,8 +2,8 @@
 //! that leads out of it.
 //!
 //! The socket listens inside and is served by a proxy outside: it is handed over the channel
-//! between the two. Everything here is done between fork and exec, in plain system calls without memory
-//! being taken, but for [`receive`].
+//! between the two. Everything here is done between fork and exec, in plain system calls without
+//! memory being taken, but for [`receive`].
 
 use std::io;
 use std::io::{IoSlice, IoSliceMut};

@@ -136,10 +136,10 @@ pub(crate) fn is_available() -> bool {
         (0..2).all(|_| {
             let mut ready = [PollFd::new(&listener, PollFlags::IN)];
             let came = poll(&mut ready, Some(&TRIAL_PATIENCE)).is_ok_and(|count| count == 1);
-            came && Call::next(&listener).is_ok_and(|call| match call.request {
-                Request::Socket { .. } => call.hand(&listener, &listener, 0).is_ok(),
-                Request::Connection { .. } | Request::Process | Request::Other => {
-                    call.reply(&listener, Reply::Done).is_ok()
+            came && SupervisedSyscall::next(&listener).is_ok_and(|call| match call.request {
+                SyscallKind::Socket { .. } => call.hand(&listener, &listener, 0).is_ok(),
+                SyscallKind::Connection { .. } | SyscallKind::Process | SyscallKind::Other => {
+                    call.reply(&listener, SyscallReply::Done).is_ok()
                 }
             })
         })
@@ -150,7 +150,7 @@ pub(crate) fn is_available() -> bool {
 }
 
 /// What calls are granted from.
-pub(crate) struct Grants {
+pub(crate) struct SyscallGrants {
     /// Where sockets lead; `None` where none are handed out.
     pub(crate) proxy: Option<SocketAddr>,
     /// Counts new processes; `None` where nobody has to.
@@ -171,7 +171,7 @@ impl Supervisor {
         unsafe_code,
         reason = "the runtime asks for the word that the descriptor stays open while it waits on it"
     )]
-    pub(crate) fn on(listener: OwnedFd, grants: Grants) -> io::Result<Self> {
+    pub(crate) fn on(listener: OwnedFd, grants: SyscallGrants) -> io::Result<Self> {
         // SAFETY: the listener is owned and stays the same descriptor until it is dropped, after
         // its registration.
         let listener = unsafe { AsyncFd::register_with_interest(listener, Interest::READABLE)? };
@@ -186,22 +186,22 @@ impl Drop for Supervisor {
     }
 }
 
-async fn answer_all(listener: Arc<AsyncFd<OwnedFd>>, mut grants: Grants) {
+async fn answer_all(listener: Arc<AsyncFd<OwnedFd>>, mut grants: SyscallGrants) {
     let mut opening = JoinSet::new();
     loop {
         let Ok(mut ready) = listener.readable().await else { return };
-        match Waiting::on(listener.get_ref()) {
-            Waiting::Call => {}
-            Waiting::None => {
+        match ListenerState::on(listener.get_ref()) {
+            ListenerState::Call => {}
+            ListenerState::None => {
                 ready.clear_ready();
                 continue;
             }
-            Waiting::Ended => return,
+            ListenerState::Ended => return,
         }
         // Who called may be gone by now; that is no matter to the others, here and below.
-        let Ok(call) = Call::next(listener.get_ref()) else { continue };
+        let Ok(call) = SupervisedSyscall::next(listener.get_ref()) else { continue };
         match (call.request, grants.proxy) {
-            (Request::Socket { nonblocking, closed_at_exec }, Some(proxy)) => {
+            (SyscallKind::Socket { nonblocking, closed_at_exec }, Some(proxy)) => {
                 let listener = Arc::clone(&listener);
                 opening.spawn(async move {
                     let opened = timeout(OPENING_TIMEOUT, TcpStream::connect(proxy))
@@ -212,24 +212,33 @@ async fn answer_all(listener: Arc<AsyncFd<OwnedFd>>, mut grants: Grants) {
                         .and_then(|socket| socket.set_nonblocking(nonblocking).map(|()| socket));
                     let _answered = match socket {
                         Ok(socket) => call.hand(listener.get_ref(), &socket, closed_at_exec),
-                        Err(_) => call.reply(listener.get_ref(), Reply::Refused(Errno::NFILE)),
+                        Err(_) => {
+                            call.reply(listener.get_ref(), SyscallReply::Refused(Errno::NFILE))
+                        }
                     };
                 });
             }
-            (Request::Connection { is_to_proxy }, _) => {
-                let answer =
-                    if is_to_proxy { Reply::Done } else { Reply::Refused(Errno::NETUNREACH) };
+            (SyscallKind::Connection { is_to_proxy }, _) => {
+                let answer = if is_to_proxy {
+                    SyscallReply::Done
+                } else {
+                    SyscallReply::Refused(Errno::NETUNREACH)
+                };
                 let _answered = call.reply(listener.get_ref(), answer);
             }
-            (Request::Process, _) => {
+            (SyscallKind::Process, _) => {
                 let admitted = grants.counter.as_mut().is_none_or(ProcessCounter::admits);
                 let _answered = call.reply(
                     listener.get_ref(),
-                    if admitted { Reply::Continue } else { Reply::Refused(Errno::AGAIN) },
+                    if admitted {
+                        SyscallReply::Continue
+                    } else {
+                        SyscallReply::Refused(Errno::AGAIN)
+                    },
                 );
             }
-            (Request::Other | Request::Socket { .. }, _) => {
-                let _answered = call.reply(listener.get_ref(), Reply::Refused(Errno::PERM));
+            (SyscallKind::Other | SyscallKind::Socket { .. }, _) => {
+                let _answered = call.reply(listener.get_ref(), SyscallReply::Refused(Errno::PERM));
             }
         }
         while opening.len() >= OPENING_AT_ONCE || opening.try_join_next().is_some() {
@@ -241,14 +250,14 @@ async fn answer_all(listener: Arc<AsyncFd<OwnedFd>>, mut grants: Grants) {
 }
 
 /// What is to be done on a listener.
-enum Waiting {
+enum ListenerState {
     Call,
     None,
     /// Every process of the command has ended.
     Ended,
 }
 
-impl Waiting {
+impl ListenerState {
     fn on(listener: &OwnedFd) -> Self {
         let mut ready = [PollFd::new(listener, PollFlags::IN)];
         let looked = poll(&mut ready, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
@@ -264,14 +273,14 @@ impl Waiting {
 }
 
 /// A call that waits for its answer.
-struct Call {
+struct SupervisedSyscall {
     id: u64,
-    request: Request,
+    request: SyscallKind,
 }
 
 /// What a call asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Request {
+enum SyscallKind {
     /// A socket of the only kind there is: a stream of the internet's fourth version.
     Socket { nonblocking: bool, closed_at_exec: u32 },
     /// A connection; every socket has one already.
@@ -287,7 +296,7 @@ enum Request {
 
 /// What is answered where no socket is handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reply {
+enum SyscallReply {
     /// It is done already.
     Done,
     /// The kernel is to do it as it was asked. Only for calls that nothing can be changed about
@@ -296,7 +305,7 @@ enum Reply {
     Refused(Errno),
 }
 
-impl Call {
+impl SupervisedSyscall {
     /// Takes the next call.
     ///
     /// # Errors
@@ -313,10 +322,10 @@ impl Call {
         let request = match i64::from(taken.data.nr) {
             libc::SYS_socket => socket_asked(taken.data.args),
             libc::SYS_connect => {
-                Request::Connection { is_to_proxy: is_to_proxy(taken.pid, taken.data.args) }
+                SyscallKind::Connection { is_to_proxy: is_to_proxy(taken.pid, taken.data.args) }
             }
-            call if PROCESSES.contains(&call) => Request::Process,
-            _ => Request::Other,
+            call if PROCESSES.contains(&call) => SyscallKind::Process,
+            _ => SyscallKind::Other,
         };
         Ok(Self { id: taken.id, request })
     }
@@ -354,11 +363,11 @@ impl Call {
         unsafe_code,
         reason = "a call is answered by an ioctl that the kernel knows by its shape"
     )]
-    fn reply(&self, listener: &OwnedFd, reply: Reply) -> Result<(), Errno> {
+    fn reply(&self, listener: &OwnedFd, reply: SyscallReply) -> Result<(), Errno> {
         let (error, flags) = match reply {
-            Reply::Done => (0, 0),
-            Reply::Continue => (0, CONTINUE),
-            Reply::Refused(errno) => (-errno.raw_os_error(), 0),
+            SyscallReply::Done => (0, 0),
+            SyscallReply::Continue => (0, CONTINUE),
+            SyscallReply::Refused(errno) => (-errno.raw_os_error(), 0),
         };
         let mut answer = libc::seccomp_notif_resp { id: self.id, val: 0, error, flags };
         // SAFETY: the number names this shape.
@@ -380,7 +389,7 @@ const HAND: rustix::ioctl::Opcode =
     rustix::ioctl::opcode::write::<libc::seccomp_notif_addfd>(b'!', 3);
 
 /// The kernel looks at the lower half of these arguments only.
-fn socket_asked([family, kind, protocol, ..]: [u64; 6]) -> Request {
+fn socket_asked([family, kind, protocol, ..]: [u64; 6]) -> SyscallKind {
     let [family, kind, protocol] =
         [family, kind, protocol].map(|argument| argument & u64::from(u32::MAX));
     let [inet, stream, tcp] = [libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_TCP].map(known);
@@ -391,11 +400,11 @@ fn socket_asked([family, kind, protocol, ..]: [u64; 6]) -> Request {
         || has_unknown_flags
         || !(protocol == 0 || protocol == tcp)
     {
-        return Request::Other;
+        return SyscallKind::Other;
     }
     let closed_at_exec =
         if kind & closed_at_exec == 0 { 0 } else { libc::O_CLOEXEC.cast_unsigned() };
-    Request::Socket { nonblocking: kind & nonblocking != 0, closed_at_exec }
+    SyscallKind::Socket { nonblocking: kind & nonblocking != 0, closed_at_exec }
 }
 
 fn known(number: i32) -> u64 {
@@ -426,7 +435,9 @@ mod tests {
 
     use pretty_assertions::assert_eq;
 
-    use super::{ADDRESS_BYTES, PROCESSES, Request, address_in, calls, is_available, socket_asked};
+    use super::{
+        ADDRESS_BYTES, PROCESSES, SyscallKind, address_in, calls, is_available, socket_asked,
+    };
 
     #[test]
     fn calls_can_be_answered_on_this_kernel() {
@@ -449,7 +460,8 @@ mod tests {
             let [family, kind, protocol] = [family, kind, protocol].map(super::known);
             socket_asked([family, kind, protocol, 0, 0, 0])
         };
-        let handed = |nonblocking, closed_at_exec| Request::Socket { nonblocking, closed_at_exec };
+        let handed =
+            |nonblocking, closed_at_exec| SyscallKind::Socket { nonblocking, closed_at_exec };
         let (stream, both) = (libc::SOCK_STREAM, libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC);
         assert_eq!(asked(libc::AF_INET, stream, 0), handed(false, 0));
         assert_eq!(
@@ -472,7 +484,11 @@ mod tests {
             (libc::AF_INET, stream, libc::IPPROTO_SCTP),
             (libc::AF_INET, stream, libc::IPPROTO_MPTCP),
         ] {
-            assert_eq!(asked(family, kind, protocol), Request::Other, "{family} {kind} {protocol}");
+            assert_eq!(
+                asked(family, kind, protocol),
+                SyscallKind::Other,
+                "{family} {kind} {protocol}"
+            );
         }
     }
 

@@ -7,7 +7,7 @@ use locum::run::request::{
     EVENT_AGE_LIMIT, JobFacts, RUNS_PER_HOUR, Request, RequestFacts, decide,
 };
 use locum_forge::event;
-use locum_forge::{Permission, PullRequest};
+use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::Policy;
 use locum_policy::schema::Triggers;
 use regex::Regex;
@@ -149,16 +149,16 @@ fn unheard_of(case: &Field<'_>, refused: bool) -> Result<(), String> {
 }
 
 /// What the forge answers about somebody.
-fn permission(actor: &Field<'_>) -> Result<Result<Permission, String>, String> {
+fn permission(actor: &Field<'_>) -> Result<Result<ForgePermission, String>, String> {
     let word = actor.at("permission").given().map_or(Ok("none"), |word| word.text())?;
     if word.starts_with("__error") {
         return Ok(Err(word.to_owned()));
     }
-    Ok(Permission::from_words(word, Some(word))
+    Ok(ForgePermission::from_words(word, Some(word))
         .ok_or_else(|| format!("unknown permission `{word}`")))
 }
 
-type Restarted<'a> = Option<(&'a str, Result<Permission, String>)>;
+type Restarted<'a> = Option<(&'a str, Result<ForgePermission, String>)>;
 
 /// Who started the job again: the actor where nobody else is named.
 fn restarted_by<'a>(case: &Field<'a>) -> Result<Restarted<'a>, String> {

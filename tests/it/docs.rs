@@ -15,7 +15,7 @@ use clap::{CommandFactory, Parser};
 use locum::cli::ExitStatus;
 use locum::cli::args::Cli;
 use locum::config::environment::Environment;
-use locum::config::keys::{KEYS, Scope};
+use locum::config::keys::{KEYS, SettingScope};
 use locum::config::load::{ConfigFile, Layers, load};
 use locum::run::job::Job;
 use locum_agent::session::outcome::OutcomeWord;
@@ -368,7 +368,11 @@ fn every_setting_is_described_with_its_variables() {
             key.variables.iter().all(|variable| row.contains(&format!("`{variable}`"))),
             "{row}"
         );
-        assert_eq!(row.contains("in no repository"), key.scope == Scope::NotRepository, "{row}");
+        assert_eq!(
+            row.contains("in no repository"),
+            key.scope == SettingScope::NotRepository,
+            "{row}"
+        );
     }
 }
 

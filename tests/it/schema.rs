@@ -11,7 +11,7 @@ use locum::cli::schema::whole;
 use locum::config::environment::Environment;
 use locum::config::load::{ConfigFile, Layers, load};
 use locum::run::job::Job;
-use locum_files::yaml::Document;
+use locum_files::yaml::YamlDocument;
 use locum_models::scripted::script::Script;
 use locum_modes::{ModeSource, loader};
 use locum_policy::Policy;
@@ -385,7 +385,7 @@ fn everything_people_are_shown_is_valid() {
     }
     assert!(texts.len() > 10);
     for (place, name, text) in texts {
-        let value = Document::parse(&text).root.unwrap().to_json();
+        let value = YamlDocument::parse(&text).root.unwrap().to_json();
         assert_eq!(faults(&whole(name), &value, ""), Vec::<String>::new(), "{place}");
     }
 }
@@ -437,7 +437,7 @@ fn tests_of_a_policy_are_read_as_their_schema_says() {
         ("- { allow: edit(a), trigger: cron }\n", false),
         ("allow: edit(a)\n", false),
     ] {
-        let value = Document::parse(text).root.unwrap().to_json();
+        let value = YamlDocument::parse(text).root.unwrap().to_json();
         assert_eq!(
             (
                 faults(&schema, &value, "").is_empty(),

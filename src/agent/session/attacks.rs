@@ -20,7 +20,7 @@ use locum_base::secret::{MASK, Redactor, Secret};
 use locum_models::retry::RetryLimits;
 use locum_models::scripted::Scripted;
 use locum_models::scripted::script::Script;
-use locum_modes::prompts::Standing;
+use locum_modes::prompts::RepositoryInstructions;
 use locum_modes::{ModeSet, builtin};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
@@ -113,7 +113,7 @@ fn play(mode: &str, turns: &str) -> Left {
         models: ("script".to_owned(), "script".to_owned()),
         caller: serde_json::Value::Null,
     };
-    let (standing, trusted) = (Standing::default(), start.base.clone());
+    let (standing, trusted) = (RepositoryInstructions::default(), start.base.clone());
     let parts = SessionParts {
         start,
         run: RunEnv {
@@ -140,7 +140,7 @@ fn play(mode: &str, turns: &str) -> Left {
                 total: Duration::from_secs(1),
             },
         },
-        allowance: locum_policy::ceiling::Allowance::default(),
+        allowance: locum_policy::ceiling::Remaining::default(),
         workspace: &workspace,
         servers: &crate::tools::mcp::servers::Servers::none(),
         clock: &Still,

@@ -12,7 +12,7 @@ use locum_models::xml;
 use locum_modes::access::{self, Offer, Purpose};
 use locum_modes::prompts::servers::OfferedServer;
 use locum_modes::prompts::skills::Skill;
-use locum_modes::prompts::{self, PromptFacts, Standing};
+use locum_modes::prompts::{self, PromptFacts, RepositoryInstructions};
 use locum_modes::{Group, Mode, ModeSet, WayIn};
 use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
@@ -69,7 +69,7 @@ pub struct Telling<'t> {
     /// Opt-in tools that the model's profile includes.
     pub included: &'t [ToolName],
     /// What the trusted ref adds to prompts, all modes together.
-    pub standing: &'t Standing,
+    pub standing: &'t RepositoryInstructions,
     /// The MCP servers that answer, with what they have.
     pub servers: &'t [OfferedServer],
 }

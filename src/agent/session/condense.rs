@@ -11,7 +11,7 @@ use tracing::Instrument;
 
 use crate::session::compaction;
 use crate::session::event::{Event, Shortening};
-use crate::session::in_flight::{Asked, Completed, Cost};
+use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
 use crate::session::live::Session;
 use crate::session::stop::Stop;
 use crate::session::task::conversation::Conversation;
@@ -65,7 +65,7 @@ impl<'a> Session<'a> {
         let text = condense::request(&task.message, messages, limit_bytes);
         let estimate_tokens = accounting::estimate_ask(model.tokenizer, condense::SYSTEM, &text);
         let turn = task.conversation.compactions;
-        let in_flight = self.request(Asked { task: id, model, estimate_tokens }, 0)?;
+        let in_flight = self.request(InFlightRequest { task: id, model, estimate_tokens }, 0)?;
         let summary = async move {
             let messages = [Message::User { text }];
             let request = ModelRequest {
@@ -84,20 +84,20 @@ impl<'a> Session<'a> {
 
     /// Puts a summary in place of the first messages of a conversation, or leaves them out where
     /// there is none.
-    fn compact(&mut self, answered: Completed<'a>, left_out: usize) -> Result<(), Stop> {
-        let Completed { asked, reply, lost } = answered;
+    fn compact(&mut self, answered: CompletedRequest<'a>, left_out: usize) -> Result<(), Stop> {
+        let CompletedRequest { asked, reply, lost } = answered;
         let id = asked.task;
         self.charge_lost(asked, &lost)?;
         let (summary, cost) = match reply {
             Ok(reply) => {
                 let tokenizer = asked.model.tokenizer_by(reply.by.as_deref());
-                let cost = Cost::of(&reply, asked, tokenizer.tokens(&reply.text));
+                let cost = ReplyCost::of(&reply, asked, tokenizer.tokens(&reply.text));
                 let text = self.parts.run.redactor.redact(reply.text.trim());
                 (Some(text).filter(|text| !text.is_empty()), cost)
             }
             Err(err) => {
                 tracing::warn!(%err, "no summary: the conversation loses its beginning");
-                (None, Cost::default())
+                (None, ReplyCost::default())
             }
         };
         let text = self.what_stays(id, left_out, summary.as_deref())?;

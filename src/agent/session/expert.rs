@@ -8,7 +8,7 @@
 use tracing::Instrument;
 
 use crate::session::event::Event;
-use crate::session::in_flight::{Asked, Completed, Cost};
+use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
 use crate::session::judged::Permitted;
 use crate::session::live::Session;
 use crate::session::stop::Stop;
@@ -54,7 +54,7 @@ impl<'a> Session<'a> {
             return self.answer_mistake(id, &waiting, expert::unknown(&expert, &known));
         };
         let estimate_tokens = accounting::estimate_ask(model.tokenizer, expert::SYSTEM, &question);
-        let in_flight = self.request(Asked { task: id, model, estimate_tokens }, 0)?;
+        let in_flight = self.request(InFlightRequest { task: id, model, estimate_tokens }, 0)?;
         let turn = self.task(id)?.consultation.questions;
         let (question, mode) = (self.parts.run.redactor.redact(&question), mode_of(&expert));
         let answer = async move {
@@ -78,9 +78,9 @@ impl<'a> Session<'a> {
         &mut self,
         waiting: &WaitingCall,
         expert: String,
-        answered: Completed<'a>,
+        answered: CompletedRequest<'a>,
     ) -> Result<(), Stop> {
-        let Completed { asked, reply, lost } = answered;
+        let CompletedRequest { asked, reply, lost } = answered;
         let (id, redactor) = (asked.task, self.parts.run.redactor);
         self.charge_lost(asked, &lost)?;
         let reply = match reply {
@@ -91,7 +91,7 @@ impl<'a> Session<'a> {
             }
         };
         let tokenizer = asked.model.tokenizer_by(reply.by.as_deref());
-        let cost = Cost::of(&reply, asked, accounting::estimate_reply(tokenizer, &reply));
+        let cost = ReplyCost::of(&reply, asked, accounting::estimate_reply(tokenizer, &reply));
         let answer = redactor.redact(reply.text.trim());
         let answer = Clipped::head_tail(&answer, ANSWER_LIMIT_BYTES).text;
         let text = expert::answer(&expert, &answer);

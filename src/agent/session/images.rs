@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tracing::Instrument;
 
 use crate::session::event::{Event, Painting};
-use crate::session::in_flight::{Asked, Completed, Cost};
+use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
 use crate::session::judged::Permitted;
 use crate::session::live::Session;
 use crate::session::stop::Stop;
@@ -53,13 +53,13 @@ impl<'a> Session<'a> {
         };
         if let Some(unplaced) = consultation.unplaced.as_ref().filter(is_same) {
             let painting = Painting { again: true, ..unplaced.clone() };
-            return self.place_image(id, permitted, painting, Cost::default());
+            return self.place_image(id, permitted, painting, ReplyCost::default());
         }
         let turn = consultation.images;
         let model = painter.model;
         let estimate_tokens = accounting::estimate_ask(model.tokenizer, "", &prompt)
             .saturating_add(from.as_ref().map_or(0, tokens_of));
-        let in_flight = self.request(Asked { task: id, model, estimate_tokens }, 0)?;
+        let in_flight = self.request(InFlightRequest { task: id, model, estimate_tokens }, 0)?;
         let mode = format!("image:{}", painter.name());
         let answer = async move {
             let messages = [Message::User { text: prompt }];
@@ -85,9 +85,9 @@ impl<'a> Session<'a> {
         &mut self,
         permitted: Permitted,
         painting: Painting,
-        answered: Completed<'a>,
+        answered: CompletedRequest<'a>,
     ) -> Result<(), Stop> {
-        let Completed { asked, reply, lost } = answered;
+        let CompletedRequest { asked, reply, lost } = answered;
         let (id, redactor) = (asked.task, self.parts.run.redactor);
         self.charge_lost(asked, &lost)?;
         let mut reply = match reply {
@@ -102,7 +102,7 @@ impl<'a> Session<'a> {
         let tokenizer = asked.model.tokenizer_by(reply.by.as_deref());
         let output_tokens = accounting::estimate_reply(tokenizer, &reply)
             .saturating_add(image.as_ref().map_or(0, tokens_of));
-        let cost = Cost::of(&reply, asked, output_tokens);
+        let cost = ReplyCost::of(&reply, asked, output_tokens);
         let said = redactor.redact(reply.text.trim());
         let said = Clipped::head_tail(&said, TEXT_LIMIT_BYTES).text;
         self.place_image(id, permitted, Painting { image, said, ..painting }, cost)
@@ -114,7 +114,7 @@ impl<'a> Session<'a> {
         id: TaskId,
         permitted: Permitted,
         painting: Painting,
-        cost: Cost,
+        cost: ReplyCost,
     ) -> Result<(), Stop> {
         let call = permitted.waiting.call.id.clone();
         self.emit(Event::Painted {

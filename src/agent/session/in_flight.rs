@@ -20,13 +20,13 @@ pub(crate) type AbandonedRequests<'a> = Rc<RefCell<Vec<AbandonedRequest<'a>>>>;
 
 /// What a dropped request used up.
 pub(crate) struct AbandonedRequest<'a> {
-    pub(crate) asked: Asked<'a>,
+    pub(crate) asked: InFlightRequest<'a>,
     pub(crate) lost: Vec<LostAttempt>,
 }
 
 /// Who was asked, for which task, and about how much that is.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct InFlightRequest<'a> {
     /// The task that pays.
     pub(crate) task: TaskId,
     /// The model.
@@ -36,8 +36,8 @@ pub(crate) struct Asked<'a> {
 }
 
 /// A reply, or why there is none, and who was asked for it.
-pub(crate) struct Completed<'a> {
-    pub(crate) asked: Asked<'a>,
+pub(crate) struct CompletedRequest<'a> {
+    pub(crate) asked: InFlightRequest<'a>,
     pub(crate) reply: Result<Reply, ModelError>,
     /// What attempts before it used up.
     pub(crate) lost: Vec<LostAttempt>,
@@ -45,7 +45,7 @@ pub(crate) struct Completed<'a> {
 
 /// A request under way.
 pub(crate) struct InFlight<'a> {
-    asked: Asked<'a>,
+    asked: InFlightRequest<'a>,
     limits: RetryLimits,
     clock: &'a dyn Clock,
     lost: Vec<LostAttempt>,
@@ -55,7 +55,7 @@ pub(crate) struct InFlight<'a> {
 impl<'a> InFlight<'a> {
     /// Prepares a request; should it be dropped, `abandoned` holds what it used up.
     pub(crate) fn new(
-        asked: Asked<'a>,
+        asked: InFlightRequest<'a>,
         limits: RetryLimits,
         clock: &'a dyn Clock,
         abandoned: AbandonedRequests<'a>,
@@ -64,11 +64,11 @@ impl<'a> InFlight<'a> {
     }
 
     /// Waits for a whole reply.
-    pub(crate) async fn whole(mut self, request: ModelRequest<'_>) -> Completed<'a> {
+    pub(crate) async fn whole(mut self, request: ModelRequest<'_>) -> CompletedRequest<'a> {
         let hearing = Hearing { watch: &mut |_delta| {}, lost: &mut self.lost };
         let model = self.asked.model.model;
         let reply = retry::complete(model, request, self.limits, self.clock, hearing).await;
-        Completed { asked: self.asked, reply, lost: std::mem::take(&mut self.lost) }
+        CompletedRequest { asked: self.asked, reply, lost: std::mem::take(&mut self.lost) }
     }
 }
 
@@ -83,7 +83,7 @@ impl Drop for InFlight<'_> {
 
 /// What a reply cost.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Cost {
+pub(crate) struct ReplyCost {
     /// Tokens as counted, or estimated.
     pub(crate) usage: Usage,
     /// True when the provider did not count.
@@ -94,10 +94,10 @@ pub(crate) struct Cost {
     pub(crate) unpriced: bool,
 }
 
-impl Cost {
+impl ReplyCost {
     /// Returns what a reply cost; `output_tokens` is what it is taken for where its provider does
     /// not count.
-    pub(crate) fn of(reply: &Reply, asked: Asked<'_>, output_tokens: u64) -> Self {
+    pub(crate) fn of(reply: &Reply, asked: InFlightRequest<'_>, output_tokens: u64) -> Self {
         let price = asked.model.price_of(reply);
         let estimate =
             Usage { input: asked.estimate_tokens, output: output_tokens, ..Usage::default() };

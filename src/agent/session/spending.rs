@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::session::event::Event;
-use crate::session::in_flight::{Asked, InFlight};
+use crate::session::in_flight::{InFlight, InFlightRequest};
 use crate::session::live::Session;
 use crate::session::stop::Stop;
 use locum_base::chat::Usage;
@@ -13,8 +13,12 @@ use locum_models::retry::LostAttempt;
 impl<'a> Session<'a> {
     /// Prepares a request after asking budget and ceilings for one of about its size. `cached`
     /// tokens of it were sent before and are taken for cached, so that a run is not stopped early.
-    pub(crate) fn request(&self, asked: Asked<'a>, cached: u64) -> Result<InFlight<'a>, Stop> {
-        let Asked { task, model, estimate_tokens } = asked;
+    pub(crate) fn request(
+        &self,
+        asked: InFlightRequest<'a>,
+        cached: u64,
+    ) -> Result<InFlight<'a>, Stop> {
+        let InFlightRequest { task, model, estimate_tokens } = asked;
         let estimate = Usage { input: estimate_tokens, cached_read: cached, ..Usage::default() };
         let estimate_usd = model.price.map_or(0.0, |price| accounting::cost(estimate, price));
         let task = self.task(task)?;
@@ -29,7 +33,7 @@ impl<'a> Session<'a> {
     /// Charges attempts that broke midway: by what the provider said, else by an estimate.
     pub(crate) fn charge_lost(
         &mut self,
-        asked: Asked<'_>,
+        asked: InFlightRequest<'_>,
         lost: &[LostAttempt],
     ) -> Result<(), Stop> {
         for attempt in lost {

@@ -349,9 +349,9 @@ mod tests {
     const CHILD: TaskId = TaskId(1);
 
     #[derive(Default)]
-    struct Lines(Vec<JournalLine>);
+    struct RecordedLines(Vec<JournalLine>);
 
-    impl Lines {
+    impl RecordedLines {
         /// One more event, a second after the one before.
         fn then(mut self, event: Event) -> Self {
             let at =
@@ -443,7 +443,7 @@ mod tests {
 
     #[test]
     fn answers_stand_in_call_order_whatever_order_they_came_in() {
-        let lines = Lines::default().started(ROOT, None).replied(ROOT, &["a", "b", "c"]);
+        let lines = RecordedLines::default().started(ROOT, None).replied(ROOT, &["a", "b", "c"]);
         let lines = lines.answered(ROOT, "c", false).answered(ROOT, "a", false);
         assert_eq!(
             context(&lines.state(), ROOT).len(),
@@ -463,7 +463,7 @@ mod tests {
 
     #[test]
     fn each_context_begins_with_the_one_before() {
-        let lines = Lines::default()
+        let lines = RecordedLines::default()
             .started(ROOT, None)
             .replied(ROOT, &["a"])
             .answered(ROOT, "a", false)
@@ -488,8 +488,9 @@ mod tests {
 
     #[test]
     fn a_turn_of_mistakes_counts_once_and_a_success_forgets_them() {
-        let mistakes = |lines: &Lines| lines.state().task(ROOT).unwrap().nudges.mistakes_in_a_row;
-        let lines = Lines::default()
+        let mistakes =
+            |lines: &RecordedLines| lines.state().task(ROOT).unwrap().nudges.mistakes_in_a_row;
+        let lines = RecordedLines::default()
             .started(ROOT, None)
             .replied(ROOT, &["a", "b"])
             .answered(ROOT, "a", true)
@@ -504,7 +505,7 @@ mod tests {
 
     #[test]
     fn what_a_sub_task_spends_its_parents_have_spent() {
-        let lines = Lines::default()
+        let lines = RecordedLines::default()
             .started(ROOT, None)
             .replied(ROOT, &["new"])
             .started(CHILD, Some((ROOT, "new")));
@@ -544,7 +545,7 @@ mod tests {
 
     #[test]
     fn the_time_a_session_lay_dead_does_not_count() {
-        let mut lines = Lines::default()
+        let mut lines = RecordedLines::default()
             .started(ROOT, None)
             .replied(ROOT, &["a"])
             .then(Event::Resumed)
@@ -568,7 +569,7 @@ mod tests {
                 .collect();
             Event::Checkpointed { tree: None, commit: CommitId("c".into()), touched }
         };
-        let lines = Lines::default().started(ROOT, None).replied(ROOT, &["a"]).observed(
+        let lines = RecordedLines::default().started(ROOT, None).replied(ROOT, &["a"]).observed(
             ROOT,
             "a",
             touched(&["x", "y"]),
@@ -576,7 +577,7 @@ mod tests {
         );
         assert_eq!(lines.state().tree.unsaved.len(), 2);
         let lines = lines.then(saved(&[("x", Some(5)), ("y", Some(2))]));
-        let counts = |lines: &Lines| {
+        let counts = |lines: &RecordedLines| {
             (
                 lines.state().tasks[0].budgeting.spent.files,
                 lines.state().tasks[0].budgeting.spent.diff_lines,
@@ -598,7 +599,7 @@ mod tests {
             control: Some(Control::Complete { result: "r".into() }),
             ..Observation::default()
         };
-        let lines = || Lines::default().started(ROOT, None).replied(ROOT, &["a"]);
+        let lines = || RecordedLines::default().started(ROOT, None).replied(ROOT, &["a"]);
         assert_eq!(
             lines().observed(ROOT, "a", complete(false), false).state().tasks[0]
                 .turn

@@ -6,7 +6,7 @@ use crate::session::journal::JournalError;
 use crate::session::outcome::OutcomeWord;
 use locum_models::ModelError;
 use locum_policy::budget::Exhausted;
-use locum_policy::ceiling::Reached;
+use locum_policy::ceiling::ReachedLimit;
 use locum_workspace::repo::RepoError;
 
 /// Why it stops.
@@ -63,8 +63,8 @@ impl From<Exhausted> for Stop {
     }
 }
 
-impl From<Reached> for Stop {
-    fn from(reached: Reached) -> Self {
+impl From<ReachedLimit> for Stop {
+    fn from(reached: ReachedLimit) -> Self {
         Self::session(OutcomeWord::BudgetExhausted, reached.to_string())
     }
 }

@@ -17,14 +17,14 @@ use locum_workspace::Workspace;
 
 /// Where a task works.
 #[derive(Clone)]
-pub(crate) enum Place<'a> {
+pub(crate) enum TaskCheckout<'a> {
     /// In the run's own checkout.
     Own(&'a Workspace),
     /// In a worktree of its own.
     Isolated(Rc<Workspace>),
 }
 
-impl Deref for Place<'_> {
+impl Deref for TaskCheckout<'_> {
     type Target = Workspace;
 
     fn deref(&self) -> &Workspace {
@@ -40,7 +40,7 @@ pub(crate) struct TaskEnv<'a> {
     /// What its effects go through.
     pub(crate) run: RunEnv<'a>,
     /// Where it works.
-    pub(crate) place: Place<'a>,
+    pub(crate) place: TaskCheckout<'a>,
     /// Its mode.
     pub(crate) mode: &'a Mode,
     /// Who asked and how, in this mode.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tracing::Instrument;
 
 use crate::session::event::Event;
-use crate::session::in_flight::{Asked, Completed, Cost};
+use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
 use crate::session::live::Session;
 use crate::session::stop::Stop;
 use locum_base::chat::{Reply, StopReason, ToolCall};
@@ -31,7 +31,8 @@ impl<'a> Session<'a> {
         }
         let task = self.task(id)?;
         let cached = task.conversation.measured.map_or(0, |measured| measured.tokens);
-        let in_flight = self.request(Asked { task: id, model, estimate_tokens }, cached)?;
+        let in_flight =
+            self.request(InFlightRequest { task: id, model, estimate_tokens }, cached)?;
         let messages = Arc::clone(&task.conversation.messages);
         let (mode, turn) = (task.mode.clone(), task.turn.number);
         let temperature = self.mode(&mode)?.temperature.map(|temperature| temperature.0);
@@ -55,8 +56,8 @@ impl<'a> Session<'a> {
     }
 
     /// Writes a reply down and charges it, with what attempts before it used up.
-    fn replied(&mut self, answered: Completed<'a>) -> Result<(), Stop> {
-        let Completed { asked, reply, lost } = answered;
+    fn replied(&mut self, answered: CompletedRequest<'a>) -> Result<(), Stop> {
+        let CompletedRequest { asked, reply, lost } = answered;
         let id = asked.task;
         self.charge_lost(asked, &lost)?;
         let reply = match reply {
@@ -66,7 +67,7 @@ impl<'a> Session<'a> {
         self.overflows.remove(&id);
         let (reply, withheld) = self.without_secrets(reply);
         let tokenizer = asked.model.tokenizer_by(reply.by.as_deref());
-        let cost = Cost::of(&reply, asked, accounting::estimate_reply(tokenizer, &reply));
+        let cost = ReplyCost::of(&reply, asked, accounting::estimate_reply(tokenizer, &reply));
         self.emit(Event::Replied {
             task: id,
             reply,

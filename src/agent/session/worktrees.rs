@@ -11,7 +11,7 @@ use crate::session::event::{Event, TouchedPath};
 use crate::session::live::Session;
 use crate::session::outcome::OutcomeWord;
 use crate::session::stop::Stop;
-use crate::session::task_env::Place;
+use crate::session::task_env::TaskCheckout;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_workspace::repo::CommitId;
@@ -71,15 +71,15 @@ impl<'a> Session<'a> {
     }
 
     /// Returns where a task works.
-    pub(crate) fn place(&mut self, id: TaskId) -> Result<Place<'a>, Stop> {
+    pub(crate) fn place(&mut self, id: TaskId) -> Result<TaskCheckout<'a>, Stop> {
         self.place_of(self.state.tree_owner(id))
     }
 
     /// Returns a checkout; a worktree is created, or recreated, when it is first needed.
-    pub(crate) fn place_of(&mut self, owner: Option<TaskId>) -> Result<Place<'a>, Stop> {
-        let Some(owner) = owner else { return Ok(Place::Own(self.parts.workspace)) };
+    pub(crate) fn place_of(&mut self, owner: Option<TaskId>) -> Result<TaskCheckout<'a>, Stop> {
+        let Some(owner) = owner else { return Ok(TaskCheckout::Own(self.parts.workspace)) };
         if let Some(open) = self.worktrees.get(&owner) {
-            return Ok(Place::Isolated(Rc::clone(open)));
+            return Ok(TaskCheckout::Isolated(Rc::clone(open)));
         }
         let failed =
             |error| Stop::task(OutcomeWord::Failed, format!("cannot create its worktree: {error}"));
@@ -98,7 +98,7 @@ impl<'a> Session<'a> {
         }
         let workspace = Rc::new(workspace);
         self.worktrees.insert(owner, Rc::clone(&workspace));
-        Ok(Place::Isolated(workspace))
+        Ok(TaskCheckout::Isolated(workspace))
     }
 
     fn tree_folder(&self, owner: TaskId) -> PathBuf {

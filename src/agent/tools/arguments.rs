@@ -16,7 +16,7 @@ use locum_modes::access;
 
 /// The arguments of one call that are not taken yet.
 #[derive(Debug)]
-pub struct Arguments {
+pub struct CallFields {
     /// What the arguments belong to, for messages: `read_file`, `indentation`.
     owner: String,
     /// The name the model called the tool by.
@@ -27,14 +27,14 @@ pub struct Arguments {
 
 /// A place in the checkout: what was asked for and where it really lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ResolvedPath {
     /// As the model wrote it, in its plain form.
     pub asked: RepoPath,
     /// With every link followed.
     pub real: RepoPath,
 }
 
-impl Arguments {
+impl CallFields {
     /// Reads the arguments of a call: a JSON object, or nothing.
     ///
     /// # Errors
@@ -200,25 +200,25 @@ impl Arguments {
         name: &'static str,
         meaning: &str,
         context: ToolContext<'_>,
-    ) -> Result<Place, CallError> {
+    ) -> Result<ResolvedPath, CallError> {
         let text = self.text(name, meaning)?;
-        Place::find(&text, context)
+        ResolvedPath::find(&text, context)
     }
 
-    /// As [`Arguments::place`], for a path that may be left out.
+    /// As [`CallFields::place`], for a path that may be left out.
     ///
     /// # Errors
-    /// As [`Arguments::place`].
+    /// As [`CallFields::place`].
     pub fn optional_place(
         &mut self,
         name: &'static str,
         meaning: &str,
         context: ToolContext<'_>,
-    ) -> Result<Place, CallError> {
+    ) -> Result<ResolvedPath, CallError> {
         let text = self.optional_text(name, meaning)?;
         text.map_or_else(
-            || Ok(Place { asked: RepoPath::root(), real: RepoPath::root() }),
-            |text| Place::find(&text, context),
+            || Ok(ResolvedPath { asked: RepoPath::root(), real: RepoPath::root() }),
+            |text| ResolvedPath::find(&text, context),
         )
     }
 
@@ -259,7 +259,7 @@ impl Arguments {
     }
 }
 
-impl Place {
+impl ResolvedPath {
     /// Finds the place a text names.
     ///
     /// # Errors
@@ -345,12 +345,12 @@ fn kind_of(value: &Value) -> &'static str {
 mod tests {
     use std::path::Path;
 
-    use super::{Arguments, below_root};
+    use super::{CallFields, below_root};
     use locum_base::tool::ToolName;
     use pretty_assertions::assert_eq;
 
-    fn arguments(text: &str) -> Arguments {
-        Arguments::parse(ToolName::ReadFile, text).unwrap()
+    fn arguments(text: &str) -> CallFields {
+        CallFields::parse(ToolName::ReadFile, text).unwrap()
     }
 
     #[test]
@@ -374,7 +374,7 @@ mod tests {
     #[test]
     fn says_what_is_wrong_in_one_sentence() {
         let broken =
-            |text: &str| Arguments::parse(ToolName::ReadFile, text).unwrap_err().to_string();
+            |text: &str| CallFields::parse(ToolName::ReadFile, text).unwrap_err().to_string();
         assert_eq!(
             broken("[1]"),
             "The arguments of `read_file` must be one JSON object, but they are a list."

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{Arguments, Place};
+use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::reach;
 use crate::tools::tool::{Tool, ToolEffect};
@@ -32,7 +32,7 @@ const TOUCHED_SHOWN: usize = 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecuteCommand {
     script: Script,
-    folder: Place,
+    folder: ResolvedPath,
     timeout: Duration,
     /// What it reads or edits behind links, by real paths; what it names is the script's own.
     behind_links: Vec<Intent>,
@@ -54,7 +54,7 @@ impl Tool for ExecuteCommand {
     }
 
     /// Checks the arguments; the timeout is at most the policy's.
-    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let command = arguments.words("command", "the command to run")?;
         let mut folder = arguments.optional_place(
             "cwd",
@@ -66,9 +66,9 @@ impl Tool for ExecuteCommand {
         let mut command = command.as_str();
         if let Some((inner, rest)) = change_of_folder(command) {
             folder = if inner.starts_with('/') {
-                Place::find(inner, context)?
+                ResolvedPath::find(inner, context)?
             } else {
-                Place::find(&format!("{}/{inner}", folder.asked), context)?
+                ResolvedPath::find(&format!("{}/{inner}", folder.asked), context)?
             };
             command = rest;
         }

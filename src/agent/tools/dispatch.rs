@@ -8,7 +8,7 @@
 use serde_json::json;
 use tracing::debug;
 
-use crate::tools::arguments::{Arguments, Place, quoted};
+use crate::tools::arguments::{CallFields, ResolvedPath, quoted};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::tools::{command, files, flow, mcp, search, skill, web};
@@ -67,7 +67,7 @@ macro_rules! calls {
 
             fn check(
                 tool: ToolName,
-                arguments: Arguments,
+                arguments: CallFields,
                 context: ToolContext<'_>,
             ) -> Result<Self, CallError> {
                 match tool {
@@ -94,9 +94,9 @@ macro_rules! calls {
 
         fn edited(
             tool: ToolName,
-            arguments: Arguments,
+            arguments: CallFields,
             context: ToolContext<'_>,
-        ) -> Vec<Place> {
+        ) -> Vec<ResolvedPath> {
             match tool { $(ToolName::$tool => <$kind>::edited(arguments, context),)+ }
         }
 
@@ -155,7 +155,7 @@ pub fn parse(
 ) -> Result<Call, CallError> {
     let name = call.name.trim();
     let tool = find(name, offered, context)?;
-    let arguments = Arguments::parse(tool, &call.arguments)?.called(name);
+    let arguments = CallFields::parse(tool, &call.arguments)?.called(name);
     let call = Call::check(tool, arguments, context)?;
     call.intents()
         .iter()
@@ -169,7 +169,7 @@ pub fn parse(
 #[must_use]
 pub fn restricted(call: &ToolCall, context: ToolContext<'_>) -> Option<(Intent, String)> {
     let tool = ToolName::find(tool::resolve(call.name.trim()))?;
-    let arguments = Arguments::parse(tool, &call.arguments).ok()?;
+    let arguments = CallFields::parse(tool, &call.arguments).ok()?;
     edited(tool, arguments, context).into_iter().find_map(|place| {
         let error = place.check_edit(tool, context).err()?;
         Some((Intent::Edit(place.real), error.0))

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use crate::tools::ToolContext;
 use locum_base::path::RepoPath;
 use locum_policy::command::Script;
-use locum_policy::command::examine::{Examination, PathUse, path_use};
+use locum_policy::command::examine::{CommandEffects, PathUse, path_use};
 use locum_policy::command::tree::Simple;
 use locum_policy::paths::protected;
 use locum_sandbox::{Reach, Writes};
@@ -30,7 +30,7 @@ pub(crate) fn of<'a>(script: &Script, context: ToolContext<'a>, git: &'a [PathBu
     } else {
         Writes::Entries
     };
-    let judged = |(simple, examined): &(&Simple, Examination)| {
+    let judged = |(simple, examined): &(&Simple, CommandEffects)| {
         examined.only_reads || program(simple) == Some("git")
     };
     Reach {
@@ -47,7 +47,7 @@ pub(crate) fn of<'a>(script: &Script, context: ToolContext<'a>, git: &'a [PathBu
 /// directly in the root.
 fn names_the_top(
     script: &Script,
-    examined: &[(&Simple, Examination)],
+    examined: &[(&Simple, CommandEffects)],
     checkout: &Checkout,
 ) -> bool {
     let mut used = script.redirected().1;

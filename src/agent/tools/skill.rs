@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{Arguments, quoted};
+use crate::tools::arguments::{CallFields, quoted};
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -32,7 +32,7 @@ impl Tool for UseSkill {
     }
 
     /// Checks the arguments and finds the skill.
-    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let name = arguments
             .words("skill", "the name of a skill")?
             .trim()

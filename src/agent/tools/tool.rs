@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use serde_json::Value;
 
-use crate::tools::arguments::{Arguments, Place};
+use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;
@@ -42,7 +42,7 @@ pub(crate) trait Tool: Clone + Debug + Sized {
     ///
     /// # Errors
     /// A sentence for the model.
-    fn parse(arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError>;
+    fn parse(arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError>;
 
     /// Returns everything it would do, which the policy decides on.
     fn intents(&self) -> Vec<Intent>;
@@ -70,7 +70,7 @@ pub(crate) trait Tool: Clone + Debug + Sized {
     }
 
     /// Returns the files that arguments name for an edit, right or wrong as they may be otherwise.
-    fn edited(mut arguments: Arguments, context: ToolContext<'_>) -> Vec<Place> {
+    fn edited(mut arguments: CallFields, context: ToolContext<'_>) -> Vec<ResolvedPath> {
         match Self::EFFECT {
             ToolEffect::Edits => arguments.place("path", "the file", context).into_iter().collect(),
             ToolEffect::Reads | ToolEffect::Runs | ToolEffect::Steers => Vec::new(),

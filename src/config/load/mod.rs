@@ -12,12 +12,12 @@ use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider};
 
 use crate::config::environment::Environment;
-use crate::config::keys::{self, KEYS, Scope};
-use crate::config::settings::{ForgeSettings, SetValue, Settings, Values};
-use crate::config::source::{ConfigError, ConfigErrors, Layer, Source};
+use crate::config::keys::{self, KEYS, SettingScope};
+use crate::config::settings::{ForgeSettings, SetValue, SettingValues, Settings};
+use crate::config::source::{ConfigError, ConfigErrors, Layer, SettingSource};
 use locum_files::diagnostic::Diagnostic;
-use locum_files::fields::{Mistakes, nearest};
-use locum_files::yaml::{Document, Node, Place, Value as YamlValue};
+use locum_files::fields::{Diagnostics, nearest};
+use locum_files::yaml::{Position, YamlDocument, YamlNode, YamlValue};
 
 /// Start of the variables that are settings.
 const PREFIX: &str = "LOCUM_";
@@ -125,7 +125,7 @@ fn merge(providers: Vec<LayerValues>) -> Result<Settings, ConfigErrors> {
     let found = providers.iter().flat_map(|layer| &layer.values);
     let keys: Vec<String> = found.map(|found| found.key.clone()).collect();
     let figment = providers.into_iter().fold(Figment::new(), Figment::merge);
-    let values: Values = figment
+    let values: SettingValues = figment
         .extract()
         .map_err(|errors| ConfigErrors(errors.into_iter().map(of_figment).collect()))?;
     let set = keys.into_iter().filter_map(|key| Some((key.clone(), set_value(&figment, &key)?)));
@@ -135,7 +135,7 @@ fn merge(providers: Vec<LayerValues>) -> Result<Settings, ConfigErrors> {
 fn set_value(figment: &Figment, key: &str) -> Option<SetValue> {
     let metadata = figment.find_metadata(key)?;
     let place = metadata.interpolate(figment.profile(), &key.split('.').collect::<Vec<_>>());
-    let source = Source { layer: Layer::find(&metadata.name)?, place };
+    let source = SettingSource { layer: Layer::find(&metadata.name)?, place };
     Some(SetValue { value: serde_json::to_value(figment.find_value(key).ok()?).ok()?, source })
 }
 
@@ -168,11 +168,12 @@ fn built_in(environment: &Environment) -> LayerValues {
 
 /// Reads a file; one with a mistake gives no value.
 fn of_file(layer: Layer, file: &ConfigFile, errors: &mut Vec<ConfigError>) -> LayerValues {
-    let document = Document::parse(&file.text);
-    let mut mistakes = Mistakes(document.mistakes);
+    let document = YamlDocument::parse(&file.text);
+    let mut mistakes = Diagnostics(document.mistakes);
     let mut found = LayerValues::new(layer);
     if let Some(root) = &document.root {
-        let mut walk = Walk { origin: &file.origin, mistakes: &mut mistakes, found: &mut found };
+        let mut walk =
+            LayerReader { origin: &file.origin, mistakes: &mut mistakes, found: &mut found };
         walk.group(root, "");
     }
     if !mistakes.0.is_empty() {
@@ -255,7 +256,7 @@ impl LayerValues {
     /// Reads a value given as text by a variable or flag.
     fn read_text(&mut self, place: &str, key: &str, text: &str, errors: &mut Vec<ConfigError>) {
         let Some(setting) = keys::find(key) else { return };
-        let mut mistakes = Mistakes::default();
+        let mut mistakes = Diagnostics::default();
         if let Some(value) = setting.kind.read(&setting.kind.node(text), key, &mut mistakes) {
             let (key, place) = (key.to_owned(), place.to_owned());
             self.values.push(FoundValue { key, value, place });
@@ -268,14 +269,14 @@ impl LayerValues {
 }
 
 /// Walks a file's tree down to its values.
-struct Walk<'a> {
+struct LayerReader<'a> {
     origin: &'a str,
-    mistakes: &'a mut Mistakes,
+    mistakes: &'a mut Diagnostics,
     found: &'a mut LayerValues,
 }
 
-impl Walk<'_> {
-    fn group(&mut self, node: &Node, path: &str) {
+impl LayerReader<'_> {
+    fn group(&mut self, node: &YamlNode, path: &str) {
         let known = keys::below(path);
         let Some(entries) = node.entries() else {
             let name = if path.is_empty() { "the file" } else { path };
@@ -305,20 +306,20 @@ impl Walk<'_> {
         }
     }
 
-    fn entry(&mut self, node: &Node, key_place: Place, key: String) {
+    fn entry(&mut self, node: &YamlNode, key_place: Position, key: String) {
         let Some(setting) = keys::find(&key) else {
             return self.group(node, &key);
         };
         let refusal = match setting.scope {
-            Scope::OneRun => Some((
+            SettingScope::OneRun => Some((
                 format!("a file may not set `{key}`"),
                 format!("set it with {} or a flag", variable_of(&key)),
             )),
-            Scope::NotRepository if self.found.layer == Layer::Repository => Some((
+            SettingScope::NotRepository if self.found.layer == Layer::Repository => Some((
                 format!("a repository may not set `{key}`"),
                 "set it in the user's own configuration or in the environment".to_owned(),
             )),
-            Scope::Everyone | Scope::NotRepository => None,
+            SettingScope::Everyone | SettingScope::NotRepository => None,
         };
         if let Some((message, hint)) = refusal {
             self.mistakes.add_with_hint(key_place, message, hint);

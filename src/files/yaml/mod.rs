@@ -1,6 +1,6 @@
 //! YAML (and JSON, its subset) as a tree in which every value knows its line and column.
 //!
-//! In: the text of one file. Out: a [`Document`] with the tree and every mistake that reading alone
+//! In: the text of one file. Out: a [`YamlDocument`] with the tree and every mistake that reading alone
 //! can find (syntax, duplicate keys, bombs). It gives values no meaning: that is done with
 //! `fields`, which collects mistakes the same way.
 
@@ -27,14 +27,14 @@ pub const MISTAKE_LIMIT: usize = 100;
 
 /// Where something stands in a file; both count from 1, 0 means the whole file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct Position {
     /// The line.
     pub line: u32,
     /// The column, in characters.
     pub column: u32,
 }
 
-impl Place {
+impl Position {
     /// Returns the place right behind a text.
     #[must_use]
     pub fn behind(text: &str) -> Self {
@@ -43,7 +43,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Position {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:{}", self.line, self.column)
     }
@@ -51,9 +51,9 @@ impl fmt::Display for Place {
 
 /// What was read of one file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Document {
+pub struct YamlDocument {
     /// The tree; `None` for an empty file and for one whose syntax is broken.
-    pub root: Option<Node>,
+    pub root: Option<YamlNode>,
     /// Every mistake found, in order of place. A root beside mistakes is complete enough to look
     /// for more of them.
     pub mistakes: Vec<Diagnostic>,
@@ -61,16 +61,16 @@ pub struct Document {
 
 /// One value and where it stands. A value that came through an alias stands where it was defined.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct YamlNode {
     /// Where it starts.
-    pub place: Place,
+    pub place: Position,
     /// What it is.
-    pub value: Value,
+    pub value: YamlValue,
 }
 
 /// A value by the YAML 1.2 core rules: `yes` and `on` are text.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum YamlValue {
     /// `null`, `~` or nothing at all.
     Null,
     /// `true` or `false`.
@@ -80,35 +80,38 @@ pub enum Value {
     /// Text, quoted or plain.
     Text(String),
     /// A sequence.
-    List(Vec<Node>),
+    List(Vec<YamlNode>),
     /// A mapping, in the file's order; of duplicate keys the first.
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
 }
 
 /// One key of a mapping with its value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct MapEntry {
     /// The key.
     pub key: String,
     /// Where the key stands.
-    pub key_place: Place,
+    pub key_place: Position,
     /// The value.
-    pub node: Node,
+    pub node: YamlNode,
 }
 
-impl Document {
+impl YamlDocument {
     /// Reads the only document of a text. Never fails: what is wrong is in `mistakes`.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         if text.len() > TEXT_LIMIT_BYTES {
             let message = format!("file of {} bytes is longer than {TEXT_LIMIT_BYTES}", text.len());
-            return Self { root: None, mistakes: vec![Diagnostic::new(Place::default(), message)] };
+            return Self {
+                root: None,
+                mistakes: vec![Diagnostic::new(Position::default(), message)],
+            };
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if let Some(mistake) = unwanted(text) {
             return Self { root: None, mistakes: vec![mistake] };
         }
-        let mut builder = Builder::default();
+        let mut builder = TreeBuilder::default();
         for event in Parser::new_from_str(text) {
             let step = match event {
                 Ok((event, span)) => builder.take(event, place_of(&span)),
@@ -129,23 +132,23 @@ impl Document {
     }
 }
 
-impl Node {
+impl YamlNode {
     /// Returns the text of a text value.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
-        if let Value::Text(text) = &self.value { Some(text) } else { None }
+        if let YamlValue::Text(text) = &self.value { Some(text) } else { None }
     }
 
     /// Returns the values of a list.
     #[must_use]
-    pub fn list(&self) -> Option<&[Node]> {
-        if let Value::List(nodes) = &self.value { Some(nodes) } else { None }
+    pub fn list(&self) -> Option<&[YamlNode]> {
+        if let YamlValue::List(nodes) = &self.value { Some(nodes) } else { None }
     }
 
     /// Returns the entries of a mapping.
     #[must_use]
-    pub fn entries(&self) -> Option<&[Entry]> {
-        if let Value::Map(entries) = &self.value { Some(entries) } else { None }
+    pub fn entries(&self) -> Option<&[MapEntry]> {
+        if let YamlValue::Map(entries) = &self.value { Some(entries) } else { None }
     }
 
     /// Returns the value under a key of a mapping.
@@ -158,12 +161,12 @@ impl Node {
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.value {
-            Value::Null => "nothing",
-            Value::Bool(_) => "true or false",
-            Value::Number(_) => "a number",
-            Value::Text(_) => "text",
-            Value::List(_) => "a list",
-            Value::Map(_) => "a mapping",
+            YamlValue::Null => "nothing",
+            YamlValue::Bool(_) => "true or false",
+            YamlValue::Number(_) => "a number",
+            YamlValue::Text(_) => "text",
+            YamlValue::List(_) => "a list",
+            YamlValue::Map(_) => "a mapping",
         }
     }
 
@@ -171,88 +174,90 @@ impl Node {
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
         match &self.value {
-            Value::Null => serde_json::Value::Null,
-            Value::Bool(flag) => serde_json::Value::Bool(*flag),
-            Value::Number(written) => written.parse::<serde_json::Number>().map_or_else(
+            YamlValue::Null => serde_json::Value::Null,
+            YamlValue::Bool(flag) => serde_json::Value::Bool(*flag),
+            YamlValue::Number(written) => written.parse::<serde_json::Number>().map_or_else(
                 |_| serde_json::Value::String(written.clone()),
                 serde_json::Value::Number,
             ),
-            Value::Text(text) => serde_json::Value::String(text.clone()),
-            Value::List(nodes) => {
+            YamlValue::Text(text) => serde_json::Value::String(text.clone()),
+            YamlValue::List(nodes) => {
                 serde_json::Value::Array(nodes.iter().map(Self::to_json).collect())
             }
-            Value::Map(entries) => serde_json::Value::Object(
+            YamlValue::Map(entries) => serde_json::Value::Object(
                 entries.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect(),
             ),
         }
     }
 
-    fn weight(&self) -> Weight {
-        let inside = |found: Weight, below: Weight| Weight {
+    fn weight(&self) -> CopyCost {
+        let inside = |found: CopyCost, below: CopyCost| CopyCost {
             values: found.values + below.values,
             bytes: found.bytes + below.bytes,
             depth: found.depth.max(below.depth + 1),
         };
-        let alone = Weight { values: 1, bytes: 0, depth: 0 };
+        let alone = CopyCost { values: 1, bytes: 0, depth: 0 };
         match &self.value {
-            Value::List(nodes) => {
-                nodes.iter().map(Self::weight).fold(Weight { depth: 1, ..alone }, inside)
+            YamlValue::List(nodes) => {
+                nodes.iter().map(Self::weight).fold(CopyCost { depth: 1, ..alone }, inside)
             }
-            Value::Map(entries) => {
-                let keyed = |entry: &Entry| {
+            YamlValue::Map(entries) => {
+                let keyed = |entry: &MapEntry| {
                     let below = entry.node.weight();
-                    Weight {
+                    CopyCost {
                         values: below.values + 1,
                         bytes: below.bytes + entry.key.len(),
                         ..below
                     }
                 };
-                entries.iter().map(keyed).fold(Weight { depth: 1, ..alone }, inside)
+                entries.iter().map(keyed).fold(CopyCost { depth: 1, ..alone }, inside)
             }
-            Value::Number(text) | Value::Text(text) => Weight { bytes: text.len(), ..alone },
-            Value::Null | Value::Bool(_) => alone,
+            YamlValue::Number(text) | YamlValue::Text(text) => {
+                CopyCost { bytes: text.len(), ..alone }
+            }
+            YamlValue::Null | YamlValue::Bool(_) => alone,
         }
     }
 }
 
-fn too_deep(place: Place) -> Diagnostic {
+fn too_deep(place: Position) -> Diagnostic {
     Diagnostic::new(place, format!("nested deeper than {DEPTH_LIMIT} levels"))
 }
 
 /// What a value costs when it is copied.
 #[derive(Clone, Copy)]
-struct Weight {
+struct CopyCost {
     values: usize,
     bytes: usize,
     depth: usize,
 }
 
 /// A list or mapping whose end has not been seen.
-struct Open {
-    place: Place,
+struct OpenNode {
+    place: Position,
     anchor: usize,
-    shape: Shape,
+    shape: OpenValue,
 }
 
-enum Shape {
-    List(Vec<Node>),
-    Map { entries: Vec<Entry>, seen: BTreeSet<String>, key: Option<(String, Place)> },
+enum OpenValue {
+    List(Vec<YamlNode>),
+    Map { entries: Vec<MapEntry>, seen: BTreeSet<String>, key: Option<(String, Position)> },
 }
 
 #[derive(Default)]
-struct Builder {
-    root: Option<Node>,
+struct TreeBuilder {
+    root: Option<YamlNode>,
     documents: usize,
-    open: Vec<Open>,
-    anchors: BTreeMap<usize, Node>,
+    open: Vec<OpenNode>,
+    anchors: BTreeMap<usize, YamlNode>,
     values: usize,
     bytes: usize,
     mistakes: Vec<Diagnostic>,
 }
 
-impl Builder {
+impl TreeBuilder {
     /// Takes one event; an error ends the reading.
-    fn take(&mut self, event: Event<'_>, place: Place) -> Result<(), Diagnostic> {
+    fn take(&mut self, event: Event<'_>, place: Position) -> Result<(), Diagnostic> {
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
@@ -273,24 +278,24 @@ impl Builder {
                         format!("value of {length} bytes is longer than {SCALAR_LIMIT_BYTES}");
                     return Err(Diagnostic::new(place, message));
                 }
-                self.spend(Weight { values: 0, bytes: text.len(), depth: 0 }, place)?;
+                self.spend(CopyCost { values: 0, bytes: text.len(), depth: 0 }, place)?;
                 let value = if style == ScalarStyle::Plain && !forced {
                     plain(&text)
                 } else {
-                    Value::Text(text.into_owned())
+                    YamlValue::Text(text.into_owned())
                 };
-                self.value(Node { place, value }, anchor)
+                self.value(YamlNode { place, value }, anchor)
             }
             Event::SequenceStart(_, anchor, tag) => {
                 only_plain(tag.as_deref(), place)?;
-                self.start(place, anchor, Shape::List(Vec::new()))
+                self.start(place, anchor, OpenValue::List(Vec::new()))
             }
             Event::MappingStart(_, anchor, tag) => {
                 only_plain(tag.as_deref(), place)?;
                 self.start(
                     place,
                     anchor,
-                    Shape::Map { entries: Vec::new(), seen: BTreeSet::new(), key: None },
+                    OpenValue::Map { entries: Vec::new(), seen: BTreeSet::new(), key: None },
                 )
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(),
@@ -314,7 +319,7 @@ impl Builder {
     }
 
     /// Counts what is kept; copies are counted before they are made.
-    fn spend(&mut self, weight: Weight, place: Place) -> Result<(), Diagnostic> {
+    fn spend(&mut self, weight: CopyCost, place: Position) -> Result<(), Diagnostic> {
         self.values += weight.values;
         self.bytes += weight.bytes;
         let limit = if self.values > NODE_LIMIT {
@@ -328,27 +333,32 @@ impl Builder {
         Err(Diagnostic::new(place, message))
     }
 
-    fn start(&mut self, place: Place, anchor: usize, shape: Shape) -> Result<(), Diagnostic> {
+    fn start(
+        &mut self,
+        place: Position,
+        anchor: usize,
+        shape: OpenValue,
+    ) -> Result<(), Diagnostic> {
         if self.open.len() >= DEPTH_LIMIT {
             return Err(too_deep(place));
         }
-        self.open.push(Open { place, anchor, shape });
+        self.open.push(OpenNode { place, anchor, shape });
         Ok(())
     }
 
     fn end(&mut self) -> Result<(), Diagnostic> {
         let Some(open) = self.open.pop() else { return Ok(()) };
         let value = match open.shape {
-            Shape::List(nodes) => Value::List(nodes),
-            Shape::Map { entries, .. } => Value::Map(entries),
+            OpenValue::List(nodes) => YamlValue::List(nodes),
+            OpenValue::Map { entries, .. } => YamlValue::Map(entries),
         };
-        self.value(Node { place: open.place, value }, open.anchor)
+        self.value(YamlNode { place: open.place, value }, open.anchor)
     }
 
     /// Puts a finished value where it belongs: into the open list or mapping, as a key, or as the
     /// root.
-    fn value(&mut self, node: Node, anchor: usize) -> Result<(), Diagnostic> {
-        self.spend(Weight { values: 1, bytes: 0, depth: 0 }, node.place)?;
+    fn value(&mut self, node: YamlNode, anchor: usize) -> Result<(), Diagnostic> {
+        self.spend(CopyCost { values: 1, bytes: 0, depth: 0 }, node.place)?;
         if anchor != 0 {
             if self.anchors.len() >= ANCHOR_LIMIT {
                 return Err(Diagnostic::new(
@@ -365,8 +375,8 @@ impl Builder {
             return Ok(());
         };
         match &mut open.shape {
-            Shape::List(nodes) => nodes.push(node),
-            Shape::Map { entries, seen, key } => match key.take() {
+            OpenValue::List(nodes) => nodes.push(node),
+            OpenValue::Map { entries, seen, key } => match key.take() {
                 None => match key_text(&node) {
                     Some(text) => *key = Some((text, node.place)),
                     None => {
@@ -378,7 +388,7 @@ impl Builder {
                 },
                 Some((text, key_place)) => {
                     if seen.insert(text.clone()) {
-                        entries.push(Entry { key: text, key_place, node });
+                        entries.push(MapEntry { key: text, key_place, node });
                     } else {
                         self.mistakes
                             .push(Diagnostic::new(key_place, format!("duplicate key `{text}`")));
@@ -399,7 +409,7 @@ fn describe(error: &ScanError) -> String {
 }
 
 /// Tags could turn values into something else; none but `!!str` says anything here.
-fn only_plain(tag: Option<&Tag>, place: Place) -> Result<(), Diagnostic> {
+fn only_plain(tag: Option<&Tag>, place: Position) -> Result<(), Diagnostic> {
     match tag {
         None => Ok(()),
         Some(tag) => Err(Diagnostic::new(place, format!("the tag `{tag}` means nothing here"))
@@ -418,7 +428,7 @@ pub fn is_unwanted(letter: char) -> bool {
 
 /// Finds the first character that has no business in a settings file.
 fn unwanted(text: &str) -> Option<Diagnostic> {
-    let mut place = Place { line: 1, column: 1 };
+    let mut place = Position { line: 1, column: 1 };
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         let fine = if letter == '\r' {
@@ -439,7 +449,7 @@ fn unwanted(text: &str) -> Option<Diagnostic> {
             );
         }
         if letter == '\n' {
-            place = Place { line: place.line.saturating_add(1), column: 1 };
+            place = Position { line: place.line.saturating_add(1), column: 1 };
         } else {
             place.column = place.column.saturating_add(1);
         }
@@ -447,21 +457,21 @@ fn unwanted(text: &str) -> Option<Diagnostic> {
     None
 }
 
-fn key_text(node: &Node) -> Option<String> {
+fn key_text(node: &YamlNode) -> Option<String> {
     match &node.value {
-        Value::Text(text) | Value::Number(text) => Some(text.clone()),
-        Value::Bool(flag) => Some(flag.to_string()),
-        Value::Null | Value::List(_) | Value::Map(_) => None,
+        YamlValue::Text(text) | YamlValue::Number(text) => Some(text.clone()),
+        YamlValue::Bool(flag) => Some(flag.to_string()),
+        YamlValue::Null | YamlValue::List(_) | YamlValue::Map(_) => None,
     }
 }
 
-fn plain(text: &str) -> Value {
+fn plain(text: &str) -> YamlValue {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "true" | "True" | "TRUE" => Value::Bool(true),
-        "false" | "False" | "FALSE" => Value::Bool(false),
-        text if is_number(text) => Value::Number(text.to_owned()),
-        text => Value::Text(text.to_owned()),
+        "" | "~" | "null" | "Null" | "NULL" => YamlValue::Null,
+        "true" | "True" | "TRUE" => YamlValue::Bool(true),
+        "false" | "False" | "FALSE" => YamlValue::Bool(false),
+        text if is_number(text) => YamlValue::Number(text.to_owned()),
+        text => YamlValue::Text(text.to_owned()),
     }
 }
 
@@ -483,12 +493,12 @@ fn is_number(text: &str) -> bool {
     hexadecimal || octal || (starts && digits.parse::<f64>().is_ok())
 }
 
-fn place_of(span: &Span) -> Place {
+fn place_of(span: &Span) -> Position {
     place_at(span.start.line(), span.start.col())
 }
 
-fn place_at(line: usize, column: usize) -> Place {
-    Place {
+fn place_at(line: usize, column: usize) -> Position {
+    Position {
         line: u32::try_from(line).unwrap_or(u32::MAX),
         column: u32::try_from(column.saturating_add(1)).unwrap_or(u32::MAX),
     }

@@ -1,17 +1,17 @@
 //! Trees with places, and every mistake that reading alone finds.
 
-use super::{Document, Node, Place, Value};
+use super::{Position, YamlDocument, YamlNode, YamlValue};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-fn root(text: &str) -> Node {
-    let document = Document::parse(text);
+fn root(text: &str) -> YamlNode {
+    let document = YamlDocument::parse(text);
     assert_eq!(document.mistakes, Vec::new(), "{text}");
     document.root.unwrap()
 }
 
 fn mistakes(text: &str) -> Vec<String> {
-    Document::parse(text)
+    YamlDocument::parse(text)
         .mistakes
         .iter()
         .map(|mistake| format!("{}: {}", mistake.place, mistake.message))
@@ -32,16 +32,16 @@ fn reads_values_by_the_core_rules() {
     ] {
         assert_eq!(root(text).to_json(), expected, "{text}");
     }
-    assert_eq!(Document::parse("# nothing\n"), Document::default());
+    assert_eq!(YamlDocument::parse("# nothing\n"), YamlDocument::default());
 }
 
 #[test]
 fn knows_line_and_column() {
     let tree = root("a:\n  - b: one\n    c: two\n");
     let item = &tree.get("a").unwrap().list().unwrap()[0];
-    assert_eq!(item.get("c").unwrap().place, Place { line: 3, column: 8 });
-    assert_eq!(item.entries().unwrap()[1].key_place, Place { line: 3, column: 5 });
-    assert_eq!(item.get("b").unwrap().value, Value::Text("one".to_owned()));
+    assert_eq!(item.get("c").unwrap().place, Position { line: 3, column: 8 });
+    assert_eq!(item.entries().unwrap()[1].key_place, Position { line: 3, column: 5 });
+    assert_eq!(item.get("b").unwrap().value, YamlValue::Text("one".to_owned()));
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn reports_duplicates_all_at_once_and_keeps_reading() {
         mistakes("a: 1\na: 2\nb: {c: 1, c: 2}\n"),
         ["2:1: duplicate key `a`", "3:11: duplicate key `c`"]
     );
-    assert!(Document::parse("a: 1\na: 2\nb: 3").root.is_some());
+    assert!(YamlDocument::parse("a: 1\na: 2\nb: 3").root.is_some());
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn refuses_bombs_and_broken_texts() {
         ("a: [1, 2", ""),
         ("a: *nowhere", ""),
     ] {
-        let document = Document::parse(text);
+        let document = YamlDocument::parse(text);
         assert!(document.root.is_none(), "{text:.40}");
         assert!(
             document.mistakes.iter().any(|mistake| mistake.message.contains(message)),
@@ -82,7 +82,7 @@ fn refuses_bombs_and_broken_texts() {
 }
 
 fn refused(name: &str, text: &str, place: (u32, u32), message: &str) {
-    let document = Document::parse(text);
+    let document = YamlDocument::parse(text);
     let told = document
         .mistakes
         .first()
@@ -162,7 +162,7 @@ fn what_has_no_business_in_a_settings_file_is_refused_at_its_place() {
         ("second document", "a: 1\n---\nb: 2", (2, 1), "second document"),
         ("broken", "a: [1,\nb: 2", (0, 0), ""),
     ] {
-        let document = Document::parse(text);
+        let document = YamlDocument::parse(text);
         let mistake = document.mistakes.first().unwrap_or_else(|| panic!("{name}"));
         assert!(
             document.root.is_none() && mistake.message.contains(message),

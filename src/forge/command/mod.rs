@@ -54,7 +54,7 @@ const WORD_LIMIT_BYTES: usize = 100;
 #[must_use]
 pub fn parse(body: &str, prefix: &str) -> Option<CommentCommand> {
     let body = body.replace("\r\n", "\n").replace('\r', "\n");
-    let mut block = Block::Text;
+    let mut block = LineContext::Text;
     let mut at = 0;
     for line in body.split_inclusive('\n') {
         let start = at;
@@ -106,7 +106,7 @@ const RAW: &[(&str, &str)] = &[
 
 /// What the current line stands in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Block {
+enum LineContext {
     /// Ordinary text.
     Text,
     /// Fenced code: the fence's letter and length.
@@ -117,7 +117,7 @@ enum Block {
     Span(usize),
 }
 
-impl Block {
+impl LineContext {
     /// Reads a line: what the next line stands in, and the line itself when a command may stand at
     /// its start.
     fn read(self, line: &str) -> (Self, Option<&str>) {
@@ -141,7 +141,7 @@ impl Block {
 
 /// Returns what the next line stands in after this line of text; `open` backticks of a code span
 /// are open at its start.
-fn after_line(line: &str, open: usize) -> Block {
+fn after_line(line: &str, open: usize) -> LineContext {
     let bytes = line.as_bytes();
     let mut open = open;
     let mut at = 0;
@@ -163,7 +163,7 @@ fn after_line(line: &str, open: usize) -> Block {
                     Some((begin, end)) => {
                         match find(rest.get(begin.len()..).unwrap_or_default(), end) {
                             Some(found) => at += begin.len() + found + end.len(),
-                            None => return Block::Raw(end),
+                            None => return LineContext::Raw(end),
                         }
                     }
                     None => at += 1,
@@ -172,7 +172,7 @@ fn after_line(line: &str, open: usize) -> Block {
             _ => at += 1,
         }
     }
-    if open == 0 { Block::Text } else { Block::Span(open) }
+    if open == 0 { LineContext::Text } else { LineContext::Span(open) }
 }
 
 /// Whether a text begins with these letters in either case, and with no longer name.

@@ -32,7 +32,7 @@ pub struct Trigger {
     /// Who did it.
     pub actor: Actor,
     /// The issue or pull request it happened on.
-    pub subject: Option<Subject>,
+    pub subject: Option<EventSubject>,
     /// The comment that asks, for comment events.
     pub comment: Option<Comment>,
     /// The label put on, for label events.
@@ -80,7 +80,7 @@ pub struct Actor {
 
 /// An issue or pull request, as the payload has it: the text at the time of the event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Subject {
+pub struct EventSubject {
     /// Its number.
     pub number: u64,
     /// Title at the time of the event.
@@ -145,7 +145,7 @@ pub fn parse(name: &str, payload: &str) -> Result<Trigger, EventError> {
     // serde_json refuses JSON nested deeper than 128 levels by itself.
     let root: Value =
         serde_json::from_str(payload).map_err(|error| malformed(format!("not JSON: {error}")))?;
-    let root = Node { value: &root, path: String::new() };
+    let root = JsonNode { value: &root, path: String::new() };
     let action = root
         .get("action")
         .and_then(|action| action.value.as_str().map(str::to_owned))
@@ -162,7 +162,7 @@ pub fn parse(name: &str, payload: &str) -> Result<Trigger, EventError> {
     read(kind, &root).map_err(malformed)
 }
 
-fn read(kind: EventKind, root: &Node<'_>) -> Result<Trigger, String> {
+fn read(kind: EventKind, root: &JsonNode<'_>) -> Result<Trigger, String> {
     let repository = root.get("repository");
     let mut trigger = Trigger {
         kind,
@@ -231,7 +231,7 @@ fn read(kind: EventKind, root: &Node<'_>) -> Result<Trigger, String> {
 
 /// Reads who did it: the sender, with the association that the comment or issue claims of its own
 /// author.
-fn read_actor(root: &Node<'_>, claim: &Node<'_>) -> Result<Actor, String> {
+fn read_actor(root: &JsonNode<'_>, claim: &JsonNode<'_>) -> Result<Actor, String> {
     let sender = root.need("sender")?;
     let association = claim.text_or_none("author_association")?.unwrap_or_default();
     let is_user = sender.text_or_none("type")?.as_deref() == Some("User");
@@ -243,7 +243,7 @@ fn read_actor(root: &Node<'_>, claim: &Node<'_>) -> Result<Actor, String> {
     })
 }
 
-fn read_comment(comment: &Node<'_>) -> Result<Comment, String> {
+fn read_comment(comment: &JsonNode<'_>) -> Result<Comment, String> {
     Ok(Comment {
         id: comment.number("id")?,
         body: comment.text_or_none("body")?.unwrap_or_default(),
@@ -252,16 +252,16 @@ fn read_comment(comment: &Node<'_>) -> Result<Comment, String> {
     })
 }
 
-fn read_issue(issue: &Node<'_>) -> Result<Subject, String> {
-    Ok(Subject {
+fn read_issue(issue: &JsonNode<'_>) -> Result<EventSubject, String> {
+    Ok(EventSubject {
         is_pull_request: issue.get("pull_request").is_some(),
         is_locked: issue.flag("locked")?.unwrap_or(false),
         ..read_subject(issue)?
     })
 }
 
-fn read_pull_request(pull: &Node<'_>) -> Result<Subject, String> {
-    Ok(Subject {
+fn read_pull_request(pull: &JsonNode<'_>) -> Result<EventSubject, String> {
+    Ok(EventSubject {
         is_pull_request: true,
         is_locked: pull.flag("locked")?.unwrap_or(false),
         head_sha: Some(pull.need("head")?.text("sha")?),
@@ -269,9 +269,9 @@ fn read_pull_request(pull: &Node<'_>) -> Result<Subject, String> {
     })
 }
 
-fn read_subject(subject: &Node<'_>) -> Result<Subject, String> {
+fn read_subject(subject: &JsonNode<'_>) -> Result<EventSubject, String> {
     let author = subject.get("user").map(|user| user.text("login")).transpose()?;
-    Ok(Subject {
+    Ok(EventSubject {
         number: subject.number("number")?,
         title: subject.text_or_none("title")?.unwrap_or_default(),
         body: subject.text_or_none("body")?.unwrap_or_default(),
@@ -285,19 +285,19 @@ fn read_subject(subject: &Node<'_>) -> Result<Subject, String> {
 }
 
 /// A JSON value that knows where it stands.
-struct Node<'a> {
+struct JsonNode<'a> {
     value: &'a Value,
     path: String,
 }
 
-impl<'a> Node<'a> {
+impl<'a> JsonNode<'a> {
     /// Returns a member; one that is null counts as absent.
-    fn get(&self, key: &str) -> Option<Node<'a>> {
+    fn get(&self, key: &str) -> Option<JsonNode<'a>> {
         let value = self.value.get(key).filter(|value| !value.is_null())?;
-        Some(Node { value, path: self.path_of(key) })
+        Some(JsonNode { value, path: self.path_of(key) })
     }
 
-    fn need(&self, key: &str) -> Result<Node<'a>, String> {
+    fn need(&self, key: &str) -> Result<JsonNode<'a>, String> {
         self.get(key).ok_or_else(|| format!("`{}` is missing", self.path_of(key)))
     }
 

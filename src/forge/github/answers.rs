@@ -103,7 +103,7 @@ pub(super) struct ExistingCommit {
 
 /// A commit just made.
 #[derive(Deserialize)]
-pub(super) struct NewCommit {
+pub(super) struct CreatedCommit {
     pub(super) sha: String,
     pub(super) verification: Option<Verification>,
 }

@@ -58,18 +58,18 @@ pub(super) struct RestClient {
 
 /// A request as errors and logs name it.
 #[derive(Clone, Copy)]
-struct Request<'a> {
+struct RequestLine<'a> {
     method: &'static str,
     path: &'a str,
 }
 
 /// Why a request failed, and whether it may work later.
-struct Failure {
+struct RequestFailure {
     error: ForgeError,
-    retry: Retry,
+    retry: RetryTime,
 }
 
-enum Retry {
+enum RetryTime {
     Never,
     /// After a moment.
     Soon,
@@ -91,7 +91,7 @@ impl RestClient {
     /// Like every request: when the forge refuses, does not know the thing, asks for a long wait,
     /// or fails.
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ForgeError> {
-        let request = Request { method: "GET", path };
+        let request = RequestLine { method: "GET", path };
         let octocrab = self.connected(request).await?;
         let mut attempt = 1;
         loop {
@@ -99,11 +99,11 @@ impl RestClient {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            let Failure { error, retry } = self.failure(request, &error);
+            let RequestFailure { error, retry } = self.failure(request, &error);
             let pause = match retry {
-                Retry::Soon => Duration::from_secs(u64::from(attempt)),
-                Retry::After(pause) if pause <= WAIT_LIMIT => pause,
-                Retry::After(_) | Retry::Never => return Err(error),
+                RetryTime::Soon => Duration::from_secs(u64::from(attempt)),
+                RetryTime::After(pause) if pause <= WAIT_LIMIT => pause,
+                RetryTime::After(_) | RetryTime::Never => return Err(error),
             };
             if attempt >= READ_ATTEMPTS {
                 return Err(error);
@@ -141,7 +141,7 @@ impl RestClient {
         path: &str,
         body: &(impl Serialize + Sync),
     ) -> Result<T, ForgeError> {
-        let request = Request { method: "POST", path };
+        let request = RequestLine { method: "POST", path };
         let answer = self.connected(request).await?.post(path, Some(body)).await;
         answer.map_err(|error| self.failure(request, &error).error)
     }
@@ -152,7 +152,7 @@ impl RestClient {
         path: &str,
         body: &(impl Serialize + Sync),
     ) -> Result<T, ForgeError> {
-        let request = Request { method: "PATCH", path };
+        let request = RequestLine { method: "PATCH", path };
         let answer = self.connected(request).await?.patch(path, Some(body)).await;
         answer.map_err(|error| self.failure(request, &error).error)
     }
@@ -163,14 +163,14 @@ impl RestClient {
         path: &str,
         body: &(impl Serialize + Sync),
     ) -> Result<T, ForgeError> {
-        let request = Request { method: "PUT", path };
+        let request = RequestLine { method: "PUT", path };
         let answer = self.connected(request).await?.put(path, Some(body)).await;
         answer.map_err(|error| self.failure(request, &error).error)
     }
 
     /// Removes. The answer is empty, which octocrab's `delete` would take for broken JSON.
     pub(super) async fn delete(&self, path: &str) -> Result<(), ForgeError> {
-        let request = Request { method: "DELETE", path };
+        let request = RequestLine { method: "DELETE", path };
         let octocrab = self.connected(request).await?;
         let sent = async {
             octocrab::map_github_error(octocrab._delete(path, None::<&()>).await?).await.map(drop)
@@ -178,7 +178,7 @@ impl RestClient {
         sent.await.map_err(|error| self.failure(request, &error).error)
     }
 
-    async fn connected(&self, request: Request<'_>) -> Result<&Octocrab, ForgeError> {
+    async fn connected(&self, request: RequestLine<'_>) -> Result<&Octocrab, ForgeError> {
         debug!(%request, "request");
         let octocrab = self.octocrab.get_or_try_init(|| async { self.connect() }).await;
         octocrab.map_err(|message| request.failed(message))
@@ -220,7 +220,7 @@ impl RestClient {
             .map_err(|never| match never {})
     }
 
-    fn failure(&self, request: Request<'_>, error: &octocrab::Error) -> Failure {
+    fn failure(&self, request: RequestLine<'_>, error: &octocrab::Error) -> RequestFailure {
         match error {
             octocrab::Error::GitHub { source, .. } => self.refusal(request, source),
             octocrab::Error::Json { source, .. } => {
@@ -232,71 +232,74 @@ impl RestClient {
                         format!("the answer is not JSON: {}", source.inner())
                     }
                 };
-                Failure::last(request.failed(message))
+                RequestFailure::last(request.failed(message))
             }
             octocrab::Error::Service { source, .. } if source.is::<LengthLimitError>() => {
                 let message = format!("the answer has more than {ANSWER_LIMIT_BYTES} bytes");
-                Failure::last(request.failed(message))
+                RequestFailure::last(request.failed(message))
             }
             // The connection.
             octocrab::Error::Service { .. } => {
-                Failure { error: request.failed(chain(error)), retry: Retry::Soon }
+                RequestFailure { error: request.failed(chain(error)), retry: RetryTime::Soon }
             }
-            _ => Failure::last(request.failed(chain(error))),
+            _ => RequestFailure::last(request.failed(chain(error))),
         }
     }
 
     /// Reads what a status means.
-    fn refusal(&self, request: Request<'_>, answer: &GitHubError) -> Failure {
+    fn refusal(&self, request: RequestLine<'_>, answer: &GitHubError) -> RequestFailure {
         let (action, message) = (request.to_string(), message_of(answer));
-        let limit = Limit::of(answer, self.clock.now().as_second());
+        let limit = RateLimit::of(answer, self.clock.now().as_second());
         let status = answer.status_code.as_u16();
         match status {
-            403 | 429 if limit.is_reached || status == 429 => Failure {
+            403 | 429 if limit.is_reached || status == 429 => RequestFailure {
                 error: ForgeError::RateLimited { forge: NAME, action, retry_after_s: limit.wait_s },
-                retry: limit
-                    .wait_s
-                    .map_or(Retry::Never, |wait_s| Retry::After(Duration::from_secs(wait_s))),
+                retry: limit.wait_s.map_or(RetryTime::Never, |wait_s| {
+                    RetryTime::After(Duration::from_secs(wait_s))
+                }),
             },
             401 | 403 | 451 => {
-                Failure::last(ForgeError::Forbidden { forge: NAME, action, message })
+                RequestFailure::last(ForgeError::Forbidden { forge: NAME, action, message })
             }
-            404 | 410 => {
-                Failure::last(ForgeError::NotFound { forge: NAME, what: request.path.to_owned() })
+            404 | 410 => RequestFailure::last(ForgeError::NotFound {
+                forge: NAME,
+                what: request.path.to_owned(),
+            }),
+            408 | 500 | 502..=504 => {
+                RequestFailure { error: request.failed(message), retry: RetryTime::Soon }
             }
-            408 | 500 | 502..=504 => Failure { error: request.failed(message), retry: Retry::Soon },
-            _ => Failure::last(request.failed(message)),
+            _ => RequestFailure::last(request.failed(message)),
         }
     }
 }
 
-impl Request<'_> {
+impl RequestLine<'_> {
     fn failed(self, message: String) -> ForgeError {
         let message = head(&message, MESSAGE_LIMIT_BYTES).trim_end().to_owned();
         ForgeError::Failed { forge: NAME, action: self.to_string(), message }
     }
 }
 
-impl fmt::Display for Request<'_> {
+impl fmt::Display for RequestLine<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} {}", self.method, self.path)
     }
 }
 
-impl Failure {
+impl RequestFailure {
     fn last(error: ForgeError) -> Self {
-        Self { error, retry: Retry::Never }
+        Self { error, retry: RetryTime::Never }
     }
 }
 
 /// What an answer says about a limit on requests.
-struct Limit {
+struct RateLimit {
     is_reached: bool,
     /// Seconds to wait, where the forge says.
     wait_s: Option<u64>,
 }
 
-impl Limit {
+impl RateLimit {
     /// Tells a limit from a refusal: both come as 403.
     /// <https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api>
     fn of(answer: &GitHubError, now_s: i64) -> Self {

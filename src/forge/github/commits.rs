@@ -10,8 +10,8 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::ForgeError;
-use crate::commits::{CommitEntry, ForgeCommit, Onto};
-use crate::github::answers::{ExistingCommit, GitObject, NewCommit, Reference};
+use crate::commits::{CommitEntry, ForgeCommit, TargetBranch};
+use crate::github::answers::{CreatedCommit, ExistingCommit, GitObject, Reference};
 use crate::github::client::NAME;
 use crate::github::{GitHub, segment};
 
@@ -24,17 +24,17 @@ impl GitHub {
     pub(super) async fn make_commit(&self, commit: &ForgeCommit) -> Result<String, ForgeError> {
         let tip = self.tip(&commit.branch).await?;
         match (&tip, commit.onto) {
-            (None, Onto::NewBranch) => {}
-            (Some(tip), Onto::Branch) if *tip == commit.parent => {}
+            (None, TargetBranch::NewBranch) => {}
+            (Some(tip), TargetBranch::Branch) if *tip == commit.parent => {}
             (Some(tip), _) => return self.same_change(tip, commit).await,
-            (None, Onto::Branch) => return Err(conflict(commit, "is not there")),
+            (None, TargetBranch::Branch) => return Err(conflict(commit, "is not there")),
         }
         let tree = self.make_tree(commit).await?;
         if tree != commit.tree {
             return Err(refused("the tree that came of it is not the one that was judged"));
         }
         let body = json!({ "message": commit.message, "tree": tree, "parents": [commit.parent] });
-        let made: NewCommit = self.client.post(&self.path("git/commits"), &body).await?;
+        let made: CreatedCommit = self.client.post(&self.path("git/commits"), &body).await?;
         if !made.verification.as_ref().is_some_and(|signature| signature.verified) {
             let reason = made.verification.and_then(|signature| signature.reason);
             return Err(refused(&format!(
@@ -49,11 +49,11 @@ impl GitHub {
 
     async fn place(&self, commit: &ForgeCommit, sha: &str) -> Result<(), ForgeError> {
         let placed: Result<IgnoredAny, ForgeError> = match commit.onto {
-            Onto::NewBranch => {
+            TargetBranch::NewBranch => {
                 let body = json!({ "ref": format!("refs/heads/{}", commit.branch), "sha": sha });
                 self.client.post(&self.path("git/refs"), &body).await
             }
-            Onto::Branch => {
+            TargetBranch::Branch => {
                 let path = self.path(&format!("git/refs/heads/{}", segments(&commit.branch)));
                 self.client.patch(&path, &json!({ "sha": sha, "force": false })).await
             }

@@ -20,13 +20,15 @@ use serde_json::json;
 use tokio::sync::OnceCell;
 
 use crate::commits::ForgeCommit;
-use crate::event::Subject;
+use crate::event::EventSubject;
 use crate::github::answers::{Collaborator, Issue, Post, Pull};
 use crate::github::client::{NAME, RestClient};
 use crate::github::comments::Endpoints;
-use crate::github::review::Review;
+use crate::github::review::SubmittedReview;
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
-use crate::{CommentableLines, Forge, ForgeError, OwnComment, Permission, PullRequest, Thread};
+use crate::{
+    CommentableLines, Forge, ForgeError, ForgePermission, OwnComment, PullRequest, Thread,
+};
 use locum_base::clock::Clock;
 use locum_base::secret::Secret;
 use locum_policy::Permit;
@@ -79,13 +81,13 @@ impl GitHub {
         format!("/repos/{}/{rest}", self.repository)
     }
 
-    async fn ask_permission(&self, login: &str) -> Result<Permission, ForgeError> {
+    async fn ask_permission(&self, login: &str) -> Result<ForgePermission, ForgeError> {
         let path = self.path(&format!("collaborators/{}/permission", segment(login)));
         let Collaborator { permission, role_name } = match self.client.get(&path).await {
-            Err(ForgeError::NotFound { .. }) => return Ok(Permission::None),
+            Err(ForgeError::NotFound { .. }) => return Ok(ForgePermission::None),
             other => other?,
         };
-        Permission::from_words(&permission, role_name.as_deref()).ok_or_else(|| {
+        ForgePermission::from_words(&permission, role_name.as_deref()).ok_or_else(|| {
             ForgeError::Failed {
                 forge: NAME,
                 action: format!("GET {path}"),
@@ -112,9 +114,9 @@ impl GitHub {
         })
     }
 
-    async fn read_issue(&self, number: u64) -> Result<Subject, ForgeError> {
+    async fn read_issue(&self, number: u64) -> Result<EventSubject, ForgeError> {
         let issue: Issue = self.client.get(&self.path(&format!("issues/{number}"))).await?;
-        Ok(Subject {
+        Ok(EventSubject {
             number,
             title: issue.title.unwrap_or_default(),
             body: issue.body.unwrap_or_default(),
@@ -152,7 +154,8 @@ impl GitHub {
                 self.put_comment(&Endpoints { create, list, edit }, marker, body).await
             }
             Posting::Review { number, commit, marker, body, comments } => {
-                self.put_review(*number, marker, &Review::new(commit, body, comments)).await
+                self.put_review(*number, marker, &SubmittedReview::new(commit, body, comments))
+                    .await
             }
             Posting::PullRequest { head, base, title, body, draft } => {
                 let draft = *draft;
@@ -222,7 +225,10 @@ impl Forge for GitHub {
         NAME
     }
 
-    fn permission<'a>(&'a self, login: &'a str) -> BoxFuture<'a, Result<Permission, ForgeError>> {
+    fn permission<'a>(
+        &'a self,
+        login: &'a str,
+    ) -> BoxFuture<'a, Result<ForgePermission, ForgeError>> {
         self.ask_permission(login).boxed()
     }
 
@@ -237,7 +243,7 @@ impl Forge for GitHub {
         self.read_lines(number).boxed()
     }
 
-    fn issue(&self, number: u64) -> BoxFuture<'_, Result<Subject, ForgeError>> {
+    fn issue(&self, number: u64) -> BoxFuture<'_, Result<EventSubject, ForgeError>> {
         self.read_issue(number).boxed()
     }
 

@@ -14,7 +14,7 @@ use locum_policy::intent::Publication;
 
 /// A review as it is submitted: it comments, and neither approves nor refuses.
 #[derive(Serialize)]
-pub(super) struct Review<'a> {
+pub(super) struct SubmittedReview<'a> {
     commit_id: &'a str,
     event: &'static str,
     body: &'a str,
@@ -25,7 +25,7 @@ pub(super) struct Review<'a> {
 struct ReviewComment<'a> {
     path: &'a str,
     #[serde(flatten)]
-    start: Option<Start>,
+    start: Option<RangeStart>,
     line: u32,
     side: &'static str,
     body: &'a str,
@@ -33,17 +33,17 @@ struct ReviewComment<'a> {
 
 /// The first of several lines.
 #[derive(Serialize)]
-struct Start {
+struct RangeStart {
     start_line: u32,
     start_side: &'static str,
 }
 
-impl<'a> Review<'a> {
+impl<'a> SubmittedReview<'a> {
     pub(super) fn new(commit_id: &'a str, body: &'a str, comments: &'a [LineComment]) -> Self {
         let side = "RIGHT";
         let comment = |LineComment { path, first, last, body }: &'a LineComment| ReviewComment {
             path,
-            start: (first != last).then_some(Start { start_line: *first, start_side: side }),
+            start: (first != last).then_some(RangeStart { start_line: *first, start_side: side }),
             line: *last,
             side,
             body,
@@ -69,7 +69,7 @@ impl GitHub {
         &self,
         pull_request: u64,
         marker: &str,
-        review: &Review<'_>,
+        review: &SubmittedReview<'_>,
     ) -> Result<Receipt, ForgeError> {
         let path = self.path(&format!("pulls/{pull_request}/reviews"));
         if let Some(known) = self.same_posts(&path, marker).await?.first() {
@@ -96,7 +96,7 @@ fn shown(patch: &str) -> Vec<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Review, shown};
+    use super::{SubmittedReview, shown};
     use crate::posts::LineComment;
     use pretty_assertions::assert_eq;
     use serde_json::json;
@@ -113,7 +113,7 @@ mod tests {
         let comment =
             |first, last| LineComment { path: "a".to_owned(), first, last, body: "b".to_owned() };
         let comments = [comment(2, 2), comment(2, 4)];
-        let review = Review::new("c0ffee", "text", &comments);
+        let review = SubmittedReview::new("c0ffee", "text", &comments);
         assert_eq!(
             serde_json::to_value(review).unwrap(),
             json!({ "commit_id": "c0ffee", "event": "COMMENT", "body": "text", "comments": [

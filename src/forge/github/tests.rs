@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::GitHub;
 use crate::posts::{Posting, ReactionTarget};
-use crate::{Forge as _, ForgeError, Permission, Thread};
+use crate::{Forge as _, ForgeError, ForgePermission, Thread};
 use locum_base::clock::Clock;
 use locum_base::secret::Secret;
 use locum_policy::Policy;
@@ -75,11 +75,11 @@ fn permission_is_the_forges_answer_and_fails_closed() {
         server.permit("carol", json!({ "permission": "write", "role_name": "our-own-role" }));
         server.permit("dora", json!({ "permission": "superuser", "role_name": "admin" }));
         server.permit("app[bot]", json!({ "permission": "read" }));
-        assert_eq!(github.permission("alice").await, Ok(Permission::Maintain));
-        assert_eq!(github.permission("bob").await, Ok(Permission::Triage));
-        assert_eq!(github.permission("carol").await, Ok(Permission::Write));
-        assert_eq!(github.permission("app[bot]").await, Ok(Permission::Read));
-        assert_eq!(github.permission("nobody").await, Ok(Permission::None));
+        assert_eq!(github.permission("alice").await, Ok(ForgePermission::Maintain));
+        assert_eq!(github.permission("bob").await, Ok(ForgePermission::Triage));
+        assert_eq!(github.permission("carol").await, Ok(ForgePermission::Write));
+        assert_eq!(github.permission("app[bot]").await, Ok(ForgePermission::Read));
+        assert_eq!(github.permission("nobody").await, Ok(ForgePermission::None));
         assert!(
             github
                 .permission("dora")
@@ -108,7 +108,7 @@ fn permission_is_the_forges_answer_and_fails_closed() {
 fn works_below_the_path_of_an_enterprise_server() {
     on_server("/api/v3", async |server, github, _| {
         server.permit("alice", json!({ "permission": "admin" }));
-        assert_eq!(github.permission("alice").await, Ok(Permission::Admin));
+        assert_eq!(github.permission("alice").await, Ok(ForgePermission::Admin));
         assert_eq!(
             server.requests().remove(0).path,
             "/repos/acme/app/collaborators/alice/permission"
@@ -209,7 +209,7 @@ fn reads_are_tried_again_within_bounds() {
         let busy = || Fault::status("GET", 503, "busy");
         server.fail(busy());
         server.fail(busy());
-        assert_eq!(github.permission("alice").await, Ok(Permission::Write));
+        assert_eq!(github.permission("alice").await, Ok(ForgePermission::Write));
         assert_eq!((server.requests().len(), clock.elapsed().as_secs()), (3, 3));
         for _ in 0..3 {
             server.fail(busy());
@@ -227,7 +227,7 @@ fn limits_are_waited_for_when_short_and_told_when_long() {
     on_server("", async |server, github, clock| {
         server.permit("alice", json!({ "permission": "write" }));
         server.fail(Fault::status("GET", 429, "slow down").with_header("retry-after", "7"));
-        assert_eq!(github.permission("alice").await, Ok(Permission::Write));
+        assert_eq!(github.permission("alice").await, Ok(ForgePermission::Write));
         assert_eq!(clock.elapsed().as_secs(), 7);
         server.fail(
             Fault::status("GET", 403, "API rate limit exceeded")

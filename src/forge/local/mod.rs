@@ -16,9 +16,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::commits::ForgeCommit;
-use crate::event::Subject;
+use crate::event::EventSubject;
 use crate::posts::{Posting, Receipt};
-use crate::{CommentableLines, Forge, ForgeError, OwnComment, Permission, PullRequest, Thread};
+use crate::{
+    CommentableLines, Forge, ForgeError, ForgePermission, OwnComment, PullRequest, Thread,
+};
 use locum_policy::Permit;
 use locum_policy::intent::{Act as _, Intent, Publication};
 
@@ -26,11 +28,11 @@ use locum_policy::intent::{Act as _, Intent, Publication};
 const NAME: &str = "local";
 
 /// A folder that takes what would be posted.
-pub struct Local {
+pub struct LocalForge {
     folder: PathBuf,
 }
 
-impl Local {
+impl LocalForge {
     /// Prepares the forge; the folder is made at the first posting.
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
@@ -118,13 +120,16 @@ impl Local {
     }
 }
 
-impl Forge for Local {
+impl Forge for LocalForge {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn permission<'a>(&'a self, _login: &'a str) -> BoxFuture<'a, Result<Permission, ForgeError>> {
-        futures::future::ready(Ok(Permission::Admin)).boxed()
+    fn permission<'a>(
+        &'a self,
+        _login: &'a str,
+    ) -> BoxFuture<'a, Result<ForgePermission, ForgeError>> {
+        futures::future::ready(Ok(ForgePermission::Admin)).boxed()
     }
 
     fn pull_request(&self, number: u64) -> BoxFuture<'_, Result<PullRequest, ForgeError>> {
@@ -138,7 +143,7 @@ impl Forge for Local {
         futures::future::ready(self.unknown(&format!("lines of pull request {number}"))).boxed()
     }
 
-    fn issue(&self, number: u64) -> BoxFuture<'_, Result<Subject, ForgeError>> {
+    fn issue(&self, number: u64) -> BoxFuture<'_, Result<EventSubject, ForgeError>> {
         futures::future::ready(self.unknown(&format!("issue {number}"))).boxed()
     }
 

@@ -1,8 +1,8 @@
 //! What is posted, as files of a folder.
 
-use super::Local;
+use super::LocalForge;
 use crate::posts::{Posting, ReactionTarget};
-use crate::{Forge as _, ForgeError, Permission};
+use crate::{Forge as _, ForgeError, ForgePermission};
 use pretty_assertions::assert_eq;
 use std::fs;
 
@@ -23,7 +23,7 @@ fn names(folder: &std::path::Path) -> Vec<String> {
 fn a_posting_is_a_file_and_posting_again_changes_it() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("posts");
-    let local = Local::new(&place);
+    let local = LocalForge::new(&place);
     let first = local.publish(&comment(7, "<!-- a -->", "one")).unwrap();
     let other = local.publish(&comment(7, "<!-- b -->", "two")).unwrap();
     let again = local.publish(&comment(7, "<!-- a -->", "three")).unwrap();
@@ -38,7 +38,7 @@ fn a_posting_is_a_file_and_posting_again_changes_it() {
 #[test]
 fn every_kind_of_posting_has_its_file() {
     let folder = tempfile::tempdir().unwrap();
-    let local = Local::new(folder.path());
+    let local = LocalForge::new(folder.path());
     let pull_request = |title: &str, base: &str| Posting::PullRequest {
         head: "locum/a".to_owned(),
         base: base.to_owned(),
@@ -78,9 +78,9 @@ fn every_kind_of_posting_has_its_file() {
 #[test]
 fn a_folder_knows_no_pull_requests_and_its_owner_may_everything() {
     let folder = tempfile::tempdir().unwrap();
-    let local = Local::new(folder.path());
+    let local = LocalForge::new(folder.path());
     let asked = futures::executor::block_on(local.permission("anyone"));
-    assert_eq!(asked, Ok(Permission::Admin));
+    assert_eq!(asked, Ok(ForgePermission::Admin));
     assert!(matches!(
         futures::executor::block_on(local.pull_request(1)),
         Err(ForgeError::NotFound { .. })
@@ -92,6 +92,6 @@ fn a_folder_that_cannot_be_written_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "x").unwrap();
-    let error = Local::new(&file).publish(&comment(1, "<!-- a -->", "x")).unwrap_err();
+    let error = LocalForge::new(&file).publish(&comment(1, "<!-- a -->", "x")).unwrap_err();
     assert!(error.to_string().contains("file"), "{error}");
 }

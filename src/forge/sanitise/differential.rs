@@ -76,9 +76,9 @@ const PIECES: &[&str] = &[
 ];
 
 /// A generator of pseudo-random numbers (xorshift64).
-struct Draw(u64);
+struct Xorshift(u64);
 
-impl Draw {
+impl Xorshift {
     fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -123,7 +123,7 @@ fn a_mention_that_is_left_alone_is_code_to_both_readers() {
     let (rules, redactor) = (TextRules::default(), Redactor::new([]));
     let mut total = 0;
     for seed in 1..=DOCUMENTS {
-        let text = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)).document();
+        let text = Xorshift(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)).document();
         let published = markdown(&text, &rules, &redactor);
         let ours = published.matches(MENTION).count();
         assert!(ours <= harmless_mentions(&published), "{text:?}\n{published}");

@@ -40,7 +40,7 @@ const TAG_LIMIT_BYTES: usize = 240;
 
 /// How a line is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spans {
+pub(super) enum InlineMode {
     /// Backticks make code.
     Code,
     /// They do, but not across the bars of a table.
@@ -51,11 +51,16 @@ pub(super) enum Spans {
 
 /// Writes a line to `out`. Returns by how many levels `<details>` was opened (or closed, if
 /// negative).
-pub(super) fn write_line(line: &str, spans: Spans, rules: &TextRules, out: &mut String) -> i32 {
-    let mut writer = Line {
+pub(super) fn write_line(
+    line: &str,
+    spans: InlineMode,
+    rules: &TextRules,
+    out: &mut String,
+) -> i32 {
+    let mut writer = LineWriter {
         line,
         at: 0,
-        runs: Runs::of(line, spans),
+        runs: BacktickRuns::of(line, spans),
         comment_ends: true,
         in_address: false,
         details: 0,
@@ -129,17 +134,17 @@ fn command_start(line: &str, prefix: &str) -> Option<usize> {
 
 /// Where the runs of backticks of a line stand.
 #[derive(Default)]
-struct Runs {
+struct BacktickRuns {
     /// Starts by length and table cell, in order.
     places: HashMap<(usize, usize), VecDeque<usize>>,
     /// Bars between table cells.
     bars: Vec<usize>,
 }
 
-impl Runs {
-    fn of(line: &str, spans: Spans) -> Self {
+impl BacktickRuns {
+    fn of(line: &str, spans: InlineMode) -> Self {
         let mut runs = Self::default();
-        if spans == Spans::Raw {
+        if spans == InlineMode::Raw {
             return runs;
         }
         let bytes = line.as_bytes();
@@ -149,7 +154,7 @@ impl Runs {
             let length = run_length(bytes, at).max(1);
             match byte {
                 b'`' => runs.places.entry((length, runs.bars.len())).or_default().push_back(at),
-                b'|' if spans == Spans::Table && !escaped => runs.bars.push(at),
+                b'|' if spans == InlineMode::Table && !escaped => runs.bars.push(at),
                 _ => {}
             }
             escaped = *byte == b'\\';
@@ -174,10 +179,10 @@ fn run_length(bytes: &[u8], at: usize) -> usize {
 }
 
 /// A line being written.
-struct Line<'a> {
+struct LineWriter<'a> {
     line: &'a str,
     at: usize,
-    runs: Runs,
+    runs: BacktickRuns,
     /// False once the end of an HTML comment was looked for in vain.
     comment_ends: bool,
     /// True from a bare address to the next blank: GitHub takes all of it for the address,
@@ -188,7 +193,7 @@ struct Line<'a> {
     out: &'a mut String,
 }
 
-impl Line<'_> {
+impl LineWriter<'_> {
     /// Writes the next piece of the line.
     fn step(&mut self, rest: &str) {
         let Some(letter) = rest.chars().next() else { return };

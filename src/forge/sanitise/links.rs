@@ -113,7 +113,7 @@ fn host_may_stay(address: &str, hosts: &[String]) -> bool {
 
 /// The target of an inline link: `](target "title")`.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Target<'a> {
+pub(super) struct LinkTarget<'a> {
     /// The address.
     pub(super) address: &'a str,
     /// Bytes from the opening bracket to the closing one, both included.
@@ -122,7 +122,7 @@ pub(super) struct Target<'a> {
 
 /// Reads the bracket after a link's text; `None` when it is not plainly a target on this line.
 #[must_use]
-pub(super) fn target(text: &str) -> Option<Target<'_>> {
+pub(super) fn target(text: &str) -> Option<LinkTarget<'_>> {
     let inner = text.strip_prefix('(')?;
     let start = inner.trim_start_matches([' ', '\t']);
     let (address, rest) = match start.strip_prefix('<') {
@@ -142,7 +142,7 @@ pub(super) fn target(text: &str) -> Option<Target<'_>> {
     let after_title =
         if after_address.len() < rest.len() { skip_title(after_address)? } else { after_address };
     let end = after_title.trim_start_matches([' ', '\t']).strip_prefix(')')?;
-    Some(Target { address, length: text.len() - end.len() })
+    Some(LinkTarget { address, length: text.len() - end.len() })
 }
 
 fn bare_target_length(text: &str) -> Option<usize> {
@@ -177,7 +177,7 @@ fn skip_title(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Target, address_length, address_may_stay, target, target_may_stay};
+    use super::{LinkTarget, address_length, address_may_stay, target, target_may_stay};
     use pretty_assertions::assert_eq;
 
     fn hosts() -> Vec<String> {
@@ -259,9 +259,9 @@ mod tests {
 
     #[test]
     fn reads_plain_targets_only() {
-        assert_eq!(target("(a) b"), Some(Target { address: "a", length: 3 }));
-        assert_eq!(target("( <a b> \"title\" )x"), Some(Target { address: "a b", length: 17 }));
-        assert_eq!(target("(a(b)c 'title')"), Some(Target { address: "a(b)c", length: 15 }));
+        assert_eq!(target("(a) b"), Some(LinkTarget { address: "a", length: 3 }));
+        assert_eq!(target("( <a b> \"title\" )x"), Some(LinkTarget { address: "a b", length: 17 }));
+        assert_eq!(target("(a(b)c 'title')"), Some(LinkTarget { address: "a(b)c", length: 15 }));
         for text in ["(a", "(a \"b)", "(a b)", "(<a)", "(((((a)))))", "(a\\b)"] {
             assert_eq!(target(text), None, "{text}");
         }

@@ -6,13 +6,13 @@
 //! through `inline`.
 
 use crate::sanitise::TextRules;
-use crate::sanitise::inline::{Spans, allowed_tag, comment_end, skip_containers, write_line};
+use crate::sanitise::inline::{InlineMode, allowed_tag, comment_end, skip_containers, write_line};
 
 /// Returns the text with everything outside code made harmless.
 #[must_use]
 pub(super) fn neutralise(text: &str, rules: &TextRules) -> String {
     let mut blocks = Blocks { out: String::with_capacity(text.len() + 64), ..Blocks::default() };
-    let mut tables = Tables::default();
+    let mut tables = TableScan::default();
     let mut at = 0;
     while at < text.len() {
         let rest = text.get(at..).unwrap_or_default();
@@ -103,14 +103,14 @@ impl Blocks {
             self.raw = true;
         }
         let spans = match (self.raw, in_table) {
-            (true, _) => Spans::Raw,
-            (false, true) => Spans::Table,
-            (false, false) => Spans::Code,
+            (true, _) => InlineMode::Raw,
+            (false, true) => InlineMode::Table,
+            (false, false) => InlineMode::Code,
         };
         self.details = (self.details + write_line(line, spans, rules, &mut self.out)).max(0);
     }
 
-    fn open(&mut self, opening: &Opening<'_>) {
+    fn open(&mut self, opening: &FenceOpening<'_>) {
         let after_text = !self.out.is_empty() && !self.out.ends_with("\n\n");
         if after_text && (self.raw || opening.needs_blank_line) {
             self.out.push('\n');
@@ -167,7 +167,7 @@ impl Blocks {
 }
 
 /// A line that opens fenced code.
-struct Opening<'a> {
+struct FenceOpening<'a> {
     /// Blanks and list markers in front of the fence.
     before: &'a str,
     fence: Fence,
@@ -178,7 +178,7 @@ struct Opening<'a> {
 
 /// Reads an opening fence: three blanks in front of it at most, or list markers with four blanks
 /// after each at most.
-fn opening(line: &str) -> Option<Opening<'_>> {
+fn opening(line: &str) -> Option<FenceOpening<'_>> {
     let bytes = line.as_bytes();
     let mut column = blanks(bytes, 0);
     if column > 3 {
@@ -218,7 +218,7 @@ fn opening(line: &str) -> Option<Opening<'_>> {
     // A formula can hide what it shows.
     let language =
         if word == "math" { "latex" } else { word.get(..word.len().min(32)).unwrap_or_default() };
-    Some(Opening {
+    Some(FenceOpening {
         before: line.get(..column)?,
         fence: Fence { letter, length, column },
         language,
@@ -232,13 +232,13 @@ fn blanks(bytes: &[u8], at: usize) -> usize {
 
 /// Knows which lines may belong to a table: those in one block with a row of dashes.
 #[derive(Default)]
-struct Tables {
+struct TableScan {
     /// Where the block that was looked at last ends, and whether it holds a table.
     block_end: usize,
     holds: bool,
 }
 
-impl Tables {
+impl TableScan {
     fn holds(&mut self, text: &str, at: usize) -> bool {
         if at >= self.block_end {
             let mut end = at;

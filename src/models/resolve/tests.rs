@@ -81,7 +81,7 @@ fn a_key_goes_to_no_host_that_only_the_repository_names() {
 fn a_mode_gets_the_model_it_asks_for_and_no_key_goes_where_only_the_repository_says() {
     let settings = "{profiles: {fast: {model: small}, big: {model: opus-4, base_url: 'https://tied.example/v1', api_key_env: TIED_KEY}}, pointers: {main: fast}}";
     let settings: ModelSettings = serde_json::from_value(
-        locum_files::yaml::Document::parse(settings).root.unwrap().to_json(),
+        locum_files::yaml::YamlDocument::parse(settings).root.unwrap().to_json(),
     )
     .unwrap();
     let env: BTreeMap<String, String> = [("OPENAI_API_KEY", "sk-1"), ("TIED_KEY", "sk-2")]

@@ -10,11 +10,13 @@ use base64::engine::general_purpose::STANDARD;
 use locum_base::chat::{StopReason, Usage};
 use locum_base::image::Image;
 use locum_files::diagnostic::Diagnostic;
-use locum_files::fields::Mistakes;
+use locum_files::fields::Diagnostics;
 use locum_files::rejection::Rejection;
-use locum_files::section::{Group, Section};
-use locum_files::shape::{Checked, Count, List, Many, Object, Only, Text, Word};
-use locum_files::yaml::{Document, Place};
+use locum_files::section::{Mapping, Section};
+use locum_files::shape::{
+    AnyObject, AnyText, ExactNumber, ListOf, OneOf, OneOrMany, ParsedText, WholeNumber,
+};
+use locum_files::yaml::{Position, YamlDocument};
 
 /// Most tasks of a script.
 const TASKS_LIMIT: usize = 1000;
@@ -25,7 +27,7 @@ const CALLS_LIMIT: usize = 1000;
 /// Most images of a reply.
 const IMAGES_LIMIT: usize = 20;
 /// An image, written in base64.
-const IN_BASE64: Checked<Image> = Checked {
+const IN_BASE64: ParsedText<Image> = ParsedText {
     parse: |text| {
         let bytes = STANDARD.decode(text.split_ascii_whitespace().collect::<String>());
         let bytes = bytes.map_err(|_| Rejection::from("it is not base64"))?;
@@ -36,7 +38,7 @@ const IN_BASE64: Checked<Image> = Checked {
     example: "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA=",
 };
 /// Any number of tokens.
-const TOKENS: Count = Count { least: 0, most: u64::MAX };
+const TOKENS: WholeNumber = WholeNumber { least: 0, most: u64::MAX };
 
 /// A checked script.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,8 +138,8 @@ impl Script {
     /// # Errors
     /// Every mistake, with its place.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScriptErrors> {
-        let document = Document::parse(text);
-        let mut mistakes = Mistakes(document.mistakes);
+        let document = YamlDocument::parse(text);
+        let mut mistakes = Diagnostics(document.mistakes);
         let found = document
             .root
             .as_ref()
@@ -150,7 +152,7 @@ impl Script {
             }),
             _ => {
                 if mistakes.0.is_empty() {
-                    mistakes.add(Place::default(), "the file is empty");
+                    mistakes.add(Position::default(), "the file is empty");
                 }
                 Err(ScriptErrors { file: file.to_owned(), mistakes: mistakes.finish(text) })
             }
@@ -165,29 +167,29 @@ pub fn schema() -> serde_json::Value {
 }
 
 fn read_script(section: &mut Section<'_>) -> (Option<String>, Vec<ScriptTask>) {
-    section.required("version", "Version of this format.", Only(1));
+    section.required("version", "Version of this format.", ExactNumber(1));
     let name =
-        section.key("name", "What the script is for, shown instead of the file's name.", Text);
+        section.key("name", "What the script is for, shown instead of the file's name.", AnyText);
     let about = "Conversations; the first one that fits a request answers it.";
     let tasks = section.required(
         "tasks",
         about,
-        List { item: Group("task", read_task), least: 1, most: TASKS_LIMIT },
+        ListOf { item: Mapping("task", read_task), least: 1, most: TASKS_LIMIT },
     );
     (name, tasks.unwrap_or_default())
 }
 
 fn read_task(section: &mut Section<'_>) -> ScriptTask {
-    let mode = section.key("mode", "Only tasks in this mode; any when absent.", Text);
+    let mode = section.key("mode", "Only tasks in this mode; any when absent.", AnyText);
     let contains = section.key(
         "contains",
         "Only tasks whose first message contains this text; any when absent.",
-        Text,
+        AnyText,
     );
     let turns = section.required(
         "turns",
         "Replies, in order.",
-        List { item: Group("turn", read_turn), least: 1, most: TURNS_LIMIT },
+        ListOf { item: Mapping("turn", read_turn), least: 1, most: TURNS_LIMIT },
     );
     ScriptTask { mode, contains, turns: turns.unwrap_or_default() }
 }
@@ -199,25 +201,25 @@ fn read_turn(section: &mut Section<'_>) -> ScriptTurn {
     let expect = section.key(
         "expect",
         "What must be true of the request.",
-        Group("expect", read_expectation),
+        Mapping("expect", read_expectation),
     );
     let fail = section.key(
         "fail",
         "A fault instead of a reply; it stays however often the request is tried.",
-        Group("fail", read_fault),
+        Mapping("fail", read_fault),
     );
-    let say = section.key("say", "Visible words.", Text);
-    let reasoning = section.key("reasoning", "Reasoning, shown apart.", Text);
-    let calls = List { item: Group("call", read_call), least: 0, most: CALLS_LIMIT };
+    let say = section.key("say", "Visible words.", AnyText);
+    let reasoning = section.key("reasoning", "Reasoning, shown apart.", AnyText);
+    let calls = ListOf { item: Mapping("call", read_call), least: 0, most: CALLS_LIMIT };
     let calls = section.key("calls", "Tool calls, in order.", calls);
-    let images = List { item: IN_BASE64, least: 0, most: IMAGES_LIMIT };
+    let images = ListOf { item: IN_BASE64, least: 0, most: IMAGES_LIMIT };
     let images = section.key("images", "Images it gives, each in base64.", images);
     let usage = section.key(
         "usage",
         "Tokens to report; estimated when absent.",
-        Group("usage", read_usage),
+        Mapping("usage", read_usage),
     );
-    let stop = Word(&[
+    let stop = OneOf(&[
         ("end", StopReason::End),
         ("tool_use", StopReason::ToolUse),
         ("length", StopReason::Length),
@@ -247,7 +249,8 @@ fn read_turn(section: &mut Section<'_>) -> ScriptTurn {
 }
 
 fn read_expectation(section: &mut Section<'_>) -> Expectation {
-    let mut texts = |key, about: &str| section.key(key, about, Many(Text)).unwrap_or_default();
+    let mut texts =
+        |key, about: &str| section.key(key, about, OneOrMany(AnyText)).unwrap_or_default();
     Expectation {
         contains: texts("contains", "Each must occur in what came since the last reply."),
         not_contains: texts("not_contains", "None of these may occur there."),
@@ -258,19 +261,19 @@ fn read_expectation(section: &mut Section<'_>) -> Expectation {
 
 fn read_fault(section: &mut Section<'_>) -> Option<Fault> {
     let unavailable =
-        section.key("unavailable", "The provider does not answer, in these words.", Text);
-    let garbled = section.key("garbled", "What comes back is no reply, in these words.", Text);
+        section.key("unavailable", "The provider does not answer, in these words.", AnyText);
+    let garbled = section.key("garbled", "What comes back is no reply, in these words.", AnyText);
     section.exactly_one(&["unavailable", "garbled"]);
     unavailable.map(Fault::Unavailable).or(garbled.map(Fault::Garbled))
 }
 
 fn read_call(section: &mut Section<'_>) -> ScriptCall {
-    let tool = section.required("tool", "The tool's name; there need not be such a tool.", Text);
-    let args = section.key("args", "The arguments.", Object);
+    let tool = section.required("tool", "The tool's name; there need not be such a tool.", AnyText);
+    let args = section.key("args", "The arguments.", AnyObject);
     let raw = section.key(
         "raw",
         "The arguments as a careless model would write them, JSON or not.",
-        Text,
+        AnyText,
     );
     if section.has("args") && section.has("raw") {
         section.wrong(

@@ -16,7 +16,7 @@ use crate::places::AGENTS_FILE;
 use crate::{Mode, ModeModel, ModeSource, ModelNeed, Temperature, WayIn};
 use locum_files::diagnostic::Diagnostic;
 use locum_files::front_matter;
-use locum_files::yaml::{Node, Place, Value};
+use locum_files::yaml::{Position, YamlNode, YamlValue};
 
 /// What an agent file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -115,7 +115,7 @@ pub fn parse(text: &str, below: &str, source: &ModeSource) -> Result<AgentFile, 
                         .to_owned(),
                 );
                 reader.wrong(
-                    Place::default(),
+                    Position::default(),
                     "",
                     "no head and no section `Instructions`, so this describes no agent".to_owned(),
                     hint,
@@ -153,7 +153,10 @@ pub struct ToolsLeft {
 ///
 /// # Errors
 /// Every mistake at once; without the line it is on.
-pub fn parse_allowed_tools(node: &Node, source: &ModeSource) -> Result<ToolsLeft, Vec<Diagnostic>> {
+pub fn parse_allowed_tools(
+    node: &YamlNode,
+    source: &ModeSource,
+) -> Result<ToolsLeft, Vec<Diagnostic>> {
     let mut reader = AgentReader { source, errors: Vec::new(), file: AgentFile::default() };
     let rights = reader.left_by_command(node);
     if reader.errors.is_empty() {
@@ -177,7 +180,7 @@ impl AgentReader<'_> {
         Err(ModeErrors::of(self.errors, text))
     }
 
-    fn agent(&mut self, head: &Node, body: &str, below: &str) {
+    fn agent(&mut self, head: &YamlNode, body: &str, below: &str) {
         for entry in head.entries().unwrap_or_default() {
             if !KEYS.contains(&entry.key.as_str()) && !PASSED_OVER.contains(&entry.key.as_str()) {
                 self.warn(
@@ -201,7 +204,7 @@ impl AgentReader<'_> {
             );
             return;
         }
-        if head.get("disable").is_some_and(|node| node.value == Value::Bool(true)) {
+        if head.get("disable").is_some_and(|node| node.value == YamlValue::Bool(true)) {
             self.file.disabled.push(slug);
             return;
         }
@@ -244,7 +247,7 @@ impl AgentReader<'_> {
             );
             return;
         }
-        let words: Vec<(String, Place)> = described.tools.clone().unwrap_or_default();
+        let words: Vec<(String, Position)> = described.tools.clone().unwrap_or_default();
         let rights = if described.tools.is_some() {
             self.rights_of_words(&words)
         } else {
@@ -263,14 +266,14 @@ impl AgentReader<'_> {
     }
 
     /// Reads the model; another program's word for one is only a wish.
-    fn model(&mut self, head: &Node) -> Option<ModeModel> {
+    fn model(&mut self, head: &YamlNode) -> Option<ModeModel> {
         let name = self.text(head, "model").or_else(|| self.text(head, "model_name"))?;
         let wish = ModeModel { name, provider: None, base_url: None, need: ModelNeed::Preferred };
         (wish.name != "inherit").then_some(wish)
     }
 
     /// Reads how tasks come to be in it, in the words of Kilo Code and OpenCode.
-    fn way_in(&mut self, head: &Node) -> WayIn {
+    fn way_in(&mut self, head: &YamlNode) -> WayIn {
         match self.text(head, "mode").as_deref() {
             None | Some("all") => WayIn::Any,
             Some("primary") => WayIn::NotDelegated,
@@ -284,14 +287,14 @@ impl AgentReader<'_> {
         }
     }
 
-    fn turns(&mut self, head: &Node) -> Option<u32> {
+    fn turns(&mut self, head: &YamlNode) -> Option<u32> {
         let key = if head.get("steps").is_some() { "steps" } else { "maxSteps" };
         self.number(head, key, "a whole number above 0", |text| {
             text.parse().ok().filter(|turns| *turns > 0)
         })
     }
 
-    fn temperature(&mut self, head: &Node) -> Option<Temperature> {
+    fn temperature(&mut self, head: &YamlNode) -> Option<Temperature> {
         self.number(head, "temperature", "a number from 0 to 2", |text| {
             text.parse().ok().filter(|heat| (0.0..=2.0).contains(heat)).map(Temperature)
         })
@@ -299,7 +302,7 @@ impl AgentReader<'_> {
 
     fn number<T>(
         &mut self,
-        head: &Node,
+        head: &YamlNode,
         key: &str,
         what: &str,
         read: impl FnOnce(&str) -> Option<T>,
@@ -313,14 +316,14 @@ impl AgentReader<'_> {
         number
     }
 
-    fn text(&mut self, head: &Node, key: &str) -> Option<String> {
+    fn text(&mut self, head: &YamlNode, key: &str) -> Option<String> {
         let node = head.get(key)?;
         match &node.value {
-            Value::Text(text) | Value::Number(text) => {
+            YamlValue::Text(text) | YamlValue::Number(text) => {
                 Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
             }
-            Value::Null => None,
-            Value::Bool(_) | Value::List(_) | Value::Map(_) => {
+            YamlValue::Null => None,
+            YamlValue::Bool(_) | YamlValue::List(_) | YamlValue::Map(_) => {
                 self.wrong(node.place, key, format!("expected text, found {}", node.kind()), None);
                 None
             }
@@ -331,17 +334,23 @@ impl AgentReader<'_> {
         self.wrong(mistake.place, "", mistake.message, mistake.hint);
     }
 
-    fn wrong(&mut self, place: Place, path: &str, message: String, hint: Option<String>) {
+    fn wrong(&mut self, place: Position, path: &str, message: String, hint: Option<String>) {
         let error = self.said(place, path, message, hint);
         self.errors.push(error);
     }
 
-    fn warn(&mut self, place: Place, path: &str, message: String, hint: Option<String>) {
+    fn warn(&mut self, place: Position, path: &str, message: String, hint: Option<String>) {
         let warning = self.said(place, path, message, hint);
         self.file.warnings.push(warning);
     }
 
-    fn said(&self, place: Place, path: &str, message: String, hint: Option<String>) -> Diagnostic {
+    fn said(
+        &self,
+        place: Position,
+        path: &str,
+        message: String,
+        hint: Option<String>,
+    ) -> Diagnostic {
         let origin = self.source.file().unwrap_or(AGENTS_FILE).to_owned();
         let path = path.to_owned();
         Diagnostic { origin, path, hint, ..Diagnostic::new(place, message) }

@@ -6,7 +6,7 @@ use crate::agent::tools::{self, Granted};
 use crate::permissions::{Action, Permission, PermissionRule, Permissions, RULES_LIMIT};
 use crate::{Group, GroupEntry, Mode, ModeSource, ToolLimits};
 use locum_base::tool::ToolName;
-use locum_files::yaml::{Node, Place, Value};
+use locum_files::yaml::{Position, YamlNode, YamlValue};
 
 /// Groups of an agent that limits nothing.
 const ALL: &[Group] = &[Group::Read, Group::Edit, Group::Command, Group::Mcp];
@@ -113,10 +113,10 @@ struct ToolWord<'w> {
 
 impl AgentReader<'_> {
     /// Reads everything a head says about rights.
-    pub(super) fn rights(&mut self, head: &Node) -> Rights {
+    pub(super) fn rights(&mut self, head: &YamlNode) -> Rights {
         let mut rights = match head.get("tools").map(|node| (node, &node.value)) {
-            None | Some((_, Value::Null)) => Rights::all(),
-            Some((_, Value::Map(_))) => self.rights_of_switches(head),
+            None | Some((_, YamlValue::Null)) => Rights::all(),
+            Some((_, YamlValue::Map(_))) => self.rights_of_switches(head),
             Some((node, _)) => {
                 let words = self.words(node, "tools");
                 if words.iter().any(|(word, _)| word == "*") {
@@ -126,12 +126,13 @@ impl AgentReader<'_> {
                 }
             }
         };
-        if let Some(node) = head.get("disallowedTools").filter(|node| node.value != Value::Null) {
+        if let Some(node) = head.get("disallowedTools").filter(|node| node.value != YamlValue::Null)
+        {
             for (word, place) in self.words(node, "disallowedTools") {
                 self.forbid(&word, place, &mut rights);
             }
         }
-        if let Some(node) = head.get("permission").filter(|node| node.value != Value::Null) {
+        if let Some(node) = head.get("permission").filter(|node| node.value != YamlValue::Null) {
             self.permissions(node, &mut rights);
         }
         if rights.permissions.len() > RULES_LIMIT {
@@ -146,14 +147,14 @@ impl AgentReader<'_> {
     }
 
     /// Reads the list of tools a command leaves; `None` for all of them.
-    pub(super) fn left_by_command(&mut self, node: &Node) -> Option<Rights> {
+    pub(super) fn left_by_command(&mut self, node: &YamlNode) -> Option<Rights> {
         let words = self.words(node, "allowed-tools");
-        let all = node.value == Value::Null || words.iter().any(|(word, _)| word == "*");
+        let all = node.value == YamlValue::Null || words.iter().any(|(word, _)| word == "*");
         (!all).then(|| self.rights_of_words(&words))
     }
 
     /// Reads a list of tools: only these.
-    pub(super) fn rights_of_words(&mut self, words: &[(String, Place)]) -> Rights {
+    pub(super) fn rights_of_words(&mut self, words: &[(String, Position)]) -> Rights {
         let mut rights =
             Rights { groups: Vec::new(), limits: ToolLimits::default(), permissions: Vec::new() };
         let mut only: Vec<ToolName> = Vec::new();
@@ -213,13 +214,13 @@ impl AgentReader<'_> {
 
     /// Reads `tools: { bash: false }`: all tools but those switched off; `"*": false` switches off
     /// all that are not switched on.
-    fn rights_of_switches(&mut self, head: &Node) -> Rights {
+    fn rights_of_switches(&mut self, head: &YamlNode) -> Rights {
         let mut rights = Rights::all();
-        let entries = head.get("tools").and_then(Node::entries).unwrap_or_default();
-        let is = |value: &Value, wanted: bool| *value == Value::Bool(wanted);
+        let entries = head.get("tools").and_then(YamlNode::entries).unwrap_or_default();
+        let is = |value: &YamlValue, wanted: bool| *value == YamlValue::Bool(wanted);
         if entries.iter().any(|entry| entry.key == "*" && is(&entry.node.value, false)) {
             let on = entries.iter().filter(|entry| entry.key != "*" && is(&entry.node.value, true));
-            let words: Vec<(String, Place)> =
+            let words: Vec<(String, Position)> =
                 on.map(|entry| (entry.key.clone(), entry.key_place)).collect();
             return self.rights_of_words(&words);
         }
@@ -234,7 +235,7 @@ impl AgentReader<'_> {
         rights
     }
 
-    fn forbid(&mut self, word: &str, place: Place, rights: &mut Rights) {
+    fn forbid(&mut self, word: &str, place: Position, rights: &mut Rights) {
         let parsed = split(word);
         if let Some(rule) = narrowed(&parsed) {
             rights.permissions.push(PermissionRule { action: Action::Deny, ..rule });
@@ -254,7 +255,7 @@ impl AgentReader<'_> {
         }
     }
 
-    fn permissions(&mut self, node: &Node, rights: &mut Rights) {
+    fn permissions(&mut self, node: &YamlNode, rights: &mut Rights) {
         if node.text().is_some() {
             return self.permission("*", "*", node, rights);
         }
@@ -279,7 +280,7 @@ impl AgentReader<'_> {
         }
     }
 
-    fn permission(&mut self, name: &str, pattern: &str, said: &Node, rights: &mut Rights) {
+    fn permission(&mut self, name: &str, pattern: &str, said: &YamlNode, rights: &mut Rights) {
         let path = format!("permission.{name}");
         let action = match said.text() {
             Some("allow") => Action::Allow,
@@ -308,15 +309,15 @@ impl AgentReader<'_> {
         rights.permissions.extend(about.into_iter().map(rule));
     }
 
-    fn no_action(&mut self, place: Place, path: &str, found: &str) {
+    fn no_action(&mut self, place: Position, path: &str, found: &str) {
         let hint = Some("say `allow`, `ask` or `deny`".to_owned());
         self.wrong(place, path, format!("expected what is allowed, found {found}"), hint);
     }
 
     /// Reads a list of words: a list, or one text with commas or blanks between them.
-    fn words(&mut self, node: &Node, path: &str) -> Vec<(String, Place)> {
+    fn words(&mut self, node: &YamlNode, path: &str) -> Vec<(String, Position)> {
         match &node.value {
-            Value::Text(text) => {
+            YamlValue::Text(text) => {
                 let inside = text
                     .trim()
                     .strip_prefix('[')
@@ -324,7 +325,7 @@ impl AgentReader<'_> {
                     .unwrap_or(text);
                 separate(inside).into_iter().map(|word| (word, node.place)).collect()
             }
-            Value::List(nodes) => {
+            YamlValue::List(nodes) => {
                 let mut words = Vec::new();
                 for node in nodes {
                     match node.text() {
@@ -339,7 +340,7 @@ impl AgentReader<'_> {
                 }
                 words
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Map(_) => {
+            YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) | YamlValue::Map(_) => {
                 self.wrong(
                     node.place,
                     path,

@@ -2,7 +2,7 @@
 //! and `Context`. In: the file's text; out: what stands in those sections, and where. Headings
 //! inside code blocks are none.
 
-use locum_files::yaml::Place;
+use locum_files::yaml::Position;
 
 /// An agent as its sections describe it.
 #[derive(Debug, PartialEq, Eq)]
@@ -10,11 +10,11 @@ pub(super) struct Described<'t> {
     /// The heading above its sections; empty when there is none.
     pub(super) title: String,
     /// Where that stands.
-    pub(super) place: Place,
+    pub(super) place: Position,
     /// The text of `Instructions`.
     pub(super) instructions: &'t str,
     /// The words of the list in `Tools`; `None` without such a section.
-    pub(super) tools: Option<Vec<(String, Place)>>,
+    pub(super) tools: Option<Vec<(String, Position)>>,
     /// The text of `Context`.
     pub(super) context: Option<&'t str>,
 }
@@ -46,7 +46,7 @@ pub(super) fn agents(text: &str) -> Vec<Described<'_>> {
         let head = above.and_then(|above| sections.get(above));
         agents.push(Described {
             title: head.map(|head| head.title.to_owned()).unwrap_or_default(),
-            place: Place { line: head.map_or(section.line, |head| head.line), column: 1 },
+            place: Position { line: head.map_or(section.line, |head| head.line), column: 1 },
             instructions: section.text.trim(),
             tools: find("tools").map(|tools| words(tools)),
             context: find("context").map(|context| context.text.trim()),
@@ -88,13 +88,13 @@ fn sections(text: &str) -> Vec<Section<'_>> {
 }
 
 /// Returns the words of a list; what stands behind a dash or colon explains a word.
-fn words(section: &Section<'_>) -> Vec<(String, Place)> {
+fn words(section: &Section<'_>) -> Vec<(String, Position)> {
     let mut words = Vec::new();
     for (number, line) in (section.line + 1..).zip(section.text.lines()) {
         let Some(item) = line.trim_start().strip_prefix(['-', '*']) else { continue };
         let word = item.trim().trim_matches('`').split([' ', ':', '`']).next().unwrap_or_default();
         if !word.is_empty() {
-            words.push((word.to_owned(), Place { line: number, column: 1 }));
+            words.push((word.to_owned(), Position { line: number, column: 1 }));
         }
     }
     words

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use locum_files::yaml::{self, Document};
+use locum_files::yaml::{self, YamlDocument};
 
 /// Returns `key: value` at an indentation, with a line end.
 pub(super) fn entry(key: &str, value: &Value, indent: usize) -> String {
@@ -69,8 +69,8 @@ fn scalar(text: &str) -> String {
         first.is_alphanumeric() || matches!(first, '/' | '.' | '(' | '^' | '$' | '_')
     });
     let reads_back = || {
-        let root = Document::parse(text).root;
-        root.is_some_and(|root| root.value == yaml::Value::Text(text.to_owned()))
+        let root = YamlDocument::parse(text).root;
+        root.is_some_and(|root| root.value == yaml::YamlValue::Text(text.to_owned()))
     };
     if starts_well && !text.ends_with(' ') && text.chars().all(is_word) && reads_back() {
         return text.to_owned();
@@ -112,7 +112,7 @@ fn block(text: &str, indent: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::{entry, item};
-    use locum_files::yaml::Document;
+    use locum_files::yaml::YamlDocument;
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
@@ -147,12 +147,12 @@ mod tests {
             json!({ "a b": 1, "c": { "d": ["x\ny", null, true] }, "yes": "no" }),
         ] {
             let text = format!("{}{}", entry("k", &value, 0), entry("after", &json!(1), 0));
-            let read = Document::parse(&text);
+            let read = YamlDocument::parse(&text);
             assert_eq!(read.mistakes, [], "{text}");
             assert_eq!(read.root.unwrap().to_json(), json!({ "k": value, "after": 1 }), "{text}");
             let text = format!("k:\n{}{}", item(&value, 2), item(&json!("z"), 2));
             assert_eq!(
-                Document::parse(&text).root.map(|root| root.to_json()),
+                YamlDocument::parse(&text).root.map(|root| root.to_json()),
                 Some(json!({ "k": [value, "z"] })),
                 "{text}"
             );

@@ -3,13 +3,13 @@
 //! `None`. Lines count from 1, ranges exclude their end.
 
 use crate::schema::TOP_KEY;
-use locum_files::yaml::{Document, Node};
+use locum_files::yaml::{YamlDocument, YamlNode};
 
 /// A text cut into lines, each with its end.
-pub(super) struct Lines(Vec<String>);
+pub(super) struct TextLines(Vec<String>);
 
 /// The modes of a list.
-pub(super) struct Items {
+pub(super) struct ModeItems {
     /// Columns before a mode's dash.
     pub(super) indent: usize,
     /// Lines of each.
@@ -17,7 +17,7 @@ pub(super) struct Items {
 }
 
 /// The keys of a mode.
-pub(super) struct Mode {
+pub(super) struct ModeLines {
     /// Columns before its keys.
     pub(super) indent: usize,
     /// Each key with its lines.
@@ -26,7 +26,7 @@ pub(super) struct Mode {
     pub(super) end: u32,
 }
 
-impl Lines {
+impl TextLines {
     pub(super) fn of(text: &str) -> Self {
         Self(text.split_inclusive('\n').map(str::to_owned).collect())
     }
@@ -68,7 +68,7 @@ impl Lines {
     }
 
     /// Returns the modes of a list in block style.
-    pub(super) fn items(&self, modes: &[Node]) -> Option<Items> {
+    pub(super) fn items(&self, modes: &[YamlNode]) -> Option<ModeItems> {
         let mut dashes: Vec<(u32, usize)> = Vec::new();
         for mode in modes {
             let entries = mode.entries()?;
@@ -100,12 +100,12 @@ impl Lines {
             .zip(ends)
             .map(|((first, _), limit)| (*first, self.end(*first, limit, indent)))
             .collect();
-        Some(Items { indent, ranges })
+        Some(ModeItems { indent, ranges })
     }
 
     /// Reads the text again and returns the mode at a place in its list.
-    pub(super) fn items_again(&self, at: usize) -> Option<Mode> {
-        let root = Document::parse(&self.text()).root?;
+    pub(super) fn items_again(&self, at: usize) -> Option<ModeLines> {
+        let root = YamlDocument::parse(&self.text()).root?;
         let list = if root.list().is_some() { &root } else { root.get(TOP_KEY)? };
         let items = self.items(list.list()?)?;
         let (_, end) = *items.ranges.get(at)?;
@@ -126,7 +126,7 @@ impl Lines {
             let first = entry.key_place.line;
             (entry.key.clone(), first, self.end(first, limit, indent))
         });
-        Some(Mode { indent, keys: keys.collect(), end })
+        Some(ModeLines { indent, keys: keys.collect(), end })
     }
 
     /// Returns the line after the last that belongs to what begins on `first`: lines that stand

@@ -10,9 +10,9 @@ mod lines;
 
 use serde_json::{Map, Value};
 
-use crate::edit::lines::Lines;
+use crate::edit::lines::TextLines;
 use crate::schema::TOP_KEY;
-use locum_files::yaml::{Document, Node};
+use locum_files::yaml::{YamlDocument, YamlNode};
 
 /// One change of a mode file.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +78,7 @@ const SAME: &[(&str, &str)] =
 /// # Errors
 /// When the text is broken, does not hold the mode, or cannot be changed in place.
 pub fn edit(text: &str, change: &Change) -> Result<String, EditError> {
-    let document = Document::parse(text);
+    let document = YamlDocument::parse(text);
     if let Some(mistake) = document.mistakes.first() {
         return match serde_json::from_str::<Value>(text) {
             Ok(value) => as_json(value, change),
@@ -88,15 +88,15 @@ pub fn edit(text: &str, change: &Change) -> Result<String, EditError> {
             }
         };
     }
-    let before = document.root.as_ref().map_or(Value::Null, Node::to_json);
+    let before = document.root.as_ref().map_or(Value::Null, YamlNode::to_json);
     if text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<Value>(text).is_ok() {
         return as_json(before, change);
     }
     let wanted = changed(before, change)?;
     let edited = in_lines(text, document.root.as_ref(), change)?;
-    let read = Document::parse(&edited);
+    let read = YamlDocument::parse(&edited);
     let is_right =
-        read.mistakes.is_empty() && read.root.as_ref().map(Node::to_json) == Some(wanted);
+        read.mistakes.is_empty() && read.root.as_ref().map(YamlNode::to_json) == Some(wanted);
     if is_right { Ok(edited) } else { Err(EditError::NotInPlace) }
 }
 
@@ -157,8 +157,8 @@ fn as_json(before: Value, change: &Change) -> Result<String, EditError> {
     serde_json::to_string_pretty(&after).map(|text| text + "\n").map_err(|_| EditError::NotInPlace)
 }
 
-fn in_lines(text: &str, root: Option<&Node>, change: &Change) -> Result<String, EditError> {
-    let mut lines = Lines::of(text);
+fn in_lines(text: &str, root: Option<&YamlNode>, change: &Change) -> Result<String, EditError> {
+    let mut lines = TextLines::of(text);
     let Some(list) =
         root.and_then(|root| if root.list().is_some() { Some(root) } else { root.get(TOP_KEY) })
     else {
@@ -172,7 +172,7 @@ fn in_lines(text: &str, root: Option<&Node>, change: &Change) -> Result<String, 
     };
     let modes = list.list().unwrap_or_default();
     let place = |slug: &str| {
-        modes.iter().position(|mode| mode.get("slug").and_then(Node::text) == Some(slug))
+        modes.iter().position(|mode| mode.get("slug").and_then(YamlNode::text) == Some(slug))
     };
     match change {
         Change::Put(mode) => {
@@ -180,7 +180,7 @@ fn in_lines(text: &str, root: Option<&Node>, change: &Change) -> Result<String, 
             let mode = Value::Object(mode.clone());
             if modes.is_empty() {
                 let key = root
-                    .and_then(Node::entries)
+                    .and_then(YamlNode::entries)
                     .into_iter()
                     .flatten()
                     .find(|entry| entry.key == TOP_KEY);
@@ -217,7 +217,7 @@ fn in_lines(text: &str, root: Option<&Node>, change: &Change) -> Result<String, 
             let (first, end) = items.ranges.get(at).copied().ok_or(EditError::NotInPlace)?;
             if modes.len() == 1 {
                 let key = root
-                    .and_then(Node::entries)
+                    .and_then(YamlNode::entries)
                     .into_iter()
                     .flatten()
                     .find(|entry| entry.key == TOP_KEY);
@@ -249,7 +249,12 @@ fn in_lines(text: &str, root: Option<&Node>, change: &Change) -> Result<String, 
 }
 
 /// Sets or takes out one key of a mode.
-fn set(lines: &Lines, mode: &lines::Mode, key: &str, value: Option<&Value>) -> Option<Lines> {
+fn set(
+    lines: &TextLines,
+    mode: &lines::ModeLines,
+    key: &str,
+    value: Option<&Value>,
+) -> Option<TextLines> {
     let key = own_key(key, |key| mode.keys.iter().any(|(known, _, _)| known == key));
     let found = mode.keys.iter().position(|(known, _, _)| known == key);
     let written = value.map(|value| emit::entry(key, value, mode.indent)).unwrap_or_default();
@@ -264,7 +269,7 @@ fn set(lines: &Lines, mode: &lines::Mode, key: &str, value: Option<&Value>) -> O
         (Some((_, first, end)), _) => lines.with_lines(*first, *end, &written),
         (None, _) => lines.with_lines(mode.end, mode.end, &written),
     };
-    Some(Lines::of(&edited))
+    Some(TextLines::of(&edited))
 }
 
 /// Returns the word for a key that is in use; the first where none is.

@@ -1,7 +1,7 @@
 //! Texts as the peers' programs read them. In: a file's text; out: the same text with plain
 //! characters, or strict JSON as a tree that knows its places where YAML does.
 
-use locum_files::yaml::{Document, Entry, Node, Place, TEXT_LIMIT_BYTES, Value};
+use locum_files::yaml::{MapEntry, Position, TEXT_LIMIT_BYTES, YamlDocument, YamlNode, YamlValue};
 
 /// Replaces the characters that editors and chat windows put in place of plain ones.
 pub(super) fn clean(text: &str) -> String {
@@ -18,12 +18,12 @@ pub(super) fn clean(text: &str) -> String {
 }
 
 /// Reads strict JSON. Where YAML only stumbles over tabs, every value still knows its place.
-pub(super) fn json(text: &str) -> Option<Node> {
+pub(super) fn json(text: &str) -> Option<YamlNode> {
     if text.len() > TEXT_LIMIT_BYTES {
         return None;
     }
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
-    let placed = Document::parse(&text.replace('\t', " "));
+    let placed = YamlDocument::parse(&text.replace('\t', " "));
     if placed.mistakes.is_empty() && placed.root.is_some() {
         placed.root
     } else {
@@ -31,18 +31,23 @@ pub(super) fn json(text: &str) -> Option<Node> {
     }
 }
 
-fn without_places(value: serde_json::Value) -> Node {
-    let entry =
-        |(key, value)| Entry { key, key_place: Place::default(), node: without_places(value) };
-    let value = match value {
-        serde_json::Value::Null => Value::Null,
-        serde_json::Value::Bool(flag) => Value::Bool(flag),
-        serde_json::Value::Number(number) => Value::Number(number.to_string()),
-        serde_json::Value::String(text) => Value::Text(text),
-        serde_json::Value::Array(values) => {
-            Value::List(values.into_iter().map(without_places).collect())
-        }
-        serde_json::Value::Object(entries) => Value::Map(entries.into_iter().map(entry).collect()),
+fn without_places(value: serde_json::Value) -> YamlNode {
+    let entry = |(key, value)| MapEntry {
+        key,
+        key_place: Position::default(),
+        node: without_places(value),
     };
-    Node { place: Place::default(), value }
+    let value = match value {
+        serde_json::Value::Null => YamlValue::Null,
+        serde_json::Value::Bool(flag) => YamlValue::Bool(flag),
+        serde_json::Value::Number(number) => YamlValue::Number(number.to_string()),
+        serde_json::Value::String(text) => YamlValue::Text(text),
+        serde_json::Value::Array(values) => {
+            YamlValue::List(values.into_iter().map(without_places).collect())
+        }
+        serde_json::Value::Object(entries) => {
+            YamlValue::Map(entries.into_iter().map(entry).collect())
+        }
+    };
+    YamlNode { place: Position::default(), value }
 }

@@ -6,12 +6,12 @@ use crate::loader::{DEPRECATED_GROUP, Dialect, Reader};
 use crate::schema::{MODE_KEYS, OPTION_KEYS};
 use crate::{Group, GroupEntry, Mode, ModeSource, ToolLimits};
 use locum_files::fields::nearest;
-use locum_files::yaml::{Entry, Node, Place, Value};
+use locum_files::yaml::{MapEntry, Position, YamlNode, YamlValue};
 
 impl Reader<'_> {
     /// Reads one mode; `None` when its shape is so wrong that nothing more can be said of the list
     /// it stands in.
-    pub(super) fn mode(&mut self, node: &Node, path: &str) -> Option<Mode> {
+    pub(super) fn mode(&mut self, node: &YamlNode, path: &str) -> Option<Mode> {
         let Some(entries) = node.entries() else {
             self.wrong(
                 node.place,
@@ -62,7 +62,7 @@ impl Reader<'_> {
         })
     }
 
-    fn slug(&mut self, node: &Node, path: &str, slug: &str) {
+    fn slug(&mut self, node: &YamlNode, path: &str, slug: &str) {
         if !slug.is_empty() && slug.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
         {
             return;
@@ -78,7 +78,7 @@ impl Reader<'_> {
 
     /// Checks `source` and returns where the mode is from: the file's place says it, except in the
     /// one kind of file that holds modes of all three.
-    fn source_of(&mut self, node: &Node, path: &str) -> ModeSource {
+    fn source_of(&mut self, node: &YamlNode, path: &str) -> ModeSource {
         let own = self.source.clone();
         let Some(source) = node.get("source") else { return own };
         let known: &[&str] = if self.dialect == Dialect::Yaml || self.dialect == Dialect::YamlOrJson
@@ -107,7 +107,7 @@ impl Reader<'_> {
         }
     }
 
-    fn required(&mut self, node: &Node, path: &str, key: &str) -> Option<String> {
+    fn required(&mut self, node: &YamlNode, path: &str, key: &str) -> Option<String> {
         if node.get(key).is_none() {
             self.wrong(node.place, &format!("{path}.{key}"), format!("`{key}` is required"), None);
             return None;
@@ -119,7 +119,7 @@ impl Reader<'_> {
     #[expect(clippy::option_option, reason = "absent and wrong are different answers")]
     pub(super) fn optional(
         &mut self,
-        node: &Node,
+        node: &YamlNode,
         path: &str,
         key: &str,
     ) -> Option<Option<String>> {
@@ -128,9 +128,11 @@ impl Reader<'_> {
             return Some(Some(text.to_owned()));
         }
         let hint = match &value.value {
-            Value::Null => Some(format!("leave `{key}` out, or give it a text")),
-            Value::Number(written) => Some(format!("write it as text: \"{written}\"")),
-            Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
+            YamlValue::Null => Some(format!("leave `{key}` out, or give it a text")),
+            YamlValue::Number(written) => Some(format!("write it as text: \"{written}\"")),
+            YamlValue::Bool(_) | YamlValue::Text(_) | YamlValue::List(_) | YamlValue::Map(_) => {
+                None
+            }
         };
         self.wrong(
             value.place,
@@ -143,7 +145,7 @@ impl Reader<'_> {
 
     /// Reads the groups and, where some of them are single tools, which of their tools the mode
     /// has.
-    fn groups(&mut self, node: &Node, path: &str) -> Option<(Vec<GroupEntry>, ToolLimits)> {
+    fn groups(&mut self, node: &YamlNode, path: &str) -> Option<(Vec<GroupEntry>, ToolLimits)> {
         let key = one_of(node, &["groups", "tools"]);
         let path = format!("{path}.{key}");
         let Some(groups) = node.get(key) else {
@@ -164,7 +166,7 @@ impl Reader<'_> {
             );
             return None;
         };
-        let (dropped, kept): (Vec<&Node>, Vec<&Node>) =
+        let (dropped, kept): (Vec<&YamlNode>, Vec<&YamlNode>) =
             list.iter().partition(|entry| self.dialect != Dialect::Locum && is_deprecated(entry));
         for entry in dropped {
             self.warn(
@@ -199,7 +201,7 @@ impl Reader<'_> {
     }
 
     /// Reads `read` or `[edit, { fileRegex: ... }]`; `None` when it is neither.
-    pub(super) fn group(&mut self, node: &Node, path: &str) -> Option<GroupEntry> {
+    pub(super) fn group(&mut self, node: &YamlNode, path: &str) -> Option<GroupEntry> {
         let (name, options) = match node.list() {
             None => (node, None),
             Some([name, options]) => (name, Some(options)),
@@ -266,7 +268,7 @@ impl Reader<'_> {
 
     /// Unknown keys are mistakes in our files, and dropped in the peers'; those that say something
     /// the peers know are dropped silently.
-    pub(super) fn only_keys(&mut self, entries: &[Entry], known: &[&str], path: &str) {
+    pub(super) fn only_keys(&mut self, entries: &[MapEntry], known: &[&str], path: &str) {
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let key = &entry.key;
             let at = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -289,21 +291,21 @@ impl Reader<'_> {
 }
 
 /// Returns the first of the keys that the mapping has, else the first.
-fn one_of(node: &Node, keys: &[&'static str]) -> &'static str {
+fn one_of(node: &YamlNode, keys: &[&'static str]) -> &'static str {
     keys.iter().find(|key| node.get(key).is_some()).or(keys.first()).copied().unwrap_or_default()
 }
 
-fn is_deprecated(node: &Node) -> bool {
-    node.list().map_or(Some(node), |pair| pair.first()).and_then(Node::text)
+fn is_deprecated(node: &YamlNode) -> bool {
+    node.list().map_or(Some(node), |pair| pair.first()).and_then(YamlNode::text)
         == Some(DEPRECATED_GROUP)
 }
 
 /// Returns where the value under a key stands, or where the mapping does.
-pub(super) fn place_of(node: &Node, key: &str) -> Place {
+pub(super) fn place_of(node: &YamlNode, key: &str) -> Position {
     node.get(key).map_or(node.place, |value| value.place)
 }
 
-pub(super) fn shown(node: &Node) -> String {
+pub(super) fn shown(node: &YamlNode) -> String {
     node.text().map_or_else(|| node.kind().to_owned(), |text| format!("`{text}`"))
 }
 

@@ -16,7 +16,7 @@ use crate::schema::TOP_KEY;
 use crate::{Mode, ModeSource};
 use locum_files::diagnostic::Diagnostic;
 use locum_files::excerpt::Excerpt;
-use locum_files::yaml::{Document, MISTAKE_LIMIT, Node, Place, Value};
+use locum_files::yaml::{MISTAKE_LIMIT, Position, YamlDocument, YamlNode, YamlValue};
 
 /// A group that mode files may still name and that gives nothing any more.
 const DEPRECATED_GROUP: &str = "browser";
@@ -85,11 +85,11 @@ pub fn parse(text: &str, source: &ModeSource) -> Result<Vec<Mode>, ModeErrors> {
 pub(crate) fn parse_import(
     text: &str,
     source: &ModeSource,
-) -> Result<(Vec<Mode>, Node), ModeErrors> {
+) -> Result<(Vec<Mode>, YamlNode), ModeErrors> {
     let mut reader = Reader::new(source, Dialect::Import, Strictness::Strict);
-    let read = reader
-        .document(text)
-        .map(|root| root.unwrap_or(Node { place: Place::default(), value: Value::Null }));
+    let read = reader.document(text).map(|root| {
+        root.unwrap_or(YamlNode { place: Position::default(), value: YamlValue::Null })
+    });
     let read = read.map(|root| (reader.file(&root), root));
     reader.done(read, text).map(|((modes, root), _)| (modes, root))
 }
@@ -167,14 +167,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the text as data: YAML, then JSON where YAML fails.
-    fn document(&self, text: &str) -> Result<Option<Node>, Vec<Diagnostic>> {
+    fn document(&self, text: &str) -> Result<Option<YamlNode>, Vec<Diagnostic>> {
         let cleaned = match self.dialect {
             Dialect::Locum => text.to_owned(),
             Dialect::Yaml | Dialect::YamlOrJson | Dialect::Kilo => clean(text),
-            Dialect::Import if Document::parse(text).mistakes.is_empty() => text.to_owned(),
+            Dialect::Import if YamlDocument::parse(text).mistakes.is_empty() => text.to_owned(),
             Dialect::Import => clean(text),
         };
-        let document = Document::parse(&cleaned);
+        let document = YamlDocument::parse(&cleaned);
         if document.mistakes.is_empty() {
             return Ok(document.root);
         }
@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
         Err(document.mistakes)
     }
 
-    fn file(&mut self, root: &Node) -> Vec<Mode> {
+    fn file(&mut self, root: &YamlNode) -> Vec<Mode> {
         if self.dialect == Dialect::Locum {
             match root.entries() {
                 Some(entries) => self.only_keys(entries, &[TOP_KEY], ""),
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
         if matches!(self.dialect, Dialect::Kilo | Dialect::Import) && root.list().is_some() {
             return self.modes(root, "");
         }
-        if self.dialect == Dialect::Import && root.get(TOP_KEY).and_then(Node::list).is_none() {
+        if self.dialect == Dialect::Import && root.get(TOP_KEY).and_then(YamlNode::list).is_none() {
             let hint = Some(format!("an exported file has its modes in a list under `{TOP_KEY}:`"));
             self.wrong(root.place, TOP_KEY, format!("expected a list under `{TOP_KEY}`"), hint);
             return Vec::new();
@@ -222,12 +222,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a list of modes. When lenient, mistakes in one of them are that one's alone.
-    fn modes(&mut self, list: &Node, path: &str) -> Vec<Mode> {
+    fn modes(&mut self, list: &YamlNode, path: &str) -> Vec<Mode> {
         let Some(nodes) = list.list() else {
             self.wrong(list.place, path, format!("expected a list, found {}", list.kind()), None);
             return Vec::new();
         };
-        let mut modes: Vec<(Place, Mode)> = Vec::new();
+        let mut modes: Vec<(Position, Mode)> = Vec::new();
         let mut is_whole = true;
         for (index, node) in nodes.iter().enumerate() {
             let at = if path.is_empty() { index.to_string() } else { format!("{path}.{index}") };
@@ -236,7 +236,7 @@ impl<'a> Reader<'a> {
             is_whole &= mode.is_some();
             modes.extend(mode.map(|mode| (node.place, mode)));
             if self.strictness == Strictness::Lenient && self.errors.len() > before {
-                self.drop_since(before, node.get("slug").and_then(Node::text));
+                self.drop_since(before, node.get("slug").and_then(YamlNode::text));
             }
         }
         // NOTE: as in the peers, slugs are compared only where every mode has the right shape.
@@ -250,7 +250,7 @@ impl<'a> Reader<'a> {
             .collect()
     }
 
-    fn repeated(&mut self, modes: &[(Place, Mode)], path: &str) {
+    fn repeated(&mut self, modes: &[(Position, Mode)], path: &str) {
         for (index, (place, mode)) in modes.iter().enumerate() {
             if modes.iter().take(index).any(|(_, earlier)| earlier.slug == mode.slug) {
                 let hint = Some("give each mode a slug of its own".to_owned());
@@ -269,17 +269,23 @@ impl<'a> Reader<'a> {
         self.found.lost.extend(slug.map(str::to_owned));
     }
 
-    fn wrong(&mut self, place: Place, path: &str, message: String, hint: Option<String>) {
+    fn wrong(&mut self, place: Position, path: &str, message: String, hint: Option<String>) {
         let error = self.said(place, path, message, hint);
         self.errors.push(error);
     }
 
-    fn warn(&mut self, place: Place, path: &str, message: String, hint: Option<String>) {
+    fn warn(&mut self, place: Position, path: &str, message: String, hint: Option<String>) {
         let warning = self.said(place, path, message, hint);
         self.found.warnings.push(warning);
     }
 
-    fn said(&self, place: Place, path: &str, message: String, hint: Option<String>) -> Diagnostic {
+    fn said(
+        &self,
+        place: Position,
+        path: &str,
+        message: String,
+        hint: Option<String>,
+    ) -> Diagnostic {
         let origin = self.source.file().unwrap_or("built-in").to_owned();
         let path = path.to_owned();
         Diagnostic { origin, path, hint, ..Diagnostic::new(place, message) }
@@ -288,14 +294,14 @@ impl<'a> Reader<'a> {
 
 /// Returns true for what counts as no modes at all: `customModes:` with nothing, `false`, `0` or an
 /// empty text.
-fn is_nothing(node: &Node) -> bool {
+fn is_nothing(node: &YamlNode) -> bool {
     match &node.value {
-        Value::Null | Value::Bool(false) => true,
-        Value::Text(text) => text.is_empty(),
-        Value::Number(written) => {
+        YamlValue::Null | YamlValue::Bool(false) => true,
+        YamlValue::Text(text) => text.is_empty(),
+        YamlValue::Number(written) => {
             written.parse::<f64>().is_ok_and(|number| number == 0.0 || number.is_nan())
         }
-        Value::Bool(true) | Value::List(_) | Value::Map(_) => false,
+        YamlValue::Bool(true) | YamlValue::List(_) | YamlValue::Map(_) => false,
     }
 }
 

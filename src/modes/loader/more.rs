@@ -13,7 +13,7 @@ use crate::loader::fields::{listed, shown};
 use crate::loader::{Dialect, Reader};
 use crate::{FileLimits, Group, GroupEntry, Looks, ModeModel, ModelNeed, ToolLimits};
 use locum_base::tool::ToolName;
-use locum_files::yaml::{Node, Value};
+use locum_files::yaml::{YamlNode, YamlValue};
 
 /// What the further keys of a mode say.
 #[derive(Default)]
@@ -32,7 +32,7 @@ const WITHOUT_EFFECT: &[&str] =
 
 impl Reader<'_> {
     /// Reads the further keys of a mode.
-    pub(super) fn more(&mut self, node: &Node, path: &str) -> More {
+    pub(super) fn more(&mut self, node: &YamlNode, path: &str) -> More {
         for key in WITHOUT_EFFECT {
             if let Some(value) = node.get(key) {
                 self.warn(
@@ -67,7 +67,7 @@ impl Reader<'_> {
     /// edit, tools: [apply_diff] }]`.
     pub(super) fn tools(
         &mut self,
-        nodes: &[&Node],
+        nodes: &[&YamlNode],
         path: &str,
     ) -> Option<(Vec<GroupEntry>, ToolLimits)> {
         let mut groups: Vec<Group> = Vec::new();
@@ -75,7 +75,7 @@ impl Reader<'_> {
         let mut single: Vec<ToolName> = Vec::new();
         let mut is_right = true;
         for (index, node) in nodes.iter().enumerate() {
-            let names: Vec<&Node> = match node.get("tools").and_then(Node::list) {
+            let names: Vec<&YamlNode> = match node.get("tools").and_then(YamlNode::list) {
                 Some(names) => names.iter().collect(),
                 None => vec![node.get("name").unwrap_or(node)],
             };
@@ -121,7 +121,7 @@ impl Reader<'_> {
             .then(|| (all.into_iter().map(entry).collect(), ToolLimits { only, never: Vec::new() }))
     }
 
-    fn patterns(&mut self, node: &Node, path: &str, key: &str) -> Vec<FileRegex> {
+    fn patterns(&mut self, node: &YamlNode, path: &str, key: &str) -> Vec<FileRegex> {
         let mut patterns = Vec::new();
         let path = format!("{path}.{key}");
         let Some(value) = node.get(key) else { return patterns };
@@ -152,7 +152,7 @@ impl Reader<'_> {
         patterns
     }
 
-    fn rules(&mut self, node: &Node, path: &str) -> Vec<String> {
+    fn rules(&mut self, node: &YamlNode, path: &str) -> Vec<String> {
         let Some(value) = node.get("customRules") else { return Vec::new() };
         let rules: Option<Vec<String>> = value
             .list()
@@ -167,15 +167,15 @@ impl Reader<'_> {
         rules.unwrap_or_default()
     }
 
-    fn variables(&mut self, node: &Node, path: &str) -> BTreeMap<String, String> {
+    fn variables(&mut self, node: &YamlNode, path: &str) -> BTreeMap<String, String> {
         let Some(value) = node.get("variables") else { return BTreeMap::new() };
         let mut variables = BTreeMap::new();
         for entry in value.entries().unwrap_or_default() {
             let text = match &entry.node.value {
-                Value::Text(text) | Value::Number(text) => Some(text.clone()),
-                Value::Bool(flag) => Some(flag.to_string()),
-                Value::Null => Some(String::new()),
-                Value::List(_) | Value::Map(_) => None,
+                YamlValue::Text(text) | YamlValue::Number(text) => Some(text.clone()),
+                YamlValue::Bool(flag) => Some(flag.to_string()),
+                YamlValue::Null => Some(String::new()),
+                YamlValue::List(_) | YamlValue::Map(_) => None,
             };
             match text {
                 Some(text) => {
@@ -199,7 +199,7 @@ impl Reader<'_> {
     }
 
     /// Reads the model a mode asks for. The peers' `preferredModelId` is a wish, `apiModel` is not.
-    fn model(&mut self, node: &Node, path: &str) -> Option<ModeModel> {
+    fn model(&mut self, node: &YamlNode, path: &str) -> Option<ModeModel> {
         let provider = self.word(node, path, "apiProvider");
         let base_url = self.word(node, path, "apiBase");
         let name = self.word(node, path, "apiModel");
@@ -226,7 +226,7 @@ impl Reader<'_> {
     }
 
     /// Reads a text that may be missing; an empty one counts as missing.
-    fn word(&mut self, node: &Node, path: &str, key: &str) -> Option<String> {
+    fn word(&mut self, node: &YamlNode, path: &str, key: &str) -> Option<String> {
         let value = node.get(key)?;
         if value.text().is_none() {
             self.odd(
@@ -240,7 +240,7 @@ impl Reader<'_> {
 
     /// Notes a key of the wrong shape: a mistake in our own files, a key without effect in the
     /// peers'.
-    fn odd(&mut self, node: &Node, path: &str, message: String) {
+    fn odd(&mut self, node: &YamlNode, path: &str, message: String) {
         if self.dialect == Dialect::Locum {
             self.wrong(node.place, path, message, None);
         } else {

@@ -12,7 +12,7 @@ use crate::loader::{self, ModeErrors, ModeFile, Strictness};
 use crate::places::{self, AGENTS_FILE, AgentKind, PROJECT_FILES};
 use crate::{Mode, ModeSet, ModeSource, builtin};
 use locum_files::diagnostic::Diagnostic;
-use locum_files::yaml::Place;
+use locum_files::yaml::Position;
 
 /// A file that may define modes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,7 +147,7 @@ fn without_builtin_names(definitions: Definitions) -> Definitions {
     let kept_back = taken.into_iter().map(|mode| {
         let message =
             format!("the built-in mode `{}` keeps its name, so this agent has none", mode.slug);
-        Diagnostic::new(Place::default(), message)
+        Diagnostic::new(Position::default(), message)
             .hint(
                 "give it another name, or put it into `.locum/agents/`, where it takes the \
                    mode's place",

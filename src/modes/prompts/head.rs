@@ -7,7 +7,7 @@ use locum_files::diagnostic::Diagnostic;
 use locum_files::excerpt::Excerpt;
 use locum_files::fields;
 use locum_files::front_matter;
-use locum_files::yaml::{Node, Place, Value};
+use locum_files::yaml::{Position, YamlNode, YamlValue};
 
 /// Reads the head of one file and collects what is wrong with it.
 pub(crate) struct HeadReader<'f> {
@@ -32,7 +32,7 @@ impl<'f> HeadReader<'f> {
         let mut reader = Self { file, is_own, mistakes: Vec::new(), warnings: Vec::new() };
         if file.text.len() > limit_bytes {
             reader.wrong(
-                Place::default(),
+                Position::default(),
                 format!("the file of {} bytes is longer than {limit_bytes}", file.text.len()),
             );
         }
@@ -40,7 +40,7 @@ impl<'f> HeadReader<'f> {
     }
 
     /// Returns the head, if there is one, and the text below it.
-    pub(crate) fn split(&mut self) -> (Option<Node>, &'f str) {
+    pub(crate) fn split(&mut self) -> (Option<YamlNode>, &'f str) {
         let text = self.file.text.as_str();
         match front_matter::parse(text) {
             Ok(Some(found)) => {
@@ -67,7 +67,7 @@ impl<'f> HeadReader<'f> {
     }
 
     /// Says which keys of a head have no effect.
-    pub(crate) fn check_keys(&mut self, head: &Node, keys: Keys) {
+    pub(crate) fn check_keys(&mut self, head: &YamlNode, keys: Keys) {
         for entry in head.entries().unwrap_or_default() {
             let key = entry.key.as_str();
             if keys.read.contains(&key) || keys.passed_over.contains(&key) {
@@ -82,14 +82,14 @@ impl<'f> HeadReader<'f> {
     }
 
     /// Reads a key that holds text; `None` where it is absent or blank.
-    pub(crate) fn text(&mut self, head: &Node, key: &str) -> Option<String> {
+    pub(crate) fn text(&mut self, head: &YamlNode, key: &str) -> Option<String> {
         let node = head.get(key)?;
         match &node.value {
-            Value::Text(text) | Value::Number(text) => {
+            YamlValue::Text(text) | YamlValue::Number(text) => {
                 Some(text.trim().to_owned()).filter(|text| !text.is_empty())
             }
-            Value::Null => None,
-            Value::Bool(_) | Value::List(_) | Value::Map(_) => {
+            YamlValue::Null => None,
+            YamlValue::Bool(_) | YamlValue::List(_) | YamlValue::Map(_) => {
                 self.wrong(node.place, format!("`{key}` has to be text, found {}", node.kind()));
                 None
             }
@@ -97,7 +97,7 @@ impl<'f> HeadReader<'f> {
     }
 
     /// Adds a mistake.
-    pub(crate) fn wrong(&mut self, place: Place, message: impl Into<String>) {
+    pub(crate) fn wrong(&mut self, place: Position, message: impl Into<String>) {
         self.mistakes.push(Diagnostic::new(place, message));
     }
 

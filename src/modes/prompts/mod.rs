@@ -28,7 +28,7 @@ pub struct PromptFile {
 
 /// What the trusted ref and the settings add to every prompt, all modes together.
 #[derive(Clone, Debug, Default)]
-pub struct Standing {
+pub struct RepositoryInstructions {
     /// Rules files, and files that take the place of a mode's prompt.
     pub rules: Vec<rules::RuleFile>,
     /// Skills.

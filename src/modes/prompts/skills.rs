@@ -6,7 +6,7 @@ use crate::prompts::PromptFile;
 use crate::prompts::head::{HeadReader, Keys};
 use locum_base::text::head;
 use locum_files::diagnostic::Diagnostic;
-use locum_files::yaml::{Node, Place, Value};
+use locum_files::yaml::{Position, YamlNode, YamlValue};
 
 /// Folders that hold `skills/NAME/SKILL.md` and `skills-{mode}/NAME/SKILL.md`; a skill of an
 /// earlier one takes the place of a later one's.
@@ -221,7 +221,7 @@ fn read(place: SkillPlace<'_>, file: &PromptFile) -> SkillFile {
             "the folder `{name}` is no name of a skill: small letters and digits, `-` between \
              them, {NAME_LIMIT_BYTES} at most"
         );
-        reader.wrong(Place::default(), message);
+        reader.wrong(Position::default(), message);
     }
     let mut skill = Skill {
         name: name.to_owned(),
@@ -237,12 +237,12 @@ fn read(place: SkillPlace<'_>, file: &PromptFile) -> SkillFile {
             describe(&head, &mut skill, &mut reader);
         }
         None => reader.wrong(
-            Place::default(),
+            Position::default(),
             "no head with `name` and `description` stands at the start of the file",
         ),
     }
     if body.is_empty() {
-        reader.wrong(Place::default(), "no instructions stand below the head");
+        reader.wrong(Position::default(), "no instructions stand below the head");
     }
     let (skill, warnings) = reader.finish(skill);
     SkillFile {
@@ -254,7 +254,7 @@ fn read(place: SkillPlace<'_>, file: &PromptFile) -> SkillFile {
     }
 }
 
-fn describe(head: &Node, skill: &mut Skill, reader: &mut HeadReader<'_>) {
+fn describe(head: &YamlNode, skill: &mut Skill, reader: &mut HeadReader<'_>) {
     let name = reader.text(head, "name");
     let place_of = |key: &str| head.get(key).map_or(head.place, |node| node.place);
     if name.as_deref() != Some(skill.name.as_str()) {
@@ -273,13 +273,13 @@ fn describe(head: &Node, skill: &mut Skill, reader: &mut HeadReader<'_>) {
         reader.wrong(place_of("description"), message);
     }
     skill.is_listed =
-        head.get("disable-model-invocation").is_none_or(|node| node.value != Value::Bool(true));
+        head.get("disable-model-invocation").is_none_or(|node| node.value != YamlValue::Bool(true));
     let of_list = head
         .get("modeSlugs")
-        .and_then(Node::list)
+        .and_then(YamlNode::list)
         .unwrap_or_default()
         .iter()
-        .filter_map(Node::text)
+        .filter_map(YamlNode::text)
         .map(str::to_owned);
     let named: Vec<String> = of_list.chain(reader.text(head, "mode")).collect();
     if skill.modes.is_empty() {

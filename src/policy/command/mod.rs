@@ -18,8 +18,8 @@ pub mod word;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::command::examine::{Examination, PathUse, path_use};
-use crate::command::loose::{Loose, LooseCommand, Shape};
+use crate::command::examine::{CommandEffects, PathUse, path_use};
+use crate::command::loose::{LooseCommand, LooseScript, ScriptFeatures};
 use crate::command::neutral::Neutral;
 use crate::command::tree::{List, Redirect, Simple};
 use crate::glob::PathGlob;
@@ -34,7 +34,7 @@ pub struct Script {
     tree: Result<List, String>,
     /// What the tree cannot hold, read once somebody asks: for policies that let a shell work words
     /// out.
-    loose: OnceLock<Result<Loose, String>>,
+    loose: OnceLock<Result<LooseScript, String>>,
 }
 
 /// Scripts are the same when they are written alike and run in the same place: the rest follows
@@ -156,7 +156,7 @@ impl Script {
     #[must_use]
     pub fn complexity(&self) -> f64 {
         let shape = match (&self.tree, self.loose()) {
-            (Ok(tree), _) => Shape {
+            (Ok(tree), _) => ScriptFeatures {
                 pipes: tree.has_pipe(),
                 redirects: !tree.redirects().is_empty(),
                 flow: tree.has_control_flow(),
@@ -197,28 +197,28 @@ impl Script {
         if names_git { self.neutral.environment() } else { Vec::new() }
     }
 
-    fn loose(&self) -> Result<&Loose, &str> {
+    fn loose(&self) -> Result<&LooseScript, &str> {
         if self.tree.is_ok() {
             return Err("");
         }
         self.loose
-            .get_or_init(|| Loose::parse(&loose::plain(&self.text), &self.neutral))
+            .get_or_init(|| LooseScript::parse(&loose::plain(&self.text), &self.neutral))
             .as_ref()
             .map_err(String::as_str)
     }
 
     /// Returns what each simple command would do, in order.
     #[must_use]
-    pub fn examinations(&self) -> Vec<(&Simple, Examination)> {
+    pub fn examinations(&self) -> Vec<(&Simple, CommandEffects)> {
         let commands = self.simple_commands().into_iter().filter(|simple| !self.stays(simple));
-        commands.map(|simple| (simple, Examination::of(&simple.words, &self.folder))).collect()
+        commands.map(|simple| (simple, CommandEffects::of(&simple.words, &self.folder))).collect()
     }
 
     /// Returns what each simple command of a script with expansions would do, at any depth.
     ///
     /// # Errors
     /// Why such a script cannot be judged even so.
-    pub fn loose_examinations(&self) -> Result<Vec<(&Simple, Examination)>, &str> {
+    pub fn loose_examinations(&self) -> Result<Vec<(&Simple, CommandEffects)>, &str> {
         let commands = self.loose_commands()?.iter();
         let commands = commands
             .filter(|command| !command.simple.words.is_empty() && !self.stays(&command.simple));
@@ -292,7 +292,7 @@ impl Script {
     #[must_use]
     pub fn only_reads(&self) -> bool {
         let examined = self.examinations();
-        let harmless = |examined: &Examination| {
+        let harmless = |examined: &CommandEffects| {
             examined.only_reads && examined.findings.is_empty() && examined.edits.is_empty()
         };
         !examined.is_empty()

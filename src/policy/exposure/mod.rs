@@ -11,12 +11,12 @@ use crate::intent::TriggerKind;
 use crate::paths::Protection;
 use crate::pattern::Pattern;
 use crate::rule::{Rule, TRIGGERS, Written, trigger_word};
-use crate::schema::{CommandNetwork, PolicySpec, Sandbox, Source};
+use crate::schema::{CommandNetwork, PolicySpec, SandboxSetting, SourceVisibility};
 use crate::verdict::Decision;
 use locum_base::path::RepoPath;
 use locum_files::rejection::Rejection;
-use locum_files::shape::Checked;
-use locum_files::yaml::Place;
+use locum_files::shape::ParsedText;
+use locum_files::yaml::Position;
 
 /// Stands for every mode in `modes.accept_risk`.
 pub const EVERY_MODE: &str = "*";
@@ -106,11 +106,11 @@ pub struct Exposure {
     /// What comes together, in words.
     pub what: String,
     /// Where the way out stands; line 0 where it is in the settings.
-    pub place: Place,
+    pub place: Position,
 }
 
 /// A sentence that accepts a risk.
-pub(crate) const REASON: Checked<String> = Checked {
+pub(crate) const REASON: ParsedText<String> = ParsedText {
     parse: |text| {
         let good =
             text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count()
@@ -131,7 +131,7 @@ pub(crate) const REASON: Checked<String> = Checked {
 struct Reach {
     hostile: Vec<String>,
     private: Vec<String>,
-    ways_out: Vec<(String, Place)>,
+    ways_out: Vec<(String, Position)>,
 }
 
 impl Reach {
@@ -180,7 +180,8 @@ pub fn with_text(spec: &PolicySpec, rules: &[Rule], trigger: TriggerKind) -> Opt
     if starts(spec).iter().any(|(kind, text)| *kind == trigger && text.is_some()) {
         return None;
     }
-    let spec = PolicySpec { source: spec.source.or(Some(Source::Private)), ..spec.clone() };
+    let spec =
+        PolicySpec { source: spec.source.or(Some(SourceVisibility::Private)), ..spec.clone() };
     let standing = standing(rules);
     let modes = spec.modes.allow.iter().filter(|mode| accepted(&spec, mode).is_none());
     let mut reaches = modes.map(|mode| reach(&spec, &standing, mode, trigger, Some("issues")));
@@ -233,7 +234,7 @@ fn reach(
 ) -> Reach {
     let mut reach =
         Reach { hostile: text.map(str::to_owned).into_iter().collect(), ..Reach::default() };
-    if spec.source == Some(Source::Private) {
+    if spec.source == Some(SourceVisibility::Private) {
         reach.private.push("`source: private`".to_owned());
     }
     let counts = |rule: &Rule| {
@@ -298,7 +299,7 @@ fn of_commands(spec: &PolicySpec, reach: &mut Reach) {
         }
         CommandNetwork::Open => {
             reach.hostile.push("`commands.network: open`".to_owned());
-            reach.ways_out.push(("`commands.network: open`".to_owned(), Place::default()));
+            reach.ways_out.push(("`commands.network: open`".to_owned(), Position::default()));
         }
     }
     let harmless = |name: &str| HARMLESS_VARIABLES.contains(&name) || name.starts_with("LC_");
@@ -313,9 +314,11 @@ fn of_commands(spec: &PolicySpec, reach: &mut Reach) {
     let folders = commands.reads.iter().map(|glob| glob.text()).filter(|path| !harmless(path));
     reach.private.extend(folders.map(|path| format!("`commands.reads: /{path}`")));
     match commands.sandbox {
-        Sandbox::Required => {}
-        Sandbox::BestEffort => reach.private.push("`commands.sandbox: best-effort`".to_owned()),
-        Sandbox::Off => reach.private.push("`commands.sandbox: off`".to_owned()),
+        SandboxSetting::Required => {}
+        SandboxSetting::BestEffort => {
+            reach.private.push("`commands.sandbox: best-effort`".to_owned())
+        }
+        SandboxSetting::Off => reach.private.push("`commands.sandbox: off`".to_owned()),
     }
 }
 

@@ -15,8 +15,8 @@ use std::fmt::Write as _;
 use crate::Policy;
 use crate::schema::PolicyErrors;
 use locum_files::diagnostic::Diagnostic;
-use locum_files::fields::Mistakes;
-use locum_files::yaml::{Document, Node, Place, Value};
+use locum_files::fields::Diagnostics;
+use locum_files::yaml::{Position, YamlDocument, YamlNode, YamlValue};
 
 /// Whose settings are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub enum Peer {
 
 /// A policy made from another tool's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportedPolicy {
     /// The policy file's text.
     pub policy: String,
     /// What could not be carried over: sentences without a full stop.
@@ -40,7 +40,7 @@ pub struct Imported {
 
 /// The text of a settings file and how it is named in errors and notes.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
+pub struct ImportSource<'a> {
     /// Its name.
     pub origin: &'a str,
     /// Its text: JSON, with comments if need be, or YAML.
@@ -48,17 +48,17 @@ pub struct Source<'a> {
 }
 
 /// A settings file that has been read.
-struct Settings<'a> {
+struct ImportedSettings<'a> {
     origin: &'a str,
-    root: Node,
+    root: YamlNode,
 }
 
 /// Reads settings and returns the policy they amount to. `origin` names the settings in errors.
 ///
 /// # Errors
 /// As [`import_all`].
-pub fn import(peer: Peer, text: &str, origin: &str) -> Result<Imported, PolicyErrors> {
-    import_all(peer, &[Source { origin, text }])
+pub fn import(peer: Peer, text: &str, origin: &str) -> Result<ImportedPolicy, PolicyErrors> {
+    import_all(peer, &[ImportSource { origin, text }])
 }
 
 /// Reads settings files as their tool merges them, and returns the policy they amount to. Lists are
@@ -68,23 +68,26 @@ pub fn import(peer: Peer, text: &str, origin: &str) -> Result<Imported, PolicyEr
 /// # Errors
 /// Every mistake of the settings at once; and, should a rule make a policy that cannot be read,
 /// that.
-pub fn import_all(peer: Peer, sources: &[Source<'_>]) -> Result<Imported, PolicyErrors> {
+pub fn import_all(
+    peer: Peer,
+    sources: &[ImportSource<'_>],
+) -> Result<ImportedPolicy, PolicyErrors> {
     let mut faults = Vec::new();
     let mut files = Vec::new();
     for source in sources {
-        let document = Document::parse(&jsonc::plain(source.text));
-        let mut mistakes = Mistakes(document.mistakes);
+        let document = YamlDocument::parse(&jsonc::plain(source.text));
+        let mut mistakes = Diagnostics(document.mistakes);
         match document.root {
             Some(root) if root.entries().is_some() => {
-                files.push(Settings { origin: source.origin, root })
+                files.push(ImportedSettings { origin: source.origin, root })
             }
             Some(root) => mistakes.wanted(&root, "settings", "a mapping"),
-            None if mistakes.0.is_empty() => mistakes.add(Place::default(), "the file is empty"),
+            None if mistakes.0.is_empty() => mistakes.add(Position::default(), "the file is empty"),
             None => {}
         }
         faults.extend(mistakes.in_file(source.origin));
     }
-    let mut draft = Draft::default();
+    let mut draft = PolicyDraft::default();
     match peer {
         Peer::Roo => roo::read(&files, &mut draft),
         Peer::Kode | Peer::Claude => permissions::read(peer, &files, &mut draft),
@@ -94,14 +97,14 @@ pub fn import_all(peer: Peer, sources: &[Source<'_>]) -> Result<Imported, Policy
         return Err(PolicyErrors(faults));
     }
     let origins: Vec<&str> = sources.iter().map(|source| source.origin).collect();
-    let imported = Imported { policy: draft.render(&origins.join(", ")), notes: draft.notes };
+    let imported = ImportedPolicy { policy: draft.render(&origins.join(", ")), notes: draft.notes };
     Policy::parse(&imported.policy, "the imported policy")?;
     Ok(imported)
 }
 
 /// A policy in the making.
 #[derive(Debug, Default)]
-struct Draft {
+struct PolicyDraft {
     rules: Vec<DraftRule>,
     /// Settings below `commands`.
     commands: Vec<(&'static str, String)>,
@@ -121,7 +124,7 @@ struct DraftRule {
     comment: &'static str,
 }
 
-impl Draft {
+impl PolicyDraft {
     fn rule(&mut self, decision: &'static str, pattern: String) {
         self.rules.push(DraftRule {
             decision,
@@ -132,14 +135,21 @@ impl Draft {
     }
 
     /// Says what is left out, and where it stands.
-    fn note(&mut self, origin: &str, place: Place, note: impl std::fmt::Display) {
+    fn note(&mut self, origin: &str, place: Position, note: impl std::fmt::Display) {
         self.notes.push(format!("{origin}:{}: {note}", place.line));
     }
 
     /// Returns the texts of a list; none when it is absent or null.
-    fn texts(&mut self, origin: &str, node: Option<&Node>, key: &str) -> Vec<(String, Place)> {
-        let Some(node) = node.filter(|node| node.value != Value::Null) else { return Vec::new() };
-        let mut mistakes = Mistakes::default();
+    fn texts(
+        &mut self,
+        origin: &str,
+        node: Option<&YamlNode>,
+        key: &str,
+    ) -> Vec<(String, Position)> {
+        let Some(node) = node.filter(|node| node.value != YamlValue::Null) else {
+            return Vec::new();
+        };
+        let mut mistakes = Diagnostics::default();
         let texts = mistakes.texts(node, key);
         self.faults.extend(mistakes.in_file(origin));
         texts

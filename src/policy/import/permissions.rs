@@ -6,9 +6,9 @@
 
 use crate::command::word;
 use crate::glob::PathGlob;
-use crate::import::{Draft, DraftRule, Peer, Settings, pattern_words};
+use crate::import::{DraftRule, ImportedSettings, Peer, PolicyDraft, pattern_words};
 use crate::pattern::Pattern;
-use locum_files::yaml::{Node, Place, Value};
+use locum_files::yaml::{Position, YamlNode, YamlValue};
 
 /// Commands that need no rule there.
 const ALWAYS_ALLOWED: &[&str] =
@@ -21,7 +21,7 @@ const CARRIED: &[&str] = &["allow", "ask", "deny", "defaultMode", "additionalDir
 
 /// What a mode of these tools does to what the lists allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+enum ImportedMode {
     /// Nothing.
     Lists,
     /// Edits need no click.
@@ -30,7 +30,7 @@ enum Mode {
     Plan,
 }
 
-pub(super) fn read(peer: Peer, files: &[Settings<'_>], draft: &mut Draft) {
+pub(super) fn read(peer: Peer, files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {
     draft.rules.push(DraftRule {
         decision: "allow",
         patterns: vec!["read(**)".to_owned()],
@@ -48,15 +48,15 @@ pub(super) fn read(peer: Peer, files: &[Settings<'_>], draft: &mut Draft) {
         for file in files {
             let list = draft.texts(file.origin, permissions(file, key), key);
             for (text, place) in list {
-                let waits = mode == Mode::Plan
+                let waits = mode == ImportedMode::Plan
                     && !text.starts_with("Read")
                     && !text.starts_with("WebFetch");
                 let decision = if decision == "allow" && waits { "hold" } else { decision };
-                Rules { peer, origin: file.origin, place, draft }.rule(decision, &text);
+                RuleImport { peer, origin: file.origin, place, draft }.rule(decision, &text);
             }
         }
     }
-    if mode == Mode::Edits {
+    if mode == ImportedMode::Edits {
         draft.rule("allow", "edit(**)".to_owned());
         EDITING
             .iter()
@@ -78,35 +78,35 @@ pub(super) fn read(peer: Peer, files: &[Settings<'_>], draft: &mut Draft) {
     }
 }
 
-fn permissions<'n>(file: &'n Settings<'_>, key: &str) -> Option<&'n Node> {
+fn permissions<'n>(file: &'n ImportedSettings<'_>, key: &str) -> Option<&'n YamlNode> {
     file.root.get("permissions")?.get(key)
 }
 
 /// The last file's mode counts.
-fn default_mode(files: &[Settings<'_>], draft: &mut Draft) -> Mode {
+fn default_mode(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) -> ImportedMode {
     let Some((file, node)) =
         files.iter().rev().find_map(|file| Some((file, permissions(file, "defaultMode")?)))
     else {
-        return Mode::Lists;
+        return ImportedMode::Lists;
     };
     match node.text() {
-        Some("default" | "dontAsk" | "delegate") => Mode::Lists,
-        Some("acceptEdits") => Mode::Edits,
-        Some("plan") => Mode::Plan,
+        Some("default" | "dontAsk" | "delegate") => ImportedMode::Lists,
+        Some("acceptEdits") => ImportedMode::Edits,
+        Some("plan") => ImportedMode::Plan,
         Some(other) => {
             draft.note(file.origin, node.place, format!("the mode `{}`", other.escape_debug()));
-            Mode::Lists
+            ImportedMode::Lists
         }
-        None if node.value == Value::Null => Mode::Lists,
+        None if node.value == YamlValue::Null => ImportedMode::Lists,
         None => {
             draft.note(file.origin, node.place, "`defaultMode`, which is not a word");
-            Mode::Lists
+            ImportedMode::Lists
         }
     }
 }
 
 /// Folders beside the repository, which commands may read.
-fn additional(file: &Settings<'_>, draft: &mut Draft) {
+fn additional(file: &ImportedSettings<'_>, draft: &mut PolicyDraft) {
     for (folder, place) in draft.texts(
         file.origin,
         permissions(file, "additionalDirectories"),
@@ -140,24 +140,24 @@ fn additional(file: &Settings<'_>, draft: &mut Draft) {
     }
 }
 
-fn left_out(file: &Settings<'_>, draft: &mut Draft) {
+fn left_out(file: &ImportedSettings<'_>, draft: &mut PolicyDraft) {
     let root =
         file.root.entries().unwrap_or_default().iter().filter(|entry| entry.key != "permissions");
-    let inner = file.root.get("permissions").and_then(Node::entries).unwrap_or_default().iter();
+    let inner = file.root.get("permissions").and_then(YamlNode::entries).unwrap_or_default().iter();
     for entry in root.chain(inner.filter(|entry| !CARRIED.contains(&entry.key.as_str()))) {
         draft.note(file.origin, entry.key_place, format!("`{}`", entry.key.escape_debug()));
     }
 }
 
 /// Where a rule stands and where it goes.
-struct Rules<'r> {
+struct RuleImport<'r> {
     peer: Peer,
     origin: &'r str,
-    place: Place,
-    draft: &'r mut Draft,
+    place: Position,
+    draft: &'r mut PolicyDraft,
 }
 
-impl Rules<'_> {
+impl RuleImport<'_> {
     fn rule(&mut self, decision: &'static str, text: &str) {
         if text.contains(|letter: char| letter.is_control() && letter != '\n') {
             return self.unread(text);

@@ -5,8 +5,8 @@
 //! say about other tools than commands becomes rules where the policy has a word for it, and a note
 //! where it has none.
 
-use crate::import::{Draft, DraftRule, Settings};
-use locum_files::yaml::{Entry, Node, Place, Value};
+use crate::import::{DraftRule, ImportedSettings, PolicyDraft};
+use locum_files::yaml::{MapEntry, Position, YamlNode, YamlValue};
 
 /// Commands that are allowed where no list is given.
 const DEFAULT_ALLOWED: &[&str] = &["git log", "git diff", "git show"];
@@ -48,18 +48,18 @@ const NAMED: usize = 12;
 
 /// A command of a list.
 #[derive(Debug)]
-struct Listed {
+struct ListedCommand {
     text: String,
 }
 
-pub(super) fn read(files: &[Settings<'_>], draft: &mut Draft) {
+pub(super) fn read(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {
     let allowed = joined(files, "allowedCommands", draft);
     let allowed = allowed.unwrap_or_else(|| {
-        DEFAULT_ALLOWED.iter().map(|text| Listed { text: (*text).to_owned() }).collect()
+        DEFAULT_ALLOWED.iter().map(|text| ListedCommand { text: (*text).to_owned() }).collect()
     });
     let denied = joined(files, "deniedCommands", draft).unwrap_or_default();
     let is = |key: &str, wanted: bool| {
-        last(files, key).is_some_and(|found| found.node.value == Value::Bool(wanted))
+        last(files, key).is_some_and(|found| found.node.value == YamlValue::Bool(wanted))
     };
     // What asked for approval there is held here.
     let asks = is("autoApprovalEnabled", false);
@@ -97,16 +97,16 @@ pub(super) fn read(files: &[Settings<'_>], draft: &mut Draft) {
 }
 
 /// A value and the file it stands in.
-struct Found<'n> {
+struct LocatedNode<'n> {
     origin: &'n str,
-    node: &'n Node,
+    node: &'n YamlNode,
 }
 
 /// What the file holds: an export has its settings below a key.
-fn entries<'n>(file: &'n Settings<'_>) -> &'n [Entry] {
+fn entries<'n>(file: &'n ImportedSettings<'_>) -> &'n [MapEntry] {
     file.root
         .get("globalSettings")
-        .and_then(Node::entries)
+        .and_then(YamlNode::entries)
         .or_else(|| file.root.entries())
         .unwrap_or_default()
 }
@@ -115,29 +115,36 @@ fn plain_key(key: &str) -> &str {
     PREFIXES.iter().skip(1).find_map(|prefix| key.strip_prefix(prefix)).unwrap_or(key)
 }
 
-fn all<'n>(files: &'n [Settings<'_>], key: &'n str) -> impl DoubleEndedIterator<Item = Found<'n>> {
-    let in_file = move |file: &'n Settings<'_>| {
+fn all<'n>(
+    files: &'n [ImportedSettings<'_>],
+    key: &'n str,
+) -> impl DoubleEndedIterator<Item = LocatedNode<'n>> {
+    let in_file = move |file: &'n ImportedSettings<'_>| {
         let entry = entries(file)
             .iter()
-            .find(|entry| plain_key(&entry.key) == key && entry.node.value != Value::Null)?;
-        Some(Found { origin: file.origin, node: &entry.node })
+            .find(|entry| plain_key(&entry.key) == key && entry.node.value != YamlValue::Null)?;
+        Some(LocatedNode { origin: file.origin, node: &entry.node })
     };
     files.iter().filter_map(in_file)
 }
 
 /// The last file's word counts.
-fn last<'n>(files: &'n [Settings<'_>], key: &'n str) -> Option<Found<'n>> {
+fn last<'n>(files: &'n [ImportedSettings<'_>], key: &'n str) -> Option<LocatedNode<'n>> {
     all(files, key).next_back()
 }
 
 /// Lists of all files together; `None` when no file has one.
-fn joined(files: &[Settings<'_>], key: &str, draft: &mut Draft) -> Option<Vec<Listed>> {
-    let mut found: Option<Vec<Listed>> = None;
+fn joined(
+    files: &[ImportedSettings<'_>],
+    key: &str,
+    draft: &mut PolicyDraft,
+) -> Option<Vec<ListedCommand>> {
+    let mut found: Option<Vec<ListedCommand>> = None;
     for list in all(files, key) {
         let texts = draft.texts(list.origin, Some(list.node), key);
         let texts =
             texts.into_iter().filter_map(|(text, place)| usable(list.origin, text, place, draft));
-        let mut texts: Vec<Listed> = texts.collect();
+        let mut texts: Vec<ListedCommand> = texts.collect();
         let known = found.get_or_insert_default();
         texts.retain(|one| !known.iter().any(|other| other.text == one.text));
         known.append(&mut texts);
@@ -145,7 +152,12 @@ fn joined(files: &[Settings<'_>], key: &str, draft: &mut Draft) -> Option<Vec<Li
     found
 }
 
-fn usable(origin: &str, text: String, place: Place, draft: &mut Draft) -> Option<Listed> {
+fn usable(
+    origin: &str,
+    text: String,
+    place: Position,
+    draft: &mut PolicyDraft,
+) -> Option<ListedCommand> {
     if text.trim().is_empty() {
         draft.note(origin, place, "an empty command, which matches nothing");
         return None;
@@ -158,7 +170,7 @@ fn usable(origin: &str, text: String, place: Place, draft: &mut Draft) -> Option
         );
         return None;
     }
-    Some(Listed { text: text.to_lowercase() })
+    Some(ListedCommand { text: text.to_lowercase() })
 }
 
 fn pattern(text: &str) -> String {
@@ -172,15 +184,16 @@ fn is_longer(allowed: &str, denied: &str) -> bool {
         || (denied == "*" && allowed != "*")
 }
 
-fn limits(files: &[Settings<'_>], draft: &mut Draft) {
+fn limits(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {
     for (key, name) in [("allowedMaxRequests", "turns"), ("allowedMaxCost", "cost_usd")] {
-        if let Some(Found { node: Node { value: Value::Number(number), .. }, .. }) =
-            last(files, key)
+        if let Some(LocatedNode {
+            node: YamlNode { value: YamlValue::Number(number), .. }, ..
+        }) = last(files, key)
         {
             draft.budget.push((name, number.clone()));
         }
     }
-    if let Some(Found { node: Node { value: Value::Number(number), .. }, .. }) =
+    if let Some(LocatedNode { node: YamlNode { value: YamlValue::Number(number), .. }, .. }) =
         last(files, "commandExecutionTimeout")
         && number.parse::<u32>().is_ok_and(|seconds| seconds > 0)
     {
@@ -190,12 +203,12 @@ fn limits(files: &[Settings<'_>], draft: &mut Draft) {
 
 /// Names every key that is not carried over: those that allow something one by one, the editor's
 /// own all together.
-fn left_out(files: &[Settings<'_>], draft: &mut Draft) {
+fn left_out(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {
     for file in files {
         let mut others = Vec::new();
         for entry in entries(file) {
             let key = plain_key(&entry.key);
-            let on = entry.node.value == Value::Bool(true);
+            let on = entry.node.value == YamlValue::Bool(true);
             match WITHOUT_A_WORD.iter().find(|(name, _)| *name == key) {
                 Some((_, why)) if on => {
                     draft.note(file.origin, entry.key_place, format!("`{key}`: {why}"))

@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 
-use super::{Peer, Source, import, import_all};
+use super::{ImportSource, Peer, import, import_all};
 use crate::Policy;
 use crate::command::Script;
 use crate::intent::{Facts, Intent};
@@ -340,8 +340,8 @@ fn where_a_person_was_asked_a_person_is_asked() {
 #[test]
 fn several_files_are_joined_as_their_tool_joins_them() {
     let decide = |peer: Peer, files: &[(&str, &str)], command: &str| {
-        let sources: Vec<Source<'_>> =
-            files.iter().map(|(origin, text)| Source { origin, text }).collect();
+        let sources: Vec<ImportSource<'_>> =
+            files.iter().map(|(origin, text)| ImportSource { origin, text }).collect();
         let imported = import_all(peer, &sources).unwrap();
         let policy = Policy::parse(&imported.policy, "imported").unwrap();
         let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
@@ -379,7 +379,7 @@ fn several_files_are_joined_as_their_tool_joins_them() {
     }
     let mistakes = import_all(
         Peer::Kode,
-        &[Source { origin: "a", text: "{" }, Source { origin: "b", text: "[]" }],
+        &[ImportSource { origin: "a", text: "{" }, ImportSource { origin: "b", text: "[]" }],
     )
     .unwrap_err();
     let origins: Vec<&str> = mistakes.0.iter().map(|mistake| mistake.origin.as_str()).collect();

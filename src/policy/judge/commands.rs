@@ -1,18 +1,18 @@
 //! Decides on commands: every simple command of a script against the rules, what it reads and
 //! writes, what no rule opens.
 //!
-//! In: a script's examinations and facts. Out: the strictest verdict of all its parts. How rules are
-//! found and paths judged is the parent's.
+//! In: a script's examinations and facts. Out: the strictest verdict of all its parts. How rules
+//! are found and paths judged is the parent's.
 
 use crate::command::Script;
-use crate::command::examine::{Examination, Finding, PathUse};
+use crate::command::examine::{CommandEffects, PathUse, UncoveredWord};
 use crate::command::tree::Simple;
 use crate::glob::{Case, PathGlob};
 use crate::intent::Intent;
 use crate::judge::{Evaluation, Match, Ruling};
 use crate::kind::RuleKind;
 use crate::pattern::{CommandForm, Pattern};
-use crate::schema::{CommandEdits, Expansions, Sandbox};
+use crate::schema::{CommandEdits, Expansions, SandboxSetting};
 use crate::verdict::{Access, Cause, Decision};
 use locum_base::path::RepoPath;
 
@@ -47,7 +47,7 @@ impl Evaluation<'_> {
     /// protected files.
     fn checks_refuse(&self, script: &Script) -> bool {
         if script.execution().is_none()
-            || (!self.facts.sandboxed && self.spec.commands.sandbox == Sandbox::Required)
+            || (!self.facts.sandboxed && self.spec.commands.sandbox == SandboxSetting::Required)
         {
             return true;
         }
@@ -135,7 +135,7 @@ impl Evaluation<'_> {
     }
 
     /// Refuses globs that a shell may expand to what cannot be read.
-    fn globs(&self, examined: &Examination) -> impl Iterator<Item = Ruling> {
+    fn globs(&self, examined: &CommandEffects) -> impl Iterator<Item = Ruling> {
         let commands = &self.spec.commands;
         examined.globs.iter().filter_map(|(absolute, glob)| {
             let kept: &[PathGlob] = if *absolute { &commands.unread } else { &commands.unseen };
@@ -148,7 +148,7 @@ impl Evaluation<'_> {
         })
     }
 
-    fn simple(&self, simple: &Simple, examined: &Examination) -> Ruling {
+    fn simple(&self, simple: &Simple, examined: &CommandEffects) -> Ruling {
         if let Some(never) = &examined.never {
             return Ruling::deny(never.clone());
         }
@@ -207,7 +207,7 @@ impl Evaluation<'_> {
     /// Returns the verdict on a command that a rule refuses. Once approved, a hold allows,
     /// so whatever would be denied about the command denies it now; that no rule
     /// allows the files it writes is for the approver to weigh.
-    fn refused(&self, found: &Match<'_>, simple: &Simple, examined: &Examination) -> Ruling {
+    fn refused(&self, found: &Match<'_>, simple: &Simple, examined: &CommandEffects) -> Ruling {
         let ruling = self.judge.ruled(found);
         if ruling.decision == Decision::Deny {
             return ruling;
@@ -284,7 +284,7 @@ impl Evaluation<'_> {
 
     /// Looks for what is hidden among all paths that a command names, or might name; a rule that
     /// spells it out does not help.
-    fn hidden_operand(&self, examined: &Examination) -> Option<Ruling> {
+    fn hidden_operand(&self, examined: &CommandEffects) -> Option<Ruling> {
         let tree = examined.trees.iter().find(|path| {
             self.judge
                 .ignored
@@ -325,8 +325,9 @@ impl Evaluation<'_> {
     }
 
     /// Refuses a command that runs code of the repository where the sandbox it needs is missing.
-    fn no_sandbox(&self, simple: &Simple, examined: &Examination) -> Option<Ruling> {
-        let missing = !self.facts.sandboxed && self.spec.commands.sandbox == Sandbox::Required;
+    fn no_sandbox(&self, simple: &Simple, examined: &CommandEffects) -> Option<Ruling> {
+        let missing =
+            !self.facts.sandboxed && self.spec.commands.sandbox == SandboxSetting::Required;
         (examined.runs_code && missing).then(|| {
             let told = simple.words.join(" ");
             Ruling::deny(format!(
@@ -361,14 +362,14 @@ fn accesses<'u>(
 
 /// Whether an allowing pattern covers everything that was found, and whether it spells the command
 /// out.
-fn coverage(pattern: &Pattern, examined: &Examination) -> (Result<(), String>, bool) {
+fn coverage(pattern: &Pattern, examined: &CommandEffects) -> (Result<(), String>, bool) {
     let Pattern::Command(pattern) = pattern else {
         return (Err("not a command pattern".to_owned()), false);
     };
     if !pattern.open {
         return (Ok(()), true);
     }
-    let named = |finding: &Finding| {
+    let named = |finding: &UncoveredWord| {
         finding.index < pattern.words.len()
             || (finding.unfamiliar
                 && matches!(pattern.form, CommandForm::Text(_) | CommandForm::Prefix))

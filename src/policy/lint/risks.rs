@@ -4,7 +4,7 @@
 use crate::Policy;
 use crate::exposure::{Exposure, accepted, exposures, with_text};
 use crate::intent::TriggerKind;
-use crate::schema::{PolicySpec, Source};
+use crate::schema::{PolicySpec, SourceVisibility};
 
 /// A risk that the policy takes, in its maintainer's words.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -53,7 +53,7 @@ pub fn exposed_where_private(policy: &Policy) -> Vec<Exposure> {
     if spec.source.is_some() {
         return Vec::new();
     }
-    let private = PolicySpec { source: Some(Source::Private), ..spec.clone() };
+    let private = PolicySpec { source: Some(SourceVisibility::Private), ..spec.clone() };
     let unaccepted =
         |exposure: &Exposure| exposure.modes.iter().any(|mode| accepted(spec, mode).is_none());
     exposures(&private, policy.judge.rules()).into_iter().filter(unaccepted).collect()

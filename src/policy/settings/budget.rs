@@ -1,25 +1,25 @@
 //! Reads `budget`: what a run, and what runs together may spend.
 
 use crate::budget::Budget;
-use crate::ceiling::{Ceiling, Ceilings};
+use crate::ceiling::{SpendingLimit, SpendingLimits};
 use crate::settings::counts::ANY_COUNT;
-use locum_files::section::{Group, Section};
-use locum_files::shape::{Count, Number};
+use locum_files::section::{Mapping, Section};
+use locum_files::shape::{NumberWithin, WholeNumber};
 
-pub(super) fn budget(section: &mut Section<'_>) -> (Budget, Ceilings) {
+pub(super) fn budget(section: &mut Section<'_>) -> (Budget, SpendingLimits) {
     let mut found = Budget::default();
     section.set("turns", "Replies of models.", ANY_COUNT, &mut found.turns);
     section.set("tool_calls", "Tool calls.", ANY_COUNT, &mut found.tool_calls);
     section.set(
         "tokens",
         "Tokens, input and output together.",
-        Count { least: 0, most: u64::MAX },
+        WholeNumber { least: 0, most: u64::MAX },
         &mut found.tokens,
     );
     section.set(
         "cost_usd",
         "US dollars by the price table.",
-        Number { least: 0.0, most: 1_000_000.0 },
+        NumberWithin { least: 0.0, most: 1_000_000.0 },
         &mut found.cost_usd,
     );
     section.set("minutes", "Minutes of wall time.", ANY_COUNT, &mut found.minutes);
@@ -30,26 +30,26 @@ pub(super) fn budget(section: &mut Section<'_>) -> (Budget, Ceilings) {
         ANY_COUNT,
         &mut found.diff_lines,
     );
-    let mut together = Ceilings::default();
+    let mut together = SpendingLimits::default();
     let about = "What all runs that begin on one day (UTC) may spend together.";
-    section.set("daily", about, Group("daily", ceiling), &mut together.daily);
+    section.set("daily", about, Mapping("daily", ceiling), &mut together.daily);
     let about = "What all runs on one issue or pull request may spend together.";
-    section.set("per_thread", about, Group("per_thread", ceiling), &mut together.per_thread);
+    section.set("per_thread", about, Mapping("per_thread", ceiling), &mut together.per_thread);
     (found, together)
 }
 
-fn ceiling(section: &mut Section<'_>) -> Ceiling {
-    Ceiling {
-        runs: section.key("runs", "Runs that begin.", Count { least: 0, most: u64::MAX }),
+fn ceiling(section: &mut Section<'_>) -> SpendingLimit {
+    SpendingLimit {
+        runs: section.key("runs", "Runs that begin.", WholeNumber { least: 0, most: u64::MAX }),
         tokens: section.key(
             "tokens",
             "Tokens, input and output together.",
-            Count { least: 0, most: u64::MAX },
+            WholeNumber { least: 0, most: u64::MAX },
         ),
         cost_usd: section.key(
             "cost_usd",
             "US dollars by the price table.",
-            Number { least: 0.0, most: 1_000_000.0 },
+            NumberWithin { least: 0.0, most: 1_000_000.0 },
         ),
     }
 }

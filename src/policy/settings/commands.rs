@@ -1,16 +1,21 @@
 //! Reads `commands`: how they run, and what they may read outside the repository.
 
 use crate::glob::PathGlob;
-use crate::schema::{CommandEdits, CommandLimits, CommandNetwork, Expansions, Sandbox};
+use crate::schema::{CommandEdits, CommandLimits, CommandNetwork, Expansions, SandboxSetting};
 use crate::settings::variables::VARIABLE;
 use locum_files::section::Section;
-use locum_files::shape::{Bytes, Checked, Many, Number, Span, Word};
+use locum_files::shape::{ByteSize, NumberWithin, OneOf, OneOrMany, ParsedText, TimeSpan};
 
 pub(super) fn commands(section: &mut Section<'_>) -> CommandLimits {
     let mut found = CommandLimits::default();
-    section.set("timeout", "Wall time of one command.", Span, &mut found.timeout);
-    section.set("output", "Bytes of output kept of one command.", Bytes, &mut found.output_bytes);
-    let network = Word(&[
+    section.set("timeout", "Wall time of one command.", TimeSpan, &mut found.timeout);
+    section.set(
+        "output",
+        "Bytes of output kept of one command.",
+        ByteSize,
+        &mut found.output_bytes,
+    );
+    let network = OneOf(&[
         ("off", CommandNetwork::Off),
         ("false", CommandNetwork::Off),
         ("policy", CommandNetwork::Listed),
@@ -25,7 +30,7 @@ pub(super) fn commands(section: &mut Section<'_>) -> CommandLimits {
     section.set(
         "env",
         "Environment variables passed on to commands, by name.",
-        Many(VARIABLE),
+        OneOrMany(VARIABLE),
         &mut found.env,
     );
     let about = "Scripts above it are held: a pipe counts 0.3, a redirection 0.2, an `if` 0.3, \
@@ -33,25 +38,28 @@ pub(super) fn commands(section: &mut Section<'_>) -> CommandLimits {
     section.set(
         "max_complexity",
         about,
-        Number { least: 0.0, most: 1.0 },
+        NumberWithin { least: 0.0, most: 1.0 },
         &mut found.max_complexity,
     );
-    let sandbox = Word(&[
-        ("required", Sandbox::Required),
-        ("best-effort", Sandbox::BestEffort),
-        ("off", Sandbox::Off),
-        ("false", Sandbox::Off),
+    let sandbox = OneOf(&[
+        ("required", SandboxSetting::Required),
+        ("best-effort", SandboxSetting::BestEffort),
+        ("off", SandboxSetting::Off),
+        ("false", SandboxSetting::Off),
     ]);
     section.set("sandbox", "What has to be around commands.", sandbox, &mut found.sandbox);
-    let expansions =
-        Word(&[("off", Expansions::Off), ("false", Expansions::Off), ("allow", Expansions::Allow)]);
+    let expansions = OneOf(&[
+        ("off", Expansions::Off),
+        ("false", Expansions::Off),
+        ("allow", Expansions::Allow),
+    ]);
     section.set(
         "expansions",
         "Whether scripts may hold variables, globs, substitutions and loops.",
         expansions,
         &mut found.expansions,
     );
-    let edits = Word(&[("ruled", CommandEdits::Ruled), ("checkout", CommandEdits::Checkout)]);
+    let edits = OneOf(&[("ruled", CommandEdits::Ruled), ("checkout", CommandEdits::Checkout)]);
     section.set(
         "edits",
         "Whether files that commands write are judged as edits.",
@@ -59,7 +67,7 @@ pub(super) fn commands(section: &mut Section<'_>) -> CommandLimits {
         &mut found.edits,
     );
     let about = "Absolute folders that commands may read; after a `!`, what of them they may not.";
-    for outside in section.key("reads", about, Many(OUTSIDE)).unwrap_or_default() {
+    for outside in section.key("reads", about, OneOrMany(OUTSIDE)).unwrap_or_default() {
         match outside {
             Outside::Opened(glob) => found.reads.push(glob),
             Outside::TakenOut(glob) => found.unread.push(glob),
@@ -74,7 +82,7 @@ enum Outside {
     TakenOut(PathGlob),
 }
 
-const OUTSIDE: Checked<Outside> = Checked {
+const OUTSIDE: ParsedText<Outside> = ParsedText {
     parse: |text| match text.strip_prefix('!') {
         None => Ok(Outside::Opened(outside_glob(text)?)),
         Some(taken_out) => {

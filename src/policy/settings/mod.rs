@@ -12,46 +12,46 @@ mod publish;
 mod triggers;
 mod variables;
 
-use crate::schema::{OnHold, OnQuestion, PolicySpec, Source};
+use crate::schema::{OnHold, OnQuestion, PolicySpec, SourceVisibility};
 use crate::settings::budget::budget;
 use crate::settings::commands::commands;
 use crate::settings::modes::modes;
 use crate::settings::network::{mcp, network};
 use crate::settings::publish::publish;
 use crate::settings::triggers::triggers;
-use locum_files::section::{Group, Section};
-use locum_files::shape::Word;
+use locum_files::section::{Mapping, Section};
+use locum_files::shape::OneOf;
 
 /// Reads the settings of a policy file.
 pub fn read_settings(file: &mut Section<'_>) -> PolicySpec {
     let mut spec = PolicySpec::default();
     let about = "Who may start what; what is not named here starts nothing.";
-    file.set("triggers", about, Group("triggers", triggers), &mut spec.triggers);
+    file.set("triggers", about, Mapping("triggers", triggers), &mut spec.triggers);
     file.set(
         "modes",
         "Which modes may run and how they follow each other.",
-        Group("modes", modes),
+        Mapping("modes", modes),
         &mut spec.modes,
     );
-    file.set("commands", "How commands run.", Group("commands", commands), &mut spec.commands);
+    file.set("commands", "How commands run.", Mapping("commands", commands), &mut spec.commands);
     let about = "Hosts that commands may reach where `commands.network` is `policy`.";
-    file.set("network", about, Group("network", network), &mut spec.network);
-    file.set("mcp", "What MCP servers are given.", Group("mcp", mcp), &mut spec.mcp);
+    file.set("network", about, Mapping("network", network), &mut spec.network);
+    file.set("mcp", "What MCP servers are given.", Mapping("mcp", mcp), &mut spec.mcp);
     if let Some((run, together)) = file.key(
         "budget",
         "What a run may spend; every limit is a hard stop.",
-        Group("budget", budget),
+        Mapping("budget", budget),
     ) {
         (spec.budget, spec.ceilings) = (run, together);
     }
-    let on_hold = Word(&[("pause", OnHold::Pause), ("refuse", OnHold::Refuse)]);
+    let on_hold = OneOf(&[("pause", OnHold::Pause), ("refuse", OnHold::Refuse)]);
     file.set(
         "on_hold",
         "When a rule says hold: end the run as `on-hold`, or tell the model no and go on.",
         on_hold,
         &mut spec.on_hold,
     );
-    let questions = Word(&[
+    let questions = OneOf(&[
         ("comment", OnQuestion::Comment),
         ("first", OnQuestion::First),
         ("fail", OnQuestion::Fail),
@@ -59,12 +59,18 @@ pub fn read_settings(file: &mut Section<'_>) -> PolicySpec {
     let about = "When a model asks: end the run with the question, take the first suggestion, or \
                  end it as failed.";
     file.set("questions", about, questions, &mut spec.questions);
-    let source = Word(&[("public", Source::Public), ("private", Source::Private)]);
+    let source =
+        OneOf(&[("public", SourceVisibility::Public), ("private", SourceVisibility::Private)]);
     spec.source = file.key(
         "source",
         "Who may see the source: private source counts as something worth taking.",
         source,
     );
-    file.set("publish", "What is published and how.", Group("publish", publish), &mut spec.publish);
+    file.set(
+        "publish",
+        "What is published and how.",
+        Mapping("publish", publish),
+        &mut spec.publish,
+    );
     spec
 }

@@ -4,18 +4,23 @@ use crate::exposure::{EVERY_MODE, REASON};
 use crate::schema::{Delegation, ModeRules, Switching};
 use crate::settings::counts::ANY_COUNT;
 use locum_files::rejection::Rejection;
-use locum_files::section::{Group, Section};
-use locum_files::shape::{Many, Table, Text, Word};
+use locum_files::section::{Mapping, Section};
+use locum_files::shape::{AnyText, MapOf, OneOf, OneOrMany};
 
 pub(super) fn modes(section: &mut Section<'_>) -> ModeRules {
     let mut found = ModeRules::default();
     section.set(
         "default",
         "The mode of a run that names none; has to be allowed.",
-        Text,
+        AnyText,
         &mut found.default,
     );
-    section.set("allow", "Modes that may run at all, by slug.", Many(Text), &mut found.allow);
+    section.set(
+        "allow",
+        "Modes that may run at all, by slug.",
+        OneOrMany(AnyText),
+        &mut found.allow,
+    );
     if !found.allow.contains(&found.default) {
         let key = if section.has("default") { "default" } else { "allow" };
         let why = Rejection::from(format!("the default mode `{}` is not allowed", found.default));
@@ -24,7 +29,7 @@ pub(super) fn modes(section: &mut Section<'_>) -> ModeRules {
             why.hint("add it to `modes.allow`, or name another `default`"),
         );
     }
-    let switching = Word(&[
+    let switching = OneOf(&[
         ("coordinator", Switching::Coordinator),
         ("direct", Switching::Direct),
         ("off", Switching::Off),
@@ -38,10 +43,11 @@ pub(super) fn modes(section: &mut Section<'_>) -> ModeRules {
     );
     let about =
         "For a mode, the modes it may be followed by; any allowed mode for those not named here.";
-    found.transitions = section.key("transitions", about, Table(Many(Text))).unwrap_or_default();
+    found.transitions =
+        section.key("transitions", about, MapOf(OneOrMany(AnyText))).unwrap_or_default();
     let about = "For a mode, or `*` for all: why it may have strangers' text, secrets and a free \
                  way out together.";
-    found.accept_risk = section.key("accept_risk", about, Table(REASON)).unwrap_or_default();
+    found.accept_risk = section.key("accept_risk", about, MapOf(REASON)).unwrap_or_default();
     for mode in
         found.accept_risk.keys().filter(|mode| *mode != EVERY_MODE && !found.allow.contains(mode))
     {
@@ -52,7 +58,7 @@ pub(super) fn modes(section: &mut Section<'_>) -> ModeRules {
     section.set(
         "delegation",
         "Limits on sub-tasks.",
-        Group("delegation", delegation),
+        Mapping("delegation", delegation),
         &mut found.delegation,
     );
     found
@@ -60,7 +66,7 @@ pub(super) fn modes(section: &mut Section<'_>) -> ModeRules {
 
 fn delegation(section: &mut Section<'_>) -> Delegation {
     let mut found = Delegation::default();
-    section.set("from", "Modes that may start sub-tasks.", Many(Text), &mut found.from);
+    section.set("from", "Modes that may start sub-tasks.", OneOrMany(AnyText), &mut found.from);
     section.set("depth", "How deep sub-tasks nest.", ANY_COUNT, &mut found.depth);
     section.set("tasks", "Sub-tasks of one run.", ANY_COUNT, &mut found.tasks);
     section.set("parallel", "Sub-tasks at once.", ANY_COUNT, &mut found.parallel);

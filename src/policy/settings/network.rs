@@ -1,25 +1,25 @@
 //! Reads `network` and `mcp`: the hosts that commands reach, the variables that servers are given.
 
-use crate::schema::{Listed, McpRules, NetworkRules};
+use crate::schema::{ListedHost, McpRules, NetworkRules};
 use crate::settings::variables::SERVER_VARIABLE;
 use crate::urls::pattern::UrlPattern;
 use locum_files::rejection::Rejection;
 use locum_files::section::Section;
-use locum_files::shape::{At, Checked, Many, Table};
+use locum_files::shape::{Located, MapOf, OneOrMany, ParsedText};
 
 pub(super) fn network(section: &mut Section<'_>) -> NetworkRules {
     let about = "Hosts, with a port where it is not the usual one: `docs.rs`, \
                  `*.example.com:8443`, `http://example.com`.";
-    let listed = section.key("allow", about, Many(HOST)).unwrap_or_default();
+    let listed = section.key("allow", about, OneOrMany(HOST)).unwrap_or_default();
     NetworkRules {
         allow: listed
             .into_iter()
-            .map(|((pattern, text), place)| Listed { pattern, text, place })
+            .map(|((pattern, text), place)| ListedHost { pattern, text, place })
             .collect(),
     }
 }
 
-const HOST: At<Checked<(UrlPattern, String)>> = At(Checked {
+const HOST: Located<ParsedText<(UrlPattern, String)>> = Located(ParsedText {
     parse: |text| {
         let pattern = UrlPattern::parse(text)?;
         if pattern.has_path() {
@@ -45,5 +45,7 @@ const HOST: At<Checked<(UrlPattern, String)>> = At(Checked {
 pub(super) fn mcp(section: &mut Section<'_>) -> McpRules {
     let about =
         "For a server, the environment variables that `${...}` in its definition may stand for.";
-    McpRules { env: section.key("env", about, Table(Many(SERVER_VARIABLE))).unwrap_or_default() }
+    McpRules {
+        env: section.key("env", about, MapOf(OneOrMany(SERVER_VARIABLE))).unwrap_or_default(),
+    }
 }

@@ -4,16 +4,21 @@ use serde_json::{Value as Json, json};
 
 use crate::command::word;
 use crate::pattern::PUBLICATIONS;
-use crate::schema::{Form, Forms, PublishRules, Sign};
-use locum_files::fields::Mistakes;
+use crate::schema::{CommitSigner, PublishForm, PublishForms, PublishRules};
+use locum_files::fields::Diagnostics;
 use locum_files::rejection::Rejection;
-use locum_files::section::{Group, Section};
-use locum_files::shape::{Checked, Flag, Many, Shape, Text, Word};
-use locum_files::yaml::Node;
+use locum_files::section::{Mapping, Section};
+use locum_files::shape::{AnyText, Boolean, OneOf, OneOrMany, ParsedText, Shape};
+use locum_files::yaml::YamlNode;
 
 pub(super) fn publish(section: &mut Section<'_>) -> PublishRules {
     let mut found = PublishRules::default();
-    section.set("allow", "What may be published.", Many(Word(PUBLICATIONS)), &mut found.allow);
+    section.set(
+        "allow",
+        "What may be published.",
+        OneOrMany(OneOf(PUBLICATIONS)),
+        &mut found.allow,
+    );
     section.set(
         "as",
         "What a change becomes; one word, or one for `issues` and one for `pull-requests`.",
@@ -26,68 +31,84 @@ pub(super) fn publish(section: &mut Section<'_>) -> PublishRules {
         BRANCH,
         &mut found.branch,
     );
-    section.set("draft", "Whether pull requests start as drafts.", Flag, &mut found.draft);
-    section.set("labels", "Labels put on pull requests.", Many(Text), &mut found.labels);
+    section.set("draft", "Whether pull requests start as drafts.", Boolean, &mut found.draft);
+    section.set("labels", "Labels put on pull requests.", OneOrMany(AnyText), &mut found.labels);
     let about = "Whether the pull request of an issue says `Closes #N`.";
-    section.set("close_issues", about, Flag, &mut found.close_issues);
+    section.set("close_issues", about, Boolean, &mut found.close_issues);
     let about = "Who makes published commits: git, unsigned, or the forge through its API, which \
                  signs them.";
-    section.set("sign", about, Word(&[("git", Sign::Git), ("api", Sign::Api)]), &mut found.sign);
+    section.set(
+        "sign",
+        about,
+        OneOf(&[("git", CommitSigner::Git), ("api", CommitSigner::Api)]),
+        &mut found.sign,
+    );
     let about =
         "Commands that must end with 0; else a pull request is a draft, and a commit is not made.";
-    section.set("success", about, Many(SUCCESS), &mut found.success);
+    section.set("success", about, OneOrMany(SUCCESS), &mut found.success);
     found
 }
 
-const FORMS: &[(&str, Form)] = &[
-    ("pull-request", Form::PullRequest),
-    ("commit", Form::Commit),
-    ("review", Form::Review),
-    ("comment", Form::Comment),
+const FORMS: &[(&str, PublishForm)] = &[
+    ("pull-request", PublishForm::PullRequest),
+    ("commit", PublishForm::Commit),
+    ("review", PublishForm::Review),
+    ("comment", PublishForm::Comment),
 ];
 
 /// What an issue's change may become: there is nothing to review.
-const ISSUE_FORMS: &[(&str, Form)] =
-    &[("pull-request", Form::PullRequest), ("commit", Form::Commit), ("comment", Form::Comment)];
+const ISSUE_FORMS: &[(&str, PublishForm)] = &[
+    ("pull-request", PublishForm::PullRequest),
+    ("commit", PublishForm::Commit),
+    ("comment", PublishForm::Comment),
+];
 
 /// One word for everything, or a word for each place.
 struct EitherForm;
 
 impl EitherForm {
-    fn each(section: &mut Section<'_>) -> Forms {
-        let mut forms = Forms::default();
+    fn each(section: &mut Section<'_>) -> PublishForms {
+        let mut forms = PublishForms::default();
         section.set(
             "issues",
             "For an issue, by hand and in jobs.",
-            Word(ISSUE_FORMS),
+            OneOf(ISSUE_FORMS),
             &mut forms.issues,
         );
         let about = "On a pull request; `pull-request` opens one of its own against its branch.";
-        section.set("pull-requests", about, Word(FORMS), &mut forms.pull_requests);
+        section.set("pull-requests", about, OneOf(FORMS), &mut forms.pull_requests);
         forms
     }
 }
 
 impl Shape for EitherForm {
-    type Value = Forms;
+    type Value = PublishForms;
 
-    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<Forms> {
+    fn read(
+        &self,
+        node: &YamlNode,
+        what: &str,
+        mistakes: &mut Diagnostics,
+    ) -> Option<PublishForms> {
         match node.entries() {
-            Some(_) => Group("as", Self::each).read(node, what, mistakes),
-            None => Word(FORMS).read(node, what, mistakes).map(Forms::of),
+            Some(_) => Mapping("as", Self::each).read(node, what, mistakes),
+            None => OneOf(FORMS).read(node, what, mistakes).map(PublishForms::of),
         }
     }
 
     fn schema(&self) -> Json {
-        json!({ "anyOf": [Word(FORMS).schema(), Group("as", Self::each).schema()] })
+        json!({ "anyOf": [OneOf(FORMS).schema(), Mapping("as", Self::each).schema()] })
     }
 
-    fn written(&self, forms: &Forms) -> Option<Json> {
-        FORMS.iter().find(|(_, form)| Forms::of(*form) == *forms).map(|(word, _)| json!(word))
+    fn written(&self, forms: &PublishForms) -> Option<Json> {
+        FORMS
+            .iter()
+            .find(|(_, form)| PublishForms::of(*form) == *forms)
+            .map(|(word, _)| json!(word))
     }
 }
 
-const SUCCESS: Checked<String> = Checked {
+const SUCCESS: ParsedText<String> = ParsedText {
     parse: |text| match word::split(text) {
         Ok(words) if !words.is_empty() => Ok(text.to_owned()),
         Ok(_) => Err(Rejection::from("a success command is empty")),
@@ -99,7 +120,7 @@ const SUCCESS: Checked<String> = Checked {
 };
 
 /// A branch template must not be able to name a branch of the project's own.
-const BRANCH: Checked<String> = Checked {
+const BRANCH: ParsedText<String> = ParsedText {
     parse: |text| {
         let filled = text.replace("{subject}", "s").replace("{slug}", "s");
         let good = text.contains("{subject}")

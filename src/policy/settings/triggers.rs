@@ -4,37 +4,39 @@ use crate::actors::Tier;
 use crate::rule::TIERS;
 use crate::schema::{AssignTrigger, CommentTrigger, Forks, LabelTrigger, ListedUser, Triggers};
 use locum_files::rejection::Rejection;
-use locum_files::section::{Group, Section};
-use locum_files::shape::{Checked, Many, Text, Word};
+use locum_files::section::{Mapping, Section};
+use locum_files::shape::{AnyText, OneOf, OneOrMany, ParsedText};
 
 pub(super) fn triggers(section: &mut Section<'_>) -> Triggers {
     let mut found = Triggers { comment: None, ..Triggers::default() };
     found.comment =
-        section.key("comment", "Comments that start with a command.", Group("comment", comment));
+        section.key("comment", "Comments that start with a command.", Mapping("comment", comment));
     found.label =
-        section.key("label", "A label put on an issue or pull request.", Group("label", label));
+        section.key("label", "A label put on an issue or pull request.", Mapping("label", label));
     found.assign =
-        section.key("assign", "An issue that is assigned to somebody.", Group("assign", assign));
+        section.key("assign", "An issue that is assigned to somebody.", Mapping("assign", assign));
     let users = |section: &mut Section<'_>| {
         section.key(
             "allow",
             "People by login, `bob`, or better with the number of their account, `bob:583231`.",
-            Many(USER),
+            OneOrMany(USER),
         )
     };
     let about = "People that may start runs by comment, label, assignment and hand, whatever \
                  their tier is.";
-    found.users = section.key("users", about, Group("users", users)).flatten().unwrap_or_default();
+    found.users =
+        section.key("users", about, Mapping("users", users)).flatten().unwrap_or_default();
     let schedule = |section: &mut Section<'_>| {
-        section.key("jobs", "Jobs the schedule may start, by name.", Many(Text))
+        section.key("jobs", "Jobs the schedule may start, by name.", OneOrMany(AnyText))
     };
     found.schedule_jobs = section
-        .key("schedule", "Runs started by a schedule.", Group("schedule", schedule))
+        .key("schedule", "Runs started by a schedule.", Mapping("schedule", schedule))
         .flatten()
         .unwrap_or_default();
-    let dispatch = |section: &mut Section<'_>| section.key("tiers", TIERS_ABOUT, Many(Word(TIERS)));
+    let dispatch =
+        |section: &mut Section<'_>| section.key("tiers", TIERS_ABOUT, OneOrMany(OneOf(TIERS)));
     found.dispatch_tiers = section
-        .key("dispatch", "Runs started by `workflow_dispatch`.", Group("dispatch", dispatch))
+        .key("dispatch", "Runs started by `workflow_dispatch`.", Mapping("dispatch", dispatch))
         .flatten()
         .unwrap_or_default();
     let approve = |section: &mut Section<'_>| {
@@ -42,7 +44,7 @@ pub(super) fn triggers(section: &mut Section<'_>) -> Triggers {
         section.set(
             "tiers",
             "Tiers that may approve or deny a held call.",
-            Many(Word(APPROVERS)),
+            OneOrMany(OneOf(APPROVERS)),
             &mut tiers,
         );
         tiers
@@ -50,22 +52,22 @@ pub(super) fn triggers(section: &mut Section<'_>) -> Triggers {
     section.set(
         "approve",
         "Who decides on held calls, by a comment.",
-        Group("approve", approve),
+        Mapping("approve", approve),
         &mut found.approve_tiers,
     );
     let bots = |section: &mut Section<'_>| {
         section.key(
             "allow",
             "Logins of bots that may start runs, such as `renovate[bot]`.",
-            Many(BOT),
+            OneOrMany(BOT),
         )
     };
     found.bots = section
-        .key("bots", "Bots that may start runs.", Group("bots", bots))
+        .key("bots", "Bots that may start runs.", Mapping("bots", bots))
         .flatten()
         .unwrap_or_default();
     let forks =
-        Word(&[("deny", Forks::Deny), ("read-only", Forks::ReadOnly), ("allow", Forks::Allow)]);
+        OneOf(&[("deny", Forks::Deny), ("read-only", Forks::ReadOnly), ("allow", Forks::Allow)]);
     section.set("forks", "What pull requests from forks may start.", forks, &mut found.forks);
     found
 }
@@ -79,13 +81,13 @@ const TIERS_ABOUT: &str = "Tiers that may start a run this way; none when absent
 fn comment(section: &mut Section<'_>) -> CommentTrigger {
     let mut prefix = "/locum".to_owned();
     section.set("prefix", "The word a command starts with.", PREFIX, &mut prefix);
-    let tiers = section.key("tiers", TIERS_ABOUT, Many(Word(TIERS))).unwrap_or_default();
+    let tiers = section.key("tiers", TIERS_ABOUT, OneOrMany(OneOf(TIERS))).unwrap_or_default();
     CommentTrigger { prefix, tiers }
 }
 
 fn label(section: &mut Section<'_>) -> LabelTrigger {
-    let name = section.required("name", "The label's name.", Text).unwrap_or_default();
-    let tiers = section.key("tiers", TIERS_ABOUT, Many(Word(TIERS))).unwrap_or_default();
+    let name = section.required("name", "The label's name.", AnyText).unwrap_or_default();
+    let tiers = section.key("tiers", TIERS_ABOUT, OneOrMany(OneOf(TIERS))).unwrap_or_default();
     LabelTrigger { name, tiers }
 }
 
@@ -93,7 +95,7 @@ fn assign(section: &mut Section<'_>) -> AssignTrigger {
     let login = section
         .required("login", "Who the issue has to be assigned to.", LOGIN)
         .unwrap_or_default();
-    let tiers = section.key("tiers", TIERS_ABOUT, Many(Word(TIERS))).unwrap_or_default();
+    let tiers = section.key("tiers", TIERS_ABOUT, OneOrMany(OneOf(TIERS))).unwrap_or_default();
     AssignTrigger { login, tiers }
 }
 
@@ -104,7 +106,7 @@ fn is_login(text: &str) -> bool {
 }
 
 /// An account that issues can be assigned to.
-const LOGIN: Checked<String> = Checked {
+const LOGIN: ParsedText<String> = ParsedText {
     parse: |text| {
         let name = text.strip_suffix("[bot]").unwrap_or(text);
         is_login(name)
@@ -116,7 +118,7 @@ const LOGIN: Checked<String> = Checked {
     example: "locum-bot",
 };
 
-const USER: Checked<ListedUser> = Checked {
+const USER: ParsedText<ListedUser> = ParsedText {
     parse: |text| {
         let (login, id) = text
             .split_once(':')
@@ -136,7 +138,7 @@ const USER: Checked<ListedUser> = Checked {
     example: "bob:583231",
 };
 
-const PREFIX: Checked<String> = Checked {
+const PREFIX: ParsedText<String> = ParsedText {
     parse: |text| {
         let good = text.len() > 1
             && text.len() <= 40
@@ -154,7 +156,7 @@ const PREFIX: Checked<String> = Checked {
     example: "/locum",
 };
 
-const BOT: Checked<String> = Checked {
+const BOT: ParsedText<String> = ParsedText {
     parse: |text| {
         let good = !text.is_empty() && !text.contains(['*', '?']);
         good.then(|| text.to_owned()).ok_or_else(|| {

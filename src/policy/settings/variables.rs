@@ -1,11 +1,11 @@
 //! Names of environment variables that commands and MCP servers are given.
 
 use locum_files::rejection::Rejection;
-use locum_files::shape::Checked;
+use locum_files::shape::ParsedText;
 
 /// A variable passed on to commands. Names that carry the runner's own credentials or files, or
 /// that make a program start another one, are refused.
-pub(super) const VARIABLE: Checked<String> = Checked {
+pub(super) const VARIABLE: ParsedText<String> = ParsedText {
     parse: |name| checked(name, is_guarded(name), "passed on to commands"),
     write: Some(String::clone),
     pattern: "^[A-Za-z0-9_]+$",
@@ -14,7 +14,7 @@ pub(super) const VARIABLE: Checked<String> = Checked {
 
 /// A variable given to a server. Keys are what servers are given variables for; what belongs to
 /// this program or would change how others start is refused.
-pub(super) const SERVER_VARIABLE: Checked<String> = Checked {
+pub(super) const SERVER_VARIABLE: ParsedText<String> = ParsedText {
     parse: |name| {
         let upper = name.to_ascii_uppercase();
         let own = ["ACTIONS_", "INPUT_", "LOCUM_"].iter().any(|start| upper.starts_with(start));

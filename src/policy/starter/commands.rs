@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use crate::command::word;
-use crate::starter::survey::{Line, Survey, split};
+use crate::starter::survey::{ProposedLine, StarterScan, split};
 use locum_base::path::RepoPath;
 
 /// Files whose presence makes a folder a package; their texts are read.
@@ -39,25 +39,30 @@ const TARGETS: &[&str] = &["test", "tests", "lint", "check", "build"];
 
 /// A command that may be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Tool {
+pub(super) struct ProposedTool {
     /// What allows it.
-    pub(super) line: Line,
+    pub(super) line: ProposedLine,
     /// One that is allowed, for the examples.
     pub(super) command: String,
     /// Whether a change is ready when it exits with 0.
     pub(super) proves: bool,
 }
 
-impl Tool {
+impl ProposedTool {
     /// A command and whether more words may follow; `None` when its words cannot be written as a
     /// pattern.
-    pub(super) fn new(command: &str, open: Open, proves: bool, why: String) -> Option<Self> {
+    pub(super) fn new(
+        command: &str,
+        open: TrailingWords,
+        proves: bool,
+        why: String,
+    ) -> Option<Self> {
         let words = word::split(command).ok().filter(|words| !words.is_empty())?;
         let more = match open {
-            Open::Known => ":*",
-            Open::Exact => "",
+            TrailingWords::Known => ":*",
+            TrailingWords::Exact => "",
         };
-        let line = Line::new(format!("command({command}{more})"), why)?;
+        let line = ProposedLine::new(format!("command({command}{more})"), why)?;
         let plain = words.iter().all(|word| word != "*") && command == command.trim();
         plain.then(|| Self { line, command: command.to_owned(), proves })
     }
@@ -65,7 +70,7 @@ impl Tool {
 
 /// Whether more words may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Open {
+pub(super) enum TrailingWords {
     /// Options that are known to be harmless, and names of tests.
     Known,
     /// Nothing.
@@ -73,15 +78,15 @@ pub(super) enum Open {
 }
 
 /// What the files show, ready to be asked.
-struct Found<'s> {
-    survey: &'s Survey,
-    tools: Vec<Tool>,
+struct RepositoryTools<'s> {
+    survey: &'s StarterScan,
+    tools: Vec<ProposedTool>,
     seen: BTreeSet<String>,
 }
 
 /// Finds the commands, the ones that prove a change first among their kind.
-pub(super) fn find(survey: &Survey) -> Vec<Tool> {
-    let mut found = Found { survey, tools: Vec::new(), seen: BTreeSet::new() };
+pub(super) fn find(survey: &StarterScan) -> Vec<ProposedTool> {
+    let mut found = RepositoryTools { survey, tools: Vec::new(), seen: BTreeSet::new() };
     rust(&mut found);
     node(&mut found);
     python(&mut found);
@@ -92,10 +97,10 @@ pub(super) fn find(survey: &Survey) -> Vec<Tool> {
     found.tools
 }
 
-impl<'s> Found<'s> {
-    fn add(&mut self, command: &str, open: Open, proves: bool, why: &str) {
+impl<'s> RepositoryTools<'s> {
+    fn add(&mut self, command: &str, open: TrailingWords, proves: bool, why: &str) {
         if self.seen.insert(command.to_owned()) {
-            self.tools.extend(Tool::new(command, open, proves, why.to_owned()));
+            self.tools.extend(ProposedTool::new(command, open, proves, why.to_owned()));
         }
     }
 
@@ -134,33 +139,33 @@ fn is_top(manifest: &RepoPath) -> bool {
     manifest.parts().count() == 1
 }
 
-fn rust(found: &mut Found<'_>) {
+fn rust(found: &mut RepositoryTools<'_>) {
     let Some(manifest) = found.named("Cargo.toml") else { return };
     let why = format!("{manifest}");
-    found.add("cargo check", Open::Known, false, &why);
-    found.add("cargo test", Open::Known, is_top(manifest), &why);
+    found.add("cargo check", TrailingWords::Known, false, &why);
+    found.add("cargo test", TrailingWords::Known, is_top(manifest), &why);
     if found.automation_mentions("cargo nextest")
         || found.survey.files.iter().any(|path| path.as_str() == ".config/nextest.toml")
     {
-        found.add("cargo nextest run", Open::Known, false, "nextest is set up");
+        found.add("cargo nextest run", TrailingWords::Known, false, "nextest is set up");
     }
     if found.automation_mentions("cargo clippy")
         || found.has("clippy.toml")
         || found.has(".clippy.toml")
         || found.mentions(&["Cargo.toml"], "lints.clippy")
     {
-        found.add("cargo clippy", Open::Known, false, "clippy is set up");
+        found.add("cargo clippy", TrailingWords::Known, false, "clippy is set up");
     }
     if found.automation_mentions("cargo fmt")
         || found.has("rustfmt.toml")
         || found.has(".rustfmt.toml")
     {
-        found.add("cargo fmt --check", Open::Exact, false, "rustfmt is set up");
+        found.add("cargo fmt --check", TrailingWords::Exact, false, "rustfmt is set up");
     }
 }
 
 /// The scripts that `package.json` has, by the package manager whose lock file is there.
-fn node(found: &mut Found<'_>) {
+fn node(found: &mut RepositoryTools<'_>) {
     let manager = match found.named("package.json") {
         None => return,
         Some(manifest) => manager(found, manifest),
@@ -179,7 +184,7 @@ fn node(found: &mut Found<'_>) {
             };
             found.add(
                 &command,
-                Open::Exact,
+                TrailingWords::Exact,
                 *script == "test" && is_top(manifest),
                 &format!("a script of {manifest}"),
             );
@@ -187,7 +192,7 @@ fn node(found: &mut Found<'_>) {
     }
 }
 
-fn manager(found: &Found<'_>, manifest: &RepoPath) -> &'static str {
+fn manager(found: &RepositoryTools<'_>, manifest: &RepoPath) -> &'static str {
     let named = found.text(manifest).split("\"packageManager\"").nth(1).unwrap_or_default();
     let named = named.trim_start_matches([' ', ':', '"', '\t', '\n']);
     let locks = [
@@ -210,7 +215,7 @@ fn is_written(script: &Json) -> bool {
         .is_some_and(|text| !text.trim().is_empty() && !text.contains("no test specified"))
 }
 
-fn python(found: &mut Found<'_>) {
+fn python(found: &mut RepositoryTools<'_>) {
     let manifests =
         ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "noxfile.py"];
     let Some(manifest) = manifests.iter().find_map(|name| found.named(name)) else { return };
@@ -228,20 +233,23 @@ fn python(found: &mut Found<'_>) {
         found.mentions(&manifests, "pytest") || found.has("pytest.ini") || found.has("conftest.py");
     match (pytest, tests, runner) {
         (true, _, Some((lock, run))) => {
-            found.add(&format!("{run}pytest"), Open::Exact, is_top(manifest), lock);
+            found.add(&format!("{run}pytest"), TrailingWords::Exact, is_top(manifest), lock);
             found.add(
                 "pytest",
-                Open::Known,
+                TrailingWords::Known,
                 false,
                 &format!("{manifest}, inside an environment that is set up"),
             );
         }
         (true, _, None) => {
-            found.add("pytest", Open::Known, is_top(manifest), &manifest.to_string())
+            found.add("pytest", TrailingWords::Known, is_top(manifest), &manifest.to_string())
         }
-        (false, Some(test), _) => {
-            found.add("python -m unittest", Open::Exact, is_top(manifest), &test.to_string())
-        }
+        (false, Some(test), _) => found.add(
+            "python -m unittest",
+            TrailingWords::Exact,
+            is_top(manifest),
+            &test.to_string(),
+        ),
         (false, None, _) => {}
     }
     for (there, command) in [
@@ -261,7 +269,7 @@ fn python(found: &mut Found<'_>) {
         if there {
             found.add(
                 command,
-                Open::Exact,
+                TrailingWords::Exact,
                 false,
                 &format!("{} is set up", command.split(' ').next().unwrap_or_default()),
             );
@@ -269,43 +277,43 @@ fn python(found: &mut Found<'_>) {
     }
 }
 
-fn go(found: &mut Found<'_>) {
+fn go(found: &mut RepositoryTools<'_>) {
     let Some(manifest) = found.named("go.mod") else { return };
     let why = manifest.to_string();
-    found.add("go test ./...", Open::Exact, is_top(manifest), &why);
-    found.add("go test", Open::Known, false, &why);
-    found.add("go vet", Open::Known, false, &why);
-    found.add("go build ./...", Open::Exact, false, &why);
+    found.add("go test ./...", TrailingWords::Exact, is_top(manifest), &why);
+    found.add("go test", TrailingWords::Known, false, &why);
+    found.add("go vet", TrailingWords::Known, false, &why);
+    found.add("go build ./...", TrailingWords::Exact, false, &why);
     if [".golangci.yml", ".golangci.yaml", ".golangci.toml"].iter().any(|name| found.has(name)) {
-        found.add("golangci-lint run", Open::Exact, false, "golangci-lint is set up");
+        found.add("golangci-lint run", TrailingWords::Exact, false, "golangci-lint is set up");
     }
 }
 
-fn java(found: &mut Found<'_>) {
+fn java(found: &mut RepositoryTools<'_>) {
     if let Some(manifest) = found.named("pom.xml") {
         let maven = if found.has("mvnw") { "./mvnw" } else { "mvn" };
         found.add(
             &format!("{maven} -o test"),
-            Open::Exact,
+            TrailingWords::Exact,
             is_top(manifest),
             &format!("{manifest}; offline, as commands reach no network"),
         );
-        found.add(&format!("{maven} test"), Open::Exact, false, &manifest.to_string());
+        found.add(&format!("{maven} test"), TrailingWords::Exact, false, &manifest.to_string());
     }
     if let Some(manifest) = found.named("build.gradle").or_else(|| found.named("build.gradle.kts"))
     {
         let gradle = if found.has("gradlew") { "./gradlew" } else { "gradle" };
         found.add(
             &format!("{gradle} --offline test"),
-            Open::Exact,
+            TrailingWords::Exact,
             is_top(manifest),
             &format!("{manifest}; offline, as commands reach no network"),
         );
-        found.add(&format!("{gradle} test"), Open::Exact, false, &manifest.to_string());
+        found.add(&format!("{gradle} test"), TrailingWords::Exact, false, &manifest.to_string());
     }
 }
 
-fn others(found: &mut Found<'_>) {
+fn others(found: &mut RepositoryTools<'_>) {
     let ends =
         |ending: &str| found.survey.files.iter().find(|path| path.as_str().ends_with(ending));
     let project = ends(".csproj").or_else(|| ends(".sln"));
@@ -330,13 +338,13 @@ fn others(found: &mut Found<'_>) {
         (project, "dotnet test"),
     ] {
         if let Some(why) = there {
-            found.add(command, Open::Exact, is_top(why), &why.to_string());
+            found.add(command, TrailingWords::Exact, is_top(why), &why.to_string());
         }
     }
 }
 
 /// Targets of the top Makefile and justfile; they prove a change where nothing else does.
-fn make(found: &mut Found<'_>) {
+fn make(found: &mut RepositoryTools<'_>) {
     for (name, program) in [("Makefile", "make"), ("justfile", "just")] {
         let Some(file) = found.survey.files.iter().find(|path| path.as_str() == name) else {
             continue;
@@ -348,7 +356,7 @@ fn make(found: &mut Found<'_>) {
             let proves = target.starts_with("test") && !found.tools.iter().any(|tool| tool.proves);
             found.add(
                 &format!("{program} {target}"),
-                Open::Exact,
+                TrailingWords::Exact,
                 proves,
                 &format!("a target of {file}"),
             );

@@ -9,7 +9,7 @@ use crate::intent::Intent;
 use crate::paths::Protection;
 use crate::pattern::Pattern;
 use crate::starter::commands::MANIFESTS;
-use crate::starter::survey::{Line, split};
+use crate::starter::survey::{ProposedLine, split};
 use locum_base::path::RepoPath;
 
 /// Folders that are not edited by hand.
@@ -84,15 +84,15 @@ const MOST: usize = 40;
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Folders {
+pub(super) struct ScannedFolders {
     /// Edits of source.
-    pub(super) sources: Vec<Line>,
+    pub(super) sources: Vec<ProposedLine>,
     /// Edits of texts.
-    pub(super) texts: Vec<Line>,
+    pub(super) texts: Vec<ProposedLine>,
     /// Edits that need approval.
-    pub(super) manifests: Vec<Line>,
+    pub(super) manifests: Vec<ProposedLine>,
     /// Edits of what programs write.
-    pub(super) closed: Vec<Line>,
+    pub(super) closed: Vec<ProposedLine>,
     /// A file that may be edited.
     pub(super) example: Option<RepoPath>,
     /// A file that may not.
@@ -100,10 +100,10 @@ pub(super) struct Folders {
 }
 
 /// A folder and its place in a package: `packages/app` and `src`.
-type Spot = (String, String);
+type PackageFolder = (String, String);
 
 /// Sorts a repository's files.
-pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Folders {
+pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> ScannedFolders {
     let protection = Protection::default();
     let packages: BTreeSet<&str> = files
         .iter()
@@ -111,8 +111,8 @@ pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Fo
         .filter(|(_, name)| MANIFESTS.contains(name))
         .map(|(folder, _)| folder)
         .collect();
-    let mut sources: BTreeMap<Spot, BTreeSet<&str>> = BTreeMap::new();
-    let mut found = Folders::default();
+    let mut sources: BTreeMap<PackageFolder, BTreeSet<&str>> = BTreeMap::new();
+    let mut found = ScannedFolders::default();
     let mut closed: BTreeSet<String> = BTreeSet::new();
     let mut written: BTreeSet<&str> = BTreeSet::new();
     let mut text_folders: BTreeSet<String> = BTreeSet::new();
@@ -155,7 +155,7 @@ pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Fo
         .iter()
         .map(|glob| format!("edit({glob})"))
         .filter(|pattern| !source_patterns.contains(pattern.as_str()))
-        .filter_map(|pattern| Line::new(pattern, ""))
+        .filter_map(|pattern| ProposedLine::new(pattern, ""))
         .take(MOST)
         .collect();
     found.manifests = manifest_lines(&manifests);
@@ -168,7 +168,7 @@ pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Fo
     }
     let sources = found.sources.clone();
     found.sources.retain(|line| !line.is_covered(&sources));
-    let covered = |lines: &[Line], path: &RepoPath, case: Case| {
+    let covered = |lines: &[ProposedLine], path: &RepoPath, case: Case| {
         lines.iter().any(|line| covers(line, path, case))
     };
     let refused = |path: &RepoPath| {
@@ -184,7 +184,7 @@ pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Fo
     found
 }
 
-fn covers(line: &Line, path: &RepoPath, case: Case) -> bool {
+fn covers(line: &ProposedLine, path: &RepoPath, case: Case) -> bool {
     Pattern::parse(&line.pattern)
         .is_ok_and(|pattern| pattern.matches(&Intent::Edit(path.clone()), case))
 }
@@ -214,7 +214,7 @@ fn closed_folder(path: &RepoPath, texts: &BTreeMap<RepoPath, String>) -> Option<
 
 /// Returns where a source file lies: its package, and the first folder below; for a file beside the
 /// manifest, a pattern of its ending.
-fn spot(folder: &str, ending: &str, packages: &BTreeSet<&str>) -> Spot {
+fn spot(folder: &str, ending: &str, packages: &BTreeSet<&str>) -> PackageFolder {
     let mut package = folder;
     while !packages.contains(package) && !package.is_empty() {
         package = package.rsplit_once('/').map_or("", |(above, _)| above);
@@ -226,7 +226,7 @@ fn spot(folder: &str, ending: &str, packages: &BTreeSet<&str>) -> Spot {
 }
 
 /// One pattern a folder; where many packages lie side by side, one for all of them.
-fn source_lines(sources: &BTreeMap<Spot, BTreeSet<&str>>) -> Vec<Line> {
+fn source_lines(sources: &BTreeMap<PackageFolder, BTreeSet<&str>>) -> Vec<ProposedLine> {
     let mut siblings: BTreeMap<(String, &str), BTreeSet<&str>> = BTreeMap::new();
     for (package, inside) in sources.keys() {
         if let Some((above, _)) = package.rsplit_once('/') {
@@ -247,32 +247,41 @@ fn source_lines(sources: &BTreeMap<Spot, BTreeSet<&str>>) -> Vec<Line> {
         lines.entry(glob).or_default().extend(languages);
     }
     let line = |(glob, languages): (String, BTreeSet<&str>)| {
-        Line::new(format!("edit({glob})"), languages.into_iter().collect::<Vec<_>>().join(", "))
+        ProposedLine::new(
+            format!("edit({glob})"),
+            languages.into_iter().collect::<Vec<_>>().join(", "),
+        )
     };
     lines.into_iter().filter_map(line).take(MOST).collect()
 }
 
-fn manifest_lines(manifests: &BTreeSet<&str>) -> Vec<Line> {
+fn manifest_lines(manifests: &BTreeSet<&str>) -> Vec<ProposedLine> {
     let mut globs: BTreeSet<String> = BTreeSet::new();
     for path in manifests {
         let name = path.rsplit_once('/').map_or(*path, |(_, name)| name);
         let nested = manifests.iter().filter(|other| other.ends_with(&format!("/{name}"))).count();
         globs.insert(if nested > 0 { format!("**/{name}") } else { (*path).to_owned() });
     }
-    globs.into_iter().filter_map(|glob| Line::new(format!("edit({glob})"), "")).take(MOST).collect()
+    globs
+        .into_iter()
+        .filter_map(|glob| ProposedLine::new(format!("edit({glob})"), ""))
+        .take(MOST)
+        .collect()
 }
 
 fn closed_lines(
     closed: &BTreeSet<String>,
     written: &BTreeSet<&str>,
     texts: &BTreeMap<RepoPath, String>,
-) -> Vec<Line> {
-    let mut lines: Vec<Line> = closed
+) -> Vec<ProposedLine> {
+    let mut lines: Vec<ProposedLine> = closed
         .iter()
-        .filter_map(|folder| Line::new(format!("edit({folder}/**)"), ""))
+        .filter_map(|folder| ProposedLine::new(format!("edit({folder}/**)"), ""))
         .take(MOST)
         .collect();
-    lines.extend(written.iter().filter_map(|ending| Line::new(format!("edit(**/*{ending})"), "")));
+    lines.extend(
+        written.iter().filter_map(|ending| ProposedLine::new(format!("edit(**/*{ending})"), "")),
+    );
     let attributes = RepoPath::parse(".gitattributes")
         .ok()
         .and_then(|path| texts.get(&path))
@@ -292,7 +301,7 @@ fn closed_lines(
         if marked && !glob.contains(['[', ']', '"', '(', ')']) {
             let glob = glob.trim_start_matches('/');
             let glob = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
-            lines.extend(Line::new(format!("edit({glob})"), "marked in .gitattributes"));
+            lines.extend(ProposedLine::new(format!("edit({glob})"), "marked in .gitattributes"));
         }
     }
     let mut seen = BTreeSet::new();

@@ -15,9 +15,9 @@ use std::fmt::Write as _;
 use crate::Policy;
 use crate::import::quoted;
 use crate::schema::PolicyErrors;
-use crate::starter::commands::Tool;
-use crate::starter::folders::Folders;
-use crate::starter::survey::{Line, Survey};
+use crate::starter::commands::ProposedTool;
+use crate::starter::folders::ScannedFolders;
+use crate::starter::survey::{ProposedLine, StarterScan};
 use locum_base::path::RepoPath;
 
 /// Modes that write and run.
@@ -40,7 +40,7 @@ pub fn is_read(path: &RepoPath) -> bool {
 /// # Errors
 /// Never for a repository that was thought of: the text is read before it is handed out, and what
 /// is wrong with it is told.
-pub fn starter(survey: &Survey) -> Result<String, PolicyErrors> {
+pub fn starter(survey: &StarterScan) -> Result<String, PolicyErrors> {
     let folders = folders::find(&survey.files, &survey.texts);
     let mut tools = commands::find(survey);
     let known: Vec<String> = tools.iter().map(|tool| tool.line.pattern.clone()).collect();
@@ -50,7 +50,7 @@ pub fn starter(survey: &Survey) -> Result<String, PolicyErrors> {
     Ok(text)
 }
 
-fn render(survey: &Survey, folders: &Folders, tools: &[Tool]) -> String {
+fn render(survey: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool]) -> String {
     let mut text = String::from(
         "# What locum may do here. Read it, cut it down, add to it: what no rule allows is \
          denied.\n# Ask it before you commit it: `locum policy check`, `locum policy explain \
@@ -95,7 +95,12 @@ fn render(survey: &Survey, folders: &Folders, tools: &[Tool]) -> String {
 }
 
 // NOTE: writing to a string cannot fail, so results of `write!` are dropped here.
-fn rules(survey: &Survey, folders: &Folders, tools: &[Tool], text: &mut String) {
+fn rules(
+    survey: &StarterScan,
+    folders: &ScannedFolders,
+    tools: &[ProposedTool],
+    text: &mut String,
+) {
     let own = survey
         .modes
         .iter()
@@ -120,8 +125,9 @@ fn rules(survey: &Survey, folders: &Folders, tools: &[Tool], text: &mut String) 
     let writers_of_text: Vec<&str> =
         std::iter::once("architect").chain(writers.iter().copied()).collect();
     list(text, "allow", "texts for people", &folders.texts, Some(&writers_of_text));
-    let ran: Vec<Line> = tools.iter().map(|tool| tool.line.clone()).collect();
-    let ran: Vec<Line> = ran.iter().filter(|line| !line.is_covered(&ran)).cloned().collect();
+    let ran: Vec<ProposedLine> = tools.iter().map(|tool| tool.line.clone()).collect();
+    let ran: Vec<ProposedLine> =
+        ran.iter().filter(|line| !line.is_covered(&ran)).cloned().collect();
     list(text, "allow", "builds and tests, in the sandbox", &ran, Some(&writers));
     list(text, "hold", "", &folders.manifests, None);
     if !folders.manifests.is_empty() {
@@ -145,7 +151,13 @@ fn rules(survey: &Survey, folders: &Folders, tools: &[Tool], text: &mut String) 
     }
 }
 
-fn list(text: &mut String, decision: &str, title: &str, lines: &[Line], modes: Option<&[&str]>) {
+fn list(
+    text: &mut String,
+    decision: &str,
+    title: &str,
+    lines: &[ProposedLine],
+    modes: Option<&[&str]>,
+) {
     if lines.is_empty() {
         return;
     }
@@ -160,7 +172,7 @@ fn list(text: &mut String, decision: &str, title: &str, lines: &[Line], modes: O
     }
 }
 
-fn examples(folders: &Folders, tools: &[Tool], text: &mut String) {
+fn examples(folders: &ScannedFolders, tools: &[ProposedTool], text: &mut String) {
     let mut allow = vec!["command(git diff HEAD~1)".to_owned()];
     allow.extend(folders.example.iter().map(|path| format!("edit({path})")));
     allow.extend(tools.iter().map(|tool| format!("command({})", tool.command)));

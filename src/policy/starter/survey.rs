@@ -1,4 +1,4 @@
-//! `Survey`: what is known of a repository, and the lines of a policy that are made of it.
+//! `StarterScan`: what is known of a repository, and the lines of a policy that are made of it.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use locum_base::path::RepoPath;
 
 /// What is known of a repository.
 #[derive(Clone, Debug, Default)]
-pub struct Survey {
+pub struct StarterScan {
     /// Its files, sorted; without those that git ignores.
     pub files: Vec<RepoPath>,
     /// The texts of those that [`is_read`](crate::starter::is_read) names.
@@ -27,12 +27,12 @@ pub struct OwnMode {
 
 /// One line of the policy with what it is there for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct ProposedLine {
     pub(super) pattern: String,
     pub(super) why: String,
 }
 
-impl Line {
+impl ProposedLine {
     /// `None` when the pattern cannot be written: a name with a wildcard or a control character in
     /// it.
     pub(super) fn new(pattern: String, why: impl Into<String>) -> Option<Self> {

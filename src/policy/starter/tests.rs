@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use pretty_assertions::assert_eq;
 
-use super::survey::{OwnMode, Survey};
+use super::survey::{OwnMode, StarterScan};
 use super::{is_read, starter};
 use crate::intent::Facts;
 use crate::question::parse_intent;
@@ -13,7 +13,7 @@ use crate::verdict::Decision;
 use crate::{Policy, lint};
 use locum_base::path::RepoPath;
 
-fn survey(files: &[(&str, &str)]) -> Survey {
+fn survey(files: &[(&str, &str)]) -> StarterScan {
     let path = |text: &str| RepoPath::parse(text).unwrap();
     let mut names: Vec<RepoPath> = files.iter().map(|(name, _)| path(name)).collect();
     names.sort();
@@ -22,7 +22,7 @@ fn survey(files: &[(&str, &str)]) -> Survey {
         .map(|(name, text)| (path(name), (*text).to_owned()))
         .filter(|(name, _)| is_read(name))
         .collect();
-    Survey { files: names, texts, modes: Vec::new() }
+    StarterScan { files: names, texts, modes: Vec::new() }
 }
 
 /// Checks what a repository's starter says in code mode, in a sandbox.
@@ -375,7 +375,7 @@ fn what_workflows_run_may_be_run_word_for_word() {
 #[test]
 fn modes_of_the_repository_may_run_and_write_as_far_as_they_do() {
     let own = |slug: &str, writes: bool| OwnMode { slug: slug.to_owned(), writes };
-    let survey = Survey {
+    let survey = StarterScan {
         modes: vec![own("backend", true), own("guide", false), own("code", true)],
         ..survey(&[("Cargo.toml", ""), ("src/a.rs", "")])
     };

@@ -10,9 +10,9 @@ use crate::command::Script;
 use crate::command::word;
 use crate::glob::Case;
 use crate::pattern::Pattern;
-use crate::starter::commands::{Open, Tool};
-use crate::starter::survey::Survey;
-use locum_files::yaml::{Document, Node, Value};
+use crate::starter::commands::{ProposedTool, TrailingWords};
+use crate::starter::survey::StarterScan;
+use locum_files::yaml::{YamlDocument, YamlNode, YamlValue};
 
 /// Programs that build and test.
 const PROGRAMS: &[&str] = &[
@@ -122,7 +122,7 @@ const MOST: usize = 20;
 const RUN_DEPTH: usize = 6;
 
 /// Finds commands that no known pattern allows yet.
-pub(super) fn find(survey: &Survey, known: &[String]) -> Vec<Tool> {
+pub(super) fn find(survey: &StarterScan, known: &[String]) -> Vec<ProposedTool> {
     let patterns: Vec<Pattern> =
         known.iter().filter_map(|text| Pattern::parse(text).ok()).collect();
     let mut seen = BTreeSet::new();
@@ -132,7 +132,7 @@ pub(super) fn find(survey: &Survey, known: &[String]) -> Vec<Tool> {
     {
         // A workflow that starts locum does not show how the repository is tested.
         let Some(root) =
-            Document::parse(text).root.filter(|_| !path.as_str().ends_with("/locum.yml"))
+            YamlDocument::parse(text).root.filter(|_| !path.as_str().ends_with("/locum.yml"))
         else {
             continue;
         };
@@ -144,9 +144,9 @@ pub(super) fn find(survey: &Survey, known: &[String]) -> Vec<Tool> {
                     patterns.iter().any(|pattern| matches!(pattern, Pattern::Command(pattern) if pattern.matches(&words, Case::Exact)))
                 });
                 if !covered && seen.insert(command.clone()) {
-                    tools.extend(Tool::new(
+                    tools.extend(ProposedTool::new(
                         &command,
-                        Open::Exact,
+                        TrailingWords::Exact,
                         false,
                         format!("{path}:{line} runs it"),
                     ));
@@ -159,12 +159,12 @@ pub(super) fn find(survey: &Survey, known: &[String]) -> Vec<Tool> {
 }
 
 /// Collects the scripts of all steps with their lines.
-fn collect<'n>(node: &'n Node, depth: usize, runs: &mut Vec<(&'n str, u32)>) {
+fn collect<'n>(node: &'n YamlNode, depth: usize, runs: &mut Vec<(&'n str, u32)>) {
     if depth > RUN_DEPTH {
         return;
     }
     match &node.value {
-        Value::Map(entries) => {
+        YamlValue::Map(entries) => {
             for entry in entries {
                 match (entry.key.as_str(), entry.node.text()) {
                     ("run", Some(script)) => runs.push((script, entry.key_place.line)),
@@ -172,8 +172,8 @@ fn collect<'n>(node: &'n Node, depth: usize, runs: &mut Vec<(&'n str, u32)>) {
                 }
             }
         }
-        Value::List(nodes) => nodes.iter().for_each(|node| collect(node, depth + 1, runs)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => {}
+        YamlValue::List(nodes) => nodes.iter().for_each(|node| collect(node, depth + 1, runs)),
+        YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) | YamlValue::Text(_) => {}
     }
 }
 

@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use crate::run::action::gate::{self, Admitted};
 use crate::run::action::{ActionEnd, ActionEnv, ForgeEvent, reply_to};
 use crate::run::error::RunError;
-use crate::run::request::{Refused, RequestedAction};
+use crate::run::request::{RequestRefusal, RequestedAction};
 use locum_agent::report::markdown::{code, inline, marker};
 use locum_base::secret::Redactor;
 use locum_forge::posts::Posting;
@@ -47,7 +47,7 @@ pub(super) async fn refusal(
     env: &ActionEnv<'_>,
     event: &ForgeEvent,
     policy: &Policy,
-    refused: &Refused,
+    refused: &RequestRefusal,
 ) -> ActionEnd {
     let body = format!("Not started: {} (rule {}).", inline(&refused.why), code(refused.rule));
     post(env, event, policy, &Facts::default(), &body).await;

@@ -12,7 +12,7 @@ use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::prepare::{self, PreparedRun};
 use crate::run::publish::Destination;
-use crate::run::request::{DecisionRequest, Notice, Refused};
+use crate::run::request::{DecisionRequest, RefusalNotice, RequestRefusal};
 use crate::run::source::FileSource;
 use crate::run::trusted::{ConfigOrigin, TrustedConfig};
 use crate::run::user::UserFolder;
@@ -36,7 +36,7 @@ pub(super) async fn decide(
         Ok(session) => carry_out(env, &admitted.event, session, control).await,
         Err(NotTaken::Failed(error)) => Err(error),
         Err(NotTaken::Refused(why)) => {
-            let refused = Refused { why, rule: "decide", notice: Notice::Posted };
+            let refused = RequestRefusal { why, rule: "decide", notice: RefusalNotice::Posted };
             Ok(answer::refusal(env, &admitted.event, &admitted.config.policy, &refused).await)
         }
     }

@@ -7,11 +7,11 @@ use jiff::SignedDuration;
 
 use crate::run::action::{ActionEnv, ForgeEvent, refs};
 use crate::run::error::RunError;
-use crate::run::request::{self, JobFacts, Notice, Refused, Request, RequestFacts};
+use crate::run::request::{self, JobFacts, RefusalNotice, Request, RequestFacts, RequestRefusal};
 use crate::run::source::FileSource;
 use crate::run::trusted::TrustedConfig;
-use locum_forge::event::{EventKind, Subject, Trigger};
-use locum_forge::{Permission, Thread};
+use locum_forge::event::{EventKind, EventSubject, Trigger};
+use locum_forge::{ForgePermission, Thread};
 use locum_policy::Policy;
 use locum_policy::lint::risks::exposed_where_private;
 use locum_policy::schema::Triggers;
@@ -45,7 +45,7 @@ pub(super) struct RefusedEvent {
     /// The event.
     pub(super) event: ForgeEvent,
     /// Why.
-    pub(super) refused: Refused,
+    pub(super) refused: RequestRefusal,
     /// The policy that refused it.
     pub(super) policy: Rc<Policy>,
 }
@@ -127,7 +127,9 @@ async fn decide<'a>(
         .and_then(|request| check_private(trigger, &config.policy).map(|()| request));
     Ok(match decided {
         Ok(request) => Gate::Admitted(Box::new(Admitted { event, request, config })),
-        Err(refused) if refused.notice == Notice::Silent => Gate::Skipped(refused.to_string()),
+        Err(refused) if refused.notice == RefusalNotice::Silent => {
+            Gate::Skipped(refused.to_string())
+        }
         Err(refused) => {
             Gate::Refused(Box::new(RefusedEvent { event, refused, policy: config.policy }))
         }
@@ -154,7 +156,7 @@ pub(super) async fn recent_runs(
 }
 
 /// Returns where the comments of an issue or pull request are.
-pub(super) fn thread_of(subject: &Subject) -> Thread {
+pub(super) fn thread_of(subject: &EventSubject) -> Thread {
     Thread { number: subject.number, is_pull_request: subject.is_pull_request }
 }
 
@@ -164,7 +166,7 @@ fn check_job(
     trigger: &Trigger,
     mut request: Request,
     triggers: &Triggers,
-) -> Result<Request, Refused> {
+) -> Result<Request, RequestRefusal> {
     request.job = request.job.or_else(|| env.inputs.job.clone());
     request.facts.job.clone_from(&request.job);
     match &request.job {
@@ -179,7 +181,7 @@ fn check_job(
 
 /// Source that only members see is worth taking, whether or not the policy says so: the rule of two
 /// counts it.
-fn check_private(trigger: &Trigger, policy: &Policy) -> Result<(), Refused> {
+fn check_private(trigger: &Trigger, policy: &Policy) -> Result<(), RequestRefusal> {
     let exposed = if trigger.is_private { exposed_where_private(policy) } else { Vec::new() };
     let Some(exposure) = exposed.first() else { return Ok(()) };
     let modes = exposure.modes.join("`, `");
@@ -188,7 +190,7 @@ fn check_private(trigger: &Trigger, policy: &Policy) -> Result<(), Refused> {
          and accept the risk there, or `source: public`",
         exposure.what
     );
-    Err(Refused { why, rule: "source", notice: Notice::Posted })
+    Err(RequestRefusal { why, rule: "source", notice: RefusalNotice::Posted })
 }
 
 /// Loads what judges an event; `None` when the commit holds no policy.
@@ -211,7 +213,7 @@ async fn permission(
     env: &ActionEnv<'_>,
     trigger: &Trigger,
     login: &str,
-) -> Result<Permission, String> {
+) -> Result<ForgePermission, String> {
     if trigger.kind == EventKind::Schedule {
         return Err("scheduled runs have no actor".to_owned());
     }
@@ -221,7 +223,7 @@ async fn permission(
 async fn restarted_by<'a>(
     env: &'a ActionEnv<'_>,
     trigger: &Trigger,
-) -> Option<(&'a str, Result<Permission, String>)> {
+) -> Option<(&'a str, Result<ForgePermission, String>)> {
     let login = env.job.triggering_actor.as_str();
     if login.is_empty() || login.eq_ignore_ascii_case(&env.job.actor) {
         return None;
@@ -237,8 +239,8 @@ fn default_branch(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
     env.job.git_ref.strip_prefix("refs/heads/").unwrap_or_default().to_owned()
 }
 
-fn silent(rule: &'static str, why: &str) -> Refused {
-    Refused { why: why.to_owned(), rule, notice: Notice::Silent }
+fn silent(rule: &'static str, why: &str) -> RequestRefusal {
+    RequestRefusal { why: why.to_owned(), rule, notice: RefusalNotice::Silent }
 }
 
 fn skipped(rule: &'static str, why: &str) -> Gate<'static> {

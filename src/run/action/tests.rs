@@ -19,7 +19,7 @@ use crate::config::action_inputs::ActionInputs;
 use crate::config::environment::Environment;
 use crate::run::trusted::{CONFIG_FILE, POLICY_FILE};
 use locum_base::clock::Clock;
-use locum_forge::local::Local;
+use locum_forge::local::LocalForge;
 use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::git_binary::GitBinary;
@@ -141,7 +141,7 @@ fn dry_run(event_name: &str, payload: &serde_json::Value) -> (usize, BTreeMap<St
         environment: &environment,
         payload: &payload.to_string(),
         workspace: &workspace,
-        forge: &Local::new(&postings),
+        forge: &LocalForge::new(&postings),
         remote: &Remote::parse(checkout.to_str().unwrap(), None).unwrap(),
         git: &GitBinary::new(&workspace.repo, environment.variables()),
         clock: &Still,

@@ -7,14 +7,14 @@ use crate::run::error::{RunError, RunErrorKind};
 use crate::run::first_message::FirstMessage;
 use crate::run::job::{Job, Schedule, Work};
 use crate::run::plan::Subject;
-use crate::run::request::{Notice, Refused};
+use crate::run::request::{RefusalNotice, RequestRefusal};
 use crate::run::run_request::{Overrides, RunRequest};
 use crate::run::task_material::{TaskMaterial, Words};
 use locum_agent::session::id::SessionId;
-use locum_forge::event::{EventKind, Subject as EventSubject};
+use locum_forge::event::{EventKind, EventSubject};
 use locum_modes::prompts::task::seen_of_markdown;
 use locum_policy::intent::{Facts, Restriction};
-use locum_policy::schema::Form;
+use locum_policy::schema::PublishForm;
 use locum_workspace::repo::CommitId;
 
 /// One thing to run.
@@ -30,7 +30,9 @@ pub(super) struct WorkItem {
 ///
 /// # Errors
 /// When the machine fails.
-pub(super) fn unusable_command(admitted: &Admitted<'_>) -> Result<Option<Refused>, RunError> {
+pub(super) fn unusable_command(
+    admitted: &Admitted<'_>,
+) -> Result<Option<RequestRefusal>, RunError> {
     match FirstMessage::read(&admitted.request.text, Words::Asker, &admitted.config) {
         Ok(_) => Ok(None),
         Err(error) if error.kind == RunErrorKind::Internal => Err(error),
@@ -38,7 +40,7 @@ pub(super) fn unusable_command(admitted: &Admitted<'_>) -> Result<Option<Refused
             let hint = error.diagnostics.first().and_then(|one| one.hint.as_ref());
             let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
             let why = format!("{error}{hint}");
-            Ok(Some(Refused { why, rule: "command", notice: Notice::Posted }))
+            Ok(Some(RequestRefusal { why, rule: "command", notice: RefusalNotice::Posted }))
         }
     }
 }
@@ -175,7 +177,7 @@ pub(super) fn base_branch(env: &ActionEnv<'_>, admitted: &Admitted<'_>) -> Strin
 /// policy says so.
 fn own_pull_request(admitted: &Admitted<'_>) -> bool {
     let forms = admitted.config.policy.settings().publish.publish_as;
-    admitted.request.flags.new_pull_request || forms.pull_requests == Form::PullRequest
+    admitted.request.flags.new_pull_request || forms.pull_requests == PublishForm::PullRequest
 }
 
 fn subject(admitted: &Admitted<'_>, job: Option<String>) -> Subject {

@@ -7,12 +7,12 @@ use crate::run::publish::{Publication, PublishResult, Publisher};
 use locum_agent::report::{branch, pull_request};
 use locum_agent::session::outcome::Outcome;
 use locum_forge::ForgeError;
-use locum_forge::commits::{CommitEntry, ForgeCommit, Onto};
+use locum_forge::commits::{CommitEntry, ForgeCommit, TargetBranch};
 use locum_forge::posts::Posting;
 use locum_forge::sanitise::{self, TextRules};
 use locum_policy::Permit;
 use locum_policy::intent::{self, Act, Intent};
-use locum_policy::schema::Sign;
+use locum_policy::schema::CommitSigner;
 use locum_workspace::rebuilt::{Rebuilt, RebuiltEntry};
 use locum_workspace::remote::Remote;
 use locum_workspace::repo::{CommitId, RepoError};
@@ -32,14 +32,16 @@ impl Publisher<'_> {
             return Err("there is no remote to push the pull request's branch to".to_owned());
         };
         let placed = match self.run.policy.settings().publish.sign {
-            Sign::Git => {
+            CommitSigner::Git => {
                 self.push(
                     remote,
                     &self.admit(Push::of(head_branch, commit)).map_err(|why| why.to_string())?,
                 )
                 .await
             }
-            Sign::Api => self.made_by_forge(head_branch, commit, Onto::Branch).await,
+            CommitSigner::Api => {
+                self.made_by_forge(head_branch, commit, TargetBranch::Branch).await
+            }
         };
         let made = placed.map_err(|why| why.to_string())?;
         Ok(PublishResult::Commit { id: made.0, branch: head_branch.to_owned() })
@@ -158,8 +160,8 @@ impl Publisher<'_> {
     /// Puts a commit onto a branch of our own: here, and at the remote where there is one. Returns
     /// the commit that is there.
     async fn place(&self, name: &str, commit: &CommitId) -> Result<CommitId, NotPlaced> {
-        if self.remote.is_some() && self.run.policy.settings().publish.sign == Sign::Api {
-            return self.made_by_forge(name, commit, Onto::NewBranch).await;
+        if self.remote.is_some() && self.run.policy.settings().publish.sign == CommitSigner::Api {
+            return self.made_by_forge(name, commit, TargetBranch::NewBranch).await;
         }
         let permit = self.admit(Push::of(name, commit))?;
         let Push { branch, commit } = permit.act();
@@ -188,7 +190,7 @@ impl Publisher<'_> {
         &self,
         branch: &str,
         commit: &CommitId,
-        onto: Onto,
+        onto: TargetBranch,
     ) -> Result<CommitId, NotPlaced> {
         let told = self
             .workspace

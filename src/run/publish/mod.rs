@@ -21,7 +21,7 @@ use locum_base::path::RepoPath;
 use locum_forge::Forge;
 use locum_forge::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use locum_forge::sanitise::{self, TextRules};
-use locum_policy::schema::Form;
+use locum_policy::schema::PublishForm;
 use locum_workspace::Workspace;
 use locum_workspace::diff::FileChange;
 use locum_workspace::git_binary::GitBinary;
@@ -296,7 +296,7 @@ impl Publisher<'_> {
     ) -> Result<PublishResult, String> {
         let form = self.form();
         if outcome.changes.is_empty() {
-            return if form == Form::Review {
+            return if form == PublishForm::Review {
                 self.land_findings(outcome, published).await
             } else {
                 Ok(PublishResult::default())
@@ -316,9 +316,11 @@ impl Publisher<'_> {
             ));
         }
         match form {
-            Form::Comment => Err(String::new()),
-            Form::Review => self.land_review(outcome, &self.checks(outcome).await, published).await,
-            Form::Commit | Form::PullRequest => {
+            PublishForm::Comment => Err(String::new()),
+            PublishForm::Review => {
+                self.land_review(outcome, &self.checks(outcome).await, published).await
+            }
+            PublishForm::Commit | PublishForm::PullRequest => {
                 if let Subject::PullRequest { is_fork: true, .. } = self.run.plan.subject {
                     return Err(
                         "the pull request comes from a fork, whose branch is not ours to change"
@@ -327,11 +329,11 @@ impl Publisher<'_> {
                 }
                 let checks = self.checks(outcome).await;
                 match (&self.run.plan.subject, form) {
-                    (Subject::PullRequest { head_branch, .. }, Form::Commit) => {
+                    (Subject::PullRequest { head_branch, .. }, PublishForm::Commit) => {
                         self.land_commit(&commit, head_branch, &checks).await
                     }
-                    (_, Form::Commit) => self.land_branch(&commit, &checks).await,
-                    (_, Form::PullRequest | Form::Review | Form::Comment) => {
+                    (_, PublishForm::Commit) => self.land_branch(&commit, &checks).await,
+                    (_, PublishForm::PullRequest | PublishForm::Review | PublishForm::Comment) => {
                         self.land_pull_request(outcome, &commit, &checks, published).await
                     }
                 }
@@ -341,11 +343,11 @@ impl Publisher<'_> {
 
     /// Returns what a change of this run becomes. Asking for a pull request of its own makes one of
     /// what would be a commit.
-    fn form(&self) -> Form {
+    fn form(&self) -> PublishForm {
         let forms = self.run.policy.settings().publish.publish_as;
         match (&self.run.plan.subject, forms.pull_requests) {
-            (Subject::PullRequest { own_pull_request: true, .. }, Form::Commit) => {
-                Form::PullRequest
+            (Subject::PullRequest { own_pull_request: true, .. }, PublishForm::Commit) => {
+                PublishForm::PullRequest
             }
             (Subject::PullRequest { .. }, form) => form,
             (Subject::Prompt | Subject::Issue { .. } | Subject::Job { .. }, _) => forms.issues,

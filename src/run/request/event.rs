@@ -6,7 +6,7 @@
 
 use crate::run::request::who::is;
 use crate::run::request::{
-    EVENT_AGE_LIMIT, JobFacts, RUNS_PER_HOUR, Refused, RequestFacts, silent, told,
+    EVENT_AGE_LIMIT, JobFacts, RUNS_PER_HOUR, RequestFacts, RequestRefusal, silent, told,
 };
 use locum_forge::command::{self, CommentCommand};
 use locum_forge::event::{EventKind, Trigger};
@@ -17,7 +17,10 @@ use locum_policy::schema::{Forks, Triggers};
 /// obey.
 const WORKFLOW_LOGIN: &str = "github-actions[bot]";
 
-pub(super) fn screen_repository(trigger: &Trigger, known: &JobFacts<'_>) -> Result<(), Refused> {
+pub(super) fn screen_repository(
+    trigger: &Trigger,
+    known: &JobFacts<'_>,
+) -> Result<(), RequestRefusal> {
     if !trigger.repository.is_empty() && !trigger.repository.eq_ignore_ascii_case(known.repository)
     {
         return Err(silent(
@@ -36,7 +39,7 @@ pub(super) fn find_ask(
     trigger: &Trigger,
     triggers: &Triggers,
     known: &JobFacts<'_>,
-) -> Result<Option<CommentCommand>, Refused> {
+) -> Result<Option<CommentCommand>, RequestRefusal> {
     match trigger.kind {
         EventKind::IssueComment | EventKind::ReviewComment => {
             find_command(trigger, triggers).map(Some)
@@ -69,7 +72,7 @@ pub(super) fn find_ask(
     }
 }
 
-fn find_command(trigger: &Trigger, triggers: &Triggers) -> Result<CommentCommand, Refused> {
+fn find_command(trigger: &Trigger, triggers: &Triggers) -> Result<CommentCommand, RequestRefusal> {
     let rule = triggers
         .comment
         .as_ref()
@@ -83,7 +86,7 @@ fn find_command(trigger: &Trigger, triggers: &Triggers) -> Result<CommentCommand
 }
 
 /// A schedule runs on the default branch only: there alone its jobs were reviewed.
-fn screen_schedule(trigger: &Trigger, known: &JobFacts<'_>) -> Result<(), Refused> {
+fn screen_schedule(trigger: &Trigger, known: &JobFacts<'_>) -> Result<(), RequestRefusal> {
     let default = if trigger.default_branch.is_empty() {
         known.default_branch
     } else {
@@ -95,7 +98,7 @@ fn screen_schedule(trigger: &Trigger, known: &JobFacts<'_>) -> Result<(), Refuse
     Ok(())
 }
 
-pub(super) fn screen_own(trigger: &Trigger, own_login: Option<&str>) -> Result<(), Refused> {
+pub(super) fn screen_own(trigger: &Trigger, own_login: Option<&str>) -> Result<(), RequestRefusal> {
     let login = trigger.actor.login.as_str();
     let own = is(login, WORKFLOW_LOGIN) || own_login.is_some_and(|own| is(login, own));
     if own {
@@ -104,7 +107,7 @@ pub(super) fn screen_own(trigger: &Trigger, own_login: Option<&str>) -> Result<(
     Ok(())
 }
 
-pub(super) fn screen_bot(trigger: &Trigger, triggers: &Triggers) -> Result<(), Refused> {
+pub(super) fn screen_bot(trigger: &Trigger, triggers: &Triggers) -> Result<(), RequestRefusal> {
     let login = trigger.actor.login.as_str();
     let listed = trigger.actor.is_user || triggers.bots.iter().any(|bot| is(bot, login));
     if !listed {
@@ -117,7 +120,7 @@ pub(super) fn screen_bot(trigger: &Trigger, triggers: &Triggers) -> Result<(), R
 }
 
 /// Refuses threads that are over and events that are old.
-pub(super) fn screen_thread(trigger: &Trigger, known: &JobFacts<'_>) -> Result<(), Refused> {
+pub(super) fn screen_thread(trigger: &Trigger, known: &JobFacts<'_>) -> Result<(), RequestRefusal> {
     if let Some(subject) = &trigger.subject {
         if !subject.is_open {
             return Err(told("thread-open", "the thread is closed"));
@@ -135,7 +138,7 @@ pub(super) fn screen_thread(trigger: &Trigger, known: &JobFacts<'_>) -> Result<(
     Ok(())
 }
 
-pub(super) fn screen_rate(known: &RequestFacts<'_>) -> Result<(), Refused> {
+pub(super) fn screen_rate(known: &RequestFacts<'_>) -> Result<(), RequestRefusal> {
     if known.recent_runs >= RUNS_PER_HOUR {
         return Err(told(
             "runs-per-hour",
@@ -150,7 +153,7 @@ pub(super) fn fork_is_read_only(
     trigger: &Trigger,
     triggers: &Triggers,
     known: &RequestFacts<'_>,
-) -> Result<bool, Refused> {
+) -> Result<bool, RequestRefusal> {
     let Some(subject) = trigger.subject.as_ref().filter(|subject| subject.is_pull_request) else {
         return Ok(false);
     };

@@ -18,8 +18,8 @@ use crate::run::request::event::{
 use crate::run::request::who::{Purpose, admit_tier, is_listed, screen_restart, tier_of};
 use locum_agent::session::event::PersonsWord;
 use locum_forge::command::CommentCommand;
-use locum_forge::event::{Comment, EventKind, Subject, Trigger};
-use locum_forge::{Permission, PullRequest};
+use locum_forge::event::{Comment, EventKind, EventSubject, Trigger};
+use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::actors::Tier;
 use locum_policy::intent::{Facts, TriggerKind};
 use locum_policy::schema::Triggers;
@@ -44,11 +44,11 @@ pub struct Request {
     /// True when nothing may be written and no command run.
     pub read_only: bool,
     /// The issue or pull request.
-    pub subject: Option<Subject>,
+    pub subject: Option<EventSubject>,
     /// The comment that asks.
     pub comment: Option<Comment>,
     /// Flags of the command.
-    pub flags: Flags,
+    pub flags: CommandFlags,
     /// The job asked for, if any.
     pub job: Option<String>,
 }
@@ -78,7 +78,7 @@ pub struct DecisionRequest {
 
 /// Flags of a command. They can only tighten what the policy gives.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Flags {
+pub struct CommandFlags {
     /// `--model`: one of the configured profiles.
     pub model: Option<String>,
     /// `--budget`: US dollars at most.
@@ -94,18 +94,18 @@ pub struct Flags {
 /// Why a trigger does not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why} (rule: {rule})")]
-pub struct Refused {
+pub struct RequestRefusal {
     /// One sentence without a full stop.
     pub why: String,
     /// The policy key or built-in rule that decided.
     pub rule: &'static str,
     /// Whether people are told where they asked.
-    pub notice: Notice,
+    pub notice: RefusalNotice,
 }
 
 /// Whether people are told of a refusal where they asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notice {
+pub enum RefusalNotice {
     /// No: nothing was asked, or whoever asked should not be able to make us talk.
     Silent,
     /// Yes: someone who may ask made a mistake.
@@ -133,10 +133,10 @@ pub struct RequestFacts<'a> {
     /// Login our own comments have, where known.
     pub own_login: Option<&'a str>,
     /// The forge's answer about the actor; the error says what failed.
-    pub permission: Result<Permission, String>,
+    pub permission: Result<ForgePermission, String>,
     /// Who started the job again and the forge's answer about them, when it was someone else than
     /// the actor.
-    pub restarted_by: Option<(&'a str, Result<Permission, String>)>,
+    pub restarted_by: Option<(&'a str, Result<ForgePermission, String>)>,
     /// The pull request as it is now, when the trigger is about one.
     pub pull_request: Option<&'a PullRequest>,
     /// Runs started on the same issue or pull request within the last hour.
@@ -156,7 +156,7 @@ pub fn decide(
     trigger: &Trigger,
     triggers: Option<&Triggers>,
     known: &RequestFacts<'_>,
-) -> Result<Request, Refused> {
+) -> Result<Request, RequestRefusal> {
     examine(trigger, triggers, known).request
 }
 
@@ -166,58 +166,66 @@ pub fn examine(
     trigger: &Trigger,
     triggers: Option<&Triggers>,
     known: &RequestFacts<'_>,
-) -> Examination {
-    let mut checks = Checks::default();
+) -> TriggerExamination {
+    let mut checks = RequestChecks::default();
     let policy = triggers
         .ok_or_else(|| silent("policy", "the trusted ref holds no policy that can be read"));
-    let Some(triggers) = checks.take("the trusted ref holds a policy", Asked::Policy, policy)
+    let Some(triggers) =
+        checks.take("the trusted ref holds a policy", CheckAuthority::Policy, policy)
     else {
         return checks.refused();
     };
     checks.take(
         "the event is about this repository",
-        Asked::Event,
+        CheckAuthority::Event,
         screen_repository(trigger, &known.job),
     );
     let asked = find_ask(trigger, triggers, &known.job);
-    let Some(command) = checks.take("it asks for something", Asked::Event, asked) else {
+    let Some(command) = checks.take("it asks for something", CheckAuthority::Event, asked) else {
         return checks.refused();
     };
     if trigger.kind != EventKind::Schedule {
         let own = screen_own(trigger, known.own_login);
-        checks.take("it is not our own output", Asked::Event, own);
+        checks.take("it is not our own output", CheckAuthority::Event, own);
         checks.take(
             "it is by a person, or by a bot the policy lists",
-            Asked::Event,
+            CheckAuthority::Event,
             screen_bot(trigger, triggers),
         );
     }
-    let tier =
-        checks.take("the forge knows who it is", Asked::Forge, tier_of(trigger, triggers, known));
+    let tier = checks.take(
+        "the forge knows who it is",
+        CheckAuthority::Forge,
+        tier_of(trigger, triggers, known),
+    );
     if let Some(tier) = tier {
         let listed = is_listed(trigger, triggers, known);
         let admitted =
             admit_tier(trigger.kind, tier, listed, triggers, Purpose::of(command.as_ref()));
-        checks.take("the policy lets them ask this way", Asked::Policy, admitted);
+        checks.take("the policy lets them ask this way", CheckAuthority::Policy, admitted);
     }
     checks.take(
         "the thread is open, not locked, and the event is fresh",
-        Asked::Event,
+        CheckAuthority::Event,
         screen_thread(trigger, &known.job),
     );
     checks.take(
         "whoever started the job again may write here",
-        Asked::Forge,
+        CheckAuthority::Forge,
         screen_restart(known),
     );
     checks.take(
         "fewer runs were started here than an hour may have",
-        Asked::Forge,
+        CheckAuthority::Forge,
         screen_rate(known),
     );
     let read_only = fork_is_read_only(trigger, triggers, known);
     let read_only = checks
-        .take("the pull request is open and at the commit that was seen", Asked::Forge, read_only)
+        .take(
+            "the pull request is open and at the commit that was seen",
+            CheckAuthority::Forge,
+            read_only,
+        )
         .unwrap_or(true);
     let facts = Facts {
         trigger: trigger_kind(trigger.kind),
@@ -234,15 +242,15 @@ pub fn examine(
         read_only,
         subject: trigger.subject.clone(),
         comment: trigger.comment.clone(),
-        flags: Flags::default(),
+        flags: CommandFlags::default(),
     };
     let read = match &command {
         Some(command) => words::read_command(&mut request, command, known),
         None => read_inputs(&mut request, trigger, known),
     };
-    checks.take("what it asks for is understood", Asked::Event, read);
+    checks.take("what it asks for is understood", CheckAuthority::Event, read);
     match checks.first() {
-        None => Examination { checks: checks.0, request: Ok(request) },
+        None => TriggerExamination { checks: checks.0, request: Ok(request) },
         Some(_) => checks.refused(),
     }
 }
@@ -251,7 +259,7 @@ fn read_inputs(
     request: &mut Request,
     trigger: &Trigger,
     known: &RequestFacts<'_>,
-) -> Result<(), Refused> {
+) -> Result<(), RequestRefusal> {
     request.text = input(trigger, &["task", "prompt"]).unwrap_or_default();
     request.mode =
         input(trigger, &["mode"]).map(|mode| words::known_mode(&mode, known)).transpose()?;
@@ -260,27 +268,27 @@ fn read_inputs(
 
 /// What was found out about a trigger.
 #[derive(Clone, Debug)]
-pub struct Examination {
+pub struct TriggerExamination {
     /// Every check that could be made, in order.
-    pub checks: Vec<Check>,
+    pub checks: Vec<RequestCheck>,
     /// The request, or the first refusal.
-    pub request: Result<Request, Refused>,
+    pub request: Result<Request, RequestRefusal>,
 }
 
 /// One check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
+pub struct RequestCheck {
     /// What has to be so.
     pub claim: &'static str,
     /// Who says whether it is.
-    pub asked: Asked,
+    pub asked: CheckAuthority,
     /// Why it is not.
-    pub refused: Option<Refused>,
+    pub refused: Option<RequestRefusal>,
 }
 
 /// Who says whether something is so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum CheckAuthority {
     /// The event's payload.
     Event,
     /// The policy.
@@ -290,30 +298,30 @@ pub enum Asked {
 }
 
 #[derive(Default)]
-struct Checks(Vec<Check>);
+struct RequestChecks(Vec<RequestCheck>);
 
-impl Checks {
+impl RequestChecks {
     fn take<T>(
         &mut self,
         claim: &'static str,
-        asked: Asked,
-        result: Result<T, Refused>,
+        asked: CheckAuthority,
+        result: Result<T, RequestRefusal>,
     ) -> Option<T> {
         let (value, refused) = match result {
             Ok(value) => (Some(value), None),
             Err(refused) => (None, Some(refused)),
         };
-        self.0.push(Check { claim, asked, refused });
+        self.0.push(RequestCheck { claim, asked, refused });
         value
     }
 
-    fn first(&self) -> Option<&Refused> {
+    fn first(&self) -> Option<&RequestRefusal> {
         self.0.iter().find_map(|check| check.refused.as_ref())
     }
 
-    fn refused(self) -> Examination {
+    fn refused(self) -> TriggerExamination {
         let first = self.first().cloned().unwrap_or_else(|| silent("policy", "nothing allows it"));
-        Examination { checks: self.0, request: Err(first) }
+        TriggerExamination { checks: self.0, request: Err(first) }
     }
 }
 
@@ -336,7 +344,7 @@ pub fn screen(
     trigger: &Trigger,
     triggers: &Triggers,
     job: &JobFacts<'_>,
-) -> Result<Option<CommentCommand>, Refused> {
+) -> Result<Option<CommentCommand>, RequestRefusal> {
     screen_repository(trigger, job)?;
     let command = find_ask(trigger, triggers, job)?;
     if trigger.kind != EventKind::Schedule {
@@ -356,12 +364,12 @@ fn trigger_kind(kind: EventKind) -> TriggerKind {
     }
 }
 
-fn silent(rule: &'static str, why: &str) -> Refused {
-    Refused { why: why.to_owned(), rule, notice: Notice::Silent }
+fn silent(rule: &'static str, why: &str) -> RequestRefusal {
+    RequestRefusal { why: why.to_owned(), rule, notice: RefusalNotice::Silent }
 }
 
-fn told(rule: &'static str, why: &str) -> Refused {
-    Refused { why: why.to_owned(), rule, notice: Notice::Posted }
+fn told(rule: &'static str, why: &str) -> RequestRefusal {
+    RequestRefusal { why: why.to_owned(), rule, notice: RefusalNotice::Posted }
 }
 
 #[cfg(test)]

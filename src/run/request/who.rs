@@ -4,11 +4,11 @@
 //! In: the trigger, the policy's settings and what the forge answered. Out: the tier, or the rule
 //! that refuses.
 
-use crate::run::request::{Notice, Refused, RequestFacts, silent};
-use locum_forge::Permission;
+use crate::run::request::{RefusalNotice, RequestFacts, RequestRefusal, silent};
+use locum_forge::ForgePermission;
 use locum_forge::command::CommentCommand;
 use locum_forge::event::{Actor, EventKind, Trigger};
-use locum_policy::actors::{Standing, Tier};
+use locum_policy::actors::{ActorFacts, Tier};
 use locum_policy::schema::{ListedUser, Triggers};
 
 /// What a command is for, as far as it matters who may use it.
@@ -37,7 +37,7 @@ pub(super) fn tier_of(
     trigger: &Trigger,
     triggers: &Triggers,
     known: &RequestFacts<'_>,
-) -> Result<Tier, Refused> {
+) -> Result<Tier, RequestRefusal> {
     if trigger.kind == EventKind::Schedule {
         return Ok(Tier::Schedule);
     }
@@ -49,14 +49,14 @@ pub(super) fn tier_of(
         // Anyone's app may comment on a public repository under its name; a listed one must have
         // been given the right to write.
         let listed =
-            triggers.bots.iter().any(|bot| is(bot, login)) && *permission >= Permission::Write;
+            triggers.bots.iter().any(|bot| is(bot, login)) && *permission >= ForgePermission::Write;
         return if listed {
             Ok(Tier::Bot)
         } else {
             Err(silent("triggers.bots.allow", &format!("{login} may not write here")))
         };
     }
-    Ok(Tier::of(Standing {
+    Ok(Tier::of(ActorFacts {
         permission: permission.as_str(),
         is_user: trigger.actor.is_user,
         is_private: trigger.is_private,
@@ -69,7 +69,7 @@ pub(super) fn tier_of(
 pub(super) fn is_listed(trigger: &Trigger, triggers: &Triggers, known: &RequestFacts<'_>) -> bool {
     let Actor { login, id, is_user, .. } = &trigger.actor;
     let may_read =
-        known.permission.as_ref().is_ok_and(|permission| *permission >= Permission::Read);
+        known.permission.as_ref().is_ok_and(|permission| *permission >= ForgePermission::Read);
     let named = |user: &ListedUser| is(&user.login, login) && (user.id.is_none() || user.id == *id);
     *is_user && may_read && triggers.users.iter().any(named)
 }
@@ -80,7 +80,7 @@ pub(super) fn admit_tier(
     listed: bool,
     triggers: &Triggers,
     purpose: Purpose,
-) -> Result<(), Refused> {
+) -> Result<(), RequestRefusal> {
     let (rule, tiers) = match kind {
         EventKind::IssueComment | EventKind::ReviewComment if purpose == Purpose::Approve => {
             ("triggers.approve.tiers", Some(triggers.approve_tiers.as_slice()))
@@ -114,19 +114,19 @@ pub(super) fn admit_tier(
     if (tier == Tier::Bot && open) || tiers.is_some_and(|tiers| tiers.contains(&tier)) {
         return Ok(());
     }
-    Err(Refused {
+    Err(RequestRefusal {
         why: format!("tier `{}` may not start runs this way", tier_name(tier)),
         rule,
-        notice: Notice::Silent,
+        notice: RefusalNotice::Silent,
     })
 }
 
-pub(super) fn screen_restart(known: &RequestFacts<'_>) -> Result<(), Refused> {
+pub(super) fn screen_restart(known: &RequestFacts<'_>) -> Result<(), RequestRefusal> {
     let Some((login, permission)) = &known.restarted_by else { return Ok(()) };
     let theirs = permission.as_ref().map_err(|error| {
         silent("permission", &format!("the permission of {login} is not known: {error}"))
     })?;
-    if *theirs < Permission::Write {
+    if *theirs < ForgePermission::Write {
         return Err(silent(
             "restart",
             &format!("{login} started the job again and may not write here"),

@@ -1,7 +1,9 @@
 //! The words of a command: verb or mode, flags, what is decided. Mistakes of somebody who may ask
 //! are told.
 
-use crate::run::request::{DecisionRequest, Refused, Request, RequestFacts, RequestedAction, told};
+use crate::run::request::{
+    DecisionRequest, Request, RequestFacts, RequestRefusal, RequestedAction, told,
+};
 use locum_agent::session::event::PersonsWord;
 use locum_forge::command::{self, CommentCommand};
 
@@ -13,7 +15,7 @@ pub(super) fn read_command(
     request: &mut Request,
     command: &CommentCommand,
     known: &RequestFacts<'_>,
-) -> Result<(), Refused> {
+) -> Result<(), RequestRefusal> {
     for (flag, value) in &command.flags {
         let value = value.as_deref();
         match (flag.as_str(), value) {
@@ -77,7 +79,7 @@ pub(super) fn read_command(
 }
 
 /// Reads what a person says: the name, then a reason or an answer.
-fn said(verb: &str, text: &str) -> Result<DecisionRequest, Refused> {
+fn said(verb: &str, text: &str) -> Result<DecisionRequest, RequestRefusal> {
     let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let name = first.to_ascii_lowercase();
     let id = (name.len() == command::QUESTION_DIGITS
@@ -105,7 +107,7 @@ fn said(verb: &str, text: &str) -> Result<DecisionRequest, Refused> {
     }
 }
 
-pub(super) fn known_mode(mode: &str, known: &RequestFacts<'_>) -> Result<String, Refused> {
+pub(super) fn known_mode(mode: &str, known: &RequestFacts<'_>) -> Result<String, RequestRefusal> {
     let known = known.modes.iter().any(|known| known == mode);
     if known {
         Ok(mode.to_owned())
@@ -114,7 +116,7 @@ pub(super) fn known_mode(mode: &str, known: &RequestFacts<'_>) -> Result<String,
     }
 }
 
-fn dollars(text: &str) -> Result<f64, Refused> {
+fn dollars(text: &str) -> Result<f64, RequestRefusal> {
     let number = text
         .trim_start_matches('$')
         .parse::<f64>()

@@ -2,7 +2,7 @@
 //! after it.
 //!
 //! In: the policy's ceilings, the run's own budget, the record of what other runs took. Out: an
-//! [`Allowance`] the session asks before each request. A run is written down with all it may spend
+//! [`Remaining`] the session asks before each request. A run is written down with all it may spend
 //! before it begins, and with what it spent when it ended: several at once stay below a ceiling
 //! together, and one that was killed is counted. The record lies in the state directory, or on a
 //! ref of the repository.
@@ -23,7 +23,9 @@ use locum_agent::session::journal::Journal;
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::state::State;
 use locum_base::clock::Clock;
-use locum_policy::ceiling::{Allowance, Asked, Ceilings, Scope, Taken};
+use locum_policy::ceiling::{
+    LimitScope, LimitUsage, Remaining, ReservationRequest, SpendingLimits,
+};
 
 /// A run that is to be counted.
 pub(super) struct RecordedRun<'a> {
@@ -40,12 +42,12 @@ pub(super) struct RecordedRun<'a> {
 pub(super) async fn begin<'a>(
     execution: &Execution<'a>,
     past: &[JournalLine],
-) -> Result<(Allowance, Option<RecordedRun<'a>>), RunError> {
+) -> Result<(Remaining, Option<RecordedRun<'a>>), RunError> {
     let run = execution.run;
     let plan = &run.plan;
     let (ceilings, thread) = (run.policy.settings().ceilings, plan.subject.thread());
     if ceilings.is_none(thread) {
-        return Ok((Allowance::default(), None));
+        return Ok((Remaining::default(), None));
     }
     let state = State::of(past);
     let budget = state.start.as_ref().map_or(plan.budget, |start| start.budget);
@@ -55,7 +57,7 @@ pub(super) async fn begin<'a>(
         tokens: budget.tokens.saturating_sub(before.tokens),
         cost_usd: if is_priced { (budget.cost_usd - before.cost_usd).max(0.0) } else { 0.0 },
     };
-    let asked = Asked {
+    let asked = ReservationRequest {
         is_new: state.start.is_none(),
         before: before.taken(),
         most: rest.taken(),
@@ -102,10 +104,10 @@ impl RecordedRun<'_> {
 /// Sums up what others took, and writes the run down where something is left.
 fn admit(
     record: &mut Record,
-    ceilings: &Ceilings,
-    asked: &Asked,
+    ceilings: &SpendingLimits,
+    asked: &ReservationRequest,
     reservation: &Reservation,
-) -> Result<Allowance, String> {
+) -> Result<Remaining, String> {
     record.start_day(reservation.day);
     // A session that goes on after a kill was never ended in the record.
     record.end(&reservation.session, reservation.before);
@@ -116,13 +118,18 @@ fn admit(
     for (session, spent) in killed {
         record.end(&session, spent);
     }
-    let mut allowance = Allowance::default();
+    let mut allowance = Remaining::default();
     let mut left =
-        allowance.bind(Scope::Daily, &ceilings.daily, &record.of_day(reservation.day), asked);
+        allowance.bind(LimitScope::Daily, &ceilings.daily, &record.of_day(reservation.day), asked);
     if let Some(thread) = reservation.thread {
         left = lower(
             left,
-            allowance.bind(Scope::Thread, &ceilings.per_thread, &record.of_thread(thread), asked),
+            allowance.bind(
+                LimitScope::Thread,
+                &ceilings.per_thread,
+                &record.of_thread(thread),
+                asked,
+            ),
         );
     }
     // What has no room for a first request takes none.
@@ -158,8 +165,8 @@ fn spent_in(state: &State) -> Amount {
     })
 }
 
-fn lower(one: Taken, other: Taken) -> Taken {
-    Taken {
+fn lower(one: LimitUsage, other: LimitUsage) -> LimitUsage {
+    LimitUsage {
         runs: 0,
         tokens: one.tokens.min(other.tokens),
         cost_usd: one.cost_usd.min(other.cost_usd),
@@ -188,15 +195,24 @@ mod tests {
     use super::admit;
     use crate::run::spending::record::{Amount, Record, Reservation};
     use locum_policy::budget::Spent;
-    use locum_policy::ceiling::{Asked, Ceiling, Ceilings, Taken};
+    use locum_policy::ceiling::{LimitUsage, ReservationRequest, SpendingLimit, SpendingLimits};
 
     const TODAY: Date = date(2026, 3, 2);
 
     /// Lets a session ask with a budget of a thousand tokens; returns why it may not begin.
-    fn ask(record: &mut Record, ceilings: Ceilings, session: &str, day: Date) -> Option<String> {
+    fn ask(
+        record: &mut Record,
+        ceilings: SpendingLimits,
+        session: &str,
+        day: Date,
+    ) -> Option<String> {
         let most = Amount { tokens: 1000, cost_usd: 1.0 };
-        let asked =
-            Asked { is_new: true, before: Taken::default(), most: most.taken(), is_priced: true };
+        let asked = ReservationRequest {
+            is_new: true,
+            before: LimitUsage::default(),
+            most: most.taken(),
+            is_priced: true,
+        };
         let reservation = Reservation {
             session: session.to_owned(),
             day,
@@ -213,9 +229,9 @@ mod tests {
 
     #[test]
     fn two_runs_at_once_stay_below_a_ceiling_together() {
-        let ceilings = Ceilings {
-            daily: Ceiling { tokens: Some(1500), ..Ceiling::default() },
-            ..Ceilings::default()
+        let ceilings = SpendingLimits {
+            daily: SpendingLimit { tokens: Some(1500), ..SpendingLimit::default() },
+            ..SpendingLimits::default()
         };
         let mut record = Record::empty();
         assert_eq!(ask(&mut record, ceilings, "a", TODAY), None);
@@ -239,11 +255,11 @@ mod tests {
 
     #[test]
     fn a_new_day_has_a_new_ceiling_and_a_thread_keeps_its_own() {
-        let one = Ceiling { runs: Some(1), ..Ceiling::default() };
+        let one = SpendingLimit { runs: Some(1), ..SpendingLimit::default() };
         let tomorrow = TODAY.tomorrow().unwrap();
         for (ceilings, refused_tomorrow) in [
-            (Ceilings { daily: one, ..Ceilings::default() }, false),
-            (Ceilings { per_thread: one, ..Ceilings::default() }, true),
+            (SpendingLimits { daily: one, ..SpendingLimits::default() }, false),
+            (SpendingLimits { per_thread: one, ..SpendingLimits::default() }, true),
         ] {
             let mut record = Record::empty();
             assert_eq!(ask(&mut record, ceilings, "a", TODAY), None);

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use locum_policy::ceiling::Taken;
+use locum_policy::ceiling::LimitUsage;
 
 /// The version this program reads and writes.
 const VERSION: u32 = 1;
@@ -83,8 +83,8 @@ impl Amount {
     }
 
     /// Returns it as taken from a ceiling by no run of its own.
-    pub(super) fn taken(self) -> Taken {
-        Taken { runs: 0, tokens: self.tokens, cost_usd: self.cost_usd }
+    pub(super) fn taken(self) -> LimitUsage {
+        LimitUsage { runs: 0, tokens: self.tokens, cost_usd: self.cost_usd }
     }
 
     fn is_sound(self) -> bool {
@@ -154,16 +154,16 @@ impl Record {
     }
 
     /// Returns what the runs of a day took, or may take.
-    pub(super) fn of_day(&self, day: jiff::civil::Date) -> Taken {
+    pub(super) fn of_day(&self, day: jiff::civil::Date) -> LimitUsage {
         total(
             self.reservations.iter().filter(|reservation| reservation.day == day),
-            Taken::default(),
+            LimitUsage::default(),
         )
     }
 
     /// Returns what the runs on a thread took, or may take.
-    pub(super) fn of_thread(&self, thread: u64) -> Taken {
-        let before = self.threads.get(&thread).map(|sum| Taken {
+    pub(super) fn of_thread(&self, thread: u64) -> LimitUsage {
+        let before = self.threads.get(&thread).map(|sum| LimitUsage {
             runs: sum.runs,
             tokens: sum.tokens,
             cost_usd: sum.cost_usd,
@@ -206,8 +206,11 @@ impl Record {
     }
 }
 
-fn total<'a>(reservations: impl Iterator<Item = &'a Reservation>, before: Taken) -> Taken {
-    reservations.fold(before, |sum, reservation| Taken {
+fn total<'a>(
+    reservations: impl Iterator<Item = &'a Reservation>,
+    before: LimitUsage,
+) -> LimitUsage {
+    reservations.fold(before, |sum, reservation| LimitUsage {
         runs: sum.runs.saturating_add(reservation.is_new.into()),
         tokens: sum.tokens.saturating_add(reservation.amount.tokens),
         cost_usd: sum.cost_usd + reservation.amount.cost_usd,

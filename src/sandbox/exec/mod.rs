@@ -26,7 +26,7 @@ use crate::reach::Reach;
 use crate::restrictions::Restrictions;
 use crate::root_cleanup::RootCleanup;
 use crate::sandbox::{Sandbox, SandboxError};
-use crate::seccomp_notify::{Grants, Supervisor};
+use crate::seccomp_notify::{Supervisor, SyscallGrants};
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
 use locum_base::text::Clipped;
@@ -219,7 +219,9 @@ fn serve(
     let supervisor = started
         .notify
         .take()
-        .map(|notify| Supervisor::on(notify, Grants { proxy, counter: started.counter.take() }))
+        .map(|notify| {
+            Supervisor::on(notify, SyscallGrants { proxy, counter: started.counter.take() })
+        })
         .transpose()?;
     Ok((serving, supervisor))
 }

@@ -46,7 +46,7 @@ const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
 
 /// What is around the commands of a run.
 pub struct Sandbox {
-    wanted: schema::Sandbox,
+    wanted: schema::SandboxSetting,
     level: Level,
     network: Network,
     timeout: Duration,
@@ -113,10 +113,10 @@ impl Sandbox {
         env: &BTreeMap<String, String>,
     ) -> Result<Self, SandboxError> {
         match limits.sandbox {
-            schema::Sandbox::Off => {
+            schema::SandboxSetting::Off => {
                 Ok(Self { network: around_nothing(limits.network), ..Self::around_nothing() })
             }
-            schema::Sandbox::Required | schema::Sandbox::BestEffort => {
+            schema::SandboxSetting::Required | schema::SandboxSetting::BestEffort => {
                 Self::on(limits, env, Level::obtained())
             }
         }
@@ -126,7 +126,7 @@ impl Sandbox {
     #[must_use]
     pub fn around_nothing() -> Self {
         Self {
-            wanted: schema::Sandbox::Off,
+            wanted: schema::SandboxSetting::Off,
             level: Level::default(),
             network: Network::Open,
             timeout: Duration::MAX,
@@ -236,7 +236,7 @@ impl Sandbox {
             return Err(SandboxError::NoProxy);
         }
         let Some(shared) = &self.shared else { return Ok(None) };
-        if self.wanted == schema::Sandbox::Required && !self.level.is_full() {
+        if self.wanted == schema::SandboxSetting::Required && !self.level.is_full() {
             return Err(SandboxError::Below(self.level.missing()));
         }
         let fault = |error: &dyn std::fmt::Display| SandboxError::Rules(error.to_string());

@@ -129,14 +129,14 @@ fn append(change: &mut FileChange, before: Option<&Stored>, after: Option<&Store
     if old != new {
         let lines = if is_binary(old) || is_binary(new) {
             change.binary_bytes = after.and_then(|_| u64::try_from(new.len()).ok());
-            Lines {
+            PatchText {
                 text: format!("Binary files {old_label} and {new_label} differ\n"),
                 added: 0,
                 removed: 0,
             }
         } else if old.len() + new.len() > DIFF_LIMIT_BYTES {
             let (added, removed) = (count_lines(new), count_lines(old));
-            Lines {
+            PatchText {
                 text: format!("Files {old_label} and {new_label} differ, too large to show\n"),
                 added,
                 removed,
@@ -194,13 +194,13 @@ pub(super) fn new_lines(old: &[u8], new: &[u8]) -> NewLines {
     found
 }
 
-struct Lines {
+struct PatchText {
     text: String,
     added: u32,
     removed: u32,
 }
 
-fn diff_lines(old: &[u8], new: &[u8], header: &str) -> Lines {
+fn diff_lines(old: &[u8], new: &[u8], header: &str) -> PatchText {
     let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(old, new);
     let count = |tag| {
         u32::try_from(diff.iter_all_changes().filter(|change| change.tag() == tag).count())
@@ -208,7 +208,7 @@ fn diff_lines(old: &[u8], new: &[u8], header: &str) -> Lines {
     };
     let (added, removed) = (count(ChangeTag::Insert), count(ChangeTag::Delete));
     let text = format!("{header}{}", diff.unified_diff().context_radius(CONTEXT_LINES));
-    Lines { text, added, removed }
+    PatchText { text, added, removed }
 }
 
 fn count_lines(content: &[u8]) -> u32 {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Stdio};
 
 use locum_base::path::RepoPath;
-use locum_policy::command::examine::Examination;
+use locum_policy::command::examine::CommandEffects;
 use locum_policy::command::tables::{self, Effect, Table, index};
 
 /// Programs that every system has on which this is tested.
@@ -64,7 +64,7 @@ fn every_option_a_program_has_is_known_for_what_it_is_or_refused() {
                     table.words.iter().map(|word| (*word).to_owned()).collect();
                 words.push(option.clone());
                 let harmless = matches!(option.as_str(), "--version" | "--help");
-                let refused = Examination::of(&words, &RepoPath::root())
+                let refused = CommandEffects::of(&words, &RepoPath::root())
                     .findings
                     .iter()
                     .any(|finding| finding.index >= table.words.len());
@@ -151,7 +151,7 @@ fn what_follows_an_option_of_git_is_taken_by_it() {
                 .chain(&[option, "--output=x"])
                 .map(|word| (*word).to_owned())
                 .collect();
-            let refused = !Examination::of(&words, &RepoPath::root()).findings.is_empty();
+            let refused = !CommandEffects::of(&words, &RepoPath::root()).findings.is_empty();
             with("--output=x");
             if std::fs::remove_file(folder.path().join("x")).is_ok() && !refused {
                 wrong.push(format!(

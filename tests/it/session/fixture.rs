@@ -27,10 +27,10 @@ use locum_models::retry::RetryLimits;
 use locum_models::scripted::Scripted;
 use locum_models::scripted::script::Script;
 use locum_models::tokens::Tokenizer;
-use locum_modes::prompts::Standing;
+use locum_modes::prompts::RepositoryInstructions;
 use locum_modes::{ModeSet, builtin};
 use locum_policy::Policy;
-use locum_policy::ceiling::Allowance;
+use locum_policy::ceiling::Remaining;
 use locum_policy::intent::Facts;
 use locum_sandbox::Sandbox;
 use locum_sandbox::network::Connector;
@@ -218,7 +218,7 @@ impl Fixture {
             }
         };
         let never = cancel_at.is_none();
-        let (standing, trusted) = (Standing::default(), start.base.clone());
+        let (standing, trusted) = (RepositoryInstructions::default(), start.base.clone());
         let main = TaskModel {
             context_window: self.window.unwrap_or(u32::MAX),
             price: self.price,
@@ -251,7 +251,7 @@ impl Fixture {
                     total: Duration::from_secs(1),
                 },
             },
-            allowance: Allowance::default(),
+            allowance: Remaining::default(),
             workspace: &workspace,
             servers: &locum_agent::tools::mcp::servers::Servers::none(),
             clock: &clock,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{CommandOutput, ExecuteCommand, Exit};
-use crate::tools::arguments::Place;
+use crate::tools::arguments::ResolvedPath;
 use crate::tools::fixture::Fixture;
 use locum_base::path::RepoPath;
 use locum_base::text::Clipped;
@@ -14,7 +14,7 @@ use pretty_assertions::assert_eq;
 
 #[test]
 fn says_how_a_command_ended() {
-    let folder = Place { asked: RepoPath::root(), real: RepoPath::root() };
+    let folder = ResolvedPath { asked: RepoPath::root(), real: RepoPath::root() };
     let command = ExecuteCommand {
         script: Script::parse("true"),
         folder,

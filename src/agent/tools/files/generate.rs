@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{Arguments, Place};
+use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::files::FILE_LIMIT_BYTES;
 use crate::tools::tool::{Tool, ToolEffect};
@@ -29,9 +29,9 @@ const KINDS: [ImageKind; 3] = [ImageKind::Png, ImageKind::Jpeg, ImageKind::Webp]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GenerateImage {
     prompt: String,
-    place: Place,
+    place: ResolvedPath,
     kind: ImageKind,
-    from: Option<Place>,
+    from: Option<ResolvedPath>,
     models: Vec<String>,
 }
 
@@ -50,14 +50,14 @@ impl Tool for GenerateImage {
     }
 
     /// Checks the arguments and the mode's restriction.
-    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let prompt = arguments.words("prompt", "what is to be seen")?;
         let place =
             arguments.place("path", "the file, relative to the repository root", context)?;
         let from = arguments.optional_text("image", "path of an image to start from")?;
         let from = from
             .filter(|path| !path.trim().is_empty())
-            .map(|path| Place::find(&path, context))
+            .map(|path| ResolvedPath::find(&path, context))
             .transpose()?;
         arguments.finish()?;
         place.check_edit(ToolName::GenerateImage, context)?;
@@ -100,7 +100,7 @@ impl Tool for GenerateImage {
         context: ToolContext<'_>,
         given: Given<'_>,
     ) -> Observation {
-        let Place { asked, real } = &self.place;
+        let ResolvedPath { asked, real } = &self.place;
         let Some((picture, bytes)) =
             given.picture.and_then(|picture| Some((picture, picture.content.bytes()?)))
         else {

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{Arguments, Place};
+use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::search::walk::{Skip, Walk, open_folder};
 use crate::tools::tool::{Tool, ToolEffect};
@@ -25,7 +25,7 @@ const DEPTH_LIMIT: usize = 64;
 /// A folder about to be listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListFiles {
-    place: Place,
+    place: ResolvedPath,
     recursive: bool,
 }
 
@@ -48,7 +48,7 @@ impl Tool for ListFiles {
         })
     }
 
-    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let place = arguments.optional_place(
             "path",
             "the folder, relative to the repository root",

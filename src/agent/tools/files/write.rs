@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{Arguments, Place};
+use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::files::apply_diff::blank;
 use crate::tools::files::{FILE_LIMIT_BYTES, count_lines};
@@ -16,7 +16,7 @@ use locum_workspace::checkout::EntryKind;
 /// A file about to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteToFile {
-    place: Place,
+    place: ResolvedPath,
     content: String,
 }
 
@@ -34,7 +34,7 @@ impl Tool for WriteToFile {
     }
 
     /// Checks the arguments and the mode's restriction.
-    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let place =
             arguments.place("path", "the file, relative to the repository root", context)?;
         let content = arguments.text("content", "the complete content of the file")?;
@@ -66,7 +66,7 @@ impl Tool for WriteToFile {
         context: ToolContext<'_>,
         _given: Given<'_>,
     ) -> Observation {
-        let Place { asked, real } = &self.place;
+        let ResolvedPath { asked, real } = &self.place;
         let existed = matches!(context.checkout.entry(real), Ok(Some(entry)) if entry.kind == EntryKind::File);
         if let Err(error) = context.checkout.write(permit, real, self.content.as_bytes()) {
             return Observation::failed(format!("Cannot write `{asked}`: {error}."));
@@ -86,7 +86,7 @@ impl Tool for WriteToFile {
 }
 
 /// Takes off what models put around a file's content: a code fence, or line numbers on every line.
-fn bare(place: &Place, content: String) -> String {
+fn bare(place: &ResolvedPath, content: String) -> String {
     let markdown = place.asked.name().is_some_and(|name| {
         [".md", ".mdx", ".markdown"].iter().any(|ending| name.to_lowercase().ends_with(ending))
     });
@@ -111,7 +111,7 @@ fn unfence(content: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{bare, unfence};
-    use crate::tools::arguments::Place;
+    use crate::tools::arguments::ResolvedPath;
     use locum_base::path::RepoPath;
     use pretty_assertions::assert_eq;
 
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn takes_off_numbers_when_every_line_has_one() {
-        let place = |name: &str| Place {
+        let place = |name: &str| ResolvedPath {
             asked: RepoPath::parse(name).unwrap(),
             real: RepoPath::parse(name).unwrap(),
         };

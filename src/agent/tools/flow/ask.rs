@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::Arguments;
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Control, Observation, ToolContext};
@@ -38,7 +38,7 @@ impl Tool for AskFollowupQuestion {
     }
 
     /// Checks the arguments; a suggestion is a text or an object with a `text`.
-    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, _: ToolContext<'_>) -> Result<Self, CallError> {
         let question = arguments.words("question", "what to ask")?;
         let meaning = "1 to 4 suggested answers, best first";
         let items = arguments.list("follow_up", meaning)?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::Arguments;
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Control, Observation, ToolContext};
@@ -25,7 +25,7 @@ impl Tool for AttemptCompletion {
         json!({ "result": { "type": "string", "description": "What was done, what was found, what is left; final, without questions" } })
     }
 
-    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, _: ToolContext<'_>) -> Result<Self, CallError> {
         let result = arguments.words("result", "what was done and found")?;
         arguments.finish()?;
         Ok(Self { result })

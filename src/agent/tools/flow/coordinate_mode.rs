@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::Arguments;
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Control, Observation, ToolContext};
@@ -29,7 +29,7 @@ impl Tool for CoordinateMode {
     }
 
     /// Checks the arguments. Whether the mode was one to choose is the session's to say.
-    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, _: ToolContext<'_>) -> Result<Self, CallError> {
         let slug = arguments.optional_text("mode_slug", "the mode the task goes on in, or null")?;
         let reason = arguments.words("reason", "what decided it")?;
         arguments.finish()?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::Arguments;
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Control, Observation, ToolContext};
@@ -34,7 +34,7 @@ impl Tool for AskExpertModel {
     }
 
     /// Checks the arguments. Whether there is such an expert is the session's to say.
-    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, _: ToolContext<'_>) -> Result<Self, CallError> {
         let question =
             arguments.words("question", "what to ask, with everything the expert needs")?;
         let expert = arguments.words("expert", "the expert to ask")?.trim().to_owned();

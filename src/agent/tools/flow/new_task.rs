@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::Arguments;
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::flow::todo;
 use crate::tools::tool::{Tool, ToolEffect};
@@ -74,7 +74,7 @@ impl Tool for NewTask {
     }
 
     /// Checks the arguments. Whether the mode exists is the session's to say.
-    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, _: ToolContext<'_>) -> Result<Self, CallError> {
         let mode = arguments.words("mode", "the mode of the sub-task")?.trim().to_owned();
         let message = arguments.words("message", "the complete instructions of the sub-task")?;
         let todos =

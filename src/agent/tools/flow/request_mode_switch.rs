@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::Arguments;
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Control, Observation, ToolContext};
@@ -30,7 +30,7 @@ impl Tool for RequestModeSwitch {
     }
 
     /// Checks the arguments. Which modes there are is the session's to say.
-    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, _: ToolContext<'_>) -> Result<Self, CallError> {
         let reason = arguments.words("reason", "what has to be done in the other mode")?;
         let slug = arguments.optional_text("mode_slug", "the mode to go on in")?;
         arguments.finish()?;

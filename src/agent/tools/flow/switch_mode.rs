@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::Arguments;
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Control, Observation, ToolContext};
@@ -30,7 +30,7 @@ impl Tool for SwitchMode {
     }
 
     /// Checks the arguments. Whether the mode exists is the session's to say.
-    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, _: ToolContext<'_>) -> Result<Self, CallError> {
         let slug = arguments.words("mode_slug", "the mode to go on in")?.trim().to_owned();
         let reason =
             arguments.optional_text("reason", "why that mode is needed")?.unwrap_or_default();

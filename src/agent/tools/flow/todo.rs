@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::Arguments;
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Control, Observation, Todo, TodoState, ToolContext};
@@ -30,7 +30,7 @@ impl Tool for UpdateTodoList {
         })
     }
 
-    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, _: ToolContext<'_>) -> Result<Self, CallError> {
         let text = arguments.text("todos", "the whole checklist, one `- [ ] step` a line")?;
         arguments.finish()?;
         Ok(Self { todos: parse(&text)? })

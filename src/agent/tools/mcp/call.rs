@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::tools::arguments::{Arguments, quoted};
+use crate::tools::arguments::{CallFields, quoted};
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::mcp::servers::Unanswered;
 use crate::tools::mcp::{catalogue, content, schema};
@@ -40,14 +40,14 @@ impl Tool for UseMcpTool {
         })
     }
 
-    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let offered = context.run.servers.map(|servers| servers.offered());
         let call = if arguments.name() == ToolName::UseMcpTool.as_str() {
             let server = arguments.words("server_name", "the server's name")?;
             let tool = arguments.words("tool_name", "the tool's name, as the server has it")?;
             let given = arguments
                 .optional_object("arguments", "what the tool takes")?
-                .map(Arguments::into_fields)
+                .map(CallFields::into_fields)
                 .unwrap_or_default();
             arguments.finish()?;
             Self {

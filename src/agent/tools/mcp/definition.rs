@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use locum_files::diagnostic::Diagnostic;
-use locum_files::fields::{Mistakes, nearest};
-use locum_files::yaml::{Document, Entry, Node, Place, Value};
+use locum_files::fields::{Diagnostics, nearest};
+use locum_files::yaml::{MapEntry, Position, YamlDocument, YamlNode, YamlValue};
 
 /// Where a repository may define servers besides `.locum/config.yml`, the weaker first: a later
 /// file's definition takes the place of an earlier one's.
@@ -270,17 +270,17 @@ impl ServerFile {
     /// Reads a file: `mcpServers` with the servers by name, or (`.mcprc`) the servers alone.
     #[must_use]
     pub fn parse(origin: &str, text: &str) -> Self {
-        let document = Document::parse(text);
+        let document = YamlDocument::parse(text);
         let mut reading = Reading {
             origin,
-            mistakes: Mistakes(document.mistakes),
-            warnings: Mistakes::default(),
+            mistakes: Diagnostics(document.mistakes),
+            warnings: Diagnostics::default(),
             servers: Vec::new(),
         };
         match &document.root {
             Some(root) => reading.file(root),
             None if reading.mistakes.0.is_empty() => {
-                reading.mistakes.add(Place::default(), "the file is empty")
+                reading.mistakes.add(Position::default(), "the file is empty")
             }
             None => {}
         }
@@ -291,13 +291,13 @@ impl ServerFile {
 
 struct Reading<'f> {
     origin: &'f str,
-    mistakes: Mistakes,
-    warnings: Mistakes,
+    mistakes: Diagnostics,
+    warnings: Diagnostics,
     servers: Vec<ServerDefinition>,
 }
 
 impl Reading<'_> {
-    fn file(&mut self, root: &Node) {
+    fn file(&mut self, root: &YamlNode) {
         let Some(entries) = root.entries() else {
             return self.mistakes.wanted(root, "the file", "a mapping");
         };
@@ -323,10 +323,10 @@ impl Reading<'_> {
         }
     }
 
-    fn servers(&mut self, entries: &[Entry]) {
+    fn servers(&mut self, entries: &[MapEntry]) {
         if entries.len() > SERVERS_LIMIT {
             self.mistakes.add(
-                Place::default(),
+                Position::default(),
                 format!("{} servers, {SERVERS_LIMIT} at most", entries.len()),
             );
         }
@@ -349,14 +349,14 @@ impl Reading<'_> {
     }
 
     /// Reads one server; `None` when a value of it is of the wrong kind.
-    fn spec(&mut self, server: &Entry) -> Option<ServerSpec> {
+    fn spec(&mut self, server: &MapEntry) -> Option<ServerSpec> {
         let before = self.mistakes.0.len();
         let Some(entries) = server.node.entries() else {
             self.mistakes.wanted(&server.node, &server.key, "a mapping");
             return None;
         };
         let mut spec = ServerSpec::default();
-        for Entry { key, key_place, node } in entries {
+        for MapEntry { key, key_place, node } in entries {
             match key.as_str() {
                 "type" => spec.transport = self.mistakes.text(node, key),
                 "command" => spec.command = self.command(node, &mut spec.args),
@@ -390,7 +390,7 @@ impl Reading<'_> {
     }
 
     /// Reads the program; written as a list, its arguments with it.
-    fn command(&mut self, node: &Node, args: &mut Vec<String>) -> Option<String> {
+    fn command(&mut self, node: &YamlNode, args: &mut Vec<String>) -> Option<String> {
         if node.list().is_none() {
             return self.mistakes.text(node, "command");
         }
@@ -403,7 +403,7 @@ impl Reading<'_> {
         program
     }
 
-    fn timeout(&mut self, node: &Node) -> Option<u64> {
+    fn timeout(&mut self, node: &YamlNode) -> Option<u64> {
         let seconds = self.mistakes.count(node, "timeout")?;
         if !(1..=TIMEOUT_LIMIT_S).contains(&seconds) {
             self.warnings.add(
@@ -417,7 +417,7 @@ impl Reading<'_> {
         Some(seconds)
     }
 
-    fn texts(&mut self, node: &Node, what: &str) -> Vec<String> {
+    fn texts(&mut self, node: &YamlNode, what: &str) -> Vec<String> {
         let Some(items) = node.list() else {
             self.mistakes.wanted(node, what, "a list of texts");
             return Vec::new();
@@ -425,7 +425,7 @@ impl Reading<'_> {
         items.iter().filter_map(|item| self.scalar(item, what)).collect()
     }
 
-    fn pairs(&mut self, node: &Node, what: &str) -> BTreeMap<String, String> {
+    fn pairs(&mut self, node: &YamlNode, what: &str) -> BTreeMap<String, String> {
         let Some(entries) = node.entries() else {
             self.mistakes.wanted(node, what, "a mapping");
             return BTreeMap::new();
@@ -437,11 +437,11 @@ impl Reading<'_> {
     }
 
     /// Numbers and flags are what programs get as text.
-    fn scalar(&mut self, node: &Node, what: &str) -> Option<String> {
+    fn scalar(&mut self, node: &YamlNode, what: &str) -> Option<String> {
         match &node.value {
-            Value::Text(text) | Value::Number(text) => Some(text.clone()),
-            Value::Bool(flag) => Some(flag.to_string()),
-            Value::Null | Value::List(_) | Value::Map(_) => {
+            YamlValue::Text(text) | YamlValue::Number(text) => Some(text.clone()),
+            YamlValue::Bool(flag) => Some(flag.to_string()),
+            YamlValue::Null | YamlValue::List(_) | YamlValue::Map(_) => {
                 self.mistakes.wanted(node, what, "text");
                 None
             }

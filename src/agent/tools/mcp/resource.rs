@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::Arguments;
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::mcp::call::{failed, known};
 use crate::tools::mcp::content;
@@ -35,7 +35,7 @@ impl Tool for AccessMcpResource {
         })
     }
 
-    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let server = arguments.words("server_name", "the server's name")?.trim().to_owned();
         let uri = arguments.words("uri", "the resource's address")?.trim().to_owned();
         arguments.finish()?;

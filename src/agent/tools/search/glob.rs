@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{Arguments, Place};
+use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::search::pattern::FilePattern;
 use crate::tools::search::walk::{Skip, Walk, open_folder};
@@ -20,7 +20,7 @@ pub const FILES_LIMIT: usize = 200;
 /// A pattern about to be looked for.
 #[derive(Clone, Debug)]
 pub struct Glob {
-    place: Place,
+    place: ResolvedPath,
     text: String,
     pattern: FilePattern,
 }
@@ -44,7 +44,7 @@ impl Tool for Glob {
         })
     }
 
-    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let text = arguments.words("pattern", "a glob such as `*.rs` or `src/**/*.ts`")?;
         let place = arguments.optional_place(
             "path",

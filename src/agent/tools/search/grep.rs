@@ -12,7 +12,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{Arguments, Place};
+use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::search::pattern::FilePattern;
 use crate::tools::search::walk::{self, Skip, Walk};
@@ -42,7 +42,7 @@ const WHOLE_LIMIT_BYTES: u64 = 1024 * 1024;
 /// A search about to run.
 #[derive(Clone, Debug)]
 pub struct SearchFiles {
-    place: Place,
+    place: ResolvedPath,
     pattern: String,
     matcher: RegexMatcher,
     files: Option<FilePattern>,
@@ -77,7 +77,7 @@ impl Tool for SearchFiles {
     }
 
     /// Checks the arguments and compiles the patterns.
-    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let place = arguments.optional_place(
             "path",
             "the folder, relative to the repository root",
@@ -182,7 +182,7 @@ impl SearchFiles {
         searcher: &mut Searcher,
         buffer: &mut Vec<u8>,
     ) -> Option<FileHits> {
-        let mut lines = Lines { lines: Vec::new(), count: 0 };
+        let mut lines = MatchedLines { lines: Vec::new(), count: 0 };
         match folder.read_into(path, WHOLE_LIMIT_BYTES, buffer) {
             Ok(()) => searcher.search_slice(&self.matcher, buffer, &mut lines).ok()?,
             Err(FileError::TooLarge { .. }) => searcher
@@ -198,12 +198,12 @@ impl SearchFiles {
     }
 }
 
-struct Lines {
+struct MatchedLines {
     lines: Vec<HitLine>,
     count: usize,
 }
 
-impl Lines {
+impl MatchedLines {
     fn push(&mut self, number: Option<u64>, bytes: &[u8], matches: bool) {
         // A character has four bytes at most: what is cut here would not be shown.
         let text = String::from_utf8_lossy(bytes.get(..LINE_LIMIT_CHARS * 4 + 4).unwrap_or(bytes));
@@ -215,7 +215,7 @@ impl Lines {
     }
 }
 
-impl Sink for Lines {
+impl Sink for MatchedLines {
     type Error = io::Error;
 
     fn matched(&mut self, _searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {

@@ -10,7 +10,7 @@ use std::sync::mpsc;
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
-use crate::tools::arguments::Place;
+use crate::tools::arguments::ResolvedPath;
 use crate::tools::dispatch::Call;
 use crate::tools::{CallError, ToolContext};
 use locum_base::path::RepoPath;
@@ -32,7 +32,7 @@ pub fn threads() -> usize {
 /// A sentence for the model.
 pub(crate) fn open<'c>(
     verb: &str,
-    place: &Place,
+    place: &ResolvedPath,
     permit: &Permit<Call>,
     context: ToolContext<'c>,
 ) -> Result<(Folder<'c>, EntryKind), CallError> {
@@ -54,7 +54,7 @@ pub(crate) fn open<'c>(
 /// A sentence for the model.
 pub(crate) fn open_folder<'c>(
     verb: &str,
-    place: &Place,
+    place: &ResolvedPath,
     permit: &Permit<Call>,
     context: ToolContext<'c>,
 ) -> Result<Folder<'c>, CallError> {

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::tools::arguments::Arguments;
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::picture::show;
 use crate::tools::tool::{Tool, ToolEffect};
@@ -72,7 +72,7 @@ impl Tool for WebFetch {
         })
     }
 
-    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let url = arguments.words("url", "the whole address, https://host/path")?;
         let start_index =
             arguments.optional_number("start_index", 0, "the byte to start at")?.unwrap_or(0);

@@ -11,7 +11,7 @@ use crate::prompts::PromptFile;
 use crate::prompts::head::{HeadReader, Keys};
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields;
-use locum_files::yaml::{Node, Place};
+use locum_files::yaml::{Position, YamlNode};
 
 /// Folders of a repository that hold commands, each with everything below it; a command of an
 /// earlier one takes the place of a later one's.
@@ -157,7 +157,7 @@ fn read(name: &str, file: &PromptFile) -> CommandFile {
     let mut reader = HeadReader::new(file, file.path.starts_with(OWN_FOLDER), COMMAND_LIMIT_BYTES);
     let (head, body) = reader.split();
     if body.is_empty() {
-        reader.wrong(Place::default(), "no text says what the command does");
+        reader.wrong(Position::default(), "no text says what the command does");
     }
     let mut command = SlashCommand {
         name: name.to_owned(),
@@ -186,17 +186,17 @@ fn read(name: &str, file: &PromptFile) -> CommandFile {
 }
 
 /// `argument-hint: [a]` without quotes is a list to YAML.
-fn hint(head: &Node, reader: &mut HeadReader<'_>) -> Option<String> {
-    match head.get("argument-hint").and_then(Node::list) {
+fn hint(head: &YamlNode, reader: &mut HeadReader<'_>) -> Option<String> {
+    match head.get("argument-hint").and_then(YamlNode::list) {
         Some(words) => Some(format!(
             "[{}]",
-            words.iter().filter_map(Node::text).collect::<Vec<_>>().join(", ")
+            words.iter().filter_map(YamlNode::text).collect::<Vec<_>>().join(", ")
         )),
         None => reader.text(head, "argument-hint"),
     }
 }
 
-fn rights(node: &Node, origin: &str, reader: &mut HeadReader<'_>) -> Option<Rights> {
+fn rights(node: &YamlNode, origin: &str, reader: &mut HeadReader<'_>) -> Option<Rights> {
     let mistake =
         |error: Diagnostic| Diagnostic { origin: String::new(), path: String::new(), ..error };
     match agent::parse_allowed_tools(node, &ModeSource::Project { file: origin.to_owned() }) {

@@ -1,16 +1,16 @@
 //! `Examiner`: goes through the words of one simple command: the program, its verb, its options and
 //! what is left.
 //!
-//! In: literal words and the folder they run in. Out: an `Examination`. What single programs need
-//! that no table can say is in `programs`.
+//! In: literal words and the folder they run in. Out: an `CommandEffects`. What single programs
+//! need that no table can say is in `programs`.
 
-use crate::command::examine::{Examination, Finding, PathUse};
+use crate::command::examine::{CommandEffects, PathUse, UncoveredWord};
 use crate::command::tables::index::{self, IndexedTable};
 use crate::command::tables::programs::{self, Runner, WITH_VERBS};
 use crate::command::tables::{Effect, Operands, git};
 use locum_base::path::RepoPath;
 
-impl Examination {
+impl CommandEffects {
     /// Looks at the words of one simple command.
     #[must_use]
     pub fn of(words: &[String], folder: &RepoPath) -> Self {
@@ -30,7 +30,7 @@ impl Examination {
 pub(super) struct Examiner<'w> {
     pub(super) words: &'w [String],
     pub(super) folder: &'w RepoPath,
-    pub(super) found: Examination,
+    pub(super) found: CommandEffects,
     pub(super) next: usize,
     /// Whether a table says which words are paths.
     pub(super) known: bool,
@@ -38,7 +38,7 @@ pub(super) struct Examiner<'w> {
 
 /// The words of a command that are not options.
 #[derive(Default)]
-pub(super) struct Given {
+pub(super) struct CommandOperands {
     /// The words with their indexes.
     pub(super) operands: Vec<(usize, String)>,
     /// Whether an option gave the pattern that would come first.
@@ -189,7 +189,7 @@ impl Examiner<'_> {
         self.found.runs_code = table.effect == Effect::RunsCode;
         self.found.only_reads = table.effect == Effect::Reads;
         let name = table.words.join(" ");
-        let mut given = Given::default();
+        let mut given = CommandOperands::default();
         let mut recursive = false;
         while let Some(word) = self.words.get(self.next).cloned() {
             let index = self.next;
@@ -253,11 +253,11 @@ impl Examiner<'_> {
     }
 
     pub(super) fn unfamiliar(&mut self, index: usize, reason: String) {
-        self.found.findings.push(Finding { index, reason, unfamiliar: true });
+        self.found.findings.push(UncoveredWord { index, reason, unfamiliar: true });
     }
 
     pub(super) fn finding(&mut self, index: usize, reason: String) {
-        self.found.findings.push(Finding { index, reason, unfamiliar: false });
+        self.found.findings.push(UncoveredWord { index, reason, unfamiliar: false });
     }
 }
 

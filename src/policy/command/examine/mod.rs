@@ -1,7 +1,7 @@
 //! What the words of one simple command would do: options looked up in the tables, operands turned
 //! into paths that are read or written, and everything that a `:*` may not cover.
 //!
-//! In: literal words and the folder they run in. Out: an [`Examination`]. It knows no rules; the
+//! In: literal words and the folder they run in. Out: an [`CommandEffects`]. It knows no rules; the
 //! policy weighs what is found.
 
 mod examiner;
@@ -14,10 +14,10 @@ use locum_base::path::RepoPath;
 
 /// What one simple command would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Examination {
+pub struct CommandEffects {
     /// What `:*` does not cover, by the index of the word: a rule that spells that word out covers
     /// it.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<UncoveredWord>,
     /// Files and folders it reads.
     pub reads: Vec<PathUse>,
     /// Files it writes.
@@ -42,7 +42,7 @@ pub struct Examination {
 
 /// A word that `:*` does not cover.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct UncoveredWord {
     /// Which word.
     pub index: usize,
     /// Why.

@@ -3,7 +3,7 @@
 //! In: the words, and what the table says they are. Out: paths that are read or written, and
 //! findings.
 
-use crate::command::examine::examiner::{Examiner, Given};
+use crate::command::examine::examiner::{CommandOperands, Examiner};
 use crate::command::examine::{PathUse, path_use};
 use crate::command::tables::{Operands, Table, git};
 use locum_base::path::RepoPath;
@@ -23,8 +23,8 @@ const ARGUMENT_FILES: &[&str] = &[
 ];
 
 impl Examiner<'_> {
-    pub(super) fn operands(&mut self, table: &Table, name: &str, given: Given) {
-        let Given { operands, pattern_given, plain_from } = given;
+    pub(super) fn operands(&mut self, table: &Table, name: &str, given: CommandOperands) {
+        let CommandOperands { operands, pattern_given, plain_from } = given;
         if ARGUMENT_FILES.contains(&name)
             && let Some((index, word)) = operands.iter().find(|(_, word)| word.starts_with('@'))
         {

@@ -9,7 +9,7 @@
 mod walker;
 mod word;
 
-use crate::command::examine::{Examination, Finding};
+use crate::command::examine::{CommandEffects, UncoveredWord};
 use crate::command::tables::index;
 use crate::command::tables::programs::{self, ANY_WORD};
 use crate::command::tree::{Redirect, Simple};
@@ -18,7 +18,7 @@ use locum_base::path::RepoPath;
 
 /// What is known of a word that a shell works out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unknown {
+pub enum UnknownWord {
     /// Nothing.
     Value,
     /// It names the files that match this glob.
@@ -35,7 +35,7 @@ pub struct LooseCommand {
     /// How many words are assignments.
     pub assignments: usize,
     /// What is known of the unknown words, by index.
-    pub unknown: Vec<(usize, Unknown)>,
+    pub unknown: Vec<(usize, UnknownWord)>,
 }
 
 /// Returns the script as it would run: line ends as the shell wants them, without separators at its
@@ -51,18 +51,18 @@ pub fn plain(text: &str) -> String {
 
 /// A script with expansions, judged and ready to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loose {
+pub struct LooseScript {
     /// Every simple command, substitutions included.
     pub commands: Vec<LooseCommand>,
     /// What a shell is given.
     pub text: String,
     /// What there is in it besides simple commands.
-    pub shape: Shape,
+    pub shape: ScriptFeatures,
 }
 
 /// What makes a script hard to see through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct ScriptFeatures {
     /// `|`
     pub pipes: bool,
     /// `<`, `>` and their kin.
@@ -76,7 +76,7 @@ pub struct Shape {
 impl LooseCommand {
     /// Looks at a command some of whose words are not known before it runs.
     #[must_use]
-    pub fn examine(&self, folder: &RepoPath) -> Examination {
+    pub fn examine(&self, folder: &RepoPath) -> CommandEffects {
         let before = self.assignments;
         let mut words: Vec<String> = self.simple.words.iter().skip(before).cloned().collect();
         let program = words.first().cloned().unwrap_or_default();
@@ -90,14 +90,14 @@ impl LooseCommand {
             let Some(at) = index.checked_sub(before) else { continue };
             let Some(word) = words.get_mut(at) else { continue };
             *word = match unknown {
-                Unknown::Files(glob) => glob.replace(['*', '?'], "x"),
-                Unknown::Pipe => "-".to_owned(),
-                Unknown::Value => "x".to_owned(),
+                UnknownWord::Files(glob) => glob.replace(['*', '?'], "x"),
+                UnknownWord::Pipe => "-".to_owned(),
+                UnknownWord::Value => "x".to_owned(),
             };
             if at == 0 {
                 never = Some("the name of the program is not known before it runs".to_owned());
-            } else if *unknown == Unknown::Value && known && !tolerant {
-                findings.push(Finding {
+            } else if *unknown == UnknownWord::Value && known && !tolerant {
+                findings.push(UncoveredWord {
                     unfamiliar: false,
                     index: *index,
                     reason: format!(
@@ -106,25 +106,26 @@ impl LooseCommand {
                 });
             }
         }
-        let mut found = Examination::of(&words, folder);
+        let mut found = CommandEffects::of(&words, folder);
         for finding in &mut found.findings {
             finding.index = finding.index.saturating_add(before);
         }
         found.findings.extend(findings);
-        let guessed = self.unknown.iter().find(|(_, unknown)| matches!(unknown, Unknown::Files(_)));
+        let guessed =
+            self.unknown.iter().find(|(_, unknown)| matches!(unknown, UnknownWord::Files(_)));
         if let Some((index, _)) = guessed.filter(|_| !found.edits.is_empty()) {
             let reason =
                 format!("which files `{program}` would change is not known before it runs");
-            found.findings.push(Finding { unfamiliar: false, index: *index, reason });
+            found.findings.push(UncoveredWord { unfamiliar: false, index: *index, reason });
         }
         for (index, unknown) in &self.unknown {
-            let Unknown::Files(glob) = unknown else { continue };
+            let UnknownWord::Files(glob) = unknown else { continue };
             let inside =
                 glob.strip_prefix('/').map_or_else(|| format!("{folder}/{glob}"), str::to_owned);
             match PathGlob::parse(&inside) {
                 Ok(found_glob) => found.globs.push((glob.starts_with('/'), found_glob)),
                 Err(reason) => {
-                    found.findings.push(Finding { unfamiliar: false, index: *index, reason })
+                    found.findings.push(UncoveredWord { unfamiliar: false, index: *index, reason })
                 }
             }
         }
@@ -135,7 +136,7 @@ impl LooseCommand {
 
 /// `lib/*.rs` stands for files like `lib/x.rs`. A glob that could be an option, a hidden file or
 /// any ending at all is unknown.
-fn files_like(raw: &str) -> Unknown {
+fn files_like(raw: &str) -> UnknownWord {
     let (folder, name) = raw.rsplit_once('/').map_or(("", raw), |(folder, name)| (folder, name));
     let ending = name.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
     let plain = |text: &str| {
@@ -147,9 +148,9 @@ fn files_like(raw: &str) -> Unknown {
         || name.starts_with('.')
         || !plain(raw)
     {
-        return Unknown::Value;
+        return UnknownWord::Value;
     }
-    Unknown::Files(raw.to_owned())
+    UnknownWord::Files(raw.to_owned())
 }
 
 /// Returns the redirections of all commands.

@@ -15,7 +15,7 @@ use crate::command::limits;
 use crate::command::loose::word::{
     self, check_arithmetic, check_parameter, check_variable, escaped, has_expansion,
 };
-use crate::command::loose::{Loose, LooseCommand, Shape, Unknown, files_like};
+use crate::command::loose::{LooseCommand, LooseScript, ScriptFeatures, UnknownWord, files_like};
 use crate::command::neutral::Neutral;
 use crate::command::parse::add_redirect;
 use crate::command::tree::{Rendering, quoted};
@@ -24,7 +24,7 @@ use crate::command::word::literal;
 /// Deepest nesting of substitutions.
 const DEPTH_LIMIT: usize = 3;
 
-impl Loose {
+impl LooseScript {
     /// Reads a script, already brought to its
     /// [`plain`](crate::command::loose::plain) form.
     ///
@@ -32,9 +32,9 @@ impl Loose {
     /// Names what cannot be judged even so.
     pub fn parse(text: &str, neutral: &Neutral) -> Result<Self, String> {
         limits::check_loose(text)?;
-        let mut walker = Walker::new(neutral);
+        let mut walker = ScriptWalker::new(neutral);
         let text = walker.script(text)?;
-        let Walker { found: commands, mut shape, .. } = walker;
+        let ScriptWalker { found: commands, mut shape, .. } = walker;
         shape.redirects = commands.iter().any(|command| !command.simple.redirects.is_empty());
         shape.expansions = commands.iter().any(|command| !command.unknown.is_empty());
         if commands.is_empty() {
@@ -46,19 +46,19 @@ impl Loose {
 }
 
 /// Commands found so far, and the text rendered so far.
-struct Walker<'r> {
+struct ScriptWalker<'r> {
     found: Vec<LooseCommand>,
-    shape: Shape,
+    shape: ScriptFeatures,
     neutral: &'r Neutral,
     out: Rendering,
     depth: usize,
 }
 
-impl<'r> Walker<'r> {
+impl<'r> ScriptWalker<'r> {
     fn new(neutral: &'r Neutral) -> Self {
         Self {
             found: Vec::new(),
-            shape: Shape::default(),
+            shape: ScriptFeatures::default(),
             neutral,
             out: Rendering::default(),
             depth: 0,
@@ -285,14 +285,14 @@ impl<'r> Walker<'r> {
         let mut command = LooseCommand::default();
         let mut rendered = Vec::new();
         for item in found.prefix.iter().flat_map(|prefix| &prefix.0) {
-            rendered.extend(self.item(item, Place::Prefix, &mut command)?);
+            rendered.extend(self.item(item, WordPosition::Prefix, &mut command)?);
         }
         command.assignments = command.simple.words.len();
         if let Some(name) = &found.word_or_name {
             rendered.push(self.word(&name.value, &mut command)?);
         }
         for item in found.suffix.iter().flat_map(|suffix| &suffix.0) {
-            rendered.extend(self.item(item, Place::Suffix, &mut command)?);
+            rendered.extend(self.item(item, WordPosition::Suffix, &mut command)?);
         }
         let words = command.simple.words.get(command.assignments..).unwrap_or_default();
         for at in 0..words.len() {
@@ -315,7 +315,7 @@ impl<'r> Walker<'r> {
     fn item(
         &mut self,
         item: &ast::CommandPrefixOrSuffixItem,
-        place: Place,
+        place: WordPosition,
         command: &mut LooseCommand,
     ) -> Result<Option<String>, String> {
         match item {
@@ -329,7 +329,7 @@ impl<'r> Walker<'r> {
                     (
                         ast::AssignmentValue::Array(values),
                         ast::AssignmentName::VariableName(name),
-                        Place::Prefix,
+                        WordPosition::Prefix,
                     ) if !assignment.append => {
                         let mut inner = LooseCommand::default();
                         let rendered: Vec<String> = values
@@ -345,19 +345,19 @@ impl<'r> Walker<'r> {
                     (ast::AssignmentValue::Array(_), _, _) => {
                         Err("the script sets an array".to_owned())
                     }
-                    (ast::AssignmentValue::Scalar(_), _, Place::Suffix) => {
+                    (ast::AssignmentValue::Scalar(_), _, WordPosition::Suffix) => {
                         self.word(&word.value, command).map(Some)
                     }
                     (
                         ast::AssignmentValue::Scalar(value),
                         ast::AssignmentName::VariableName(name),
-                        Place::Prefix,
+                        WordPosition::Prefix,
                     ) if !assignment.append => {
                         let mut alone = LooseCommand::default();
                         let rendered = self.word(&value.value, &mut alone)?;
                         let known = alone.simple.words.first().filter(|_| alone.unknown.is_empty());
                         if known.is_none() {
-                            command.unknown.push((command.simple.words.len(), Unknown::Value));
+                            command.unknown.push((command.simple.words.len(), UnknownWord::Value));
                         }
                         command.simple.words.push(
                             known.map_or_else(
@@ -367,7 +367,7 @@ impl<'r> Walker<'r> {
                         );
                         Ok(Some(format!("{name}={rendered}")))
                     }
-                    (ast::AssignmentValue::Scalar(_), _, Place::Prefix) => {
+                    (ast::AssignmentValue::Scalar(_), _, WordPosition::Prefix) => {
                         Err("the script changes a variable or a part of one".to_owned())
                     }
                 }
@@ -376,7 +376,7 @@ impl<'r> Walker<'r> {
                 ast::ProcessSubstitutionKind::Read,
                 inner,
             ) => {
-                command.unknown.push((command.simple.words.len(), Unknown::Pipe));
+                command.unknown.push((command.simple.words.len(), UnknownWord::Pipe));
                 command.simple.words.push(UNKNOWN.to_owned());
                 let inner = self.aside(|walker| walker.list(&inner.list))?;
                 Ok(Some(format!("<({inner}\n)")))
@@ -397,12 +397,12 @@ impl<'r> Walker<'r> {
         }
         let pieces = brush_parser::word::parse(raw, &ParserOptions::default())
             .map_err(|_| format!("the word `{raw}` cannot be read"))?;
-        let rendered = self.pieces(&pieces, raw, Quotes::None)?;
+        let rendered = self.pieces(&pieces, raw, QuoteState::None)?;
         if let Ok(known) = known {
             command.simple.words.push(known.clone());
             return Ok(quoted(&known));
         }
-        let known = if has_expansion(&pieces) { Unknown::Value } else { files_like(raw) };
+        let known = if has_expansion(&pieces) { UnknownWord::Value } else { files_like(raw) };
         command.unknown.push((command.simple.words.len(), known));
         command.simple.words.push(UNKNOWN.to_owned());
         Ok(if rendered.is_empty() { "''".to_owned() } else { rendered })
@@ -412,7 +412,7 @@ impl<'r> Walker<'r> {
         &mut self,
         pieces: &[WordPieceWithSource],
         raw: &str,
-        quotes: Quotes,
+        quotes: QuoteState,
     ) -> Result<String, String> {
         let mut out = String::new();
         for piece in pieces {
@@ -427,23 +427,23 @@ impl<'r> Walker<'r> {
         piece: &WordPiece,
         source: &str,
         raw: &str,
-        quotes: Quotes,
+        quotes: QuoteState,
     ) -> Result<String, String> {
         let refused = |what: &str| Err(format!("the word `{raw}` holds {what}"));
         match (piece, quotes) {
             // Brackets between double quotes are only text.
-            (WordPiece::Text(text), Quotes::Double) => Ok(escaped(text)),
-            (WordPiece::Text(text), Quotes::None) if text.contains(['(', ')']) => {
+            (WordPiece::Text(text), QuoteState::Double) => Ok(escaped(text)),
+            (WordPiece::Text(text), QuoteState::None) if text.contains(['(', ')']) => {
                 refused("a bracket")
             }
-            (WordPiece::Text(text), Quotes::None) => Ok(word::bare(text)),
+            (WordPiece::Text(text), QuoteState::None) => Ok(word::bare(text)),
             (WordPiece::SingleQuotedText(text), _) => Ok(quoted(text)),
             (WordPiece::EscapeSequence(text), _) => {
                 let letter = text.strip_prefix('\\').unwrap_or(text);
                 Ok(match quotes {
-                    Quotes::Double => escaped(letter),
-                    Quotes::None if letter == "\n" => String::new(),
-                    Quotes::None => quoted(letter),
+                    QuoteState::Double => escaped(letter),
+                    QuoteState::None if letter == "\n" => String::new(),
+                    QuoteState::None => quoted(letter),
                 })
             }
             (WordPiece::TildeExpansion(_), _) => {
@@ -461,7 +461,7 @@ impl<'r> Walker<'r> {
                 check_arithmetic(&inner.value, raw).map(|()| format!("$(({}))", inner.value))
             }
             (WordPiece::DoubleQuotedSequence(inner), _) => {
-                Ok(format!("\"{}\"", self.pieces(inner, raw, Quotes::Double)?))
+                Ok(format!("\"{}\"", self.pieces(inner, raw, QuoteState::Double)?))
             }
             (WordPiece::CommandSubstitution(script), _) => {
                 Ok(format!("$( {}\n)", self.script(script)?))
@@ -482,13 +482,13 @@ impl<'r> Walker<'r> {
 /// Where an item stands: before the program's name, where `a=b` sets a variable, or after it, where
 /// it is a word.
 #[derive(Clone, Copy)]
-enum Place {
+enum WordPosition {
     Prefix,
     Suffix,
 }
 
 #[derive(Clone, Copy)]
-enum Quotes {
+enum QuoteState {
     None,
     Double,
 }

@@ -3,11 +3,12 @@
 mod threads;
 
 use super::{
-    DecisionRequest, Flags, JobFacts, Notice, Refused, RequestFacts, RequestedAction, examine,
+    CommandFlags, DecisionRequest, JobFacts, RefusalNotice, RequestFacts, RequestRefusal,
+    RequestedAction, examine,
 };
 use locum_agent::session::event::PersonsWord;
-use locum_forge::event::{Actor, Comment, EventKind, Subject, Trigger};
-use locum_forge::{Permission, PullRequest};
+use locum_forge::event::{Actor, Comment, EventKind, EventSubject, Trigger};
+use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::actors::Tier;
 use locum_policy::intent::TriggerKind;
 use locum_policy::schema::{AssignTrigger, CommentTrigger, Forks, LabelTrigger, Triggers};
@@ -16,9 +17,9 @@ use pretty_assertions::assert_eq;
 struct Scene {
     trigger: Trigger,
     triggers: Triggers,
-    permission: Result<Permission, String>,
+    permission: Result<ForgePermission, String>,
     pull_request: Option<PullRequest>,
-    restarted_by: Option<Result<Permission, String>>,
+    restarted_by: Option<Result<ForgePermission, String>>,
     recent_runs: u32,
     git_ref: &'static str,
     now: &'static str,
@@ -39,7 +40,7 @@ fn scene(body: &str) -> Scene {
                 is_user: true,
                 association: "MEMBER".to_owned(),
             },
-            subject: Some(Subject { number: 7, is_open: true, ..Subject::default() }),
+            subject: Some(EventSubject { number: 7, is_open: true, ..EventSubject::default() }),
             comment: Some(Comment { id: 11, body: body.to_owned(), ..Comment::default() }),
             label: None,
             assignee: None,
@@ -57,7 +58,7 @@ fn scene(body: &str) -> Scene {
             bots: vec!["good-app[bot]".to_owned()],
             forks: Forks::ReadOnly,
         },
-        permission: Ok(Permission::Write),
+        permission: Ok(ForgePermission::Write),
         pull_request: None,
         restarted_by: None,
         recent_runs: 0,
@@ -81,11 +82,11 @@ fn pull_request() -> PullRequest {
 }
 
 impl Scene {
-    fn decide(&self) -> Result<super::Request, Refused> {
+    fn decide(&self) -> Result<super::Request, RequestRefusal> {
         self.examine().request
     }
 
-    fn examine(&self) -> super::Examination {
+    fn examine(&self) -> super::TriggerExamination {
         let modes = ["orchestrator", "architect", "code", "ask", "review", "docs-writer"]
             .map(str::to_owned);
         let profiles = ["fast".to_owned()];
@@ -107,7 +108,7 @@ impl Scene {
         examine(&self.trigger, Some(&self.triggers), &known)
     }
 
-    fn refused_by(&self) -> (&'static str, Notice) {
+    fn refused_by(&self) -> (&'static str, RefusalNotice) {
         let refused = self.decide().unwrap_err();
         (refused.rule, refused.notice)
     }
@@ -189,27 +190,31 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
         "approve 0123456789abcdef and the rest",
         "approve --mode=code 0123456789abcdef",
     ] {
-        assert_eq!(read(&format!("/locum {wrong}")), Err(("command", Notice::Posted)), "{wrong}");
+        assert_eq!(
+            read(&format!("/locum {wrong}")),
+            Err(("command", RefusalNotice::Posted)),
+            "{wrong}"
+        );
     }
 
-    let by = |permission: Permission, body: &str| {
+    let by = |permission: ForgePermission, body: &str| {
         let mut scene = scene(body);
         scene.permission = Ok(permission);
         scene.triggers.comment.as_mut().unwrap().tiers.push(Tier::Collaborator);
         scene
     };
-    by(Permission::Triage, "/locum fix it").runs();
-    by(Permission::Triage, "/locum answer yes").runs();
+    by(ForgePermission::Triage, "/locum fix it").runs();
+    by(ForgePermission::Triage, "/locum answer yes").runs();
     let approve = format!("/locum approve {id}");
     assert_eq!(
-        by(Permission::Triage, &approve).refused_by(),
-        ("triggers.approve.tiers", Notice::Silent)
+        by(ForgePermission::Triage, &approve).refused_by(),
+        ("triggers.approve.tiers", RefusalNotice::Silent)
     );
     assert_eq!(
-        by(Permission::Read, &approve).refused_by(),
-        ("triggers.approve.tiers", Notice::Silent)
+        by(ForgePermission::Read, &approve).refused_by(),
+        ("triggers.approve.tiers", RefusalNotice::Silent)
     );
-    let mut wider = by(Permission::Triage, &approve);
+    let mut wider = by(ForgePermission::Triage, &approve);
     wider.triggers.approve_tiers.push(Tier::Collaborator);
     wider.runs();
     for body in [approve.as_str(), "/locum answer yes"] {
@@ -220,7 +225,7 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
             is_user: false,
             association: String::new(),
         };
-        assert_eq!(bot.refused_by(), ("triggers.approve", Notice::Silent), "{body}");
+        assert_eq!(bot.refused_by(), ("triggers.approve", RefusalNotice::Silent), "{body}");
     }
 }
 
@@ -234,7 +239,7 @@ fn flags_tighten_and_never_choose_policy_model_or_endpoint() {
     };
     assert_eq!(
         flags("/locum fix --dry-run --new-pr --budget=2.5 --model fast --paths=src/**,tests/** x"),
-        Ok(Flags {
+        Ok(CommandFlags {
             model: Some("fast".to_owned()),
             budget_usd: Some(2.5),
             dry_run: true,
@@ -254,27 +259,31 @@ fn flags_tighten_and_never_choose_policy_model_or_endpoint() {
         "--tools all",
         "fix --sandbox=off",
     ] {
-        assert_eq!(flags(&format!("/locum {body}")), Err(("command", Notice::Posted)), "{body}");
+        assert_eq!(
+            flags(&format!("/locum {body}")),
+            Err(("command", RefusalNotice::Posted)),
+            "{body}"
+        );
     }
 }
 
 #[test]
 fn only_tiers_of_the_policy_may_and_an_unknown_answer_refuses() {
-    for permission in [Permission::Admin, Permission::Maintain, Permission::Write] {
+    for permission in [ForgePermission::Admin, ForgePermission::Maintain, ForgePermission::Write] {
         Scene { permission: Ok(permission), ..scene("/locum") }.runs();
     }
-    for permission in [Permission::Triage, Permission::Read, Permission::None] {
+    for permission in [ForgePermission::Triage, ForgePermission::Read, ForgePermission::None] {
         assert_eq!(
             Scene { permission: Ok(permission), ..scene("/locum") }.refused_by(),
-            ("triggers.comment.tiers", Notice::Silent)
+            ("triggers.comment.tiers", RefusalNotice::Silent)
         );
     }
     assert_eq!(
         Scene { permission: Err("500".to_owned()), ..scene("/locum") }.refused_by(),
-        ("permission", Notice::Silent)
+        ("permission", RefusalNotice::Silent)
     );
     let mut open = scene("/locum");
-    open.permission = Ok(Permission::Read);
+    open.permission = Ok(ForgePermission::Read);
     open.triggers.comment.as_mut().unwrap().tiers.push(Tier::Collaborator);
     assert_eq!(open.refused_by().0, "triggers.comment.tiers");
     open.trigger.is_private = true;
@@ -289,10 +298,13 @@ fn programs_run_only_by_name_and_with_the_right_to_write() {
             Actor { login: login.to_owned(), id: None, is_user: false, association: String::new() };
         Scene { permission: Ok(permission), ..scene }
     };
-    assert_eq!(from("Good-App[bot]", Permission::Write).decide().unwrap().facts.tier, Tier::Bot);
-    assert_eq!(from("good-app[bot]", Permission::None).refused_by().0, "triggers.bots.allow");
-    assert_eq!(from("evil-app[bot]", Permission::Write).refused_by().0, "triggers.bots.allow");
-    let mut by_hand = from("good-app[bot]", Permission::Write);
+    assert_eq!(
+        from("Good-App[bot]", ForgePermission::Write).decide().unwrap().facts.tier,
+        Tier::Bot
+    );
+    assert_eq!(from("good-app[bot]", ForgePermission::None).refused_by().0, "triggers.bots.allow");
+    assert_eq!(from("evil-app[bot]", ForgePermission::Write).refused_by().0, "triggers.bots.allow");
+    let mut by_hand = from("good-app[bot]", ForgePermission::Write);
     by_hand.trigger.kind = EventKind::Dispatch;
     by_hand.runs();
     by_hand.triggers.dispatch_tiers.clear();
@@ -302,9 +314,9 @@ fn programs_run_only_by_name_and_with_the_right_to_write() {
         "a way that is closed stays closed"
     );
     for own in ["locum[bot]", "Locum[bot]", "github-actions[bot]"] {
-        let mut scene = from(own, Permission::Write);
+        let mut scene = from(own, ForgePermission::Write);
         scene.triggers.bots.push(own.to_owned());
-        assert_eq!(scene.refused_by(), ("own-output", Notice::Silent));
+        assert_eq!(scene.refused_by(), ("own-output", RefusalNotice::Silent));
     }
 }
 
@@ -325,8 +337,12 @@ fn own_output_never_starts_a_run_however_often_and_under_whatever_name_it_comes_
                 is_user: login.starts_with('L'),
                 association: "OWNER".to_owned(),
             };
-            scene.permission = Ok(Permission::Admin);
-            assert_eq!(scene.decide().unwrap_err().notice, Notice::Silent, "{round} {login}");
+            scene.permission = Ok(ForgePermission::Admin);
+            assert_eq!(
+                scene.decide().unwrap_err().notice,
+                RefusalNotice::Silent,
+                "{round} {login}"
+            );
         }
     }
 }
@@ -335,7 +351,7 @@ fn own_output_never_starts_a_run_however_often_and_under_whatever_name_it_comes_
 fn every_check_is_shown_also_after_one_that_failed() {
     let mut scene = scene("/locum fix it");
     scene.trigger.subject.as_mut().unwrap().is_locked = true;
-    scene.permission = Ok(Permission::None);
+    scene.permission = Ok(ForgePermission::None);
     let examined = scene.examine();
     let failed: Vec<&str> = examined
         .checks
@@ -355,9 +371,9 @@ fn every_check_is_shown_also_after_one_that_failed() {
 fn closed_locked_and_old_threads_start_nothing() {
     let mut closed = scene("/locum");
     closed.trigger.subject.as_mut().unwrap().is_open = false;
-    assert_eq!(closed.refused_by(), ("thread-open", Notice::Posted));
-    closed.permission = Ok(Permission::None);
-    assert_eq!(closed.refused_by().1, Notice::Silent, "a stranger cannot make us talk");
+    assert_eq!(closed.refused_by(), ("thread-open", RefusalNotice::Posted));
+    closed.permission = Ok(ForgePermission::None);
+    assert_eq!(closed.refused_by().1, RefusalNotice::Silent, "a stranger cannot make us talk");
     let mut locked = scene("/locum");
     locked.trigger.subject.as_mut().unwrap().is_locked = true;
     assert_eq!(locked.refused_by().0, "thread-unlocked");
@@ -370,6 +386,6 @@ fn closed_locked_and_old_threads_start_nothing() {
     Scene { recent_runs: 9, ..scene("/locum") }.runs();
     assert_eq!(
         scene(&format!("/locum {}", "a ".repeat(40_000))).refused_by(),
-        ("comment-length", Notice::Silent)
+        ("comment-length", RefusalNotice::Silent)
     );
 }

@@ -1,10 +1,10 @@
 //! Who may start what from pull requests, labels, dispatches, schedules and other repositories.
 
 use super::{Scene, pull_request, scene};
-use crate::run::request::{DecisionRequest, Notice, RequestedAction};
+use crate::run::request::{DecisionRequest, RefusalNotice, RequestedAction};
 use locum_agent::session::event::PersonsWord;
-use locum_forge::event::{Actor, EventKind, Subject};
-use locum_forge::{Permission, PullRequest};
+use locum_forge::event::{Actor, EventKind, EventSubject};
+use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::actors::Tier;
 use locum_policy::intent::TriggerKind;
 use locum_policy::schema::{Forks, ListedUser};
@@ -13,14 +13,14 @@ use pretty_assertions::assert_eq;
 #[test]
 fn a_job_started_again_needs_the_right_of_who_did_it() {
     assert_eq!(
-        Scene { restarted_by: Some(Ok(Permission::Read)), ..scene("/locum") }.refused_by().0,
+        Scene { restarted_by: Some(Ok(ForgePermission::Read)), ..scene("/locum") }.refused_by().0,
         "restart"
     );
     assert_eq!(
         Scene { restarted_by: Some(Err("404".to_owned())), ..scene("/locum") }.refused_by().0,
         "permission"
     );
-    Scene { restarted_by: Some(Ok(Permission::Write)), ..scene("/locum") }.runs();
+    Scene { restarted_by: Some(Ok(ForgePermission::Write)), ..scene("/locum") }.runs();
 }
 
 #[test]
@@ -60,9 +60,9 @@ fn labels_dispatches_and_schedules_have_their_own_rules() {
     labeled.trigger.assignee = Some("Locum-Bot".to_owned());
     assert_eq!(labeled.decide().unwrap().facts.trigger, TriggerKind::Assign);
     labeled.trigger.assignee = Some("carol".to_owned());
-    assert_eq!(labeled.refused_by(), ("triggers.assign.login", Notice::Silent));
+    assert_eq!(labeled.refused_by(), ("triggers.assign.login", RefusalNotice::Silent));
     labeled.trigger.assignee = Some("locum-bot".to_owned());
-    labeled.permission = Ok(Permission::Read);
+    labeled.permission = Ok(ForgePermission::Read);
     assert_eq!(labeled.refused_by().0, "triggers.assign.tiers");
     labeled.triggers.assign = None;
     assert_eq!(labeled.refused_by().0, "triggers.assign");
@@ -103,34 +103,37 @@ fn labels_dispatches_and_schedules_have_their_own_rules() {
 
 #[test]
 fn people_may_be_listed_by_name_and_better_by_number() {
-    let with = |login: &str, id: Option<u64>, permission: Permission| {
+    let with = |login: &str, id: Option<u64>, permission: ForgePermission| {
         let mut scene = scene("/locum fix the test");
         scene.triggers.users = vec![ListedUser { login: login.to_owned(), id }];
         scene.permission = Ok(permission);
         scene
     };
-    with("Alice", None, Permission::Read).runs();
+    with("Alice", None, ForgePermission::Read).runs();
     assert_eq!(
-        with("alice", Some(42), Permission::Read).decide().unwrap().facts.tier,
+        with("alice", Some(42), ForgePermission::Read).decide().unwrap().facts.tier,
         Tier::Stranger,
         "it stays what the forge says"
     );
     assert_eq!(
-        with("alice", Some(43), Permission::Read).refused_by().0,
+        with("alice", Some(43), ForgePermission::Read).refused_by().0,
         "triggers.comment.tiers",
         "a renamed account"
     );
-    assert_eq!(with("alice2", None, Permission::Read).refused_by().0, "triggers.comment.tiers");
-    assert_eq!(with("alice", None, Permission::None).refused_by().0, "triggers.comment.tiers");
+    assert_eq!(
+        with("alice2", None, ForgePermission::Read).refused_by().0,
+        "triggers.comment.tiers"
+    );
+    assert_eq!(with("alice", None, ForgePermission::None).refused_by().0, "triggers.comment.tiers");
 
-    let mut yes = with("alice", None, Permission::Read);
+    let mut yes = with("alice", None, ForgePermission::Read);
     yes.trigger.comment = scene("/locum approve 0123456789abcdef").trigger.comment;
     assert_eq!(
         yes.refused_by().0,
         "triggers.approve.tiers",
         "no name stands in for the right to approve"
     );
-    let mut bot = with("good-app", None, Permission::Read);
+    let mut bot = with("good-app", None, ForgePermission::Read);
     bot.trigger.actor = Actor {
         login: "good-app".to_owned(),
         id: None,
@@ -138,7 +141,7 @@ fn people_may_be_listed_by_name_and_better_by_number() {
         association: String::new(),
     };
     assert_eq!(bot.refused_by().0, "triggers.bots.allow");
-    let mut closed = with("alice", None, Permission::Read);
+    let mut closed = with("alice", None, ForgePermission::Read);
     closed.trigger.kind = EventKind::Dispatch;
     closed.runs();
     closed.triggers.dispatch_tiers.clear();
@@ -168,12 +171,12 @@ fn a_command_below_a_quoted_question_answers_it() {
     // nothing is a quote.
     assert_eq!(
         scene(&format!("{quoted}the second one?")).refused_by(),
-        ("triggers.comment.prefix", Notice::Silent)
+        ("triggers.comment.prefix", RefusalNotice::Silent)
     );
     assert_eq!(said(&format!("/locum fix it\n\n{quoted}")), Ok(RequestedAction::Run));
     assert_eq!(said("> `/locum answer nonsense`\n\n/locum fix it"), Ok(RequestedAction::Run));
     let mut stranger = scene(&format!("{quoted}/locum the second one"));
-    stranger.permission = Ok(Permission::Read);
+    stranger.permission = Ok(ForgePermission::Read);
     assert_eq!(stranger.refused_by().0, "triggers.comment.tiers");
 }
 
@@ -184,7 +187,7 @@ fn other_repositories_and_missing_policies_start_nothing() {
     assert_eq!(other.refused_by().0, "repository");
     let mut off = scene("/locum");
     off.triggers.comment = None;
-    assert_eq!(off.refused_by(), ("triggers.comment", Notice::Silent));
+    assert_eq!(off.refused_by(), ("triggers.comment", RefusalNotice::Silent));
 }
 
 #[test]
@@ -203,17 +206,17 @@ fn an_attack_by_event_starts_nothing() {
     assert!(starts(&|scene| by_bot(scene, "good-app[bot]")));
     assert!(!starts(&|scene| by_bot(scene, "evil-app[bot]")), "a program nobody named");
     assert!(
-        !starts(&|scene| scene.permission = Ok(Permission::Read)),
+        !starts(&|scene| scene.permission = Ok(ForgePermission::Read)),
         "a person who may only read"
     );
     let on_a_pull_request = |scene: &mut Scene, change: PullRequest| {
         let asked = Some("aaa".to_owned());
-        scene.trigger.subject = Some(Subject {
+        scene.trigger.subject = Some(EventSubject {
             number: 7,
             is_open: true,
             is_pull_request: true,
             head_sha: asked,
-            ..Subject::default()
+            ..EventSubject::default()
         });
         scene.pull_request = Some(change);
     };

@@ -58,7 +58,8 @@ fn no_credential_is_read() {
 #[test]
 fn a_command_reaches_as_far_as_it_is_known() {
     let place = Place::new();
-    let [with, without] = place.sandboxes(schema::Sandbox::Required).try_into().ok().unwrap();
+    let [with, without] =
+        place.sandboxes(schema::SandboxSetting::Required).try_into().ok().unwrap();
     assert_ne!(
         place.run_as("echo x > new", &without, Writes::Entries).unwrap().0,
         Exit::Code(0),
@@ -111,7 +112,7 @@ fn folders_the_policy_lets_commands_read_are_read_and_not_written() {
 #[test]
 fn protected_paths_deep_down_stay_as_they_are_where_they_can_be_covered() {
     let place = Place::new();
-    let [with, _] = place.sandboxes(schema::Sandbox::Required).try_into().ok().unwrap();
+    let [with, _] = place.sandboxes(schema::SandboxSetting::Required).try_into().ok().unwrap();
     for script in [
         "echo x >> sub/AGENTS.md",
         "rm sub/AGENTS.md",
@@ -135,7 +136,7 @@ fn protected_paths_deep_down_stay_as_they_are_where_they_can_be_covered() {
 #[test]
 fn a_protected_name_that_did_not_exist_is_gone_when_the_command_is() {
     let place = Place::new();
-    for sandbox in place.sandboxes(schema::Sandbox::Required) {
+    for sandbox in place.sandboxes(schema::SandboxSetting::Required) {
         for script in [
             "mkdir -p .claude/x && echo x > .claude/x/y",
             "echo x > CLAUDE.md",

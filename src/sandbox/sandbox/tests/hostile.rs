@@ -101,7 +101,7 @@ fn no_way_out_that_is_open_to_anybody_is_open_inside() {
     for way in &ways {
         let place = place();
         let words = way.replace("$OUTSIDE", &place.outside.display().to_string());
-        let (exit, output) = attack(&place, &words, &place.sandbox(schema::Sandbox::Off));
+        let (exit, output) = attack(&place, &words, &place.sandbox(schema::SandboxSetting::Off));
         assert_eq!(exit, Exit::Code(0), "{way} outside: {output}");
     }
     let count = || {
@@ -152,7 +152,7 @@ fn a_socket_that_was_handed_out_leads_to_the_proxy_alone() {
     // With the kernel's rules for connections, and without them: each wall has to hold alone.
     for (level, second_wall) in [(level, true), (Level { files: false, ..level }, false)] {
         let limits = CommandLimits {
-            sandbox: if second_wall { limits.sandbox } else { schema::Sandbox::BestEffort },
+            sandbox: if second_wall { limits.sandbox } else { schema::SandboxSetting::BestEffort },
             ..limits.clone()
         };
         for way in [
@@ -178,7 +178,7 @@ fn a_socket_that_was_handed_out_leads_to_the_proxy_alone() {
             if second_wall && !["raw", "packet", "vsock", "audit", "route"].contains(&way.as_str())
             {
                 let (exit, output) =
-                    place.run(&words, &place.sandbox(schema::Sandbox::Off)).unwrap();
+                    place.run(&words, &place.sandbox(schema::SandboxSetting::Off)).unwrap();
                 assert_eq!(exit, Exit::Code(0), "{way} outside: {output}");
             }
             tcp.set_nonblocking(true).unwrap();

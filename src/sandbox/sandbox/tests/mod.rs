@@ -81,20 +81,20 @@ impl Place {
         Self { _folder: folder, root, home, outside, env }
     }
 
-    fn sandbox(&self, wanted: schema::Sandbox) -> Sandbox {
+    fn sandbox(&self, wanted: schema::SandboxSetting) -> Sandbox {
         let limits = CommandLimits { sandbox: wanted, ..CommandLimits::default() };
         let sandbox = Sandbox::prepare(&limits, &self.env).unwrap();
         assert_eq!(
             sandbox.holds(),
-            wanted == schema::Sandbox::Required,
+            wanted == schema::SandboxSetting::Required,
             "this kernel: {:?}",
             sandbox.level
         );
         sandbox
     }
 
-    fn sandboxes(&self, wanted: schema::Sandbox) -> Vec<Sandbox> {
-        if wanted == schema::Sandbox::Off {
+    fn sandboxes(&self, wanted: schema::SandboxSetting) -> Vec<Sandbox> {
+        if wanted == schema::SandboxSetting::Off {
             vec![self.sandbox(wanted)]
         } else {
             sandboxes_of(&self.env)
@@ -214,7 +214,8 @@ impl Act for OneCommand {
 /// Runs each attack in a fresh place, outside and then inside.
 fn check(attacks: &[(&str, String)]) {
     for (name, script) in attacks {
-        for (wanted, succeeds) in [(schema::Sandbox::Off, true), (schema::Sandbox::Required, false)]
+        for (wanted, succeeds) in
+            [(schema::SandboxSetting::Off, true), (schema::SandboxSetting::Required, false)]
         {
             let place = Place::new();
             let script = script.replace("$OUTSIDE", &place.outside.display().to_string());
@@ -238,7 +239,7 @@ fn attacks(list: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
 #[test]
 fn everyday_work_goes_on() {
     let place = Place::new();
-    let sandbox = place.sandbox(schema::Sandbox::Required);
+    let sandbox = place.sandbox(schema::SandboxSetting::Required);
     for script in [
         "echo x > src/new && mkdir -p src/deep/er && mv src/new src/deep/er/new && rm -r src/deep",
         "echo x >> top && cat top",
@@ -266,7 +267,7 @@ fn a_kernel_that_gives_too_little_runs_nothing_where_a_sandbox_is_required() {
         Level { syscalls: false, network: false, ..Level::obtained() },
     ] {
         for (wanted, runs) in
-            [(schema::Sandbox::Required, false), (schema::Sandbox::BestEffort, true)]
+            [(schema::SandboxSetting::Required, false), (schema::SandboxSetting::BestEffort, true)]
         {
             let limits = CommandLimits { sandbox: wanted, ..CommandLimits::default() };
             let sandbox = Sandbox::on(&limits, &place.env, level).unwrap();
@@ -297,8 +298,8 @@ fn tells_what_it_costs() {
         times[times.len() / 2]
     };
     let (plain, inside) = (
-        time(&place.sandbox(schema::Sandbox::Off)),
-        time(&place.sandbox(schema::Sandbox::Required)),
+        time(&place.sandbox(schema::SandboxSetting::Off)),
+        time(&place.sandbox(schema::SandboxSetting::Required)),
     );
     println!("a command: plain {plain:?}, sandboxed {inside:?}");
 }

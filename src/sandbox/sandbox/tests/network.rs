@@ -84,7 +84,8 @@ fn a_program_that_listens_is_reached_by_its_own_kind_where_there_are_namespaces(
              connect(S,getsockname(L)) or die $!; sysread(S,my $b,5); wait; exit($b ne \"hello\")'"
         )
     };
-    let [with, without] = place.sandboxes(schema::Sandbox::Required).try_into().ok().unwrap();
+    let [with, without] =
+        place.sandboxes(schema::SandboxSetting::Required).try_into().ok().unwrap();
     for script in [
         talk("AF_INET", "sockaddr_in(0,INADDR_LOOPBACK)"),
         talk("AF_INET6", "sockaddr_in6(0,inet_pton(AF_INET6,\"::1\"))"),
@@ -174,9 +175,11 @@ fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
         Sandbox::on(&limits, &place.env, level).unwrap().with_hosts_of(&policy, &Facts::default());
     let error = place.run("true", &without).unwrap_err();
     assert!(matches!(error, ExecError::Sandbox(SandboxError::NoProxy)), "{error}");
-    let off =
-        Sandbox::prepare(&CommandLimits { sandbox: schema::Sandbox::Off, ..limits }, &place.env)
-            .unwrap();
+    let off = Sandbox::prepare(
+        &CommandLimits { sandbox: schema::SandboxSetting::Off, ..limits },
+        &place.env,
+    )
+    .unwrap();
     assert!(
         matches!(place.run("true", &off), Err(ExecError::Sandbox(SandboxError::NoProxy))),
         "nothing holds them without a sandbox"

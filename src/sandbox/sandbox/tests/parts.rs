@@ -18,8 +18,10 @@ use locum_policy::schema::{self, CommandLimits};
 fn held_by(script: &str, without: Level, with: Level) {
     for (level, succeeds) in [(without, true), (with, false)] {
         let place = Place::new();
-        let limits =
-            CommandLimits { sandbox: schema::Sandbox::BestEffort, ..CommandLimits::default() };
+        let limits = CommandLimits {
+            sandbox: schema::SandboxSetting::BestEffort,
+            ..CommandLimits::default()
+        };
         let sandbox = Sandbox::on(&limits, &place.env, level).unwrap();
         let script = script.replace("$OUTSIDE", &place.outside.display().to_string());
         let (exit, output) = place.run(&script, &sandbox).unwrap();

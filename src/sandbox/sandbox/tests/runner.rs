@@ -36,7 +36,7 @@ fn a_command_file_is_out_of_reach(variable: &str) {
         std::fs::read_to_string(&file).unwrap()
     };
     let place = Place::new();
-    assert_ne!(attack(&place, &place.sandbox(schema::Sandbox::Off)), "", "outside");
+    assert_ne!(attack(&place, &place.sandbox(schema::SandboxSetting::Off)), "", "outside");
     for sandbox in sandboxes_of(&Place::new().env) {
         assert_eq!(attack(&Place::new(), &sandbox), "", "{variable}, {:?}", sandbox.level);
     }
@@ -67,7 +67,7 @@ fn a_socket_is_out_of_reach(path: &str) {
         heard
     };
     let place = Place::new();
-    assert_ne!(attack(&place, &place.sandbox(schema::Sandbox::Off)), "", "outside");
+    assert_ne!(attack(&place, &place.sandbox(schema::SandboxSetting::Off)), "", "outside");
     let readable = |place: &Place, network: &str| {
         let text = format!(
             "version: 1\ncommands: {{ network: {network}, reads: ['{}/**'] }}\n",
@@ -162,7 +162,7 @@ fn a_program_that_makes_its_user_another_one_does_not() {
         assert_eq!(exit, Exit::Code(0), "{output}");
         output
     };
-    assert_eq!(run(&Place::new().sandbox(schema::Sandbox::Off)), "65534\n");
+    assert_eq!(run(&Place::new().sandbox(schema::SandboxSetting::Off)), "65534\n");
     for sandbox in sandboxes_of(&Place::new().env) {
         assert_eq!(run(&sandbox), "0\n", "{:?}", sandbox.level);
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{Arguments, Place};
+use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::files::apply_diff::{self, Applied};
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
@@ -21,7 +21,7 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 /// A diff about to be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApplyDiff {
-    place: Place,
+    place: ResolvedPath,
     diff: String,
 }
 
@@ -41,7 +41,7 @@ impl Tool for ApplyDiff {
     }
 
     /// Checks the arguments and the mode's restriction.
-    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let place =
             arguments.place("path", "the file, relative to the repository root", context)?;
         let diff = arguments.text("diff", "the SEARCH/REPLACE blocks")?;
@@ -64,7 +64,7 @@ impl Tool for ApplyDiff {
         context: ToolContext<'_>,
         _given: Given<'_>,
     ) -> Observation {
-        let Place { asked, real } = &self.place;
+        let ResolvedPath { asked, real } = &self.place;
         let original = match context.checkout.read(permit, real, FILE_LIMIT_BYTES) {
             Ok(content) if is_binary(&content) => {
                 return Observation::failed(format!(
@@ -118,7 +118,7 @@ impl Tool for ApplyDiff {
 }
 
 /// Says what changed, so that the model need not read the file again.
-fn notice(place: &Place, applied: &Applied, may_be_read: bool) -> String {
+fn notice(place: &ResolvedPath, applied: &Applied, may_be_read: bool) -> String {
     let mut text = format!("Changed `{}`:", place.asked);
     for change in &applied.changed {
         let end = change.line + change.added.max(1) - 1;
@@ -150,7 +150,7 @@ fn notice(place: &Place, applied: &Applied, may_be_read: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::notice;
-    use crate::tools::arguments::Place;
+    use crate::tools::arguments::ResolvedPath;
     use crate::tools::files::apply_diff::{Applied, BlockError, Changed};
     use crate::tools::fixture::Fixture;
     use locum_base::path::RepoPath;
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn the_notice_names_lines_and_failures() {
         let path = RepoPath::parse("a/b.rs").unwrap();
-        let place = Place { asked: path.clone(), real: path };
+        let place = ResolvedPath { asked: path.clone(), real: path };
         let changed = vec![
             Changed { line: 3, removed: 1, added: 2 },
             Changed { line: 9, removed: 4, added: 0 },

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{Arguments, Place};
+use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::files::apply_patch::parse::{Hunk, parse};
 use crate::tools::files::apply_patch::{FileChange, PatchError, apply};
@@ -23,7 +23,7 @@ use locum_workspace::checkout::FileError;
 pub struct ApplyPatch {
     hunks: Vec<Hunk>,
     /// Every file it names, by the text that names it.
-    places: Vec<(String, Place)>,
+    places: Vec<(String, ResolvedPath)>,
 }
 
 impl Tool for ApplyPatch {
@@ -41,18 +41,18 @@ impl Tool for ApplyPatch {
     }
 
     /// Checks the patch and asks the mode about every file it names, on both ends of a move.
-    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let patch =
             arguments.text("patch", "the patch, from `*** Begin Patch` to `*** End Patch`")?;
         arguments.finish()?;
         let hunks =
             parse(&patch).map_err(|error| CallError(format!("Nothing was changed: {error}.")))?;
-        let mut places: Vec<(String, Place)> = Vec::new();
+        let mut places: Vec<(String, ResolvedPath)> = Vec::new();
         for path in hunks.iter().flat_map(Hunk::paths) {
             if places.iter().any(|(known, _)| known == path) {
                 continue;
             }
-            let place = Place::find(path, context)?;
+            let place = ResolvedPath::find(path, context)?;
             place.check_edit(ToolName::ApplyPatch, context)?;
             places.push((path.to_owned(), place));
         }
@@ -125,11 +125,11 @@ impl Tool for ApplyPatch {
         done
     }
 
-    fn edited(mut arguments: Arguments, context: ToolContext<'_>) -> Vec<Place> {
+    fn edited(mut arguments: CallFields, context: ToolContext<'_>) -> Vec<ResolvedPath> {
         let patch = arguments.text("patch", "the patch").unwrap_or_default();
         let hunks = parse(&patch).unwrap_or_default();
         let paths = hunks.iter().flat_map(Hunk::paths);
-        paths.filter_map(|path| Place::find(path, context).ok()).collect()
+        paths.filter_map(|path| ResolvedPath::find(path, context).ok()).collect()
     }
 }
 

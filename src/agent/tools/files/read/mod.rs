@@ -5,7 +5,7 @@ pub mod view;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{Arguments, Place};
+use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::{Call, Given};
 use crate::tools::files::read::indentation::Around;
 use crate::tools::files::read::view::{OutOfRange, View};
@@ -27,7 +27,7 @@ pub const SHOWN_LIMIT_BYTES: usize = 96 * 1024;
 /// A file about to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadFile {
-    place: Place,
+    place: ResolvedPath,
     part: Part,
 }
 
@@ -84,7 +84,7 @@ impl Tool for ReadFile {
         })
     }
 
-    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let place =
             arguments.place("path", "the file, relative to the repository root", context)?;
         let mode = arguments.optional_text("mode", "`slice` or `indentation`")?;
@@ -188,7 +188,7 @@ fn default_around(limit: usize) -> Around {
     }
 }
 
-fn parse_around(mut wanted: Arguments, offset: usize, limit: usize) -> Result<Around, CallError> {
+fn parse_around(mut wanted: CallFields, offset: usize, limit: usize) -> Result<Around, CallError> {
     let defaults = default_around(limit);
     let around = Around {
         anchor_line: wanted

@@ -62,7 +62,7 @@ pub struct Surroundings<'a> {
 
 /// How a server stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum ServerStatus {
     /// Its definition says that it is left alone.
     Disabled,
     /// It may not be started: why.
@@ -131,7 +131,7 @@ impl<'a> Servers<'a> {
     }
 
     /// Returns every server and how it stands, in the order of their definitions.
-    pub fn all(&self) -> impl Iterator<Item = (&ServerDefinition, &Standing, &OfferedServer)> {
+    pub fn all(&self) -> impl Iterator<Item = (&ServerDefinition, &ServerStatus, &OfferedServer)> {
         self.slots.iter().map(|slot| (&slot.planned.definition, &slot.standing, &slot.offered))
     }
 
@@ -148,7 +148,7 @@ impl<'a> Servers<'a> {
         };
         self.slots
             .iter()
-            .filter(|slot| slot.standing == Standing::Ready)
+            .filter(|slot| slot.standing == ServerStatus::Ready)
             .map(|slot| kept(&slot.offered))
             .collect()
     }
@@ -156,13 +156,13 @@ impl<'a> Servers<'a> {
     /// Whether any answers.
     #[must_use]
     pub fn is_any(&self) -> bool {
-        self.slots.iter().any(|slot| slot.standing == Standing::Ready)
+        self.slots.iter().any(|slot| slot.standing == ServerStatus::Ready)
     }
 
     /// Keeps back every tool that is another than it was before, or was not there: the run goes on
     /// with what it began with.
     pub fn hold_to(&self, before: &BTreeMap<String, BTreeMap<String, String>>) {
-        for slot in self.slots.iter().filter(|slot| slot.standing == Standing::Ready) {
+        for slot in self.slots.iter().filter(|slot| slot.standing == ServerStatus::Ready) {
             let server = &slot.offered.name;
             let hash =
                 |tool: &OfferedTool| before.get(server).and_then(|tools| tools.get(&tool.name));

@@ -22,7 +22,7 @@ use crate::tools::mcp::definition::{ServerDefinition, Way};
 use crate::tools::mcp::http::Service;
 use crate::tools::mcp::mcp_error::McpError;
 use crate::tools::mcp::server_start::ServerStart;
-use crate::tools::mcp::servers::{PlannedServer, Standing, Surroundings, Unanswered};
+use crate::tools::mcp::servers::{PlannedServer, ServerStatus, Surroundings, Unanswered};
 use locum_base::path::RepoPath;
 use locum_base::secret::{Redactor, Secret};
 use locum_modes::prompts::servers::OfferedServer;
@@ -50,7 +50,7 @@ const ERRORS_SHOWN_LINES: usize = 10;
 /// A server of a run.
 pub(super) struct Slot {
     pub(super) planned: PlannedServer,
-    pub(super) standing: Standing,
+    pub(super) standing: ServerStatus,
     /// What it had when the run began.
     pub(super) offered: OfferedServer,
     /// The connection, unless it is over.
@@ -71,7 +71,7 @@ impl Slot {
         let name = planned.definition.name.clone();
         let mut slot = Self {
             planned,
-            standing: Standing::Disabled,
+            standing: ServerStatus::Disabled,
             offered: OfferedServer { name, ..OfferedServer::default() },
             connection: Mutex::new(None),
             starts: Cell::new(0),
@@ -83,7 +83,7 @@ impl Slot {
             Ok((connection, offered)) => {
                 slot.offered = offered;
                 slot.connection = Mutex::new(Some(connection));
-                slot.standing = Standing::Ready;
+                slot.standing = ServerStatus::Ready;
             }
             Err(standing) => slot.standing = standing,
         }
@@ -97,7 +97,7 @@ impl Slot {
         around: &Surroundings<'_>,
     ) -> Result<McpConnection, Unanswered> {
         let name = &self.offered.name;
-        if self.standing != Standing::Ready {
+        if self.standing != ServerStatus::Ready {
             return Err(format!("The MCP server `{name}` is not there in this run.").into());
         }
         if self.starts.get() >= STARTS_LIMIT {
@@ -109,13 +109,13 @@ impl Slot {
         }
         let (connection, offered) =
             self.begin(around).await.map_err(|standing| match standing {
-                Standing::Refused(why) | Standing::Failed(why) => Unanswered {
+                ServerStatus::Refused(why) | ServerStatus::Failed(why) => Unanswered {
                     sentence: format!(
                         "The MCP server `{name}` ended and could not be started again."
                     ),
                     said: why,
                 },
-                Standing::Disabled | Standing::Ready => {
+                ServerStatus::Disabled | ServerStatus::Ready => {
                     format!("The MCP server `{name}` ended.").into()
                 }
             })?;
@@ -136,13 +136,13 @@ impl Slot {
     async fn begin(
         &self,
         around: &Surroundings<'_>,
-    ) -> Result<(McpConnection, OfferedServer), Standing> {
+    ) -> Result<(McpConnection, OfferedServer), ServerStatus> {
         let definition = &self.planned.definition;
         let transport = self.transport(around)?;
         let patience = definition.timeout.min(BEGIN_LIMIT);
         let failed = |error: &McpError, said: &str| {
             let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
-            Standing::Failed(format!("{}{said}", around.redactor.redact(&error.to_string())))
+            ServerStatus::Failed(format!("{}{said}", around.redactor.redact(&error.to_string())))
         };
         let (mut connection, greeting) = match McpConnection::greet(transport, patience).await {
             Ok(greeted) => greeted,
@@ -161,8 +161,8 @@ impl Slot {
     }
 
     /// Starts the program, or makes ready to ask the service, that the definition names.
-    fn transport(&self, around: &Surroundings<'_>) -> Result<McpTransport, Standing> {
-        let way = self.planned.way.as_ref().map_err(|why| Standing::Refused(why.clone()))?;
+    fn transport(&self, around: &Surroundings<'_>) -> Result<McpTransport, ServerStatus> {
+        let way = self.planned.way.as_ref().map_err(|why| ServerStatus::Refused(why.clone()))?;
         match way {
             Way::Program { words, env, cwd } => {
                 let (permit, facts) = self.admitted(None, around)?;
@@ -175,7 +175,7 @@ impl Slot {
             Way::Http { url, headers } => {
                 let url = WebUrl::parse(url);
                 if let Some(why) = url.problem() {
-                    return Err(Standing::Refused(format!("its `url`: {why}")));
+                    return Err(ServerStatus::Refused(format!("its `url`: {why}")));
                 }
                 let destination = url.destination().cloned();
                 let in_the_clear = destination
@@ -185,7 +185,7 @@ impl Slot {
                 if in_the_clear && !headers.is_empty() {
                     let why = "its `headers` would be sent unencrypted: `url` has to begin with \
                                `https://`";
-                    return Err(Standing::Refused(why.to_owned()));
+                    return Err(ServerStatus::Refused(why.to_owned()));
                 }
                 let headers = headers
                     .iter()
@@ -207,7 +207,7 @@ impl Slot {
         &self,
         destination: Option<Destination>,
         around: &Surroundings<'_>,
-    ) -> Result<(Permit<ServerStart>, Facts), Standing> {
+    ) -> Result<(Permit<ServerStart>, Facts), ServerStatus> {
         let opening = ServerStart { server: self.planned.definition.name.clone(), destination };
         let mut why = "no mode of this run may call tools of servers".to_owned();
         for facts in &around.facts {
@@ -222,7 +222,7 @@ impl Slot {
                 }
             }
         }
-        Err(Standing::Refused(why))
+        Err(ServerStatus::Refused(why))
     }
 
     fn start(
@@ -231,10 +231,10 @@ impl Slot {
         program: ServerProgram<'_>,
         facts: &Facts,
         around: &Surroundings<'_>,
-    ) -> Result<Dialogue, Standing> {
-        let unfenced = around.policy.settings().commands.sandbox == schema::Sandbox::Off;
+    ) -> Result<Dialogue, ServerStatus> {
+        let unfenced = around.policy.settings().commands.sandbox == schema::SandboxSetting::Off;
         if !around.sandbox.holds() && !unfenced {
-            return Err(Standing::Refused(
+            return Err(ServerStatus::Refused(
                 "a server is a program of somebody else and runs in the whole sandbox, which is \
                  not there"
                     .to_owned(),
@@ -242,7 +242,7 @@ impl Slot {
         }
         let checkout = &around.workspace.checkout;
         let folder = folder_in(checkout, program.cwd)
-            .map_err(|why| Standing::Refused(format!("its `cwd`: {why}")))?;
+            .map_err(|why| ServerStatus::Refused(format!("its `cwd`: {why}")))?;
         let git = around.workspace.repo.git_folders();
         let visible = |path: &RepoPath| {
             around.policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
@@ -263,7 +263,7 @@ impl Slot {
             },
             proxy: around.sandbox.proxy(&facts.mode),
         };
-        Dialogue::start(permit, server).map_err(|error| Standing::Failed(error.to_string()))
+        Dialogue::start(permit, server).map_err(|error| ServerStatus::Failed(error.to_string()))
     }
 }
 

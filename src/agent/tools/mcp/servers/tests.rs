@@ -10,7 +10,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::tools::mcp::definition::{ServerDefinition, Way};
-use crate::tools::mcp::servers::{PlannedServer, Servers, Standing, Surroundings};
+use crate::tools::mcp::servers::{PlannedServer, ServerStatus, Servers, Surroundings};
 use locum_base::secret::Redactor;
 use locum_policy::Policy;
 use locum_policy::intent::{Act, Facts, Intent};
@@ -147,10 +147,10 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
     ];
     runtime.block_on(async {
         let servers = Servers::open(&planned, around.clone()).await;
-        let why = |standing: &Standing| match standing {
-            Standing::Refused(why) | Standing::Failed(why) => why.clone(),
-            Standing::Ready => "ready".to_owned(),
-            Standing::Disabled => "disabled".to_owned(),
+        let why = |standing: &ServerStatus| match standing {
+            ServerStatus::Refused(why) | ServerStatus::Failed(why) => why.clone(),
+            ServerStatus::Ready => "ready".to_owned(),
+            ServerStatus::Disabled => "disabled".to_owned(),
         };
         let standings: Vec<String> = servers.all().map(|(_, standing, _)| why(standing)).collect();
         assert_eq!(standings[0], "ready");
