@@ -10,7 +10,7 @@ use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus, run, table};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
-use crate::run::job::{Job, JobWork};
+use crate::run::job::{self, Job, JobWork};
 use crate::run::plan::RunSubject;
 use crate::run::run_request::RunRequest;
 use crate::run::source::FileSource;
@@ -36,7 +36,7 @@ pub fn run(
 fn jobs(context: &CommandContext, revision: Option<&str>) -> Result<Vec<Job>, RunError> {
     let workspace = local_run::open(&context.folder)?;
     let base = local_run::base(&workspace, revision)?;
-    FileSource::Commit(&workspace.repo, base).jobs()
+    job::read_all(&FileSource::Commit(&workspace.repo, base))
 }
 
 fn list(
@@ -75,7 +75,7 @@ fn run_job(
 ) -> Result<ExitStatus, RunError> {
     let workspace = local_run::open(&context.folder)?;
     let base = local_run::base(&workspace, args.base.as_deref())?;
-    let jobs = FileSource::Commit(&workspace.repo, base.clone()).jobs()?;
+    let jobs = job::read_all(&FileSource::Commit(&workspace.repo, base.clone()))?;
     let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
     let Some(job) = jobs.iter().find(|job| job.name == args.name) else {
         let known = if names.is_empty() {

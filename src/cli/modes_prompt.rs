@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::inspect_args::InspectArgs;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
-use crate::cli::policy;
+use crate::cli::policy_file;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
@@ -62,8 +62,8 @@ pub fn show(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let place = InspectedRepository::open(context, args.at.as_deref())?;
-    let file = policy::repository_file(context, args.at.as_deref())?;
-    let policy = policy::parse(file.as_ref())?.with_ignored(place.source().ignored()?);
+    let file = policy_file::repository_file(context, args.at.as_deref())?;
+    let policy = policy_file::parse(file.as_ref())?.with_ignored(place.source().ignored()?);
     let settings = place.settings()?;
     let tokenizer = tokenizer_of(mode, &settings, context);
     let values = settings.values;

@@ -7,14 +7,13 @@ use crate::cli::inspect_args::{PolicyArgs, PolicyCheckArgs, PolicyCommand};
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyImportArgs;
-use crate::cli::session::{find, sessions_folder};
+use crate::cli::policy_file::{given, parse, place, repository_file};
+use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::cli::{init, policy_explain, policy_test};
-use crate::config::load::ConfigFile;
 use crate::run::error::RunError;
 use crate::run::source::JOBS_FOLDER;
 use crate::run::trusted::POLICY_FILE;
-use crate::run::user::named_file;
 use locum_agent::report::figures;
 use locum_agent::report::markdown::visible;
 use locum_agent::session::event::Event;
@@ -25,7 +24,6 @@ use locum_policy::import::{ImportSource, import_all};
 use locum_policy::lint::risks::{AcceptedRisk, accepted_risks};
 use locum_policy::lint::warning::Warning;
 use locum_policy::lint::{self, idle};
-use locum_policy::schema::PolicyErrors;
 use locum_policy::verdict::RuleRef;
 
 /// Runs the subcommand.
@@ -212,46 +210,6 @@ fn imported(
         imported.policy.lines().for_each(|line| output.line(line.to_owned()));
     }
     Ok(ExitStatus::Done)
-}
-
-/// Where a rule stands; of a setting, the file alone.
-pub(super) fn place(rule: &RuleRef) -> String {
-    if rule.line == 0 { rule.origin.clone() } else { format!("{}:{}", rule.origin, rule.line) }
-}
-
-/// Reads a policy file; without one, the built-in policy.
-pub(super) fn parse(file: Option<&ConfigFile>) -> Result<Policy, PolicyErrors> {
-    file.map_or_else(|| Ok(Policy::builtin()), |file| Policy::parse(&file.text, &file.origin))
-}
-
-/// Reads the policy file a person named; it has to be there.
-pub(super) fn given(
-    context: &CommandContext,
-    path: &std::path::Path,
-    argument: &str,
-) -> Result<ConfigFile, RunError> {
-    let file = named_file(&context.folder.join(path))?.ok_or_else(|| {
-        RunError::usage(argument, format!("there is no file `{}`", path.display()))
-    })?;
-    Ok(ConfigFile { origin: path.display().to_string(), ..file })
-}
-
-/// Reads the repository's own policy file, wherever the settings say it is.
-pub(super) fn repository_file(
-    context: &CommandContext,
-    at: Option<&str>,
-) -> Result<Option<ConfigFile>, RunError> {
-    let place = InspectedRepository::open(context, at)?;
-    let settings = place.settings()?;
-    let named = settings.values.policy.as_deref();
-    let file = place.source().file(named.unwrap_or(POLICY_FILE))?;
-    match (file, named) {
-        (None, Some(path)) if path != POLICY_FILE => {
-            let source = settings.source("policy").map_or_else(String::new, ToString::to_string);
-            Err(RunError::usage(source, format!("`policy` names `{path}`, which is not there")))
-        }
-        (file, _) => Ok(file),
-    }
 }
 
 impl<'a> From<&'a Diagnostic> for ErrorRow<'a> {

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
-use crate::cli::policy::{given, parse, place, repository_file};
 use crate::cli::policy_args::PolicyExplainArgs;
+use crate::cli::policy_file::{given, parse, place, repository_file};
 use crate::cli::{CommandContext, ExitStatus, local_run};
 use crate::run::error::{RunError, diagnostic};
 use crate::run::explain::{ExplainedQuery, Explainer};

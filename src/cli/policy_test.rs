@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
-use crate::cli::policy::{given, repository_file};
 use crate::cli::policy_args::PolicyTestArgs;
 use crate::cli::policy_explain::word;
+use crate::cli::policy_file::{given, repository_file};
 use crate::cli::{CommandContext, ExitStatus, local_run};
 use crate::config::load::ConfigFile;
 use crate::run::error::{RunError, diagnostic};

@@ -4,10 +4,10 @@
 use crate::cli::args::SessionResumeArgs;
 use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalSession, RunDisplay};
 use crate::cli::output::Output;
-use crate::cli::session::{find, sessions_folder};
+use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
-use crate::run::execute::SessionOrigin;
+use crate::run::execution::SessionOrigin;
 use crate::run::run_request::{NamedFile, Overrides};
 use crate::run::user::named_file;
 use locum_agent::session::event::{Event, SessionStart};

@@ -7,7 +7,8 @@ use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalSession, RunDisplay
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
-use crate::run::execute::{self, SessionOrigin};
+use crate::run::execute;
+use crate::run::execution::SessionOrigin;
 use crate::run::run_request::RunRequest;
 
 /// Longest task read from standard input, in bytes.

@@ -5,6 +5,7 @@
 
 pub mod action_context;
 pub mod action_inputs;
+mod collector_headers;
 pub mod environment;
 pub mod files;
 pub mod keys;

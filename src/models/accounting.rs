@@ -6,14 +6,12 @@
 
 use crate::ModelRequest;
 use crate::profile::Price;
-use crate::tokens::Tokenizer;
+use crate::tokens::{Tokenizer, estimate_tokens};
 use locum_base::chat::{Message, OpaquePart, Reply, ToolCall, ToolSpec, Usage};
 use locum_base::image::Image;
 
 /// Tokens a price is quoted for.
 const PRICED_TOKENS: f64 = 1_000_000.0;
-/// Bytes of text that make about one token.
-const BYTES_PER_TOKEN: u64 = 4;
 
 /// Returns the cost in US dollars. Input read from or written to the provider's cache is part of
 /// [`Usage::input`] and is priced apart where the price says so.
@@ -29,12 +27,6 @@ pub fn cost(usage: Usage, price: Price) -> f64 {
         (usage.output, price.output),
     ];
     parts.iter().map(|(tokens, per_million)| dollars(*tokens, *per_million)).sum()
-}
-
-/// Returns about how many tokens a text of `bytes` has: an estimate, rounded up.
-#[must_use]
-pub fn estimate_tokens(bytes: usize) -> u64 {
-    u64::try_from(bytes).unwrap_or(u64::MAX).div_ceil(BYTES_PER_TOKEN)
 }
 
 /// Returns about how many tokens the model reads for a request: an estimate.
@@ -115,10 +107,10 @@ fn dollars(tokens: u64, per_million: f64) -> f64 {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::{cost, estimate_reply, estimate_request, estimate_tokens};
+    use super::{cost, estimate_reply, estimate_request};
     use crate::ModelRequest;
     use crate::profile::Price;
-    use crate::tokens::Tokenizer;
+    use crate::tokens::{Tokenizer, estimate_tokens};
     use locum_base::chat::{Message, Reply, ToolCall, ToolResult, Usage};
 
     fn check(usage: Usage, price: Price, dollars: f64) {

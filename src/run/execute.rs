@@ -12,12 +12,12 @@ use tokio::sync::watch;
 use tracing::Instrument;
 
 use crate::run::error::RunError;
+use crate::run::execution::{RunExecution, SessionOrigin};
 use crate::run::first_message::lookups::MessageContext;
-use crate::run::prepare::PreparedRun;
 use crate::run::progress;
 use crate::run::publish::{Publication, Publisher, RunEnd};
 use crate::run::servers;
-use crate::run::spending::{self, RecordStore};
+use crate::run::spending;
 use crate::run::telemetry;
 use locum_agent::report::comment::Progress;
 use locum_agent::report::figures;
@@ -28,43 +28,12 @@ use locum_agent::session::outcome::Outcome;
 use locum_agent::session::parts::SessionParts;
 use locum_agent::session::state::SessionState;
 use locum_agent::tools::mcp::servers::{McpServers, ServerEnvironment};
-use locum_base::clock::Clock;
 use locum_base::secret::Redactor;
-use locum_forge::{Forge, sanitise};
+use locum_forge::sanitise;
 use locum_sandbox::network::Connector;
-use locum_workspace::Workspace;
 
 /// Wall time that a progress comment still on its way is waited for at the end of a run.
 const LAST_PROGRESS: Duration = Duration::from_secs(5);
-
-/// Whether a session begins or goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionOrigin {
-    /// It is new.
-    Fresh,
-    /// It was killed and goes on where its journal ends.
-    Resumed,
-}
-
-/// A prepared run, and what carrying it out takes besides.
-pub struct RunExecution<'a> {
-    /// The run.
-    pub run: &'a PreparedRun,
-    /// The checkout.
-    pub workspace: &'a Workspace,
-    /// The folder of this session; holds the journal.
-    pub folder: &'a Path,
-    /// Whether it begins or goes on.
-    pub beginning: SessionOrigin,
-    /// What a resume needs to prepare the same run again.
-    pub caller: serde_json::Value,
-    /// Where is kept count of what runs spend together.
-    pub record: RecordStore<'a>,
-    /// Where issues that the task names are read; `None` where there is none.
-    pub forge: Option<&'a dyn Forge>,
-    /// Time.
-    pub clock: &'a dyn Clock,
-}
 
 /// Runs the session and publishes its outcome, keeping the progress comment on the way.
 ///

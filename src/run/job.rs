@@ -4,11 +4,15 @@
 //! In: the file's text. Out: fixed steps (no model), a task (model), or steps with a task for when
 //! one of them fails; and whether its time has come. It runs nothing.
 
+use std::path::Path;
+
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 
-use crate::run::first_message::TaskAuthor;
+use crate::run::error::RunError;
+use crate::run::source::{FileSource, JOBS_FOLDER};
+use crate::run::task_material::TaskAuthor;
 use locum_agent::tools::dispatch;
 use locum_agent::tools::tool::ToolEffect;
 use locum_base::tool::ToolName;
@@ -18,9 +22,22 @@ use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
 use locum_files::shape::{AnyObject, AnyText, ExactNumber, ListOf, OneOf, ParsedText};
 use locum_files::yaml::YamlDocument;
+use locum_modes::prompts::PromptFile;
 
 /// Most steps of one job.
 pub const STEPS_LIMIT: usize = 100;
+
+/// Reads every job of a repository.
+///
+/// # Errors
+/// As [`FileSource::texts`]; also every mistake of the first job file that has any.
+pub fn read_all(source: &FileSource<'_>) -> Result<Vec<Job>, RunError> {
+    let read = |file: PromptFile| {
+        let name = Path::new(&file.path).file_name()?.to_str()?.strip_suffix(".yml")?;
+        Some(Job::parse(name, &file.text).map_err(|mistakes| RunError::file(&file.path, mistakes)))
+    };
+    source.texts(&[JOBS_FOLDER], &|_| true)?.into_iter().filter_map(read).collect()
+}
 
 /// A maintenance task of the repository.
 #[derive(Clone, Debug, PartialEq)]

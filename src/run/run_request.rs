@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::config::load::FlagValue;
-use crate::run::first_message::{TaskAuthor, TaskMaterial};
 use crate::run::job::JobWork;
 use crate::run::plan::RunSubject;
+use crate::run::task_material::{TaskAuthor, TaskMaterial};
 use locum_agent::session::id::SessionId;
 use locum_policy::intent::Facts;
 use locum_workspace::repo::CommitId;

@@ -5,12 +5,11 @@
 //! In: the repository and a commit, or a folder. Out: texts, and what is read of each by itself. A
 //! run never reads the checkout's own copies.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::config::files::{self, FileFault};
 use crate::config::load::ConfigFile;
 use crate::run::error::RunError;
-use crate::run::job::Job;
 use locum_agent::tools::mcp::definition::{self, ServerFile};
 use locum_base::path::RepoPath;
 use locum_modes::ModeSource;
@@ -196,21 +195,6 @@ impl FileSource<'_> {
             }
         }
         Ok(ignored)
-    }
-
-    /// Reads every job.
-    ///
-    /// # Errors
-    /// As [`FileSource::texts`]; also every mistake of the first job file that has any.
-    pub fn jobs(&self) -> Result<Vec<Job>, RunError> {
-        let read = |file: PromptFile| {
-            let name = Path::new(&file.path).file_name()?.to_str()?.strip_suffix(".yml")?;
-            Some(
-                Job::parse(name, &file.text)
-                    .map_err(|mistakes| RunError::file(&file.path, mistakes)),
-            )
-        };
-        self.texts(&[JOBS_FOLDER], &|_| true)?.into_iter().filter_map(read).collect()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::config::environment::Environment;
 use crate::config::load::{self, ConfigFile, FlagValue, Layers};
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
-use crate::run::job::Job;
+use crate::run::job::{self, Job};
 use crate::run::run_request::NamedFile;
 use crate::run::source::FileSource;
 use crate::run::user::UserFolder;
@@ -242,7 +242,7 @@ impl<'a> TrustedConfig<'a> {
     /// # Errors
     /// Every mistake of the first job file that has any.
     pub fn jobs(&self) -> Result<&[Job], RunError> {
-        once(&self.jobs, || self.origin.source.jobs()).map(Vec::as_slice)
+        once(&self.jobs, || job::read_all(&self.origin.source)).map(Vec::as_slice)
     }
 }
 

@@ -26,6 +26,7 @@ mod mount_masks;
 pub mod network;
 mod outputs;
 mod places;
+pub mod process_tree;
 mod protected;
 mod reach;
 mod restrictions;

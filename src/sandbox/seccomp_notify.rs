@@ -30,8 +30,8 @@ use tokio::net::TcpStream;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
-use crate::exec::tree::ProcessCounter;
 use crate::loopback;
+use crate::process_tree::ProcessCounter;
 
 /// Sockets that are being connected at once; further calls wait.
 const OPENING_AT_ONCE: usize = 32;

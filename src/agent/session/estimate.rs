@@ -3,7 +3,7 @@
 
 use crate::session::task::conversation::Conversation;
 use locum_models::accounting;
-use locum_models::tokens::Tokenizer;
+use locum_models::tokens::{Tokenizer, estimate_tokens};
 
 /// What of a conversation has been counted, so that no message is counted twice where a provider
 /// never counts.
@@ -39,9 +39,7 @@ impl TokenCount {
             None => (brief_tokens, 0, 0),
         };
         let estimated = match tokenizer {
-            Tokenizer::Bytes => {
-                accounting::estimate_tokens(conversation.size_bytes.saturating_sub(bytes))
-            }
+            Tokenizer::Bytes => estimate_tokens(conversation.size_bytes.saturating_sub(bytes)),
             Tokenizer::O200k => {
                 let since =
                     CountBasis { tokenizer, compactions: conversation.compactions, message };

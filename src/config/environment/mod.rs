@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use crate::config::collector_headers;
 use crate::config::source::ConfigError;
-use crate::config::telemetry;
 use locum_base::secret::Secret;
 use locum_models::profile::Provider;
 use locum_models::proxy;
@@ -141,7 +141,8 @@ impl Environment {
         let named =
             self.variables.iter().filter(|(name, value)| holds_a_secret(name) && !value.is_empty());
         let named = named.map(|(_, value)| Secret::new(value.clone()));
-        let others = self.replaced.iter().cloned().chain(telemetry::secrets(|name| self.get(name)));
+        let others =
+            self.replaced.iter().cloned().chain(collector_headers::secrets(|name| self.get(name)));
         named
             .chain(others)
             .chain(proxy::VARIABLES.iter().filter_map(|name| self.get(name)).flat_map(passwords))
@@ -181,7 +182,7 @@ fn passwords(address: &str) -> Vec<Secret> {
         .map(|(_, password)| password);
     password
         .into_iter()
-        .flat_map(|password| [password.to_owned(), telemetry::percent_decoded(password)])
+        .flat_map(|password| [password.to_owned(), collector_headers::percent_decoded(password)])
         .map(Secret::new)
         .collect()
 }

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::accounting::estimate_tokens;
 use crate::retry::LostAttempt;
+use crate::tokens::estimate_tokens;
 use crate::{Delta, ModelRequest};
 use locum_base::chat::{OpaquePart, OpaqueState, Reply, StopReason, ToolCall, Usage};
 use locum_base::image::Image;

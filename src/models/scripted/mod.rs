@@ -11,11 +11,11 @@ pub mod script;
 
 use futures::stream::{self, BoxStream, StreamExt};
 
-use crate::accounting::{estimate_request, estimate_tokens};
+use crate::accounting::estimate_request;
 use crate::conversation::check_conversation;
 use crate::scripted::expect::check_expectation;
 use crate::scripted::script::{ModelScript, ScriptTask, ScriptTurn, ScriptedFailure};
-use crate::tokens::Tokenizer;
+use crate::tokens::{Tokenizer, estimate_tokens};
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::{Message, StopReason, Usage};
 use locum_base::image::Image;

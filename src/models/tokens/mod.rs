@@ -11,9 +11,11 @@ mod table;
 
 use serde::{Deserialize, Serialize};
 
-use crate::accounting::estimate_tokens;
 use crate::tokens::merge::TokenMerge;
 use locum_base::text::weighed_bytes;
+
+/// Bytes of text that make about one token.
+const BYTES_PER_TOKEN: u64 = 4;
 
 /// How the tokens of a text are estimated for a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +65,12 @@ impl Tokenizer {
             }
         }
     }
+}
+
+/// Returns about how many tokens a text of `bytes` has: an estimate, rounded up.
+#[must_use]
+pub fn estimate_tokens(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX).div_ceil(BYTES_PER_TOKEN)
 }
 
 #[cfg(test)]

@@ -32,13 +32,3 @@ pub fn unknown(expert: &str, known: &[&str]) -> String {
     };
     format!("There is no expert `{expert}`. {known}")
 }
-
-/// Returns which experts there are, for the prompt.
-pub(crate) fn listed(experts: &[&str]) -> String {
-    let names: Vec<String> = experts.iter().map(|name| format!("`{name}`")).collect();
-    format!(
-        "- `ask_expert_model` puts a question to another model: {}. Ask when you are stuck or a \
-         decision is costly to get wrong, not for what you can look up.\n",
-        names.join(", ")
-    )
-}

@@ -6,7 +6,6 @@ use crate::Mode;
 use crate::access::{self, FileLimit};
 use crate::permissions::{PermissionAction, PermissionKind, PermissionRule, Permissions};
 use crate::prompts::PromptFacts;
-use crate::prompts::expert;
 use crate::prompts::rules::RuleFile;
 use crate::prompts::{servers, skills};
 use locum_base::tool::ToolName;
@@ -96,7 +95,7 @@ pub(crate) fn tools(facts: &PromptFacts<'_>) -> String {
         text.push_str(include_str!("../../../config/prompts/delegate.md"));
     }
     if has(facts, ToolName::AskExpertModel) && !facts.experts.is_empty() {
-        text.push_str(&expert::listed(facts.experts));
+        text.push_str(&listed_experts(facts.experts));
     }
     text
 }
@@ -247,4 +246,14 @@ pub(crate) fn mode_line(mode: &Mode) -> String {
     let purpose = purpose.unwrap_or(mode.role_definition.trim());
     let words: Vec<&str> = purpose.split_whitespace().collect();
     format!("- `{}` ({}): {}\n", mode.slug, mode.name.trim(), words.join(" "))
+}
+
+/// Returns which experts there are, for the prompt.
+fn listed_experts(experts: &[&str]) -> String {
+    let names: Vec<String> = experts.iter().map(|name| format!("`{name}`")).collect();
+    format!(
+        "- `ask_expert_model` puts a question to another model: {}. Ask when you are stuck or a \
+         decision is costly to get wrong, not for what you can look up.\n",
+        names.join(", ")
+    )
 }

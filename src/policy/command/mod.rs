@@ -327,3 +327,6 @@ fn redirect_use(path: &str, folder: &RepoPath) -> Option<PathUse> {
 
 #[cfg(test)]
 mod tests;
+
+/// Stands for a word that is not known; no pattern can hold it.
+pub const UNKNOWN: &str = "\0";

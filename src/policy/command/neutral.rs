@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::command::loose::UNKNOWN;
+use crate::command::UNKNOWN;
 use crate::command::tables::{git, programs};
 use crate::glob::PathGlob;
 

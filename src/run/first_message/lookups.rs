@@ -10,9 +10,9 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::run::first_message::{TaskAuthor, TaskMaterial};
 use crate::run::plan::RunSubject;
 use crate::run::prepare::PreparedRun;
+use crate::run::task_material::{TaskAuthor, TaskMaterial};
 use crate::run::tree;
 use locum_agent::env::RunEnv;
 use locum_agent::tools::dispatch;

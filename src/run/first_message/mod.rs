@@ -7,34 +7,12 @@
 pub mod lookups;
 
 use crate::run::error::RunError;
+use crate::run::task_material::{TaskAuthor, TaskMaterial};
 use crate::run::trusted::TrustedConfig;
 use locum_modes::agent::rights::AgentRights;
 use locum_modes::prompts::commands::SlashCommand;
 use locum_modes::prompts::commands::expand::{self, TaskPart};
 use locum_modes::prompts::skills::SkillSet;
-
-/// Whose words a task is in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TaskAuthor {
-    /// Of someone who may start runs: commands and mentions in them count.
-    #[default]
-    Asker,
-    /// Put together by the program, perhaps with other people's words in them: nothing in them
-    /// counts.
-    Program,
-}
-
-/// Text that no one with authority wrote: an issue, a comment, the output of a command.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct TaskMaterial {
-    /// What it is: `issue #12`.
-    pub what: String,
-    /// Where it comes from: `written by someone`.
-    pub origin: String,
-    /// The text.
-    pub text: String,
-}
 
 /// What is known of the first message before anything is looked up.
 #[derive(Clone, Debug)]

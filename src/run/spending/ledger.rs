@@ -15,9 +15,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::run::error::RunError;
-use crate::run::execute::RunExecution;
+use crate::run::execution::RunExecution;
+use crate::run::spending::file_name;
 use crate::run::spending::record::SpendingRecord;
-use crate::run::spending::{RecordStore, file_name};
+use crate::run::spending::store::RecordStore;
 use locum_base::clock::Clock;
 use locum_base::path::RepoPath;
 use locum_policy::Permit;

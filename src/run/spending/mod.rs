@@ -9,11 +9,12 @@
 
 mod ledger;
 mod record;
+pub mod store;
 
 use std::path::{Path, PathBuf};
 
 use crate::run::error::RunError;
-use crate::run::execute::RunExecution;
+use crate::run::execution::RunExecution;
 use crate::run::spending::ledger::{SpendingLedger, ledger_of};
 use crate::run::spending::record::{Reservation, SpendingRecord, SpentAmount};
 use locum_agent::session::event::JournalLine;
@@ -25,22 +26,6 @@ use locum_base::clock::Clock;
 use locum_policy::ceiling::{
     LimitScope, LimitUsage, Remaining, ReservationRequest, SpendingLimits,
 };
-use locum_workspace::git_binary::GitBinary;
-use locum_workspace::remote::Remote;
-
-/// Where the record is kept.
-#[derive(Clone, Copy)]
-pub enum RecordStore<'a> {
-    /// In the state directory, for every run of this repository on this machine.
-    Local,
-    /// On a ref of the repository at the forge.
-    Remote {
-        /// The `git` binary.
-        git: &'a GitBinary,
-        /// The repository.
-        remote: &'a Remote,
-    },
-}
 
 /// A run that is to be counted.
 pub(super) struct RecordedRun<'a> {

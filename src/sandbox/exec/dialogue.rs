@@ -15,9 +15,9 @@ use tokio::net::unix::pipe;
 
 use crate::exec::output::BoundedOutput;
 use crate::exec::spawn::{ChildProgram, ChildStreams, StartedCommand};
-use crate::exec::tree::ProcessCounter;
 use crate::exec::{CHUNK_BYTES, COUNT_PAUSE, ExecError, serve, start};
 use crate::network::proxy::{NetworkProxy, RunningProxy};
+use crate::process_tree::ProcessCounter;
 use crate::reach::CommandReach;
 use crate::sandbox::{Sandbox, SandboxError};
 use crate::seccomp_notify::Supervisor;

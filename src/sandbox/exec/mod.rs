@@ -9,7 +9,6 @@ pub mod dialogue;
 pub mod output;
 mod pid1;
 pub(crate) mod spawn;
-pub mod tree;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,8 +20,8 @@ use tokio::net::unix::pipe;
 
 use crate::exec::output::BoundedOutput;
 use crate::exec::spawn::{ChildProgram, ChildStreams, StartedCommand};
-use crate::exec::tree::ProcessCounter;
 use crate::network::proxy::{NetworkProxy, RunningProxy, Traffic};
+use crate::process_tree::ProcessCounter;
 use crate::reach::CommandReach;
 use crate::restrictions::Restrictions;
 use crate::root_cleanup::RootCleanup;

@@ -22,9 +22,9 @@ use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 
 use crate::exec::pid1;
-use crate::exec::tree::{CommandMark, ProcessCounter, ProcessTree};
 use crate::loopback;
 use crate::outputs::ToolOutputs;
+use crate::process_tree::{CommandMark, ProcessCounter, ProcessTree};
 use crate::restrictions::{ChildRestrictions, Restrictions};
 use crate::root_cleanup::RootCleanup;
 use crate::view::SandboxView;

@@ -19,7 +19,7 @@ use crate::repo::RepoError;
 use locum_base::secret::{Redactor, Secret};
 use locum_sandbox::env::holds_a_secret;
 use locum_sandbox::exec::output::BoundedOutput;
-use locum_sandbox::exec::tree::{CommandMark, ProcessTree};
+use locum_sandbox::process_tree::{CommandMark, ProcessTree};
 
 /// Wall time of what stays on this machine.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(120);

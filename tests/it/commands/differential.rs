@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use locum_policy::Policy;
-use locum_policy::command::loose::UNKNOWN;
+use locum_policy::command::UNKNOWN;
 use locum_policy::command::{Script, ScriptExecution};
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;

@@ -8,8 +8,8 @@ use locum_agent::session::journal::Journal;
 use locum_agent::session::state::SessionState;
 use locum_base::chat::{Message, StopReason, Usage};
 use locum_base::id::TaskId;
-use locum_models::accounting::{estimate_message, estimate_tokens};
-use locum_models::tokens::Tokenizer;
+use locum_models::accounting::estimate_message;
+use locum_models::tokens::{Tokenizer, estimate_tokens};
 use locum_models::{Delta, Model, ModelError, ModelRequest};
 use pretty_assertions::assert_eq;
 

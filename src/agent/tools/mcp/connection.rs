@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::tools::mcp::http::HttpTransport;
+use crate::tools::mcp::mcp_error::McpError;
 use crate::tools::mcp::message::{self, McpMessage, VERSION, VERSIONS, code};
 use locum_base::text::head;
-use locum_sandbox::exec::dialogue::{Dialogue, DialogueEnd};
+use locum_sandbox::exec::dialogue::Dialogue;
 
 /// Messages read while one answer is waited for; a server that says more without answering is
 /// broken.
@@ -31,33 +32,6 @@ pub(super) enum McpTransport {
     Program(Box<Dialogue>),
     /// A service.
     Service(Box<HttpTransport>),
-}
-
-/// Why a request has no result.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum McpError {
-    /// The server answered with an error.
-    #[error("{0}")]
-    Told(String),
-    /// It did not answer in time.
-    #[error("it did not answer within {} s", .0.as_secs_f64())]
-    TooLate(Duration),
-    /// The connection is over: what was asked may have been done or not.
-    #[error("{0}")]
-    Over(String),
-}
-
-impl McpError {
-    /// Whether nothing more can be asked over this connection.
-    pub(super) fn ends_it(&self) -> bool {
-        matches!(self, Self::Over(_))
-    }
-}
-
-impl From<DialogueEnd> for McpError {
-    fn from(silence: DialogueEnd) -> Self {
-        Self::Over(silence.to_string())
-    }
 }
 
 /// See the module.

@@ -7,8 +7,8 @@
 
 use std::collections::VecDeque;
 
-use crate::tools::mcp::connection::McpError;
-use crate::tools::mcp::servers::slot::ServerStart;
+use crate::tools::mcp::mcp_error::McpError;
+use crate::tools::mcp::server_start::ServerStart;
 use locum_base::secret::Secret;
 use locum_base::text::head;
 use locum_policy::Permit;

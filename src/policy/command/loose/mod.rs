@@ -16,8 +16,6 @@ use crate::command::tree::{Redirect, SimpleCommand};
 use crate::glob::PathGlob;
 use locum_base::path::RepoPath;
 
-/// Stands for a word that is not known; no pattern can hold it.
-pub const UNKNOWN: &str = "\0";
 /// What is known of a word that a shell works out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnknownWord {
@@ -29,7 +27,7 @@ pub enum UnknownWord {
     Pipe,
 }
 
-/// One simple command; unknown words hold [`UNKNOWN`].
+/// One simple command; unknown words hold [`UNKNOWN`](crate::command::UNKNOWN).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LooseCommand {
     /// Words and redirections; assignments come first, as words.

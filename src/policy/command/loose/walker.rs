@@ -10,13 +10,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, ast};
 
+use crate::command::UNKNOWN;
 use crate::command::limits;
 use crate::command::loose::word::{
     self, check_arithmetic, check_parameter, check_variable, escaped, has_expansion,
 };
-use crate::command::loose::{
-    LooseCommand, LooseScript, ScriptFeatures, UNKNOWN, UnknownWord, files_like,
-};
+use crate::command::loose::{LooseCommand, LooseScript, ScriptFeatures, UnknownWord, files_like};
 use crate::command::neutral::NeutralFolder;
 use crate::command::parse::add_redirect;
 use crate::command::tree::{ScriptRendering, quoted};

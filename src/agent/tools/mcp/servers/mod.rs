@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::future::join_all;
 use serde_json::Value;
 
-use crate::tools::mcp::connection::McpError;
 use crate::tools::mcp::definition::{ServerDefinition, ServerEndpoint};
+use crate::tools::mcp::mcp_error::McpError;
 use crate::tools::mcp::servers::slot::{ServerSlot, end};
 use locum_base::secret::Redactor;
 use locum_modes::prompts::servers::{OfferedServer, OfferedTool};

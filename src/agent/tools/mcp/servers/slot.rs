@@ -17,15 +17,17 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use crate::tools::mcp::catalogue;
-use crate::tools::mcp::connection::{McpConnection, McpError, McpTransport, ServerGreeting};
+use crate::tools::mcp::connection::{McpConnection, McpTransport, ServerGreeting};
 use crate::tools::mcp::definition::{ServerDefinition, ServerEndpoint};
 use crate::tools::mcp::http::HttpTransport;
+use crate::tools::mcp::mcp_error::McpError;
+use crate::tools::mcp::server_start::ServerStart;
 use crate::tools::mcp::servers::{PlannedServer, ServerEnvironment, ServerFailure, ServerStatus};
 use locum_base::path::RepoPath;
 use locum_base::secret::{Redactor, Secret};
 use locum_modes::prompts::servers::OfferedServer;
 use locum_policy::Permit;
-use locum_policy::intent::{Act, Facts, Intent};
+use locum_policy::intent::{Facts, Intent};
 use locum_policy::schema;
 use locum_policy::urls::{Destination, Scheme, WebUrl};
 use locum_policy::verdict::Decision;
@@ -44,21 +46,6 @@ const STARTS_LIMIT: u8 = 2;
 
 /// Last lines that are shown of what a program said on its error stream.
 const ERRORS_SHOWN_LINES: usize = 10;
-
-/// Starting a server, or connecting to it.
-#[derive(Clone, Debug)]
-pub(crate) struct ServerStart {
-    server: String,
-    destination: Option<Destination>,
-}
-
-impl Act for ServerStart {
-    fn intents(&self) -> Vec<Intent> {
-        let connection =
-            self.destination.iter().map(|destination| Intent::Connect(destination.clone()));
-        std::iter::once(Intent::Server(self.server.clone())).chain(connection).collect()
-    }
-}
 
 /// A server of a run.
 pub(super) struct ServerSlot {

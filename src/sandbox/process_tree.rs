@@ -142,7 +142,7 @@ pub(crate) struct ProcessCounter {
 
 impl ProcessCounter {
     /// Lets the command with this mark have so many.
-    pub(super) fn of(mark: CommandMark, limit: usize) -> Self {
+    pub(crate) fn of(mark: CommandMark, limit: usize) -> Self {
         Self {
             mark,
             limit,
@@ -168,7 +168,7 @@ impl ProcessCounter {
 
     /// Returns true when it has more. Only when there are many on this machine is it looked at
     /// whose they are.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         processes().count() > self.harmless
             && processes().filter(|process| self.mark.is_on(*process)).count() > self.limit
     }

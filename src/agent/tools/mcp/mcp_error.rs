@@ -1,0 +1,32 @@
+//! [`McpError`]: why a request to a server has no result.
+
+use std::time::Duration;
+
+use locum_sandbox::exec::dialogue::DialogueEnd;
+
+/// Why a request has no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum McpError {
+    /// The server answered with an error.
+    #[error("{0}")]
+    Told(String),
+    /// It did not answer in time.
+    #[error("it did not answer within {} s", .0.as_secs_f64())]
+    TooLate(Duration),
+    /// The connection is over: what was asked may have been done or not.
+    #[error("{0}")]
+    Over(String),
+}
+
+impl McpError {
+    /// Whether nothing more can be asked over this connection.
+    pub(super) fn ends_it(&self) -> bool {
+        matches!(self, Self::Over(_))
+    }
+}
+
+impl From<DialogueEnd> for McpError {
+    fn from(silence: DialogueEnd) -> Self {
+        Self::Over(silence.to_string())
+    }
+}

@@ -1,0 +1,19 @@
+//! [`ServerStart`]: the act of starting a server, or connecting to it.
+
+use locum_policy::intent::{Act, Intent};
+use locum_policy::urls::Destination;
+
+/// Starting a server, or connecting to it.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerStart {
+    pub(super) server: String,
+    pub(super) destination: Option<Destination>,
+}
+
+impl Act for ServerStart {
+    fn intents(&self) -> Vec<Intent> {
+        let connection =
+            self.destination.iter().map(|destination| Intent::Connect(destination.clone()));
+        std::iter::once(Intent::Server(self.server.clone())).chain(connection).collect()
+    }
+}

@@ -1,0 +1,72 @@
+//! The folder that holds the sessions, and a session in it by name or the beginning of one.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::CommandContext;
+use crate::config::load::FlagValue;
+use crate::run::error::RunError;
+use crate::run::user::own_settings;
+use locum_agent::session::id::SessionId;
+use locum_agent::session::journal::JOURNAL_FILE;
+
+/// Returns the folder that holds the sessions.
+///
+/// # Errors
+/// When no setting and no variable names one, or the settings are wrong.
+pub(super) fn sessions_folder(
+    context: &CommandContext,
+    session_dir: Option<&Path>,
+) -> Result<PathBuf, RunError> {
+    let flag = |folder: &Path| FlagValue {
+        flag: "--session-dir".to_owned(),
+        key: "session_dir".to_owned(),
+        value: folder.display().to_string(),
+    };
+    let flags: Vec<FlagValue> = session_dir.map(flag).into_iter().collect();
+    let settings = own_settings(&context.environment, &flags)?;
+    let folder = settings.session_folder()?;
+    Ok(context.folder.join(folder))
+}
+
+/// Finds the folder of the session with this name, or whose name alone begins so.
+///
+/// # Errors
+/// When there is none, or more than one.
+pub(super) fn find(sessions: &Path, name: &str) -> Result<PathBuf, RunError> {
+    let unknown = || {
+        RunError::usage("ID", format!("there is no session `{name}`"))
+            .hint("`locum session list` shows every session")
+    };
+    SessionId::parse(name).ok_or_else(unknown)?;
+    let found: Vec<String> =
+        names(sessions)?.into_iter().filter(|other| other.starts_with(name)).collect();
+    match found.as_slice() {
+        [] => Err(unknown()),
+        [only] => Ok(sessions.join(only)),
+        several if several.iter().any(|other| other == name) => Ok(sessions.join(name)),
+        several => {
+            Err(RunError::usage("ID", format!("{} sessions begin with `{name}`", several.len()))
+                .hint("write more of its name"))
+        }
+    }
+}
+
+/// Returns the names of every session, the oldest first: they sort by time.
+pub(super) fn names(sessions: &Path) -> Result<Vec<String>, RunError> {
+    let entries = match std::fs::read_dir(sessions) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries
+            .map_err(|error| RunError::usage(sessions.display().to_string(), error.to_string()))?,
+    };
+    let named = |entry: std::fs::DirEntry| {
+        entry
+            .path()
+            .join(JOURNAL_FILE)
+            .is_file()
+            .then(|| entry.file_name().into_string().ok())
+            .flatten()
+    };
+    let mut names: Vec<String> = entries.flatten().filter_map(named).collect();
+    names.sort_unstable();
+    Ok(names)
+}

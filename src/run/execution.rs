@@ -1,0 +1,38 @@
+//! [`RunExecution`]: a prepared run, and what carrying it out takes besides.
+
+use std::path::Path;
+
+use crate::run::prepare::PreparedRun;
+use crate::run::spending::store::RecordStore;
+use locum_base::clock::Clock;
+use locum_forge::Forge;
+use locum_workspace::Workspace;
+
+/// Whether a session begins or goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionOrigin {
+    /// It is new.
+    Fresh,
+    /// It was killed and goes on where its journal ends.
+    Resumed,
+}
+
+/// A prepared run, and what carrying it out takes besides.
+pub struct RunExecution<'a> {
+    /// The run.
+    pub run: &'a PreparedRun,
+    /// The checkout.
+    pub workspace: &'a Workspace,
+    /// The folder of this session; holds the journal.
+    pub folder: &'a Path,
+    /// Whether it begins or goes on.
+    pub beginning: SessionOrigin,
+    /// What a resume needs to prepare the same run again.
+    pub caller: serde_json::Value,
+    /// Where is kept count of what runs spend together.
+    pub record: RecordStore<'a>,
+    /// Where issues that the task names are read; `None` where there is none.
+    pub forge: Option<&'a dyn Forge>,
+    /// Time.
+    pub clock: &'a dyn Clock,
+}

@@ -1,0 +1,24 @@
+//! What a task is made of: whose words it is in, and text of others that comes with it.
+
+/// Whose words a task is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TaskAuthor {
+    /// Of someone who may start runs: commands and mentions in them count.
+    #[default]
+    Asker,
+    /// Put together by the program, perhaps with other people's words in them: nothing in them
+    /// counts.
+    Program,
+}
+
+/// Text that no one with authority wrote: an issue, a comment, the output of a command.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct TaskMaterial {
+    /// What it is: `issue #12`.
+    pub what: String,
+    /// Where it comes from: `written by someone`.
+    pub origin: String,
+    /// The text.
+    pub text: String,
+}
