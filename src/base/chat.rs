@@ -25,8 +25,8 @@ pub enum Message {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<ToolCall>,
         /// What its provider wants back with it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        kept: Option<OpaqueState>,
+        #[serde(rename = "kept", default, skip_serializing_if = "Option::is_none")]
+        opaque: Option<OpaqueState>,
     },
     /// The answers to every call of the assistant message before, in call order.
     Tool {
@@ -42,16 +42,16 @@ impl Message {
     pub fn size_bytes(&self) -> usize {
         match self {
             Self::User { text } => weighed_bytes(text),
-            Self::Assistant { text, calls, kept, .. } => {
-                let kept = kept
+            Self::Assistant { text, calls, opaque, .. } => {
+                let opaque = opaque
                     .iter()
-                    .flat_map(|kept| &kept.parts)
+                    .flat_map(|opaque| &opaque.parts)
                     .map(OpaquePart::size_bytes)
                     .sum::<usize>();
                 let call_bytes = |call: &ToolCall| {
                     call.id.len() + call.name.len() + weighed_bytes(&call.arguments)
                 };
-                weighed_bytes(text) + kept + calls.iter().map(call_bytes).sum::<usize>()
+                weighed_bytes(text) + opaque + calls.iter().map(call_bytes).sum::<usize>()
             }
             Self::Tool { results } => results
                 .iter()
@@ -227,8 +227,8 @@ pub struct Reply {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
     /// What its provider wants back with it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept: Option<OpaqueState>,
+    #[serde(rename = "kept", default, skip_serializing_if = "Option::is_none")]
+    pub opaque: Option<OpaqueState>,
     /// The images it gave. They are kept and mentioned, but not shown: a model that wants
     /// a file makes one with a tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -251,7 +251,7 @@ impl Reply {
             text: self.text,
             reasoning: self.reasoning,
             calls: self.calls,
-            kept: self.kept,
+            opaque: self.opaque,
         }
     }
 }

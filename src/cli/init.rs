@@ -18,8 +18,8 @@ use crate::run::error::{RunError, diagnostic};
 use crate::run::repository_scan::scan;
 use crate::run::trusted::POLICY_FILE;
 use locum_modes::{ModeSource, ToolGroup};
+use locum_policy::starter::scan::OwnMode;
 use locum_policy::starter::starter;
-use locum_policy::starter::survey::OwnMode;
 use locum_workspace::repo::Repo;
 
 /// Where the workflow is written.
@@ -85,9 +85,9 @@ fn made(context: &CommandContext) -> Result<String, RunError> {
             .any(|entry| matches!(entry.group, ToolGroup::Edit | ToolGroup::Command)),
     });
     let root = root(context);
-    let survey = scan(&root, own.collect())
+    let scanned = scan(&root, own.collect())
         .map_err(|error| RunError::usage("--repo", format!("`{}`: {error}", root.display())))?;
-    Ok(starter(&survey)?)
+    Ok(starter(&scanned)?)
 }
 
 fn root(context: &CommandContext) -> std::path::PathBuf {

@@ -169,14 +169,14 @@ impl McpInventory {
             allowed |= verdict.decision == Decision::Allow;
             why = verdict.reason();
         }
-        let (state, reason) = match &planned.way {
+        let (state, reason) = match &planned.endpoint {
             _ if definition.disabled => ("disabled", String::new()),
             Ok(_) if allowed => ("allowed", String::new()),
             Ok(_) => ("refused", why),
             Err(why) => ("refused", why.clone()),
         };
         let (name, origin, reached) =
-            (definition.name.clone(), definition.origin.clone(), definition.way.shown());
+            (definition.name.clone(), definition.origin.clone(), definition.endpoint.shown());
         ServerRow { name, origin, reached, state, reason, tools: None }
     }
 
@@ -214,8 +214,8 @@ impl McpInventory {
         let mut rows = self.rows();
         runtime.block_on(async {
             let servers = McpServers::open(&self.plan.servers, around).await;
-            for ((definition, standing, offered), row) in servers.all().zip(&mut rows) {
-                match standing {
+            for ((definition, instructions, offered), row) in servers.all().zip(&mut rows) {
+                match instructions {
                     ServerStatus::Ready => {
                         let tools = offered
                             .tools

@@ -157,7 +157,7 @@ pub(super) fn mark_used(rows: &mut Vec<ModelRow>, resolved: &ResolvedModels) {
     for (pointer, first) in
         [("main", &resolved.main), ("task", &resolved.task)].into_iter().chain(others)
     {
-        for (place, chosen) in std::iter::once(first).chain(&first.spares).enumerate() {
+        for (place, chosen) in std::iter::once(first).chain(&first.fallbacks).enumerate() {
             let use_name = use_name(pointer, place);
             match rows.iter_mut().find(|row| row.name == chosen.name) {
                 Some(row) => row.used_for.push(use_name),

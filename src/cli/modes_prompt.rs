@@ -12,9 +12,9 @@ use crate::cli::policy_file;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
-use crate::run::models::wish_of;
+use crate::run::models::model_requested_by;
 use locum_agent::report::markdown::visible;
-use locum_agent::session::brief::{PromptContext, PromptInputs};
+use locum_agent::session::system_prompt::{PromptContext, PromptInputs};
 use locum_models::accounting::estimate_tools;
 use locum_models::resolve::{self, ModelFacts};
 use locum_models::tokens::Tokenizer;
@@ -67,7 +67,7 @@ pub fn show(
     let settings = place.settings()?;
     let tokenizer = tokenizer_of(mode, &settings, context);
     let values = settings.values;
-    let painters = values.models.pointers.image.0.clone();
+    let image_models = values.models.pointers.image.0.clone();
     let experts = values.models.profiles.into_keys().collect();
     let told = PromptInputs::of(&PromptContext {
         servers: &[],
@@ -78,12 +78,12 @@ pub fn show(
         purpose: TaskPurpose::Work,
         may_delegate: policy.settings().modes.delegation.from.contains(&mode.slug),
         included: &[],
-        standing: &RepositoryInstructions {
+        instructions: &RepositoryInstructions {
             rules: place.source().rules(slice::from_ref(&mode.slug))?,
             skills: place.source().skills(slice::from_ref(&mode.slug))?,
             language: values.language,
             experts,
-            painters,
+            image_models,
         },
     });
     let section = |(name, text): (&'static str, String)| PromptSection {
@@ -141,10 +141,10 @@ fn tokenizer_of(mode: &Mode, settings: &Settings, context: &CommandContext) -> T
         asked,
         from_repository: &from_repository,
     };
-    let wished = wish_of(mode).and_then(|wish| {
-        resolve::resolve_wish(&settings.values.models, &facts, wish).ok().flatten()
+    let requested_models = model_requested_by(mode).and_then(|requested| {
+        resolve::resolve_requested(&settings.values.models, &facts, requested).ok().flatten()
     });
-    let chosen = wished.or_else(|| {
+    let chosen = requested_models.or_else(|| {
         resolve::resolve(&settings.values.models, &facts).ok().map(|resolved| resolved.main)
     });
     chosen.map_or_else(Tokenizer::default, |chosen| chosen.limits.tokenizer)

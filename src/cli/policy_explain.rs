@@ -23,7 +23,7 @@ use locum_policy::intent::Facts;
 use locum_policy::lint::explain::Explanation;
 use locum_policy::lint::nearest::NearestRule;
 use locum_policy::lint::risks::accepted_risks;
-use locum_policy::question::{PolicyQuery, QueryError};
+use locum_policy::query::{PolicyQuery, QueryError};
 use locum_policy::verdict::Decision;
 use locum_sandbox::level::SandboxLevel;
 
@@ -105,10 +105,10 @@ fn explainer(args: &PolicyExplainArgs, context: &CommandContext) -> Result<Expla
         sandboxed,
         ..Facts::default()
     };
-    let painters = from.settings()?.values.models.pointers.image.0;
+    let image_models = from.settings()?.values.models.pointers.image.0;
     let explainer =
         Explainer::new(policy, from.modes()?, local_run::open(&context.folder).ok(), facts)
-            .with_painters(painters);
+            .with_image_models(image_models);
     match explainer.mode(&mode) {
         Err(what) if args.mode.is_some() => Err(RunError::usage("--mode", what)),
         Ok(_) | Err(_) => Ok(explainer),

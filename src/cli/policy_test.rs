@@ -81,10 +81,10 @@ pub(super) fn run(
         ..Facts::default()
     };
     let policy = policy.with_ignored(from.source().ignored()?);
-    let painters = from.settings()?.values.models.pointers.image.0;
+    let image_models = from.settings()?.values.models.pointers.image.0;
     let explainer =
         Explainer::new(policy, from.modes()?, local_run::open(&context.folder).ok(), facts)
-            .with_painters(painters);
+            .with_image_models(image_models);
     rows.extend(of_files(&case_files(args, context, &from)?, &explainer)?);
     if rows.is_empty() {
         let hint = format!("give the policy `examples`, or write `{CASES_FILE}`");

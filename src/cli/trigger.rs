@@ -79,8 +79,8 @@ fn explain(
         }
     };
     let known = known(args, context)?;
-    let asked = standings(args);
-    let examined: Vec<(&str, TriggerExamination)> = asked
+    let standings = standings(args);
+    let examined: Vec<(&str, TriggerExamination)> = standings
         .iter()
         .map(|(name, permission, contributed)| {
             (*name, examined(&trigger, &known, (*permission, *contributed), args))
@@ -233,9 +233,12 @@ fn as_text(
         )
     });
     let mut lines = vec![format!("event  {:?}{by}{on}", trigger.kind)];
-    for RequestCheck { claim, asked, refused } in &shown.checks {
-        let told =
-            if *asked == CheckAuthority::Forge { " (asked of the forge at run time)" } else { "" };
+    for RequestCheck { claim, authority, refused } in &shown.checks {
+        let told = if *authority == CheckAuthority::Forge {
+            " (asked of the forge at run time)"
+        } else {
+            ""
+        };
         lines.push(match refused {
             None => format!("pass   {claim}{told}"),
             Some(refused) => format!(
@@ -316,12 +319,12 @@ fn as_json(
         let told = refused.notice == RefusalNotice::Posted;
         json!({ "rule": refused.rule, "why": refused.why, "told": told })
     };
-    let asked = |asked: CheckAuthority| match asked {
+    let authority = |authority: CheckAuthority| match authority {
         CheckAuthority::Event => "event",
         CheckAuthority::Policy => "policy",
         CheckAuthority::Forge => "forge",
     };
-    let check = |check: &RequestCheck| json!({ "check": check.claim, "asked": asked(check.asked), "pass": check.refused.is_none(), "refused": check.refused.as_ref().map(refusal) });
+    let check = |check: &RequestCheck| json!({ "check": check.claim, "asked": authority(check.authority), "pass": check.refused.is_none(), "refused": check.refused.as_ref().map(refusal) });
     let tiers: serde_json::Map<String, Value> = examined
         .iter()
         .map(|(name, one)| ((*name).to_owned(), json!(one.request.as_ref().err().map(refusal))))

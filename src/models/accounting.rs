@@ -62,11 +62,11 @@ pub fn estimate_tools(tokenizer: Tokenizer, tools: &[ToolSpec]) -> u64 {
 pub fn estimate_message(tokenizer: Tokenizer, message: &Message) -> u64 {
     match message {
         Message::User { text } => estimate_text(tokenizer, text),
-        Message::Assistant { text, calls, kept, .. } => {
-            let kept: usize =
-                kept.iter().flat_map(|kept| &kept.parts).map(OpaquePart::size_bytes).sum();
+        Message::Assistant { text, calls, opaque, .. } => {
+            let opaque: usize =
+                opaque.iter().flat_map(|opaque| &opaque.parts).map(OpaquePart::size_bytes).sum();
             estimate_text(tokenizer, text)
-                + estimate_tokens(kept)
+                + estimate_tokens(opaque)
                 + estimate_calls(tokenizer, calls)
         }
         Message::Tool { results } => {

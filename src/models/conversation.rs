@@ -110,7 +110,7 @@ mod tests {
                 arguments: "{}".into(),
             })
             .collect();
-        Message::Assistant { text: String::new(), reasoning: String::new(), calls, kept: None }
+        Message::Assistant { text: String::new(), reasoning: String::new(), calls, opaque: None }
     }
 
     fn tool(ids: &[&str]) -> Message {

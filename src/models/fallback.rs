@@ -27,7 +27,7 @@ pub struct FallbackModel {
 
 /// A model and its fallbacks.
 pub struct FallbackChain {
-    links: Vec<FallbackModel>,
+    models: Vec<FallbackModel>,
     /// The one that is asked now.
     at: AtomicUsize,
     /// Failed attempts in a row.
@@ -39,14 +39,14 @@ pub struct FallbackChain {
 impl FallbackChain {
     /// Takes the models in the order they are asked; without a first one there is no chain.
     #[must_use]
-    pub fn new(links: Vec<FallbackModel>) -> Option<Self> {
+    pub fn new(models: Vec<FallbackModel>) -> Option<Self> {
         let chain = Self {
-            links,
+            models,
             at: AtomicUsize::new(0),
             failures: AtomicUsize::new(0),
             stayed: AtomicUsize::new(0),
         };
-        (!chain.links.is_empty()).then_some(chain)
+        (!chain.models.is_empty()).then_some(chain)
     }
 
     fn begin(&self) -> usize {
@@ -67,10 +67,10 @@ impl FallbackChain {
     /// Returns the model to ask after a failure of the one at `at`; `None` when it is to be asked
     /// again or nobody can help.
     fn after(&self, at: usize, err: &ModelError) -> Option<usize> {
-        let window = |at: usize| self.links.get(at).map_or(0, |link| link.context_window);
+        let window = |at: usize| self.models.get(at).map_or(0, |entry| entry.context_window);
         let next = match err {
             ModelError::TooLong { .. } => {
-                (at + 1..self.links.len()).find(|next| window(*next) > window(at))
+                (at + 1..self.models.len()).find(|next| window(*next) > window(at))
             }
             ModelError::Unavailable { .. } | ModelError::Garbled { .. } => {
                 let failures = self.failures.fetch_add(1, Ordering::Relaxed) + 1;
@@ -83,13 +83,13 @@ impl FallbackChain {
             | ModelError::Unauthorized { .. }
             | ModelError::Script { .. } => None,
         };
-        next.filter(|next| *next < self.links.len())
+        next.filter(|next| *next < self.models.len())
     }
 }
 
 impl Model for FallbackChain {
     fn label(&self) -> &str {
-        self.links.first().map_or("", |link| link.model.label())
+        self.models.first().map_or("", |entry| entry.model.label())
     }
 
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
@@ -120,10 +120,10 @@ impl FallbackAttempt<'_> {
             return None;
         }
         let Some(deltas) = &mut self.deltas else {
-            let link = self.chain.links.get(self.at)?;
-            self.deltas = Some(link.model.stream(self.request));
+            let entry = self.chain.models.get(self.at)?;
+            self.deltas = Some(entry.model.stream(self.request));
             // A fallback gives its label.
-            let by = (self.at > 0).then(|| Delta::By(link.model.label().to_owned()));
+            let by = (self.at > 0).then(|| Delta::By(entry.model.label().to_owned()));
             return match by {
                 Some(by) => Some(Ok(by)),
                 None => Box::pin(self.next()).await,

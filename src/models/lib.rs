@@ -142,7 +142,7 @@ pub enum Delta {
     /// An image.
     Image(Image),
     /// Opaque state the provider wants back with the reply; a later one replaces an earlier one.
-    Kept(OpaqueState),
+    Opaque(OpaqueState),
     /// The label of the fallback that replies in place of the first model.
     By(String),
     /// The provider's count; a later one replaces an earlier one.

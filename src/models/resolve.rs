@@ -65,7 +65,7 @@ pub struct ChosenModel {
     /// The proxy that stands before its host.
     pub proxy: Option<ProxySettings>,
     /// Its fallbacks, in order.
-    pub spares: Vec<ChosenModel>,
+    pub fallbacks: Vec<ChosenModel>,
     /// What a person should know: a guessed window, a missing price, a key that travels in the
     /// clear.
     pub notes: Vec<String>,
@@ -151,15 +151,15 @@ pub enum ModelRequirement {
 /// # Errors
 /// As [`resolve`]; an address that only the repository wrote is refused unless a person or the
 /// catalogue knows its host.
-pub fn resolve_wish(
+pub fn resolve_requested(
     settings: &ModelSettings,
     facts: &ModelFacts<'_>,
-    wish: RequestedModel<'_>,
+    requested: RequestedModel<'_>,
 ) -> Result<Option<ChosenModel>, ProfileError> {
     let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
-    let name = format!("mode {}", wish.mode);
+    let name = format!("mode {}", requested.mode);
     let mut from_repository = facts.from_repository.clone();
-    if wish.written_by == SettingAuthor::Repository && wish.base_url.is_some() {
+    if requested.written_by == SettingAuthor::Repository && requested.base_url.is_some() {
         from_repository.insert(format!("profiles.{name}.base_url"));
     }
     let facts = ModelFacts { from_repository: &from_repository, ..*facts };
@@ -169,28 +169,28 @@ pub fn resolve_wish(
         catalogue: &catalogue,
         ties: ties(settings, &facts, &catalogue),
     };
-    if wish.base_url.is_none() {
+    if requested.base_url.is_none() {
         // A pointer's name means the pointer; one that says nothing means the run's own model.
         let pointer =
-            settings.pointers.each().into_iter().find(|(pointer, _)| *pointer == wish.name);
+            settings.pointers.each().into_iter().find(|(pointer, _)| *pointer == requested.name);
         if let Some((pointer, names)) =
-            pointer.filter(|_| !settings.profiles.contains_key(wish.name))
+            pointer.filter(|_| !settings.profiles.contains_key(requested.name))
         {
             return resolver.pointed(pointer, names);
         }
-        let plain = wish.name.rsplit('/').next().unwrap_or(wish.name);
+        let plain = requested.name.rsplit('/').next().unwrap_or(requested.name);
         let is_meant = |(_, profile): &(&String, &Profile)| {
-            profile.model == wish.name || profile.model == plain
+            profile.model == requested.name || profile.model == plain
         };
-        let named = settings.profiles.get_key_value(wish.name);
+        let named = settings.profiles.get_key_value(requested.name);
         if let Some((name, profile)) = named.or_else(|| settings.profiles.iter().find(is_meant)) {
             return resolver.choose(name, profile).map(Some);
         }
     }
-    if wish.need == ModelRequirement::Preferred {
+    if requested.need == ModelRequirement::Preferred {
         return Ok(None);
     }
-    let provider = match wish.provider {
+    let provider = match requested.provider {
         None => Provider::default(),
         Some(word) => serde_json::from_value(serde_json::Value::from(word)).map_err(|_| {
             ProfileError::Profile {
@@ -199,8 +199,11 @@ pub fn resolve_wish(
             }
         })?,
     };
-    let profile =
-        Profile { provider, base_url: wish.base_url.map(str::to_owned), ..Profile::new(wish.name) };
+    let profile = Profile {
+        provider,
+        base_url: requested.base_url.map(str::to_owned),
+        ..Profile::new(requested.name)
+    };
     resolver.choose(&name, &profile).map(Some)
 }
 
@@ -276,7 +279,7 @@ impl ModelResolver<'_> {
     ) -> Result<Option<ChosenModel>, ProfileError> {
         let mut chosen = names.0.iter().map(|name| self.profile(pointer, name));
         let Some(first) = chosen.next() else { return Ok(None) };
-        Ok(Some(ChosenModel { spares: chosen.collect::<Result<_, _>>()?, ..first? }))
+        Ok(Some(ChosenModel { fallbacks: chosen.collect::<Result<_, _>>()?, ..first? }))
     }
 
     fn profile(&self, pointer: &'static str, name: &str) -> Result<ChosenModel, ProfileError> {
@@ -292,7 +295,7 @@ impl ModelResolver<'_> {
     /// Chooses the image model: a protocol in which no image can be returned is refused.
     fn image_model(&self) -> Result<Option<ChosenModel>, ProfileError> {
         let chosen = self.pointed("image", &self.settings.pointers.image)?;
-        let every = chosen.iter().flat_map(|first| std::iter::once(first).chain(&first.spares));
+        let every = chosen.iter().flat_map(|first| std::iter::once(first).chain(&first.fallbacks));
         match every.into_iter().find(|chosen| !chosen.profile.provider.gives_images()) {
             Some(ChosenModel { name, profile, .. }) => {
                 let problem = format!(
@@ -332,7 +335,7 @@ impl ModelResolver<'_> {
                     limits,
                     ways: HostWays::default(),
                     proxy: None,
-                    spares: Vec::new(),
+                    fallbacks: Vec::new(),
                     notes: Vec::new(),
                 })
             }
@@ -394,7 +397,7 @@ impl ModelResolver<'_> {
             limits,
             ways,
             proxy,
-            spares: Vec::new(),
+            fallbacks: Vec::new(),
             notes,
         })
     }

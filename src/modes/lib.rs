@@ -58,7 +58,7 @@ pub struct Mode {
     /// The model it runs on, where that is not the run's.
     pub model: Option<ModeModel>,
     /// How tasks come to be in it.
-    pub way_in: ModeEntry,
+    pub entry: ModeEntry,
     /// Most turns of a task that begins in it.
     pub turns: Option<u32>,
     /// Sampling temperature, where that is not its model's.
@@ -277,7 +277,7 @@ impl Mode {
             rules: Vec::new(),
             variables: BTreeMap::new(),
             model: None,
-            way_in: ModeEntry::Any,
+            entry: ModeEntry::Any,
             turns: None,
             temperature: None,
             looks: ModeAppearance::default(),

@@ -40,15 +40,15 @@ pub struct ActorFacts<'a> {
 impl Tier {
     /// Returns the tier of an actor. Words this program does not know make a stranger.
     #[must_use]
-    pub fn of(standing: ActorFacts<'_>) -> Self {
-        if !standing.is_user {
+    pub fn of(facts: ActorFacts<'_>) -> Self {
+        if !facts.is_user {
             return Self::Bot;
         }
-        match standing.permission {
+        match facts.permission {
             "admin" | "maintain" | "write" => Self::Maintainer,
             "triage" => Self::Collaborator,
-            "read" if standing.is_private => Self::Collaborator,
-            _ if standing.has_contributed => Self::Contributor,
+            "read" if facts.is_private => Self::Collaborator,
+            _ if facts.has_contributed => Self::Contributor,
             _ => Self::Stranger,
         }
     }
@@ -75,8 +75,8 @@ mod tests {
             ("owner", true, true, true, Tier::Contributor),
             ("admin", false, false, false, Tier::Bot),
         ] {
-            let standing = ActorFacts { permission, is_user, is_private, has_contributed };
-            assert_eq!(Tier::of(standing), expected, "{standing:?}");
+            let facts = ActorFacts { permission, is_user, is_private, has_contributed };
+            assert_eq!(Tier::of(facts), expected, "{facts:?}");
         }
     }
 }

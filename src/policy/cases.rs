@@ -4,7 +4,7 @@
 //! answered above, as any question is.
 
 use crate::example::{EXPECTED, is_about_a_path};
-use crate::question::PolicyQuery;
+use crate::query::PolicyQuery;
 use crate::rule::{TIERS, TRIGGERS};
 use crate::schema::PolicyErrors;
 use crate::verdict::Decision;

@@ -5,7 +5,7 @@
 
 use crate::intent::Facts;
 use crate::judge::Judge;
-use crate::question::parse_intent;
+use crate::query::parse_intent;
 use crate::schema::PolicySpec;
 use crate::verdict::{Decision, Verdict};
 use locum_files::fields::Diagnostics;

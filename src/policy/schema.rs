@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crate::actors::Tier;
 use crate::budget::Budget;
-use crate::ceiling::SpendingLimits;
 use crate::glob::PathGlob;
 use crate::intent::PublicationKind;
+use crate::spending_limit::SpendingLimits;
 use crate::urls::pattern::UrlPattern;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Diagnostics;
@@ -31,7 +31,7 @@ pub struct PolicySpec {
     /// What a run may spend.
     pub budget: Budget,
     /// What runs may spend together.
-    pub ceilings: SpendingLimits,
+    pub spending_limits: SpendingLimits,
     /// What happens when a rule says hold.
     pub on_hold: OnHold,
     /// What happens when the model asks a question.

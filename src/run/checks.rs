@@ -102,7 +102,7 @@ async fn check_in(
         mode,
         facts: &facts,
         visible: &visible,
-        sight: VisionSupport::Blind,
+        vision: VisionSupport::Blind,
     };
     let arguments = serde_json::json!({ "command": command }).to_string();
     let call =

@@ -109,7 +109,7 @@ async fn run<'a>(
     let prepared = execution.run;
     let plan = &prepared.plan;
     let begun = spending::begin(execution, journal.past()).await;
-    let (allowance, counted) = begun.inspect_err(|_| {
+    let (remaining, counted) = begun.inspect_err(|_| {
         if execution.beginning == SessionOrigin::Fresh {
             journal.discard();
         }
@@ -152,10 +152,10 @@ async fn run<'a>(
         start,
         run: env,
         modes: &prepared.modes,
-        standing: &prepared.standing,
+        instructions: &prepared.instructions,
         trusted: &plan.trusted,
-        models: prepared.models.in_use(&prepared.standing.painters),
-        allowance,
+        models: prepared.models.in_use(&prepared.instructions.image_models),
+        remaining,
         workspace: execution.workspace,
         servers: &servers,
         clock: execution.clock,

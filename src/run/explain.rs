@@ -17,7 +17,7 @@ use locum_policy::Policy;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::lint::explain::{Explanation, explain};
 use locum_policy::lint::nearest::NearestRule;
-use locum_policy::question::{PolicyQuery, QueriedAct};
+use locum_policy::query::{PolicyQuery, QueriedAct};
 use locum_policy::verdict::{Decision, RuleRef, Verdict};
 use locum_sandbox::Sandbox;
 use locum_sandbox::network::Connector;
@@ -35,7 +35,7 @@ pub struct Explainer {
     sandbox: Sandbox,
     redactor: Redactor,
     connector: Connector,
-    painters: Vec<String>,
+    image_models: Vec<String>,
 }
 
 /// What a run would say.
@@ -77,14 +77,14 @@ impl Explainer {
             sandbox,
             redactor,
             connector: Connector::default(),
-            painters: Vec::new(),
+            image_models: Vec::new(),
         }
     }
 
     /// Tells who would draw pictures: calls that ask for one are about them.
     #[must_use]
-    pub fn with_painters(self, painters: Vec<String>) -> Self {
-        Self { painters, ..self }
+    pub fn with_image_models(self, image_models: Vec<String>) -> Self {
+        Self { image_models, ..self }
     }
 
     /// Returns what holds where a question does not say otherwise.
@@ -115,7 +115,7 @@ impl Explainer {
         };
         let mode = self.mode(&facts.mode)?;
         let modes = &self.policy.settings().modes;
-        match &question.asked {
+        match &question.act {
             _ if !modes.allow.contains(&facts.mode) => Ok(ExplainedQuery {
                 call: None,
                 explanations: vec![self.mode_not_allowed(question, &facts.mode)],
@@ -184,19 +184,19 @@ impl Explainer {
                 connector: &self.connector,
                 skills: None,
                 servers: None,
-                image_models: &self.painters,
+                image_models: &self.image_models,
             },
             checkout: &workspace.checkout,
             repo: &workspace.repo,
             mode,
             facts: &self.facts,
             visible: &|_| false,
-            sight: VisionSupport::Blind,
+            vision: VisionSupport::Blind,
         }
     }
 
     fn mode_not_allowed(&self, question: &PolicyQuery, slug: &str) -> Explanation {
-        let intent = match &question.asked {
+        let intent = match &question.act {
             QueriedAct::Intent(intent) => intent.to_string(),
             QueriedAct::Call(call) => format!("tool({})", call.name),
         };

@@ -59,7 +59,7 @@ pub struct PreparedModel {
     /// How a trace names it.
     pub(super) traced: TracedModel,
     tokenizer: Tokenizer,
-    spares: Vec<Fallback>,
+    fallbacks: Vec<Fallback>,
 }
 
 impl PreparedModel {
@@ -76,26 +76,27 @@ impl PreparedModel {
             tool_protocol: ToolProtocol::Native,
             sees_images: true,
             tokenizer: Tokenizer::Bytes,
-            spares: Vec::new(),
+            fallbacks: Vec::new(),
         }
     }
 
     fn build(chosen: &ChosenModel, source: &FileSource<'_>) -> Result<Self, RunError> {
         let included_tools = chosen.profile.included_tools.clone();
-        let mut links = Vec::with_capacity(1 + chosen.spares.len());
-        for chosen in std::iter::once(chosen).chain(&chosen.spares) {
-            links.push(FallbackModel {
+        let mut fallback_models = Vec::with_capacity(1 + chosen.fallbacks.len());
+        for chosen in std::iter::once(chosen).chain(&chosen.fallbacks) {
+            fallback_models.push(FallbackModel {
                 model: build(chosen, source)?,
                 context_window: chosen.limits.context_window,
             });
         }
-        let spare = |(link, chosen): (&FallbackModel, &ChosenModel)| Fallback {
-            label: link.model.label().to_owned(),
+        let fallback = |(entry, chosen): (&FallbackModel, &ChosenModel)| Fallback {
+            label: entry.model.label().to_owned(),
             price: chosen.limits.price,
             tokenizer: chosen.limits.tokenizer,
         };
-        let spares = links.iter().skip(1).zip(&chosen.spares).map(spare).collect();
-        let chain = FallbackChain::new(links)
+        let fallbacks =
+            fallback_models.iter().skip(1).zip(&chosen.fallbacks).map(fallback).collect();
+        let chain = FallbackChain::new(fallback_models)
             .ok_or_else(|| RunError::usage("models", "there is no model"))?;
         // Fixed replies have no window but one that a person says.
         let is_remote = chosen.profile.provider.home().is_some();
@@ -119,14 +120,14 @@ impl PreparedModel {
                 provider: traced_provider(&chosen.profile),
                 name: chosen.profile.model.clone(),
             },
-            spares,
+            fallbacks,
         })
     }
 
     /// Returns true when it, or a model that stands in for it, costs something.
     pub(super) fn has_price(&self) -> bool {
-        let prices =
-            std::iter::once(&self.price).chain(self.spares.iter().map(|spare| &spare.price));
+        let prices = std::iter::once(&self.price)
+            .chain(self.fallbacks.iter().map(|fallback| &fallback.price));
         prices.flatten().any(|price| {
             accounting::cost(Usage { input: 1, output: 1, ..Usage::default() }, *price) > 0.0
         })
@@ -143,7 +144,7 @@ impl PreparedModel {
             tool_protocol: self.tool_protocol,
             sees_images: self.sees_images,
             tokenizer: self.tokenizer,
-            spares: &self.spares,
+            fallbacks: &self.fallbacks,
         }
     }
 }
@@ -182,9 +183,9 @@ pub struct PreparedModels {
     /// That may be asked a question, by profile.
     pub(super) experts: BTreeMap<String, PreparedModel>,
     /// That generates images.
-    pub(super) painter: Option<PreparedModel>,
+    pub(super) image_model: Option<PreparedModel>,
     /// The names of that one's profile and of its fallbacks.
-    pub(super) painters: Vec<String>,
+    pub(super) image_models: Vec<String>,
     pub(super) keys: Vec<Secret>,
     pub(super) notes: Vec<String>,
 }
@@ -198,7 +199,7 @@ pub(super) struct WantedModels<'w> {
     /// Profiles that may be asked a question.
     pub(super) experts: &'w [String],
     /// Profiles that may be asked for a picture: the first, and those that stand in for it.
-    pub(super) painters: &'w [String],
+    pub(super) image_models: &'w [String],
 }
 
 impl PreparedModels {
@@ -210,7 +211,7 @@ impl PreparedModels {
             .chain(&self.condense)
             .chain(self.own.values())
             .chain(self.experts.values())
-            .chain(&self.painter)
+            .chain(&self.image_model)
             .any(PreparedModel::has_price)
     }
 
@@ -220,19 +221,19 @@ impl PreparedModels {
     }
 
     /// Returns them as the session uses them.
-    pub(super) fn in_use<'a>(&'a self, painters: &'a [String]) -> RunModels<'a> {
+    pub(super) fn in_use<'a>(&'a self, image_models: &'a [String]) -> RunModels<'a> {
         let by_name = |models: &'a BTreeMap<String, PreparedModel>| {
             models.iter().map(|(name, model)| (name.clone(), model.in_use())).collect()
         };
-        let painter =
-            |model: &'a PreparedModel| ImageModel { names: painters, model: model.in_use() };
+        let image_model =
+            |model: &'a PreparedModel| ImageModel { names: image_models, model: model.in_use() };
         RunModels {
             main: self.main.in_use(),
             task: self.task.in_use(),
             condense: self.condense.as_ref().map(PreparedModel::in_use),
             own: by_name(&self.own),
             experts: by_name(&self.experts),
-            painter: self.painter.as_ref().map(painter),
+            image_model: self.image_model.as_ref().map(image_model),
             retry: RETRY,
         }
     }
@@ -279,8 +280,8 @@ impl PreparedModels {
             condense: None,
             own: BTreeMap::new(),
             experts: BTreeMap::new(),
-            painter: None,
-            painters: Vec::new(),
+            image_model: None,
+            image_models: Vec::new(),
             keys: Vec::new(),
             notes: Vec::new(),
         }
@@ -313,8 +314,9 @@ impl PreparedModels {
                 .into_iter()
                 .map(|name| (name, PreparedModel::free(play.clone())))
                 .collect(),
-            painter: (!capacities.painters.is_empty()).then(|| PreparedModel::free(play.clone())),
-            painters: capacities.painters,
+            image_model: (!capacities.image_models.is_empty())
+                .then(|| PreparedModel::free(play.clone())),
+            image_models: capacities.image_models,
             keys: Vec::new(),
             notes: Vec::new(),
         })
@@ -340,7 +342,7 @@ impl PreparedModels {
                 .map(|(slug, prepared)| (slug.clone(), capacity(prepared)))
                 .collect(),
             experts: self.experts.keys().cloned().collect(),
-            painters: self.painters.clone(),
+            image_models: self.image_models.clone(),
         };
         let tape = CassetteWriter::open(path, redactor, capacities).map_err(|err| {
             RunError::usage("--record", format!("cannot write `{}`: {err}", path.display()))
@@ -360,7 +362,7 @@ impl PreparedModels {
                 .into_iter()
                 .map(|(name, prepared)| (name, record(prepared)))
                 .collect(),
-            painter: self.painter.map(record),
+            image_model: self.image_model.map(record),
             ..self
         })
     }
@@ -380,15 +382,15 @@ impl PreparedModels {
         let experts = wanted.experts.iter().map(expert).collect::<Result<_, RunError>>()?;
         let generates =
             |_: &String| Ok::<_, RunError>(PreparedModel::free(ScriptedModel::new(parse()?)));
-        let painter = wanted.painters.first().map(generates).transpose()?;
+        let image_model = wanted.image_models.first().map(generates).transpose()?;
         Ok(Self {
             main,
             task,
             condense: None,
             own: BTreeMap::new(),
             experts,
-            painter,
-            painters: wanted.painters.to_vec(),
+            image_model,
+            image_models: wanted.image_models.to_vec(),
             keys: Vec::new(),
             notes: Vec::new(),
         })
@@ -411,13 +413,13 @@ impl PreparedModels {
         };
         let resolved = resolve::resolve(&settings.values.models, &facts)
             .map_err(|error| failed("models", &error))?;
-        let mut wished: Vec<(&Mode, ChosenModel)> = Vec::new();
+        let mut requested_models: Vec<(&Mode, ChosenModel)> = Vec::new();
         for mode in wanted.modes {
-            let Some(wish) = wish_of(mode) else { continue };
+            let Some(requested) = model_requested_by(mode) else { continue };
             let place = mode.source.file().unwrap_or("modes");
-            let chosen = resolve::resolve_wish(&settings.values.models, &facts, wish)
+            let chosen = resolve::resolve_requested(&settings.values.models, &facts, requested)
                 .map_err(|error| failed(place, &error))?;
-            wished.extend(chosen.map(|chosen| (*mode, chosen)));
+            requested_models.extend(chosen.map(|chosen| (*mode, chosen)));
         }
         let (mut asked, mut unasked) = (Vec::new(), Vec::new());
         for name in wanted.experts {
@@ -430,8 +432,8 @@ impl PreparedModels {
                 )),
             }
         }
-        let drawing = match &resolved.image {
-            Some(Ok(chosen)) if !wanted.painters.is_empty() => Some(chosen),
+        let image_model_choice = match &resolved.image {
+            Some(Ok(chosen)) if !wanted.image_models.is_empty() => Some(chosen),
             Some(Err(error)) => {
                 unasked.push(format!("no pictures are drawn: {error}; {}", error.hint()));
                 None
@@ -443,11 +445,11 @@ impl PreparedModels {
             [&resolved.main, &resolved.task]
                 .into_iter()
                 .chain(condensing)
-                .chain(wished.iter().map(|(_, chosen)| chosen))
+                .chain(requested_models.iter().map(|(_, chosen)| chosen))
                 .chain(&asked)
-                .chain(drawing)
+                .chain(image_model_choice)
         };
-        let chosen = || first().flat_map(|chosen| std::iter::once(chosen).chain(&chosen.spares));
+        let chosen = || first().flat_map(|chosen| std::iter::once(chosen).chain(&chosen.fallbacks));
         let mut notes: Vec<String> = Vec::new();
         for note in chosen().flat_map(|chosen| &chosen.notes) {
             if !notes.contains(note) {
@@ -456,7 +458,7 @@ impl PreparedModels {
         }
         notes.extend(unasked);
         let keys = chosen().filter_map(|chosen| chosen.key.clone()).collect();
-        let own = wished
+        let own = requested_models
             .iter()
             .map(|(mode, chosen)| Ok((mode.slug.clone(), PreparedModel::build(chosen, source)?)))
             .collect::<Result<_, RunError>>()?;
@@ -473,15 +475,16 @@ impl PreparedModels {
             .get("condense")
             .map(|chosen| PreparedModel::build(chosen, source))
             .transpose()?;
-        let painter = drawing.map(|chosen| PreparedModel::build(chosen, source)).transpose()?;
-        let painters = painter.iter().flat_map(|_| wanted.painters.to_vec()).collect();
-        Ok(Self { main, task, condense, own, experts, painter, painters, keys, notes })
+        let image_model =
+            image_model_choice.map(|chosen| PreparedModel::build(chosen, source)).transpose()?;
+        let image_models = image_model.iter().flat_map(|_| wanted.image_models.to_vec()).collect();
+        Ok(Self { main, task, condense, own, experts, image_model, image_models, keys, notes })
     }
 }
 
 /// Returns what a mode asks for, and who wrote that.
 #[must_use]
-pub fn wish_of(mode: &Mode) -> Option<RequestedModel<'_>> {
+pub fn model_requested_by(mode: &Mode) -> Option<RequestedModel<'_>> {
     let model = mode.model.as_ref()?;
     let written_by = if mode.source.is_in_repository() {
         SettingAuthor::Repository

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use locum_agent::session::id::SessionId;
 use locum_policy::budget::Budget;
-use locum_policy::ceiling::SpendingLimits;
 use locum_policy::intent::Facts;
+use locum_policy::spending_limit::SpendingLimits;
 use locum_workspace::repo::CommitId;
 
 /// Everything that is settled before a run begins.
@@ -40,7 +40,8 @@ pub struct RunPlan {
     /// What may be spent.
     pub budget: Budget,
     /// What runs of a day, and on an issue or pull request, may spend together.
-    pub ceilings: SpendingLimits,
+    #[serde(rename = "ceilings")]
+    pub spending_limits: SpendingLimits,
     /// Tools the root task is offered.
     pub tools: Vec<String>,
     /// Modes that may run.
@@ -149,7 +150,7 @@ impl std::fmt::Display for RunPlan {
         row("models", &format!("{} · sub-tasks {}", self.models.0, self.models.1))?;
         row("budget", &budget_words(&self.budget))?;
         for (name, ceiling) in
-            [("a day", self.ceilings.daily), ("a thread", self.ceilings.per_thread)]
+            [("a day", self.spending_limits.daily), ("a thread", self.spending_limits.per_thread)]
         {
             if !ceiling.is_none() {
                 row(name, &format!("{ceiling} at most"))?;

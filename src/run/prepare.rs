@@ -18,7 +18,7 @@ use crate::run::run_request::RunRequest;
 use crate::run::servers::ServerPlan;
 use crate::run::trusted::TrustedConfig;
 use locum_agent::env::RunEnv;
-use locum_agent::session::brief::{self, ToolPrerequisites};
+use locum_agent::session::system_prompt::{self, ToolPrerequisites};
 use locum_base::secret::Redactor;
 use locum_modes::ModeEntry;
 use locum_modes::access::{self, TaskPurpose, ToolOffer};
@@ -46,7 +46,7 @@ pub struct PreparedRun {
     /// Every mode, as the slash command leaves it.
     pub modes: ModeSet,
     /// What the trusted ref adds to prompts.
-    pub standing: RepositoryInstructions,
+    pub instructions: RepositoryInstructions,
     /// The models, built.
     pub models: PreparedModels,
     /// Where a trace of the run goes; `None` where none is wanted.
@@ -91,7 +91,7 @@ pub fn prepare(
     find_mode(config.modes()?, &slug, &message)?;
     let modes = narrowed_by_command(config.modes()?.clone(), &message, &slug, &settings);
     let mode = find_mode(&modes, &slug, &message)?;
-    if mode.way_in == ModeEntry::Delegated {
+    if mode.entry == ModeEntry::Delegated {
         let what = format!(
             "mode `{slug}` is for sub-tasks only (`mode: subagent` in `{}`)",
             mode.source.file().unwrap_or_default()
@@ -123,8 +123,8 @@ pub fn prepare(
             .filter(|name| askable(name))
             .cloned()
             .collect::<Vec<String>>(),
-        painters: Some(settings.values.models.pointers.image.0.as_slice())
-            .filter(|painters| painters.iter().all(askable))
+        image_models: Some(settings.values.models.pointers.image.0.as_slice())
+            .filter(|image_models| image_models.iter().all(askable))
             .unwrap_or_default(),
     };
     let mut models = PreparedModels::choose(&request, &settings, &config.origin, &wanted)?;
@@ -144,12 +144,12 @@ pub fn prepare(
         environment,
         workspace.checkout.root(),
     )?;
-    let standing = RepositoryInstructions {
+    let instructions = RepositoryInstructions {
         rules: config.rules()?.to_vec(),
         skills: skills.clone(),
         language: settings.values.language.clone(),
         experts: models.experts.keys().cloned().collect(),
-        painters: std::mem::take(&mut models.painters),
+        image_models: std::mem::take(&mut models.image_models),
     };
     let root = models.of_mode(&slug);
     let offer = ToolOffer {
@@ -160,8 +160,12 @@ pub fn prepare(
     };
     let known = ToolPrerequisites {
         skills: &skills.of_mode(&slug),
-        experts: &brief::askable(&standing.experts, &policy, &facts),
-        draws: brief::may_draw(&standing.painters, &policy, &facts),
+        experts: &system_prompt::askable(&instructions.experts, &policy, &facts),
+        generates_images: system_prompt::may_generate_images(
+            &instructions.image_models,
+            &policy,
+            &facts,
+        ),
         servers: !servers.servers.is_empty(),
         resources: false,
     };
@@ -176,14 +180,14 @@ pub fn prepare(
         policy: PolicyName { origin: policy.origin().to_owned(), hash: policy.hash().to_owned() },
         models: (root.model.label().to_owned(), models.task.model.label().to_owned()),
         budget: settings.values.budget.tighten(policy.settings().budget),
-        ceilings: policy.settings().ceilings,
+        spending_limits: policy.settings().spending_limits,
         command: message.called(),
-        tools: brief::shown(&access::offered(mode, offer), &policy, &facts, known)
+        tools: system_prompt::shown(&access::offered(mode, offer), &policy, &facts, known)
             .iter()
             .map(ToString::to_string)
             .collect(),
         modes: runnable,
-        rules: standing.rules.iter().map(|rule| rule.path.clone()).collect(),
+        rules: instructions.rules.iter().map(|rule| rule.path.clone()).collect(),
         allowed: policy.summary_lines(&slug, |_| true),
         risks: accepted_risks(&policy).iter().map(ToString::to_string).collect(),
         notes: std::mem::take(&mut models.notes),
@@ -198,7 +202,7 @@ pub fn prepare(
         settings,
         policy,
         modes,
-        standing,
+        instructions,
         models,
         telemetry,
         servers,

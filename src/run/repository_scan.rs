@@ -13,7 +13,7 @@ use ignore::WalkBuilder;
 
 use locum_base::path::RepoPath;
 use locum_policy::starter::is_read;
-use locum_policy::starter::survey::{OwnMode, StarterScan};
+use locum_policy::starter::scan::{OwnMode, StarterScan};
 
 /// Most files looked at.
 const FILES_LIMIT: usize = 50_000;
@@ -35,7 +35,7 @@ pub fn scan(root: &Path, modes: Vec<OwnMode>) -> io::Result<StarterScan> {
         .build()
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-    let mut survey = StarterScan { modes, ..StarterScan::default() };
+    let mut scanned = StarterScan { modes, ..StarterScan::default() };
     for entry in files.take(FILES_LIMIT) {
         let Some(path) = entry
             .path()
@@ -47,15 +47,15 @@ pub fn scan(root: &Path, modes: Vec<OwnMode>) -> io::Result<StarterScan> {
             continue;
         };
         if is_read(&path)
-            && survey.texts.len() < TEXTS_LIMIT
+            && scanned.texts.len() < TEXTS_LIMIT
             && let Some(text) = read(entry.path())
         {
-            survey.texts.insert(path.clone(), text);
+            scanned.texts.insert(path.clone(), text);
         }
-        survey.files.push(path);
+        scanned.files.push(path);
     }
-    survey.files.sort();
-    Ok(survey)
+    scanned.files.sort();
+    Ok(scanned)
 }
 
 /// Reads a file of the size a person writes; `None` for anything else.

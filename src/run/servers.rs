@@ -84,13 +84,13 @@ impl ServerPlan {
             }
             _ => None,
         };
-        let way = definition.filled(&value);
+        let endpoint = definition.filled(&value);
         self.secrets
             .extend(given.iter().filter_map(|variable| environment.get(variable)).map(Secret::new));
         if let Ok(
             ServerEndpoint::Program { env: pairs, .. }
             | ServerEndpoint::Http { headers: pairs, .. },
-        ) = &way
+        ) = &endpoint
         {
             let hidden = pairs.iter().filter(|(name, _)| {
                 holds_a_secret(name) || name.eq_ignore_ascii_case("authorization")
@@ -99,8 +99,8 @@ impl ServerPlan {
         }
         let hint =
             format!("list it in the policy, `mcp: {{ env: {{ {name}: [...] }} }}`, and set it");
-        let way = way.map_err(|why| format!("{why}: {hint}"));
-        self.servers.push(PlannedServer { definition, way });
+        let endpoint = endpoint.map_err(|why| format!("{why}: {hint}"));
+        self.servers.push(PlannedServer { definition, endpoint });
     }
 }
 
@@ -135,8 +135,8 @@ pub fn facts_of(policy: &Policy, modes: &ModeSet, facts: &Facts) -> Vec<Facts> {
 
 /// Logs which servers did not start, and why.
 pub fn log_missing(servers: &McpServers<'_>) {
-    for (definition, standing, _) in servers.all() {
-        match standing {
+    for (definition, instructions, _) in servers.all() {
+        match instructions {
             ServerStatus::Ready | ServerStatus::Disabled => {}
             ServerStatus::Refused(why) => {
                 tracing::info!(

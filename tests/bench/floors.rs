@@ -309,7 +309,7 @@ impl Desk {
             visible: &|path| {
                 policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
             },
-            sight: VisionSupport::Blind,
+            vision: VisionSupport::Blind,
         };
         let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.to_string() };
         let permit =

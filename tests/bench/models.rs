@@ -218,7 +218,7 @@ fn conversation(turns: usize) -> Vec<Message> {
                 text: "I look.".to_owned(),
                 reasoning: String::new(),
                 calls: vec![call],
-                kept: None,
+                opaque: None,
             },
             Message::Tool { results: vec![result] },
         ]

@@ -382,7 +382,7 @@ impl Operation {
             mode: &mode,
             visible: &visible,
             facts: &facts,
-            sight: VisionSupport::Blind,
+            vision: VisionSupport::Blind,
         };
         let call = ToolCall { id: "1".into(), name: tool.into(), arguments: arguments.to_string() };
         let permit = dispatch::parse(&call, ToolName::ALL, context)

@@ -149,7 +149,7 @@ fn path_intents(path: &str) -> Result<Result<Vec<Intent>, String>, String> {
         mode: &mode,
         visible: &|_: &RepoPath| true,
         facts: &locum_policy::intent::Facts::default(),
-        sight: VisionSupport::Blind,
+        vision: VisionSupport::Blind,
     };
     let path = path.replace("<ROOT>", &root.to_string_lossy());
     let call = ToolCall {

@@ -174,7 +174,7 @@ async fn call(
         mode: &mode,
         facts: &facts,
         visible: &|_| false,
-        sight: VisionSupport::Blind,
+        vision: VisionSupport::Blind,
     };
     let call = ToolCall {
         id: "1".into(),

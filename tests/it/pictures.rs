@@ -67,7 +67,7 @@ fn stage() -> Stage {
 
 fn painted(stage: &Stage) -> Vec<GeneratedImage> {
     let of = |event: Event| {
-        if let Event::Painted { painting, .. } = event { Some(painting) } else { None }
+        if let Event::ImageGenerated { generated, .. } = event { Some(generated) } else { None }
     };
     stage.journal().into_iter().filter_map(|line| of(line.event)).collect()
 }
@@ -91,7 +91,7 @@ fn a_picture_is_drawn_within_the_policy_paid_for_and_told_of() {
     let paintings = painted(&stage);
     let told: Vec<(bool, &str)> = paintings
         .iter()
-        .map(|painting| (painting.image.is_some(), painting.said.as_str()))
+        .map(|generated| (generated.image.is_some(), generated.said.as_str()))
         .collect();
     assert_eq!(told, [(true, ""), (false, "I draw no blue foxes.")]);
     let spent = SessionState::of(&stage.journal()).root().unwrap().budgeting.spent;
@@ -173,7 +173,7 @@ fn a_picture_of_another_kind_is_kept_and_written_elsewhere_without_being_drawn_a
         (vec!["fox.png".to_owned()], png())
     );
     assert_eq!(
-        painted(&stage).iter().map(|painting| painting.again).collect::<Vec<_>>(),
+        painted(&stage).iter().map(|generated| generated.again).collect::<Vec<_>>(),
         [false, true]
     );
     assert_eq!(
@@ -229,7 +229,7 @@ fn a_picture_that_could_not_be_written_and_is_gone_is_drawn_anew() {
     let ran = stage.run(&["session", "resume", &session]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(
-        painted(&stage).iter().map(|painting| painting.again).collect::<Vec<_>>(),
+        painted(&stage).iter().map(|generated| generated.again).collect::<Vec<_>>(),
         [false, false]
     );
 }

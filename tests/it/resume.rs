@@ -224,7 +224,7 @@ fn a_kill_while_sub_tasks_work_beside_each_other_changes_nothing() {
     assert_eq!(whole.run(&[]).code(), Some(0));
     let expected = essence(&whole.journal());
     assert_eq!(expected.0.word.as_str(), "done");
-    assert!(whole.journal().iter().any(|line| matches!(line.event, Event::Forked { .. })));
+    assert!(whole.journal().iter().any(|line| matches!(line.event, Event::ParallelStarted { .. })));
     for pair in line_ends(&whole.journal_bytes()).windows(2) {
         let bench = Bench::with(&policy, PARALLEL_SCRIPT);
         assert_eq!(bench.run(&prlimit(pair[0].midpoint(pair[1]))).signal(), Some(SIGXFSZ));

@@ -81,8 +81,8 @@ pub struct TaskEntry<'a> {
     /// Model replies it took.
     pub turns: u32,
     /// The ref its changes are kept on, where they were not taken over.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kept: Option<&'a str>,
+    #[serde(rename = "kept", skip_serializing_if = "Option::is_none")]
+    pub kept_ref: Option<&'a str>,
     /// What its own requests used up.
     pub own: ChargedReport,
     /// The same with those of its sub-tasks.
@@ -230,7 +230,7 @@ impl<'a> TaskEntry<'a> {
             title: &task.title,
             completed: task.completed,
             turns: task.turns,
-            kept: task.kept.as_deref(),
+            kept_ref: task.kept_ref.as_deref(),
             own: ChargedReport::new(&task.own),
             with_sub_tasks: ChargedReport::new(&task.with_sub_tasks),
         }

@@ -25,9 +25,9 @@ const LINE_LIMIT_CHARS: usize = 160;
 /// task that works beside others says in which.
 #[must_use]
 pub fn lines(event: &Event, state: &SessionState) -> Vec<String> {
-    let apart = event.task().filter(|task| state.tree_owner(*task).is_some());
+    let isolated_commits = event.task().filter(|task| state.tree_owner(*task).is_some());
     let lines = lines_of(event);
-    match apart {
+    match isolated_commits {
         Some(task) => lines.into_iter().map(|line| of_task(task, line)).collect(),
         None => lines,
     }
@@ -79,25 +79,25 @@ fn lines_of(event: &Event) -> Vec<String> {
         Event::Consulted { expert, answer, .. } => {
             vec![one_line(&format!("  expert  {expert} · {answer}"))]
         }
-        Event::Painted { painting, .. } => vec![one_line(&format!(
+        Event::ImageGenerated { generated, .. } => vec![one_line(&format!(
             "  picture {} · {}",
-            painting.by,
-            transcript::painted(painting)
+            generated.by,
+            transcript::painted(generated)
         ))],
         Event::ReplyLost { task, usage, .. } => {
             vec![format!("task {task} · a reply broke off · about {} tokens lost", usage.total())]
         }
-        Event::Shortened { task, how, left_out, .. } => {
+        Event::Compacted { task, how, left_out, .. } => {
             let how = if *how == CompactionKind::Condensed { "condensed" } else { "left out" };
             vec![format!("task {task} · the first {left_out} messages {how}")]
         }
-        Event::Forked { task, calls, .. } => {
+        Event::ParallelStarted { task, calls, .. } => {
             vec![format!("task {task} · {} sub-tasks beside each other", calls.len())]
         }
-        Event::Brought { task, taken, conflicts, kept } => vec![match kept {
+        Event::WorkMerged { task, taken, conflicts, kept_ref } => vec![match kept_ref {
             None => format!("task {task} · {} taken over", counted(taken.len(), "file")),
-            Some(kept) => one_line(&format!(
-                "task {task} · not taken over, {} · kept on {kept}",
+            Some(kept_ref) => one_line(&format!(
+                "task {task} · not taken over, {} · kept on {kept_ref}",
                 counted(conflicts.len(), "conflict")
             )),
         }],

@@ -96,14 +96,16 @@ pub fn tasks(tasks: &[TaskReport]) -> String {
             Some(false) => " (not completed)",
             None => " (unfinished)",
         };
-        let kept = task
-            .kept
+        let kept_ref = task
+            .kept_ref
             .as_ref()
-            .map(|kept| format!(" (its changes were not taken over; kept on {})", code(kept)))
+            .map(|kept_ref| {
+                format!(" (its changes were not taken over; kept on {})", code(kept_ref))
+            })
             .unwrap_or_default();
         let indent = "  ".repeat(depth(task, tasks));
         format!(
-            "{indent}- [{tick}] **{}**: {}{note}{kept}",
+            "{indent}- [{tick}] **{}**: {}{note}{kept_ref}",
             phrase(&task.mode),
             phrase(&task.title)
         )

@@ -50,20 +50,20 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
             let under = parent.map(|parent| format!(" for task {parent}")).unwrap_or_default();
             format!("task {task}{under} in mode {mode}\n{}", shown(message))
         }
-        Event::Forked { task, calls, from, .. } => {
+        Event::ParallelStarted { task, calls, from, .. } => {
             format!(
                 "task {task} starts {} sub-tasks beside each other, each in a worktree of {}",
                 calls.len(),
                 from.0
             )
         }
-        Event::Brought { task, taken, conflicts, kept } => match kept {
+        Event::WorkMerged { task, taken, conflicts, kept_ref } => match kept_ref {
             None => {
                 format!("what task {task} changed was taken over: {}", counted(taken.len(), "file"))
             }
-            Some(kept) => {
+            Some(kept_ref) => {
                 format!(
-                    "what task {task} changed was not taken over ({}); it is kept on {kept}",
+                    "what task {task} changed was not taken over ({}); it is kept on {kept_ref}",
                     counted(conflicts.len(), "conflict")
                 )
             }
@@ -88,19 +88,19 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
                 shown(answer)
             )
         }
-        Event::Painted { task, painting, .. } => {
-            let when = if painting.again { "drawn before" } else { charged.as_str() };
+        Event::ImageGenerated { task, generated, .. } => {
+            let when = if generated.again { "drawn before" } else { charged.as_str() };
             format!(
                 "task {task} had {} draw ({when}): {}{}",
-                painting.by,
-                shown(&painted(painting)),
-                described(painting.image.as_slice())
+                generated.by,
+                shown(&painted(generated)),
+                described(generated.image.as_slice())
             )
         }
         Event::ReplyLost { task, .. } => format!(
             "task {task}: a reply broke off; this much of it is counted, by estimate: {charged}"
         ),
-        Event::Shortened { task, how, left_out, text, .. } => {
+        Event::Compacted { task, how, left_out, text, .. } => {
             let how = match how {
                 CompactionKind::Condensed => format!("were condensed ({charged})"),
                 CompactionKind::Truncated => "were left out".to_owned(),
@@ -177,11 +177,11 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
 
 /// Returns what came of a picture that was asked for.
 #[must_use]
-pub fn painted(painting: &GeneratedImage) -> String {
-    painting
+pub fn painted(generated: &GeneratedImage) -> String {
+    generated
         .image
         .as_ref()
-        .map_or_else(|| format!("no picture: {}", painting.said), ToString::to_string)
+        .map_or_else(|| format!("no picture: {}", generated.said), ToString::to_string)
 }
 
 /// Returns what a person said, as one sentence.

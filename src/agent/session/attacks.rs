@@ -114,7 +114,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
         models: ("script".to_owned(), "script".to_owned()),
         caller: serde_json::Value::Null,
     };
-    let (standing, trusted) = (RepositoryInstructions::default(), start.base.clone());
+    let (instructions, trusted) = (RepositoryInstructions::default(), start.base.clone());
     let parts = SessionParts {
         start,
         run: RunEnv {
@@ -125,7 +125,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
             redactor: &redactor,
         },
         modes: &ModeSet::merge([builtin::modes()]),
-        standing: &standing,
+        instructions: &instructions,
         trusted: &trusted,
         models: RunModels {
             main: TaskModel::alone(&model),
@@ -133,7 +133,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
             condense: None,
             own: BTreeMap::new(),
             experts: BTreeMap::new(),
-            painter: None,
+            image_model: None,
             retry: RetryLimits {
                 attempts: 1,
                 base: Duration::ZERO,
@@ -141,7 +141,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
                 total: Duration::from_secs(1),
             },
         },
-        allowance: locum_policy::ceiling::Remaining::default(),
+        remaining: locum_policy::spending_limit::Remaining::default(),
         workspace: &workspace,
         servers: &crate::tools::mcp::servers::McpServers::none(),
         clock: &AttackClock,

@@ -7,7 +7,6 @@
 use futures::StreamExt;
 use tracing::Instrument;
 
-use crate::session::brief::SystemPrompt;
 use crate::session::event::Event;
 use crate::session::judged::{
     JudgedCall, PermittedCall, UnperformedCall, completes, reasons, script_of, starts_task, unfit,
@@ -17,6 +16,7 @@ use crate::session::pause::HoldDecision;
 use crate::session::spans::call_span;
 use crate::session::stop::Stop;
 use crate::session::switch::DeniedByMode;
+use crate::session::system_prompt::SystemPrompt;
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::dispatch::{self, CheckedCall};
@@ -57,7 +57,7 @@ impl<'a> Session<'a> {
     /// Answers the first unanswered calls of a task: a group of read-only calls, or of sub-tasks,
     /// or one other call, or the result of a sub-task.
     pub(crate) fn answer_calls(&mut self, id: TaskId) -> Result<(), Stop> {
-        let brief = self.brief(id)?;
+        let system_prompt = self.system_prompt(id)?;
         let mut group: Vec<PermittedCall> = Vec::new();
         let mut alone = None;
         loop {
@@ -77,7 +77,7 @@ impl<'a> Session<'a> {
             if other_kind || group.len() >= limit {
                 break;
             }
-            match self.judge(id, &brief, waiting, group.len())? {
+            match self.judge(id, &system_prompt, waiting, group.len())? {
                 JudgedCall::NotPerformed(waiting, not) => self.answer_not(id, &waiting, not)?,
                 JudgedCall::Permitted(permitted)
                     if delegates || permitted.permit.act().only_reads() =>
@@ -106,7 +106,7 @@ impl<'a> Session<'a> {
     fn judge(
         &mut self,
         id: TaskId,
-        brief: &SystemPrompt,
+        system_prompt: &SystemPrompt,
         waiting: WaitingCall,
         ahead: usize,
     ) -> Result<JudgedCall, Stop> {
@@ -120,11 +120,11 @@ impl<'a> Session<'a> {
         }
         let parsed = self
             .task_env(id)?
-            .with(|context| dispatch::parse(&waiting.call, &brief.offered, context));
+            .with(|context| dispatch::parse(&waiting.call, &system_prompt.offered, context));
         let call = match parsed {
             Ok(call) => call,
             Err(error) => {
-                let not = self.not_a_call(id, brief, &waiting, error)?;
+                let not = self.not_a_call(id, system_prompt, &waiting, error)?;
                 return Ok(JudgedCall::NotPerformed(Box::new(waiting), not));
             }
         };
@@ -158,7 +158,7 @@ impl<'a> Session<'a> {
     fn not_a_call(
         &mut self,
         id: TaskId,
-        brief: &SystemPrompt,
+        system_prompt: &SystemPrompt,
         waiting: &WaitingCall,
         error: CallError,
     ) -> Result<UnperformedCall, Stop> {
@@ -166,11 +166,11 @@ impl<'a> Session<'a> {
             self.task_env(id)?.with(|context| dispatch::restricted(&waiting.call, context));
         let intent = denied.as_ref().map(|(intent, _)| intent);
         let tool = ToolName::find(tool::resolve(waiting.call.name.trim()));
-        let elsewhere = match tool.filter(|tool| intent.is_some() || !brief.offered.contains(tool))
-        {
-            Some(tool) => self.other_modes(id, DeniedByMode { tool, intent })?,
-            None => String::new(),
-        };
+        let elsewhere =
+            match tool.filter(|tool| intent.is_some() || !system_prompt.offered.contains(tool)) {
+                Some(tool) => self.other_modes(id, DeniedByMode { tool, intent })?,
+                None => String::new(),
+            };
         let refusal = denied.map(|(intent, reason)| {
             let verdicts = vec![Verdict::denied(intent.to_string(), reason)];
             Box::new(Refusal { decision: Decision::Deny, verdicts, hint: None })

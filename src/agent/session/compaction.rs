@@ -30,13 +30,13 @@ impl ContextOverflow {
 /// reply, so that no answer loses its call.
 pub(crate) fn cut(messages: &[Message], keep_bytes: usize) -> Option<usize> {
     let begins_turn = |at: usize| matches!(messages.get(at), Some(Message::Assistant { .. }));
-    let mut kept = 0;
+    let mut kept_bytes = 0;
     let mut found = None;
     for at in (WORTH_MESSAGES..messages.len()).rev() {
-        kept += messages.get(at).map_or(0, Message::size_bytes);
+        kept_bytes += messages.get(at).map_or(0, Message::size_bytes);
         if begins_turn(at) {
             // The last turn stays, however long it is.
-            if kept > keep_bytes && found.is_some() {
+            if kept_bytes > keep_bytes && found.is_some() {
                 break;
             }
             found = Some(at);
@@ -60,7 +60,7 @@ mod tests {
                 text: String::new(),
                 reasoning: String::new(),
                 calls,
-                kept: None,
+                opaque: None,
             });
             let result = ToolResult {
                 call_id: "c".into(),

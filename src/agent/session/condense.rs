@@ -85,13 +85,13 @@ impl<'a> Session<'a> {
     /// Puts a summary in place of the first messages of a conversation, or leaves them out where
     /// there is none.
     fn compact(&mut self, answered: CompletedRequest<'a>, left_out: usize) -> Result<(), Stop> {
-        let CompletedRequest { asked, reply, lost } = answered;
-        let id = asked.task;
-        self.charge_lost(asked, &lost)?;
+        let CompletedRequest { target, reply, lost } = answered;
+        let id = target.task;
+        self.charge_lost(target, &lost)?;
         let (summary, cost) = match reply {
             Ok(reply) => {
-                let tokenizer = asked.model.tokenizer_by(reply.by.as_deref());
-                let cost = ReplyCost::of(&reply, asked, tokenizer.tokens(&reply.text));
+                let tokenizer = target.model.tokenizer_by(reply.by.as_deref());
+                let cost = ReplyCost::of(&reply, target, tokenizer.tokens(&reply.text));
                 let text = self.parts.run.redactor.redact(reply.text.trim());
                 (Some(text).filter(|text| !text.is_empty()), cost)
             }
@@ -104,7 +104,7 @@ impl<'a> Session<'a> {
         if let Some(overflow) = self.overflows.get_mut(&id) {
             overflow.is_open = false;
         }
-        self.emit(Event::Shortened {
+        self.emit(Event::Compacted {
             task: id,
             how: if summary.is_some() {
                 CompactionKind::Condensed

@@ -80,17 +80,19 @@ pub enum Event {
     },
     /// Sub-tasks are about to be started that work beside each other, each in a worktree of its
     /// own.
-    Forked {
+    #[serde(rename = "forked")]
+    ParallelStarted {
         /// Who starts them.
         task: TaskId,
         /// The calls that ask for them, in order.
-        calls: Vec<ForkedCall>,
+        calls: Vec<ParallelCall>,
         /// What each of them begins with.
         from: CommitId,
     },
     /// The changes of a sub-task in its own worktree came to its parent, or stay where they are
     /// kept.
-    Brought {
+    #[serde(rename = "brought")]
+    WorkMerged {
         /// The sub-task.
         task: TaskId,
         /// Files that changed where its parent works.
@@ -100,8 +102,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         conflicts: Vec<Conflict>,
         /// The ref the changes are kept on when they were not taken over.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        kept: Option<String>,
+        #[serde(rename = "kept", default, skip_serializing_if = "Option::is_none")]
+        kept_ref: Option<String>,
     },
     /// The model replied.
     Replied {
@@ -139,14 +141,15 @@ pub enum Event {
         cost_usd: f64,
     },
     /// Another model drew a picture for a call, or said why not; its bytes are kept apart.
-    Painted {
+    #[serde(rename = "painted")]
+    ImageGenerated {
         /// In which task.
         task: TaskId,
         /// The call.
         call: String,
         /// What came of it.
         #[serde(flatten)]
-        painting: GeneratedImage,
+        generated: GeneratedImage,
         /// Tokens as counted, or estimated.
         usage: Usage,
         /// True when the provider did not count them, or they have no price.
@@ -167,7 +170,8 @@ pub enum Event {
         cost_usd: f64,
     },
     /// The context of a task was shortened; the journal keeps what was left out.
-    Shortened {
+    #[serde(rename = "shortened")]
+    Compacted {
         /// Which task.
         task: TaskId,
         /// How.
@@ -318,8 +322,8 @@ impl Event {
             &observation.images
         } else if let Self::Replied { reply, .. } = self {
             &reply.images
-        } else if let Self::Painted { painting, .. } = self {
-            painting.image.as_slice()
+        } else if let Self::ImageGenerated { generated, .. } = self {
+            generated.image.as_slice()
         } else {
             &[]
         }
@@ -331,8 +335,8 @@ impl Event {
             &mut observation.images
         } else if let Self::Replied { reply, .. } = self {
             &mut reply.images
-        } else if let Self::Painted { painting, .. } = self {
-            painting.image.as_mut_slice()
+        } else if let Self::ImageGenerated { generated, .. } = self {
+            generated.image.as_mut_slice()
         } else {
             &mut []
         }
@@ -356,18 +360,18 @@ impl Event {
             Self::Consulted { usage, estimated, cost_usd, .. } => {
                 Some(charge(1, usage, *estimated, cost_usd))
             }
-            Self::Painted { painting, usage, estimated, cost_usd, .. } => {
-                (!painting.again).then(|| charge(1, usage, *estimated, cost_usd))
+            Self::ImageGenerated { generated, usage, estimated, cost_usd, .. } => {
+                (!generated.again).then(|| charge(1, usage, *estimated, cost_usd))
             }
             Self::ReplyLost { usage, estimated, cost_usd, .. }
-            | Self::Shortened { usage, estimated, cost_usd, .. } => {
+            | Self::Compacted { usage, estimated, cost_usd, .. } => {
                 Some(charge(0, usage, *estimated, cost_usd))
             }
             Self::Started(_)
             | Self::Resumed
             | Self::TaskStarted { .. }
-            | Self::Forked { .. }
-            | Self::Brought { .. }
+            | Self::ParallelStarted { .. }
+            | Self::WorkMerged { .. }
             | Self::Reminded { .. }
             | Self::Judged { .. }
             | Self::Decided { .. }
@@ -394,12 +398,12 @@ impl Event {
             | Self::Ended(_) => None,
             Self::Checkpointed { tree, .. } => *tree,
             Self::TaskStarted { task, .. }
-            | Self::Forked { task, .. }
-            | Self::Brought { task, .. }
+            | Self::ParallelStarted { task, .. }
+            | Self::WorkMerged { task, .. }
             | Self::Replied { task, .. }
             | Self::Consulted { task, .. }
-            | Self::Painted { task, .. }
-            | Self::Shortened { task, .. }
+            | Self::ImageGenerated { task, .. }
+            | Self::Compacted { task, .. }
             | Self::Reminded { task, .. }
             | Self::Judged { task, .. }
             | Self::Decided { task, .. }
@@ -415,7 +419,7 @@ impl Event {
 
 /// A sub-task that is about to be started beside others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ForkedCall {
+pub struct ParallelCall {
     /// The call that asks for it.
     pub call: String,
     /// What it may spend.
@@ -429,7 +433,8 @@ pub struct GeneratedImage {
     pub by: String,
     /// Tells what was wished for from anything else: a hash of the prompt and of the picture it
     /// starts from.
-    pub wish: String,
+    #[serde(rename = "wish")]
+    pub request_hash: String,
     /// The picture; `None` where it gave words alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<Image>,

@@ -80,9 +80,9 @@ impl<'a> Session<'a> {
         expert: String,
         answered: CompletedRequest<'a>,
     ) -> Result<(), Stop> {
-        let CompletedRequest { asked, reply, lost } = answered;
-        let (id, redactor) = (asked.task, self.parts.run.redactor);
-        self.charge_lost(asked, &lost)?;
+        let CompletedRequest { target, reply, lost } = answered;
+        let (id, redactor) = (target.task, self.parts.run.redactor);
+        self.charge_lost(target, &lost)?;
         let reply = match reply {
             Ok(reply) => reply,
             Err(err) => {
@@ -90,8 +90,8 @@ impl<'a> Session<'a> {
                 return self.answer(id, waiting, Observation::failed(redactor.redact(&text)));
             }
         };
-        let tokenizer = asked.model.tokenizer_by(reply.by.as_deref());
-        let cost = ReplyCost::of(&reply, asked, accounting::estimate_reply(tokenizer, &reply));
+        let tokenizer = target.model.tokenizer_by(reply.by.as_deref());
+        let cost = ReplyCost::of(&reply, target, accounting::estimate_reply(tokenizer, &reply));
         let answer = redactor.redact(reply.text.trim());
         let answer = ClippedText::head_tail(&answer, ANSWER_LIMIT_BYTES).text;
         let text = expert::answer(&expert, &answer);

@@ -150,7 +150,7 @@ impl Session<'_> {
             changes,
             base: start.base.clone(),
             checkpoint: self.state.tree.checkpoint.clone(),
-            apart: self.isolated_commits(),
+            isolated_commits: self.isolated_commits(),
         }
     }
 
@@ -165,10 +165,10 @@ impl Session<'_> {
 }
 
 impl TaskReport {
-    /// Views a task for a report; `asked` is the session's own task, the words of who asked.
+    /// Views a task for a report; `target` is the session's own task, the words of who asked.
     #[must_use]
-    pub fn of(task: &TaskState, asked: &str) -> Self {
-        let message = if task.parent.is_none() { asked } else { &task.message };
+    pub fn of(task: &TaskState, target: &str) -> Self {
+        let message = if task.parent.is_none() { target } else { &task.message };
         Self {
             task: task.id,
             parent: task.parent,
@@ -183,7 +183,7 @@ impl TaskReport {
             turns: task.turn.number,
             own: task.budgeting.own,
             with_sub_tasks: task.budgeting.charged(),
-            kept: task.isolation.merge.as_ref().and_then(|merge| merge.kept.clone()),
+            kept_ref: task.isolation.merge.as_ref().and_then(|merge| merge.kept_ref.clone()),
         }
     }
 }

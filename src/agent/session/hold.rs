@@ -45,10 +45,10 @@ pub enum DecisionError {
     #[error("the session is not waiting for a decision: {0}")]
     NothingWaits(String),
     /// Something else waits.
-    #[error("`{asked}` is not the pending decision, which is `{waiting}`")]
+    #[error("`{target}` is not the pending decision, which is `{waiting}`")]
     OtherWaits {
         /// What was named.
-        asked: String,
+        target: String,
         /// What waits.
         waiting: String,
     },
@@ -115,7 +115,7 @@ impl PendingDecision {
     ) -> Result<Event, DecisionError> {
         if self.id().is_empty() || self.id() != decision.id {
             return Err(DecisionError::OtherWaits {
-                asked: decision.id,
+                target: decision.id,
                 waiting: self.id().to_owned(),
             });
         }

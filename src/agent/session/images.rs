@@ -24,7 +24,7 @@ use locum_base::image::Image;
 use locum_base::text::ClippedText;
 use locum_models::accounting;
 use locum_models::{ImageRequest, ModelRequest};
-use locum_modes::prompts::painter;
+use locum_modes::prompts::image_model;
 
 /// Bytes that are kept of what is said beside an image.
 const TEXT_LIMIT_BYTES: usize = 4 * 1024;
@@ -40,27 +40,27 @@ impl<'a> Session<'a> {
             Ok(from) => from,
             Err(error) => return self.answer(id, waiting, Observation::failed(error.0)),
         };
-        let Some(painter) = self.parts.models.painter else {
+        let Some(image_model) = self.parts.models.image_model else {
             let text = "This run has no model that generates images.";
             return self.answer(id, waiting, Observation::failed(text));
         };
         let (prompt, kind) = (self.parts.run.redactor.redact(call.prompt()), call.kind());
-        let wish = hash_of(&prompt, from.as_ref());
+        let request_hash = hash_of(&prompt, from.as_ref());
         let consultation = &self.task(id)?.consultation;
         let is_same = |unplaced: &&GeneratedImage| {
             let has_bytes = |image: &Image| image.content.bytes().is_some();
-            unplaced.wish == wish && unplaced.image.as_ref().is_some_and(has_bytes)
+            unplaced.request_hash == request_hash && unplaced.image.as_ref().is_some_and(has_bytes)
         };
         if let Some(unplaced) = consultation.unplaced.as_ref().filter(is_same) {
-            let painting = GeneratedImage { again: true, ..unplaced.clone() };
-            return self.place_image(id, permitted, painting, ReplyCost::default());
+            let generated = GeneratedImage { again: true, ..unplaced.clone() };
+            return self.place_image(id, permitted, generated, ReplyCost::default());
         }
         let turn = consultation.images;
-        let model = painter.model;
+        let model = image_model.model;
         let estimate_tokens = accounting::estimate_ask(model.tokenizer, "", &prompt)
             .saturating_add(from.as_ref().map_or(0, tokens_of));
         let in_flight = self.request(InFlightRequest { task: id, model, estimate_tokens }, 0)?;
-        let mode = format!("image:{}", painter.name());
+        let mode = format!("image:{}", image_model.name());
         let answer = async move {
             let messages = [Message::User { text: prompt }];
             let request = ModelRequest {
@@ -73,24 +73,24 @@ impl<'a> Session<'a> {
         };
         let span = tracing::info_span!(parent: &self.turn_span(id), "picture");
         self.wait(id, answer.instrument(span), move |session, answered| {
-            let by = painter.name().to_owned();
-            let painting =
-                GeneratedImage { by, wish, image: None, said: String::new(), again: false };
-            session.generated(permitted, painting, answered)
+            let by = image_model.name().to_owned();
+            let generated =
+                GeneratedImage { by, request_hash, image: None, said: String::new(), again: false };
+            session.generated(permitted, generated, answered)
         });
         Ok(())
     }
 
-    /// Takes in what the image model gave for `painting`, charges it, and goes on with the call.
+    /// Takes in what the image model gave for `generated`, charges it, and goes on with the call.
     fn generated(
         &mut self,
         permitted: PermittedCall,
-        painting: GeneratedImage,
+        generated: GeneratedImage,
         answered: CompletedRequest<'a>,
     ) -> Result<(), Stop> {
-        let CompletedRequest { asked, reply, lost } = answered;
-        let (id, redactor) = (asked.task, self.parts.run.redactor);
-        self.charge_lost(asked, &lost)?;
+        let CompletedRequest { target, reply, lost } = answered;
+        let (id, redactor) = (target.task, self.parts.run.redactor);
+        self.charge_lost(target, &lost)?;
         let mut reply = match reply {
             Ok(reply) => reply,
             Err(err) => {
@@ -100,13 +100,13 @@ impl<'a> Session<'a> {
         };
         // What is generated on the way to an image comes before it.
         let image = reply.images.pop();
-        let tokenizer = asked.model.tokenizer_by(reply.by.as_deref());
+        let tokenizer = target.model.tokenizer_by(reply.by.as_deref());
         let output_tokens = accounting::estimate_reply(tokenizer, &reply)
             .saturating_add(image.as_ref().map_or(0, tokens_of));
-        let cost = ReplyCost::of(&reply, asked, output_tokens);
+        let cost = ReplyCost::of(&reply, target, output_tokens);
         let said = redactor.redact(reply.text.trim());
         let said = ClippedText::head_tail(&said, TEXT_LIMIT_BYTES).text;
-        self.place_image(id, permitted, GeneratedImage { image, said, ..painting }, cost)
+        self.place_image(id, permitted, GeneratedImage { image, said, ..generated }, cost)
     }
 
     /// Writes an image down and goes on with the call that asked for it.
@@ -114,14 +114,14 @@ impl<'a> Session<'a> {
         &mut self,
         id: TaskId,
         permitted: PermittedCall,
-        painting: GeneratedImage,
+        generated: GeneratedImage,
         cost: ReplyCost,
     ) -> Result<(), Stop> {
         let call = permitted.waiting.call.id.clone();
-        self.emit(Event::Painted {
+        self.emit(Event::ImageGenerated {
             task: id,
             call: call.clone(),
-            painting,
+            generated,
             usage: cost.usage,
             estimated: cost.is_estimate(),
             cost_usd: cost.usd,
@@ -135,9 +135,9 @@ impl<'a> Session<'a> {
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
-        painting: &GeneratedImage,
+        generated: &GeneratedImage,
     ) -> Result<(), Stop> {
-        let text = painter::no_picture(&painting.by, &painting.said);
+        let text = image_model::no_picture(&generated.by, &generated.said);
         self.answer(id, waiting, Observation::failed(text))
     }
 }

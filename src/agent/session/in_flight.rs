@@ -20,7 +20,7 @@ pub(crate) type AbandonedRequests<'a> = Rc<RefCell<Vec<AbandonedRequest<'a>>>>;
 
 /// What a dropped request used up.
 pub(crate) struct AbandonedRequest<'a> {
-    pub(crate) asked: InFlightRequest<'a>,
+    pub(crate) target: InFlightRequest<'a>,
     pub(crate) lost: Vec<LostAttempt>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct InFlightRequest<'a> {
 
 /// A reply, or why there is none, and who was asked for it.
 pub(crate) struct CompletedRequest<'a> {
-    pub(crate) asked: InFlightRequest<'a>,
+    pub(crate) target: InFlightRequest<'a>,
     pub(crate) reply: Result<Reply, ModelError>,
     /// What attempts before it used up.
     pub(crate) lost: Vec<LostAttempt>,
@@ -45,7 +45,7 @@ pub(crate) struct CompletedRequest<'a> {
 
 /// A request under way.
 pub(crate) struct InFlight<'a> {
-    asked: InFlightRequest<'a>,
+    target: InFlightRequest<'a>,
     limits: RetryLimits,
     clock: &'a dyn Clock,
     lost: Vec<LostAttempt>,
@@ -55,20 +55,20 @@ pub(crate) struct InFlight<'a> {
 impl<'a> InFlight<'a> {
     /// Prepares a request; should it be dropped, `abandoned` holds what it used up.
     pub(crate) fn new(
-        asked: InFlightRequest<'a>,
+        target: InFlightRequest<'a>,
         limits: RetryLimits,
         clock: &'a dyn Clock,
         abandoned: AbandonedRequests<'a>,
     ) -> Self {
-        Self { asked, limits, clock, lost: Vec::new(), abandoned }
+        Self { target, limits, clock, lost: Vec::new(), abandoned }
     }
 
     /// Waits for a whole reply.
     pub(crate) async fn whole(mut self, request: ModelRequest<'_>) -> CompletedRequest<'a> {
-        let hearing = StreamObserver { watch: &mut |_delta| {}, lost: &mut self.lost };
-        let model = self.asked.model.model;
-        let reply = retry::complete(model, request, self.limits, self.clock, hearing).await;
-        CompletedRequest { asked: self.asked, reply, lost: std::mem::take(&mut self.lost) }
+        let observer = StreamObserver { watch: &mut |_delta| {}, lost: &mut self.lost };
+        let model = self.target.model.model;
+        let reply = retry::complete(model, request, self.limits, self.clock, observer).await;
+        CompletedRequest { target: self.target, reply, lost: std::mem::take(&mut self.lost) }
     }
 }
 
@@ -76,7 +76,7 @@ impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         let lost = std::mem::take(&mut self.lost);
         if !lost.is_empty() {
-            self.abandoned.borrow_mut().push(AbandonedRequest { asked: self.asked, lost });
+            self.abandoned.borrow_mut().push(AbandonedRequest { target: self.target, lost });
         }
     }
 }
@@ -97,10 +97,10 @@ pub(crate) struct ReplyCost {
 impl ReplyCost {
     /// Returns what a reply cost; `output_tokens` is what it is taken for where its provider does
     /// not count.
-    pub(crate) fn of(reply: &Reply, asked: InFlightRequest<'_>, output_tokens: u64) -> Self {
-        let price = asked.model.price_of(reply);
+    pub(crate) fn of(reply: &Reply, target: InFlightRequest<'_>, output_tokens: u64) -> Self {
+        let price = target.model.price_of(reply);
         let estimate =
-            Usage { input: asked.estimate_tokens, output: output_tokens, ..Usage::default() };
+            Usage { input: target.estimate_tokens, output: output_tokens, ..Usage::default() };
         let usage = reply.usage.unwrap_or(estimate);
         let usd = price.map_or(0.0, |price| accounting::cost(usage, price));
         Self { usage, uncounted: reply.usage.is_none(), usd, unpriced: price.is_none() }

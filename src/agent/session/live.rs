@@ -16,7 +16,6 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use futures::stream::FuturesUnordered;
 
-use crate::session::brief::{PromptContext, SystemPrompt};
 use crate::session::compaction::ContextOverflow;
 use crate::session::estimate::TokenCount;
 use crate::session::event::{Event, JournalLine, SessionStart};
@@ -26,6 +25,7 @@ use crate::session::model::TaskModel;
 use crate::session::parts::SessionParts;
 use crate::session::state::SessionState;
 use crate::session::stop::Stop;
+use crate::session::system_prompt::{PromptContext, SystemPrompt};
 use crate::session::task::TaskState;
 use crate::session::task_env::TaskEnv;
 use crate::tools::VisionSupport;
@@ -175,15 +175,15 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the system prompt and the tools for a task as it is now.
-    pub(crate) fn brief(&mut self, id: TaskId) -> Result<Rc<SystemPrompt>, Stop> {
+    pub(crate) fn system_prompt(&mut self, id: TaskId) -> Result<Rc<SystemPrompt>, Stop> {
         let task = self.task(id)?;
         let may_delegate = self.may_delegate(task);
         let key = (task.mode.clone(), may_delegate, task.parent.is_none(), task.purpose);
-        if let Some(brief) = self.prompts.get(&key) {
-            return Ok(Rc::clone(brief));
+        if let Some(system_prompt) = self.prompts.get(&key) {
+            return Ok(Rc::clone(system_prompt));
         }
         let model = self.model_of(task);
-        let brief = SystemPrompt::of(
+        let system_prompt = SystemPrompt::of(
             &PromptContext {
                 mode: self.mode(&task.mode)?,
                 modes: self.parts.modes,
@@ -192,12 +192,12 @@ impl<'a> Session<'a> {
                 may_delegate,
                 purpose: task.purpose,
                 included: model.included_tools,
-                standing: self.parts.standing,
+                instructions: self.parts.instructions,
                 servers: &self.parts.servers.offered(),
             },
             model,
         );
-        Ok(Rc::clone(self.prompts.entry(key).or_insert(Rc::new(brief))))
+        Ok(Rc::clone(self.prompts.entry(key).or_insert(Rc::new(system_prompt))))
     }
 
     /// Returns what the tools of a task work with.
@@ -210,10 +210,14 @@ impl<'a> Session<'a> {
             place,
             mode: self.mode(&task.mode)?,
             facts: self.facts(&task.mode),
-            skills: &self.parts.standing.skills,
-            painters: self.parts.models.painter.map_or(&[], |painter| painter.names),
+            skills: &self.parts.instructions.skills,
+            image_models: self
+                .parts
+                .models
+                .image_model
+                .map_or(&[], |image_model| image_model.names),
             servers: self.parts.servers,
-            sight: if sees_images { VisionSupport::Shown } else { VisionSupport::Blind },
+            vision: if sees_images { VisionSupport::Shown } else { VisionSupport::Blind },
         })
     }
 }

@@ -18,7 +18,6 @@
 mod aside;
 #[cfg(test)]
 mod attacks;
-pub mod brief;
 mod calls;
 mod compaction;
 mod condense;
@@ -49,6 +48,7 @@ mod steering;
 pub mod step;
 pub mod stop;
 mod switch;
+pub mod system_prompt;
 pub mod task;
 mod task_env;
 mod turn;

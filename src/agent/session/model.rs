@@ -28,7 +28,7 @@ pub struct TaskModel<'a> {
     /// How its tokens are estimated.
     pub tokenizer: Tokenizer,
     /// The models that may stand in for it.
-    pub spares: &'a [Fallback],
+    pub fallbacks: &'a [Fallback],
 }
 
 /// A model that may stand in for another one.
@@ -54,7 +54,7 @@ impl<'a> TaskModel<'a> {
             tool_protocol: ToolProtocol::Native,
             sees_images: true,
             tokenizer: Tokenizer::Bytes,
-            spares: &[],
+            fallbacks: &[],
         }
     }
 
@@ -68,7 +68,7 @@ impl<'a> TaskModel<'a> {
     #[must_use]
     pub fn price_by(&self, by: Option<&str>) -> Option<Price> {
         match by {
-            Some(by) => self.spare(by).and_then(|spare| spare.price),
+            Some(by) => self.fallback(by).and_then(|fallback| fallback.price),
             None => self.price,
         }
     }
@@ -77,11 +77,11 @@ impl<'a> TaskModel<'a> {
     /// own.
     #[must_use]
     pub fn tokenizer_by(&self, by: Option<&str>) -> Tokenizer {
-        by.and_then(|by| self.spare(by)).map_or(self.tokenizer, |spare| spare.tokenizer)
+        by.and_then(|by| self.fallback(by)).map_or(self.tokenizer, |fallback| fallback.tokenizer)
     }
 
-    fn spare(&self, label: &str) -> Option<&'a Fallback> {
-        self.spares.iter().find(|spare| spare.label == label)
+    fn fallback(&self, label: &str) -> Option<&'a Fallback> {
+        self.fallbacks.iter().find(|fallback| fallback.label == label)
     }
 }
 
@@ -100,7 +100,7 @@ pub struct RunModels<'a> {
     /// Generates images, by the profiles that [`Standing::painters`] names; none when absent.
     ///
     /// [`Standing::painters`]: locum_modes::prompts::Standing
-    pub painter: Option<ImageModel<'a>>,
+    pub image_model: Option<ImageModel<'a>>,
     /// How requests are tried again.
     pub retry: RetryLimits,
 }

@@ -54,8 +54,8 @@ pub struct Outcome {
     /// The last checkpoint, if anything was written.
     pub checkpoint: Option<CommitId>,
     /// Commits that sub-tasks in worktrees of their own need to go on.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub apart: Vec<CommitId>,
+    #[serde(rename = "apart", default, skip_serializing_if = "Vec::is_empty")]
+    pub isolated_commits: Vec<CommitId>,
 }
 
 /// One word for how a session ended.
@@ -169,8 +169,8 @@ pub struct TaskReport {
     #[serde(default)]
     pub with_sub_tasks: ChargedUsage,
     /// The ref its changes are kept on, where they were not taken over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept: Option<String>,
+    #[serde(rename = "kept", default, skip_serializing_if = "Option::is_none")]
+    pub kept_ref: Option<String>,
 }
 
 /// A refused call in a report.

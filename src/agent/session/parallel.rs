@@ -2,15 +2,15 @@
 //! parent works, in the order of the calls.
 //!
 //! Which calls belong together, what they begin with and what each may spend is one line of the
-//! journal (`forked`), so that a resumed session starts what a killed one had not. The parent waits
-//! for all of them; then each result is merged or refused as a whole (`brought`). A merge depends
-//! on commits alone and writes what it wrote before, so a kill in the middle of one does no harm.
-//! What is not merged stays on a private ref. Uncommitted work of others is neither copied nor
-//! written over: where there is some, sub-tasks run one after another.
+//! journal (`parallel`), so that a resumed session starts what a killed one had not. The parent
+//! waits for all of them; then each result is merged or refused as a whole (`brought`). A merge
+//! depends on commits alone and writes what it wrote before, so a kill in the middle of one does no
+//! harm. What is not merged stays on a private ref. Uncommitted work of others is neither copied
+//! nor written over: where there is some, sub-tasks run one after another.
 
 use std::collections::BTreeSet;
 
-use crate::session::event::{Event, ForkedCall};
+use crate::session::event::{Event, ParallelCall};
 use crate::session::judged::PermittedCall;
 use crate::session::live::Session;
 use crate::session::stop::Stop;
@@ -29,9 +29,10 @@ use locum_workspace::touched::Snapshot;
 /// Reports what became of the changes of a sub-task to its parent; `written` are the files it
 /// wrote.
 pub(crate) fn report(result: &MergeResult, written: &str) -> String {
-    let Some(kept) = &result.kept else { return format!("Files written: {written}") };
-    let stays =
-        format!("It wrote: {written}. Its files are kept on `{kept}`, where git can read them.");
+    let Some(kept_ref) = &result.kept_ref else { return format!("Files written: {written}") };
+    let stays = format!(
+        "It wrote: {written}. Its files are kept on `{kept_ref}`, where git can read them."
+    );
     if result.conflicts.is_empty() {
         return format!("None of its changes were merged. {stays}");
     }
@@ -102,24 +103,24 @@ impl Session<'_> {
         let shares = wanted.iter().map(|(_, call)| call.priority().shares());
         // One share stays with the parent, which has to make something of the results.
         let all = shares.fold(TaskPriority::NORMAL_SHARES, u32::saturating_add);
-        let calls = wanted.iter().map(|(waiting, call)| ForkedCall {
+        let calls = wanted.iter().map(|(waiting, call)| ParallelCall {
             call: waiting.call.id.clone(),
             budget: rest.share(call.priority().shares(), all),
         });
-        self.emit(Event::Forked { task: id, calls: calls.collect(), from })
+        self.emit(Event::ParallelStarted { task: id, calls: calls.collect(), from })
     }
 
     /// Starts the next of the parallel sub-tasks of a task.
     pub(crate) fn start_parallel(&mut self, id: TaskId) -> Result<(), Stop> {
         let task = self.task(id)?;
-        let Some((from, forked, waiting)) = task.isolation.next_to_start(&task.turn) else {
+        let Some((from, parallel, waiting)) = task.isolation.next_to_start(&task.turn) else {
             return Ok(());
         };
-        let (from, budget, waiting) = (from.clone(), forked.budget, waiting.clone());
-        let brief = self.brief(id)?;
+        let (from, budget, waiting) = (from.clone(), parallel.budget, waiting.clone());
+        let system_prompt = self.system_prompt(id)?;
         let parsed = self
             .task_env(id)?
-            .with(|context| dispatch::parse(&waiting.call, &brief.offered, context));
+            .with(|context| dispatch::parse(&waiting.call, &system_prompt.offered, context));
         match parsed {
             Ok(CheckedCall::NewTask(call)) => {
                 self.start_task(id, &waiting, &call, SubTaskShare { budget, tree: Some(from) })
@@ -146,11 +147,11 @@ impl Session<'_> {
                 result.conflicts = self.shown(parent, result.conflicts)?;
             }
             if !completed || !result.conflicts.is_empty() {
-                result.kept = Some(format!("refs/locum/{}", self.ref_of(Some(child))));
+                result.kept_ref = Some(format!("refs/locum/{}", self.ref_of(Some(child))));
             }
         }
-        let MergeResult { merged, conflicts, kept } = result;
-        self.emit(Event::Brought { task: child, taken: merged, conflicts, kept })
+        let MergeResult { merged, conflicts, kept_ref } = result;
+        self.emit(Event::WorkMerged { task: child, taken: merged, conflicts, kept_ref })
     }
 
     /// Merges into the parent's checkout, unless something stands in the way.

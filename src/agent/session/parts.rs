@@ -8,7 +8,7 @@ use crate::tools::mcp::servers::McpServers;
 use locum_base::clock::Clock;
 use locum_modes::ModeSet;
 use locum_modes::prompts::RepositoryInstructions;
-use locum_policy::ceiling::Remaining;
+use locum_policy::spending_limit::Remaining;
 use locum_workspace::Workspace;
 use locum_workspace::repo::CommitId;
 
@@ -24,13 +24,13 @@ pub struct SessionParts<'a> {
     /// Every mode.
     pub modes: &'a ModeSet,
     /// What the trusted ref adds to prompts, all modes together.
-    pub standing: &'a RepositoryInstructions,
+    pub instructions: &'a RepositoryInstructions,
     /// The commit that is trusted: rules files of folders are read there.
     pub trusted: &'a CommitId,
     /// Who is asked.
     pub models: RunModels<'a>,
     /// What the policy's ceilings leave to this run.
-    pub allowance: Remaining,
+    pub remaining: Remaining,
     /// The checkout.
     pub workspace: &'a Workspace,
     /// The MCP servers, started already.

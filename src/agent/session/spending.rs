@@ -15,40 +15,40 @@ impl<'a> Session<'a> {
     /// tokens of it were sent before and are taken for cached, so that a run is not stopped early.
     pub(crate) fn request(
         &self,
-        asked: InFlightRequest<'a>,
+        target: InFlightRequest<'a>,
         cached: u64,
     ) -> Result<InFlight<'a>, Stop> {
-        let InFlightRequest { task, model, estimate_tokens } = asked;
+        let InFlightRequest { task, model, estimate_tokens } = target;
         let estimate = Usage { input: estimate_tokens, cached_read: cached, ..Usage::default() };
         let estimate_usd = model.price.map_or(0.0, |price| accounting::cost(estimate, price));
         let task = self.task(task)?;
         let budgeting = &task.budgeting;
         budgeting.budget.ask_turn(&budgeting.spent, estimate_tokens, estimate_usd)?;
         let run = self.state.root().unwrap_or(task);
-        self.parts.allowance.ask(&run.budgeting.spent, estimate_tokens, estimate_usd)?;
+        self.parts.remaining.ask(&run.budgeting.spent, estimate_tokens, estimate_usd)?;
         let (limits, clock) = (self.parts.models.retry, self.parts.clock);
-        Ok(InFlight::new(asked, limits, clock, Rc::clone(&self.abandoned)))
+        Ok(InFlight::new(target, limits, clock, Rc::clone(&self.abandoned)))
     }
 
     /// Charges attempts that broke midway: by what the provider said, else by an estimate.
     pub(crate) fn charge_lost(
         &mut self,
-        asked: InFlightRequest<'_>,
+        target: InFlightRequest<'_>,
         lost: &[LostAttempt],
     ) -> Result<(), Stop> {
         for attempt in lost {
             let by = attempt.by.as_deref();
-            let tokenizer = asked.model.tokenizer_by(by);
+            let tokenizer = target.model.tokenizer_by(by);
             let output = tokenizer.tokens(&attempt.text).saturating_add(attempt.other_tokens);
-            let estimate = Usage { input: asked.estimate_tokens, output, ..Usage::default() };
+            let estimate = Usage { input: target.estimate_tokens, output, ..Usage::default() };
             // A provider says what it read at the beginning and what it wrote at the end, which did
             // not come.
             let usage = attempt
                 .usage
                 .map_or(estimate, |said| Usage { output: said.output.max(output), ..said });
-            let price = asked.model.price_by(by);
+            let price = target.model.price_by(by);
             let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
-            self.emit(Event::ReplyLost { task: asked.task, usage, estimated: true, cost_usd })?;
+            self.emit(Event::ReplyLost { task: target.task, usage, estimated: true, cost_usd })?;
         }
         Ok(())
     }
@@ -56,6 +56,6 @@ impl<'a> Session<'a> {
     /// Charges the requests that were under way when the session was stopped.
     pub(crate) fn charge_abandoned(&mut self) -> Result<(), Stop> {
         let abandoned = self.abandoned.take();
-        abandoned.iter().try_for_each(|request| self.charge_lost(request.asked, &request.lost))
+        abandoned.iter().try_for_each(|request| self.charge_lost(request.target, &request.lost))
     }
 }

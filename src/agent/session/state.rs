@@ -189,7 +189,7 @@ impl SessionState {
                 }
                 self.start_task(state, parent_call.as_deref());
             }
-            Event::Brought { task, taken, .. } => {
+            Event::WorkMerged { task, taken, .. } => {
                 if let Some(parent) = self.task(*task).and_then(|task| task.parent) {
                     self.touch(parent, taken);
                 }
@@ -206,12 +206,12 @@ impl SessionState {
             Event::Ended(outcome) => self.outcome = Some(outcome.clone()),
             Event::Resumed
             | Event::ServerNoted { .. }
-            | Event::Forked { .. }
+            | Event::ParallelStarted { .. }
             | Event::Replied { .. }
             | Event::ReplyLost { .. }
             | Event::Consulted { .. }
-            | Event::Painted { .. }
-            | Event::Shortened { .. }
+            | Event::ImageGenerated { .. }
+            | Event::Compacted { .. }
             | Event::Reminded { .. }
             | Event::Judged { approval: None, .. }
             | Event::Performing { .. }

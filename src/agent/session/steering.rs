@@ -152,7 +152,7 @@ impl Session<'_> {
             .parts
             .modes
             .find(mode)
-            .is_some_and(|mode| mode.way_in == ModeEntry::NotDelegated)
+            .is_some_and(|mode| mode.entry == ModeEntry::NotDelegated)
         {
             Some(format!("No sub-task runs in mode `{mode}`; its file says `mode: primary`."))
         } else if let Some(text) = self.goes_round(task, call) {
@@ -249,7 +249,7 @@ fn child_result(child: &TaskState) -> Observation {
     let (files, merged) = match &child.isolation.merge {
         None => (format!("Files written: {}", paths(&mut child.touched.iter())), true),
         Some(merge) => {
-            (parallel::report(merge, &paths(&mut child.touched.iter())), merge.kept.is_none())
+            (parallel::report(merge, &paths(&mut child.touched.iter())), merge.kept_ref.is_none())
         }
     };
     Observation {

@@ -6,7 +6,7 @@ use crate::session::journal::JournalError;
 use crate::session::outcome::OutcomeWord;
 use locum_models::ModelError;
 use locum_policy::budget::Exhausted;
-use locum_policy::ceiling::ReachedLimit;
+use locum_policy::spending_limit::ReachedLimit;
 use locum_workspace::repo::RepoError;
 
 /// Why it stops.

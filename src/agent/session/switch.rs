@@ -7,10 +7,10 @@
 //! `coordinate_mode`; it is asked like any model and judged like any task. A refusal is an error
 //! for whoever asked.
 
-use crate::session::brief::{self, ToolPrerequisites};
 use crate::session::event::Event;
 use crate::session::live::Session;
 use crate::session::stop::Stop;
+use crate::session::system_prompt::{self, ToolPrerequisites};
 use crate::session::task::turn::WaitingCall;
 use crate::session::task::{ChosenMode, TaskState};
 use crate::tools::{Control, Observation};
@@ -192,7 +192,7 @@ impl Session<'_> {
             ));
         }
         let mode = self.parts.modes.find(slug)?;
-        if mode.way_in == ModeEntry::Delegated {
+        if mode.entry == ModeEntry::Delegated {
             return Some(format!("Mode `{slug}` is for sub-tasks only; no task switches to it."));
         }
         let (tool, path) = task.nudges.last_denied_edit.as_ref()?;
@@ -249,17 +249,21 @@ impl Session<'_> {
     fn could_do(&self, mode: &Mode, denied: DeniedByMode<'_>) -> bool {
         let facts: Facts = self.facts(&mode.slug);
         let policy = self.parts.run.policy;
-        let standing = self.parts.standing;
+        let instructions = self.parts.instructions;
         let servers = self.parts.servers.is_any();
         let known = ToolPrerequisites {
-            skills: &standing.skills.of_mode(&mode.slug),
-            experts: &brief::askable(&standing.experts, policy, &facts),
-            draws: brief::may_draw(&standing.painters, policy, &facts),
+            skills: &instructions.skills.of_mode(&mode.slug),
+            experts: &system_prompt::askable(&instructions.experts, policy, &facts),
+            generates_images: system_prompt::may_generate_images(
+                &instructions.image_models,
+                policy,
+                &facts,
+            ),
             servers,
             resources: servers,
         };
         let has = mode.tools().contains(&denied.tool)
-            && !brief::shown(&[denied.tool], policy, &facts, known).is_empty();
+            && !system_prompt::shown(&[denied.tool], policy, &facts, known).is_empty();
         has && denied.intent.is_none_or(|intent| {
             access::check_intent(mode, denied.tool, intent).is_ok()
                 && policy.decide(intent, &facts).decision != Decision::Deny

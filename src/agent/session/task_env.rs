@@ -48,11 +48,11 @@ pub(crate) struct TaskEnv<'a> {
     /// The skills of the trusted ref.
     pub(crate) skills: &'a SkillSet,
     /// The profiles that generate images; empty where none may be asked.
-    pub(crate) painters: &'a [String],
+    pub(crate) image_models: &'a [String],
     /// The MCP servers.
     pub(crate) servers: &'a McpServers<'a>,
     /// What becomes of images.
-    pub(crate) sight: VisionSupport,
+    pub(crate) vision: VisionSupport,
 }
 
 impl TaskEnv<'_> {
@@ -76,7 +76,7 @@ impl TaskEnv<'_> {
             run: RunTools {
                 skills: Some(self.skills),
                 servers: Some(self.servers),
-                image_models: self.painters,
+                image_models: self.image_models,
                 ..RunTools::bare(self.run)
             },
             checkout: &self.place.checkout,
@@ -84,7 +84,7 @@ impl TaskEnv<'_> {
             mode: self.mode,
             facts: &self.facts,
             visible,
-            sight: self.sight,
+            vision: self.vision,
         }
     }
 }

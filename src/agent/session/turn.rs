@@ -19,12 +19,12 @@ impl<'a> Session<'a> {
     /// Asks the task's model for its next reply, or first for a summary where its window is full.
     pub(crate) fn ask(&mut self, id: TaskId) -> Result<(), Stop> {
         self.tell_asides(id)?;
-        let brief = self.brief(id)?;
+        let system_prompt = self.system_prompt(id)?;
         let task = self.task(id)?;
         let (model, conversation) = (self.model_of(task), &task.conversation);
         let mut counted = self.counted.get(&id).copied().unwrap_or_default();
         let estimate_tokens =
-            counted.context_tokens(conversation, model.tokenizer, brief.size_tokens);
+            counted.context_tokens(conversation, model.tokenizer, system_prompt.size_tokens);
         self.counted.insert(id, counted);
         if let Some(left_out) = self.to_leave_out(id, estimate_tokens)? {
             return self.sum_up(id, left_out);
@@ -39,9 +39,9 @@ impl<'a> Session<'a> {
         let span = self.turn_span(id);
         let reply = async move {
             let request = ModelRequest {
-                system: &brief.system,
+                system: &system_prompt.system,
                 messages: &messages,
-                tools: &brief.tools,
+                tools: &system_prompt.tools,
                 max_output_tokens: None,
                 temperature,
                 task: id,
@@ -57,17 +57,17 @@ impl<'a> Session<'a> {
 
     /// Writes a reply down and charges it, with what attempts before it used up.
     fn replied(&mut self, answered: CompletedRequest<'a>) -> Result<(), Stop> {
-        let CompletedRequest { asked, reply, lost } = answered;
-        let id = asked.task;
-        self.charge_lost(asked, &lost)?;
+        let CompletedRequest { target, reply, lost } = answered;
+        let id = target.task;
+        self.charge_lost(target, &lost)?;
         let reply = match reply {
             Err(ModelError::TooLong { .. }) if self.note_overflow(id)? => return Ok(()),
             reply => reply?,
         };
         self.overflows.remove(&id);
         let (reply, withheld) = self.without_secrets(reply);
-        let tokenizer = asked.model.tokenizer_by(reply.by.as_deref());
-        let cost = ReplyCost::of(&reply, asked, accounting::estimate_reply(tokenizer, &reply));
+        let tokenizer = target.model.tokenizer_by(reply.by.as_deref());
+        let cost = ReplyCost::of(&reply, target, accounting::estimate_reply(tokenizer, &reply));
         self.emit(Event::Replied {
             task: id,
             reply,
@@ -111,12 +111,12 @@ impl<'a> Session<'a> {
             calls.push(ToolCall { id, name: redact(call.name), arguments: redact(call.arguments) });
         }
         // What was signed cannot be mended: it goes as a whole.
-        let kept = reply
-            .kept
-            .filter(|kept| !kept.parts.iter().any(|part| redactor.finds_secret(&part.written())));
+        let opaque = reply.opaque.filter(|opaque| {
+            !opaque.parts.iter().any(|part| redactor.finds_secret(&part.written()))
+        });
         (
             Reply {
-                kept,
+                opaque,
                 text: redact(reply.text),
                 reasoning: redact(reply.reasoning),
                 calls,

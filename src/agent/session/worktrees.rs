@@ -112,7 +112,7 @@ impl<'a> Session<'a> {
         let Some(merge) = task.isolation.merge.as_ref().filter(|_| task.isolation.isolated) else {
             return Ok(());
         };
-        if merge.kept.is_none() {
+        if merge.kept_ref.is_none() {
             self.parts.workspace.repo.drop_checkpoints(&self.ref_of(Some(child)))?;
         }
         self.worktrees.remove(&child);

@@ -48,7 +48,7 @@ pub(crate) struct ToolFixture {
     /// The mode of the calls.
     pub(crate) mode: Mode,
     /// What becomes of images.
-    pub(crate) sight: VisionSupport,
+    pub(crate) vision: VisionSupport,
     /// The models that generate images.
     pub(crate) image_models: Vec<String>,
     /// A value that must not be seen.
@@ -70,7 +70,7 @@ impl ToolFixture {
             skills: SkillSet::default(),
             connector: Connector::default(),
             mode: mode(),
-            sight: VisionSupport::Shown,
+            vision: VisionSupport::Shown,
             image_models: vec!["painter".to_owned()],
             secret: "unseen-secret-value",
         }
@@ -140,7 +140,7 @@ impl ToolFixture {
             mode: &self.mode,
             facts: &Facts { mode: self.mode.slug.clone(), ..Facts::default() },
             visible: &visible,
-            sight: self.sight,
+            vision: self.vision,
         })
     }
 }

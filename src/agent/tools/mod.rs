@@ -51,7 +51,7 @@ pub struct ToolContext<'a> {
     /// would show. Called from threads.
     pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
     /// What becomes of images.
-    pub sight: VisionSupport,
+    pub vision: VisionSupport,
 }
 
 /// What tools work with throughout a run.

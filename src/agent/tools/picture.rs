@@ -23,7 +23,7 @@ pub(crate) fn show(headline: &str, bytes: &[u8], context: ToolContext<'_>) -> Ob
              bytes."
         ));
     }
-    match context.sight {
+    match context.vision {
         VisionSupport::Shown => {
             let text = format!("{headline}\nIt is an {image}; you see it with this answer.");
             Observation { images: vec![image], ..Observation::said(text) }
@@ -66,13 +66,13 @@ mod tests {
             );
             assert_eq!((seen.images.len(), seen.is_error), (1, false));
         }
-        fixture.sight = VisionSupport::Blind;
+        fixture.vision = VisionSupport::Blind;
         let told = read(&fixture, "a.png", &png(640, 480));
         assert_eq!(
             (told.text.contains("this model does not see images"), told.images.len()),
             (true, 0)
         );
-        fixture.sight = VisionSupport::OnCall;
+        fixture.vision = VisionSupport::OnCall;
         assert!(
             read(&fixture, "a.png", &png(640, 480)).text.ends_with("read_file shows it to you.")
         );

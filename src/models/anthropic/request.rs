@@ -239,10 +239,10 @@ fn wire_messages<'a>(
     for message in messages {
         let (role, content) = match message {
             Message::User { text } => ("user", vec![said(text)]),
-            Message::Assistant { text, calls, kept, .. } => {
-                let kept = kept.as_ref().filter(|_| options.returns_thinking);
+            Message::Assistant { text, calls, opaque, .. } => {
+                let opaque = opaque.as_ref().filter(|_| options.returns_thinking);
                 names.begin();
-                let parts = reply_parts(text, calls, kept, options.by);
+                let parts = reply_parts(text, calls, opaque, options.by);
                 (
                     "assistant",
                     parts.into_iter().filter_map(|part| part_block(part, &mut names)).collect(),
@@ -430,10 +430,10 @@ fn began_with_thinking(messages: &[Message], by: &str) -> bool {
         .skip(told.map_or(0, |(at, _)| at + 1))
         .find(|message| matches!(message, Message::Assistant { .. }));
     match first {
-        Some(Message::Assistant { text, calls, kept, .. }) => {
+        Some(Message::Assistant { text, calls, opaque, .. }) => {
             calls.is_empty()
                 || matches!(
-                    reply_parts(text, calls, kept.as_ref(), by).first(),
+                    reply_parts(text, calls, opaque.as_ref(), by).first(),
                     Some(ReplyPart::Own(_))
                 )
         }

@@ -52,8 +52,8 @@ pub struct Capacities {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub experts: Vec<String>,
     /// The models that could be asked for a picture.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub painters: Vec<String>,
+    #[serde(rename = "painters", default, skip_serializing_if = "Vec::is_empty")]
+    pub image_models: Vec<String>,
 }
 
 /// What a recorded model could take.

@@ -197,7 +197,7 @@ fn deltas(reply: &Reply, pictures: &[String]) -> Vec<Delta> {
         let image = image.clone();
         Delta::Image(bytes(at).map_or(image.clone(), |bytes| image.with_content(&bytes)))
     }));
-    deltas.extend(reply.kept.clone().map(Delta::Kept));
+    deltas.extend(reply.opaque.clone().map(Delta::Opaque));
     deltas.extend(reply.usage.map(Delta::Usage));
     deltas.push(Delta::Stop(reply.stop));
     deltas

@@ -327,9 +327,9 @@ fn push_message<'a>(
             Some(_) | None => messages
                 .push(ChatMessage::User { content: ChatContent::Words(Cow::Borrowed(text)) }),
         },
-        Message::Assistant { text, reasoning, calls, kept } => {
+        Message::Assistant { text, reasoning, calls, opaque } => {
             let (mut details, mut tool_calls) = (None, Vec::with_capacity(calls.len()));
-            for part in reply_parts(text, calls, kept.as_ref(), options.by) {
+            for part in reply_parts(text, calls, opaque.as_ref(), options.by) {
                 match part {
                     ReplyPart::Own(own) => details = own.get("reasoning_details"),
                     ReplyPart::Text(..) => {}

@@ -65,7 +65,7 @@ fn ask(chain: &FallbackChain) -> Result<(String, Option<String>), ModelError> {
             Delta::Reasoning(_)
             | Delta::Call { .. }
             | Delta::Image(_)
-            | Delta::Kept(_)
+            | Delta::Opaque(_)
             | Delta::Usage(_)
             | Delta::Stop(_) => {}
         }

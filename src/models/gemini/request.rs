@@ -256,8 +256,8 @@ fn contents<'a>(messages: &'a [Message], options: GeminiOptions<'a>) -> Vec<Gemi
             Message::User { text } => {
                 ("user", vec![GeminiPart::Text(SignedText { text, thought_signature: None })])
             }
-            Message::Assistant { text, calls, kept, .. } => {
-                let parts = reply_parts(text, calls, kept.as_ref(), options.by);
+            Message::Assistant { text, calls, opaque, .. } => {
+                let parts = reply_parts(text, calls, opaque.as_ref(), options.by);
                 asked = parts
                     .iter()
                     .filter_map(|part| {
@@ -268,7 +268,7 @@ fn contents<'a>(messages: &'a [Message], options: GeminiOptions<'a>) -> Vec<Gemi
                         }
                     })
                     .collect();
-                ("model", model_parts(parts, kept.as_ref(), options))
+                ("model", model_parts(parts, opaque.as_ref(), options))
             }
             Message::Tool { results } => ("user", answers(results, &asked, options)),
         };
@@ -282,10 +282,10 @@ fn contents<'a>(messages: &'a [Message], options: GeminiOptions<'a>) -> Vec<Gemi
 
 fn model_parts<'a>(
     parts: Vec<ReplyPart<'a>>,
-    kept: Option<&'a OpaqueState>,
+    opaque: Option<&'a OpaqueState>,
     options: GeminiOptions<'_>,
 ) -> Vec<GeminiPart<'a>> {
-    let is_own = kept.is_some_and(|kept| kept.by == options.by);
+    let is_own = opaque.is_some_and(|opaque| opaque.by == options.by);
     let mut first_call = options.wants_signatures && !is_own;
     let mut wire: Vec<GeminiPart<'a>> = Vec::with_capacity(parts.len());
     for part in parts {

@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 
 use super::{
     ChosenModel, ModelFacts, ModelRequirement, ProfileError, Provider, RequestedModel,
-    ResolvedModels, SettingAuthor, resolve, resolve_wish,
+    ResolvedModels, SettingAuthor, resolve, resolve_requested,
 };
 use crate::profile::ModelSettings;
 
@@ -92,9 +92,9 @@ fn a_mode_gets_the_model_it_asks_for_and_no_key_goes_where_only_the_repository_s
     let facts = ModelFacts { env: &env, asked: None, from_repository: &nothing };
     let found =
         |name: &str, base_url: Option<&str>, need: ModelRequirement, written_by: SettingAuthor| {
-            let wish =
+            let requested =
                 RequestedModel { mode: "m", name, provider: None, base_url, need, written_by };
-            resolve_wish(&settings, &facts, wish).map(|chosen| {
+            resolve_requested(&settings, &facts, requested).map(|chosen| {
                 chosen.map(|chosen| {
                     (
                         chosen.profile.model.clone(),
@@ -133,7 +133,7 @@ fn a_mode_gets_the_model_it_asks_for_and_no_key_goes_where_only_the_repository_s
         found("new", Some("https://own.example/v1"), ModelRequirement::Required, person),
         model("new", "https://own.example/v1", false)
     );
-    let wish = RequestedModel {
+    let requested = RequestedModel {
         mode: "m",
         name: "x",
         provider: Some("telepathy"),
@@ -142,7 +142,7 @@ fn a_mode_gets_the_model_it_asks_for_and_no_key_goes_where_only_the_repository_s
         written_by: person,
     };
     assert!(
-        resolve_wish(&settings, &facts, wish)
+        resolve_requested(&settings, &facts, requested)
             .unwrap_err()
             .to_string()
             .contains("there is no provider `telepathy`")
@@ -331,7 +331,7 @@ fn a_pointer_names_one_model_or_several() {
     let names = |chosen: &ChosenModel| {
         [
             &[chosen.name.clone()][..],
-            &chosen.spares.iter().map(|spare| spare.name.clone()).collect::<Vec<_>>(),
+            &chosen.fallbacks.iter().map(|fallback| fallback.name.clone()).collect::<Vec<_>>(),
         ]
         .concat()
     };
@@ -355,7 +355,7 @@ fn a_pointer_names_one_model_or_several() {
     let settings: ModelSettings = serde_yaml::from_str(settings).unwrap();
     let (env, nothing) = (BTreeMap::new(), BTreeSet::new());
     let facts = ModelFacts { env: &env, asked: None, from_repository: &nothing };
-    let wish = |name| RequestedModel {
+    let requested = |name| RequestedModel {
         mode: "m",
         name,
         provider: None,
@@ -363,8 +363,9 @@ fn a_pointer_names_one_model_or_several() {
         need: ModelRequirement::Required,
         written_by: SettingAuthor::Person,
     };
-    let found =
-        |name| resolve_wish(&settings, &facts, wish(name)).unwrap().map(|chosen| names(&chosen));
+    let found = |name| {
+        resolve_requested(&settings, &facts, requested(name)).unwrap().map(|chosen| names(&chosen))
+    };
     assert_eq!(
         (found("main"), found("quick"), found("reasoning")),
         (Some(vec!["a".into(), "b".into()]), Some(vec!["b".into()]), None)

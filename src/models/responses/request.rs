@@ -180,9 +180,9 @@ fn push_items<'a>(
 ) {
     match message {
         Message::User { text } => input.push(words("user", text, None)),
-        Message::Assistant { text, calls, kept, .. } => {
-            let kept = kept.as_ref().filter(|_| options.encrypted);
-            let parts = reply_parts(text, calls, kept, options.by);
+        Message::Assistant { text, calls, opaque, .. } => {
+            let opaque = opaque.as_ref().filter(|_| options.encrypted);
+            let parts = reply_parts(text, calls, opaque, options.by);
             if parts.is_empty() {
                 input.push(words("assistant", "", None));
             }

@@ -26,7 +26,7 @@ pub(crate) struct ReplyAssembly {
     reasoning: String,
     calls: BTreeMap<usize, CallDraft>,
     images: Vec<Image>,
-    kept: Option<OpaqueState>,
+    opaque: Option<OpaqueState>,
     by: Option<String>,
     usage: Option<Usage>,
     stop: Option<StopReason>,
@@ -81,9 +81,9 @@ impl ReplyAssembly {
                 self.count(image.size_bytes)?;
                 self.images.push(image);
             }
-            Delta::Kept(kept) => {
-                self.count(kept.parts.iter().map(OpaquePart::size_bytes).sum())?;
-                self.kept = Some(kept);
+            Delta::Opaque(opaque) => {
+                self.count(opaque.parts.iter().map(OpaquePart::size_bytes).sum())?;
+                self.opaque = Some(opaque);
             }
             Delta::By(label) => self.by = Some(label),
             Delta::Usage(usage) => self.usage = Some(usage),
@@ -104,9 +104,10 @@ impl ReplyAssembly {
             let shown_bytes: usize = self.images.iter().map(|image| image.size_bytes).sum();
             let shown_tokens: usize = self.images.iter().map(Image::tokens).sum();
             // Images count by their tokens, as elsewhere, and not by their bytes.
-            let kept =
+            let opaque =
                 estimate_tokens(self.bytes.saturating_sub(shown_bytes).saturating_sub(text.len()));
-            let other_tokens = kept.saturating_add(u64::try_from(shown_tokens).unwrap_or(u64::MAX));
+            let other_tokens =
+                opaque.saturating_add(u64::try_from(shown_tokens).unwrap_or(u64::MAX));
             LostAttempt { by: self.by.clone(), usage: self.usage, text, other_tokens }
         })
     }
@@ -136,13 +137,13 @@ impl ReplyAssembly {
         {
             return Err(IncompleteReply::Empty);
         }
-        let Self { text, reasoning, calls, images, kept, by, usage, .. } = std::mem::take(self);
+        let Self { text, reasoning, calls, images, opaque, by, usage, .. } = std::mem::take(self);
         Ok(Reply {
             text,
             reasoning,
             calls: finished_calls(calls, request),
             images,
-            kept,
+            opaque,
             by,
             usage,
             stop,

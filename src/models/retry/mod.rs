@@ -77,14 +77,14 @@ pub async fn complete(
     request: ModelRequest<'_>,
     limits: RetryLimits,
     clock: &dyn Clock,
-    mut hearing: StreamObserver<'_>,
+    mut observer: StreamObserver<'_>,
 ) -> Result<Reply, ModelError> {
     let started = clock.elapsed();
     let mut garbled = 0;
     let mut attempt: u32 = 1;
     loop {
         let spent = || clock.elapsed().saturating_sub(started);
-        let err = match attempt_once(model, request, limits.total, &spent, &mut hearing).await {
+        let err = match attempt_once(model, request, limits.total, &spent, &mut observer).await {
             Ok(reply) => return Ok(reply),
             Err(err) => err,
         };
@@ -109,7 +109,7 @@ pub async fn complete(
             });
         };
         warn!(attempt, pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX), %err, "retrying the model request");
-        (hearing.watch)(&Delta::Restart);
+        (observer.watch)(&Delta::Restart);
         clock.sleep(pause).await;
         attempt += 1;
     }
@@ -120,9 +120,10 @@ async fn attempt_once(
     request: ModelRequest<'_>,
     total: Duration,
     spent: &(dyn Fn() -> Duration + Sync),
-    hearing: &mut StreamObserver<'_>,
+    observer: &mut StreamObserver<'_>,
 ) -> Result<Reply, ModelError> {
-    let mut attempt = ReplyAttempt { assembly: ReplyAssembly::default(), lost: &mut *hearing.lost };
+    let mut attempt =
+        ReplyAttempt { assembly: ReplyAssembly::default(), lost: &mut *observer.lost };
     let mut deltas = model.stream(request);
     let broken = loop {
         let delta = match deltas.next().await {
@@ -130,7 +131,7 @@ async fn attempt_once(
             Some(Ok(delta)) => delta,
             Some(Err(err)) => break Some(err),
         };
-        (hearing.watch)(&delta);
+        (observer.watch)(&delta);
         if delta == Delta::Restart {
             attempt.lost.extend(attempt.assembly.lost());
         }

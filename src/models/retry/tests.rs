@@ -70,8 +70,8 @@ fn run(attempts: Vec<ScriptedAttempt>, limits: RetryLimits) -> RetryOutcome {
     let request = ModelRequest::with(&[]);
     let mut seen = Vec::new();
     let mut lost = Vec::new();
-    let hearing = StreamObserver { watch: &mut |delta| seen.push(delta.clone()), lost: &mut lost };
-    let reply = block_on(complete(&model, request, limits, &clock, hearing));
+    let observer = StreamObserver { watch: &mut |delta| seen.push(delta.clone()), lost: &mut lost };
+    let reply = block_on(complete(&model, request, limits, &clock, observer));
     RetryOutcome { reply, lost, attempts: model.1.into_inner(), waited: clock.elapsed(), seen }
 }
 
@@ -139,8 +139,8 @@ fn counts_what_had_come_when_nobody_waits_any_more() {
     }
     let (clock, mut lost) = (RetryClock::default(), Vec::new());
     let request = ModelRequest::with(&[]);
-    let hearing = StreamObserver { watch: &mut |_| {}, lost: &mut lost };
-    assert!(complete(&HaltingModel, request, LIMITS, &clock, hearing).now_or_never().is_none());
+    let observer = StreamObserver { watch: &mut |_| {}, lost: &mut lost };
+    assert!(complete(&HaltingModel, request, LIMITS, &clock, observer).now_or_never().is_none());
     assert_eq!(lost.iter().map(|lost| lost.text.as_str()).collect::<Vec<_>>(), ["half of it"]);
 }
 
@@ -218,8 +218,8 @@ fn a_reply_that_drips_for_ever_is_cut_off() {
     }
     let clock = RetryClock::default();
     let request = ModelRequest::with(&[]);
-    let hearing = StreamObserver { watch: &mut |_| {}, lost: &mut Vec::new() };
-    let reply = block_on(complete(&DrippingModel(&clock), request, LIMITS, &clock, hearing));
+    let observer = StreamObserver { watch: &mut |_| {}, lost: &mut Vec::new() };
+    let reply = block_on(complete(&DrippingModel(&clock), request, LIMITS, &clock, observer));
     assert!(
         matches!(&reply, Err(ModelError::Unavailable { message, .. }) if message.contains("not complete after 100 s")),
         "{reply:?}"

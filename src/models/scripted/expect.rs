@@ -100,7 +100,7 @@ mod tests {
                 text: "spoken".into(),
                 reasoning: String::new(),
                 calls: vec![],
-                kept: None,
+                opaque: None,
             },
             Message::User { text: "new words\nsecond line".into() },
         ];

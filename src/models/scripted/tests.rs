@@ -44,7 +44,7 @@ fn answered(ids: &[&str], text: &str) -> Vec<Message> {
         .collect();
     vec![
         user("fix the parser"),
-        Message::Assistant { text: String::new(), reasoning: String::new(), calls, kept: None },
+        Message::Assistant { text: String::new(), reasoning: String::new(), calls, opaque: None },
         Message::Tool { results },
     ]
 }

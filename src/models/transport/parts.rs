@@ -24,27 +24,28 @@ pub(crate) enum ReplyPart<'a> {
 pub(crate) fn reply_parts<'a>(
     text: &'a str,
     calls: &'a [ToolCall],
-    kept: Option<&'a OpaqueState>,
+    opaque: Option<&'a OpaqueState>,
     asked: &str,
 ) -> Vec<ReplyPart<'a>> {
-    kept.filter(|kept| kept.by == asked).and_then(|kept| fitted(text, calls, kept)).unwrap_or_else(
-        || {
+    opaque
+        .filter(|opaque| opaque.by == asked)
+        .and_then(|opaque| fitted(text, calls, opaque))
+        .unwrap_or_else(|| {
             let words = (!text.is_empty()).then_some(ReplyPart::Text(text, &Value::Null));
             words
                 .into_iter()
                 .chain(calls.iter().map(|call| ReplyPart::Call(call, &Value::Null)))
                 .collect()
-        },
-    )
+        })
 }
 
 fn fitted<'a>(
     text: &'a str,
     calls: &'a [ToolCall],
-    kept: &'a OpaqueState,
+    opaque: &'a OpaqueState,
 ) -> Option<Vec<ReplyPart<'a>>> {
     let (mut rest, mut calls) = (text, calls.iter());
-    let parts = kept.parts.iter().map(|part| match part {
+    let parts = opaque.parts.iter().map(|part| match part {
         OpaquePart::Own(own) => Some(ReplyPart::Own(own)),
         OpaquePart::Text { bytes, seal } => {
             let (words, after) = rest.split_at_checked(*bytes)?;
@@ -73,7 +74,7 @@ mod tests {
     fn what_was_kept_comes_back_in_its_place_and_only_to_its_model() {
         let (own, seal) = (json!({ "type": "thinking" }), json!("sig"));
         let text = |bytes| OpaquePart::Text { bytes, seal: Value::Null };
-        let kept = OpaqueState {
+        let opaque = OpaqueState {
             by: "one".into(),
             parts: vec![
                 text(1),
@@ -92,12 +93,12 @@ mod tests {
             ]
         };
         assert_eq!(
-            reply_parts("wörd", &calls, Some(&kept), "one"),
+            reply_parts("wörd", &calls, Some(&opaque), "one"),
             plain("wörd"),
             "words that no longer fit"
         );
         assert_eq!(
-            reply_parts("word", &calls, Some(&kept), "one"),
+            reply_parts("word", &calls, Some(&opaque), "one"),
             [
                 ReplyPart::Text("w", &Value::Null),
                 ReplyPart::Own(&own),
@@ -106,12 +107,12 @@ mod tests {
                 ReplyPart::Call(&calls[1], &Value::Null)
             ]
         );
-        assert_eq!(reply_parts("word", &calls, Some(&kept), "other"), plain("word"));
+        assert_eq!(reply_parts("word", &calls, Some(&opaque), "other"), plain("word"));
         assert_eq!(
-            reply_parts("word", &calls[..1], Some(&kept), "one"),
+            reply_parts("word", &calls[..1], Some(&opaque), "one"),
             [ReplyPart::Text("word", &Value::Null), ReplyPart::Call(&calls[0], &Value::Null)]
         );
-        assert_eq!(reply_parts("words", &calls, Some(&kept), "one"), plain("words"));
+        assert_eq!(reply_parts("words", &calls, Some(&opaque), "one"), plain("words"));
         assert_eq!(reply_parts("", &[], None, "one"), []);
     }
 }

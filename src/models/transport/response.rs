@@ -286,7 +286,7 @@ impl<R: ReplyParser> ResponseReader<R> {
         let parts = self.reading.parts();
         let out = &mut self.out;
         if parts.iter().any(|part| part.size_bytes() > 0) {
-            out.deltas.push(Delta::Kept(OpaqueState { by: self.by.clone(), parts }));
+            out.deltas.push(Delta::Opaque(OpaqueState { by: self.by.clone(), parts }));
         }
         out.deltas.extend(out.usage.map(Delta::Usage));
         let natural = if out.has_calls { StopReason::ToolUse } else { StopReason::End };
@@ -413,7 +413,7 @@ pub(crate) mod testing {
         /// Described.
         pub(crate) images: Vec<String>,
         pub(crate) usage: Option<Usage>,
-        pub(crate) kept: Vec<OpaquePart>,
+        pub(crate) opaque: Vec<OpaquePart>,
         pub(crate) stop: StopReason,
     }
 
@@ -439,7 +439,7 @@ pub(crate) mod testing {
                     call.1.push_str(&name.unwrap_or_default());
                     call.2.push_str(&arguments);
                 }
-                Delta::Kept(kept) => told.kept = kept.parts,
+                Delta::Opaque(opaque) => told.opaque = opaque.parts,
                 Delta::Usage(usage) => told.usage = Some(usage),
                 Delta::Stop(stop) => {
                     let calls = calls

@@ -92,7 +92,7 @@ fn system(system: &str, tools: &[ToolSpec]) -> String {
 struct ReplyTranslator<'t> {
     tools: &'t [ToolSpec],
     /// Words that may hold calls, kept until the reply is whole.
-    kept: String,
+    pending: String,
     /// Whether a call may have begun in what is kept: then all that comes is kept, and not looked
     /// over again.
     may_have_begun: bool,
@@ -106,7 +106,7 @@ impl<'t> ReplyTranslator<'t> {
     fn new(tools: &'t [ToolSpec]) -> Self {
         Self {
             tools,
-            kept: String::new(),
+            pending: String::new(),
             may_have_begun: false,
             has_words: false,
             native: BTreeMap::new(),
@@ -123,7 +123,7 @@ impl<'t> ReplyTranslator<'t> {
                 vec![Delta::Call { index, id, name, arguments }]
             }
             // It belongs to words as they were sent, which are not those that come back.
-            Delta::Kept(_) => Vec::new(),
+            Delta::Opaque(_) => Vec::new(),
             Delta::Restart => {
                 *self = Self::new(self.tools);
                 vec![Delta::Restart]
@@ -137,24 +137,24 @@ impl<'t> ReplyTranslator<'t> {
 
     /// Takes the next words; returns those that no call can begin in.
     fn pass_on(&mut self, text: &str) -> Option<String> {
-        self.kept.push_str(text);
-        if self.kept.len() > REPLY_LIMIT_BYTES {
+        self.pending.push_str(text);
+        if self.pending.len() > REPLY_LIMIT_BYTES {
             // Too much for a reply, and refused as such above.
-            return Some(std::mem::take(&mut self.kept));
+            return Some(std::mem::take(&mut self.pending));
         }
         if self.may_have_begun {
             return None;
         }
-        let begun = self.kept.find('<').into_iter().chain(self.kept.find("```")).min();
+        let begun = self.pending.find('<').into_iter().chain(self.pending.find("```")).min();
         self.may_have_begun = begun.is_some();
-        let plain = begun.unwrap_or(self.kept.len());
+        let plain = begun.unwrap_or(self.pending.len());
         let sure = self
-            .kept
+            .pending
             .get(..plain)?
             .trim_end_matches(|letter: char| letter.is_whitespace() || letter == '`')
             .len();
-        let rest = self.kept.split_off(sure);
-        let words = std::mem::replace(&mut self.kept, rest);
+        let rest = self.pending.split_off(sure);
+        let words = std::mem::replace(&mut self.pending, rest);
         self.has_words |= !words.is_empty();
         Some(words).filter(|words| !words.is_empty())
     }
@@ -165,7 +165,7 @@ impl<'t> ReplyTranslator<'t> {
             StopReason::End | StopReason::ToolUse => ReplyEnd::Whole,
         };
         let mut index = self.native.len();
-        let reading = reply::read(&std::mem::take(&mut self.kept), self.tools, end);
+        let reading = reply::read(&std::mem::take(&mut self.pending), self.tools, end);
         let mut deltas: Vec<Delta> = Vec::with_capacity(reading.pieces.len() + 1);
         let mut apart = false;
         for piece in reading.pieces {

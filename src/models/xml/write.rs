@@ -91,7 +91,7 @@ pub fn conversation(messages: &[Message]) -> Vec<Message> {
     for message in messages {
         match message {
             Message::User { text } => say(&mut written, text.clone()),
-            Message::Assistant { text, reasoning, calls: made, kept: _ } => {
+            Message::Assistant { text, reasoning, calls: made, opaque: _ } => {
                 calls = made;
                 let parts: Vec<String> = (!text.is_empty())
                     .then(|| text.clone())
@@ -102,7 +102,7 @@ pub fn conversation(messages: &[Message]) -> Vec<Message> {
                     text: parts.join("\n\n"),
                     reasoning: reasoning.clone(),
                     calls: Vec::new(),
-                    kept: None,
+                    opaque: None,
                 });
             }
             Message::Tool { results } => {

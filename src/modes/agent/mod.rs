@@ -227,7 +227,7 @@ impl AgentReader<'_> {
         let mode = Mode {
             when_to_use: description.map(|text| text.replace("\\n", "\n")),
             model: self.model(head),
-            way_in: self.way_in(head),
+            entry: self.entry(head),
             turns: self.turns(head),
             temperature: self.temperature(head),
             ..Mode::new(slug, shown, prompt, self.source.clone())
@@ -273,7 +273,7 @@ impl AgentReader<'_> {
     }
 
     /// Reads how tasks come to be in it, in the words of Kilo Code and OpenCode.
-    fn way_in(&mut self, head: &YamlNode) -> ModeEntry {
+    fn entry(&mut self, head: &YamlNode) -> ModeEntry {
         match self.text(head, "mode").as_deref() {
             None | Some("all") => ModeEntry::Any,
             Some("primary") => ModeEntry::NotDelegated,

@@ -5,8 +5,8 @@ pub mod commands;
 pub mod condense;
 pub mod expert;
 mod head;
+pub mod image_model;
 pub mod mentions;
-pub mod painter;
 pub mod reminders;
 pub mod rules;
 pub mod sections;
@@ -38,7 +38,7 @@ pub struct RepositoryInstructions {
     /// Names of the models that may be asked a question.
     pub experts: Vec<String>,
     /// Names of the image model and its fallbacks; empty without one.
-    pub painters: Vec<String>,
+    pub image_models: Vec<String>,
 }
 
 /// Everything a system prompt is made of.

@@ -145,12 +145,12 @@ impl ModeReach {
 #[must_use]
 pub fn exposures(spec: &PolicySpec, rules: &[Rule]) -> Vec<Exposure> {
     let mut found: Vec<Exposure> = Vec::new();
-    let standing = standing(rules);
+    let effective_rules = effective_rules(rules);
     for mode in &spec.modes.allow {
         let reaches = starts(spec)
             .into_iter()
             .rev()
-            .map(|(trigger, text)| (trigger, reach(spec, &standing, mode, trigger, text)));
+            .map(|(trigger, text)| (trigger, reach(spec, &effective_rules, mode, trigger, text)));
         // Of several ways to start, the one with the most text of strangers is reported.
         let widest = reaches
             .filter(|(_, reach)| reach.is_whole())
@@ -182,9 +182,10 @@ pub fn with_text(spec: &PolicySpec, rules: &[Rule], trigger: TriggerKind) -> Opt
     }
     let spec =
         PolicySpec { source: spec.source.or(Some(SourceVisibility::Private)), ..spec.clone() };
-    let standing = standing(rules);
+    let effective_rules = effective_rules(rules);
     let modes = spec.modes.allow.iter().filter(|mode| accepted(&spec, mode).is_none());
-    let mut reaches = modes.map(|mode| reach(&spec, &standing, mode, trigger, Some("issues")));
+    let mut reaches =
+        modes.map(|mode| reach(&spec, &effective_rules, mode, trigger, Some("issues")));
     reaches.find(ModeReach::is_whole).map(|reach| describe(trigger, &reach))
 }
 
@@ -227,7 +228,7 @@ pub(crate) fn starts(spec: &PolicySpec) -> Vec<(TriggerKind, Option<&'static str
 
 fn reach(
     spec: &PolicySpec,
-    standing: &[(&Rule, &LocatedPattern)],
+    effective_rules: &[(&Rule, &LocatedPattern)],
     mode: &str,
     trigger: TriggerKind,
     text: Option<&str>,
@@ -244,7 +245,7 @@ fn reach(
             && (rule.narrowing.triggers.is_empty() || rule.narrowing.triggers.contains(&trigger))
     };
     let mut commands = false;
-    for (rule, written) in standing.iter().filter(|(rule, _)| counts(rule)) {
+    for (rule, written) in effective_rules.iter().filter(|(rule, _)| counts(rule)) {
         commands |= matches!(written.pattern, Pattern::Command(_));
         of_pattern(written, rule.protected, &mut reach);
     }
@@ -326,7 +327,7 @@ fn of_commands(spec: &PolicySpec, reach: &mut ModeReach) {
 
 /// Returns what is allowed and may matter here. A rule that refuses the whole of a pattern, always,
 /// takes it away.
-fn standing(rules: &[Rule]) -> Vec<(&Rule, &LocatedPattern)> {
+fn effective_rules(rules: &[Rule]) -> Vec<(&Rule, &LocatedPattern)> {
     let always = |rule: &&Rule| {
         rule.decision == Decision::Deny && rule.narrowing.is_empty() && rule.except.is_empty()
     };

@@ -232,7 +232,7 @@ fn the_text_of_a_rule_cannot_add_to_the_policy() {
     let settings = serde_json::json!({ "allowedCommands": ["ls\"]\n  - allow: edit(**)", "ls \"x\" # y", "a: b"] }).to_string();
     let imported = import(Peer::Roo, &settings, "x\ny: z").unwrap();
     let policy = Policy::parse(&imported.policy, "imported").unwrap();
-    let edit = crate::question::parse_intent("edit(a)").unwrap();
+    let edit = crate::query::parse_intent("edit(a)").unwrap();
     assert_eq!(policy.decide(&edit, &Facts::default()).decision, Decision::Deny);
 }
 
@@ -321,7 +321,7 @@ fn where_a_person_was_asked_a_person_is_asked() {
         let policy =
             Policy::parse(&import(Peer::Roo, settings, "s").unwrap().policy, "imported").unwrap();
         let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
-        policy.decide(&crate::question::parse_intent(intent).unwrap(), &facts).decision
+        policy.decide(&crate::query::parse_intent(intent).unwrap(), &facts).decision
     };
     let listed =
         |extra: &str| format!(r#"{{"allowedCommands": ["npm"], "alwaysAllowWrite": true{extra}}}"#);

@@ -1,8 +1,8 @@
 //! Reads `budget`: what a run, and what runs together may spend.
 
 use crate::budget::Budget;
-use crate::ceiling::{SpendingLimit, SpendingLimits};
 use crate::settings::counts::ANY_COUNT;
+use crate::spending_limit::{SpendingLimit, SpendingLimits};
 use locum_files::section::{Mapping, Section};
 use locum_files::shape::{NumberWithin, WholeNumber};
 
@@ -32,13 +32,18 @@ pub(super) fn budget(section: &mut Section<'_>) -> (Budget, SpendingLimits) {
     );
     let mut together = SpendingLimits::default();
     let about = "What all runs that begin on one day (UTC) may spend together.";
-    section.set("daily", about, Mapping("daily", ceiling), &mut together.daily);
+    section.set("daily", about, Mapping("daily", spending_limit), &mut together.daily);
     let about = "What all runs on one issue or pull request may spend together.";
-    section.set("per_thread", about, Mapping("per_thread", ceiling), &mut together.per_thread);
+    section.set(
+        "per_thread",
+        about,
+        Mapping("per_thread", spending_limit),
+        &mut together.per_thread,
+    );
     (found, together)
 }
 
-fn ceiling(section: &mut Section<'_>) -> SpendingLimit {
+fn spending_limit(section: &mut Section<'_>) -> SpendingLimit {
     SpendingLimit {
         runs: section.key("runs", "Runs that begin.", WholeNumber { least: 0, most: u64::MAX }),
         tokens: section.key(

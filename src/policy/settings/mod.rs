@@ -42,7 +42,7 @@ pub fn read_settings(file: &mut Section<'_>) -> PolicySpec {
         "What a run may spend; every limit is a hard stop.",
         Mapping("budget", budget),
     ) {
-        (spec.budget, spec.ceilings) = (run, together);
+        (spec.budget, spec.spending_limits) = (run, together);
     }
     let on_hold = OneOf(&[("pause", OnHold::Pause), ("refuse", OnHold::Refuse)]);
     file.set(

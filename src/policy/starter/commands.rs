@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use crate::command::word;
-use crate::starter::survey::{ProposedLine, StarterScan, split};
+use crate::starter::scan::{ProposedLine, StarterScan, split};
 use locum_base::path::RepoPath;
 
 /// Files whose presence makes a folder a package; their texts are read.
@@ -79,14 +79,14 @@ pub(super) enum TrailingWords {
 
 /// What the files show, ready to be asked.
 struct RepositoryTools<'s> {
-    survey: &'s StarterScan,
+    scan: &'s StarterScan,
     tools: Vec<ProposedTool>,
     seen: BTreeSet<String>,
 }
 
 /// Finds the commands, the ones that prove a change first among their kind.
-pub(super) fn find(survey: &StarterScan) -> Vec<ProposedTool> {
-    let mut found = RepositoryTools { survey, tools: Vec::new(), seen: BTreeSet::new() };
+pub(super) fn find(scan: &StarterScan) -> Vec<ProposedTool> {
+    let mut found = RepositoryTools { scan, tools: Vec::new(), seen: BTreeSet::new() };
     rust(&mut found);
     node(&mut found);
     python(&mut found);
@@ -110,7 +110,7 @@ impl<'s> RepositoryTools<'s> {
     }
 
     fn all_named(&self, name: &str) -> impl Iterator<Item = &'s RepoPath> {
-        self.survey.files.iter().filter(move |path| path.name() == Some(name))
+        self.scan.files.iter().filter(move |path| path.name() == Some(name))
     }
 
     fn has(&self, name: &str) -> bool {
@@ -118,7 +118,7 @@ impl<'s> RepositoryTools<'s> {
     }
 
     fn text(&self, path: &RepoPath) -> &'s str {
-        self.survey.texts.get(path).map_or("", String::as_str)
+        self.scan.texts.get(path).map_or("", String::as_str)
     }
 
     /// Whether a manifest of one of these names mentions a word.
@@ -128,7 +128,7 @@ impl<'s> RepositoryTools<'s> {
 
     /// Whether a workflow mentions a word.
     fn automation_mentions(&self, word: &str) -> bool {
-        self.survey.texts.iter().any(|(path, text)| {
+        self.scan.texts.iter().any(|(path, text)| {
             path.as_str().starts_with(".github/workflows/") && text.contains(word)
         })
     }
@@ -145,7 +145,7 @@ fn rust(found: &mut RepositoryTools<'_>) {
     found.add("cargo check", TrailingWords::Known, false, &why);
     found.add("cargo test", TrailingWords::Known, is_top(manifest), &why);
     if found.automation_mentions("cargo nextest")
-        || found.survey.files.iter().any(|path| path.as_str() == ".config/nextest.toml")
+        || found.scan.files.iter().any(|path| path.as_str() == ".config/nextest.toml")
     {
         found.add("cargo nextest run", TrailingWords::Known, false, "nextest is set up");
     }
@@ -219,7 +219,7 @@ fn python(found: &mut RepositoryTools<'_>) {
     let manifests =
         ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "noxfile.py"];
     let Some(manifest) = manifests.iter().find_map(|name| found.named(name)) else { return };
-    let tests = found.survey.files.iter().find(|path| {
+    let tests = found.scan.files.iter().find(|path| {
         let (_, name) = split(path);
         (name.starts_with("test_") && name.ends_with(".py"))
             || name.ends_with("_test.py")
@@ -314,8 +314,7 @@ fn java(found: &mut RepositoryTools<'_>) {
 }
 
 fn others(found: &mut RepositoryTools<'_>) {
-    let ends =
-        |ending: &str| found.survey.files.iter().find(|path| path.as_str().ends_with(ending));
+    let ends = |ending: &str| found.scan.files.iter().find(|path| path.as_str().ends_with(ending));
     let project = ends(".csproj").or_else(|| ends(".sln"));
     for (there, command) in [
         (
@@ -346,7 +345,7 @@ fn others(found: &mut RepositoryTools<'_>) {
 /// Targets of the top Makefile and justfile; they prove a change where nothing else does.
 fn make(found: &mut RepositoryTools<'_>) {
     for (name, program) in [("Makefile", "make"), ("justfile", "just")] {
-        let Some(file) = found.survey.files.iter().find(|path| path.as_str() == name) else {
+        let Some(file) = found.scan.files.iter().find(|path| path.as_str() == name) else {
             continue;
         };
         let lines: Vec<&str> = found.text(file).lines().collect();

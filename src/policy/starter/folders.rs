@@ -9,7 +9,7 @@ use crate::intent::Intent;
 use crate::paths::Protection;
 use crate::pattern::Pattern;
 use crate::starter::commands::MANIFESTS;
-use crate::starter::survey::{ProposedLine, split};
+use crate::starter::scan::{ProposedLine, split};
 use locum_base::path::RepoPath;
 
 /// Folders that are not edited by hand.

@@ -7,7 +7,7 @@
 
 mod commands;
 mod folders;
-pub mod survey;
+pub mod scan;
 mod workflows;
 
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use crate::import::quoted;
 use crate::schema::PolicyErrors;
 use crate::starter::commands::ProposedTool;
 use crate::starter::folders::ScannedFolders;
-use crate::starter::survey::{ProposedLine, StarterScan};
+use crate::starter::scan::{ProposedLine, StarterScan};
 use locum_base::path::RepoPath;
 
 /// Modes that write and run.
@@ -40,17 +40,17 @@ pub fn is_read(path: &RepoPath) -> bool {
 /// # Errors
 /// Never for a repository that was thought of: the text is read before it is handed out, and what
 /// is wrong with it is told.
-pub fn starter(survey: &StarterScan) -> Result<String, PolicyErrors> {
-    let folders = folders::find(&survey.files, &survey.texts);
-    let mut tools = commands::find(survey);
+pub fn starter(scan: &StarterScan) -> Result<String, PolicyErrors> {
+    let folders = folders::find(&scan.files, &scan.texts);
+    let mut tools = commands::find(scan);
     let known: Vec<String> = tools.iter().map(|tool| tool.line.pattern.clone()).collect();
-    tools.extend(workflows::find(survey, &known));
-    let text = render(survey, &folders, &tools);
+    tools.extend(workflows::find(scan, &known));
+    let text = render(scan, &folders, &tools);
     Policy::parse(&text, "the starter policy")?;
     Ok(text)
 }
 
-fn render(survey: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool]) -> String {
+fn render(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool]) -> String {
     let mut text = String::from(
         "# What locum may do here. Read it, cut it down, add to it: what no rule allows is \
          denied.\n# Ask it before you commit it: `locum policy check`, `locum policy explain \
@@ -59,7 +59,7 @@ fn render(survey: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool]
          tiers: [maintainer] }\n  dispatch: { tiers: [maintainer] }\n  forks: read-only # pull \
          requests of strangers start nothing that writes\n",
     );
-    let own: Vec<&str> = survey
+    let own: Vec<&str> = scan
         .modes
         .iter()
         .map(|mode| mode.slug.as_str())
@@ -73,7 +73,7 @@ fn render(survey: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool]
             all.join(", ")
         );
     }
-    rules(survey, folders, tools, &mut text);
+    rules(scan, folders, tools, &mut text);
     examples(folders, tools, &mut text);
     text.push_str(
         "\ncommands:\n  timeout: 10m\n  sandbox: required # tests run the repository's code: only \
@@ -95,13 +95,8 @@ fn render(survey: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool]
 }
 
 // NOTE: writing to a string cannot fail, so results of `write!` are dropped here.
-fn rules(
-    survey: &StarterScan,
-    folders: &ScannedFolders,
-    tools: &[ProposedTool],
-    text: &mut String,
-) {
-    let own = survey
+fn rules(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool], text: &mut String) {
+    let own = scan
         .modes
         .iter()
         .filter(|mode| mode.writes && !BUILT_IN.contains(&mode.slug.as_str()))

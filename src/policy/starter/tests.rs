@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 
 use pretty_assertions::assert_eq;
 
-use super::survey::{OwnMode, StarterScan};
+use super::scan::{OwnMode, StarterScan};
 use super::{is_read, starter};
 use crate::intent::Facts;
-use crate::question::parse_intent;
+use crate::query::parse_intent;
 use crate::verdict::Decision;
 use crate::{Policy, lint};
 use locum_base::path::RepoPath;
 
-fn survey(files: &[(&str, &str)]) -> StarterScan {
+fn scan(files: &[(&str, &str)]) -> StarterScan {
     let path = |text: &str| RepoPath::parse(text).unwrap();
     let mut names: Vec<RepoPath> = files.iter().map(|(name, _)| path(name)).collect();
     names.sort();
@@ -27,10 +27,10 @@ fn survey(files: &[(&str, &str)]) -> StarterScan {
 
 /// Checks what a repository's starter says in code mode, in a sandbox.
 fn check(files: &[(&str, &str)], allowed: &[&str], not: &[&str]) -> String {
-    let survey = survey(files);
-    let text = starter(&survey).unwrap_or_else(|errors| panic!("{errors}"));
+    let scan = scan(files);
+    let text = starter(&scan).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(
-        starter(&survey).as_deref(),
+        starter(&scan).as_deref(),
         Ok(text.as_str()),
         "the same repository, the same policy"
     );
@@ -375,11 +375,11 @@ fn what_workflows_run_may_be_run_word_for_word() {
 #[test]
 fn modes_of_the_repository_may_run_and_write_as_far_as_they_do() {
     let own = |slug: &str, writes: bool| OwnMode { slug: slug.to_owned(), writes };
-    let survey = StarterScan {
+    let scan = StarterScan {
         modes: vec![own("backend", true), own("guide", false), own("code", true)],
-        ..survey(&[("Cargo.toml", ""), ("src/a.rs", "")])
+        ..scan(&[("Cargo.toml", ""), ("src/a.rs", "")])
     };
-    let policy = Policy::parse(&starter(&survey).unwrap(), "policy.yml").unwrap();
+    let policy = Policy::parse(&starter(&scan).unwrap(), "policy.yml").unwrap();
     let decide = |mode: &str, intent: &str| {
         policy
             .decide(

@@ -11,7 +11,7 @@ use crate::command::word;
 use crate::glob::LetterCase;
 use crate::pattern::Pattern;
 use crate::starter::commands::{ProposedTool, TrailingWords};
-use crate::starter::survey::StarterScan;
+use crate::starter::scan::StarterScan;
 use locum_files::yaml::{YamlDocument, YamlNode, YamlValue};
 
 /// Programs that build and test.
@@ -122,13 +122,13 @@ const MOST: usize = 20;
 const RUN_DEPTH: usize = 6;
 
 /// Finds commands that no known pattern allows yet.
-pub(super) fn find(survey: &StarterScan, known: &[String]) -> Vec<ProposedTool> {
+pub(super) fn find(scan: &StarterScan, known: &[String]) -> Vec<ProposedTool> {
     let patterns: Vec<Pattern> =
         known.iter().filter_map(|text| Pattern::parse(text).ok()).collect();
     let mut seen = BTreeSet::new();
     let mut tools = Vec::new();
     for (path, text) in
-        survey.texts.iter().filter(|(path, _)| path.as_str().starts_with(".github/workflows/"))
+        scan.texts.iter().filter(|(path, _)| path.as_str().starts_with(".github/workflows/"))
     {
         // A workflow that starts locum does not show how the repository is tested.
         let Some(root) =

@@ -4,7 +4,7 @@
 use crate::Policy;
 use crate::ignore::IgnoreFiles;
 use crate::intent::{Act, Facts, Intent, Restriction};
-use crate::question::parse_intent;
+use crate::query::parse_intent;
 use crate::verdict::Decision;
 
 /// Everything a careless maintainer might write.

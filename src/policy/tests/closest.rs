@@ -6,7 +6,7 @@ use super::{facts, policy};
 use crate::Policy;
 use crate::lint::explain::explain;
 use crate::lint::nearest::NearestRule;
-use crate::question::parse_intent;
+use crate::query::parse_intent;
 
 fn nearest(policy: &Policy, intent: &str) -> Option<NearestRule> {
     explain(policy, &parse_intent(intent).unwrap(), &facts("code")).nearest

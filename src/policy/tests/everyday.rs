@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 
 use crate::intent::Facts;
-use crate::question::parse_intent;
+use crate::query::parse_intent;
 use crate::tests::{facts, policy};
 use crate::verdict::Decision::{Allow, Deny};
 

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 
 use crate::ignore::IgnoreFiles;
-use crate::question::parse_intent;
+use crate::query::parse_intent;
 use crate::tests::{check, facts, policy};
 use crate::verdict::Decision::{Allow, Deny};
 

@@ -11,7 +11,7 @@ use crate::Policy;
 use crate::intent::{Facts, Restriction, TriggerKind};
 use crate::lint::explain::explain;
 use crate::lint::warnings;
-use crate::question::parse_intent;
+use crate::query::parse_intent;
 use crate::summary::UseKind;
 use crate::verdict::Decision::{self, Allow, Deny, Hold};
 use crate::verdict::Verdict;

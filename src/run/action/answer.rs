@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 
-use crate::run::action::gate::{self, AdmittedEvent};
+use crate::run::action::admission::{self, AdmittedEvent};
 use crate::run::action::{ActionEnd, ActionEnv, ForgeEvent, reply_to};
 use crate::run::error::RunError;
 use crate::run::request::{RequestRefusal, RequestedAction};
@@ -28,7 +28,7 @@ pub(super) async fn question(
         }
         RequestedAction::Status => {
             let runs =
-                gate::recent_runs(env, &event.trigger, SignedDuration::from_hours(24)).await?;
+                admission::recent_runs(env, &event.trigger, SignedDuration::from_hours(24)).await?;
             (
                 "status",
                 format!(

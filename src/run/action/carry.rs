@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::action::gate::{PROGRESS, thread_of};
+use crate::run::action::admission::{PROGRESS, thread_of};
 use crate::run::action::{ActionEnv, ForgeEvent, SessionRun, refs};
 use crate::run::error::RunError;
 use crate::run::prepare::PreparedRun;
@@ -129,8 +129,10 @@ pub(super) async fn keep(
         Journal::bytes(&session.folder, CARRIED_LIMIT_BYTES).map_err(|error| error.to_string())?;
     let (run, plan) = (&session.run, &session.run.plan);
     let checkpoint = outcome.checkpoint.as_ref().unwrap_or(&outcome.base);
-    let parents: Vec<&CommitId> =
-        [checkpoint, &outcome.base, &plan.trusted].into_iter().chain(&outcome.apart).collect();
+    let parents: Vec<&CommitId> = [checkpoint, &outcome.base, &plan.trusted]
+        .into_iter()
+        .chain(&outcome.isolated_commits)
+        .collect();
     let repo = &env.workspace.repo;
     let commit = repo
         .carry(&[(JOURNAL_FILE, &journal)], &parents, &waits_words(&id, thread))

@@ -5,10 +5,10 @@
 //! refusal, posted on the thread, with the reason: nothing of that name, another policy, new
 //! commits, decided already, too late.
 
+use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::carry::{
     self, CARRIED_LIMIT_BYTES, CarriedState, ClaimError, WaitingSession,
 };
-use crate::run::action::gate::AdmittedEvent;
 use crate::run::action::{
     ActionEnd, ActionEnv, ActionStart, RunControl, SessionRun, answer, carry_out,
 };

@@ -5,10 +5,10 @@
 //! outputs and the job summary. Policy, modes, settings and jobs come from the trusted ref, the
 //! default branch or a pull request's base, and are loaded once for all runs of the event.
 
+mod admission;
 mod answer;
 mod carry;
 mod decide;
-mod gate;
 mod refs;
 #[cfg(test)]
 mod tests;
@@ -21,8 +21,8 @@ use futures::future::BoxFuture;
 use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::ActionInputs;
 use crate::config::environment::Environment;
+use crate::run::action::admission::{Admission, AdmittedEvent, RefusedEvent};
 use crate::run::action::carry::CarriedState;
-use crate::run::action::gate::{Admission, AdmittedEvent, RefusedEvent};
 use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
 use crate::run::execute;
@@ -137,7 +137,7 @@ pub async fn run(
             return Err(RunError::usage(place, error.to_string()));
         }
     };
-    let admitted = match gate::admit(env, trigger).await? {
+    let admitted = match admission::admit(env, trigger).await? {
         Admission::Admitted(admitted) => *admitted,
         Admission::Refused(refused) => {
             let RefusedEvent { event, refused, policy } = *refused;

@@ -2,7 +2,7 @@
 
 use crate::config::load::FlagValue;
 use crate::run::action::ActionEnv;
-use crate::run::action::gate::AdmittedEvent;
+use crate::run::action::admission::AdmittedEvent;
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::first_message::FirstMessage;
 use crate::run::job::{Job, JobWork, Schedule};

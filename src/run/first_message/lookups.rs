@@ -123,7 +123,7 @@ impl MessageContext<'_> {
         }
     }
 
-    fn sight(&self) -> VisionSupport {
+    fn vision(&self) -> VisionSupport {
         if self.run.models.of_mode(&self.run.plan.mode).sees_images {
             VisionSupport::OnCall
         } else {
@@ -341,7 +341,7 @@ impl MessageContext<'_> {
             mode,
             facts,
             visible: &visible,
-            sight: self.sight(),
+            vision: self.vision(),
         };
         let call = ToolCall {
             id: "opening".to_owned(),

@@ -180,8 +180,9 @@ pub fn examine(
         CheckAuthority::Event,
         screen_repository(trigger, &known.job),
     );
-    let asked = find_ask(trigger, triggers, &known.job);
-    let Some(command) = checks.take("it asks for something", CheckAuthority::Event, asked) else {
+    let authority = find_ask(trigger, triggers, &known.job);
+    let Some(command) = checks.take("it asks for something", CheckAuthority::Event, authority)
+    else {
         return checks.refused();
     };
     if trigger.kind != EventKind::Schedule {
@@ -281,7 +282,7 @@ pub struct RequestCheck {
     /// What has to be so.
     pub claim: &'static str,
     /// Who says whether it is.
-    pub asked: CheckAuthority,
+    pub authority: CheckAuthority,
     /// Why it is not.
     pub refused: Option<RequestRefusal>,
 }
@@ -304,14 +305,14 @@ impl RequestChecks {
     fn take<T>(
         &mut self,
         claim: &'static str,
-        asked: CheckAuthority,
+        authority: CheckAuthority,
         result: Result<T, RequestRefusal>,
     ) -> Option<T> {
         let (value, refused) = match result {
             Ok(value) => (Some(value), None),
             Err(refused) => (None, Some(refused)),
         };
-        self.0.push(RequestCheck { claim, asked, refused });
+        self.0.push(RequestCheck { claim, authority, refused });
         value
     }
 

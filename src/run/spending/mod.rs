@@ -23,7 +23,7 @@ use locum_agent::session::journal::Journal;
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
-use locum_policy::ceiling::{
+use locum_policy::spending_limit::{
     LimitScope, LimitUsage, Remaining, ReservationRequest, SpendingLimits,
 };
 
@@ -45,8 +45,8 @@ pub(super) async fn begin<'a>(
 ) -> Result<(Remaining, Option<RecordedRun<'a>>), RunError> {
     let run = execution.run;
     let plan = &run.plan;
-    let (ceilings, thread) = (run.policy.settings().ceilings, plan.subject.thread());
-    if ceilings.is_none(thread) {
+    let (spending_limits, thread) = (run.policy.settings().spending_limits, plan.subject.thread());
+    if spending_limits.is_none(thread) {
         return Ok((Remaining::default(), None));
     }
     let state = SessionState::of(past);
@@ -57,7 +57,7 @@ pub(super) async fn begin<'a>(
         tokens: budget.tokens.saturating_sub(before.tokens),
         cost_usd: if is_priced { (budget.cost_usd - before.cost_usd).max(0.0) } else { 0.0 },
     };
-    let asked = ReservationRequest {
+    let request = ReservationRequest {
         is_new: state.start.is_none(),
         before: before.taken(),
         most: rest.taken(),
@@ -68,17 +68,17 @@ pub(super) async fn begin<'a>(
         session: plan.session.to_string(),
         day: day_of(execution.clock),
         thread,
-        is_new: asked.is_new,
+        is_new: request.is_new,
         before,
         amount: rest,
         under_way: true,
         folder: ledger.is_local().then(|| execution.folder.to_owned()),
     };
-    let allowance = ledger
-        .change(execution.clock, |record| admit(record, &ceilings, &asked, &reservation))
+    let remaining = ledger
+        .change(execution.clock, |record| admit(record, &spending_limits, &request, &reservation))
         .await?;
     let counted = RecordedRun { ledger, session: plan.session.clone(), clock: execution.clock };
-    Ok((allowance, Some(counted)))
+    Ok((remaining, Some(counted)))
 }
 
 impl RecordedRun<'_> {
@@ -104,8 +104,8 @@ impl RecordedRun<'_> {
 /// Sums up what others took, and writes the run down where something is left.
 fn admit(
     record: &mut SpendingRecord,
-    ceilings: &SpendingLimits,
-    asked: &ReservationRequest,
+    spending_limits: &SpendingLimits,
+    request: &ReservationRequest,
     reservation: &Reservation,
 ) -> Result<Remaining, String> {
     record.start_day(reservation.day);
@@ -118,28 +118,32 @@ fn admit(
     for (session, spent) in killed {
         record.end(&session, spent);
     }
-    let mut allowance = Remaining::default();
-    let mut left =
-        allowance.bind(LimitScope::Daily, &ceilings.daily, &record.of_day(reservation.day), asked);
+    let mut remaining = Remaining::default();
+    let mut left = remaining.bind(
+        LimitScope::Daily,
+        &spending_limits.daily,
+        &record.of_day(reservation.day),
+        request,
+    );
     if let Some(thread) = reservation.thread {
         left = lower(
             left,
-            allowance.bind(
+            remaining.bind(
                 LimitScope::Thread,
-                &ceilings.per_thread,
+                &spending_limits.per_thread,
                 &record.of_thread(thread),
-                asked,
+                request,
             ),
         );
     }
     // What has no room for a first request takes none.
-    if allowance.ask(&locum_policy::budget::Spent::default(), 0, 0.0).is_ok() || !asked.is_new {
+    if remaining.ask(&locum_policy::budget::Spent::default(), 0, 0.0).is_ok() || !request.is_new {
         record.begin(Reservation {
             amount: SpentAmount { tokens: left.tokens, cost_usd: left.cost_usd },
             ..reservation.clone()
         })?;
     }
-    Ok(allowance)
+    Ok(remaining)
 }
 
 /// Returns what a session of this machine spent that is under way by the record and by nothing
@@ -195,19 +199,21 @@ mod tests {
     use super::admit;
     use crate::run::spending::record::{Reservation, SpendingRecord, SpentAmount};
     use locum_policy::budget::Spent;
-    use locum_policy::ceiling::{LimitUsage, ReservationRequest, SpendingLimit, SpendingLimits};
+    use locum_policy::spending_limit::{
+        LimitUsage, ReservationRequest, SpendingLimit, SpendingLimits,
+    };
 
     const TODAY: Date = date(2026, 3, 2);
 
     /// Lets a session ask with a budget of a thousand tokens; returns why it may not begin.
     fn ask(
         record: &mut SpendingRecord,
-        ceilings: SpendingLimits,
+        spending_limits: SpendingLimits,
         session: &str,
         day: Date,
     ) -> Option<String> {
         let most = SpentAmount { tokens: 1000, cost_usd: 1.0 };
-        let asked = ReservationRequest {
+        let request = ReservationRequest {
             is_new: true,
             before: LimitUsage::default(),
             most: most.taken(),
@@ -223,25 +229,25 @@ mod tests {
             under_way: true,
             folder: None,
         };
-        let allowance = admit(record, &ceilings, &asked, &reservation).unwrap();
-        allowance.ask(&Spent::default(), 0, 0.0).err().map(|reached| reached.to_string())
+        let remaining = admit(record, &spending_limits, &request, &reservation).unwrap();
+        remaining.ask(&Spent::default(), 0, 0.0).err().map(|reached| reached.to_string())
     }
 
     #[test]
     fn two_runs_at_once_stay_below_a_ceiling_together() {
-        let ceilings = SpendingLimits {
+        let spending_limits = SpendingLimits {
             daily: SpendingLimit { tokens: Some(1500), ..SpendingLimit::default() },
             ..SpendingLimits::default()
         };
         let mut record = SpendingRecord::empty();
-        assert_eq!(ask(&mut record, ceilings, "a", TODAY), None);
-        assert_eq!(ask(&mut record, ceilings, "b", TODAY), None);
+        assert_eq!(ask(&mut record, spending_limits, "a", TODAY), None);
+        assert_eq!(ask(&mut record, spending_limits, "b", TODAY), None);
         assert_eq!(
             record.of_day(TODAY).tokens,
             1500,
             "the second one gets what the first one leaves"
         );
-        let told = ask(&mut record, ceilings, "c", TODAY).unwrap();
+        let told = ask(&mut record, spending_limits, "c", TODAY).unwrap();
         assert!(
             told.starts_with(
                 "the daily ceiling of 1500 tokens is reached: other runs have 1500 of it"
@@ -250,22 +256,25 @@ mod tests {
         );
         assert_eq!(record.of_day(TODAY).runs, 2, "what may not begin takes nothing");
         record.end("a", SpentAmount { tokens: 100, cost_usd: 0.0 });
-        assert_eq!(ask(&mut record, ceilings, "c", TODAY), None);
+        assert_eq!(ask(&mut record, spending_limits, "c", TODAY), None);
     }
 
     #[test]
     fn a_new_day_has_a_new_ceiling_and_a_thread_keeps_its_own() {
         let one = SpendingLimit { runs: Some(1), ..SpendingLimit::default() };
         let tomorrow = TODAY.tomorrow().unwrap();
-        for (ceilings, refused_tomorrow) in [
+        for (spending_limits, refused_tomorrow) in [
             (SpendingLimits { daily: one, ..SpendingLimits::default() }, false),
             (SpendingLimits { per_thread: one, ..SpendingLimits::default() }, true),
         ] {
             let mut record = SpendingRecord::empty();
-            assert_eq!(ask(&mut record, ceilings, "a", TODAY), None);
+            assert_eq!(ask(&mut record, spending_limits, "a", TODAY), None);
             record.end("a", SpentAmount::default());
-            assert!(ask(&mut record, ceilings, "b", TODAY).is_some());
-            assert_eq!(ask(&mut record, ceilings, "b", tomorrow).is_some(), refused_tomorrow);
+            assert!(ask(&mut record, spending_limits, "b", TODAY).is_some());
+            assert_eq!(
+                ask(&mut record, spending_limits, "b", tomorrow).is_some(),
+                refused_tomorrow
+            );
         }
     }
 }

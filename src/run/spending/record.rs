@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use locum_policy::ceiling::LimitUsage;
+use locum_policy::spending_limit::LimitUsage;
 
 /// The version this program reads and writes.
 const VERSION: u32 = 1;

@@ -85,8 +85,8 @@ fn thoughts_come_back_as_they_were_also_through_the_journals_form() {
         Some((100, 95, 7))
     );
     let through_the_journal: Option<OpaqueState> =
-        serde_json::from_str(&serde_json::to_string(&reply.kept).unwrap()).unwrap();
-    assert_eq!(through_the_journal, reply.kept);
+        serde_json::from_str(&serde_json::to_string(&reply.opaque).unwrap()).unwrap();
+    assert_eq!(through_the_journal, reply.opaque);
     let answered = Message::Tool {
         results: vec![ToolResult {
             call_id: "t1".into(),

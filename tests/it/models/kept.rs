@@ -148,7 +148,7 @@ fn reasoning_goes_back_to_a_server_that_misses_it() {
             text: String::new(),
             reasoning: reasoning.into(),
             calls: vec![call(id)],
-            kept: None,
+            opaque: None,
         };
         [reply, Message::Tool { results: vec![result] }]
     };

@@ -349,7 +349,7 @@ fn keeps_the_beginning_of_the_request_from_turn_to_turn() {
             text: String::new(),
             reasoning: String::new(),
             calls: vec![call],
-            kept: None,
+            opaque: None,
         });
         let result = ToolResult {
             call_id: format!("c{turn}"),
@@ -359,8 +359,8 @@ fn keeps_the_beginning_of_the_request_from_turn_to_turn() {
         messages.push(Message::Tool { results: vec![result] });
     }
     for pair in server.asked().windows(2) {
-        let kept = pair[0].body.strip_suffix("]}").unwrap();
-        assert!(pair[1].body.starts_with(kept));
+        let opaque = pair[0].body.strip_suffix("]}").unwrap();
+        assert!(pair[1].body.starts_with(opaque));
     }
 }
 

@@ -39,7 +39,7 @@ fn conversation() -> [Message; 3] {
             text: "I look.".into(),
             reasoning: String::new(),
             calls: vec![call],
-            kept: None,
+            opaque: None,
         },
         Message::Tool {
             results: vec![ToolResult {

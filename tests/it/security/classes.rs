@@ -5,7 +5,7 @@
 use locum_policy::Policy;
 use locum_policy::command::{Script, ScriptExecution};
 use locum_policy::intent::Facts;
-use locum_policy::question::parse_intent;
+use locum_policy::query::parse_intent;
 use locum_policy::verdict::Decision;
 use pretty_assertions::assert_eq;
 

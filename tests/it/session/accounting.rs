@@ -262,8 +262,8 @@ fn every_total_is_the_sum_of_its_turns() {
             let what = match &line.event {
                 Event::Consulted { .. } => "expert",
                 Event::ReplyLost { .. } => "lost",
-                Event::Shortened { .. } => "shortened",
-                Event::Forked { .. } => "forked",
+                Event::Compacted { .. } => "shortened",
+                Event::ParallelStarted { .. } => "forked",
                 Event::TaskStarted { .. } => "task",
                 _other => continue,
             };

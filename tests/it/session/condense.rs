@@ -48,7 +48,7 @@ fn fixture(script: &str) -> Fixture {
 
 fn shortenings(lines: &[JournalLine]) -> Vec<(CompactionKind, usize, String)> {
     let found = |line: &JournalLine| match &line.event {
-        Event::Shortened { how, left_out, text, .. } => Some((*how, *left_out, text.clone())),
+        Event::Compacted { how, left_out, text, .. } => Some((*how, *left_out, text.clone())),
         _other => None,
     };
     lines.iter().filter_map(found).collect()
@@ -115,7 +115,7 @@ fn a_kill_at_any_line_changes_nothing() {
     let script = format!("{SUMMARIES}{READS}");
     let whole = fixture(&script).run();
     let at =
-        whole.lines.iter().position(|line| matches!(line.event, Event::Shortened { .. })).unwrap();
+        whole.lines.iter().position(|line| matches!(line.event, Event::Compacted { .. })).unwrap();
     for lines in [at, at + 1, at + 2, at + 3] {
         let fixture = fixture(&script);
         assert!(fixture.run_killed_at(lines).is_none());

@@ -151,7 +151,7 @@ fn a_window_that_is_nearly_full_is_seen_by_the_tokenizer_where_bytes_see_none() 
         let mut fixture = fixture(tokenizer);
         fixture.window = Some(window);
         let ran = run(&fixture, &[]);
-        let shortened = ran.lines.iter().any(|line| matches!(line.event, Event::Shortened { .. }));
+        let shortened = ran.lines.iter().any(|line| matches!(line.event, Event::Compacted { .. }));
         assert_eq!(
             (ran.word(), shortened),
             ("nothing-to-do", is_shortened),

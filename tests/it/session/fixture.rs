@@ -30,8 +30,8 @@ use locum_models::tokens::Tokenizer;
 use locum_modes::prompts::RepositoryInstructions;
 use locum_modes::{ModeSet, builtin};
 use locum_policy::Policy;
-use locum_policy::ceiling::Remaining;
 use locum_policy::intent::Facts;
+use locum_policy::spending_limit::Remaining;
 use locum_sandbox::Sandbox;
 use locum_sandbox::network::Connector;
 use locum_workspace::Workspace;
@@ -218,7 +218,7 @@ impl Fixture {
             }
         };
         let never = cancel_at.is_none();
-        let (standing, trusted) = (RepositoryInstructions::default(), start.base.clone());
+        let (instructions, trusted) = (RepositoryInstructions::default(), start.base.clone());
         let main = TaskModel {
             context_window: self.window.unwrap_or(u32::MAX),
             price: self.price,
@@ -235,7 +235,7 @@ impl Fixture {
                 redactor: &redactor,
             },
             modes: &modes,
-            standing: &standing,
+            instructions: &instructions,
             trusted: &trusted,
             models: RunModels {
                 main,
@@ -243,7 +243,7 @@ impl Fixture {
                 condense: None,
                 own: BTreeMap::new(),
                 experts: BTreeMap::from([("deep".to_owned(), main)]),
-                painter: None,
+                image_model: None,
                 retry: RetryLimits {
                     attempts: self.attempts,
                     base: Duration::ZERO,
@@ -251,7 +251,7 @@ impl Fixture {
                     total: Duration::from_secs(1),
                 },
             },
-            allowance: Remaining::default(),
+            remaining: Remaining::default(),
             workspace: &workspace,
             servers: &locum_agent::tools::mcp::servers::McpServers::none(),
             clock: &clock,

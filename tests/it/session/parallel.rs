@@ -222,7 +222,7 @@ fn where_somebody_has_uncommitted_work_sub_tasks_run_one_after_another_in_it() {
         "{:?}",
         ran.answers("new_task")
     );
-    assert!(ran.lines.iter().all(|line| !matches!(line.event, Event::Forked { .. })));
+    assert!(ran.lines.iter().all(|line| !matches!(line.event, Event::ParallelStarted { .. })));
     assert_eq!(fixture.file("src/mine.txt").as_deref(), Some("my own work\n"));
 }
 

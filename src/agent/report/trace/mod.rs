@@ -126,7 +126,7 @@ impl<'a> Tracer<'a> {
             Event::Replied { task, reply, usage, estimated, cost_usd, .. } => {
                 self.replied(*task, at, reply, (*usage, *estimated, *cost_usd))
             }
-            Event::Shortened {
+            Event::Compacted {
                 task,
                 how: CompactionKind::Condensed,
                 text,
@@ -138,7 +138,7 @@ impl<'a> Tracer<'a> {
                 self.summed_up(*task, at, text, (*usage, *estimated, *cost_usd));
             }
             Event::Consulted { task, call, usage, estimated, cost_usd, .. }
-            | Event::Painted { task, call, usage, estimated, cost_usd, .. } => {
+            | Event::ImageGenerated { task, call, usage, estimated, cost_usd, .. } => {
                 if let Some(span) = self.call(*task, call) {
                     span.attributes.spent((*usage, *estimated, *cost_usd));
                 }
@@ -168,7 +168,7 @@ impl<'a> Tracer<'a> {
                     open.since = at;
                 }
             }
-            Event::Shortened { task, .. }
+            Event::Compacted { task, .. }
             | Event::Reminded { task, .. }
             | Event::TodosChanged { task, .. } => {
                 if let Some(open) = self.open.get_mut(task) {
@@ -180,8 +180,8 @@ impl<'a> Tracer<'a> {
                 self.lost(*task, at, (*usage, *estimated, *cost_usd))
             }
             Event::Started(_)
-            | Event::Forked { .. }
-            | Event::Brought { .. }
+            | Event::ParallelStarted { .. }
+            | Event::WorkMerged { .. }
             | Event::Decided { .. }
             | Event::ServersListed { .. }
             | Event::ServerNoted { .. }

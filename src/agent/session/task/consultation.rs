@@ -19,9 +19,9 @@ impl Consultation {
     pub(crate) fn apply(&mut self, event: &Event, turn: &Turn) {
         if let Event::Consulted { .. } = event {
             self.questions = self.questions.saturating_add(1);
-        } else if let Event::Painted { painting, .. } = event {
+        } else if let Event::ImageGenerated { generated, .. } = event {
             self.unplaced = None;
-            self.images = self.images.saturating_add(u32::from(!painting.again));
+            self.images = self.images.saturating_add(u32::from(!generated.again));
         } else if let Event::Answered { call, observation, .. } = event
             && observation.is_error
             && let Some(generated) = turn.call(call).and_then(|waiting| waiting.generated.as_ref())

@@ -42,7 +42,7 @@ impl Conversation {
                 bytes: self.size_bytes,
                 messages: self.messages.len(),
             });
-        } else if let Event::Shortened { left_out, text, .. } = event {
+        } else if let Event::Compacted { left_out, text, .. } = event {
             self.compact(*left_out, text.clone());
         }
     }

@@ -1,7 +1,7 @@
 //! `Isolation`: whether a task works in a worktree of its own, what became of its changes there,
 //! and the parallel sub-tasks it starts.
 
-use crate::session::event::{Event, ForkedCall};
+use crate::session::event::{Event, ParallelCall};
 use crate::session::task::turn::{Turn, WaitingCall};
 use locum_base::path::RepoPath;
 use locum_policy::budget::Budget;
@@ -23,7 +23,7 @@ pub struct Isolation {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParallelTasks {
     /// The calls that ask for them, and what each may spend.
-    pub calls: Vec<ForkedCall>,
+    pub calls: Vec<ParallelCall>,
     /// The commit each of them begins with.
     pub from: CommitId,
 }
@@ -45,17 +45,18 @@ pub struct MergeResult {
     /// What stood in the way; nothing was merged then.
     pub conflicts: Vec<Conflict>,
     /// The ref its changes are kept on when they were not merged.
-    pub kept: Option<String>,
+    pub kept_ref: Option<String>,
 }
 
 impl Isolation {
     /// Takes an event in; `turn` has taken it in already.
     pub(crate) fn apply(&mut self, event: &Event, turn: &Turn) {
-        if let Event::Forked { calls, from, .. } = event {
+        if let Event::ParallelStarted { calls, from, .. } = event {
             self.parallel = Some(ParallelTasks { calls: calls.clone(), from: from.clone() });
-        } else if let Event::Brought { taken, conflicts, kept, .. } = event {
-            let (merged, conflicts, kept) = (taken.clone(), conflicts.clone(), kept.clone());
-            self.merge = Some(MergeResult { merged, conflicts, kept });
+        } else if let Event::WorkMerged { taken, conflicts, kept_ref, .. } = event {
+            let (merged, conflicts, kept_ref) =
+                (taken.clone(), conflicts.clone(), kept_ref.clone());
+            self.merge = Some(MergeResult { merged, conflicts, kept_ref });
         } else if turn.waiting.is_empty() {
             self.parallel = None;
         }
@@ -66,10 +67,10 @@ impl Isolation {
     pub fn next_to_start<'t>(
         &'t self,
         turn: &'t Turn,
-    ) -> Option<(&'t CommitId, &'t ForkedCall, &'t WaitingCall)> {
+    ) -> Option<(&'t CommitId, &'t ParallelCall, &'t WaitingCall)> {
         let parallel = self.parallel.as_ref()?;
         turn.open().filter(|waiting| waiting.child.is_none()).find_map(|waiting| {
-            let call = parallel.calls.iter().find(|forked| forked.call == waiting.call.id)?;
+            let call = parallel.calls.iter().find(|parallel| parallel.call == waiting.call.id)?;
             Some((&parallel.from, call, waiting))
         })
     }

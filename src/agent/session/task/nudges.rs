@@ -46,7 +46,7 @@ impl Nudges {
             self.answered(call, observation, *mistake, turn);
         } else if let Event::ModeSwitched { .. } = event {
             self.last_denied_edit = None;
-        } else if let Event::Shortened { .. } = event {
+        } else if let Event::Compacted { .. } = event {
             // Rules it was told once may be among what was left out.
             self.reminded_of.clear();
         }

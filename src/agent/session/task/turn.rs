@@ -162,10 +162,10 @@ impl Turn {
             && let Some(waiting) = self.open_call(call)
         {
             waiting.consulted = Some(answer.clone());
-        } else if let Event::Painted { call, painting, .. } = event
+        } else if let Event::ImageGenerated { call, generated, .. } = event
             && let Some(waiting) = self.open_call(call)
         {
-            waiting.generated = Some(painting.clone());
+            waiting.generated = Some(generated.clone());
         }
     }
 }

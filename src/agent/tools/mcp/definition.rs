@@ -81,7 +81,7 @@ pub struct ServerDefinition {
     /// Where it is defined: `.mcp.json:3`.
     pub origin: String,
     /// How it is reached.
-    pub way: ServerEndpoint,
+    pub endpoint: ServerEndpoint,
     /// Whether it is left alone.
     pub disabled: bool,
     /// Longest wait for an answer.
@@ -152,7 +152,7 @@ impl ServerSpec {
                 ));
             }
         };
-        let way = match (self.command, self.url, wants_program) {
+        let endpoint = match (self.command, self.url, wants_program) {
             (Some(_), Some(_), _) => {
                 return Err(
                     "it has `command` and `url`: a server is a program or an address".to_owned()
@@ -183,7 +183,7 @@ impl ServerSpec {
         Ok(ServerDefinition {
             name: plain,
             origin: origin.to_owned(),
-            way,
+            endpoint,
             disabled: self.disabled,
             timeout,
             disabled_tools: self.disabled_tools,
@@ -205,7 +205,7 @@ impl ServerDefinition {
                 .map(|(name, text)| Ok((name.clone(), fill(text)?)))
                 .collect::<Result<BTreeMap<_, _>, String>>()
         };
-        Ok(match &self.way {
+        Ok(match &self.endpoint {
             ServerEndpoint::Program { words, env, cwd } => ServerEndpoint::Program {
                 words: words.iter().map(fill).collect::<Result<_, _>>()?,
                 env: pairs(env)?,
@@ -477,7 +477,7 @@ mod tests {
             .collect();
         assert_eq!(names, [("a_b", ".mcp.json:3"), ("c", ".mcp.json:4")]);
         assert!(
-            matches!(&file.servers[0].way, ServerEndpoint::Program { words, env, .. } if *words == ["x", "-v", "1"] && env["PORT"] == "80")
+            matches!(&file.servers[0].endpoint, ServerEndpoint::Program { words, env, .. } if *words == ["x", "-v", "1"] && env["PORT"] == "80")
         );
         assert_eq!(file.servers[0].timeout.as_secs(), 3600);
         assert_eq!(file.warnings.len(), 2, "{:?}", file.warnings);

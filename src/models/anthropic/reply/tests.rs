@@ -65,7 +65,7 @@ fn reads_the_protocol_as_it_is_written_down() {
                 cached_write: 50,
                 reasoning: 0
             }),
-            kept: vec![
+            opaque: vec![
                 own(json!({ "type": "thinking", "thinking": "hm", "signature": "c2ln" })),
                 own(json!({ "type": "redacted_thinking", "data": "b3BhcXVl" })),
                 OpaquePart::Text { bytes: 5, seal: Value::Null },
@@ -109,7 +109,7 @@ fn reads_events_however_odd() {
     ] {
         let reply = told(&frames);
         assert_eq!(
-            (reply.words.as_str(), reply.stop, reply.kept),
+            (reply.words.as_str(), reply.stop, reply.opaque),
             ("a", StopReason::End, vec![]),
             "{frames:?}"
         );
@@ -156,8 +156,8 @@ fn half_a_thought_is_not_returned() {
         r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}"#,
     ];
     let (cut, whole) = (ends("max_tokens"), ends("end_turn"));
-    assert_eq!(told(&[thought[0], thought[1], &cut, STOP]).kept, []);
-    assert_eq!(told(&[thought[0], thought[1], &whole, STOP]).kept.len(), 1);
+    assert_eq!(told(&[thought[0], thought[1], &cut, STOP]).opaque, []);
+    assert_eq!(told(&[thought[0], thought[1], &whole, STOP]).opaque.len(), 1);
 }
 
 #[test]

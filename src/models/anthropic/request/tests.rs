@@ -43,7 +43,7 @@ fn user(text: &str) -> Message {
     Message::User { text: text.into() }
 }
 
-fn called(calls: &[(&str, &str)], kept: Option<OpaqueState>) -> Message {
+fn called(calls: &[(&str, &str)], opaque: Option<OpaqueState>) -> Message {
     let call = |(id, arguments): &(&str, &str)| ToolCall {
         id: (*id).into(),
         name: "read_file".into(),
@@ -53,7 +53,7 @@ fn called(calls: &[(&str, &str)], kept: Option<OpaqueState>) -> Message {
         text: String::new(),
         reasoning: "hm".into(),
         calls: calls.iter().map(call).collect(),
-        kept,
+        opaque,
     }
 }
 
@@ -349,7 +349,7 @@ fn nothing_is_sent_empty() {
         text: " \n".into(),
         reasoning: String::new(),
         calls: vec![],
-        kept: None,
+        opaque: None,
     };
     let body = body(&[user(""), silent, user("on")], OPTIONS);
     assert_eq!(body["messages"][0]["content"][0]["text"], "(nothing was said)");

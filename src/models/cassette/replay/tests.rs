@@ -41,7 +41,7 @@ fn conversation(words: &str) -> Vec<Message> {
         vec![ToolResult { call_id: "s".into(), text: words.into(), ..ToolResult::default() }];
     vec![
         Message::User { text: "go".into() },
-        Message::Assistant { text: String::new(), reasoning: String::new(), calls, kept: None },
+        Message::Assistant { text: String::new(), reasoning: String::new(), calls, opaque: None },
         Message::Tool { results },
     ]
 }
@@ -65,7 +65,7 @@ fn capacities() -> Capacities {
         condense: Some(task.clone()),
         own: [("ask".to_owned(), task.clone())].into(),
         experts: vec!["wise".to_owned()],
-        painters: vec!["brush".to_owned()],
+        image_models: vec!["brush".to_owned()],
         main,
         task,
     }

@@ -368,7 +368,7 @@ fn keeps_what_a_gateway_wants_back() {
     ] });
     let seal = serde_json::json!({ "extra_content": { "google": { "thought_signature": "x" } } });
     assert_eq!(
-        reply.kept,
+        reply.opaque,
         [
             OpaquePart::Own(details),
             OpaquePart::Text { bytes: 2, seal: Value::Null },

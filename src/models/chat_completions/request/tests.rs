@@ -52,7 +52,7 @@ fn conversation() -> Vec<Message> {
             text: String::new(),
             reasoning: "hm".into(),
             calls: vec![call("a", r#"{"path":"x"}"#), call("b", "{ broken")],
-            kept: None,
+            opaque: None,
         },
         Message::Tool {
             results: ["a", "b"]
@@ -67,7 +67,7 @@ fn conversation() -> Vec<Message> {
             text: "so".into(),
             reasoning: String::new(),
             calls: vec![],
-            kept: None,
+            opaque: None,
         },
         Message::User { text: "on".into() },
     ]
@@ -261,12 +261,12 @@ fn what_a_gateway_hung_on_a_reply_goes_back_with_it() {
         },
     ];
     let call = ToolCall { id: "a".into(), name: "f".into(), arguments: "{}".into() };
-    let kept = |by: &str| Some(OpaqueState { by: by.into(), parts: parts.clone() });
+    let opaque = |by: &str| Some(OpaqueState { by: by.into(), parts: parts.clone() });
     let reply = |by: &str| Message::Assistant {
         text: String::new(),
         reasoning: String::new(),
         calls: vec![call.clone()],
-        kept: kept(by),
+        opaque: opaque(by),
     };
     let own = body(&[reply("me")], &[], OPTIONS);
     for words in [

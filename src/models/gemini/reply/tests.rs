@@ -43,7 +43,7 @@ fn an_image_is_given_and_not_sent_back() {
         (reply.words.as_str(), reply.images),
         ("see", vec!["image 2x3 png, 29 bytes".to_owned()])
     );
-    assert!(!format!("{:?}", reply.kept).contains("iVBOR"), "{:?}", reply.kept);
+    assert!(!format!("{:?}", reply.opaque).contains("iVBOR"), "{:?}", reply.opaque);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn reads_the_protocol_as_it_is_written_down() {
                 cached_write: 0,
                 reasoning: 8
             }),
-            kept: vec![
+            opaque: vec![
                 OpaquePart::Text { bytes: 3, seal: Value::Null },
                 OpaquePart::Text { bytes: 1, seal: json!({ "thoughtSignature": "dGV4dA==" }) },
                 OpaquePart::Call { seal: json!({ "id": "fc_1", "thoughtSignature": "c2ln" }) },
@@ -95,7 +95,7 @@ fn reads_answers_however_odd() {
     ] {
         let reply = told(&frames);
         assert_eq!(
-            (reply.words.as_str(), reply.stop, reply.kept),
+            (reply.words.as_str(), reply.stop, reply.opaque),
             ("a", StopReason::End, vec![]),
             "{frames:?}"
         );
@@ -117,7 +117,7 @@ fn a_signature_on_nothing_is_returned_on_nothing() {
         ends("STOP"),
     ]);
     let signed = OpaquePart::Text { bytes: 0, seal: json!({ "thoughtSignature": "c2ln" }) };
-    assert_eq!(reply.kept, [OpaquePart::Text { bytes: 1, seal: Value::Null }, signed]);
+    assert_eq!(reply.opaque, [OpaquePart::Text { bytes: 1, seal: Value::Null }, signed]);
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn conversation(by: &str) -> Vec<Message> {
             text: "so".into(),
             reasoning: "hm".into(),
             calls: vec![call("a", r#"{"path":"x"}"#), call("b", "{ broken")],
-            kept: Some(OpaqueState { by: by.into(), parts }),
+            opaque: Some(OpaqueState { by: by.into(), parts }),
         },
         Message::Tool { results: results.to_vec() },
         Message::User { text: "on".into() },

@@ -77,7 +77,7 @@ fn reads_the_protocol_as_it_is_written_down() {
                 cached_write: 0,
                 reasoning: 5
             }),
-            kept: vec![
+            opaque: vec![
                 OpaquePart::Own(reasoning),
                 OpaquePart::Text { bytes: 3, seal: json!({ "phase": "commentary" }) },
                 OpaquePart::Call { seal: Value::Null },
@@ -107,7 +107,7 @@ fn reads_events_however_odd() {
     ] {
         let reply = told(&frames);
         assert_eq!(
-            (reply.words.as_str(), reply.stop, reply.kept),
+            (reply.words.as_str(), reply.stop, reply.opaque),
             ("a", StopReason::End, vec![]),
             "{frames:?}"
         );

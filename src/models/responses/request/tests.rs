@@ -51,7 +51,7 @@ fn conversation(by: &str) -> Vec<Message> {
             text: "so".into(),
             reasoning: "hm".into(),
             calls: vec![call("a", r#"{ "path": 1 }"#), call("b", "{ broken")],
-            kept: Some(OpaqueState { by: by.into(), parts }),
+            opaque: Some(OpaqueState { by: by.into(), parts }),
         },
         Message::Tool {
             results: ["a", "b"]

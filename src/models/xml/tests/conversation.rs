@@ -15,7 +15,7 @@ pub(super) fn user(text: &str) -> Message {
 }
 
 pub(super) fn assistant(text: &str, calls: Vec<ToolCall>) -> Message {
-    Message::Assistant { text: text.into(), reasoning: "hm".into(), calls, kept: None }
+    Message::Assistant { text: text.into(), reasoning: "hm".into(), calls, opaque: None }
 }
 
 fn answer(id: &str, text: &str, is_error: bool) -> ToolResult {
@@ -112,7 +112,7 @@ fn native_calls_pass_and_what_only_the_provider_reads_does_not() {
         Delta::Text(written.into()),
         Delta::Restart,
         native(5),
-        Delta::Kept(OpaqueState { by: "x".into(), parts: Vec::new() }),
+        Delta::Opaque(OpaqueState { by: "x".into(), parts: Vec::new() }),
         Delta::Text(written.into()),
         Delta::Stop(StopReason::End),
     ])));

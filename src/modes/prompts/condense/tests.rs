@@ -17,7 +17,7 @@ fn conversation() -> Vec<Message> {
             text: "I look.".into(),
             reasoning: "secret thoughts".into(),
             calls: vec![call("a", "x.rs"), call("b", "y.rs")],
-            kept: None,
+            opaque: None,
         },
         Message::Tool {
             results: ["a", "b"]
@@ -32,7 +32,7 @@ fn conversation() -> Vec<Message> {
             text: String::new(),
             reasoning: String::new(),
             calls: vec![call("c", "x.rs")],
-            kept: None,
+            opaque: None,
         },
     ]
 }
@@ -74,7 +74,12 @@ fn files_read_last_stay_as_far_as_there_is_room() {
         let results =
             vec![ToolResult { call_id: id.into(), text: text.into(), ..ToolResult::default() }];
         [
-            Message::Assistant { text: String::new(), reasoning: String::new(), calls, kept: None },
+            Message::Assistant {
+                text: String::new(),
+                reasoning: String::new(),
+                calls,
+                opaque: None,
+            },
             Message::Tool { results },
         ]
     };
@@ -84,7 +89,7 @@ fn files_read_last_stay_as_far_as_there_is_room() {
             name: "write_to_file".into(),
             arguments: serde_json::json!({ "path": path }).to_string(),
         }];
-        Message::Assistant { text: String::new(), reasoning: String::new(), calls, kept: None }
+        Message::Assistant { text: String::new(), reasoning: String::new(), calls, opaque: None }
     };
     let mut messages: Vec<Message> = ["a.rs", "b.rs", "c.rs"]
         .iter()

@@ -25,7 +25,7 @@ struct RequestFixture {
     now: &'static str,
 }
 
-fn scene(body: &str) -> RequestFixture {
+fn fixture(body: &str) -> RequestFixture {
     let tiers = vec![Tier::Maintainer];
     RequestFixture {
         trigger: Trigger {
@@ -120,7 +120,7 @@ impl RequestFixture {
 
 #[test]
 fn a_maintainer_may_ask_in_a_comment() {
-    let request = scene("/locum fix the test").decide().unwrap();
+    let request = fixture("/locum fix the test").decide().unwrap();
     assert_eq!(
         (request.action, request.mode.as_deref(), request.text.as_str(), request.read_only),
         (RequestedAction::Run, None, "the test", false)
@@ -135,7 +135,7 @@ fn a_maintainer_may_ask_in_a_comment() {
 #[test]
 fn words_after_the_prefix_are_verbs_modes_or_the_task() {
     let read = |body: &str| {
-        scene(body)
+        fixture(body)
             .decide()
             .map(|request| (request.action, request.mode.unwrap_or_default(), request.text))
             .map_err(|refused| refused.why)
@@ -158,7 +158,7 @@ fn words_after_the_prefix_are_verbs_modes_or_the_task() {
 fn people_of_the_policys_tiers_decide_and_programs_never() {
     let id = "0123456789abcdef";
     let read = |body: &str| {
-        scene(body)
+        fixture(body)
             .decide()
             .map(|request| request.action)
             .map_err(|refused| (refused.rule, refused.notice))
@@ -198,10 +198,10 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
     }
 
     let by = |permission: ForgePermission, body: &str| {
-        let mut scene = scene(body);
-        scene.permission = Ok(permission);
-        scene.triggers.comment.as_mut().unwrap().tiers.push(Tier::Collaborator);
-        scene
+        let mut fixture = fixture(body);
+        fixture.permission = Ok(permission);
+        fixture.triggers.comment.as_mut().unwrap().tiers.push(Tier::Collaborator);
+        fixture
     };
     by(ForgePermission::Triage, "/locum fix it").runs();
     by(ForgePermission::Triage, "/locum answer yes").runs();
@@ -218,7 +218,7 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
     wider.triggers.approve_tiers.push(Tier::Collaborator);
     wider.runs();
     for body in [approve.as_str(), "/locum answer yes"] {
-        let mut bot = scene(body);
+        let mut bot = fixture(body);
         bot.trigger.actor = Actor {
             login: "good-app[bot]".to_owned(),
             id: None,
@@ -232,7 +232,7 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
 #[test]
 fn flags_tighten_and_never_choose_policy_model_or_endpoint() {
     let flags = |body: &str| {
-        scene(body)
+        fixture(body)
             .decide()
             .map(|request| request.flags)
             .map_err(|refused| (refused.rule, refused.notice))
@@ -270,19 +270,19 @@ fn flags_tighten_and_never_choose_policy_model_or_endpoint() {
 #[test]
 fn only_tiers_of_the_policy_may_and_an_unknown_answer_refuses() {
     for permission in [ForgePermission::Admin, ForgePermission::Maintain, ForgePermission::Write] {
-        RequestFixture { permission: Ok(permission), ..scene("/locum") }.runs();
+        RequestFixture { permission: Ok(permission), ..fixture("/locum") }.runs();
     }
     for permission in [ForgePermission::Triage, ForgePermission::Read, ForgePermission::None] {
         assert_eq!(
-            RequestFixture { permission: Ok(permission), ..scene("/locum") }.refused_by(),
+            RequestFixture { permission: Ok(permission), ..fixture("/locum") }.refused_by(),
             ("triggers.comment.tiers", RefusalNotice::Silent)
         );
     }
     assert_eq!(
-        RequestFixture { permission: Err("500".to_owned()), ..scene("/locum") }.refused_by(),
+        RequestFixture { permission: Err("500".to_owned()), ..fixture("/locum") }.refused_by(),
         ("permission", RefusalNotice::Silent)
     );
-    let mut open = scene("/locum");
+    let mut open = fixture("/locum");
     open.permission = Ok(ForgePermission::Read);
     open.triggers.comment.as_mut().unwrap().tiers.push(Tier::Collaborator);
     assert_eq!(open.refused_by().0, "triggers.comment.tiers");
@@ -293,10 +293,10 @@ fn only_tiers_of_the_policy_may_and_an_unknown_answer_refuses() {
 #[test]
 fn programs_run_only_by_name_and_with_the_right_to_write() {
     let from = |login: &str, permission| {
-        let mut scene = scene("/locum");
-        scene.trigger.actor =
+        let mut fixture = fixture("/locum");
+        fixture.trigger.actor =
             Actor { login: login.to_owned(), id: None, is_user: false, association: String::new() };
-        RequestFixture { permission: Ok(permission), ..scene }
+        RequestFixture { permission: Ok(permission), ..fixture }
     };
     assert_eq!(
         from("Good-App[bot]", ForgePermission::Write).decide().unwrap().facts.tier,
@@ -314,9 +314,9 @@ fn programs_run_only_by_name_and_with_the_right_to_write() {
         "a way that is closed stays closed"
     );
     for own in ["locum[bot]", "Locum[bot]", "github-actions[bot]"] {
-        let mut scene = from(own, ForgePermission::Write);
-        scene.triggers.bots.push(own.to_owned());
-        assert_eq!(scene.refused_by(), ("own-output", RefusalNotice::Silent));
+        let mut fixture = from(own, ForgePermission::Write);
+        fixture.triggers.bots.push(own.to_owned());
+        assert_eq!(fixture.refused_by(), ("own-output", RefusalNotice::Silent));
     }
 }
 
@@ -330,16 +330,16 @@ fn own_output_never_starts_a_run_however_often_and_under_whatever_name_it_comes_
     ];
     for round in 0..100 {
         for login in ["locum[bot]", "github-actions[bot]", "other-app[bot]", "LOCUM[BOT]"] {
-            let mut scene = scene(bodies[round % bodies.len()]);
-            scene.trigger.actor = Actor {
+            let mut fixture = fixture(bodies[round % bodies.len()]);
+            fixture.trigger.actor = Actor {
                 login: login.to_owned(),
                 id: None,
                 is_user: login.starts_with('L'),
                 association: "OWNER".to_owned(),
             };
-            scene.permission = Ok(ForgePermission::Admin);
+            fixture.permission = Ok(ForgePermission::Admin);
             assert_eq!(
-                scene.decide().unwrap_err().notice,
+                fixture.decide().unwrap_err().notice,
                 RefusalNotice::Silent,
                 "{round} {login}"
             );
@@ -349,10 +349,10 @@ fn own_output_never_starts_a_run_however_often_and_under_whatever_name_it_comes_
 
 #[test]
 fn every_check_is_shown_also_after_one_that_failed() {
-    let mut scene = scene("/locum fix it");
-    scene.trigger.subject.as_mut().unwrap().is_locked = true;
-    scene.permission = Ok(ForgePermission::None);
-    let examined = scene.examine();
+    let mut fixture = fixture("/locum fix it");
+    fixture.trigger.subject.as_mut().unwrap().is_locked = true;
+    fixture.permission = Ok(ForgePermission::None);
+    let examined = fixture.examine();
     let failed: Vec<&str> = examined
         .checks
         .iter()
@@ -369,26 +369,26 @@ fn every_check_is_shown_also_after_one_that_failed() {
 
 #[test]
 fn closed_locked_and_old_threads_start_nothing() {
-    let mut closed = scene("/locum");
+    let mut closed = fixture("/locum");
     closed.trigger.subject.as_mut().unwrap().is_open = false;
     assert_eq!(closed.refused_by(), ("thread-open", RefusalNotice::Posted));
     closed.permission = Ok(ForgePermission::None);
     assert_eq!(closed.refused_by().1, RefusalNotice::Silent, "a stranger cannot make us talk");
-    let mut locked = scene("/locum");
+    let mut locked = fixture("/locum");
     locked.trigger.subject.as_mut().unwrap().is_locked = true;
     assert_eq!(locked.refused_by().0, "thread-unlocked");
     assert_eq!(
-        RequestFixture { now: "2026-01-03T03:05:00Z", ..scene("/locum") }.refused_by().0,
+        RequestFixture { now: "2026-01-03T03:05:00Z", ..fixture("/locum") }.refused_by().0,
         "event-age"
     );
-    RequestFixture { now: "2026-01-03T03:04:00Z", ..scene("/locum") }.runs();
+    RequestFixture { now: "2026-01-03T03:04:00Z", ..fixture("/locum") }.runs();
     assert_eq!(
-        RequestFixture { recent_runs: 10, ..scene("/locum") }.refused_by().0,
+        RequestFixture { recent_runs: 10, ..fixture("/locum") }.refused_by().0,
         "runs-per-hour"
     );
-    RequestFixture { recent_runs: 9, ..scene("/locum") }.runs();
+    RequestFixture { recent_runs: 9, ..fixture("/locum") }.runs();
     assert_eq!(
-        scene(&format!("/locum {}", "a ".repeat(40_000))).refused_by(),
+        fixture(&format!("/locum {}", "a ".repeat(40_000))).refused_by(),
         ("comment-length", RefusalNotice::Silent)
     );
 }

@@ -1,6 +1,6 @@
 //! Who may start what from pull requests, labels, dispatches, schedules and other repositories.
 
-use super::{RequestFixture, pull_request, scene};
+use super::{RequestFixture, fixture, pull_request};
 use crate::run::request::{DecisionRequest, RefusalNotice, RequestedAction};
 use locum_agent::session::event::PersonDecision;
 use locum_forge::event::{Actor, EventKind, EventSubject};
@@ -13,30 +13,30 @@ use pretty_assertions::assert_eq;
 #[test]
 fn a_job_started_again_needs_the_right_of_who_did_it() {
     assert_eq!(
-        RequestFixture { restarted_by: Some(Ok(ForgePermission::Read)), ..scene("/locum") }
+        RequestFixture { restarted_by: Some(Ok(ForgePermission::Read)), ..fixture("/locum") }
             .refused_by()
             .0,
         "restart"
     );
     assert_eq!(
-        RequestFixture { restarted_by: Some(Err("404".to_owned())), ..scene("/locum") }
+        RequestFixture { restarted_by: Some(Err("404".to_owned())), ..fixture("/locum") }
             .refused_by()
             .0,
         "permission"
     );
-    RequestFixture { restarted_by: Some(Ok(ForgePermission::Write)), ..scene("/locum") }.runs();
+    RequestFixture { restarted_by: Some(Ok(ForgePermission::Write)), ..fixture("/locum") }.runs();
 }
 
 #[test]
 fn pull_requests_are_read_as_they_are_now() {
     let on = |change: fn(&mut PullRequest)| {
-        let mut scene = scene("/locum");
-        scene.trigger.subject.as_mut().unwrap().is_pull_request = true;
-        scene.trigger.subject.as_mut().unwrap().head_sha = Some("aaa".to_owned());
+        let mut fixture = fixture("/locum");
+        fixture.trigger.subject.as_mut().unwrap().is_pull_request = true;
+        fixture.trigger.subject.as_mut().unwrap().head_sha = Some("aaa".to_owned());
         let mut now = pull_request();
         change(&mut now);
-        scene.pull_request = Some(now);
-        scene
+        fixture.pull_request = Some(now);
+        fixture
     };
     assert!(!on(|_| ()).decide().unwrap().read_only);
     assert!(on(|now| now.is_fork = true).decide().unwrap().read_only);
@@ -53,7 +53,7 @@ fn pull_requests_are_read_as_they_are_now() {
 
 #[test]
 fn labels_dispatches_and_schedules_have_their_own_rules() {
-    let mut labeled = scene("");
+    let mut labeled = fixture("");
     labeled.trigger.kind = EventKind::IssueLabeled;
     labeled.trigger.label = Some("locum".to_owned());
     labeled.runs();
@@ -71,7 +71,7 @@ fn labels_dispatches_and_schedules_have_their_own_rules() {
     labeled.triggers.assign = None;
     assert_eq!(labeled.refused_by().0, "triggers.assign");
 
-    let mut dispatch = scene("");
+    let mut dispatch = fixture("");
     dispatch.trigger.kind = EventKind::Dispatch;
     dispatch.trigger.inputs = [("task", "do it"), ("mode", "code"), ("job", "docs")]
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
@@ -97,7 +97,7 @@ fn labels_dispatches_and_schedules_have_their_own_rules() {
     dispatch.triggers.dispatch_tiers.clear();
     assert_eq!(dispatch.refused_by().0, "triggers.dispatch.tiers");
 
-    let mut schedule = scene("");
+    let mut schedule = fixture("");
     schedule.trigger.kind = EventKind::Schedule;
     schedule.permission = Err("nobody to ask about".to_owned());
     assert_eq!(schedule.decide().unwrap().facts.tier, Tier::Schedule);
@@ -108,10 +108,10 @@ fn labels_dispatches_and_schedules_have_their_own_rules() {
 #[test]
 fn people_may_be_listed_by_name_and_better_by_number() {
     let with = |login: &str, id: Option<u64>, permission: ForgePermission| {
-        let mut scene = scene("/locum fix the test");
-        scene.triggers.users = vec![ListedUser { login: login.to_owned(), id }];
-        scene.permission = Ok(permission);
-        scene
+        let mut fixture = fixture("/locum fix the test");
+        fixture.triggers.users = vec![ListedUser { login: login.to_owned(), id }];
+        fixture.permission = Ok(permission);
+        fixture
     };
     with("Alice", None, ForgePermission::Read).runs();
     assert_eq!(
@@ -131,7 +131,7 @@ fn people_may_be_listed_by_name_and_better_by_number() {
     assert_eq!(with("alice", None, ForgePermission::None).refused_by().0, "triggers.comment.tiers");
 
     let mut yes = with("alice", None, ForgePermission::Read);
-    yes.trigger.comment = scene("/locum approve 0123456789abcdef").trigger.comment;
+    yes.trigger.comment = fixture("/locum approve 0123456789abcdef").trigger.comment;
     assert_eq!(
         yes.refused_by().0,
         "triggers.approve.tiers",
@@ -160,7 +160,7 @@ fn people_may_be_listed_by_name_and_better_by_number() {
 fn a_command_below_a_quoted_question_answers_it() {
     let quoted = "> **locum: a question**\n>\n> Answer by a comment, and the run goes on: `/locum \
                   answer 0123456789abcdef your words`.\n\n";
-    let said = |body: &str| scene(body).decide().map(|request| request.action);
+    let said = |body: &str| fixture(body).decide().map(|request| request.action);
     let answer = |text: &str| {
         let id = Some("0123456789abcdef".to_owned());
         Ok(RequestedAction::Decide(DecisionRequest {
@@ -174,22 +174,22 @@ fn a_command_below_a_quoted_question_answers_it() {
     // People talk about a question; without the word nothing is an answer, and below the command
     // nothing is a quote.
     assert_eq!(
-        scene(&format!("{quoted}the second one?")).refused_by(),
+        fixture(&format!("{quoted}the second one?")).refused_by(),
         ("triggers.comment.prefix", RefusalNotice::Silent)
     );
     assert_eq!(said(&format!("/locum fix it\n\n{quoted}")), Ok(RequestedAction::Run));
     assert_eq!(said("> `/locum answer nonsense`\n\n/locum fix it"), Ok(RequestedAction::Run));
-    let mut stranger = scene(&format!("{quoted}/locum the second one"));
+    let mut stranger = fixture(&format!("{quoted}/locum the second one"));
     stranger.permission = Ok(ForgePermission::Read);
     assert_eq!(stranger.refused_by().0, "triggers.comment.tiers");
 }
 
 #[test]
 fn other_repositories_and_missing_policies_start_nothing() {
-    let mut other = scene("/locum");
+    let mut other = fixture("/locum");
     other.trigger.repository = "evil/app".to_owned();
     assert_eq!(other.refused_by().0, "repository");
-    let mut off = scene("/locum");
+    let mut off = fixture("/locum");
     off.triggers.comment = None;
     assert_eq!(off.refused_by(), ("triggers.comment", RefusalNotice::Silent));
 }
@@ -197,36 +197,39 @@ fn other_repositories_and_missing_policies_start_nothing() {
 #[test]
 fn an_attack_by_event_starts_nothing() {
     let starts = |change: &dyn Fn(&mut RequestFixture)| {
-        let mut scene = scene("/locum fix the test");
-        change(&mut scene);
-        scene.decide().is_ok_and(|request| !request.read_only)
+        let mut fixture = fixture("/locum fix the test");
+        change(&mut fixture);
+        fixture.decide().is_ok_and(|request| !request.read_only)
     };
     assert!(starts(&|_| {}));
-    assert!(!starts(&|scene| scene.trigger.actor.login = "Locum[bot]".to_owned()), "own output");
-    let by_bot = |scene: &mut RequestFixture, login: &str| {
-        scene.trigger.actor =
+    assert!(
+        !starts(&|fixture| fixture.trigger.actor.login = "Locum[bot]".to_owned()),
+        "own output"
+    );
+    let by_bot = |fixture: &mut RequestFixture, login: &str| {
+        fixture.trigger.actor =
             Actor { login: login.to_owned(), id: None, is_user: false, association: String::new() };
     };
-    assert!(starts(&|scene| by_bot(scene, "good-app[bot]")));
-    assert!(!starts(&|scene| by_bot(scene, "evil-app[bot]")), "a program nobody named");
+    assert!(starts(&|fixture| by_bot(fixture, "good-app[bot]")));
+    assert!(!starts(&|fixture| by_bot(fixture, "evil-app[bot]")), "a program nobody named");
     assert!(
-        !starts(&|scene| scene.permission = Ok(ForgePermission::Read)),
+        !starts(&|fixture| fixture.permission = Ok(ForgePermission::Read)),
         "a person who may only read"
     );
-    let on_a_pull_request = |scene: &mut RequestFixture, change: PullRequest| {
-        let asked = Some("aaa".to_owned());
-        scene.trigger.subject = Some(EventSubject {
+    let on_a_pull_request = |fixture: &mut RequestFixture, change: PullRequest| {
+        let authority = Some("aaa".to_owned());
+        fixture.trigger.subject = Some(EventSubject {
             number: 7,
             is_open: true,
             is_pull_request: true,
-            head_sha: asked,
+            head_sha: authority,
             ..EventSubject::default()
         });
-        scene.pull_request = Some(change);
+        fixture.pull_request = Some(change);
     };
-    assert!(starts(&|scene| on_a_pull_request(scene, pull_request())));
+    assert!(starts(&|fixture| on_a_pull_request(fixture, pull_request())));
     let fork = || PullRequest { is_fork: true, ..pull_request() };
-    assert!(!starts(&|scene| on_a_pull_request(scene, fork())), "a fork");
+    assert!(!starts(&|fixture| on_a_pull_request(fixture, fork())), "a fork");
     let moved = || PullRequest { head_sha: "new".to_owned(), ..pull_request() };
-    assert!(!starts(&|scene| on_a_pull_request(scene, moved())), "a head that moved");
+    assert!(!starts(&|fixture| on_a_pull_request(fixture, moved())), "a head that moved");
 }

@@ -123,16 +123,16 @@ fn connect(target: &str) -> String {
 
 #[tokio::test]
 async fn lets_an_encrypted_connection_to_a_listed_host_pass() {
-    let scene = ProxyFixture::new().await;
+    let fixture = ProxyFixture::new().await;
     for (target, host) in [
         ("docs.rs:443", "docs.rs"),
         ("a.b.example.com:443", "a.b.example.com"),
         ("93.184.216.34:443", PUBLIC),
     ] {
         let words = greeting(host);
-        assert_eq!(scene.say(target, &words).await, words, "{target}");
+        assert_eq!(fixture.say(target, &words).await, words, "{target}");
     }
-    let (traffic, connected) = scene.finish();
+    let (traffic, connected) = fixture.finish();
     assert_eq!(connected, ["93.184.216.34:443"; 3]);
     assert!(
         traffic.sent_bytes > 300 && traffic.sent_bytes == traffic.received_bytes,
@@ -149,7 +149,7 @@ async fn lets_an_encrypted_connection_to_a_listed_host_pass() {
 
 #[tokio::test]
 async fn refuses_hosts_and_ports_that_are_not_listed_without_a_connection() {
-    let scene = ProxyFixture::new().await;
+    let fixture = ProxyFixture::new().await;
     for (target, told) in [
         ("evil.example:443", "not in `network.allow`"),
         ("docs.rs:22", "not in `network.allow`"),
@@ -162,10 +162,10 @@ async fn refuses_hosts_and_ports_that_are_not_listed_without_a_connection() {
         ("[::ffff:127.0.0.1]:443", "in disguise"),
         ("private.example:443", "`private.example` resolves to 10.0.0.7, a private address"),
     ] {
-        let answer = scene.ask(&connect(target)).await;
+        let answer = fixture.ask(&connect(target)).await;
         assert!(answer.starts_with("HTTP/1.1 403") && answer.contains(told), "{target}: {answer}");
     }
-    let (traffic, connected) = scene.finish();
+    let (traffic, connected) = fixture.finish();
     assert_eq!(connected, Vec::<String>::new());
     assert_eq!(traffic.verdicts.len(), 10);
     assert!(
@@ -176,11 +176,11 @@ async fn refuses_hosts_and_ports_that_are_not_listed_without_a_connection() {
 
 #[tokio::test]
 async fn a_tunnel_is_for_the_host_it_was_admitted_for() {
-    let scene = ProxyFixture::new().await;
-    assert_eq!(scene.say("docs.rs:443", &greeting("evil.example")).await, b"");
-    assert_eq!(scene.say("docs.rs:443", &greeting("93.184.216.34")).await, b"");
-    assert_eq!(scene.say("docs.rs:443", b"SSH-2.0-locum\r\n").await, b"");
-    let (traffic, _) = scene.finish();
+    let fixture = ProxyFixture::new().await;
+    assert_eq!(fixture.say("docs.rs:443", &greeting("evil.example")).await, b"");
+    assert_eq!(fixture.say("docs.rs:443", &greeting("93.184.216.34")).await, b"");
+    assert_eq!(fixture.say("docs.rs:443", b"SSH-2.0-locum\r\n").await, b"");
+    let (traffic, _) = fixture.finish();
     let denied: Vec<String> = traffic
         .verdicts
         .iter()
@@ -201,7 +201,7 @@ async fn a_tunnel_is_for_the_host_it_was_admitted_for() {
 #[tokio::test]
 async fn forwards_what_is_not_encrypted_one_request_at_a_time() {
     let server = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-    let scene = ProxyFixture::before(server.local_addr().unwrap(), &[]);
+    let fixture = ProxyFixture::before(server.local_addr().unwrap(), &[]);
     let answers = async {
         let (mut stream, _) = server.accept().await.unwrap();
         let mut request = vec![0; 4096];
@@ -217,7 +217,7 @@ async fn forwards_what_is_not_encrypted_one_request_at_a_time() {
     let request = "GET http://plain.example/a?b HTTP/1.1\r\nHost: \
                    evil.example\r\nProxy-Authorization: x\r\nConnection: X-Mine, close\r\nX-Mine: \
                    1\r\nAccept: */*\r\n\r\n";
-    let (answer, seen) = tokio::join!(scene.ask(request), answers);
+    let (answer, seen) = tokio::join!(fixture.ask(request), answers);
     assert!(
         answer.starts_with("HTTP/1.1 200")
             && answer.ends_with("\r\n\r\nhi")
@@ -228,19 +228,19 @@ async fn forwards_what_is_not_encrypted_one_request_at_a_time() {
     // A second request on a connection is not heard.
     let two = "GET http://evil.example/ HTTP/1.1\r\nHost: plain.example\r\n\r\nGET \
          http://plain.example/ HTTP/1.1\r\nHost: plain.example\r\n\r\n";
-    let answer = scene.ask(two).await;
+    let answer = fixture.ask(two).await;
     assert_eq!(
         (answer.matches("HTTP/1.1 403").count(), answer.matches("HTTP/1.1").count()),
         (1, 1),
         "{answer}"
     );
-    let (_, connected) = scene.finish();
+    let (_, connected) = fixture.finish();
     assert_eq!(connected, ["93.184.216.34:80"]);
 }
 
 #[tokio::test]
 async fn refuses_what_is_no_request_to_a_proxy() {
-    let scene = ProxyFixture::new().await;
+    let fixture = ProxyFixture::new().await;
     for request in [
         "GET / HTTP/1.1\r\nHost: docs.rs\r\nConnection: close\r\n\r\n",
         "GET https://docs.rs/ HTTP/1.1\r\nHost: docs.rs\r\nConnection: close\r\n\r\n",
@@ -253,7 +253,7 @@ async fn refuses_what_is_no_request_to_a_proxy() {
         "GET http://plain.example/\r\n",
         "\x16\x03\x01\x02\x00\x01\x00\r\n\r\n",
     ] {
-        let answer = scene.ask(request).await;
+        let answer = fixture.ask(request).await;
         assert!(
             answer.is_empty()
                 || answer.starts_with("HTTP/1.1 400")
@@ -261,38 +261,38 @@ async fn refuses_what_is_no_request_to_a_proxy() {
             "{request:?}: {answer}"
         );
     }
-    assert_eq!(scene.finish().1, Vec::<String>::new());
+    assert_eq!(fixture.finish().1, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn what_is_connected_to_was_checked() {
     let server = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-    let scene = ProxyFixture::before(
+    let fixture = ProxyFixture::before(
         server.local_addr().unwrap(),
         &[("docs.rs", &[&[PUBLIC], &["127.0.0.1"]])],
     );
-    let _first = tokio::join!(scene.ask("CONNECT docs.rs:443 HTTP/1.1\r\n\r\n"), async {
+    let _first = tokio::join!(fixture.ask("CONNECT docs.rs:443 HTTP/1.1\r\n\r\n"), async {
         drop(server.accept().await.unwrap())
     });
-    let second = scene.ask(&connect("docs.rs:443")).await;
+    let second = fixture.ask(&connect("docs.rs:443")).await;
     assert!(
         second.starts_with("HTTP/1.1 403") && second.contains("a loopback address"),
         "{second}"
     );
-    assert_eq!(scene.finish().1, ["93.184.216.34:443"]);
+    assert_eq!(fixture.finish().1, ["93.184.216.34:443"]);
 }
 
 #[tokio::test]
 async fn ends_with_its_connections_and_leads_programs_to_itself() {
-    let scene = ProxyFixture::new().await;
-    let variables = variables(scene.serving.address());
-    let address = scene.serving.address();
+    let fixture = ProxyFixture::new().await;
+    let variables = variables(fixture.serving.address());
+    let address = fixture.serving.address();
     for name in ["HTTP_PROXY", "https_proxy", "ALL_PROXY"] {
         assert_eq!(variables[name], format!("http://{address}"));
     }
     assert_eq!(variables["no_proxy"], "localhost,127.0.0.1,::1");
-    let mut idle = scene.connect().await;
-    drop(scene);
+    let mut idle = fixture.connect().await;
+    drop(fixture);
     assert_eq!(idle.read(&mut [0; 1]).await.unwrap_or(0), 0);
     tokio::task::yield_now().await;
     assert!(TcpStream::connect(address).await.is_err());

@@ -85,7 +85,7 @@ fn images_are_shown_for_what_their_bytes_are() {
         shown.text
     );
     assert!(shown.text.contains("[resource file:///a]\nIt is an image 5x6 png"), "{}", shown.text);
-    fixture.sight = VisionSupport::Blind;
+    fixture.vision = VisionSupport::Blind;
     let told = called(&fixture, &answer);
     assert_eq!(
         (told.images.len(), told.text.matches("this model does not see images").count()),
@@ -94,7 +94,7 @@ fn images_are_shown_for_what_their_bytes_are() {
         told.text
     );
     let resource = json!({ "contents": [{ "uri": "file:///a", "mimeType": "text/plain", "blob": STANDARD.encode(png(5, 6)) }] });
-    fixture.sight = VisionSupport::Shown;
+    fixture.vision = VisionSupport::Shown;
     assert_eq!(
         fixture.with_context(|context| of_resource("docs", &resource, context)).images.len(),
         1

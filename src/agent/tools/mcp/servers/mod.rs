@@ -38,7 +38,7 @@ pub struct PlannedServer {
     /// Its definition.
     pub definition: ServerDefinition,
     /// How it is reached, with its variables filled in, or which of them it may not have.
-    pub way: Result<ServerEndpoint, String>,
+    pub endpoint: Result<ServerEndpoint, String>,
 }
 
 /// What servers run in.
@@ -132,7 +132,7 @@ impl<'a> McpServers<'a> {
 
     /// Returns every server and how it stands, in the order of their definitions.
     pub fn all(&self) -> impl Iterator<Item = (&ServerDefinition, &ServerStatus, &OfferedServer)> {
-        self.slots.iter().map(|slot| (&slot.planned.definition, &slot.standing, &slot.offered))
+        self.slots.iter().map(|slot| (&slot.planned.definition, &slot.status, &slot.offered))
     }
 
     /// Returns the servers that answer, with what they have.
@@ -148,7 +148,7 @@ impl<'a> McpServers<'a> {
         };
         self.slots
             .iter()
-            .filter(|slot| slot.standing == ServerStatus::Ready)
+            .filter(|slot| slot.status == ServerStatus::Ready)
             .map(|slot| kept(&slot.offered))
             .collect()
     }
@@ -156,13 +156,13 @@ impl<'a> McpServers<'a> {
     /// Whether any answers.
     #[must_use]
     pub fn is_any(&self) -> bool {
-        self.slots.iter().any(|slot| slot.standing == ServerStatus::Ready)
+        self.slots.iter().any(|slot| slot.status == ServerStatus::Ready)
     }
 
     /// Keeps back every tool that is another than it was before, or was not there: the run goes on
     /// with what it began with.
     pub fn hold_to(&self, before: &BTreeMap<String, BTreeMap<String, String>>) {
-        for slot in self.slots.iter().filter(|slot| slot.standing == ServerStatus::Ready) {
+        for slot in self.slots.iter().filter(|slot| slot.status == ServerStatus::Ready) {
             let server = &slot.offered.name;
             let hash =
                 |tool: &OfferedTool| before.get(server).and_then(|tools| tools.get(&tool.name));

@@ -50,7 +50,7 @@ const ERRORS_SHOWN_LINES: usize = 10;
 /// A server of a run.
 pub(super) struct ServerSlot {
     pub(super) planned: PlannedServer,
-    pub(super) standing: ServerStatus,
+    pub(super) status: ServerStatus,
     /// What it had when the run began.
     pub(super) offered: OfferedServer,
     /// The connection, unless it is over.
@@ -71,7 +71,7 @@ impl ServerSlot {
         let name = planned.definition.name.clone();
         let mut slot = Self {
             planned,
-            standing: ServerStatus::Disabled,
+            status: ServerStatus::Disabled,
             offered: OfferedServer { name, ..OfferedServer::default() },
             connection: Mutex::new(None),
             starts: Cell::new(0),
@@ -83,9 +83,9 @@ impl ServerSlot {
             Ok((connection, offered)) => {
                 slot.offered = offered;
                 slot.connection = Mutex::new(Some(connection));
-                slot.standing = ServerStatus::Ready;
+                slot.status = ServerStatus::Ready;
             }
-            Err(standing) => slot.standing = standing,
+            Err(status) => slot.status = status,
         }
         slot
     }
@@ -97,7 +97,7 @@ impl ServerSlot {
         around: &ServerEnvironment<'_>,
     ) -> Result<McpConnection, ServerFailure> {
         let name = &self.offered.name;
-        if self.standing != ServerStatus::Ready {
+        if self.status != ServerStatus::Ready {
             return Err(format!("The MCP server `{name}` is not there in this run.").into());
         }
         if self.starts.get() >= STARTS_LIMIT {
@@ -107,18 +107,15 @@ impl ServerSlot {
             )
             .into());
         }
-        let (connection, offered) =
-            self.begin(around).await.map_err(|standing| match standing {
-                ServerStatus::Refused(why) | ServerStatus::Failed(why) => ServerFailure {
-                    sentence: format!(
-                        "The MCP server `{name}` ended and could not be started again."
-                    ),
-                    said: why,
-                },
-                ServerStatus::Disabled | ServerStatus::Ready => {
-                    format!("The MCP server `{name}` ended.").into()
-                }
-            })?;
+        let (connection, offered) = self.begin(around).await.map_err(|status| match status {
+            ServerStatus::Refused(why) | ServerStatus::Failed(why) => ServerFailure {
+                sentence: format!("The MCP server `{name}` ended and could not be started again."),
+                said: why,
+            },
+            ServerStatus::Disabled | ServerStatus::Ready => {
+                format!("The MCP server `{name}` ended.").into()
+            }
+        })?;
         let hash = |offered: &OfferedServer| {
             offered.tools.iter().find(|other| other.name == tool).map(|tool| tool.hash.clone())
         };
@@ -162,8 +159,9 @@ impl ServerSlot {
 
     /// Starts the program, or makes ready to ask the service, that the definition names.
     fn transport(&self, around: &ServerEnvironment<'_>) -> Result<McpTransport, ServerStatus> {
-        let way = self.planned.way.as_ref().map_err(|why| ServerStatus::Refused(why.clone()))?;
-        match way {
+        let endpoint =
+            self.planned.endpoint.as_ref().map_err(|why| ServerStatus::Refused(why.clone()))?;
+        match endpoint {
             ServerEndpoint::Program { words, env, cwd } => {
                 let (permit, facts) = self.admitted(None, around)?;
                 let mut whole_env = around.env.clone();

@@ -127,16 +127,16 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
     let planned = |name: &str, url: &str, headers: &[(&str, &str)]| {
         let headers =
             headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let way = ServerEndpoint::Http { url: url.to_owned(), headers };
+        let endpoint = ServerEndpoint::Http { url: url.to_owned(), headers };
         let definition = ServerDefinition {
             name: name.to_owned(),
             origin: ".mcp.json:1".to_owned(),
-            way: way.clone(),
+            endpoint: endpoint.clone(),
             disabled: false,
             timeout: Duration::from_secs(20),
             disabled_tools: Vec::new(),
         };
-        PlannedServer { definition, way: Ok(way) }
+        PlannedServer { definition, endpoint: Ok(endpoint) }
     };
     let planned = [
         planned("service", "http://plain.example/mcp", &[]),
@@ -147,20 +147,20 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
     ];
     runtime.block_on(async {
         let servers = McpServers::open(&planned, around.clone()).await;
-        let why = |standing: &ServerStatus| match standing {
+        let why = |status: &ServerStatus| match status {
             ServerStatus::Refused(why) | ServerStatus::Failed(why) => why.clone(),
             ServerStatus::Ready => "ready".to_owned(),
             ServerStatus::Disabled => "disabled".to_owned(),
         };
-        let standings: Vec<String> = servers.all().map(|(_, standing, _)| why(standing)).collect();
+        let standings: Vec<String> = servers.all().map(|(_, status, _)| why(status)).collect();
         assert_eq!(standings[0], "ready");
-        for (standing, wanted) in standings[1..].iter().zip([
+        for (status, wanted) in standings[1..].iter().zip([
             "private",
             "is not in `network.allow`",
             "unencrypted",
             "no rule is about",
         ]) {
-            assert!(standing.contains(wanted), "{wanted}: {standing}");
+            assert!(status.contains(wanted), "{wanted}: {status}");
         }
         let tools: Vec<String> =
             servers.offered()[0].tools.iter().map(|tool| tool.name.clone()).collect();

@@ -122,31 +122,34 @@ pub struct ReservationRequest {
 }
 
 impl Remaining {
-    /// Bounds the run by a ceiling of which others took `others`. Returns what of `asked.most` the
-    /// ceiling leaves.
+    /// Bounds the run by a ceiling of which others took `others`. Returns what of `request.most`
+    /// the ceiling leaves.
     pub fn bind(
         &mut self,
         scope: LimitScope,
-        ceiling: &SpendingLimit,
+        spending_limit: &SpendingLimit,
         others: &LimitUsage,
-        asked: &ReservationRequest,
+        request: &ReservationRequest,
     ) -> LimitUsage {
-        let mut left = asked.most;
-        if let Some(limit) = ceiling.runs.filter(|limit| asked.is_new && others.runs >= *limit) {
+        let mut left = request.most;
+        if let Some(limit) =
+            spending_limit.runs.filter(|limit| request.is_new && others.runs >= *limit)
+        {
             self.bounds.push(RemainingBound { scope, amount: RemainingAmount::Runs { limit } });
         }
-        if let Some(limit) = ceiling.tokens {
+        if let Some(limit) = spending_limit.tokens {
             left.tokens = left.tokens.min(limit.saturating_sub(others.tokens));
-            let own_most = asked.before.tokens.saturating_add(limit.saturating_sub(others.tokens));
+            let own_most =
+                request.before.tokens.saturating_add(limit.saturating_sub(others.tokens));
             self.bounds.push(RemainingBound {
                 scope,
                 amount: RemainingAmount::Tokens { limit, others: others.tokens, own_most },
             });
         }
-        if let Some(limit) = ceiling.cost_usd.filter(|_| asked.is_priced) {
+        if let Some(limit) = spending_limit.cost_usd.filter(|_| request.is_priced) {
             let rest = (limit - others.cost_usd).max(0.0);
             left.cost_usd = left.cost_usd.min(rest);
-            let own_most = asked.before.cost_usd + rest;
+            let own_most = request.before.cost_usd + rest;
             self.bounds.push(RemainingBound {
                 scope,
                 amount: RemainingAmount::Dollars { limit, others: others.cost_usd, own_most },
@@ -224,7 +227,7 @@ mod tests {
     const CEILING: SpendingLimit =
         SpendingLimit { runs: Some(3), tokens: Some(1000), cost_usd: Some(2.0) };
 
-    fn asked(is_new: bool, before: LimitUsage, is_priced: bool) -> ReservationRequest {
+    fn request(is_new: bool, before: LimitUsage, is_priced: bool) -> ReservationRequest {
         ReservationRequest {
             is_new,
             before,
@@ -247,7 +250,7 @@ mod tests {
                 LimitScope::Daily,
                 &CEILING,
                 &taken,
-                &asked(true, LimitUsage::default(), true),
+                &request(true, LimitUsage::default(), true),
             );
             assert_eq!((left.tokens, left.cost_usd), (tokens, cost_usd), "{others}");
         }
@@ -255,22 +258,22 @@ mod tests {
 
     #[test]
     fn stops_before_the_request_that_would_pass_a_ceiling() {
-        let mut allowance = Remaining::default();
+        let mut remaining = Remaining::default();
         let others = LimitUsage { runs: 2, tokens: 700, cost_usd: 1.5 };
-        allowance.bind(
+        remaining.bind(
             LimitScope::Daily,
             &CEILING,
             &others,
-            &asked(true, LimitUsage::default(), true),
+            &request(true, LimitUsage::default(), true),
         );
-        assert_eq!(allowance.ask(&spent(200, 0.2), 100, 0.3), Ok(()));
+        assert_eq!(remaining.ask(&spent(200, 0.2), 100, 0.3), Ok(()));
         for (tokens, cost_usd, estimate, estimate_usd, word) in [
             (200, 0.2, 101, 0.0, "tokens"),
             (300, 0.2, 0, 0.0, "tokens"),
             (0, 0.5, 0, 0.0, "dollars"),
             (0, 0.2, 0, 0.31, "dollars"),
         ] {
-            let told = allowance
+            let told = remaining
                 .ask(&spent(tokens, cost_usd), estimate, estimate_usd)
                 .unwrap_err()
                 .to_string();
@@ -283,7 +286,7 @@ mod tests {
         let others = LimitUsage { runs: 3, tokens: 900, cost_usd: 0.0 };
         let before = LimitUsage { runs: 1, tokens: 500, cost_usd: 0.0 };
         let mut goes_on = Remaining::default();
-        goes_on.bind(LimitScope::Thread, &CEILING, &others, &asked(false, before, false));
+        goes_on.bind(LimitScope::Thread, &CEILING, &others, &request(false, before, false));
         assert_eq!(goes_on.ask(&spent(500, 0.0), 100, 0.0), Ok(()));
         assert!(goes_on.ask(&spent(500, 0.0), 101, 0.0).is_err());
         let mut begins = Remaining::default();
@@ -291,7 +294,7 @@ mod tests {
             LimitScope::Thread,
             &CEILING,
             &others,
-            &asked(true, LimitUsage::default(), false),
+            &request(true, LimitUsage::default(), false),
         );
         let told = begins.ask(&spent(0, 0.0), 0, 0.0).unwrap_err().to_string();
         assert_eq!(
@@ -305,14 +308,14 @@ mod tests {
     fn dollars_bind_only_what_has_a_price() {
         let others = LimitUsage { runs: 0, tokens: 0, cost_usd: 9.0 };
         for (is_priced, fits) in [(false, true), (true, false)] {
-            let mut allowance = Remaining::default();
-            allowance.bind(
+            let mut remaining = Remaining::default();
+            remaining.bind(
                 LimitScope::Daily,
                 &CEILING,
                 &others,
-                &asked(true, LimitUsage::default(), is_priced),
+                &request(true, LimitUsage::default(), is_priced),
             );
-            assert_eq!(allowance.ask(&spent(0, 0.0), 10, 0.0).is_ok(), fits);
+            assert_eq!(remaining.ask(&spent(0, 0.0), 10, 0.0).is_ok(), fits);
         }
     }
 }

@@ -34,8 +34,8 @@ pub(crate) struct SystemPrompt {
 
 impl SystemPrompt {
     /// Puts everything together for a model.
-    pub(crate) fn of(telling: &PromptContext<'_>, model: TaskModel<'_>) -> Self {
-        let PromptInputs { sections, tools, offered } = PromptInputs::of(telling);
+    pub(crate) fn of(context: &PromptContext<'_>, model: TaskModel<'_>) -> Self {
+        let PromptInputs { sections, tools, offered } = PromptInputs::of(context);
         let sections: Vec<String> = sections.into_iter().map(|(_, text)| text).collect();
         let system = sections.join("\n\n");
         let size_tokens = estimate(&system, &tools, model);
@@ -69,7 +69,7 @@ pub struct PromptContext<'t> {
     /// Opt-in tools that the model's profile includes.
     pub included: &'t [ToolName],
     /// What the trusted ref adds to prompts, all modes together.
-    pub standing: &'t RepositoryInstructions,
+    pub instructions: &'t RepositoryInstructions,
     /// The MCP servers that answer, with what they have.
     pub servers: &'t [OfferedServer],
 }
@@ -88,7 +88,7 @@ pub struct PromptInputs {
 impl PromptInputs {
     /// Puts everything together.
     #[must_use]
-    pub fn of(telling: &PromptContext<'_>) -> Self {
+    pub fn of(context: &PromptContext<'_>) -> Self {
         let PromptContext {
             mode,
             modes,
@@ -97,9 +97,9 @@ impl PromptInputs {
             may_delegate,
             purpose,
             included,
-            standing,
+            instructions,
             servers,
-        } = *telling;
+        } = *context;
         let offered = access::offered(
             mode,
             ToolOffer {
@@ -109,8 +109,8 @@ impl PromptInputs {
                 included,
             },
         );
-        let skills = standing.skills.of_mode(&mode.slug);
-        let experts = askable(&standing.experts, policy, facts);
+        let skills = instructions.skills.of_mode(&mode.slug);
+        let experts = askable(&instructions.experts, policy, facts);
         let servers = if offered.contains(&ToolName::UseMcpTool) {
             usable(servers, mode, policy, facts)
         } else {
@@ -118,33 +118,33 @@ impl PromptInputs {
         };
         // A tool of a server is shown under a name of its own.
         let resources = servers.iter().any(|server| server.has_resources);
-        let draws = may_draw(&standing.painters, policy, facts);
-        let known = ToolPrerequisites {
+        let generates_images = may_generate_images(&instructions.image_models, policy, facts);
+        let prerequisites = ToolPrerequisites {
             skills: &skills,
             experts: &experts,
-            draws,
+            generates_images,
             servers: false,
             resources,
         };
-        let mut tools = dispatch::specs(&shown(&offered, policy, facts, known));
+        let mut tools = dispatch::specs(&shown(&offered, policy, facts, prerequisites));
         tools.extend(catalogue::specs(&servers));
         let may = |intent: &Intent| policy.decide(intent, facts).decision == Decision::Allow;
         let delegates = modes
             .iter()
             .filter(|other| {
                 may_delegate
-                    && other.way_in != ModeEntry::NotDelegated
+                    && other.entry != ModeEntry::NotDelegated
                     && may(&Intent::Delegate(other.slug.clone()))
             })
             .collect();
         let allowed = ModeSet::merge([modes
             .iter()
             .filter(|other| {
-                other.way_in != ModeEntry::Delegated && may(&Intent::Mode(other.slug.clone()))
+                other.entry != ModeEntry::Delegated && may(&Intent::Mode(other.slug.clone()))
             })
             .cloned()
             .collect()]);
-        let of_mode = standing
+        let of_mode = instructions
             .rules
             .iter()
             .filter(|file| prompts::rules::is_rules_file(&file.path, &mode.slug))
@@ -156,11 +156,11 @@ impl PromptInputs {
             modes: &allowed,
             tools: &tools,
             rules: &prompts::rules::order(of_mode, &mode.slug),
-            replacement: prompts::rules::replacement(&standing.rules, &mode.slug),
+            replacement: prompts::rules::replacement(&instructions.rules, &mode.slug),
             skills: &skills,
             experts: &experts,
             servers: &servers,
-            language: standing.language.as_deref(),
+            language: instructions.language.as_deref(),
             policy_lines: &policy.summary_lines(&mode.slug, |kind| {
                 offered.iter().any(|tool| use_of(*tool) == Some(kind))
             }),
@@ -178,7 +178,7 @@ pub struct ToolPrerequisites<'k> {
     /// The models it may ask.
     pub experts: &'k [&'k str],
     /// Whether a model may be asked for images.
-    pub draws: bool,
+    pub generates_images: bool,
     /// Whether there are MCP servers whose tools have no names of their own yet.
     pub servers: bool,
     /// Whether there are resources of MCP servers.
@@ -197,8 +197,8 @@ pub fn askable<'e>(experts: &'e [String], policy: &Policy, facts: &Facts) -> Vec
 /// Returns whether the policy allows or holds asking the image models under these facts; false when
 /// there is none.
 #[must_use]
-pub fn may_draw(painters: &[String], policy: &Policy, facts: &Facts) -> bool {
-    !painters.is_empty() && askable(painters, policy, facts).len() == painters.len()
+pub fn may_generate_images(image_models: &[String], policy: &Policy, facts: &Facts) -> bool {
+    !image_models.is_empty() && askable(image_models, policy, facts).len() == image_models.len()
 }
 
 /// Returns the tools that some rule of the policy could let a task use under these facts, of those
@@ -208,20 +208,28 @@ pub fn shown(
     offered: &[ToolName],
     policy: &Policy,
     facts: &Facts,
-    known: ToolPrerequisites<'_>,
+    prerequisites: ToolPrerequisites<'_>,
 ) -> Vec<ToolName> {
     let may_be_used = |tool: &ToolName| {
         match use_of(*tool) {
-            Some(UseKind::Mcp) if *tool == ToolName::AccessMcpResource && !known.resources => false,
-            Some(UseKind::Mcp) if *tool == ToolName::UseMcpTool && !known.servers => false,
-            Some(UseKind::Edit) if *tool == ToolName::GenerateImage && !known.draws => false,
-            Some(UseKind::Expert) => !known.experts.is_empty(),
+            Some(UseKind::Mcp)
+                if *tool == ToolName::AccessMcpResource && !prerequisites.resources =>
+            {
+                false
+            }
+            Some(UseKind::Mcp) if *tool == ToolName::UseMcpTool && !prerequisites.servers => false,
+            Some(UseKind::Edit)
+                if *tool == ToolName::GenerateImage && !prerequisites.generates_images =>
+            {
+                false
+            }
+            Some(UseKind::Expert) => !prerequisites.experts.is_empty(),
             Some(kind) => policy.may_use(kind, facts),
             // With no other mode there is nothing to ask for.
             None if *tool == ToolName::RequestModeSwitch => {
                 policy.settings().modes.allow.iter().any(|slug| *slug != facts.mode)
             }
-            None if *tool == ToolName::Skill => !known.skills.is_empty(),
+            None if *tool == ToolName::Skill => !prerequisites.skills.is_empty(),
             None => true,
         }
     };

@@ -46,7 +46,7 @@ const CALL_TYPES: &[&str] = &["function", "function_call", "tool_call", "tool_us
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyQuery {
     /// What would be done.
-    pub asked: QueriedAct,
+    pub act: QueriedAct,
     /// The name the asker gave it; comes back with the answer.
     pub id: Option<String>,
     /// The mode it would be done in, where the question says so itself.
@@ -106,8 +106,8 @@ impl PolicyQuery {
         self.mode.is_none() && self.trigger.is_none() && self.tier.is_none() && self.job.is_none()
     }
 
-    fn about(asked: QueriedAct) -> Self {
-        Self { asked, id: None, mode: None, trigger: None, tier: None, job: None }
+    fn about(act: QueriedAct) -> Self {
+        Self { act, id: None, mode: None, trigger: None, tier: None, job: None }
     }
 
     fn of(mut fields: Map<String, Value>) -> Result<Self, QueryError> {
@@ -123,7 +123,7 @@ impl PolicyQuery {
             .map(str::to_owned);
         let intent = optional_text(&mut fields, "intent")?;
         let call = fields.remove("call").or_else(|| fields.remove("tool_call"));
-        let asked = match (intent, call, is_call(&fields)) {
+        let act = match (intent, call, is_call(&fields)) {
             (Some(words), None, false) => QueriedAct::Intent(parse_intent(&words)?),
             (None, Some(Value::Object(call)), false) => QueriedAct::Call(read_call(call)?),
             (None, Some(other), false) => {
@@ -139,13 +139,13 @@ impl PolicyQuery {
             }
         };
         let id = id.or_else(|| {
-            if let QueriedAct::Call(call) = &asked {
+            if let QueriedAct::Call(call) = &act {
                 Some(call.id.clone()).filter(|id| !id.is_empty())
             } else {
                 None
             }
         });
-        Ok(Self { asked, id, mode, trigger, tier, job })
+        Ok(Self { act, id, mode, trigger, tier, job })
     }
 }
 
@@ -330,7 +330,7 @@ mod tests {
             r#"{"call": {"name": "read_file", "arguments": {"path": "a"}}}"#,
             r#"{"tool_call": {"type": "tool_use", "name": "read_file", "input": {"path": "a"}}, "mode": null}"#,
         ] {
-            let QueriedAct::Call(call) = PolicyQuery::parse(text).unwrap().asked else {
+            let QueriedAct::Call(call) = PolicyQuery::parse(text).unwrap().act else {
                 panic!("{text}")
             };
             assert_eq!(
