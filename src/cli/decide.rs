@@ -5,9 +5,9 @@
 
 use std::path::PathBuf;
 
-use crate::cli::args::{SessionAnswerArgs, SessionApproveArgs, SessionDenyArgs};
 use crate::cli::output::Output;
 use crate::cli::session::{find, sessions_folder};
+use crate::cli::session_args::{SessionAnswerArgs, SessionApproveArgs, SessionDenyArgs};
 use crate::cli::{Context, ExitStatus};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;

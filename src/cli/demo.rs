@@ -4,9 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::{DemoArgs, OutputFormat};
+use crate::cli::args::DemoArgs;
 use crate::cli::local_run::{self, Ended, Live, LocalRun, LocalSession, Show};
 use crate::cli::output::Output;
+use crate::cli::run_args::OutputFormat;
 use crate::cli::{Context, ExitStatus};
 use crate::config::load::FlagValue;
 use crate::run::error::RunError;

@@ -1,10 +1,10 @@
 //! `locum session resume`: resumes a session that was killed or that a person has decided on, from
 //! its journal alone.
 
-use crate::cli::args::SessionResumeArgs;
 use crate::cli::local_run::{self, Live, LocalRun, LocalSession, Show};
 use crate::cli::output::Output;
 use crate::cli::session::{find, sessions_folder};
+use crate::cli::session_args::SessionResumeArgs;
 use crate::cli::{Context, ExitStatus};
 use crate::run::error::RunError;
 use crate::run::execute::Beginning;

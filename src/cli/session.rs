@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::cli::args::{SessionArgs, SessionCommand, SessionListArgs, SessionShowArgs};
 use crate::cli::output::Output;
+use crate::cli::session_args::{SessionArgs, SessionCommand, SessionListArgs, SessionShowArgs};
 use crate::cli::{Context, ExitStatus, decide, resume, table};
 use crate::config::load::FlagValue;
 use crate::run::error::RunError;
