@@ -16,7 +16,7 @@ use crate::cli::run_args::RunArgs;
 use crate::cli::session_args::{SessionArgs, SessionCommand};
 use crate::cli::trigger_args::TriggerArgs;
 
-/// A headless coding agent for CI, decided by a policy file instead of a person.
+/// Run a headless coding agent in CI, controlled by a policy file.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "locum",
@@ -35,9 +35,9 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done · 1 internal error · 2 usage or configuration · 3 \
-                          the task failed · 4 refused by the policy · 5 needs a person · 6 budget \
-                          used up · 124 out of time · 130 cancelled";
+const EXIT_CODES: &str = "Exit codes: 0 done · 1 internal error · 2 wrong usage or configuration · \
+                          3 task failed · 4 refused by the policy · 5 needs input or approval · \
+                          6 budget exhausted · 124 timed out · 130 cancelled";
 
 /// Flags every subcommand has.
 #[derive(Clone, Debug, Args)]
@@ -45,13 +45,13 @@ pub struct GlobalArgs {
     /// Work in this folder instead of the current one.
     #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub repo: Option<PathBuf>,
-    /// Log more; twice for everything.
+    /// Log more; repeat to log everything.
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     pub verbose: u8,
     /// Log errors only, and show no progress.
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Format of log lines on stderr.
+    /// Set the format of log lines on stderr.
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormat,
 }
@@ -59,7 +59,7 @@ pub struct GlobalArgs {
 /// How log lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// For people.
+    /// Plain text.
     Text,
     /// One JSON object a line.
     Json,
@@ -70,14 +70,15 @@ pub enum LogFormat {
 pub enum Command {
     /// Run a task in a git checkout.
     Run(RunArgs),
-    /// Run as a step of GitHub Actions, configured by inputs, the environment and the event's
-    /// payload.
+    /// Run as a step of GitHub Actions.
+    ///
+    /// Reads the action's inputs, the environment and the event's payload.
     Action(ActionArgs),
     /// List and run the repository's maintenance jobs (`.locum/jobs/*.yml`).
     Job(JobArgs),
-    /// Write a starter policy and a workflow into this repository; overwrite nothing.
+    /// Write a starter policy and workflow, without overwriting files.
     Init(InitArgs),
-    /// Show a complete run, offline, in a small repository made for it.
+    /// Show a complete offline run in a small example repository.
     Demo(DemoArgs),
     /// Inspect, check, change, import and export modes.
     Modes(ModesArgs),
@@ -91,7 +92,7 @@ pub enum Command {
     Policy(PolicyArgs),
     /// Explain what an event would start, offline.
     Trigger(TriggerArgs),
-    /// Show every setting and where it came from.
+    /// Show every setting and its source.
     Config(ConfigArgs),
     /// List the configured models.
     Models(ModelsArgs),
@@ -99,9 +100,9 @@ pub enum Command {
     Session(SessionArgs),
     /// Check that this machine can run Locum: sandbox, git, models, sessions.
     Doctor(DoctorArgs),
-    /// Print the JSON Schema of a file, for editors.
+    /// Print a file's JSON Schema for editors.
     Schema(SchemaArgs),
-    /// Print a completion script.
+    /// Print a shell completion script.
     Completions(CompletionsArgs),
 }
 
@@ -152,7 +153,7 @@ pub struct ActionArgs {}
 /// `locum demo`.
 #[derive(Clone, Debug, Args)]
 pub struct DemoArgs {
-    /// Create the repository in this folder, which must not exist yet, and keep it.
+    /// Create the repository in this new folder, and keep it.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub dir: Option<PathBuf>,
 }
@@ -160,7 +161,7 @@ pub struct DemoArgs {
 /// `locum completions`.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct CompletionsArgs {
-    /// The shell.
+    /// Shell to complete for.
     pub shell: clap_complete::Shell,
 }
 

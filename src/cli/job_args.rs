@@ -15,7 +15,7 @@ pub struct JobArgs {
 /// What to do with jobs.
 #[derive(Clone, Debug, Subcommand)]
 pub enum JobCommand {
-    /// List every job of the checked-out commit and when it runs next.
+    /// List the jobs of the checked-out commit and their next runs.
     List(ListArgs),
     /// Run a job now.
     Run(Box<JobRunArgs>),
@@ -26,9 +26,9 @@ pub enum JobCommand {
 /// `locum job run`.
 #[derive(Clone, Debug, Args)]
 pub struct JobRunArgs {
-    /// The job's name: its file without `.yml`.
+    /// Job to run: its file name without `.yml`.
     pub name: String,
-    /// Revision whose policy, modes and jobs count; the checkout's own commit when absent.
+    /// Trust the policy, modes and jobs of this revision instead of the checkout's commit.
     #[arg(long, value_name = "REF")]
     pub base: Option<String>,
     /// What every run takes.
@@ -42,7 +42,7 @@ pub struct JobDueArgs {
     /// Use this time instead of now (`2026-01-31T06:00:00Z`).
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
-    /// How far back a job may have been due.
+    /// Include jobs that became due in the last so many minutes.
     #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=525_600))]
     pub within_minutes: u32,
     /// Print JSON.
@@ -50,7 +50,7 @@ pub struct JobDueArgs {
     pub json: bool,
 }
 
-/// A list for people or programs.
+/// How `locum job list` prints.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct ListArgs {
     /// Print JSON.

@@ -12,7 +12,7 @@ use locum_models::cassette::Field;
 pub enum ReplayField {
     /// The system prompt.
     System,
-    /// The tools.
+    /// The tools the model is offered.
     Tools,
     /// The conversation before the last reply.
     Before,
@@ -40,13 +40,14 @@ impl ReplayField {
 /// `locum run`.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
-    /// The task; read from standard input when absent or `-`.
+    /// Task to run; `-` or nothing reads standard input.
     pub task: Option<String>,
-    /// Mode of the root task; the policy's default when absent.
+    /// Start in this mode instead of the policy's default.
     #[arg(long, value_name = "SLUG")]
     pub mode: Option<String>,
-    /// Revision whose policy, modes and rules files count, and from which changes are counted; the
-    /// checkout's own commit when absent.
+    /// Trust and compare with this revision instead of the checkout's commit.
+    ///
+    /// Policy, modes and rules files come from it, and changes are counted from it.
     #[arg(long, value_name = "REF")]
     pub base: Option<String>,
     /// What every run takes.
@@ -57,51 +58,55 @@ pub struct RunArgs {
 /// What every run takes, whoever starts it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunOptions {
-    /// Model of the root task: a profile's name, or a model's name at the configured provider.
+    /// Run the root task on this profile, or this model of the configured provider.
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// Policy file instead of the repository's `.locum/policy.yml`.
+    /// Use this policy file instead of the repository's `.locum/policy.yml`.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub policy: Option<PathBuf>,
     /// Play the fixed replies of this script instead of asking a model.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "model")]
     pub script: Option<PathBuf>,
-    /// Record every reply of a model in this file, without secrets, so that the run can be
-    /// replayed; an existing file is appended to.
+    /// Append every model reply to this cassette for a later replay.
+    ///
+    /// The cassette holds no secrets.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub record: Option<PathBuf>,
-    /// Replay a recorded run instead of asking a model; a request that differs from the recorded
-    /// one fails the run.
+    /// Replay this cassette instead of asking a model.
+    ///
+    /// A request that differs from the recorded one fails the run.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["model", "script"])]
     pub replay: Option<PathBuf>,
-    /// Fields of a request that may differ from the recording. May be repeated.
+    /// Tolerate differences from the recording in these fields of a request.
     #[arg(long, value_name = "FIELD", value_delimiter = ',', requires = "replay")]
     pub replay_tolerate: Vec<ReplayField>,
     /// Print what would run and under which limits, without running it.
     #[arg(long)]
     pub dry_run: bool,
-    /// Where results go; as the setting `publish` says when absent.
+    /// Publish results here instead of where the setting `publish` says.
     #[arg(long, value_name = "TARGET")]
     pub publish: Option<PublishTarget>,
-    /// Folder for `--publish local`; `postings` in the session's folder when absent.
+    /// Write results of `--publish local` to this folder.
+    ///
+    /// Default: `postings` in the session's folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub publish_dir: Option<PathBuf>,
-    /// At most this many model replies.
+    /// Stop after this many model replies.
     #[arg(long, value_name = "N")]
     pub max_turns: Option<u32>,
-    /// At most this many tokens, input and output together.
+    /// Stop after this many tokens, input and output together.
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<u64>,
-    /// At most this many US dollars by the price table.
+    /// Stop after this many US dollars by the price table.
     #[arg(long, value_name = "USD")]
     pub max_cost_usd: Option<f64>,
-    /// At most this many minutes of wall time.
+    /// Stop after this many minutes of wall time.
     #[arg(long, value_name = "MINUTES")]
     pub timeout_minutes: Option<u32>,
     /// Keep sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
-    /// Format of the result on stdout.
+    /// Set the format of the result on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub output_format: OutputFormat,
 }
@@ -150,9 +155,9 @@ impl RunArgs {
 /// Where results go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PublishTarget {
-    /// Nowhere: the outcome is shown, the checkout keeps the changes.
+    /// Publish nothing; the checkout keeps the changes.
     None,
-    /// Into a folder, as files.
+    /// Write files into a folder.
     Local,
 }
 
@@ -170,11 +175,11 @@ impl PublishTarget {
 /// Form of a run's result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OutputFormat {
-    /// For people.
+    /// Plain text.
     #[default]
     Text,
     /// One JSON object at the end.
     Json,
-    /// One JSON object for each event as it happens, the outcome last.
+    /// One JSON object for each event as it happens, then the outcome.
     StreamJson,
 }

@@ -17,15 +17,19 @@ pub struct SessionArgs {
 /// What to do with sessions.
 #[derive(Clone, Debug, Subcommand)]
 pub enum SessionCommand {
-    /// List the sessions of this machine, the newest first.
+    /// List the sessions of this machine, newest first.
     List(SessionListArgs),
     /// Show what happened in a session.
     Show(SessionShowArgs),
-    /// Resume a session that was killed, or whose pending call or question was decided.
+    /// Resume a session that was killed or waited for a decision.
     Resume(SessionResumeArgs),
-    /// Approve the pending call; it is performed once when the session resumes.
+    /// Approve the pending call.
+    ///
+    /// The call is performed once when the session resumes.
     Approve(SessionApproveArgs),
-    /// Reject the pending call; the model is informed when the session resumes.
+    /// Reject the pending call.
+    ///
+    /// The model is informed when the session resumes.
     Deny(SessionDenyArgs),
     /// Answer the pending question.
     Answer(SessionAnswerArgs),
@@ -34,11 +38,11 @@ pub enum SessionCommand {
 /// `locum session approve`.
 #[derive(Clone, Debug, Args)]
 pub struct SessionApproveArgs {
-    /// The session's ID, or the start of it.
+    /// Session ID, or the start of it.
     pub id: String,
-    /// The hold's ID, as the outcome shows it.
+    /// ID of the hold, as shown in the outcome.
     pub hold: String,
-    /// Look below this folder.
+    /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
 }
@@ -46,14 +50,14 @@ pub struct SessionApproveArgs {
 /// `locum session deny`.
 #[derive(Clone, Debug, Args)]
 pub struct SessionDenyArgs {
-    /// The session's ID, or the start of it.
+    /// Session ID, or the start of it.
     pub id: String,
-    /// The hold's ID, as the outcome shows it.
+    /// ID of the hold, as shown in the outcome.
     pub hold: String,
-    /// Why, for the model.
+    /// Give the model this reason.
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub reason: String,
-    /// Look below this folder.
+    /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
 }
@@ -61,13 +65,13 @@ pub struct SessionDenyArgs {
 /// `locum session answer`.
 #[derive(Clone, Debug, Args)]
 pub struct SessionAnswerArgs {
-    /// The session's ID, or the start of it.
+    /// Session ID, or the start of it.
     pub id: String,
-    /// The question's ID, as the outcome shows it.
+    /// ID of the question, as shown in the outcome.
     pub question: String,
-    /// The answer.
+    /// Answer to give.
     pub text: String,
-    /// Look below this folder.
+    /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
 }
@@ -75,10 +79,10 @@ pub struct SessionAnswerArgs {
 /// `locum session list`.
 #[derive(Clone, Debug, Args)]
 pub struct SessionListArgs {
-    /// Show at most this many.
+    /// Show at most this many sessions.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
-    /// Look below this folder.
+    /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
     /// Print JSON.
@@ -89,12 +93,12 @@ pub struct SessionListArgs {
 /// `locum session show`.
 #[derive(Clone, Debug, Args)]
 pub struct SessionShowArgs {
-    /// The session's ID, or the start of it.
+    /// Session ID, or the start of it.
     pub id: String,
-    /// Look below this folder.
+    /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
-    /// Print JSON: the outcome and every event.
+    /// Print the outcome and every event as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -102,12 +106,12 @@ pub struct SessionShowArgs {
 /// `locum session resume`.
 #[derive(Clone, Debug, Args)]
 pub struct SessionResumeArgs {
-    /// The session's ID, or the start of it.
+    /// Session ID, or the start of it.
     pub id: String,
-    /// Look below this folder.
+    /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
-    /// Format of the result on stdout.
+    /// Set the format of the result on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub output_format: OutputFormat,
 }
