@@ -56,9 +56,7 @@ pub fn run(
     show(&ended, &own.join("postings"), output)?;
     match temporary {
         None => output.line(format_args!("\nThe repository is kept in {}.", folder.display())),
-        Some(_) => {
-            output.line("\nThe repository is removed again; `locum demo --dir DIR` keeps it.")
-        }
+        Some(_) => output.line("\nRemoved the repository; `locum demo --dir DIR` keeps it."),
     }
     Ok(ExitStatus::of(ended.outcome.word))
 }
@@ -100,7 +98,7 @@ fn play(
         folder.display()
     ));
     output.line(&run.plan);
-    output.line("# Every step, and what the policy says to it\n");
+    output.line("# Every step and the policy's decision on it\n");
     let session_folder = execute::folder_of(&own.join("sessions"), &run.plan.session);
     let show = Show { format: OutputFormat::Text, live: Live::Within };
     let session = LocalSession {

@@ -208,7 +208,7 @@ fn imported(
         imported
             .notes
             .iter()
-            .for_each(|note| output.talk(format!("not carried over: {}", visible(note))));
+            .for_each(|note| output.talk(format!("not converted: {}", visible(note))));
         imported.policy.lines().for_each(|line| output.line(line.to_owned()));
     }
     Ok(ExitStatus::Done)
@@ -248,7 +248,7 @@ pub(super) fn repository_file(
     match (file, named) {
         (None, Some(path)) if path != POLICY_FILE => {
             let source = settings.source("policy").map_or_else(String::new, ToString::to_string);
-            Err(RunError::usage(source, format!("`policy` names `{path}`, which is not there")))
+            Err(RunError::usage(source, format!("`policy` names `{path}`, which does not exist")))
         }
         (file, _) => Ok(file),
     }

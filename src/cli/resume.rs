@@ -83,7 +83,7 @@ fn check_policy(start: &SessionStart, hash: &str) -> Result<(), RunError> {
     }
     Err(RunError::usage(
         "ID",
-        format!("the session was judged by policy {}, now there is {hash}", start.policy_hash),
+        format!("the session ran under policy {}, but the policy is now {hash}", start.policy_hash),
     )
     .hint(
         "the policy or an ignore file has changed since the session started: start the task again",

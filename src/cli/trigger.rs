@@ -234,7 +234,8 @@ fn as_text(
     });
     let mut lines = vec![format!("event  {:?}{by}{on}", trigger.kind)];
     for Check { claim, asked, refused } in &shown.checks {
-        let told = if *asked == Asked::Forge { " (asked of the forge at run time)" } else { "" };
+        let told =
+            if *asked == Asked::Forge { " (queried from the forge at run time)" } else { "" };
         lines.push(match refused {
             None => format!("pass   {claim}{told}"),
             Some(refused) => format!(
@@ -285,8 +286,7 @@ fn plan(request: &Request, known: &Known) -> Vec<(&'static str, String)> {
     if request.read_only {
         rows.push((
             "only",
-            "reading: nothing is edited, only commands that look are run, nothing but the comment \
-             is published"
+            "read-only: no edits, only read-only commands, and only the comment is published"
                 .to_owned(),
         ));
     }
