@@ -2,9 +2,9 @@
 
 use std::io::Read;
 
-use crate::cli::args::{OutputFormat, RunArgs, RunOptions};
 use crate::cli::local_run::{self, Live, LocalRun, LocalSession, Show};
 use crate::cli::output::Output;
+use crate::cli::run_args::{OutputFormat, RunArgs, RunOptions};
 use crate::cli::{Context, ExitStatus};
 use crate::run::error::RunError;
 use crate::run::execute;

@@ -234,8 +234,11 @@ fn as_text(
     });
     let mut lines = vec![format!("event  {:?}{by}{on}", trigger.kind)];
     for RequestCheck { claim, asked, refused } in &shown.checks {
-        let told =
-            if *asked == CheckAuthority::Forge { " (asked of the forge at run time)" } else { "" };
+        let told = if *asked == CheckAuthority::Forge {
+            " (queried from the forge at run time)"
+        } else {
+            ""
+        };
         lines.push(match refused {
             None => format!("pass   {claim}{told}"),
             Some(refused) => format!(
@@ -286,8 +289,7 @@ fn plan(request: &Request, known: &Known) -> Vec<(&'static str, String)> {
     if request.read_only {
         rows.push((
             "only",
-            "reading: nothing is edited, only commands that look are run, nothing but the comment \
-             is published"
+            "read-only: no edits, only read-only commands, and only the comment is published"
                 .to_owned(),
         ));
     }
