@@ -26,7 +26,7 @@ pub enum Message {
         calls: Vec<ToolCall>,
         /// What its provider wants back with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        kept: Option<Kept>,
+        kept: Option<OpaqueState>,
     },
     /// The answers to every call of the assistant message before, in call order.
     Tool {
@@ -46,7 +46,7 @@ impl Message {
                 let kept = kept
                     .iter()
                     .flat_map(|kept| &kept.parts)
-                    .map(KeptPart::size_bytes)
+                    .map(OpaquePart::size_bytes)
                     .sum::<usize>();
                 let call_bytes = |call: &ToolCall| {
                     call.id.len() + call.name.len() + weighed_bytes(&call.arguments)
@@ -73,17 +73,17 @@ fn images_bytes(images: &[Image]) -> usize {
 /// What a provider wants back with a reply exactly as it sent it: signed or encrypted reasoning,
 /// names of items. Nobody else can read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct OpaqueState {
     /// The model that wrote it, with its host: no other is shown it.
     pub by: String,
     /// The parts of the reply in the order they came.
-    pub parts: Vec<KeptPart>,
+    pub parts: Vec<OpaquePart>,
 }
 
 /// A part of a reply, as its provider wants it back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum KeptPart {
+pub enum OpaquePart {
     /// A part that only its provider reads.
     Own(serde_json::Value),
     /// The next words of the reply.
@@ -102,7 +102,7 @@ pub enum KeptPart {
     },
 }
 
-impl KeptPart {
+impl OpaquePart {
     /// Returns what its provider wants back, written out; empty for nothing.
     #[must_use]
     pub fn written(&self) -> String {
@@ -228,7 +228,7 @@ pub struct Reply {
     pub calls: Vec<ToolCall>,
     /// What its provider wants back with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept: Option<Kept>,
+    pub kept: Option<OpaqueState>,
     /// The images it gave. They are kept and mentioned, but not shown: a model that wants
     /// a file makes one with a tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

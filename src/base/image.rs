@@ -105,14 +105,14 @@ pub struct Image {
     pub hash: String,
     /// Its bytes; not written where it is described.
     #[serde(skip)]
-    pub content: Content,
+    pub content: ImageContent,
 }
 
 /// The bytes of an image, shared by everything that shows it.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Content(Option<Arc<[u8]>>);
+pub struct ImageContent(Option<Arc<[u8]>>);
 
-impl Content {
+impl ImageContent {
     /// Returns the bytes; `None` where they were not kept.
     #[must_use]
     pub fn bytes(&self) -> Option<&[u8]> {
@@ -120,7 +120,7 @@ impl Content {
     }
 }
 
-impl fmt::Debug for Content {
+impl fmt::Debug for ImageContent {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} bytes", self.0.as_ref().map_or(0, |bytes| bytes.len()))
     }
@@ -195,7 +195,7 @@ impl Image {
             height,
             size_bytes: bytes.len(),
             hash,
-            content: Content(Some(bytes.into())),
+            content: ImageContent(Some(bytes.into())),
         })
     }
 

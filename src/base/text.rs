@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 
 /// A text of at most a given size and what was left out of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Clipped {
+pub struct ClippedText {
     /// The text, with a line in place of what was left out.
     pub text: String,
     /// Bytes left out; 0 when the text is whole.
     pub omitted_bytes: usize,
 }
 
-impl Clipped {
+impl ClippedText {
     /// Keeps the first and last half of `limit_bytes`; the line that says what is missing comes on
     /// top of it.
     #[must_use]
@@ -92,20 +92,20 @@ mod tests {
         assert_eq!(super::weighed_bytes(&"é".repeat(1000)), 4000, "longer than a block");
     }
 
-    use super::{Clipped, head};
+    use super::{ClippedText, head};
     use pretty_assertions::assert_eq;
 
     #[test]
     fn keeps_short_text_whole() {
         assert_eq!(
-            Clipped::head_tail("ab\ncd", 5),
-            Clipped { text: "ab\ncd".into(), omitted_bytes: 0 }
+            ClippedText::head_tail("ab\ncd", 5),
+            ClippedText { text: "ab\ncd".into(), omitted_bytes: 0 }
         );
     }
 
     #[test]
     fn keeps_both_ends_of_long_text() {
-        let clipped = Clipped::head_tail(&format!("start\n{}\nend", "x".repeat(1000)), 20);
+        let clipped = ClippedText::head_tail(&format!("start\n{}\nend", "x".repeat(1000)), 20);
         assert_eq!(clipped.omitted_bytes, 990);
         assert!(
             clipped.text.starts_with("start\n") && clipped.text.ends_with("end"),
@@ -117,6 +117,6 @@ mod tests {
     #[test]
     fn never_cuts_a_character() {
         assert_eq!(head("aé", 2), "a");
-        assert!(Clipped::head_tail(&"é".repeat(100), 21).text.contains("bytes left out"));
+        assert!(ClippedText::head_tail(&"é".repeat(100), 21).text.contains("bytes left out"));
     }
 }

@@ -65,7 +65,7 @@ macro_rules! tool_names {
             #[must_use]
             pub fn availability(self) -> Availability {
                 use Availability::{Always, In, OptIn};
-                use Group::{Command, Edit, Mcp, Read};
+                use ToolGroup::{Command, Edit, Mcp, Read};
                 match self { $(Self::$tool => $available,)+ }
             }
         }
@@ -80,15 +80,15 @@ pub enum Availability {
     /// Every mode, whatever its groups.
     Always,
     /// Modes with the group.
-    In(Group),
+    In(ToolGroup),
     /// Modes with the group, for models whose profile includes the tool by name.
-    OptIn(Group),
+    OptIn(ToolGroup),
 }
 
 impl Availability {
     /// Returns the group that gives the tool; `None` when every mode has it.
     #[must_use]
-    pub fn group(self) -> Option<Group> {
+    pub fn group(self) -> Option<ToolGroup> {
         match self {
             Self::Always => None,
             Self::In(group) | Self::OptIn(group) => Some(group),
@@ -99,7 +99,7 @@ impl Availability {
 /// A set of tools that modes give together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Group {
+pub enum ToolGroup {
     /// Reading, listing, searching.
     Read,
     /// Changing files.
@@ -112,7 +112,7 @@ pub enum Group {
     Modes,
 }
 
-impl Group {
+impl ToolGroup {
     /// Every group.
     pub const ALL: &'static [Self] =
         &[Self::Read, Self::Edit, Self::Command, Self::Mcp, Self::Modes];

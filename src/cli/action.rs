@@ -15,20 +15,20 @@ use futures::FutureExt;
 use crate::cli::args::ActionArgs;
 use crate::cli::local_run::{open, stop_signal};
 use crate::cli::output::Output;
-use crate::cli::{Context, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::ActionInputs;
 use crate::config::files;
-use crate::run::action::{self, ActionEnd, ActionEnv, Ran};
+use crate::run::action::{self, ActionEnd, ActionEnv, FinishedRun};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::publish::PublishResult;
 use crate::run::user::own_settings;
-use locum_agent::report::actions::{self, Annotation, Level};
+use locum_agent::report::actions::{self, Annotation, AnnotationLevel};
 use locum_agent::report::{figures, live, summary};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::outcome::OutcomeWord;
-use locum_agent::session::state::State;
+use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_base::secret::{Redactor, SHORTEST_VALUE_BYTES, Secret};
 use locum_forge::github::GitHub;
@@ -42,7 +42,7 @@ use locum_workspace::remote::Remote;
 /// When the set-up is wrong or the machine fails.
 pub fn run(
     _args: &ActionArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let environment = &context.environment;
@@ -61,7 +61,7 @@ pub fn run(
         Err(error) => {
             let message = error.report();
             output.line(actions::annotation(&Annotation {
-                level: Level::Error,
+                level: AnnotationLevel::Error,
                 title: "locum",
                 message: &message,
                 place: None,
@@ -83,7 +83,7 @@ pub fn run(
 fn carry_out(
     job: &ActionContext,
     redactor: &Redactor,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<Vec<ActionEnd>, RunError> {
     let environment = &context.environment;
@@ -125,7 +125,7 @@ fn carry_out(
         .map_err(|error| RunError::internal(error.to_string()))?;
     output.line(actions::group("locum: every step and the policy's decision on it"));
     let log = RefCell::new(&mut *output);
-    let mut watch = |line: &JournalLine, state: &State| {
+    let mut watch = |line: &JournalLine, state: &SessionState| {
         for text in live::lines(&line.event, state) {
             log.borrow_mut().line(sanitise::log_safe(&text, redactor).trim_end());
         }
@@ -144,17 +144,18 @@ fn finish(
 ) -> Result<(), RunError> {
     for end in ends {
         let (level, message) = match end {
-            ActionEnd::Skipped(why) => (Level::Notice, format!("nothing started: {why}")),
+            ActionEnd::Skipped(why) => (AnnotationLevel::Notice, format!("nothing started: {why}")),
             ActionEnd::Answered { what, refused: true } => {
-                (Level::Warning, format!("not started: {what}"))
+                (AnnotationLevel::Warning, format!("not started: {what}"))
             }
             ActionEnd::Answered { what, refused: false } => {
-                (Level::Notice, format!("answered: {what}"))
+                (AnnotationLevel::Notice, format!("answered: {what}"))
             }
-            ActionEnd::Planned(plan) => (Level::Notice, format!("dry run\n{plan}")),
-            ActionEnd::Ran(ran) => {
-                (if ran.fails { Level::Error } else { Level::Notice }, ran_words(ran))
-            }
+            ActionEnd::Planned(plan) => (AnnotationLevel::Notice, format!("dry run\n{plan}")),
+            ActionEnd::Ran(ran) => (
+                if ran.fails { AnnotationLevel::Error } else { AnnotationLevel::Notice },
+                ran_words(ran),
+            ),
         };
         let message = redactor.redact(&message);
         output.line(actions::annotation(&Annotation {
@@ -177,7 +178,7 @@ fn finish(
     write_outputs(job, &outputs)
 }
 
-fn ran_words(ran: &Ran) -> String {
+fn ran_words(ran: &FinishedRun) -> String {
     let reason =
         ran.outcome.reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
     format!("{}{reason}", figures::word(ran.outcome.word))
@@ -251,7 +252,7 @@ fn outputs_of(end: &ActionEnd) -> Vec<(&'static str, String)> {
     }
 }
 
-fn outputs_of_run(ran: &Ran) -> Vec<(&'static str, String)> {
+fn outputs_of_run(ran: &FinishedRun) -> Vec<(&'static str, String)> {
     let outcome = &ran.outcome;
     let message = if outcome.summary.is_empty() {
         outcome.reason.clone().unwrap_or_default()

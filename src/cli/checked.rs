@@ -13,7 +13,7 @@ use locum_files::diagnostic::Diagnostic;
 
 /// What a check of one file found.
 #[derive(Serialize)]
-pub struct Checked<D> {
+pub struct FileCheck<D> {
     /// The file.
     pub file: String,
     /// What it defines.
@@ -48,7 +48,7 @@ impl From<Diagnostic> for Finding {
 }
 
 /// What is said of files without mistakes.
-pub struct Told<'t, D> {
+pub struct CheckWording<'t, D> {
     /// Where there is no file at all.
     pub none: &'t str,
     /// What a file defines.
@@ -57,8 +57,8 @@ pub struct Told<'t, D> {
 
 /// Shows what was found; ends with 2 when one file has a mistake.
 pub fn show<D: Serialize>(
-    all: &[Checked<D>],
-    told: Told<'_, D>,
+    all: &[FileCheck<D>],
+    told: CheckWording<'_, D>,
     as_json: bool,
     output: &mut Output,
 ) -> ExitStatus {
@@ -79,7 +79,7 @@ pub fn show<D: Serialize>(
     }
 }
 
-impl<D> Checked<D> {
+impl<D> FileCheck<D> {
     fn show(&self, defines: &str, output: &mut Output) {
         let said = |word: &str, finding: &Finding| {
             let place = if finding.line == 0 {

@@ -3,11 +3,11 @@
 
 use serde::Serialize;
 
-use crate::cli::checked::{self, Checked, Finding, Told};
-use crate::cli::inspected::Inspected;
+use crate::cli::checked::{self, CheckWording, FileCheck, Finding};
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::prompt_args::{CommandsArgs, CommandsCommand, NamedArgs, ValidateArgs};
-use crate::cli::{Context, ExitStatus, table};
+use crate::cli::{CommandContext, ExitStatus, table};
 use crate::run::error::RunError;
 use locum_agent::report::figures::clip;
 use locum_agent::report::markdown::visible;
@@ -23,12 +23,13 @@ const DESCRIPTION_CHARS: usize = 80;
 /// When a file cannot be read; a command that does not exist.
 pub fn run(
     args: &CommandsArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     match &args.command {
         CommandsCommand::List(args) => {
-            let set = Inspected::open(context, args.at.as_deref())?.origin().commands()?;
+            let set =
+                InspectedRepository::open(context, args.at.as_deref())?.origin().commands()?;
             list(&set, args.json, output);
             Ok(ExitStatus::Done)
         }
@@ -39,7 +40,7 @@ pub fn run(
 
 /// A command as programs read it.
 #[derive(Serialize)]
-struct View<'c> {
+struct CommandRow<'c> {
     name: &'c str,
     file: &'c str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +59,7 @@ struct View<'c> {
     is_broken: bool,
 }
 
-impl<'c> View<'c> {
+impl<'c> CommandRow<'c> {
     fn of(file: &'c CommandFile) -> Self {
         let command = file.command.as_ref().ok();
         let of = |text: fn(&SlashCommand) -> &Option<String>| {
@@ -79,12 +80,12 @@ impl<'c> View<'c> {
 }
 
 fn list(set: &CommandSet, as_json: bool, output: &mut Output) {
-    let views: Vec<View<'_>> =
-        set.files.iter().map(|file| View { text: None, ..View::of(file) }).collect();
+    let views: Vec<CommandRow<'_>> =
+        set.files.iter().map(|file| CommandRow { text: None, ..CommandRow::of(file) }).collect();
     if as_json {
         return output.json(&views);
     }
-    let row = |view: &View<'_>| {
+    let row = |view: &CommandRow<'_>| {
         let about = if view.is_broken {
             "broken: see `locum commands validate`"
         } else {
@@ -110,8 +111,13 @@ fn list(set: &CommandSet, as_json: bool, output: &mut Output) {
     }
 }
 
-fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, RunError> {
-    let set = Inspected::open(context, args.inspect.at.as_deref())?.origin().commands()?;
+fn show(
+    args: &NamedArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
+    let set =
+        InspectedRepository::open(context, args.inspect.at.as_deref())?.origin().commands()?;
     let name = args.name.strip_prefix('/').unwrap_or(&args.name);
     let file = set.find(name).map_err(|hint| {
         RunError::usage("NAME", format!("there is no command `/{name}`")).hint(hint)
@@ -119,7 +125,7 @@ fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<Exit
     if let Err(mistakes) = &file.command {
         return Err(RunError::file(&file.origin, mistakes.clone()));
     }
-    let view = View::of(file);
+    let view = CommandRow::of(file);
     if args.inspect.json {
         output.json(&view);
         return Ok(ExitStatus::Done);
@@ -148,18 +154,18 @@ fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<Exit
 
 /// What a file defines.
 #[derive(Serialize)]
-struct Names {
+struct CommandNames {
     commands: Vec<String>,
 }
 
 /// Checks the files that are named, or every file there is.
 fn validate(
     args: &ValidateArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let set = if args.files.is_empty() {
-        Inspected::open(context, args.inspect.at.as_deref())?.origin().commands()?
+        InspectedRepository::open(context, args.inspect.at.as_deref())?.origin().commands()?
     } else {
         let mut set = CommandSet::default();
         for file in &args.files {
@@ -183,20 +189,20 @@ fn validate(
             Err(mistakes) => (Vec::new(), mistakes),
         };
         let findings = |mistakes: Vec<_>| mistakes.into_iter().map(Finding::from).collect();
-        Checked {
+        FileCheck {
             file: file.origin,
-            defines: Names { commands },
+            defines: CommandNames { commands },
             mistakes: findings(mistakes),
             warnings: findings(file.warnings),
         }
     };
-    let checked: Vec<Checked<Names>> = set.files.into_iter().map(check).collect();
-    let words = |names: &Names| {
+    let checked: Vec<FileCheck<CommandNames>> = set.files.into_iter().map(check).collect();
+    let words = |names: &CommandNames| {
         names.commands.iter().map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ")
     };
     Ok(checked::show(
         &checked,
-        Told { none: "no commands", words: &words },
+        CheckWording { none: "no commands", words: &words },
         args.inspect.json,
         output,
     ))

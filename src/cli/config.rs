@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use crate::cli::inspect_args::{ConfigArgs, ConfigCommand, InspectArgs};
-use crate::cli::inspected::Inspected;
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
-use crate::cli::{Context, ExitStatus, table};
+use crate::cli::{CommandContext, ExitStatus, table};
 use crate::config::settings::SettingRow;
 use crate::run::error::RunError;
 
@@ -17,7 +17,7 @@ use crate::run::error::RunError;
 /// Every mistake of every layer of settings.
 pub fn run(
     args: &ConfigArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     match &args.command {
@@ -27,10 +27,10 @@ pub fn run(
 
 fn show(
     args: &InspectArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let settings = Inspected::open(context, args.at.as_deref())?.settings()?;
+    let settings = InspectedRepository::open(context, args.at.as_deref())?.settings()?;
     let rows = settings.rows();
     if args.json {
         let object: BTreeMap<&str, serde_json::Value> = rows

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use crate::cli::output::Output;
 use crate::cli::session_args::{SessionAnswerArgs, SessionApproveArgs, SessionDenyArgs};
 use crate::cli::session_folder::{find, sessions_folder};
-use crate::cli::{Context, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
-use locum_agent::session::event::{Decided, PersonsWord};
-use locum_agent::session::hold::{self, NotDecided};
+use locum_agent::session::event::{PersonDecision, RecordedDecision};
+use locum_agent::session::hold::{self, DecisionError};
 use locum_base::clock::Clock;
 
 /// Approves the pending call.
@@ -21,11 +21,11 @@ use locum_base::clock::Clock;
 /// When the session does not wait for exactly that.
 pub fn approve(
     args: &SessionApproveArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let session = Pending { session: &args.id, id: &args.hold, folder: &args.session_dir };
-    record(session, PersonsWord::Approve, context, output)
+    let session = PendingSession { session: &args.id, id: &args.hold, folder: &args.session_dir };
+    record(session, PersonDecision::Approve, context, output)
 }
 
 /// Rejects the pending call.
@@ -34,11 +34,11 @@ pub fn approve(
 /// As [`approve`].
 pub fn deny(
     args: &SessionDenyArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let word = PersonsWord::Deny { reason: args.reason.clone() };
-    let session = Pending { session: &args.id, id: &args.hold, folder: &args.session_dir };
+    let word = PersonDecision::Deny { reason: args.reason.clone() };
+    let session = PendingSession { session: &args.id, id: &args.hold, folder: &args.session_dir };
     record(session, word, context, output)
 }
 
@@ -48,16 +48,17 @@ pub fn deny(
 /// As [`approve`].
 pub fn answer(
     args: &SessionAnswerArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let word = PersonsWord::Answer { text: args.text.clone() };
-    let session = Pending { session: &args.id, id: &args.question, folder: &args.session_dir };
+    let word = PersonDecision::Answer { text: args.text.clone() };
+    let session =
+        PendingSession { session: &args.id, id: &args.question, folder: &args.session_dir };
     record(session, word, context, output)
 }
 
 /// What waits for a decision.
-struct Pending<'a> {
+struct PendingSession<'a> {
     /// The session's ID, or the start of it.
     session: &'a str,
     /// The ID of the hold or question.
@@ -67,9 +68,9 @@ struct Pending<'a> {
 }
 
 fn record(
-    Pending { session, id, folder }: Pending<'_>,
-    word: PersonsWord,
-    context: &Context,
+    PendingSession { session, id, folder }: PendingSession<'_>,
+    word: PersonDecision,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let folder = find(&sessions_folder(context, folder.as_deref())?, session)?;
@@ -77,14 +78,14 @@ fn record(
         || "the command line".to_owned(),
         |user| format!("{user} at the command line"),
     );
-    let decided = Decided { id: id.to_owned(), by: user, word };
+    let decided = RecordedDecision { id: id.to_owned(), by: user, word };
     hold::decide(&folder, decided, SystemClock::start().now()).map_err(|error| match error {
-        NotDecided::Journal(error) => RunError::internal(error.to_string()),
-        error @ (NotDecided::NothingWaits(_)
-        | NotDecided::OtherWaits { .. }
-        | NotDecided::WrongKind(_)
-        | NotDecided::Expired { .. }
-        | NotDecided::Length) => RunError::usage("ID", error.to_string())
+        DecisionError::Journal(error) => RunError::internal(error.to_string()),
+        error @ (DecisionError::NothingWaits(_)
+        | DecisionError::OtherWaits { .. }
+        | DecisionError::WrongKind(_)
+        | DecisionError::Expired { .. }
+        | DecisionError::Length) => RunError::usage("ID", error.to_string())
             .hint(format!("`locum session show {session}` shows what waits")),
     })?;
     let name = folder.file_name().unwrap_or_default().display().to_string();

@@ -5,15 +5,15 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::args::DemoArgs;
-use crate::cli::local_run::{self, Ended, Live, LocalRun, LocalSession, Show};
+use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalRunResult, LocalSession, RunDisplay};
 use crate::cli::output::Output;
 use crate::cli::run_args::OutputFormat;
-use crate::cli::{Context, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::config::load::FlagValue;
 use crate::run::error::RunError;
 use crate::run::execute;
-use crate::run::execution::Beginning;
-use crate::run::plan::Subject;
+use crate::run::execution::SessionOrigin;
+use crate::run::plan::RunSubject;
 use crate::run::run_request::{NamedFile, Overrides, RunRequest};
 use crate::run::user::named_file;
 use locum_agent::report::figures;
@@ -38,7 +38,7 @@ const TASK: &str = "The tests fail. Find out why, repair it, and make sure they 
 /// When the repository cannot be made or the run cannot start.
 pub fn run(
     args: &DemoArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let kept = args.dir.as_ref().map(|folder| context.folder.join(folder));
@@ -65,9 +65,9 @@ pub fn run(
 fn play(
     folder: &Path,
     own: &Path,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
-) -> Result<Ended, RunError> {
+) -> Result<LocalRunResult, RunError> {
     let workspace = local_run::open(folder)?;
     let flag = |key: &str, value: String| FlagValue {
         flag: "demo".to_owned(),
@@ -76,7 +76,7 @@ fn play(
     };
     let request = RunRequest {
         facts: Facts { trigger: TriggerKind::Comment, tier: Tier::Maintainer, ..Facts::default() },
-        subject: Subject::Issue { number: 1, title: "The tests fail".to_owned() },
+        subject: RunSubject::Issue { number: 1, title: "The tests fail".to_owned() },
         overrides: Overrides {
             flags: vec![flag("session_dir", own.join("sessions").display().to_string())],
             script: Some(NamedFile {
@@ -101,20 +101,20 @@ fn play(
     output.line(&run.plan);
     output.line("# Every step and the policy's decision on it\n");
     let session_folder = execute::folder_of(&own.join("sessions"), &run.plan.session);
-    let show = Show { format: OutputFormat::Text, live: Live::Within };
+    let show = RunDisplay { format: OutputFormat::Text, live: LiveOutput::Within };
     let session = LocalSession {
         local: &local,
         run: &run,
         workspace: &workspace,
         folder: &session_folder,
-        beginning: Beginning::Fresh,
+        beginning: SessionOrigin::Fresh,
         show,
     };
     local_run::carry_out(session, context, output)
 }
 
 /// Shows what changed and what would be posted.
-fn show(ended: &Ended, postings: &Path, output: &mut Output) -> Result<(), RunError> {
+fn show(ended: &LocalRunResult, postings: &Path, output: &mut Output) -> Result<(), RunError> {
     output.line("\n# What changed\n");
     output.line(figures::diff(&ended.outcome.changes).trim_end());
     for receipt in ended.publication.iter().flat_map(|publication| &publication.receipts) {

@@ -6,25 +6,25 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::args::DoctorArgs;
-use crate::cli::inspected::Inspected;
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::mcp::{self, ServerRow};
 use crate::cli::models::{ModelRow, mark_used};
 use crate::cli::output::Output;
 use crate::cli::policy_file::{parse, repository_file};
 use crate::cli::session_folder::sessions_folder;
-use crate::cli::{Context, ExitStatus, table};
+use crate::cli::{CommandContext, ExitStatus, table};
 use crate::run::error::RunError;
 use crate::run::user::own_settings;
 use locum_models::resolve::{ModelFacts, resolve};
 use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
-use locum_sandbox::level::{Level, ProcessLimit};
+use locum_sandbox::level::{ProcessLimit, SandboxLevel};
 use locum_workspace::git_binary;
 
 /// What was found.
 #[derive(Clone, Debug, Serialize)]
-struct Findings {
+struct DoctorReport {
     version: &'static str,
-    sandbox: Level,
+    sandbox: SandboxLevel,
     /// What the kernel does not give; empty when it gives everything.
     sandbox_missing: String,
     /// Why commands get no namespaces of their own.
@@ -57,7 +57,7 @@ struct Findings {
 /// when no run could do anything.
 pub fn run(
     args: &DoctorArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let findings = look(context)?;
@@ -75,8 +75,8 @@ pub fn run(
     })
 }
 
-fn look(context: &Context) -> Result<Findings, RunError> {
-    let settings = match Inspected::open(context, None) {
+fn look(context: &CommandContext) -> Result<DoctorReport, RunError> {
+    let settings = match InspectedRepository::open(context, None) {
         Ok(place) => place.settings()?,
         // Outside a repository the user's own settings count.
         Err(_) => own_settings(&context.environment, &[])?,
@@ -91,7 +91,7 @@ fn look(context: &Context) -> Result<Findings, RunError> {
     let mut models = Vec::new();
     resolved.iter().for_each(|found| mark_used(&mut models, found));
     // Outside a repository there is none.
-    let servers = if Inspected::open(context, None).is_ok() {
+    let servers = if InspectedRepository::open(context, None).is_ok() {
         mcp::rows(None, context)
     } else {
         Ok(Vec::new())
@@ -104,9 +104,9 @@ fn look(context: &Context) -> Result<Findings, RunError> {
             (Vec::new(), Some(messages.join("; ")))
         }
     };
-    let (sandbox, namespaces_refused) = Level::tried();
+    let (sandbox, namespaces_refused) = SandboxLevel::tried();
     let (policy, (commands_run, commands)) = judged(context, sandbox);
-    Ok(Findings {
+    Ok(DoctorReport {
         version: env!("CARGO_PKG_VERSION"),
         sandbox,
         sandbox_missing: sandbox.missing(),
@@ -126,7 +126,7 @@ fn look(context: &Context) -> Result<Findings, RunError> {
 }
 
 /// Returns which policy judges runs here, and what it makes of commands at this level.
-fn judged(context: &Context, level: Level) -> (String, (bool, String)) {
+fn judged(context: &CommandContext, level: SandboxLevel) -> (String, (bool, String)) {
     // Outside a repository there is none but the built-in one.
     let file = repository_file(context, None).unwrap_or_default();
     match parse(file.as_ref()) {
@@ -138,7 +138,7 @@ fn judged(context: &Context, level: Level) -> (String, (bool, String)) {
     }
 }
 
-fn commands(limits: &CommandLimits, level: Level) -> (bool, String) {
+fn commands(limits: &CommandLimits, level: SandboxLevel) -> (bool, String) {
     let hosts = level.namespaces || level.calls;
     match (limits.sandbox, level.is_full()) {
         (SandboxSetting::Off, _) => (true, "not sandboxed: `commands.sandbox: off`".to_owned()),
@@ -161,7 +161,7 @@ fn commands(limits: &CommandLimits, level: Level) -> (bool, String) {
     }
 }
 
-fn git_version(context: &Context) -> Result<Option<String>, RunError> {
+fn git_version(context: &CommandContext) -> Result<Option<String>, RunError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -169,7 +169,7 @@ fn git_version(context: &Context) -> Result<Option<String>, RunError> {
     Ok(runtime.block_on(git_binary::version(Path::new("/"), context.environment.variables())).ok())
 }
 
-fn rows(findings: &Findings) -> Vec<[String; 3]> {
+fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {
     let enforced = |enforced: bool| if enforced { "enforced" } else { "not enforced" };
     let level = findings.sandbox;
     let kernel = format!("Landlock v{}", level.landlock);

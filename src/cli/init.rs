@@ -10,14 +10,14 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::cli::args::InitArgs;
-use crate::cli::inspected::Inspected;
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyInitArgs;
-use crate::cli::{Context, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::{RunError, diagnostic};
 use crate::run::repository_scan::scan;
 use crate::run::trusted::POLICY_FILE;
-use locum_modes::{Group, ModeSource};
+use locum_modes::{ModeSource, ToolGroup};
 use locum_policy::starter::starter;
 use locum_policy::starter::survey::OwnMode;
 use locum_workspace::repo::Repo;
@@ -28,7 +28,7 @@ const WORKFLOW_FILE: &str = ".github/workflows/locum.yml";
 const WORKFLOW: &str = include_str!("../../config/examples/workflow.yml");
 
 /// A file to be written, and its text.
-type New<'a> = (&'a str, &'a str);
+type InitFile<'a> = (&'a str, &'a str);
 
 /// Runs `locum policy init`.
 ///
@@ -36,7 +36,7 @@ type New<'a> = (&'a str, &'a str);
 /// When a file is there already, or cannot be written.
 pub(super) fn policy(
     args: &PolicyInitArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let policy = made(context)?;
@@ -58,7 +58,7 @@ pub(super) fn policy(
 /// When a file is there already, or cannot be written.
 pub(super) fn all(
     args: &InitArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let policy = made(context)?;
@@ -73,13 +73,16 @@ pub(super) fn all(
     Ok(ExitStatus::Done)
 }
 
-fn made(context: &Context) -> Result<String, RunError> {
-    let modes = Inspected::open(context, None)?.modes()?;
+fn made(context: &CommandContext) -> Result<String, RunError> {
+    let modes = InspectedRepository::open(context, None)?.modes()?;
     let of_repository =
         modes.iter().filter(|mode| matches!(mode.source, ModeSource::Project { .. }));
     let own = of_repository.map(|mode| OwnMode {
         slug: mode.slug.clone(),
-        writes: mode.groups.iter().any(|entry| matches!(entry.group, Group::Edit | Group::Command)),
+        writes: mode
+            .groups
+            .iter()
+            .any(|entry| matches!(entry.group, ToolGroup::Edit | ToolGroup::Command)),
     });
     let root = root(context);
     let survey = scan(&root, own.collect())
@@ -87,20 +90,20 @@ fn made(context: &Context) -> Result<String, RunError> {
     Ok(starter(&survey)?)
 }
 
-fn root(context: &Context) -> std::path::PathBuf {
+fn root(context: &CommandContext) -> std::path::PathBuf {
     Repo::open(&context.folder)
         .map_or_else(|_| context.folder.clone(), |repo| repo.root().to_owned())
 }
 
 /// Writes the files; none when one of them is there already, unless that is what was asked for.
 fn write(
-    context: &Context,
-    files: &[New<'_>],
+    context: &CommandContext,
+    files: &[InitFile<'_>],
     force: bool,
     output: &mut Output,
 ) -> Result<(), RunError> {
     let root = root(context);
-    let there = |(path, _): &&New<'_>| root.join(path).symlink_metadata().is_ok();
+    let there = |(path, _): &&InitFile<'_>| root.join(path).symlink_metadata().is_ok();
     let hint = "overwrite it with `--force`, or print the policy with `locum policy init --stdout`";
     let error: RunError = files
         .iter()

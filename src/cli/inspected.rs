@@ -1,10 +1,10 @@
-//! `Inspected`: where the inspecting subcommands (`config`, `modes`, `models`, `policy`) read the
-//! repository's files: the working tree, so that an edit can be looked at before it is committed,
-//! or a commit by `--at`, which is what a run reads.
+//! `InspectedRepository`: where the inspecting subcommands (`config`, `modes`, `models`, `policy`)
+//! read the repository's files: the working tree, so that an edit can be looked at before it is
+//! committed, or a commit by `--at`, which is what a run reads.
 
 use std::path::PathBuf;
 
-use crate::cli::Context;
+use crate::cli::CommandContext;
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
@@ -12,22 +12,22 @@ use crate::run::source::FileSource;
 use crate::run::trusted::ConfigOrigin;
 use crate::run::user::UserFolder;
 use locum_modes::ModeSet;
-use locum_modes::merge::{self, Merged};
+use locum_modes::merge::{self, MergedModes};
 use locum_workspace::repo::{CommitId, Repo, RepoError};
 
 /// The repository that is inspected, as it is now or at a commit.
-pub struct Inspected<'a> {
+pub struct InspectedRepository<'a> {
     root: PathBuf,
     at: Option<(Repo, CommitId)>,
     environment: &'a Environment,
 }
 
-impl<'a> Inspected<'a> {
+impl<'a> InspectedRepository<'a> {
     /// Opens the working tree around the folder, or the commit a revision names.
     ///
     /// # Errors
     /// When a revision is given and there is no repository or no such revision.
-    pub fn open(context: &'a Context, at: Option<&str>) -> Result<Self, RunError> {
+    pub fn open(context: &'a CommandContext, at: Option<&str>) -> Result<Self, RunError> {
         let repo = Repo::open(&context.folder);
         let root =
             repo.as_ref().map_or_else(|_| context.folder.clone(), |repo| repo.root().to_owned());
@@ -85,7 +85,7 @@ impl<'a> Inspected<'a> {
     ///
     /// # Errors
     /// Every mistake of every file.
-    pub fn merged_modes(&self) -> Result<Merged, RunError> {
+    pub fn merged_modes(&self) -> Result<MergedModes, RunError> {
         let strictness = self.settings()?.values.mode_files;
         Ok(merge::merge(&self.origin().mode_texts()?, strictness)?)
     }

@@ -7,11 +7,11 @@ use serde_json::json;
 use crate::cli::job_args::{JobArgs, JobCommand, JobDueArgs, JobRunArgs, ListArgs};
 use crate::cli::local_run::{self, LocalRun};
 use crate::cli::output::Output;
-use crate::cli::{Context, ExitStatus, run, table};
+use crate::cli::{CommandContext, ExitStatus, run, table};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
-use crate::run::job::{self, Job, Work};
-use crate::run::plan::Subject;
+use crate::run::job::{self, Job, JobWork};
+use crate::run::plan::RunSubject;
 use crate::run::run_request::RunRequest;
 use crate::run::source::FileSource;
 use locum_base::clock::Clock;
@@ -21,7 +21,11 @@ use locum_policy::intent::Facts;
 ///
 /// # Errors
 /// When there is no such job, or a job file has mistakes.
-pub fn run(args: &JobArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, RunError> {
+pub fn run(
+    args: &JobArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
     match &args.command {
         JobCommand::List(args) => list(args, context, output),
         JobCommand::Run(args) => run_job(args, context, output),
@@ -29,19 +33,27 @@ pub fn run(args: &JobArgs, context: &Context, output: &mut Output) -> Result<Exi
     }
 }
 
-fn jobs(context: &Context, revision: Option<&str>) -> Result<Vec<Job>, RunError> {
+fn jobs(context: &CommandContext, revision: Option<&str>) -> Result<Vec<Job>, RunError> {
     let workspace = local_run::open(&context.folder)?;
     let base = local_run::base(&workspace, revision)?;
     job::read_all(&FileSource::Commit(&workspace.repo, base))
 }
 
-fn list(args: &ListArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, RunError> {
+fn list(
+    args: &ListArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
     let now = SystemClock::start().now();
     show(&jobs(context, None)?, args.json, now, output);
     Ok(ExitStatus::Done)
 }
 
-fn due(args: &JobDueArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, RunError> {
+fn due(
+    args: &JobDueArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
     let wrong = |what: String| RunError::usage("--at", what);
     let to: Timestamp = match &args.at {
         Some(text) => text.parse().map_err(|error| wrong(format!("`{text}`: {error}")))?,
@@ -58,7 +70,7 @@ fn due(args: &JobDueArgs, context: &Context, output: &mut Output) -> Result<Exit
 
 fn run_job(
     args: &JobRunArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let workspace = local_run::open(&context.folder)?;
@@ -81,7 +93,7 @@ fn run_job(
             words: job.words(),
             mode: job.mode.clone(),
             facts: Facts { job: Some(job.name.clone()), ..Facts::default() },
-            subject: Subject::Job { name: job.name.clone() },
+            subject: RunSubject::Job { name: job.name.clone() },
             work: Some(job.work.clone()),
             overrides: local_run::overrides(args.options.settings(), &args.options, context)?,
             ..RunRequest::new(job.task_text(), base)
@@ -121,10 +133,10 @@ fn show(jobs: &[Job], as_json: bool, now: Timestamp, output: &mut Output) {
     }
 }
 
-fn work(work: &Work) -> &'static str {
+fn work(work: &JobWork) -> &'static str {
     match work {
-        Work::Steps(_) => "steps",
-        Work::Task(_) => "task",
-        Work::StepsThenTask(_, _) => "steps, then task",
+        JobWork::Steps(_) => "steps",
+        JobWork::Task(_) => "task",
+        JobWork::StepsThenTask(_, _) => "steps, then task",
     }
 }

@@ -12,26 +12,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::output::Output;
 use crate::cli::run_args::{OutputFormat, RunOptions};
-use crate::cli::{Context, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::config::load::FlagValue;
 use crate::config::settings::Publish;
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::execute;
-use crate::run::execution::{Beginning, Execution};
+use crate::run::execution::{RunExecution, SessionOrigin};
 use crate::run::prepare::{self, PreparedRun};
-use crate::run::publish::{Destination, Ending, Publication, Publisher};
+use crate::run::publish::{Publication, PublishDestination, Publisher, RunEnd};
 use crate::run::run_request::{Cassettes, NamedFile, Overrides, ReplayRequest, RunRequest};
 use crate::run::source::FileSource;
 use crate::run::spending::store::RecordStore;
 use crate::run::trusted::{ConfigOrigin, TrustedConfig};
 use crate::run::user::{UserFolder, named_file};
-use locum_agent::report::comment::Decide;
-use locum_agent::report::summary::{self, Diff};
+use locum_agent::report::comment::DecisionChannel;
+use locum_agent::report::summary::{self, DiffSection};
 use locum_agent::report::{json, live, markdown};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::outcome::Outcome;
-use locum_agent::session::state::State;
+use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_forge::local::LocalForge;
 use locum_workspace::Workspace;
@@ -57,16 +57,16 @@ pub struct LocalRun {
 
 /// How a run is shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Show {
+pub struct RunDisplay {
     /// Form of the result.
     pub format: OutputFormat,
     /// Whether the run is followed line by line.
-    pub live: Live,
+    pub live: LiveOutput,
 }
 
 /// Whether a run is followed line by line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Live {
+pub enum LiveOutput {
     /// On stderr, beside the result.
     Beside,
     /// On stdout, as a part of the result.
@@ -76,7 +76,7 @@ pub enum Live {
 }
 
 /// What a run was and led to.
-pub struct Ended {
+pub struct LocalRunResult {
     /// How it ended.
     pub outcome: Outcome,
     /// What was published.
@@ -126,7 +126,7 @@ pub fn base(workspace: &Workspace, revision: Option<&str>) -> Result<CommitId, R
 pub fn named(
     flag: &str,
     path: Option<&Path>,
-    context: &Context,
+    context: &CommandContext,
 ) -> Result<Option<NamedFile>, RunError> {
     let Some(path) = path else { return Ok(None) };
     let read = named_file(&context.folder.join(path))?;
@@ -142,7 +142,7 @@ pub fn named(
 pub fn overrides(
     flags: Vec<FlagValue>,
     options: &RunOptions,
-    context: &Context,
+    context: &CommandContext,
 ) -> Result<Overrides, RunError> {
     let replay = named("--replay", options.replay.as_deref(), context)?;
     let tolerate = options.replay_tolerate.iter().map(|field| field.as_str().to_owned()).collect();
@@ -166,7 +166,7 @@ pub fn config<'a>(
     workspace: &'a Workspace,
     commit: CommitId,
     overrides: &Overrides,
-    context: &'a Context,
+    context: &'a CommandContext,
 ) -> Result<TrustedConfig<'a>, RunError> {
     let environment = &context.environment;
     let origin = ConfigOrigin {
@@ -184,7 +184,7 @@ pub fn config<'a>(
 pub fn prepare(
     request: &RunRequest,
     workspace: &Workspace,
-    context: &Context,
+    context: &CommandContext,
 ) -> Result<PreparedRun, RunError> {
     let config = config(workspace, request.trusted.clone(), &request.overrides, context)?;
     prepare::prepare(request.clone(), &config, workspace)
@@ -197,7 +197,7 @@ pub fn postings(
     options: &RunOptions,
     run: &PreparedRun,
     session_folder: &Path,
-    context: &Context,
+    context: &CommandContext,
 ) -> Option<PathBuf> {
     match run.settings.values.publish {
         Some(Publish::Local) => {
@@ -220,9 +220,9 @@ pub struct LocalSession<'a> {
     /// The session's folder.
     pub folder: &'a Path,
     /// Whether the session begins or resumes.
-    pub beginning: Beginning,
+    pub beginning: SessionOrigin,
     /// How it is shown.
-    pub show: Show,
+    pub show: RunDisplay,
 }
 
 /// Carries a session out and publishes its outcome.
@@ -231,9 +231,9 @@ pub struct LocalSession<'a> {
 /// When the journal cannot be opened or the runtime does not start.
 pub fn carry_out(
     session: LocalSession<'_>,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
-) -> Result<Ended, RunError> {
+) -> Result<LocalRunResult, RunError> {
     let LocalSession { local, run, workspace, folder, beginning, show } = session;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -241,12 +241,13 @@ pub fn carry_out(
         .map_err(RunError::internal)?;
     let clock = SystemClock::start();
     let shown = RefCell::new(output);
-    let watch =
-        |line: &JournalLine, state: &State| follow(line, state, show, &mut shown.borrow_mut());
+    let watch = |line: &JournalLine, state: &SessionState| {
+        follow(line, state, show, &mut shown.borrow_mut())
+    };
     let git = GitBinary::new(&workspace.repo, context.environment.variables());
     let forge = local.postings.as_ref().map(LocalForge::new);
     let thread = run.plan.subject.thread();
-    let destination = Destination {
+    let destination = PublishDestination {
         base_branch: workspace.repo.branch().unwrap_or_else(|| "HEAD".to_owned()),
         marker: markdown::marker("progress", &[("session", run.plan.session.as_str())]),
         thread,
@@ -264,8 +265,8 @@ pub fn carry_out(
         branch_template: None,
         run_url: None,
     });
-    let ending = Ending { thread, seen: &[], decided: None, decide: Decide::CommandLine };
-    let execution = Execution {
+    let ending = RunEnd { thread, seen: &[], decided: None, decide: DecisionChannel::CommandLine };
+    let execution = RunExecution {
         run,
         workspace,
         folder,
@@ -279,19 +280,19 @@ pub fn carry_out(
         let publisher = publisher.as_ref().map(|publisher| (publisher, &ending));
         execute::run_and_publish(&execution, publisher, stop_signal().boxed(), watch).await
     })?;
-    Ok(Ended { outcome, publication })
+    Ok(LocalRunResult { outcome, publication })
 }
 
 /// Shows how a run ended, in the form asked for.
-pub fn show_end(ended: &Ended, show: Show, output: &mut Output) -> ExitStatus {
+pub fn show_end(ended: &LocalRunResult, show: RunDisplay, output: &mut Output) -> ExitStatus {
     let status = ExitStatus::of(ended.outcome.word);
     let receipts = ended.publication.as_ref().map_or(&[][..], |publication| &publication.receipts);
-    let report = json::Report::new(&ended.outcome, status.code(), receipts);
+    let report = json::RunReport::new(&ended.outcome, status.code(), receipts);
     match show.format {
         OutputFormat::Json => output.json(&report),
         OutputFormat::StreamJson => output.json_line(&report),
         OutputFormat::Text => {
-            output.line(summary::terminal(&ended.outcome, Diff::Shown).trim_end());
+            output.line(summary::terminal(&ended.outcome, DiffSection::Shown).trim_end());
             for receipt in receipts {
                 output.line(format_args!("published: {}", receipt.url));
             }
@@ -303,16 +304,17 @@ pub fn show_end(ended: &Ended, show: Show, output: &mut Output) -> ExitStatus {
     status
 }
 
-fn follow(line: &JournalLine, state: &State, show: Show, output: &mut Output) {
+fn follow(line: &JournalLine, state: &SessionState, show: RunDisplay, output: &mut Output) {
     if show.format == OutputFormat::StreamJson {
         output.json_line(line);
     }
-    let lines = if show.live == Live::Off { Vec::new() } else { live::lines(&line.event, state) };
+    let lines =
+        if show.live == LiveOutput::Off { Vec::new() } else { live::lines(&line.event, state) };
     for text in lines {
         match show.live {
-            Live::Beside => output.talk(text),
-            Live::Within => output.line(text),
-            Live::Off => {}
+            LiveOutput::Beside => output.talk(text),
+            LiveOutput::Within => output.line(text),
+            LiveOutput::Off => {}
         }
     }
 }

@@ -6,20 +6,22 @@
 
 use serde::Serialize;
 
-use crate::cli::checked::{self, Checked, Finding, Told};
-use crate::cli::inspected::Inspected;
+use crate::cli::checked::{self, CheckWording, FileCheck, Finding};
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::mcp_args::{McpArgs, McpCommand, McpListArgs};
 use crate::cli::output::Output;
 use crate::cli::policy_explain::word;
 use crate::cli::policy_file::{parse, repository_file};
 use crate::cli::prompt_args::ValidateArgs;
-use crate::cli::{Context, ExitStatus, local_run, mcp_serve, table};
+use crate::cli::{CommandContext, ExitStatus, local_run, mcp_serve, table};
 use crate::run::error::RunError;
 use crate::run::servers::{ServerPlan, facts_of};
 use locum_agent::tools::mcp::definition::{self, ServerFile};
-use locum_agent::tools::mcp::servers::{PlannedServer, ServerStatus, Servers, Surroundings};
+use locum_agent::tools::mcp::servers::{
+    McpServers, PlannedServer, ServerEnvironment, ServerStatus,
+};
 use locum_base::secret::Redactor;
-use locum_modes::Group;
+use locum_modes::ToolGroup;
 use locum_modes::prompts::servers::OfferedTool;
 use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
@@ -32,7 +34,11 @@ use locum_sandbox::network::Connector;
 ///
 /// # Errors
 /// When a file cannot be read, or settings or policy have mistakes.
-pub fn run(args: &McpArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, RunError> {
+pub fn run(
+    args: &McpArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
     match &args.command {
         McpCommand::List(args) => list(args, context, output),
         McpCommand::Validate(args) => validate(args, context, output),
@@ -79,7 +85,7 @@ struct ToolRow {
 }
 
 /// What there is to be listed.
-struct Known {
+struct McpInventory {
     plan: ServerPlan,
     policy: Policy,
     /// The circumstances in each mode that may call tools of servers.
@@ -88,10 +94,10 @@ struct Known {
 
 fn list(
     args: &McpListArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let known = Known::read(args.inspect.at.as_deref(), context)?;
+    let known = McpInventory::read(args.inspect.at.as_deref(), context)?;
     let rows = if args.tools { known.asked(context)? } else { known.rows() };
     if args.inspect.json {
         output.json(&rows);
@@ -128,13 +134,13 @@ fn list(
 }
 
 /// Returns every server of the repository and the user. None is started.
-pub(super) fn rows(at: Option<&str>, context: &Context) -> Result<Vec<ServerRow>, RunError> {
-    Ok(Known::read(at, context)?.rows())
+pub(super) fn rows(at: Option<&str>, context: &CommandContext) -> Result<Vec<ServerRow>, RunError> {
+    Ok(McpInventory::read(at, context)?.rows())
 }
 
-impl Known {
-    fn read(at: Option<&str>, context: &Context) -> Result<Self, RunError> {
-        let place = Inspected::open(context, at)?;
+impl McpInventory {
+    fn read(at: Option<&str>, context: &CommandContext) -> Result<Self, RunError> {
+        let place = InspectedRepository::open(context, at)?;
         let settings = place.settings()?;
         let policy =
             parse(repository_file(context, at)?.as_ref())?.with_ignored(place.source().ignored()?);
@@ -156,7 +162,7 @@ impl Known {
 
     fn row(&self, planned: &PlannedServer) -> ServerRow {
         let definition = &planned.definition;
-        let mut why = format!("no mode that may run has the group `{}`", Group::Mcp.as_str());
+        let mut why = format!("no mode that may run has the group `{}`", ToolGroup::Mcp.as_str());
         let mut allowed = false;
         for facts in &self.facts {
             let verdict = self.policy.decide(&Intent::Server(definition.name.clone()), facts);
@@ -175,7 +181,7 @@ impl Known {
     }
 
     /// Starts what may be started, and returns every server with what it has.
-    fn asked(&self, context: &Context) -> Result<Vec<ServerRow>, RunError> {
+    fn asked(&self, context: &CommandContext) -> Result<Vec<ServerRow>, RunError> {
         let workspace = local_run::open(&context.folder)?;
         let (variables, limits) =
             (context.environment.variables(), &self.policy.settings().commands);
@@ -192,7 +198,7 @@ impl Known {
             context.environment.secrets().into_iter().chain(self.plan.secrets.iter().cloned()),
         );
         let (env, connector) = (clean_env(variables, &limits.env), Connector::default());
-        let around = Surroundings {
+        let around = ServerEnvironment {
             workspace: &workspace,
             policy: &self.policy,
             facts,
@@ -207,7 +213,7 @@ impl Known {
             .map_err(|error| RunError::internal(error.to_string()))?;
         let mut rows = self.rows();
         runtime.block_on(async {
-            let servers = Servers::open(&self.plan.servers, around).await;
+            let servers = McpServers::open(&self.plan.servers, around).await;
             for ((definition, standing, offered), row) in servers.all().zip(&mut rows) {
                 match standing {
                     ServerStatus::Ready => {
@@ -247,18 +253,18 @@ impl Known {
 
 /// What a file defines.
 #[derive(Serialize)]
-struct Names {
+struct ServerNames {
     servers: Vec<String>,
 }
 
 /// Checks the files that are named, or every file there is.
 fn validate(
     args: &ValidateArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let files = if args.files.is_empty() {
-        Inspected::open(context, args.inspect.at.as_deref())?.source().server_files()?
+        InspectedRepository::open(context, args.inspect.at.as_deref())?.source().server_files()?
     } else {
         let is_place = |path: &str| definition::FILES.contains(&path);
         let read = |file: &std::path::PathBuf| {
@@ -271,20 +277,20 @@ fn validate(
     let findings = |mistakes: Vec<_>| mistakes.into_iter().map(Finding::from).collect();
     let check = |(file, found): (String, ServerFile)| {
         let servers = found.servers.into_iter().map(|server| server.name).collect();
-        Checked {
+        FileCheck {
             file,
-            defines: Names { servers },
+            defines: ServerNames { servers },
             mistakes: findings(found.mistakes),
             warnings: findings(found.warnings),
         }
     };
-    let checked: Vec<Checked<Names>> = files.into_iter().map(check).collect();
-    let words = |names: &Names| {
+    let checked: Vec<FileCheck<ServerNames>> = files.into_iter().map(check).collect();
+    let words = |names: &ServerNames| {
         if names.servers.is_empty() { "no servers".to_owned() } else { names.servers.join(", ") }
     };
     Ok(checked::show(
         &checked,
-        Told { none: "no files of MCP servers", words: &words },
+        CheckWording { none: "no files of MCP servers", words: &words },
         args.inspect.json,
         output,
     ))

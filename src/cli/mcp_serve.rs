@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 use crate::cli::args::Cli;
 use crate::cli::output::Output;
-use crate::cli::{Context, ExitStatus, dispatch};
+use crate::cli::{CommandContext, ExitStatus, dispatch};
 use crate::run::error::RunError;
-use locum_agent::tools::mcp::message::{self, Message, VERSION, VERSIONS, code};
+use locum_agent::tools::mcp::message::{self, McpMessage, VERSION, VERSIONS, code};
 use locum_base::secret::plain::PlainValues;
 
 /// Longest request, in bytes.
@@ -51,7 +51,7 @@ const TOOLS: &[(&str, &str, &[&str])] = &[
 ///
 /// # Errors
 /// When the input cannot be read.
-pub(super) fn run(context: &Context, output: &mut Output) -> Result<ExitStatus, RunError> {
+pub(super) fn run(context: &CommandContext, output: &mut Output) -> Result<ExitStatus, RunError> {
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
     loop {
@@ -77,15 +77,15 @@ pub(super) fn run(context: &Context, output: &mut Output) -> Result<ExitStatus, 
 }
 
 /// Returns the answer to a line; `None` where it wants none.
-fn answer(line: &[u8], context: &Context) -> Option<String> {
+fn answer(line: &[u8], context: &CommandContext) -> Option<String> {
     if line.trim_ascii().is_empty() {
         return None;
     }
     let Ok(value) = serde_json::from_slice::<Value>(line) else {
         return Some(message::error(&Value::Null, code::PARSE, "this is not valid JSON"));
     };
-    match Message::of(value) {
-        Some(Message::Request { id, method, params }) => Some(match method.as_str() {
+    match McpMessage::of(value) {
+        Some(McpMessage::Request { id, method, params }) => Some(match method.as_str() {
             "initialize" => message::answer(&id, &greeting(&params)),
             "ping" => message::answer(&id, &json!({})),
             "tools/list" => message::answer(
@@ -98,7 +98,7 @@ fn answer(line: &[u8], context: &Context) -> Option<String> {
             },
             other => message::error(&id, code::NO_METHOD, &format!("there is no method `{other}`")),
         }),
-        Some(Message::Notice { .. } | Message::Answer { .. }) => None,
+        Some(McpMessage::Notice { .. } | McpMessage::Answer { .. }) => None,
         None => Some(message::error(&Value::Null, code::INVALID, "this is not a request")),
     }
 }
@@ -129,7 +129,7 @@ fn tool(name: &str, about: &str) -> Value {
 
 /// Does what a tool is for. What the subcommand itself finds wrong is a result, for the model to
 /// read.
-fn called(params: &Value, context: &Context) -> Result<Value, String> {
+fn called(params: &Value, context: &CommandContext) -> Result<Value, String> {
     let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
     let Some((_, about, words)) = TOOLS.iter().find(|(known, _, _)| *known == name) else {
         return Err(format!("there is no tool `{name}`"));
@@ -162,7 +162,7 @@ fn called(params: &Value, context: &Context) -> Result<Value, String> {
         .chain(behind)
         .chain(intents);
     let cli = Cli::try_parse_from(line).map_err(|error| error.to_string())?;
-    let kept = Kept::default();
+    let kept = CapturedOutput::default();
     let mut output = Output::to(Box::new(kept.clone()), Box::new(io::sink()));
     output.hide(PlainValues::new(context.environment.secrets()));
     let failed = match dispatch(cli.command, context, &mut output) {
@@ -176,9 +176,9 @@ fn called(params: &Value, context: &Context) -> Result<Value, String> {
 
 /// Where the result of a subcommand is kept.
 #[derive(Clone, Default)]
-struct Kept(Rc<RefCell<Vec<u8>>>);
+struct CapturedOutput(Rc<RefCell<Vec<u8>>>);
 
-impl Write for Kept {
+impl Write for CapturedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().extend_from_slice(bytes);
         Ok(bytes.len())

@@ -115,7 +115,7 @@ impl ExitStatus {
 
 /// Where and how a subcommand was called.
 #[derive(Clone, Debug)]
-pub struct Context {
+pub struct CommandContext {
     /// The environment at the start.
     pub environment: Environment,
     /// The folder to work in: `--repo`, else the folder the program was started in. Absolute.
@@ -168,12 +168,12 @@ fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, RunError> {
         // NOTE: fails only where a provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
-    dispatch(cli.command, &Context { environment, folder, global: cli.global }, output)
+    dispatch(cli.command, &CommandContext { environment, folder, global: cli.global }, output)
 }
 
 fn dispatch(
     command: Command,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     match command {

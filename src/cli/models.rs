@@ -4,13 +4,15 @@
 use serde::Serialize;
 
 use crate::cli::inspect_args::{InspectArgs, ModelsArgs, ModelsCommand};
-use crate::cli::inspected::Inspected;
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
-use crate::cli::{Context, ExitStatus, table};
+use crate::cli::{CommandContext, ExitStatus, table};
 use crate::run::error::RunError;
 use locum_models::catalogue::{LimitSource, LimitSources};
 use locum_models::profile::{ModelSettings, Price, Profile};
-use locum_models::resolve::{Chosen, ModelFacts, ProfileError, Resolved, resolve, resolve_named};
+use locum_models::resolve::{
+    ChosenModel, ModelFacts, ProfileError, ResolvedModels, resolve, resolve_named,
+};
 use locum_models::tokens::Tokenizer;
 
 /// Runs the subcommand.
@@ -19,7 +21,7 @@ use locum_models::tokens::Tokenizer;
 /// When no model is configured at all, or the settings are wrong.
 pub fn run(
     args: &ModelsArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     match &args.command {
@@ -54,10 +56,10 @@ pub(super) struct ModelRow {
 
 fn list(
     args: &InspectArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let settings = Inspected::open(context, args.at.as_deref())?.settings()?;
+    let settings = InspectedRepository::open(context, args.at.as_deref())?.settings()?;
     let from_repository = settings.models_from_repository();
     let asked = settings.values.model.as_deref();
     let facts = ModelFacts {
@@ -128,7 +130,7 @@ fn row(name: &str, profile: &Profile, models: &ModelSettings, facts: &ModelFacts
     }
 }
 
-fn chosen_row(chosen: &Chosen) -> ModelRow {
+fn chosen_row(chosen: &ChosenModel) -> ModelRow {
     ModelRow {
         name: chosen.name.clone(),
         used_for: Vec::new(),
@@ -149,7 +151,7 @@ fn chosen_row(chosen: &Chosen) -> ModelRow {
 
 /// Marks the rows the pointers lead to; a model named by flag or variable without a profile gets a
 /// row of its own.
-pub(super) fn mark_used(rows: &mut Vec<ModelRow>, resolved: &Resolved) {
+pub(super) fn mark_used(rows: &mut Vec<ModelRow>, resolved: &ResolvedModels) {
     let image = resolved.image.iter().flatten().map(|chosen| ("image", chosen));
     let others = resolved.others.iter().map(|(pointer, chosen)| (*pointer, chosen)).chain(image);
     for (pointer, first) in

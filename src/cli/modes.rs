@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use crate::cli::checked::{self, Checked, Finding, Told};
+use crate::cli::checked::{self, CheckWording, FileCheck, Finding};
 use crate::cli::inspect_args::InspectArgs;
-use crate::cli::inspected::Inspected;
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::modes_args::{ModesArgs, ModesCommand, ShowModeArgs, ValidateModesArgs};
 use crate::cli::output::Output;
-use crate::cli::{Context, ExitStatus, modes_change, modes_prompt, modes_transfer, table};
+use crate::cli::{CommandContext, ExitStatus, modes_change, modes_prompt, modes_transfer, table};
 use crate::run::error::RunError;
 use locum_agent::report::markdown::visible;
 use locum_files::diagnostic::Diagnostic;
@@ -24,7 +24,7 @@ use locum_modes::{ModeSet, ModeSource, places};
 /// Every mistake of the mode files; a mode that does not exist.
 pub fn run(
     args: &ModesArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     match &args.command {
@@ -41,7 +41,7 @@ pub fn run(
 
 fn list(
     args: &InspectArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let views: Vec<ModeView> =
@@ -70,7 +70,7 @@ fn list(
 
 fn show(
     args: &ShowModeArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let modes = modes(args.inspect.at.as_deref(), context, output)?;
@@ -139,10 +139,10 @@ fn listed(patterns: &[String]) -> Option<String> {
 /// Checks the files that are named, or every file there is.
 fn validate(
     args: &ValidateModesArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let place = Inspected::open(context, args.inspect.at.as_deref())?;
+    let place = InspectedRepository::open(context, args.inspect.at.as_deref())?;
     let texts = if args.files.is_empty() {
         place.origin().mode_texts()?
     } else {
@@ -151,13 +151,13 @@ fn validate(
             .map(|file| named_text(&context.folder.join(file), file))
             .collect::<Result<_, _>>()?
     };
-    let checked: Vec<Checked<Slugs>> = texts.iter().map(check).collect();
-    let words = |slugs: &Slugs| {
+    let checked: Vec<FileCheck<ModeSlugs>> = texts.iter().map(check).collect();
+    let words = |slugs: &ModeSlugs| {
         if slugs.modes.is_empty() { "no modes".to_owned() } else { slugs.modes.join(", ") }
     };
     Ok(checked::show(
         &checked,
-        Told { none: "no mode files", words: &words },
+        CheckWording { none: "no mode files", words: &words },
         args.inspect.json,
         output,
     ))
@@ -172,11 +172,11 @@ fn named_text(path: &Path, shown: &Path) -> Result<ModeText, RunError> {
 
 /// What a mode file defines.
 #[derive(serde::Serialize)]
-struct Slugs {
+struct ModeSlugs {
     modes: Vec<String>,
 }
 
-fn check(text: &ModeText) -> Checked<Slugs> {
+fn check(text: &ModeText) -> FileCheck<ModeSlugs> {
     let file = text.source.file().unwrap_or_default().to_owned();
     let (modes, mistakes, warnings) = match merge::definitions(text, Strictness::Strict) {
         Ok(found) => {
@@ -185,16 +185,20 @@ fn check(text: &ModeText) -> Checked<Slugs> {
         Err(errors) => (Vec::new(), errors.0, Vec::new()),
     };
     let findings = |errors: Vec<Diagnostic>| errors.into_iter().map(Finding::from).collect();
-    Checked {
+    FileCheck {
         file,
-        defines: Slugs { modes },
+        defines: ModeSlugs { modes },
         mistakes: findings(mistakes),
         warnings: findings(warnings),
     }
 }
 
-fn modes(at: Option<&str>, context: &Context, output: &mut Output) -> Result<ModeSet, RunError> {
-    let merged = Inspected::open(context, at)?.merged_modes()?;
+fn modes(
+    at: Option<&str>,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ModeSet, RunError> {
+    let merged = InspectedRepository::open(context, at)?.merged_modes()?;
     for warning in merged.warnings {
         output.talk(visible(&format!("warning: {}", warning)));
     }

@@ -3,17 +3,17 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::inspected::Inspected;
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::modes_args::{
     CreateModeArgs, DeleteModeArgs, FieldArgs, UpdateModeArgs, WriteArgs,
 };
-use crate::cli::modes_file::{TargetFile, Writing};
+use crate::cli::modes_file::{TargetFile, WriteMode};
 use crate::cli::output::Output;
-use crate::cli::{Context, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
 use locum_files::fields::nearest;
 use locum_files::yaml::YamlDocument;
-use locum_modes::edit::Change;
+use locum_modes::edit::ModeEdit;
 use locum_modes::{Mode, ModeSet, schema};
 
 /// Adds a mode.
@@ -22,11 +22,15 @@ use locum_modes::{Mode, ModeSet, schema};
 /// When there is one of this slug in the file, or the mode has a mistake.
 pub fn create(
     args: &CreateModeArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let mut file =
-        TargetFile::open(&args.write, None, Inspected::open(context, None)?.root(), context)?;
+    let mut file = TargetFile::open(
+        &args.write,
+        None,
+        InspectedRepository::open(context, None)?.root(),
+        context,
+    )?;
     if file.holds(&args.slug) {
         let hint = format!("change it with `locum modes update {}`", args.slug);
         return Err(RunError::usage(
@@ -41,7 +45,7 @@ pub fn create(
     ]);
     mode.extend(fields(&args.fields)?.into_iter().filter_map(|(key, value)| Some((key, value?))));
     mode.entry("groups").or_insert_with(|| json!(["read"]));
-    file.change(&Change::Put(mode))?;
+    file.change(&ModeEdit::Put(mode))?;
     end(&file, &args.slug, "created", &args.write, output)
 }
 
@@ -51,7 +55,7 @@ pub fn create(
 /// When there is no such mode, it is built in, or it would have a mistake.
 pub fn update(
     args: &UpdateModeArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let mut file = open(&args.write, &args.slug, context)?;
@@ -64,7 +68,7 @@ pub fn update(
         return Err(RunError::usage("update", "nothing to change")
             .hint("name a key: `--role TEXT`, `--set KEY=VALUE`, `--unset KEY`"));
     }
-    file.change(&Change::Set { slug: args.slug.clone(), fields: changes })?;
+    file.change(&ModeEdit::Set { slug: args.slug.clone(), fields: changes })?;
     end(&file, &args.slug, "updated", &args.write, output)
 }
 
@@ -74,21 +78,21 @@ pub fn update(
 /// When there is no such mode, or it is built in.
 pub fn delete(
     args: &DeleteModeArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let mut file = open(&args.write, &args.slug, context)?;
-    file.change(&Change::Remove { slug: args.slug.clone() })?;
+    file.change(&ModeEdit::Remove { slug: args.slug.clone() })?;
     end(&file, &args.slug, "deleted", &args.write, output)
 }
 
 /// Opens the file a mode is in.
-fn open(args: &WriteArgs, slug: &str, context: &Context) -> Result<TargetFile, RunError> {
-    let root = Inspected::open(context, None)?.root().to_owned();
+fn open(args: &WriteArgs, slug: &str, context: &CommandContext) -> Result<TargetFile, RunError> {
+    let root = InspectedRepository::open(context, None)?.root().to_owned();
     if args.file.is_some() || args.user {
         return TargetFile::open(args, None, &root, context);
     }
-    let modes = Inspected::open(context, None)?.modes()?;
+    let modes = InspectedRepository::open(context, None)?.modes()?;
     let mode = find(&modes, slug)?;
     if mode.source.file().is_none() {
         let hint = format!(
@@ -122,16 +126,16 @@ fn end(
     args: &WriteArgs,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let writing = if args.dry_run { Writing::DryRun } else { Writing::Real };
+    let writing = if args.dry_run { WriteMode::DryRun } else { WriteMode::Real };
     if args.json {
-        if writing == Writing::Real {
+        if writing == WriteMode::Real {
             file.write(writing, output)?;
         }
-        output.json(&json!({ "slug": slug, "file": file.name, "done": done, "written": writing == Writing::Real, "text": file.text }));
+        output.json(&json!({ "slug": slug, "file": file.name, "done": done, "written": writing == WriteMode::Real, "text": file.text }));
         return Ok(ExitStatus::Done);
     }
     file.write(writing, output)?;
-    if writing == Writing::Real {
+    if writing == WriteMode::Real {
         output.line(format!("{done} mode `{slug}` in {}", file.name));
     }
     Ok(ExitStatus::Done)

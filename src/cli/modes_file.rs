@@ -4,13 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::Context;
+use crate::cli::CommandContext;
 use crate::cli::modes_args::WriteArgs;
 use crate::cli::output::Output;
 use crate::config::files;
 use crate::run::error::{RunError, diagnostic};
 use crate::run::user::named_file;
-use locum_modes::edit::{self, Change, EditError};
+use locum_modes::edit::{self, EditError, ModeEdit};
 use locum_modes::loader::Strictness;
 use locum_modes::merge::{self, ModeText};
 use locum_modes::{Mode, ModeSource, places};
@@ -34,7 +34,7 @@ pub struct TargetFile {
 
 /// What is done with the changed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writing {
+pub enum WriteMode {
     /// It is written.
     Real,
     /// It is only shown.
@@ -50,7 +50,7 @@ impl TargetFile {
         args: &WriteArgs,
         mode: Option<&Mode>,
         root: &Path,
-        context: &Context,
+        context: &CommandContext,
     ) -> Result<Self, RunError> {
         let defined_in = mode.map(|mode| &mode.source).filter(|source| source.file().is_some());
         let (name, path, source) = match (&args.file, args.user, defined_in) {
@@ -93,7 +93,7 @@ impl TargetFile {
     ///
     /// # Errors
     /// When it cannot be made, or leaves a file with mistakes.
-    pub fn change(&mut self, change: &Change) -> Result<(), RunError> {
+    pub fn change(&mut self, change: &ModeEdit) -> Result<(), RunError> {
         let text = edit::edit(&self.text, change).map_err(|error| self.refused(&error))?;
         let file = ModeText { source: self.source.clone(), text };
         let read = merge::definitions(&file, Strictness::Strict).map_err(|errors| {
@@ -121,10 +121,10 @@ impl TargetFile {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write(&self, writing: Writing, output: &mut Output) -> Result<(), RunError> {
+    pub fn write(&self, writing: WriteMode, output: &mut Output) -> Result<(), RunError> {
         match writing {
-            Writing::Real => replace(&self.name, &self.path, &self.text),
-            Writing::DryRun => {
+            WriteMode::Real => replace(&self.name, &self.path, &self.text),
+            WriteMode::DryRun => {
                 show_change(&self.name, &self.before, &self.text, output);
                 Ok(())
             }

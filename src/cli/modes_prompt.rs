@@ -6,26 +6,26 @@ use std::slice;
 use serde::Serialize;
 
 use crate::cli::inspect_args::InspectArgs;
-use crate::cli::inspected::Inspected;
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_file;
-use crate::cli::{Context, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
 use crate::run::models::wish_of;
 use locum_agent::report::markdown::visible;
-use locum_agent::session::brief::{Telling, Told};
+use locum_agent::session::brief::{PromptContext, PromptInputs};
 use locum_models::accounting::estimate_tools;
 use locum_models::resolve::{self, ModelFacts};
 use locum_models::tokens::Tokenizer;
-use locum_modes::access::Purpose;
+use locum_modes::access::TaskPurpose;
 use locum_modes::prompts::RepositoryInstructions;
 use locum_modes::{Mode, ModeSet};
 use locum_policy::intent::Facts;
 
 /// One section of the prompt.
 #[derive(Serialize)]
-struct Section {
+struct PromptSection {
     name: &'static str,
     bytes: usize,
     /// An estimate, no count.
@@ -35,9 +35,9 @@ struct Section {
 
 /// The whole prompt.
 #[derive(Serialize)]
-struct Prompt<'a> {
+struct PromptReport<'a> {
     mode: &'a str,
-    sections: Vec<Section>,
+    sections: Vec<PromptSection>,
     /// The tools shown to the model.
     tools: Vec<String>,
     /// Bytes of the tools' descriptions and schemas.
@@ -58,10 +58,10 @@ pub fn show(
     mode: &Mode,
     modes: &ModeSet,
     args: &InspectArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let place = Inspected::open(context, args.at.as_deref())?;
+    let place = InspectedRepository::open(context, args.at.as_deref())?;
     let file = policy_file::repository_file(context, args.at.as_deref())?;
     let policy = policy_file::parse(file.as_ref())?.with_ignored(place.source().ignored()?);
     let settings = place.settings()?;
@@ -69,13 +69,13 @@ pub fn show(
     let values = settings.values;
     let painters = values.models.pointers.image.0.clone();
     let experts = values.models.profiles.into_keys().collect();
-    let told = Told::of(&Telling {
+    let told = PromptInputs::of(&PromptContext {
         servers: &[],
         mode,
         modes,
         policy: &policy,
         facts: &Facts { mode: mode.slug.clone(), sandboxed: true, ..Facts::default() },
-        purpose: Purpose::Work,
+        purpose: TaskPurpose::Work,
         may_delegate: policy.settings().modes.delegation.from.contains(&mode.slug),
         included: &[],
         standing: &RepositoryInstructions {
@@ -86,7 +86,7 @@ pub fn show(
             painters,
         },
     });
-    let section = |(name, text): (&'static str, String)| Section {
+    let section = |(name, text): (&'static str, String)| PromptSection {
         name,
         bytes: text.len(),
         estimated_tokens: tokenizer.tokens(&text),
@@ -98,8 +98,8 @@ pub fn show(
         .map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len())
         .sum();
     let tools_estimated_tokens = estimate_tools(tokenizer, &told.tools);
-    let sections: Vec<Section> = told.sections.into_iter().map(section).collect();
-    let prompt = Prompt {
+    let sections: Vec<PromptSection> = told.sections.into_iter().map(section).collect();
+    let prompt = PromptReport {
         mode: &mode.slug,
         estimated_tokens: sections.iter().map(|section| section.estimated_tokens).sum::<u64>()
             + tools_estimated_tokens,
@@ -132,7 +132,7 @@ pub fn show(
 
 /// Returns how the tokens of the model are estimated that a run in this mode would have; by bytes
 /// where none is configured.
-fn tokenizer_of(mode: &Mode, settings: &Settings, context: &Context) -> Tokenizer {
+fn tokenizer_of(mode: &Mode, settings: &Settings, context: &CommandContext) -> Tokenizer {
     let asked = settings.values.model.as_deref();
     let from_repository = settings.models_from_repository();
     let facts = ModelFacts {

@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::cli::inspected::Inspected;
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::modes_args::{ExportForm, ExportModesArgs, ImportModesArgs};
 use crate::cli::modes_change::find;
-use crate::cli::modes_file::{TargetFile, Writing, replace, show_change};
+use crate::cli::modes_file::{TargetFile, WriteMode, replace, show_change};
 use crate::cli::output::Output;
-use crate::cli::{Context, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::config::files;
 use crate::run::error::RunError;
 use crate::run::user::named_file;
 use locum_base::text::counted;
-use locum_modes::edit::Change;
+use locum_modes::edit::ModeEdit;
 use locum_modes::schema::ModeRecord;
-use locum_modes::transfer::{self, Carried, RULES_FILES_LIMIT, RulesFile};
+use locum_modes::transfer::{self, RULES_FILES_LIMIT, RulesFile, TransferredMode};
 use locum_modes::{Mode, ModeSource};
 
 /// Folders of rules for one mode, without its slug; the first that has files is carried.
@@ -29,10 +29,10 @@ const RULES_FOLDERS: &[&str] = &[".locum/rules-", ".roo/rules-", ".kilocode/rule
 /// When there is no such mode, or it says more than a mode file can.
 pub fn export(
     args: &ExportModesArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let place = Inspected::open(context, args.at.as_deref())?;
+    let place = InspectedRepository::open(context, args.at.as_deref())?;
     let modes = place.modes()?;
     let chosen: Vec<&Mode> = if args.slugs.is_empty() {
         modes.iter().filter(|mode| mode.source != ModeSource::Builtin).collect()
@@ -82,7 +82,7 @@ pub fn export(
 /// Every mistake of the file; then nothing is written. When a file cannot be written.
 pub fn import(
     args: &ImportModesArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let path = context.folder.join(&args.from);
@@ -91,16 +91,16 @@ pub fn import(
         .ok_or_else(|| RunError::usage("FILE", format!("`{name}` does not exist")))?
         .text;
     let carried = transfer::parse(&text, &name)?;
-    let root = Inspected::open(context, None)?.root().to_owned();
+    let root = InspectedRepository::open(context, None)?.root().to_owned();
     let mut file = TargetFile::open(&args.write, None, &root, context)?;
     let base = rules_base(&file, &root);
-    let mut rules: Vec<Rules> = Vec::new();
-    for Carried { mode, rules: files } in &carried {
+    let mut rules: Vec<ImportedRules> = Vec::new();
+    for TransferredMode { mode, rules: files } in &carried {
         let record = serde_json::to_value(ModeRecord::from(mode))
             .map_err(|error| RunError::internal(error.to_string()))?;
-        file.change(&Change::Put(record.as_object().cloned().unwrap_or_default()))?;
+        file.change(&ModeEdit::Put(record.as_object().cloned().unwrap_or_default()))?;
         if let Some(files) = files {
-            rules.push(Rules::of(&base, &mode.slug, files)?);
+            rules.push(ImportedRules::of(&base, &mode.slug, files)?);
         }
     }
     if !args.write.dry_run {
@@ -111,14 +111,14 @@ pub fn import(
     let slugs: Vec<&str> = carried.iter().map(|carried| carried.mode.slug.as_str()).collect();
     if args.write.json {
         if !args.write.dry_run {
-            file.write(Writing::Real, output)?;
+            file.write(WriteMode::Real, output)?;
         }
-        let paths = |rules: &Rules| json!({ "folder": rules.name, "files": rules.new, "removed": rules.old });
+        let paths = |rules: &ImportedRules| json!({ "folder": rules.name, "files": rules.new, "removed": rules.old });
         let rules: Vec<Value> = rules.iter().map(paths).collect();
         output.json(&json!({ "modes": slugs, "file": file.name, "rules": rules, "written": !args.write.dry_run }));
         return Ok(ExitStatus::Done);
     }
-    file.write(if args.write.dry_run { Writing::DryRun } else { Writing::Real }, output)?;
+    file.write(if args.write.dry_run { WriteMode::DryRun } else { WriteMode::Real }, output)?;
     for rules in &rules {
         rules.show(args.write.dry_run, output);
     }
@@ -134,7 +134,7 @@ pub fn import(
 }
 
 /// The rules folder of one imported mode.
-struct Rules {
+struct ImportedRules {
     /// The folder in messages.
     name: String,
     folder: PathBuf,
@@ -144,7 +144,7 @@ struct Rules {
     old: Vec<String>,
 }
 
-impl Rules {
+impl ImportedRules {
     fn of(base: &(String, PathBuf), slug: &str, files: &[RulesFile]) -> Result<Self, RunError> {
         let (name, folder) =
             (format!("{}rules-{slug}", base.0), base.1.join(format!("rules-{slug}")));
@@ -222,7 +222,7 @@ fn no_links(name: &str, folder: &Path, below: &str) -> Result<(), RunError> {
 }
 
 /// Reads the rules files of a mode that it carries.
-fn rules_files(place: &Inspected<'_>, slug: &str) -> Result<Vec<RulesFile>, RunError> {
+fn rules_files(place: &InspectedRepository<'_>, slug: &str) -> Result<Vec<RulesFile>, RunError> {
     for folder in RULES_FOLDERS {
         let folder = format!("{folder}{slug}");
         let files = place.source().below(&folder)?;

@@ -118,9 +118,9 @@ mod tests {
     use pretty_assertions::assert_eq;
     use std::io::{self, ErrorKind, Write};
 
-    struct Failing(ErrorKind);
+    struct FailingWriter(ErrorKind);
 
-    impl Write for Failing {
+    impl Write for FailingWriter {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
             Err(self.0.into())
         }
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn a_reader_that_went_away_is_no_fault_and_a_full_disk_is() {
         for (kind, is_fault) in [(ErrorKind::BrokenPipe, false), (ErrorKind::StorageFull, true)] {
-            let mut output = Output::to(Box::new(Failing(kind)), Box::new(io::sink()));
+            let mut output = Output::to(Box::new(FailingWriter(kind)), Box::new(io::sink()));
             output.line("one");
             output.json(&[1, 2]);
             assert_eq!(output.finish().is_err(), is_fault, "{kind}");

@@ -4,12 +4,12 @@
 use serde::Serialize;
 
 use crate::cli::inspect_args::{PolicyArgs, PolicyCheckArgs, PolicyCommand};
-use crate::cli::inspected::Inspected;
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyImportArgs;
 use crate::cli::policy_file::{given, parse, place, repository_file};
 use crate::cli::session_folder::{find, sessions_folder};
-use crate::cli::{Context, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::cli::{init, policy_explain, policy_test};
 use crate::run::error::RunError;
 use crate::run::source::JOBS_FOLDER;
@@ -32,7 +32,7 @@ use locum_policy::verdict::RuleRef;
 /// Every mistake of the policy file, and of the intents asked about.
 pub fn run(
     args: &PolicyArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     match &args.command {
@@ -46,7 +46,7 @@ pub fn run(
 
 /// The result of a check for programs.
 #[derive(Serialize)]
-struct Checked<'a> {
+struct PolicyCheckReport<'a> {
     /// The file; `null` for the built-in policy.
     file: Option<&'a str>,
     ok: bool,
@@ -68,7 +68,7 @@ struct ErrorRow<'a> {
 
 fn check(
     args: &PolicyCheckArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let file = match &args.file {
@@ -80,7 +80,7 @@ fn check(
         Ok(policy) => policy,
         Err(errors) if args.inspect.json => {
             let errors = errors.0.iter().map(ErrorRow::from).collect();
-            output.json(&Checked {
+            output.json(&PolicyCheckReport {
                 file: name,
                 ok: false,
                 hash: None,
@@ -101,7 +101,7 @@ fn check(
     if args.inspect.json {
         let ok = status == ExitStatus::Done;
         let hash = Some(policy.hash());
-        output.json(&Checked {
+        output.json(&PolicyCheckReport {
             file: name,
             ok,
             hash,
@@ -136,11 +136,11 @@ fn check(
 fn warnings(
     policy: &Policy,
     args: &PolicyCheckArgs,
-    context: &Context,
+    context: &CommandContext,
 ) -> Result<Vec<Warning>, RunError> {
     let mut warnings = lint::warnings(policy);
     if args.file.is_none() {
-        let place = Inspected::open(context, args.inspect.at.as_deref())?;
+        let place = InspectedRepository::open(context, args.inspect.at.as_deref())?;
         let files = place.source().below(JOBS_FOLDER)?;
         let jobs: Vec<String> = files
             .iter()
@@ -189,7 +189,7 @@ struct ImportedRow<'a> {
 
 fn imported(
     args: &PolicyImportArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let files = args

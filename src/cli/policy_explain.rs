@@ -9,23 +9,23 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use serde::Serialize;
 
-use crate::cli::inspected::Inspected;
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyExplainArgs;
 use crate::cli::policy_file::{given, parse, place, repository_file};
-use crate::cli::{Context, ExitStatus, local_run};
+use crate::cli::{CommandContext, ExitStatus, local_run};
 use crate::run::error::{RunError, diagnostic};
-use crate::run::explain::{Answer, Explainer};
+use crate::run::explain::{ExplainedQuery, Explainer};
 use locum_agent::report::json::VerdictReport;
 use locum_agent::report::markdown::visible;
 use locum_files::diagnostic::Diagnostic;
 use locum_policy::intent::Facts;
 use locum_policy::lint::explain::Explanation;
-use locum_policy::lint::nearest::Nearest;
+use locum_policy::lint::nearest::NearestRule;
 use locum_policy::lint::risks::accepted_risks;
 use locum_policy::question::{PolicyQuery, QueryError};
 use locum_policy::verdict::Decision;
-use locum_sandbox::level::Level;
+use locum_sandbox::level::SandboxLevel;
 
 /// Longest line of standard input, in bytes.
 const LINE_LIMIT_BYTES: usize = 1024 * 1024;
@@ -39,7 +39,7 @@ const READ_BYTES: usize = 64 * 1024;
 /// Every mistake of the policy file, and of the questions among the arguments.
 pub(super) fn run(
     args: &PolicyExplainArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let lines = args.stdin || args.asked == ["-"];
@@ -72,7 +72,10 @@ pub(super) fn run(
     }
     if args.inspect.json {
         output.json(
-            &answers.iter().filter_map(|answer| Row::of(answer, None, None)).collect::<Vec<_>>(),
+            &answers
+                .iter()
+                .filter_map(|answer| ExplainRow::of(answer, None, None))
+                .collect::<Vec<_>>(),
         );
     } else {
         answers.iter().flat_map(texts).for_each(|line| output.line(line));
@@ -82,18 +85,18 @@ pub(super) fn run(
             .filter(|risk| risk.modes.contains(&explainer.facts().mode))
             .for_each(|risk| output.talk(visible(&risk.to_string())));
     }
-    Ok(status(answers.iter().map(Answer::decision).max()))
+    Ok(status(answers.iter().map(ExplainedQuery::decision).max()))
 }
 
-fn explainer(args: &PolicyExplainArgs, context: &Context) -> Result<Explainer, RunError> {
+fn explainer(args: &PolicyExplainArgs, context: &CommandContext) -> Result<Explainer, RunError> {
     let file = match &args.policy {
         Some(path) => Some(given(context, path, "--policy")?),
         None => repository_file(context, args.inspect.at.as_deref())?,
     };
-    let from = Inspected::open(context, args.inspect.at.as_deref())?;
+    let from = InspectedRepository::open(context, args.inspect.at.as_deref())?;
     let policy = parse(file.as_ref())?.with_ignored(from.source().ignored()?);
     let mode = args.mode.clone().unwrap_or_else(|| policy.settings().modes.default.clone());
-    let sandboxed = Level::obtained().is_full();
+    let sandboxed = SandboxLevel::obtained().is_full();
     let facts = Facts {
         mode: mode.clone(),
         trigger: args.trigger.into(),
@@ -112,7 +115,7 @@ fn explainer(args: &PolicyExplainArgs, context: &Context) -> Result<Explainer, R
     }
 }
 
-fn answer(text: &str, explainer: &Explainer) -> Result<(PolicyQuery, Answer), QueryError> {
+fn answer(text: &str, explainer: &Explainer) -> Result<(PolicyQuery, ExplainedQuery), QueryError> {
     let question = PolicyQuery::parse(text)?;
     let answer = explainer.answer(&question)?;
     Ok((question, answer))
@@ -130,15 +133,15 @@ fn answer_lines(
     loop {
         buffer.clear();
         let line = read_line(input, &mut buffer).map_err(error)?;
-        if line == Line::None {
+        if line == InputLine::None {
             break;
         }
         number += 1;
         let text = match line {
-            Line::TooLong => {
+            InputLine::TooLong => {
                 Err(QueryError::from(format!("the line is longer than {LINE_LIMIT_BYTES} bytes")))
             }
-            Line::Whole | Line::None => std::str::from_utf8(&buffer)
+            InputLine::Whole | InputLine::None => std::str::from_utf8(&buffer)
                 .map_err(|_| QueryError::from("the line is not UTF-8 text")),
         };
         let text = text.map(|text| {
@@ -150,7 +153,7 @@ fn answer_lines(
         match text.and_then(|text| answer(text, explainer)) {
             Ok((question, answer)) => {
                 worst = worst.max(Some(answer.decision()));
-                if let Some(row) = Row::of(&answer, Some(number), question.id.as_deref()) {
+                if let Some(row) = ExplainRow::of(&answer, Some(number), question.id.as_deref()) {
                     output.json_record(&row);
                 }
             }
@@ -178,7 +181,7 @@ fn answer_lines(
 
 /// What was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Line {
+enum InputLine {
     /// A line, with or without its end.
     Whole,
     /// A line above the limit; the buffer holds its start.
@@ -188,8 +191,8 @@ enum Line {
 }
 
 /// Reads a line without its end. Of one above the limit the rest is passed over.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
-    let mut found = Line::None;
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<InputLine> {
+    let mut found = InputLine::None;
     loop {
         let here = match input.fill_buf() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -198,14 +201,14 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
         if here.is_empty() {
             return Ok(found);
         }
-        if found == Line::None {
-            found = Line::Whole;
+        if found == InputLine::None {
+            found = InputLine::Whole;
         }
         let end = here.iter().position(|byte| *byte == b'\n');
         let part = here.get(..end.unwrap_or(here.len())).unwrap_or_default();
         if line.len() + part.len() > LINE_LIMIT_BYTES {
-            found = Line::TooLong;
-        } else if found == Line::Whole {
+            found = InputLine::TooLong;
+        } else if found == InputLine::Whole {
             line.extend_from_slice(part);
         }
         let used = part.len() + usize::from(end.is_some());
@@ -226,7 +229,7 @@ fn status(worst: Option<Decision>) -> ExitStatus {
 
 /// One answer for programs: the worst verdict and, of a tool call, every one.
 #[derive(Serialize)]
-struct Row<'a> {
+struct ExplainRow<'a> {
     /// The line of standard input, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     input_line: Option<usize>,
@@ -234,21 +237,21 @@ struct Row<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     #[serde(flatten)]
-    explained: Explained<'a>,
+    explained: ExplainedVerdict<'a>,
     /// The tool call in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<&'a str>,
     /// What is said of each thing a call would do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    intents: Vec<Explained<'a>>,
+    intents: Vec<ExplainedVerdict<'a>>,
 }
 
 #[derive(Serialize)]
-struct Explained<'a> {
+struct ExplainedVerdict<'a> {
     #[serde(flatten)]
     verdict: VerdictReport<'a>,
     /// The rule that comes nearest to allowing it, and why it does not.
-    nearest: Option<&'a Nearest>,
+    nearest: Option<&'a NearestRule>,
 }
 
 /// A line that is no question.
@@ -259,19 +262,29 @@ struct UnreadRow<'a> {
     hint: Option<&'a str>,
 }
 
-impl<'a> Row<'a> {
-    fn of(answer: &'a Answer, input_line: Option<usize>, id: Option<&'a str>) -> Option<Self> {
+impl<'a> ExplainRow<'a> {
+    fn of(
+        answer: &'a ExplainedQuery,
+        input_line: Option<usize>,
+        id: Option<&'a str>,
+    ) -> Option<Self> {
         let call = answer.call.as_deref();
         let intents = if call.is_some() {
-            answer.explanations.iter().map(Explained::from).collect()
+            answer.explanations.iter().map(ExplainedVerdict::from).collect()
         } else {
             Vec::new()
         };
-        Some(Self { input_line, id, explained: Explained::from(answer.worst()?), call, intents })
+        Some(Self {
+            input_line,
+            id,
+            explained: ExplainedVerdict::from(answer.worst()?),
+            call,
+            intents,
+        })
     }
 }
 
-impl<'a> From<&'a Explanation> for Explained<'a> {
+impl<'a> From<&'a Explanation> for ExplainedVerdict<'a> {
     fn from(explanation: &'a Explanation) -> Self {
         Self {
             verdict: VerdictReport::new(&explanation.verdict),
@@ -281,7 +294,7 @@ impl<'a> From<&'a Explanation> for Explained<'a> {
 }
 
 /// An answer for people: of a tool call, the call and below it what it would do.
-fn texts(answer: &Answer) -> Vec<String> {
+fn texts(answer: &ExplainedQuery) -> Vec<String> {
     let of_intents = answer.explanations.iter().flat_map(lines);
     match &answer.call {
         None => of_intents.collect(),

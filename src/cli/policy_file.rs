@@ -1,7 +1,8 @@
-//! The policy file a command is about: the one a person names, the repository's own, or the built-in.
+//! The policy file a command is about: the one a person names, the repository's own, or the
+//! built-in.
 
-use crate::cli::Context;
-use crate::cli::inspected::Inspected;
+use crate::cli::CommandContext;
+use crate::cli::inspected::InspectedRepository;
 use crate::config::load::ConfigFile;
 use crate::run::error::RunError;
 use crate::run::trusted::POLICY_FILE;
@@ -22,7 +23,7 @@ pub(super) fn parse(file: Option<&ConfigFile>) -> Result<Policy, PolicyErrors> {
 
 /// Reads the policy file a person named; it has to be there.
 pub(super) fn given(
-    context: &Context,
+    context: &CommandContext,
     path: &std::path::Path,
     argument: &str,
 ) -> Result<ConfigFile, RunError> {
@@ -34,10 +35,10 @@ pub(super) fn given(
 
 /// Reads the repository's own policy file, wherever the settings say it is.
 pub(super) fn repository_file(
-    context: &Context,
+    context: &CommandContext,
     at: Option<&str>,
 ) -> Result<Option<ConfigFile>, RunError> {
-    let place = Inspected::open(context, at)?;
+    let place = InspectedRepository::open(context, at)?;
     let settings = place.settings()?;
     let named = settings.values.policy.as_deref();
     let file = place.source().file(named.unwrap_or(POLICY_FILE))?;

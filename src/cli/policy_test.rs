@@ -7,12 +7,12 @@
 
 use serde::Serialize;
 
-use crate::cli::inspected::Inspected;
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyTestArgs;
 use crate::cli::policy_explain::word;
 use crate::cli::policy_file::{given, repository_file};
-use crate::cli::{Context, ExitStatus, local_run};
+use crate::cli::{CommandContext, ExitStatus, local_run};
 use crate::config::load::ConfigFile;
 use crate::run::error::{RunError, diagnostic};
 use crate::run::explain::Explainer;
@@ -26,7 +26,7 @@ use locum_policy::{BUILTIN_ORIGIN, BUILTIN_TEXT, Policy};
 
 /// What came of one case.
 #[derive(Serialize)]
-struct Row {
+struct CaseRow {
     file: String,
     line: u32,
     /// What the maintainer calls it.
@@ -45,11 +45,11 @@ struct Row {
 
 /// The result for programs.
 #[derive(Serialize)]
-struct Tested<'a> {
+struct PolicyTestReport<'a> {
     policy: &'a str,
     passed: usize,
     failed: usize,
-    cases: &'a [Row],
+    cases: &'a [CaseRow],
 }
 
 /// Runs the subcommand.
@@ -58,19 +58,19 @@ struct Tested<'a> {
 /// Every mistake of the policy file and of the files of cases; and when there is nothing to test.
 pub(super) fn run(
     args: &PolicyTestArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let file = match &args.policy {
         Some(path) => Some(given(context, path, "--policy")?),
         None => repository_file(context, args.inspect.at.as_deref())?,
     };
-    let from = Inspected::open(context, args.inspect.at.as_deref())?;
+    let from = InspectedRepository::open(context, args.inspect.at.as_deref())?;
     let policy = file.as_ref().map_or_else(
         || Policy::parse_untried(BUILTIN_TEXT, BUILTIN_ORIGIN),
         |file| Policy::parse_untried(&file.text, &file.origin),
     )?;
-    let mut rows: Vec<Row> = policy
+    let mut rows: Vec<CaseRow> = policy
         .examples()
         .iter()
         .map(|example| of_example(&policy, example))
@@ -98,8 +98,8 @@ pub(super) fn run(
 
 fn case_files(
     args: &PolicyTestArgs,
-    context: &Context,
-    from: &Inspected<'_>,
+    context: &CommandContext,
+    from: &InspectedRepository<'_>,
 ) -> Result<Vec<ConfigFile>, RunError> {
     if args.files.is_empty() {
         return Ok(from.source().file(CASES_FILE)?.into_iter().collect());
@@ -107,7 +107,7 @@ fn case_files(
     args.files.iter().map(|path| given(context, path, "FILE")).collect()
 }
 
-fn of_example(policy: &Policy, example: &Example) -> Result<Row, RunError> {
+fn of_example(policy: &Policy, example: &Example) -> Result<CaseRow, RunError> {
     let tried = policy
         .try_example(example)
         .map_err(|what| RunError::usage(format!("{}:{}", policy.origin(), example.place), what))?;
@@ -122,7 +122,7 @@ fn of_example(policy: &Policy, example: &Example) -> Result<Row, RunError> {
     Ok(row(policy.origin(), &case, verdict))
 }
 
-fn of_files(files: &[ConfigFile], explainer: &Explainer) -> Result<Vec<Row>, RunError> {
+fn of_files(files: &[ConfigFile], explainer: &Explainer) -> Result<Vec<CaseRow>, RunError> {
     let mut rows = Vec::new();
     let mut diagnostics = Vec::new();
     for file in files {
@@ -160,9 +160,9 @@ fn no_path(text: &str) -> Verdict {
     Verdict::denied(text.to_owned(), "it is not a path inside the repository".to_owned())
 }
 
-fn row(file: &str, case: &PolicyCase, verdict: Verdict) -> Row {
+fn row(file: &str, case: &PolicyCase, verdict: Verdict) -> CaseRow {
     let rule = verdict.rule();
-    Row {
+    CaseRow {
         file: file.to_owned(),
         line: case.place.line,
         name: case.name.clone(),
@@ -177,11 +177,11 @@ fn row(file: &str, case: &PolicyCase, verdict: Verdict) -> Row {
     }
 }
 
-fn show(rows: &[Row], args: &PolicyTestArgs, policy: &str, output: &mut Output) {
+fn show(rows: &[CaseRow], args: &PolicyTestArgs, policy: &str, output: &mut Output) {
     let passed = rows.iter().filter(|row| row.passed).count();
     let failed = rows.len() - passed;
     if args.inspect.json {
-        return output.json(&Tested { policy, passed, failed, cases: rows });
+        return output.json(&PolicyTestReport { policy, passed, failed, cases: rows });
     }
     rows.iter().for_each(|row| output.line(visible(&line(row))));
     let failures = if failed == 0 { String::new() } else { format!(", {failed} failed") };
@@ -189,7 +189,7 @@ fn show(rows: &[Row], args: &PolicyTestArgs, policy: &str, output: &mut Output) 
 }
 
 /// `pass  file:3 deny edit(x) (.locum/policy.yml:4 edit(**))`
-fn line(row: &Row) -> String {
+fn line(row: &CaseRow) -> String {
     let mark = if row.passed { "pass" } else { "FAIL" };
     let name = row.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
     let rule = match (&row.rule, &row.rule_file, row.rule_line) {

@@ -1,13 +1,13 @@
 //! `locum session resume`: resumes a session that was killed or that a person has decided on, from
 //! its journal alone.
 
-use crate::cli::local_run::{self, Live, LocalRun, LocalSession, Show};
+use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalSession, RunDisplay};
 use crate::cli::output::Output;
 use crate::cli::session_args::SessionResumeArgs;
 use crate::cli::session_folder::{find, sessions_folder};
-use crate::cli::{Context, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
-use crate::run::execution::Beginning;
+use crate::run::execution::SessionOrigin;
 use crate::run::run_request::{NamedFile, Overrides};
 use crate::run::user::named_file;
 use locum_agent::session::event::{Event, SessionStart};
@@ -20,7 +20,7 @@ use locum_workspace::Workspace;
 /// When there is no such session, or it cannot be prepared as it was.
 pub fn run(
     args: &SessionResumeArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let folder = find(&sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
@@ -39,16 +39,16 @@ pub fn run(
     let run = local_run::prepare(&local.request, &workspace, context)?;
     check_policy(start, &run.plan.policy.hash)?;
     check_policy(start, &hash_now(&local, &workspace, context)?)?;
-    let show = Show {
+    let show = RunDisplay {
         format: args.output_format,
-        live: if context.global.quiet { Live::Off } else { Live::Beside },
+        live: if context.global.quiet { LiveOutput::Off } else { LiveOutput::Beside },
     };
     let session = LocalSession {
         local: &local,
         run: &run,
         workspace: &workspace,
         folder: &folder,
-        beginning: Beginning::Resumed,
+        beginning: SessionOrigin::Resumed,
         show,
     };
     let ended = local_run::carry_out(session, context, output)?;
@@ -59,7 +59,7 @@ pub fn run(
 fn hash_now(
     local: &LocalRun,
     workspace: &Workspace,
-    context: &Context,
+    context: &CommandContext,
 ) -> Result<String, RunError> {
     let given = &local.request.overrides;
     let policy = match &given.policy {

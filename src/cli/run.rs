@@ -2,13 +2,13 @@
 
 use std::io::Read;
 
-use crate::cli::local_run::{self, Live, LocalRun, LocalSession, Show};
+use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalSession, RunDisplay};
 use crate::cli::output::Output;
 use crate::cli::run_args::{OutputFormat, RunArgs, RunOptions};
-use crate::cli::{Context, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
 use crate::run::execute;
-use crate::run::execution::Beginning;
+use crate::run::execution::SessionOrigin;
 use crate::run::run_request::RunRequest;
 
 /// Longest task read from standard input, in bytes.
@@ -18,7 +18,11 @@ const TASK_LIMIT_BYTES: u64 = 256 * 1024;
 ///
 /// # Errors
 /// When something on the way is not as it must be.
-pub fn run(args: &RunArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, RunError> {
+pub fn run(
+    args: &RunArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
     let task = task(args)?;
     let workspace = local_run::open(&context.folder)?;
     let base = local_run::base(&workspace, args.base.as_deref())?;
@@ -41,7 +45,7 @@ pub fn run(args: &RunArgs, context: &Context, output: &mut Output) -> Result<Exi
 pub fn start(
     mut local: LocalRun,
     options: &RunOptions,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let workspace = local_run::open(&local.folder)?;
@@ -59,16 +63,16 @@ pub fn start(
     let sessions = run.settings.session_folder()?;
     let folder = execute::folder_of(&context.folder.join(sessions), &run.plan.session);
     local.postings = local_run::postings(options, &run, &folder, context);
-    let show = Show {
+    let show = RunDisplay {
         format: options.output_format,
-        live: if context.global.quiet { Live::Off } else { Live::Beside },
+        live: if context.global.quiet { LiveOutput::Off } else { LiveOutput::Beside },
     };
     let session = LocalSession {
         local: &local,
         run: &run,
         workspace: &workspace,
         folder: &folder,
-        beginning: Beginning::Fresh,
+        beginning: SessionOrigin::Fresh,
         show,
     };
     let ended = local_run::carry_out(session, context, output)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::config::load::FlagValue;
-use locum_models::cassette::Field;
+use locum_models::cassette::RequestField;
 
 /// What of a request may differ from a recorded one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -27,11 +27,11 @@ impl ReplayField {
     #[must_use]
     pub fn as_str(self) -> &'static str {
         let field = match self {
-            Self::System => Field::System,
-            Self::Tools => Field::Tools,
-            Self::Before => Field::Before,
-            Self::Told => Field::Told,
-            Self::Answers => Field::Answers,
+            Self::System => RequestField::System,
+            Self::Tools => RequestField::Tools,
+            Self::Before => RequestField::Before,
+            Self::Told => RequestField::Told,
+            Self::Answers => RequestField::Answers,
         };
         field.as_str()
     }

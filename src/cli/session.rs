@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::output::Output;
 use crate::cli::session_args::{SessionArgs, SessionCommand, SessionListArgs, SessionShowArgs};
 use crate::cli::session_folder::{find, names, sessions_folder};
-use crate::cli::{Context, ExitStatus, decide, resume, table};
+use crate::cli::{CommandContext, ExitStatus, decide, resume, table};
 use crate::run::error::RunError;
 use locum_agent::report::comment::Progress;
 use locum_agent::report::json::{SpentReport, TaskEntry};
@@ -16,7 +16,7 @@ use locum_agent::report::markdown::visible;
 use locum_agent::report::{figures, json, summary, transcript};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::journal::Journal;
-use locum_agent::session::state::State;
+use locum_agent::session::state::SessionState;
 
 /// Runs the subcommand.
 ///
@@ -24,7 +24,7 @@ use locum_agent::session::state::State;
 /// When there is no such session or its journal cannot be read.
 pub fn run(
     args: &SessionArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     match &args.command {
@@ -54,7 +54,7 @@ struct SessionRow {
 
 fn list(
     args: &SessionListArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let sessions = sessions_folder(context, args.session_dir.as_deref())?;
@@ -94,18 +94,18 @@ fn list(
 
 fn show(
     args: &SessionShowArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let folder = find(&sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
     let lines = Journal::read(&folder).map_err(|error| RunError::internal(error.to_string()))?;
-    let state = State::of(&lines);
+    let state = SessionState::of(&lines);
     let until = state.last_at().unwrap_or_default();
     let progress = Progress::of(&state, until);
     if args.json {
-        output.json(&Shown {
+        output.json(&SessionReport {
             outcome: state.outcome.as_deref().map(|outcome| {
-                json::Report::new(outcome, ExitStatus::of(outcome.word).code(), &[])
+                json::RunReport::new(outcome, ExitStatus::of(outcome.word).code(), &[])
             }),
             tasks: progress.tasks.iter().map(TaskEntry::new).collect(),
             spent: SpentReport::new(&progress.spent, progress.spent_is_estimate),
@@ -115,7 +115,7 @@ fn show(
     }
     output.line(visible(transcript::transcript(&lines).trim_end()));
     if let Some(outcome) = &state.outcome {
-        output.line(format!("\n{}", summary::terminal(outcome, summary::Diff::Shown)));
+        output.line(format!("\n{}", summary::terminal(outcome, summary::DiffSection::Shown)));
     } else {
         output.line(format!("\n{}", summary::so_far(&progress)));
         let name = folder.file_name().unwrap_or_default().display().to_string();
@@ -128,9 +128,9 @@ fn show(
 
 /// A session for programs.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct SessionReport<'a> {
     /// The outcome; `null` while it has none.
-    outcome: Option<json::Report<'a>>,
+    outcome: Option<json::RunReport<'a>>,
     /// Every task so far, in order of creation, with what it used up.
     tasks: Vec<TaskEntry<'a>>,
     /// What was spent so far.
@@ -151,7 +151,7 @@ fn row(sessions: &Path, name: &str) -> SessionRow {
         task: String::new(),
     };
     let Ok(lines) = Journal::read(&sessions.join(name)) else { return empty };
-    let state = State::of(&lines);
+    let state = SessionState::of(&lines);
     let Some(start) = &state.start else {
         return SessionRow { state: "unfinished".to_owned(), ..empty };
     };

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::Context;
+use crate::cli::CommandContext;
 use crate::config::load::FlagValue;
 use crate::run::error::RunError;
 use crate::run::user::own_settings;
@@ -14,7 +14,7 @@ use locum_agent::session::journal::JOURNAL_FILE;
 /// # Errors
 /// When no setting and no variable names one, or the settings are wrong.
 pub(super) fn sessions_folder(
-    context: &Context,
+    context: &CommandContext,
     session_dir: Option<&Path>,
 ) -> Result<PathBuf, RunError> {
     let flag = |folder: &Path| FlagValue {

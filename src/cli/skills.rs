@@ -3,11 +3,11 @@
 
 use serde::Serialize;
 
-use crate::cli::checked::{self, Checked, Finding, Told};
-use crate::cli::inspected::Inspected;
+use crate::cli::checked::{self, CheckWording, FileCheck, Finding};
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::prompt_args::{NamedArgs, SkillsArgs, SkillsCommand, ValidateArgs};
-use crate::cli::{Context, ExitStatus, table};
+use crate::cli::{CommandContext, ExitStatus, table};
 use crate::run::error::RunError;
 use locum_agent::report::figures::clip;
 use locum_agent::report::markdown::visible;
@@ -23,7 +23,7 @@ const DESCRIPTION_CHARS: usize = 80;
 /// When a file cannot be read; a skill that does not exist.
 pub fn run(
     args: &SkillsArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     match &args.command {
@@ -37,15 +37,15 @@ pub fn run(
 }
 
 /// Reads the skills of every mode there is.
-fn all(at: Option<&str>, context: &Context) -> Result<SkillSet, RunError> {
-    let place = Inspected::open(context, at)?;
+fn all(at: Option<&str>, context: &CommandContext) -> Result<SkillSet, RunError> {
+    let place = InspectedRepository::open(context, at)?;
     let slugs: Vec<String> = place.modes()?.iter().map(|mode| mode.slug.clone()).collect();
     place.source().skills(&slugs)
 }
 
 /// A skill as programs read it.
 #[derive(Serialize)]
-struct View<'s> {
+struct SkillRow<'s> {
     name: &'s str,
     file: &'s str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ struct View<'s> {
     is_broken: bool,
 }
 
-impl<'s> View<'s> {
+impl<'s> SkillRow<'s> {
     fn of(file: &'s SkillFile) -> Self {
         let skill = file.skill.as_ref().ok();
         Self {
@@ -77,12 +77,12 @@ fn modes(modes: &[String]) -> String {
 }
 
 fn list(set: &SkillSet, as_json: bool, output: &mut Output) {
-    let views: Vec<View<'_>> =
-        set.files.iter().map(|file| View { text: None, ..View::of(file) }).collect();
+    let views: Vec<SkillRow<'_>> =
+        set.files.iter().map(|file| SkillRow { text: None, ..SkillRow::of(file) }).collect();
     if as_json {
         return output.json(&views);
     }
-    let row = |view: &View<'_>| {
+    let row = |view: &SkillRow<'_>| {
         let about = if view.is_broken {
             "broken: see `locum skills validate`"
         } else {
@@ -106,7 +106,11 @@ fn list(set: &SkillSet, as_json: bool, output: &mut Output) {
     }
 }
 
-fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, RunError> {
+fn show(
+    args: &NamedArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
     let set = all(args.inspect.at.as_deref(), context)?;
     let Some(file) = set.files.iter().find(|file| file.name == args.name) else {
         let names: Vec<&str> = set.files.iter().map(|file| file.name.as_str()).collect();
@@ -122,7 +126,7 @@ fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<Exit
     let skill: &Skill =
         file.skill.as_ref().map_err(|mistakes| RunError::file(&file.origin, mistakes.clone()))?;
     if args.inspect.json {
-        output.json(&View::of(file));
+        output.json(&SkillRow::of(file));
         return Ok(ExitStatus::Done);
     }
     let listed = if skill.is_listed { "" } else { "\nhidden from models" };
@@ -137,14 +141,14 @@ fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<Exit
 
 /// What a file defines.
 #[derive(Serialize)]
-struct Names {
+struct SkillNames {
     skills: Vec<String>,
 }
 
 /// Checks the files that are named, or every file there is.
 fn validate(
     args: &ValidateArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let set = if args.files.is_empty() {
@@ -171,17 +175,17 @@ fn validate(
             Err(mistakes) => (Vec::new(), mistakes),
         };
         let findings = |mistakes: Vec<_>| mistakes.into_iter().map(Finding::from).collect();
-        Checked {
+        FileCheck {
             file: file.origin,
-            defines: Names { skills },
+            defines: SkillNames { skills },
             mistakes: findings(mistakes),
             warnings: findings(file.warnings),
         }
     };
-    let checked: Vec<Checked<Names>> = set.files.into_iter().map(check).collect();
+    let checked: Vec<FileCheck<SkillNames>> = set.files.into_iter().map(check).collect();
     Ok(checked::show(
         &checked,
-        Told { none: "no skills", words: &|names: &Names| names.skills.join(", ") },
+        CheckWording { none: "no skills", words: &|names: &SkillNames| names.skills.join(", ") },
         args.inspect.json,
         output,
     ))

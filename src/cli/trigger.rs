@@ -7,11 +7,11 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::cli::inspected::Inspected;
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::TierWord;
 use crate::cli::trigger_args::{PermissionWord, TriggerArgs, TriggerCommand, TriggerExplainArgs};
-use crate::cli::{Context, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::request::{
@@ -44,7 +44,7 @@ const NOTHING_ASKED: [&str; 3] =
 /// When a file cannot be read or has mistakes.
 pub fn run(
     args: &TriggerArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     match &args.command {
@@ -53,7 +53,7 @@ pub fn run(
 }
 
 /// What is known of the repository.
-struct Known {
+struct TriggerFacts {
     policy: Option<Policy>,
     modes: Vec<String>,
     profiles: Vec<String>,
@@ -62,7 +62,7 @@ struct Known {
 
 fn explain(
     args: &TriggerExplainArgs,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let event = context.folder.join(&args.event);
@@ -116,8 +116,8 @@ fn nothing(why: &str, args: &TriggerExplainArgs, output: &mut Output) -> ExitSta
     ExitStatus::Done
 }
 
-fn known(args: &TriggerExplainArgs, context: &Context) -> Result<Known, RunError> {
-    let place = Inspected::open(context, args.inspect.at.as_deref())?;
+fn known(args: &TriggerExplainArgs, context: &CommandContext) -> Result<TriggerFacts, RunError> {
+    let place = InspectedRepository::open(context, args.inspect.at.as_deref())?;
     let settings = place.settings()?;
     let file = match &args.policy {
         Some(path) => {
@@ -137,7 +137,7 @@ fn known(args: &TriggerExplainArgs, context: &Context) -> Result<Known, RunError
     let allowed =
         policy.as_ref().map(|policy| policy.settings().modes.allow.clone()).unwrap_or_default();
     let modes = place.modes()?;
-    Ok(Known {
+    Ok(TriggerFacts {
         modes: modes
             .iter()
             .map(|mode| mode.slug.clone())
@@ -171,7 +171,7 @@ fn standings(args: &TriggerExplainArgs) -> Vec<(&'static str, ForgePermission, b
 
 fn examined(
     trigger: &Trigger,
-    known: &Known,
+    known: &TriggerFacts,
     (permission, contributed): (ForgePermission, bool),
     args: &TriggerExplainArgs,
 ) -> TriggerExamination {
@@ -216,7 +216,7 @@ fn examined(
 
 fn as_text(
     trigger: &Trigger,
-    known: &Known,
+    known: &TriggerFacts,
     examined: &[(&str, TriggerExamination)],
     shown: &TriggerExamination,
 ) -> Vec<String> {
@@ -264,7 +264,7 @@ fn as_text(
 }
 
 /// Returns what would run, in rows.
-fn plan(request: &Request, known: &Known) -> Vec<(&'static str, String)> {
+fn plan(request: &Request, known: &TriggerFacts) -> Vec<(&'static str, String)> {
     let Some(policy) = &known.policy else { return Vec::new() };
     let action = match &request.action {
         RequestedAction::Run => "would run",
@@ -310,7 +310,7 @@ fn first_line(text: &str) -> String {
 
 fn as_json(
     trigger: &Trigger,
-    known: &Known,
+    known: &TriggerFacts,
     examined: &[(&str, TriggerExamination)],
     shown: &TriggerExamination,
 ) -> Value {

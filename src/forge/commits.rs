@@ -1,6 +1,6 @@
 //! `ForgeCommit`: a commit that the forge makes and signs itself, described path by path.
 
-use locum_policy::intent::{Act, Intent, Publication};
+use locum_policy::intent::{Act, Intent, PublicationKind};
 
 /// A commit to be made at the forge.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +41,6 @@ pub struct CommitEntry {
 
 impl Act for ForgeCommit {
     fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Publish(Publication::Commit)]
+        vec![Intent::Publish(PublicationKind::Commit)]
     }
 }

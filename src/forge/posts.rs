@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use locum_policy::intent::{Act, Intent, Publication};
+use locum_policy::intent::{Act, Intent, PublicationKind};
 
 /// Something to publish. Texts are final: already redacted, sanitised and cut.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,11 +122,11 @@ impl Act for Posting {
             Self::Reaction { .. }
             | Self::Withdrawal(_)
             | Self::Comment { .. }
-            | Self::Reply { .. } => Publication::Comment,
-            Self::Review { .. } => Publication::Review,
-            Self::PullRequest { .. } => Publication::PullRequest,
-            Self::Labels { .. } => Publication::Label,
-            Self::Issue { .. } => Publication::Issue,
+            | Self::Reply { .. } => PublicationKind::Comment,
+            Self::Review { .. } => PublicationKind::Review,
+            Self::PullRequest { .. } => PublicationKind::PullRequest,
+            Self::Labels { .. } => PublicationKind::Label,
+            Self::Issue { .. } => PublicationKind::Issue,
         };
         vec![Intent::Publish(publication)]
     }
@@ -136,7 +136,7 @@ impl Act for Posting {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     /// What it is.
-    pub publication: Publication,
+    pub publication: PublicationKind,
     /// Its number or id at the forge.
     pub id: u64,
     /// Its address on the web.

@@ -7,7 +7,7 @@
 use crate::ModelRequest;
 use crate::profile::Price;
 use crate::tokens::{Tokenizer, estimate_tokens};
-use locum_base::chat::{KeptPart, Message, Reply, ToolCall, ToolSpec, Usage};
+use locum_base::chat::{Message, OpaquePart, Reply, ToolCall, ToolSpec, Usage};
 use locum_base::image::Image;
 
 /// Tokens a price is quoted for.
@@ -64,7 +64,7 @@ pub fn estimate_message(tokenizer: Tokenizer, message: &Message) -> u64 {
         Message::User { text } => estimate_text(tokenizer, text),
         Message::Assistant { text, calls, kept, .. } => {
             let kept: usize =
-                kept.iter().flat_map(|kept| &kept.parts).map(KeptPart::size_bytes).sum();
+                kept.iter().flat_map(|kept| &kept.parts).map(OpaquePart::size_bytes).sum();
             estimate_text(tokenizer, text)
                 + estimate_tokens(kept)
                 + estimate_calls(tokenizer, calls)

@@ -5,9 +5,9 @@
 
 use crate::Model;
 use crate::profile::{Provider, ToolProtocol};
-use crate::resolve::Chosen;
-use crate::scripted::Scripted;
-use crate::scripted::script::{Script, ScriptErrors};
+use crate::resolve::ChosenModel;
+use crate::scripted::ScriptedModel;
+use crate::scripted::script::{ModelScript, ScriptErrors};
 use crate::transport::SetupError;
 use crate::xml::PromptedToolCalls;
 use crate::{anthropic, chat_completions, gemini, responses};
@@ -26,7 +26,7 @@ pub enum BuildError {
     NoScript(String),
 }
 
-impl Chosen {
+impl ChosenModel {
     /// Returns the script a scripted model plays, for the caller to read; `None` for models that
     /// need none.
     #[must_use]
@@ -41,18 +41,18 @@ impl Chosen {
     }
 }
 
-/// Builds a chosen model. `script` is the text of [`Chosen::script_file`], where there is one.
+/// Builds a chosen model. `script` is the text of [`ChosenModel::script_file`], where there is one.
 ///
 /// # Errors
 /// When the address cannot be used or the script has a mistake.
-pub fn build(chosen: &Chosen, script: Option<&str>) -> Result<Box<dyn Model>, BuildError> {
+pub fn build(chosen: &ChosenModel, script: Option<&str>) -> Result<Box<dyn Model>, BuildError> {
     let model: Box<dyn Model> = match (chosen.profile.provider, script) {
         (Provider::Openai, _) => chat_completions::prepare(chosen)?,
         (Provider::OpenaiResponses, _) => responses::prepare(chosen)?,
         (Provider::Anthropic, _) => anthropic::prepare(chosen)?,
         (Provider::Gemini, _) => gemini::prepare(chosen)?,
         (Provider::Scripted, Some(text)) => {
-            Box::new(Scripted::new(Script::parse(&chosen.profile.model, text)?))
+            Box::new(ScriptedModel::new(ModelScript::parse(&chosen.profile.model, text)?))
         }
         (Provider::Scripted, None) => return Err(BuildError::NoScript(chosen.name.clone())),
     };
@@ -70,9 +70,9 @@ mod tests {
 
     use super::{BuildError, build};
     use crate::profile::{ModelSettings, Profile, Provider};
-    use crate::resolve::{Chosen, ModelFacts, resolve};
+    use crate::resolve::{ChosenModel, ModelFacts, resolve};
 
-    fn chosen(profile: Profile) -> Chosen {
+    fn chosen(profile: Profile) -> ChosenModel {
         let settings = ModelSettings {
             profiles: BTreeMap::from([("one".to_owned(), profile)]),
             ..ModelSettings::default()

@@ -1,4 +1,4 @@
-//! `Chain`: a model and its fallbacks, in order.
+//! `FallbackChain`: a model and its fallbacks, in order.
 //!
 //! In: requests. Out: the reply of the first model that gives one, with its name where it is not
 //! the one that was asked. The next one is asked when a model fails twice in a row, has nothing
@@ -18,7 +18,7 @@ const FAILURES: usize = 2;
 const STAY_REQUESTS: usize = 20;
 
 /// A model of a chain.
-pub struct Link {
+pub struct FallbackModel {
     /// The model.
     pub model: Box<dyn Model>,
     /// Tokens it can read and write in one request.
@@ -26,8 +26,8 @@ pub struct Link {
 }
 
 /// A model and its fallbacks.
-pub struct Chain {
-    links: Vec<Link>,
+pub struct FallbackChain {
+    links: Vec<FallbackModel>,
     /// The one that is asked now.
     at: AtomicUsize,
     /// Failed attempts in a row.
@@ -36,10 +36,10 @@ pub struct Chain {
     stayed: AtomicUsize,
 }
 
-impl Chain {
+impl FallbackChain {
     /// Takes the models in the order they are asked; without a first one there is no chain.
     #[must_use]
-    pub fn new(links: Vec<Link>) -> Option<Self> {
+    pub fn new(links: Vec<FallbackModel>) -> Option<Self> {
         let chain = Self {
             links,
             at: AtomicUsize::new(0),
@@ -87,7 +87,7 @@ impl Chain {
     }
 }
 
-impl Model for Chain {
+impl Model for FallbackChain {
     fn label(&self) -> &str {
         self.links.first().map_or("", |link| link.model.label())
     }
@@ -95,7 +95,7 @@ impl Model for Chain {
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
         let at = self.begin();
         stream::unfold(
-            ChainAttempt { chain: self, request, at, deltas: None, is_over: false },
+            FallbackAttempt { chain: self, request, at, deltas: None, is_over: false },
             |mut attempt| async {
                 let item = attempt.next().await?;
                 Some((item, attempt))
@@ -106,15 +106,15 @@ impl Model for Chain {
 }
 
 /// One request on its way through the chain.
-struct ChainAttempt<'a> {
-    chain: &'a Chain,
+struct FallbackAttempt<'a> {
+    chain: &'a FallbackChain,
     request: ModelRequest<'a>,
     at: usize,
     deltas: Option<BoxStream<'a, Result<Delta, ModelError>>>,
     is_over: bool,
 }
 
-impl ChainAttempt<'_> {
+impl FallbackAttempt<'_> {
     async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
         if self.is_over {
             return None;

@@ -7,9 +7,10 @@
 //!
 //! 1. [`resolve::resolve`] picks a profile for each use, with its limits and price from the
 //!    [`catalogue`], and the key it may use: a key goes only to a host it is tied to.
-//! 2. [`build::build`] makes the model of a profile. A model without tool calls of its own is wrapped
-//!    in [`xml`], which asks for them in the prompt.
-//! 3. [`fallback`] asks the next model when one fails; [`cassette`] records or replays what is said.
+//! 2. [`build::build`] makes the model of a profile. A model without tool calls of its own is
+//! wrapped in [`xml`], which asks for them in the prompt.
+//! 3. [`fallback`] asks the next model when one fails; [`cassette`] records or replays what is
+//! said.
 //! 4. [`retry::complete`] sends the request until there is a whole reply, within limits of attempts
 //!    and time. Nothing of a broken attempt is ever executed, but it is charged.
 //! 5. [`accounting`] estimates tokens before the provider has counted them ([`tokens`]) and prices
@@ -17,10 +18,10 @@
 //!
 //! # The adapters
 //!
-//! [`chat_completions`], [`responses`], [`anthropic`] and [`gemini`] each say what a body looks like
-//! and what an event means. [`transport`] does the rest for all of them: connection, framing,
-//! timeouts, errors, split characters, and optional fields that a server refuses. [`scripted`] plays
-//! replies from a file and needs no network.
+//! [`chat_completions`], [`responses`], [`anthropic`] and [`gemini`] each say what a body looks
+//! like and what an event means. [`transport`] does the rest for all of them: connection, framing,
+//! timeouts, errors, split characters, and optional fields that a server refuses. [`scripted`]
+//! plays replies from a file and needs no network.
 //!
 //! To add a provider, write a module like [`responses`]: a request that serialises to the body, a
 //! parser of its events, and a row in [`build::build`] and [`profile::Provider`].
@@ -49,7 +50,7 @@ use std::time::Duration;
 
 use futures::stream::BoxStream;
 
-use locum_base::chat::{Kept, Message, StopReason, ToolSpec, Usage};
+use locum_base::chat::{Message, OpaqueState, StopReason, ToolSpec, Usage};
 use locum_base::id::TaskId;
 use locum_base::image::{Image, ImageKind};
 
@@ -83,12 +84,12 @@ pub struct ModelRequest<'a> {
     /// How many replies this task has had before.
     pub turn: u32,
     /// Set where a picture is asked for and not words: by the one message of the conversation.
-    pub picture: Option<PictureWish<'a>>,
+    pub picture: Option<ImageRequest<'a>>,
 }
 
 /// A picture that is asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct PictureWish<'a> {
+pub struct ImageRequest<'a> {
     /// What it is best given as; few providers can be told.
     pub kind: ImageKind,
     /// The picture it starts from.
@@ -141,7 +142,7 @@ pub enum Delta {
     /// An image.
     Image(Image),
     /// Opaque state the provider wants back with the reply; a later one replaces an earlier one.
-    Kept(Kept),
+    Kept(OpaqueState),
     /// The label of the fallback that replies in place of the first model.
     By(String),
     /// The provider's count; a later one replaces an earlier one.

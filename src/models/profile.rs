@@ -178,7 +178,7 @@ pub enum Provider {
 
 /// Where a provider's own API starts, and the variables of the environment that are about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Home {
+pub struct ProviderApi {
     /// Where its API starts.
     pub url: &'static str,
     /// The variable that names another place for it.
@@ -228,8 +228,9 @@ impl Provider {
 
     /// Returns where its API starts; `None` for what is asked over no network.
     #[must_use]
-    pub fn home(self) -> Option<Home> {
-        let home = |url, url_variable, key_variable| Some(Home { url, url_variable, key_variable });
+    pub fn home(self) -> Option<ProviderApi> {
+        let home =
+            |url, url_variable, key_variable| Some(ProviderApi { url, url_variable, key_variable });
         match self {
             Self::Openai | Self::OpenaiResponses => {
                 home("https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY")

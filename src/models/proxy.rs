@@ -1,5 +1,5 @@
-//! `Proxy`: what stands between this program and a model's server, as variables of the environment
-//! name it.
+//! `ProxySettings`: what stands between this program and a model's server, as variables of the
+//! environment name it.
 //!
 //! In: the environment, a server's address, and whether a key goes there. Out: the proxy, its
 //! password kept secret; or why the one that is named cannot be used, as going round it is not what
@@ -20,7 +20,7 @@ const SCHEMES: &[&str] = &["http", "https", "socks4", "socks4a", "socks5", "sock
 
 /// A proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proxy {
+pub struct ProxySettings {
     /// Its address, with the user name and password it wants.
     pub address: Secret,
     /// Hosts that are reached without it, separated by commas: names with all below them,
@@ -28,7 +28,7 @@ pub struct Proxy {
     pub except: String,
 }
 
-impl Proxy {
+impl ProxySettings {
     /// Finds the proxy for a server. Servers on this machine are reached without one, and so are
     /// servers that are sent a key in the clear.
     ///
@@ -86,7 +86,7 @@ mod tests {
 
     use pretty_assertions::assert_eq;
 
-    use super::Proxy;
+    use super::ProxySettings;
 
     fn found(
         server: &str,
@@ -95,7 +95,7 @@ mod tests {
     ) -> Result<Option<(String, String)>, String> {
         let env: BTreeMap<String, String> =
             env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let proxy = Proxy::find(&env, &server.parse().unwrap(), carries_key)?;
+        let proxy = ProxySettings::find(&env, &server.parse().unwrap(), carries_key)?;
         Ok(proxy.map(|proxy| (proxy.address.expose().to_owned(), proxy.except)))
     }
 

@@ -2,9 +2,10 @@
 //! may use.
 //!
 //! In: profiles, pointers, the environment as a map, the model asked for by flag, and which
-//! settings the repository wrote. Out: two [`Chosen`] models or what is missing. A key goes only to
-//! a host it is tied to: one a person named together with it (user configuration, environment,
-//! flags) or the provider's own; a repository's configuration can tie nothing. It contacts nobody.
+//! settings the repository wrote. Out: two [`ChosenModel`] models or what is missing. A key goes
+//! only to a host it is tied to: one a person named together with it (user configuration,
+//! environment, flags) or the provider's own; a repository's configuration can tie nothing. It
+//! contacts nobody.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +13,8 @@ use url::Url;
 
 use crate::address::{self, is_loopback, origin};
 use crate::catalogue::{Catalogue, HostWays, ModelLimits};
-use crate::profile::{Home, ModelSettings, Pointer, Profile, Provider};
-use crate::proxy::Proxy;
+use crate::profile::{ModelSettings, Pointer, Profile, Provider, ProviderApi};
+use crate::proxy::ProxySettings;
 use locum_base::secret::Secret;
 
 pub use profile_error::ProfileError;
@@ -37,20 +38,20 @@ pub struct ModelFacts<'a> {
 
 /// The models of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Resolved {
+pub struct ResolvedModels {
     /// For the root task.
-    pub main: Chosen,
+    pub main: ChosenModel,
     /// For sub-tasks; equal to `main` unless a pointer says otherwise.
-    pub task: Chosen,
+    pub task: ChosenModel,
     /// The other pointers that say something, by name; but for `image`, which nothing waits for.
-    pub others: BTreeMap<&'static str, Chosen>,
+    pub others: BTreeMap<&'static str, ChosenModel>,
     /// Who draws pictures, or why nobody does; `None` where the pointer says nothing.
-    pub image: Option<Result<Chosen, ProfileError>>,
+    pub image: Option<Result<ChosenModel, ProfileError>>,
 }
 
 /// One model that is ready to be built.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chosen {
+pub struct ChosenModel {
     /// The profile's name; the model's name where there is no profile.
     pub name: String,
     /// The profile, its `base_url` filled in.
@@ -62,9 +63,9 @@ pub struct Chosen {
     /// What the host differs in.
     pub ways: HostWays,
     /// The proxy that stands before its host.
-    pub proxy: Option<Proxy>,
+    pub proxy: Option<ProxySettings>,
     /// Its fallbacks, in order.
-    pub spares: Vec<Chosen>,
+    pub spares: Vec<ChosenModel>,
     /// What a person should know: a guessed window, a missing price, a key that travels in the
     /// clear.
     pub notes: Vec<String>,
@@ -79,9 +80,12 @@ pub struct Chosen {
 ///
 /// # Errors
 /// When no model is configured, a pointer dangles, a key is missing or may not go where it would.
-pub fn resolve(settings: &ModelSettings, facts: &ModelFacts<'_>) -> Result<Resolved, ProfileError> {
+pub fn resolve(
+    settings: &ModelSettings,
+    facts: &ModelFacts<'_>,
+) -> Result<ResolvedModels, ProfileError> {
     let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
-    let resolver = Resolver {
+    let resolver = ModelResolver {
         settings,
         facts,
         catalogue: &catalogue,
@@ -108,7 +112,7 @@ pub fn resolve(settings: &ModelSettings, facts: &ModelFacts<'_>) -> Result<Resol
     {
         others.extend(resolver.pointed(pointer, names)?.map(|chosen| (pointer, chosen)));
     }
-    Ok(Resolved { main, task, others, image: resolver.image_model().transpose() })
+    Ok(ResolvedModels { main, task, others, image: resolver.image_model().transpose() })
 }
 
 /// A key's variable and the origin (scheme, host, port) it belongs to.
@@ -116,7 +120,7 @@ type KeyOrigin = (String, String);
 
 /// A model that a mode asks for.
 #[derive(Clone, Copy, Debug)]
-pub struct Wish<'a> {
+pub struct RequestedModel<'a> {
     /// The mode's slug.
     pub mode: &'a str,
     /// A profile, or a model's name.
@@ -126,14 +130,14 @@ pub struct Wish<'a> {
     /// Where its provider's API starts.
     pub base_url: Option<&'a str>,
     /// Whether the mode runs without it.
-    pub need: Need,
+    pub need: ModelRequirement,
     /// Who wrote it.
-    pub written_by: Author,
+    pub written_by: SettingAuthor,
 }
 
 /// Whether a mode runs without the model it asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
+pub enum ModelRequirement {
     /// It does not.
     Required,
     /// It does, on the run's own model, where no profile is meant.
@@ -150,16 +154,16 @@ pub enum Need {
 pub fn resolve_wish(
     settings: &ModelSettings,
     facts: &ModelFacts<'_>,
-    wish: Wish<'_>,
-) -> Result<Option<Chosen>, ProfileError> {
+    wish: RequestedModel<'_>,
+) -> Result<Option<ChosenModel>, ProfileError> {
     let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
     let name = format!("mode {}", wish.mode);
     let mut from_repository = facts.from_repository.clone();
-    if wish.written_by == Author::Repository && wish.base_url.is_some() {
+    if wish.written_by == SettingAuthor::Repository && wish.base_url.is_some() {
         from_repository.insert(format!("profiles.{name}.base_url"));
     }
     let facts = ModelFacts { from_repository: &from_repository, ..*facts };
-    let resolver = Resolver {
+    let resolver = ModelResolver {
         settings,
         facts: &facts,
         catalogue: &catalogue,
@@ -183,7 +187,7 @@ pub fn resolve_wish(
             return resolver.choose(name, profile).map(Some);
         }
     }
-    if wish.need == Need::Preferred {
+    if wish.need == ModelRequirement::Preferred {
         return Ok(None);
     }
     let provider = match wish.provider {
@@ -208,9 +212,9 @@ pub fn resolve_named(
     settings: &ModelSettings,
     facts: &ModelFacts<'_>,
     name: &str,
-) -> Result<Chosen, ProfileError> {
+) -> Result<ChosenModel, ProfileError> {
     let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
-    let resolver = Resolver {
+    let resolver = ModelResolver {
         settings,
         facts,
         catalogue: &catalogue,
@@ -224,25 +228,25 @@ pub fn resolve_named(
 pub(crate) fn key_may_go(
     variable: &str,
     url: &Url,
-    written_by: Author,
+    written_by: SettingAuthor,
     tied: &BTreeSet<KeyOrigin>,
 ) -> bool {
     match written_by {
-        Author::Person => true,
-        Author::Repository => tied.contains(&(variable.to_owned(), origin(url))),
+        SettingAuthor::Person => true,
+        SettingAuthor::Repository => tied.contains(&(variable.to_owned(), origin(url))),
     }
 }
 
 /// Who wrote a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Author {
+pub enum SettingAuthor {
     /// The user's configuration, the environment, a flag, or the program itself.
     Person,
     /// The repository's configuration.
     Repository,
 }
 
-struct Resolver<'a> {
+struct ModelResolver<'a> {
     settings: &'a ModelSettings,
     facts: &'a ModelFacts<'a>,
     catalogue: &'a Catalogue,
@@ -256,8 +260,8 @@ struct TrustedOrigins {
     origins: BTreeSet<String>,
 }
 
-impl Resolver<'_> {
-    fn named(&self, name: &str) -> Result<Chosen, ProfileError> {
+impl ModelResolver<'_> {
+    fn named(&self, name: &str) -> Result<ChosenModel, ProfileError> {
         if let Some(profile) = self.settings.profiles.get(name) {
             return self.choose(name, profile);
         }
@@ -269,13 +273,13 @@ impl Resolver<'_> {
         &self,
         pointer: &'static str,
         names: &Pointer,
-    ) -> Result<Option<Chosen>, ProfileError> {
+    ) -> Result<Option<ChosenModel>, ProfileError> {
         let mut chosen = names.0.iter().map(|name| self.profile(pointer, name));
         let Some(first) = chosen.next() else { return Ok(None) };
-        Ok(Some(Chosen { spares: chosen.collect::<Result<_, _>>()?, ..first? }))
+        Ok(Some(ChosenModel { spares: chosen.collect::<Result<_, _>>()?, ..first? }))
     }
 
-    fn profile(&self, pointer: &'static str, name: &str) -> Result<Chosen, ProfileError> {
+    fn profile(&self, pointer: &'static str, name: &str) -> Result<ChosenModel, ProfileError> {
         match self.settings.profiles.get(name) {
             Some(profile) => self.choose(name, profile),
             None => {
@@ -286,11 +290,11 @@ impl Resolver<'_> {
     }
 
     /// Chooses the image model: a protocol in which no image can be returned is refused.
-    fn image_model(&self) -> Result<Option<Chosen>, ProfileError> {
+    fn image_model(&self) -> Result<Option<ChosenModel>, ProfileError> {
         let chosen = self.pointed("image", &self.settings.pointers.image)?;
         let every = chosen.iter().flat_map(|first| std::iter::once(first).chain(&first.spares));
         match every.into_iter().find(|chosen| !chosen.profile.provider.gives_images()) {
-            Some(Chosen { name, profile, .. }) => {
+            Some(ChosenModel { name, profile, .. }) => {
                 let problem = format!(
                     "`pointers.image` names it, and no model gives pictures by `provider: {}`",
                     profile.provider.as_str()
@@ -301,7 +305,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn only_profile(&self) -> Result<Chosen, ProfileError> {
+    fn only_profile(&self) -> Result<ChosenModel, ProfileError> {
         let mut profiles = self.settings.profiles.iter();
         match (profiles.next(), profiles.next()) {
             (None, _) => Err(ProfileError::NoModel),
@@ -313,7 +317,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn choose(&self, name: &str, profile: &Profile) -> Result<Chosen, ProfileError> {
+    fn choose(&self, name: &str, profile: &Profile) -> Result<ChosenModel, ProfileError> {
         profile
             .check()
             .map_err(|problem| ProfileError::Profile { name: name.to_owned(), problem })?;
@@ -321,7 +325,7 @@ impl Resolver<'_> {
             Some(home) => self.choose_host(name, profile, home),
             None => {
                 let limits = self.catalogue.limits(profile);
-                Ok(Chosen {
+                Ok(ChosenModel {
                     name: name.to_owned(),
                     profile: profile.clone(),
                     key: None,
@@ -339,25 +343,28 @@ impl Resolver<'_> {
         &self,
         name: &str,
         profile: &Profile,
-        home: Home,
-    ) -> Result<Chosen, ProfileError> {
+        home: ProviderApi,
+    ) -> Result<ChosenModel, ProfileError> {
         let address = base_url(profile, home, self.facts.env);
         let url = parse_base_url(name, &address)?;
         let host = url.host_str().unwrap_or_default();
         let author = |field: &str| {
             let written = self.facts.from_repository.contains(&format!("profiles.{name}.{field}"));
-            if written { Author::Repository } else { Author::Person }
+            if written { SettingAuthor::Repository } else { SettingAuthor::Person }
         };
         let known = self.catalogue.host(host);
-        if author("base_url") == Author::Repository && !self.ties.origins.contains(&origin(&url)) {
+        if author("base_url") == SettingAuthor::Repository
+            && !self.ties.origins.contains(&origin(&url))
+        {
             return Err(ProfileError::NotTied {
                 name: name.to_owned(),
                 what: format!("send requests to `{}`", origin(&url)),
             });
         }
-        let from_repository =
-            author("base_url") == Author::Repository || author("api_key_env") == Author::Repository;
-        let written_by = if from_repository { Author::Repository } else { Author::Person };
+        let from_repository = author("base_url") == SettingAuthor::Repository
+            || author("api_key_env") == SettingAuthor::Repository;
+        let written_by =
+            if from_repository { SettingAuthor::Repository } else { SettingAuthor::Person };
         let own = own_key(profile, home, &url, known, self.facts.env);
         let key = match (&profile.api_key_env, own) {
             (Some(variable), _) if !key_may_go(variable, &url, written_by, &self.ties.keys) => {
@@ -373,14 +380,14 @@ impl Resolver<'_> {
             }
             (None, Some(_) | None) => None,
         };
-        let proxy = Proxy::find(self.facts.env, &url, key.is_some());
+        let proxy = ProxySettings::find(self.facts.env, &url, key.is_some());
         let proxy =
             proxy.map_err(|problem| ProfileError::Profile { name: name.to_owned(), problem })?;
         let limits = self.catalogue.limits(profile);
         let notes = notes(profile, &limits, &url, key.is_some(), self.catalogue);
         let profile = Profile { base_url: Some(address), ..profile.clone() };
         let ways = known.cloned().unwrap_or_default();
-        Ok(Chosen {
+        Ok(ChosenModel {
             name: name.to_owned(),
             profile,
             key,
@@ -398,7 +405,7 @@ impl Resolver<'_> {
 /// one is named for it.
 fn own_key<'w>(
     profile: &Profile,
-    home: Home,
+    home: ProviderApi,
     url: &Url,
     known: Option<&'w HostWays>,
     env: &BTreeMap<String, String>,
@@ -412,7 +419,7 @@ fn own_key<'w>(
 }
 
 /// Returns the place the environment names for a provider.
-fn moved_origin(home: Home, env: &BTreeMap<String, String>) -> Option<String> {
+fn moved_origin(home: ProviderApi, env: &BTreeMap<String, String>) -> Option<String> {
     variable_value(env, home.url_variable)
         .and_then(|text| Url::parse(text).ok())
         .map(|url| origin(&url))
@@ -449,7 +456,7 @@ fn ties(settings: &ModelSettings, facts: &ModelFacts<'_>, catalogue: &Catalogue)
 
 /// Returns the profile's address; where it names none, the place the environment names for the
 /// provider, for profiles that use the provider's key, or the provider's own.
-fn base_url(profile: &Profile, home: Home, env: &BTreeMap<String, String>) -> String {
+fn base_url(profile: &Profile, home: ProviderApi, env: &BTreeMap<String, String>) -> String {
     let own_key = profile.api_key_env.as_deref().is_none_or(|name| name == home.key_variable);
     let from_env = variable_value(env, home.url_variable).filter(|_| own_key);
     profile.base_url.as_deref().or(from_env).unwrap_or(home.url).trim().to_owned()

@@ -8,10 +8,10 @@
 use serde_json::Value;
 
 use crate::file_regex::FileRegex;
-use crate::permissions::{Permission, PermissionRule, Permissions};
+use crate::permissions::{PermissionKind, PermissionRule, Permissions};
 use crate::{FileLimits, Mode, ModeSet};
 use locum_base::path::{PathError, RepoPath};
-use locum_base::tool::{self, Availability, Group, ToolName};
+use locum_base::tool::{self, Availability, ToolGroup, ToolName};
 use locum_policy::intent::Intent;
 use locum_policy::schema::Switching;
 
@@ -20,11 +20,11 @@ pub const COORDINATOR: &str = "coordinator";
 
 /// Tools that other agents with the same mode files have, and which modes have them there.
 const FOREIGN: &[(&str, Availability)] = &[
-    ("codebase_search", Availability::In(Group::Read)),
-    ("edit", Availability::OptIn(Group::Edit)),
-    ("search_replace", Availability::OptIn(Group::Edit)),
-    ("edit_file", Availability::OptIn(Group::Edit)),
-    ("read_command_output", Availability::In(Group::Command)),
+    ("codebase_search", Availability::In(ToolGroup::Read)),
+    ("edit", Availability::OptIn(ToolGroup::Edit)),
+    ("search_replace", Availability::OptIn(ToolGroup::Edit)),
+    ("edit_file", Availability::OptIn(ToolGroup::Edit)),
+    ("read_command_output", Availability::In(ToolGroup::Command)),
     ("run_slash_command", Availability::Always),
 ];
 
@@ -168,7 +168,7 @@ pub fn tools_of(mode: &Mode) -> Vec<ToolName> {
 
 /// What a task is there for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Purpose {
+pub enum TaskPurpose {
     /// To do a part of the work.
     #[default]
     Work,
@@ -178,13 +178,13 @@ pub enum Purpose {
 
 /// What besides a task's mode decides which tools it is offered.
 #[derive(Clone, Copy, Debug)]
-pub struct Offer<'a> {
+pub struct ToolOffer<'a> {
     /// The policy's word on switching modes.
     pub switching: Switching,
     /// Whether the task may start sub-tasks.
     pub may_delegate: bool,
     /// What the task is there for.
-    pub purpose: Purpose,
+    pub purpose: TaskPurpose,
     /// Opt-in tools that the profile of the task's model includes.
     pub included: &'a [ToolName],
 }
@@ -194,7 +194,7 @@ pub struct Offer<'a> {
 /// where the model's profile includes them. A task that decides for another one gets
 /// `coordinate_mode` in place of all that steers.
 #[must_use]
-pub fn offered(mode: &Mode, offer: Offer<'_>) -> Vec<ToolName> {
+pub fn offered(mode: &Mode, offer: ToolOffer<'_>) -> Vec<ToolName> {
     let included: Vec<String> = offer.included.iter().map(ToString::to_string).collect();
     let has = |tool: &ToolName| {
         has_tool(Some(mode), tool.as_str(), &included) && is_offered(*tool, mode, offer)
@@ -203,8 +203,8 @@ pub fn offered(mode: &Mode, offer: Offer<'_>) -> Vec<ToolName> {
 }
 
 /// Returns whether a run offers a tool that steers; other tools are the mode's matter alone.
-fn is_offered(tool: ToolName, mode: &Mode, offer: Offer<'_>) -> bool {
-    let (works, coordinates) = (offer.purpose == Purpose::Work, mode.slug == COORDINATOR);
+fn is_offered(tool: ToolName, mode: &Mode, offer: ToolOffer<'_>) -> bool {
+    let (works, coordinates) = (offer.purpose == TaskPurpose::Work, mode.slug == COORDINATOR);
     match tool {
         ToolName::SwitchMode => {
             works
@@ -242,7 +242,7 @@ pub fn check_edit(
 /// When a restriction of the mode, or the permission map of its agent file, is against it.
 pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), UseError> {
     let denied =
-        |permission: Permission,
+        |permission: PermissionKind,
          denying: &dyn for<'m> Fn(&'m Permissions) -> Option<&'m PermissionRule>| {
             let found =
                 mode.permission_maps().into_iter().find_map(|map| Some((map, denying(map)?)));
@@ -255,11 +255,11 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
                 })
             })
         };
-    let of = |permission: Permission, subject: &str| {
+    let of = |permission: PermissionKind, subject: &str| {
         denied(permission, &|map| map.denying(permission, subject))
     };
     match intent {
-        Intent::Edit(path) if mode.groups.iter().any(|entry| entry.group == Group::Edit) => {
+        Intent::Edit(path) if mode.groups.iter().any(|entry| entry.group == ToolGroup::Edit) => {
             Ok(check_edit(mode, tool, path)?)
         }
         Intent::Edit(path) => Err(UseError::NoEdits {
@@ -267,10 +267,12 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
             mode: mode.name.clone(),
             path: path.as_str().to_owned(),
         }),
-        Intent::Read(path) => of(Permission::Read, path.as_str()),
-        Intent::Command(script) => denied(Permission::Command, &|map| map.denying_script(script)),
-        Intent::Mcp { server, tool } => of(Permission::Mcp, &format!("{server}/{tool}")),
-        Intent::Delegate(slug) => of(Permission::Delegate, slug),
+        Intent::Read(path) => of(PermissionKind::Read, path.as_str()),
+        Intent::Command(script) => {
+            denied(PermissionKind::Command, &|map| map.denying_script(script))
+        }
+        Intent::Mcp { server, tool } => of(PermissionKind::Mcp, &format!("{server}/{tool}")),
+        Intent::Delegate(slug) => of(PermissionKind::Delegate, slug),
         Intent::Fetch(_)
         | Intent::Browse(_)
         | Intent::Connect(_)
@@ -286,7 +288,7 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
 /// what that means.
 #[must_use]
 pub fn edit_limits(mode: &Mode) -> Vec<(FileLimit, String, Option<&str>)> {
-    let edit = mode.groups.iter().filter(|entry| entry.group == Group::Edit);
+    let edit = mode.groups.iter().filter(|entry| entry.group == ToolGroup::Edit);
     let mut limits: Vec<(FileLimit, String, Option<&str>)> = edit
         .filter_map(|entry| {
             Some((
@@ -329,7 +331,7 @@ pub fn decide_access(
         return Err(AccessError::NotAllowed { tool: tool.to_owned(), mode: slug.to_owned() });
     }
     if let Some(mode) = mode
-        && access_of(name).and_then(Availability::group) == Some(Group::Edit)
+        && access_of(name).and_then(Availability::group) == Some(ToolGroup::Edit)
     {
         for path in edited_paths(params) {
             check_path(mode, name, path)?;
@@ -393,7 +395,7 @@ fn check_path(mode: &Mode, tool: &str, path: &str) -> Result<(), FileRestriction
         };
     let plain = plain_form(path);
     let is_in = |regex: &FileRegex| plain.as_ref().is_some_and(|plain| regex.matches(plain));
-    let edit = mode.groups.iter().find(|entry| entry.group == Group::Edit);
+    let edit = mode.groups.iter().find(|entry| entry.group == ToolGroup::Edit);
     if let Some((regex, entry)) = edit.and_then(|entry| Some((entry.file_regex.as_ref()?, entry)))
         && !is_in(regex)
     {
@@ -414,10 +416,10 @@ fn check_path(mode: &Mode, tool: &str, path: &str) -> Result<(), FileRestriction
     let denying = mode
         .permission_maps()
         .into_iter()
-        .find_map(|map| Some((map, map.denying(Permission::Edit, subject)?)));
+        .find_map(|map| Some((map, map.denying(PermissionKind::Edit, subject)?)));
     match denying {
         Some((map, rule)) if rule.pattern == "*" => {
-            Err(refused(&map.left(Permission::Edit).join(" or "), FileLimit::Only, None))
+            Err(refused(&map.left(PermissionKind::Edit).join(" or "), FileLimit::Only, None))
         }
         Some((_, rule)) => Err(refused(&rule.pattern, FileLimit::Never, None)),
         None => Ok(()),

@@ -12,7 +12,7 @@ pub fn modes() -> Vec<Mode> {
 mod tests {
     use super::modes;
     use crate::loader;
-    use crate::{Group, ModeSource};
+    use crate::{ModeSource, ToolGroup};
     use pretty_assertions::assert_eq;
 
     #[test]
@@ -23,18 +23,18 @@ mod tests {
 
     #[test]
     fn gives_each_mode_the_groups_it_needs_and_no_more() {
-        let groups: Vec<(String, Vec<Group>)> = modes()
+        let groups: Vec<(String, Vec<ToolGroup>)> = modes()
             .into_iter()
             .map(|mode| (mode.slug, mode.groups.iter().map(|entry| entry.group).collect()))
             .collect();
         let expected = [
-            ("architect", vec![Group::Read, Group::Edit, Group::Mcp]),
-            ("code", vec![Group::Read, Group::Edit, Group::Command, Group::Mcp]),
-            ("ask", vec![Group::Read, Group::Mcp]),
-            ("debug", vec![Group::Read, Group::Edit, Group::Command, Group::Mcp]),
+            ("architect", vec![ToolGroup::Read, ToolGroup::Edit, ToolGroup::Mcp]),
+            ("code", vec![ToolGroup::Read, ToolGroup::Edit, ToolGroup::Command, ToolGroup::Mcp]),
+            ("ask", vec![ToolGroup::Read, ToolGroup::Mcp]),
+            ("debug", vec![ToolGroup::Read, ToolGroup::Edit, ToolGroup::Command, ToolGroup::Mcp]),
             ("orchestrator", vec![]),
-            ("coordinator", vec![Group::Read]),
-            ("review", vec![Group::Read]),
+            ("coordinator", vec![ToolGroup::Read]),
+            ("review", vec![ToolGroup::Read]),
         ];
         assert_eq!(groups, expected.map(|(slug, groups)| (slug.to_owned(), groups)));
     }

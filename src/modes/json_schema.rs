@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::Group;
+use crate::ToolGroup;
 use crate::schema::{OPTION_KEYS, TOP_KEY};
 
 /// Keys that are texts, and what they mean.
@@ -74,7 +74,7 @@ pub fn schema() -> Value {
 }
 
 fn groups() -> Value {
-    let names: Vec<&str> = Group::ALL.iter().map(|group| group.as_str()).collect();
+    let names: Vec<&str> = ToolGroup::ALL.iter().map(|group| group.as_str()).collect();
     let meanings = [
         "Only files whose path matches this JavaScript regular expression are edited",
         "What that means, for people and the model",
@@ -84,6 +84,6 @@ fn groups() -> Value {
     };
     let options: Map<String, Value> = OPTION_KEYS.iter().zip(meanings).map(option).collect();
     let options = json!({ "type": "object", "properties": options, "additionalProperties": false });
-    let limited = json!({ "type": "array", "prefixItems": [{ "const": Group::Edit.as_str() }, options], "minItems": 2, "maxItems": 2 });
+    let limited = json!({ "type": "array", "prefixItems": [{ "const": ToolGroup::Edit.as_str() }, options], "minItems": 2, "maxItems": 2 });
     json!({ "description": "Tool groups, each at most once", "type": "array", "items": { "anyOf": [{ "enum": names }, limited] } })
 }

@@ -21,7 +21,7 @@ pub mod transfer;
 use std::collections::BTreeMap;
 
 use crate::permissions::Permissions;
-pub use locum_base::tool::Group;
+pub use locum_base::tool::ToolGroup;
 use locum_base::tool::ToolName;
 
 /// A role with its tools and restrictions.
@@ -58,13 +58,13 @@ pub struct Mode {
     /// The model it runs on, where that is not the run's.
     pub model: Option<ModeModel>,
     /// How tasks come to be in it.
-    pub way_in: WayIn,
+    pub way_in: ModeEntry,
     /// Most turns of a task that begins in it.
     pub turns: Option<u32>,
     /// Sampling temperature, where that is not its model's.
     pub temperature: Option<Temperature>,
     /// The heading it is listed under, and its sign; for people only.
-    pub looks: Looks,
+    pub looks: ModeAppearance,
     /// Where it was defined.
     pub source: ModeSource,
 }
@@ -120,7 +120,7 @@ pub enum ModelNeed {
 
 /// How tasks come to be in a mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WayIn {
+pub enum ModeEntry {
     /// As root task, as sub-task, by a switch.
     #[default]
     Any,
@@ -139,7 +139,7 @@ impl Eq for Temperature {}
 
 /// How a mode is shown to people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Looks {
+pub struct ModeAppearance {
     /// The heading it is listed under.
     pub group: Option<String>,
     /// The name of its sign.
@@ -150,7 +150,7 @@ pub struct Looks {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupEntry {
     /// The group.
-    pub group: Group,
+    pub group: ToolGroup,
     /// For `edit`: only files whose path matches.
     pub file_regex: Option<file_regex::FileRegex>,
     /// What the restriction means, for people and the model.
@@ -277,10 +277,10 @@ impl Mode {
             rules: Vec::new(),
             variables: BTreeMap::new(),
             model: None,
-            way_in: WayIn::Any,
+            way_in: ModeEntry::Any,
             turns: None,
             temperature: None,
-            looks: Looks::default(),
+            looks: ModeAppearance::default(),
             source,
         }
     }

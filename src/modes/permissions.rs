@@ -13,7 +13,7 @@ pub const RULES_LIMIT: usize = 500;
 
 /// What a rule of a map is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Permission {
+pub enum PermissionKind {
     /// Reading, listing and searching files.
     Read,
     /// Changing files.
@@ -28,7 +28,7 @@ pub enum Permission {
 
 /// What a rule says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum PermissionAction {
     /// The policy decides.
     Allow,
     /// A person would decide; here the policy does.
@@ -41,11 +41,11 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermissionRule {
     /// What it is about.
-    pub permission: Permission,
+    pub permission: PermissionKind,
     /// `*` for any letters, `?` for one; a path, or a command as written.
     pub pattern: String,
     /// What it says.
-    pub action: Action,
+    pub action: PermissionAction,
 }
 
 /// A permission map. An empty one takes nothing away.
@@ -56,20 +56,20 @@ impl Permissions {
     /// Returns true when the last rule of a permission denies everything, so that it need not be
     /// offered at all.
     #[must_use]
-    pub fn deny_all(&self, permission: Permission) -> bool {
+    pub fn deny_all(&self, permission: PermissionKind) -> bool {
         let last = self.0.iter().rev().find(|rule| rule.permission == permission);
-        last.is_some_and(|rule| rule.pattern == "*" && rule.action == Action::Deny)
+        last.is_some_and(|rule| rule.pattern == "*" && rule.action == PermissionAction::Deny)
     }
 
     /// Returns the rule that denies a path, or `None`.
     #[must_use]
-    pub fn denying(&self, permission: Permission, subject: &str) -> Option<&PermissionRule> {
+    pub fn denying(&self, permission: PermissionKind, subject: &str) -> Option<&PermissionRule> {
         let rule = self
             .0
             .iter()
             .rev()
             .find(|rule| rule.permission == permission && matches(&rule.pattern, subject))?;
-        (rule.action == Action::Deny).then_some(rule)
+        (rule.action == PermissionAction::Deny).then_some(rule)
     }
 
     /// Returns the rule that denies a script: one that denies it as written, or one of its
@@ -77,33 +77,34 @@ impl Permissions {
     /// anything.
     #[must_use]
     pub fn denying_script(&self, script: &Script) -> Option<&PermissionRule> {
-        let whole = self.denying(Permission::Command, script.text().trim());
+        let whole = self.denying(PermissionKind::Command, script.text().trim());
         let commands = script.simple_commands();
         if commands.is_empty() {
             return whole.or_else(|| {
                 self.0.iter().find(|rule| {
-                    rule.permission == Permission::Command && rule.action == Action::Deny
+                    rule.permission == PermissionKind::Command
+                        && rule.action == PermissionAction::Deny
                 })
             });
         }
         if commands.len() == 1 && script.redirects().is_empty() {
-            return commands
-                .first()
-                .and_then(|command| self.denying(Permission::Command, &command.words.join(" ")));
+            return commands.first().and_then(|command| {
+                self.denying(PermissionKind::Command, &command.words.join(" "))
+            });
         }
         let denying = commands
             .iter()
-            .find_map(|command| self.denying(Permission::Command, &command.words.join(" ")));
+            .find_map(|command| self.denying(PermissionKind::Command, &command.words.join(" ")));
         denying.or_else(|| whole.filter(|rule| rule.pattern != "*"))
     }
 
     /// Returns the patterns of a permission that are not denied, for messages.
     #[must_use]
-    pub fn left(&self, permission: Permission) -> Vec<&str> {
+    pub fn left(&self, permission: PermissionKind) -> Vec<&str> {
         let rules = self
             .0
             .iter()
-            .filter(|rule| rule.permission == permission && rule.action != Action::Deny);
+            .filter(|rule| rule.permission == permission && rule.action != PermissionAction::Deny);
         rules.map(|rule| rule.pattern.as_str()).collect()
     }
 }
@@ -116,11 +117,11 @@ fn matches(pattern: &str, subject: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Action, Permission, PermissionRule, Permissions};
+    use super::{PermissionAction, PermissionKind, PermissionRule, Permissions};
     use locum_policy::command::Script;
     use pretty_assertions::assert_eq;
 
-    fn map(permission: Permission, rules: &[(&str, Action)]) -> Permissions {
+    fn map(permission: PermissionKind, rules: &[(&str, PermissionAction)]) -> Permissions {
         Permissions(
             rules
                 .iter()
@@ -136,12 +137,12 @@ mod tests {
     #[test]
     fn the_last_match_wins() {
         let edits = map(
-            Permission::Edit,
+            PermissionKind::Edit,
             &[
-                ("*", Action::Deny),
-                ("docs/*", Action::Allow),
-                ("docs/api/*", Action::Ask),
-                ("*.lock", Action::Deny),
+                ("*", PermissionAction::Deny),
+                ("docs/*", PermissionAction::Allow),
+                ("docs/api/*", PermissionAction::Ask),
+                ("*.lock", PermissionAction::Deny),
             ],
         );
         for (path, denied) in [
@@ -150,22 +151,29 @@ mod tests {
             ("docs/api/x.md", false),
             ("docs/x.lock", true),
         ] {
-            assert_eq!(edits.denying(Permission::Edit, path).is_some(), denied, "{path}");
+            assert_eq!(edits.denying(PermissionKind::Edit, path).is_some(), denied, "{path}");
         }
-        assert!(edits.denying(Permission::Read, "src/a.rs").is_none());
-        assert!(!edits.deny_all(Permission::Edit));
+        assert!(edits.denying(PermissionKind::Read, "src/a.rs").is_none());
+        assert!(!edits.deny_all(PermissionKind::Edit));
         assert!(
-            map(Permission::Edit, &[("docs/*", Action::Allow), ("*", Action::Deny)])
-                .deny_all(Permission::Edit)
+            map(
+                PermissionKind::Edit,
+                &[("docs/*", PermissionAction::Allow), ("*", PermissionAction::Deny)]
+            )
+            .deny_all(PermissionKind::Edit)
         );
-        assert!(!Permissions::default().deny_all(Permission::Edit));
+        assert!(!Permissions::default().deny_all(PermissionKind::Edit));
     }
 
     #[test]
     fn every_command_of_a_script_counts() {
         let commands = map(
-            Permission::Command,
-            &[("*", Action::Deny), ("git diff *", Action::Allow), ("ls", Action::Allow)],
+            PermissionKind::Command,
+            &[
+                ("*", PermissionAction::Deny),
+                ("git diff *", PermissionAction::Allow),
+                ("ls", PermissionAction::Allow),
+            ],
         );
         for (script, denied) in [
             ("git diff", false),
@@ -183,7 +191,7 @@ mod tests {
                 "{script}"
             );
         }
-        let forbidden = map(Permission::Command, &[("*>*", Action::Deny)]);
+        let forbidden = map(PermissionKind::Command, &[("*>*", PermissionAction::Deny)]);
         assert!(forbidden.denying_script(&Script::parse("ls > x")).is_some());
         assert!(forbidden.denying_script(&Script::parse("ls")).is_none());
         assert!(

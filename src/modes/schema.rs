@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::{Group, GroupEntry, Mode, ModelNeed, ToolLimits};
+use crate::{GroupEntry, Mode, ModelNeed, ToolGroup, ToolLimits};
 use locum_base::tool::ToolName;
 
 /// The key of a mode file that holds its modes.
@@ -117,9 +117,9 @@ impl ModeRecord {
 #[serde(untagged)]
 pub enum GroupRecord {
     /// `read`
-    Name(Group),
+    Name(ToolGroup),
     /// `[edit, { fileRegex: ... }]`
-    WithOptions(Group, GroupOptions),
+    WithOptions(ToolGroup, GroupOptions),
 }
 
 /// The options of a group.

@@ -29,7 +29,7 @@ pub struct RulesFile {
 
 /// One mode and what it carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Carried {
+pub struct TransferredMode {
     /// The mode.
     pub mode: Mode,
     /// Its rules files; `None` when the file says nothing about them.
@@ -63,7 +63,7 @@ pub fn render(modes: &[(ModeRecord, Vec<RulesFile>)]) -> Result<Value, serde_jso
 ///
 /// # Errors
 /// Every mistake of its modes and of the paths they carry.
-pub fn parse(text: &str, origin: &str) -> Result<Vec<Carried>, ModeErrors> {
+pub fn parse(text: &str, origin: &str) -> Result<Vec<TransferredMode>, ModeErrors> {
     let source = ModeSource::Project { file: origin.to_owned() };
     let mut errors: Vec<Diagnostic> = Vec::new();
     let wrong = |place: Position, path: String, message: String, hint: &str| Diagnostic {
@@ -123,7 +123,7 @@ pub fn parse(text: &str, origin: &str) -> Result<Vec<Carried>, ModeErrors> {
                 Some(rules)
             }
         };
-        carried.push(Carried { mode, rules });
+        carried.push(TransferredMode { mode, rules });
     }
     if errors.is_empty() { Ok(carried) } else { Err(ModeErrors(errors)) }
 }
@@ -170,7 +170,7 @@ pub fn to_yaml(file: &Value) -> Result<String, edit::EditError> {
         .flatten()
         .filter_map(Value::as_object)
     {
-        text = edit::edit(&text, &edit::Change::Put(mode.clone()))?;
+        text = edit::edit(&text, &edit::ModeEdit::Put(mode.clone()))?;
     }
     Ok(if text.is_empty() { format!("{TOP_KEY}: []\n") } else { text })
 }

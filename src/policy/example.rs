@@ -31,7 +31,7 @@ pub struct Example {
 
 /// What came out for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tried {
+pub struct ExampleResult {
     /// Whether it came out as it must.
     pub passed: bool,
     /// The verdict that was expected or, where there is none, the one in the policy's own mode;
@@ -60,11 +60,15 @@ impl Example {
     ///
     /// # Errors
     /// When it is not an intent.
-    pub(crate) fn attempt(&self, judge: &Judge, spec: &PolicySpec) -> Result<Tried, String> {
+    pub(crate) fn attempt(
+        &self,
+        judge: &Judge,
+        spec: &PolicySpec,
+    ) -> Result<ExampleResult, String> {
         let intent = match parse_intent(&self.text) {
             Ok(intent) => intent,
             Err(_) if self.expected == Decision::Deny && is_about_a_path(&self.text) => {
-                return Ok(Tried { passed: true, verdict: None });
+                return Ok(ExampleResult { passed: true, verdict: None });
             }
             Err(message) => return Err(message),
         };
@@ -72,17 +76,17 @@ impl Example {
         for facts in facts_to_try(judge, spec) {
             let verdict = judge.decide(&intent, &facts, spec);
             if verdict.decision == self.expected {
-                return Ok(Tried { passed: true, verdict: Some(verdict) });
+                return Ok(ExampleResult { passed: true, verdict: Some(verdict) });
             }
             first = first.or(Some(verdict));
         }
-        Ok(Tried { passed: false, verdict: first })
+        Ok(ExampleResult { passed: false, verdict: first })
     }
 
     /// Adds a mistake where it does not come out.
     pub(crate) fn check(&self, judge: &Judge, spec: &PolicySpec, mistakes: &mut Diagnostics) {
         let verdict = match self.attempt(judge, spec) {
-            Ok(Tried { passed: false, verdict: Some(verdict) }) => verdict,
+            Ok(ExampleResult { passed: false, verdict: Some(verdict) }) => verdict,
             Ok(_) => return,
             Err(message) => return mistakes.add(self.place, message),
         };

@@ -33,7 +33,7 @@ pub enum Intent {
         tool: String,
     },
     /// Publishes something where other people see it.
-    Publish(Publication),
+    Publish(PublicationKind),
     /// Hands work to a sub-task in this mode.
     Delegate(String),
     /// Asks another model, by the name of its profile.
@@ -70,7 +70,7 @@ impl fmt::Display for Intent {
 /// What kind of thing is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Publication {
+pub enum PublicationKind {
     /// A comment on an issue or pull request, and the reaction on the comment that asked.
     Comment,
     /// Review comments on lines of a pull request.
@@ -85,7 +85,7 @@ pub enum Publication {
     Issue,
 }
 
-impl fmt::Display for Publication {
+impl fmt::Display for PublicationKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Comment => "comment",

@@ -34,7 +34,7 @@ use std::fmt::Write as _;
 use sha2::{Digest, Sha256};
 
 use crate::approval::Approval;
-use crate::example::{Example, Tried, read_examples};
+use crate::example::{Example, ExampleResult, read_examples};
 use crate::exposure::{accepted, exposures};
 use crate::ignore::IgnoreFiles;
 use crate::intent::{Act, Facts, Intent};
@@ -146,7 +146,7 @@ impl Policy {
     ///
     /// # Errors
     /// When it is not an intent.
-    pub fn try_example(&self, example: &Example) -> Result<Tried, String> {
+    pub fn try_example(&self, example: &Example) -> Result<ExampleResult, String> {
         example.attempt(&self.judge, &self.spec)
     }
 

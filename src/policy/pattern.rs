@@ -5,20 +5,20 @@
 //! what their options do is decided in `command`.
 
 use crate::command::word;
-use crate::glob::{Case, PathGlob, name_matches};
-use crate::intent::{Intent, Publication};
+use crate::glob::{LetterCase, PathGlob, name_matches};
+use crate::intent::{Intent, PublicationKind};
 use crate::urls::pattern::UrlPattern;
 use locum_base::secret::view::is_invisible;
 use locum_files::fields::nearest;
 
 /// Words for what is published, as written in policies.
-pub const PUBLICATIONS: &[(&str, Publication)] = &[
-    ("comment", Publication::Comment),
-    ("review", Publication::Review),
-    ("commit", Publication::Commit),
-    ("pull-request", Publication::PullRequest),
-    ("label", Publication::Label),
-    ("issue", Publication::Issue),
+pub const PUBLICATIONS: &[(&str, PublicationKind)] = &[
+    ("comment", PublicationKind::Comment),
+    ("review", PublicationKind::Review),
+    ("commit", PublicationKind::Commit),
+    ("pull-request", PublicationKind::PullRequest),
+    ("label", PublicationKind::Label),
+    ("issue", PublicationKind::Issue),
 ];
 
 const KINDS: &[&str] = &[
@@ -59,7 +59,7 @@ pub enum Pattern {
     /// `expert(careful)`
     Expert(String),
     /// `publish(comment)`; `None` is `publish(*)`.
-    Publish(Option<Publication>),
+    Publish(Option<PublicationKind>),
 }
 
 /// Words of one simple command.
@@ -147,7 +147,7 @@ impl Pattern {
     /// matches no pattern: its simple commands are matched one by one with
     /// [`CommandPattern::matches`].
     #[must_use]
-    pub fn matches(&self, intent: &Intent, case: Case) -> bool {
+    pub fn matches(&self, intent: &Intent, case: LetterCase) -> bool {
         match (self, intent) {
             (Self::Read(glob), Intent::Read(path)) | (Self::Edit(glob), Intent::Edit(path)) => {
                 glob.matches(path, case)
@@ -257,15 +257,15 @@ impl CommandPattern {
         })
     }
 
-    /// Returns true when a simple command's words match. `Case::Ignored` stands for a rule that
-    /// refuses.
+    /// Returns true when a simple command's words match. `LetterCase::Ignored` stands for a rule
+    /// that refuses.
     #[must_use]
-    pub fn matches(&self, words: &[String], case: Case) -> bool {
+    pub fn matches(&self, words: &[String], case: LetterCase) -> bool {
         match &self.form {
             CommandForm::Prefix => words.starts_with(&self.words),
             CommandForm::Words if self.open => words.starts_with(&self.words),
             CommandForm::Words => words == self.words,
-            CommandForm::Text(text) if case == Case::Ignored => {
+            CommandForm::Text(text) if case == LetterCase::Ignored => {
                 words.join(" ").to_lowercase().starts_with(text.as_str())
             }
             CommandForm::Text(text) => {
@@ -332,7 +332,7 @@ fn mcp(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-fn publication(text: &str) -> Result<Option<Publication>, String> {
+fn publication(text: &str) -> Result<Option<PublicationKind>, String> {
     if text == "*" {
         return Ok(None);
     }
@@ -353,12 +353,12 @@ fn publication(text: &str) -> Result<Option<Publication>, String> {
 #[cfg(test)]
 mod tests {
     use super::Pattern;
-    use crate::glob::Case;
-    use crate::intent::{Intent, Publication};
+    use crate::glob::LetterCase;
+    use crate::intent::{Intent, PublicationKind};
     use pretty_assertions::assert_eq;
     fn check(pattern: &str, intent: &Intent, expected: bool) {
         assert_eq!(
-            Pattern::parse(pattern).unwrap().matches(intent, Case::Exact),
+            Pattern::parse(pattern).unwrap().matches(intent, LetterCase::Exact),
             expected,
             "{pattern} {intent:?}"
         );
@@ -375,8 +375,8 @@ mod tests {
         check("expert(deep-*)", &Intent::Expert("deep-1".to_owned()), true);
         check("expert(deep-*)", &Intent::Expert("cheap".to_owned()), false);
         check("mode(deep)", &Intent::Expert("deep".to_owned()), false);
-        check("publish(*)", &Intent::Publish(Publication::Label), true);
-        check("publish(comment)", &Intent::Publish(Publication::Label), false);
+        check("publish(*)", &Intent::Publish(PublicationKind::Label), true);
+        check("publish(comment)", &Intent::Publish(PublicationKind::Label), false);
     }
 
     #[test]

@@ -52,20 +52,20 @@ pub struct Rule {
     /// What it says.
     pub decision: Decision,
     /// What it is about: any of these.
-    pub patterns: Vec<Written>,
+    pub patterns: Vec<LocatedPattern>,
     /// What it is not about.
-    pub except: Vec<Written>,
+    pub except: Vec<LocatedPattern>,
     /// Why, in the maintainer's words.
     pub reason: Option<String>,
     /// When it counts.
-    pub narrowing: Narrowing,
+    pub narrowing: RuleConditions,
     /// Whether it opens protected paths that it names in full.
     pub protected: bool,
 }
 
 /// A pattern and where it stands.
 #[derive(Clone, Debug)]
-pub struct Written {
+pub struct LocatedPattern {
     /// The pattern.
     pub pattern: Pattern,
     /// The pattern as written.
@@ -76,7 +76,7 @@ pub struct Written {
 
 /// When a rule counts; an empty list means always.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Narrowing {
+pub struct RuleConditions {
     /// In these modes.
     pub modes: Vec<String>,
     /// For runs started so.
@@ -87,7 +87,7 @@ pub struct Narrowing {
     pub jobs: Vec<String>,
 }
 
-impl Narrowing {
+impl RuleConditions {
     /// Returns true when a rule with this narrowing counts under these facts.
     #[must_use]
     pub fn holds(&self, facts: &Facts) -> bool {
@@ -120,7 +120,7 @@ impl Narrowing {
     }
 }
 
-impl Written {
+impl LocatedPattern {
     /// Returns where this pattern stands, for a verdict.
     #[must_use]
     pub fn reference(&self, origin: &str) -> RuleRef {
@@ -163,7 +163,7 @@ pub fn read_rule(section: &mut Section<'_>) -> Option<Rule> {
         Boolean,
         &mut protected,
     );
-    let narrowing = Narrowing {
+    let narrowing = RuleConditions {
         modes: modes.unwrap_or_default(),
         triggers: triggers.unwrap_or_default(),
         tiers: tiers.unwrap_or_default(),
@@ -171,7 +171,7 @@ pub fn read_rule(section: &mut Section<'_>) -> Option<Rule> {
     };
     let mut said = said.into_iter().filter_map(|(decision, patterns)| Some((decision, patterns?)));
     let (Some((decision, patterns)), None) = (said.next(), said.next()) else { return None };
-    let patterns: Vec<Written> = patterns.into_iter().map(Written::from).collect();
+    let patterns: Vec<LocatedPattern> = patterns.into_iter().map(LocatedPattern::from).collect();
     if protected && decision != Decision::Allow {
         let why =
             Rejection::from("`protected` opens protected paths and stands only beside `allow`");
@@ -183,11 +183,11 @@ pub fn read_rule(section: &mut Section<'_>) -> Option<Rule> {
         );
         section.wrong(section.place_of("protected"), why);
     }
-    let except = except.unwrap_or_default().into_iter().map(Written::from).collect();
+    let except = except.unwrap_or_default().into_iter().map(LocatedPattern::from).collect();
     Some(Rule { decision, patterns, except, reason, narrowing, protected })
 }
 
-impl From<((Pattern, String), Position)> for Written {
+impl From<((Pattern, String), Position)> for LocatedPattern {
     fn from(((pattern, text), place): ((Pattern, String), Position)) -> Self {
         Self { pattern, text, place }
     }

@@ -9,7 +9,7 @@ use crate::actors::Tier;
 use crate::budget::Budget;
 use crate::ceiling::SpendingLimits;
 use crate::glob::PathGlob;
-use crate::intent::Publication;
+use crate::intent::PublicationKind;
 use crate::urls::pattern::UrlPattern;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Diagnostics;
@@ -355,7 +355,7 @@ pub enum OnQuestion {
 #[derive(Clone, Debug)]
 pub struct PublishRules {
     /// Kinds of publication allowed.
-    pub allow: Vec<Publication>,
+    pub allow: Vec<PublicationKind>,
     /// What a change becomes.
     pub publish_as: PublishForms,
     /// Template of the branch name: `{subject}` (`issue-12`, `job-docs`) and `{slug}` are filled
@@ -387,7 +387,7 @@ pub enum CommitSigner {
 impl Default for PublishRules {
     fn default() -> Self {
         Self {
-            allow: vec![Publication::Comment],
+            allow: vec![PublicationKind::Comment],
             publish_as: PublishForms::default(),
             branch: "locum/{subject}-{slug}".to_owned(),
             draft: true,

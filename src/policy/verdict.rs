@@ -24,7 +24,7 @@ pub enum Decision {
 /// Written to a journal it is decision, intent, rule and the reason in words. Read back from there
 /// the cause is [`Cause::Recorded`]: words can be shown again, nothing is decided by them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(from = "Record", into = "Record")]
+#[serde(from = "VerdictRecord", into = "VerdictRecord")]
 pub struct Verdict {
     /// The decision.
     pub decision: Decision,
@@ -201,22 +201,22 @@ impl std::fmt::Display for Cause {
 
 /// A verdict as journals hold it.
 #[derive(Serialize, Deserialize)]
-struct Record {
+struct VerdictRecord {
     decision: Decision,
     intent: String,
     rule: Option<RuleRef>,
     reason: String,
 }
 
-impl From<Verdict> for Record {
+impl From<Verdict> for VerdictRecord {
     fn from(verdict: Verdict) -> Self {
         let (rule, reason) = (verdict.rule().cloned(), verdict.reason());
         Self { decision: verdict.decision, intent: verdict.intent, rule, reason }
     }
 }
 
-impl From<Record> for Verdict {
-    fn from(record: Record) -> Self {
+impl From<VerdictRecord> for Verdict {
+    fn from(record: VerdictRecord) -> Self {
         let cause = Cause::Recorded { rule: record.rule, said: record.reason };
         Self { decision: record.decision, intent: record.intent, cause }
     }

@@ -5,11 +5,11 @@
 
 use crate::run::prepare::PreparedRun;
 use locum_agent::session::outcome::CommandReport;
-use locum_agent::tools::{RunTools, Sight, ToolContext, dispatch};
+use locum_agent::tools::{RunTools, ToolContext, VisionSupport, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
-use locum_modes::{Group, Mode};
+use locum_modes::{Mode, ToolGroup};
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_sandbox::exec::Exit;
@@ -18,12 +18,12 @@ use locum_workspace::Workspace;
 
 /// What came of the checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Checks {
+pub struct CheckResults {
     reports: Vec<CommandReport>,
     failure: Option<String>,
 }
 
-impl Checks {
+impl CheckResults {
     /// Runs every check, each in the first of the modes that may run it; stops at the first that
     /// fails.
     pub async fn run(run: &PreparedRun, workspace: &Workspace, slugs: &[&str]) -> Self {
@@ -79,7 +79,7 @@ async fn check(
 }
 
 fn runs_commands(mode: &Mode) -> bool {
-    mode.groups.iter().any(|entry| entry.group == Group::Command)
+    mode.groups.iter().any(|entry| entry.group == ToolGroup::Command)
 }
 
 async fn check_in(
@@ -102,7 +102,7 @@ async fn check_in(
         mode,
         facts: &facts,
         visible: &visible,
-        sight: Sight::Blind,
+        sight: VisionSupport::Blind,
     };
     let arguments = serde_json::json!({ "command": command }).to_string();
     let call =

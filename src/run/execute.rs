@@ -12,10 +12,10 @@ use tokio::sync::watch;
 use tracing::Instrument;
 
 use crate::run::error::RunError;
-use crate::run::execution::{Beginning, Execution};
+use crate::run::execution::{RunExecution, SessionOrigin};
 use crate::run::first_message::lookups::MessageContext;
 use crate::run::progress;
-use crate::run::publish::{Ending, Publication, Publisher};
+use crate::run::publish::{Publication, Publisher, RunEnd};
 use crate::run::servers;
 use crate::run::spending;
 use crate::run::telemetry;
@@ -26,8 +26,8 @@ use locum_agent::session::event::{JOURNAL_VERSION, JournalLine, SessionStart};
 use locum_agent::session::journal::Journal;
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::parts::SessionParts;
-use locum_agent::session::state::State;
-use locum_agent::tools::mcp::servers::{Servers, Surroundings};
+use locum_agent::session::state::SessionState;
+use locum_agent::tools::mcp::servers::{McpServers, ServerEnvironment};
 use locum_base::secret::Redactor;
 use locum_forge::sanitise;
 use locum_sandbox::network::Connector;
@@ -40,10 +40,10 @@ const LAST_PROGRESS: Duration = Duration::from_secs(5);
 /// # Errors
 /// When the journal cannot be opened.
 pub async fn run_and_publish<'a>(
-    execution: &Execution<'a>,
-    publisher: Option<(&Publisher<'_>, &Ending<'_>)>,
+    execution: &RunExecution<'a>,
+    publisher: Option<(&Publisher<'_>, &RunEnd<'_>)>,
     cancelled: BoxFuture<'a, ()>,
-    watch: impl FnMut(&JournalLine, &State) + 'a,
+    watch: impl FnMut(&JournalLine, &SessionState) + 'a,
 ) -> Result<(Outcome, Option<Publication>), RunError> {
     let Some((publisher, ending)) = publisher else {
         return Ok((run(execution, cancelled, watch).await?, None));
@@ -58,14 +58,14 @@ pub async fn run_and_publish<'a>(
 /// # Errors
 /// When the journal cannot be opened.
 pub async fn run_beside_progress<'a>(
-    execution: &Execution<'a>,
+    execution: &RunExecution<'a>,
     publisher: &Publisher<'_>,
     cancelled: BoxFuture<'a, ()>,
-    watch: impl FnMut(&JournalLine, &State) + 'a,
+    watch: impl FnMut(&JournalLine, &SessionState) + 'a,
 ) -> Result<Outcome, RunError> {
     let (latest, seen) = watch::channel(Progress::default());
     let mut watch = watch;
-    let shown = move |line: &JournalLine, state: &State| {
+    let shown = move |line: &JournalLine, state: &SessionState| {
         // NOTE: fails only when nobody posts any more.
         let _ = latest.send(Progress::of(state, line.at));
         watch(line, state);
@@ -92,13 +92,13 @@ pub async fn run_beside_progress<'a>(
 }
 
 async fn run<'a>(
-    execution: &Execution<'a>,
+    execution: &RunExecution<'a>,
     cancelled: BoxFuture<'a, ()>,
-    watch: impl FnMut(&JournalLine, &State) + 'a,
+    watch: impl FnMut(&JournalLine, &SessionState) + 'a,
 ) -> Result<Outcome, RunError> {
     let journal = match execution.beginning {
-        Beginning::Fresh => Journal::create(execution.folder),
-        Beginning::Resumed => Journal::resume(execution.folder),
+        SessionOrigin::Fresh => Journal::create(execution.folder),
+        SessionOrigin::Resumed => Journal::resume(execution.folder),
     };
     let journal = journal.map_err(|error| {
         RunError::internal(error).hint(
@@ -110,19 +110,19 @@ async fn run<'a>(
     let plan = &prepared.plan;
     let begun = spending::begin(execution, journal.past()).await;
     let (allowance, counted) = begun.inspect_err(|_| {
-        if execution.beginning == Beginning::Fresh {
+        if execution.beginning == SessionOrigin::Fresh {
             journal.discard();
         }
     })?;
     let connector = Connector::default();
     let env = prepared.env(&connector);
     let message = match execution.beginning {
-        Beginning::Fresh => {
-            let &Execution { run, workspace, forge, .. } = execution;
+        SessionOrigin::Fresh => {
+            let &RunExecution { run, workspace, forge, .. } = execution;
             MessageContext { run, env, workspace, forge }.message().await
         }
         // It stands in the journal.
-        Beginning::Resumed => String::new(),
+        SessionOrigin::Resumed => String::new(),
     };
     let start = SessionStart {
         version: JOURNAL_VERSION,
@@ -137,7 +137,7 @@ async fn run<'a>(
         models: plan.models.clone(),
         caller: redacted(execution.caller.clone(), &prepared.redactor),
     };
-    let around = Surroundings {
+    let around = ServerEnvironment {
         workspace: execution.workspace,
         policy: env.policy,
         facts: servers::facts_of(env.policy, &prepared.modes, &plan.facts),
@@ -146,7 +146,7 @@ async fn run<'a>(
         redactor: env.redactor,
         connector: env.connector,
     };
-    let servers = Servers::open(&prepared.servers.servers, around).await;
+    let servers = McpServers::open(&prepared.servers.servers, around).await;
     servers::log_missing(&servers);
     let parts = SessionParts {
         start,

@@ -1,4 +1,4 @@
-//! [`Execution`]: a prepared run, and what carrying it out takes besides.
+//! [`RunExecution`]: a prepared run, and what carrying it out takes besides.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use locum_workspace::Workspace;
 
 /// Whether a session begins or goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beginning {
+pub enum SessionOrigin {
     /// It is new.
     Fresh,
     /// It was killed and goes on where its journal ends.
@@ -18,7 +18,7 @@ pub enum Beginning {
 }
 
 /// A prepared run, and what carrying it out takes besides.
-pub struct Execution<'a> {
+pub struct RunExecution<'a> {
     /// The run.
     pub run: &'a PreparedRun,
     /// The checkout.
@@ -26,7 +26,7 @@ pub struct Execution<'a> {
     /// The folder of this session; holds the journal.
     pub folder: &'a Path,
     /// Whether it begins or goes on.
-    pub beginning: Beginning,
+    pub beginning: SessionOrigin,
     /// What a resume needs to prepare the same run again.
     pub caller: serde_json::Value,
     /// Where is kept count of what runs spend together.

@@ -7,16 +7,16 @@
 use std::collections::BTreeMap;
 
 use locum_agent::tools::dispatch;
-use locum_agent::tools::{RunTools, Sight, ToolContext};
+use locum_agent::tools::{RunTools, ToolContext, VisionSupport};
 use locum_base::secret::Redactor;
 use locum_base::tool::{self, ToolName};
 use locum_files::fields::nearest;
-use locum_modes::access::{self, Offer, Purpose};
+use locum_modes::access::{self, TaskPurpose, ToolOffer};
 use locum_modes::{Mode, ModeSet};
 use locum_policy::Policy;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::lint::explain::{Explanation, explain};
-use locum_policy::lint::nearest::Nearest;
+use locum_policy::lint::nearest::NearestRule;
 use locum_policy::question::{PolicyQuery, QueriedAct};
 use locum_policy::verdict::{Decision, RuleRef, Verdict};
 use locum_sandbox::Sandbox;
@@ -40,14 +40,14 @@ pub struct Explainer {
 
 /// What a run would say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ExplainedQuery {
     /// The call in one line, where a call was asked about.
     pub call: Option<String>,
     /// One for each thing it would do; at least one.
     pub explanations: Vec<Explanation>,
 }
 
-impl Answer {
+impl ExplainedQuery {
     /// Returns the worst of its explanations; of equals the first.
     #[must_use]
     pub fn worst(&self) -> Option<&Explanation> {
@@ -104,7 +104,7 @@ impl Explainer {
     /// # Errors
     /// When it has no answer: there is no such mode, or a tool call is asked about where there is
     /// no checkout.
-    pub fn answer(&self, question: &PolicyQuery) -> Result<Answer, String> {
+    pub fn answer(&self, question: &PolicyQuery) -> Result<ExplainedQuery, String> {
         let facts = Facts {
             mode: question.mode.clone().unwrap_or_else(|| self.facts.mode.clone()),
             trigger: question.trigger.unwrap_or(self.facts.trigger),
@@ -116,13 +116,14 @@ impl Explainer {
         let mode = self.mode(&facts.mode)?;
         let modes = &self.policy.settings().modes;
         match &question.asked {
-            _ if !modes.allow.contains(&facts.mode) => Ok(Answer {
+            _ if !modes.allow.contains(&facts.mode) => Ok(ExplainedQuery {
                 call: None,
                 explanations: vec![self.mode_not_allowed(question, &facts.mode)],
             }),
-            QueriedAct::Intent(intent) => {
-                Ok(Answer { call: None, explanations: vec![explain(&self.policy, intent, &facts)] })
-            }
+            QueriedAct::Intent(intent) => Ok(ExplainedQuery {
+                call: None,
+                explanations: vec![explain(&self.policy, intent, &facts)],
+            }),
             QueriedAct::Call(call) => {
                 let workspace = self
                     .workspace
@@ -134,19 +135,19 @@ impl Explainer {
                     modes.delegation.from.contains(&facts.mode) && modes.delegation.depth > 0;
                 let offered = access::offered(
                     mode,
-                    Offer {
+                    ToolOffer {
                         switching: modes.switching,
                         may_delegate,
-                        purpose: Purpose::Work,
+                        purpose: TaskPurpose::Work,
                         included: ToolName::ALL,
                     },
                 );
                 Ok(match dispatch::parse(call, &offered, self.context(workspace, mode)) {
-                    Ok(call) => Answer {
+                    Ok(call) => ExplainedQuery {
                         call: Some(call.headline()),
                         explanations: self.of_intents(&call.intents(), &facts),
                     },
-                    Err(error) => Answer {
+                    Err(error) => ExplainedQuery {
                         call: None,
                         explanations: vec![not_a_call(&call.name, &offered, error.0)],
                     },
@@ -190,7 +191,7 @@ impl Explainer {
             mode,
             facts: &self.facts,
             visible: &|_| false,
-            sight: Sight::Blind,
+            sight: VisionSupport::Blind,
         }
     }
 
@@ -207,7 +208,7 @@ impl Explainer {
         let reason = format!("mode `{slug}` is not in `modes.allow`: nothing runs in it");
         Explanation {
             verdict: Verdict::denied(intent, reason),
-            nearest: Some(Nearest { rule, why: format!("it does not list `{slug}`") }),
+            nearest: Some(NearestRule { rule, why: format!("it does not list `{slug}`") }),
         }
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::error::RunError;
 use crate::run::source::{FileSource, JOBS_FOLDER};
-use crate::run::task_material::Words;
+use crate::run::task_material::TaskAuthor;
 use locum_agent::tools::dispatch;
 use locum_agent::tools::tool::ToolEffect;
 use locum_base::tool::ToolName;
@@ -51,24 +51,24 @@ pub struct Job {
     /// The mode it runs in; the policy's default when absent.
     pub mode: Option<String>,
     /// What it does.
-    pub work: Work,
+    pub work: JobWork,
 }
 
 /// What a job does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Work {
+pub enum JobWork {
     /// Fixed calls, one after another; the first failure ends the job.
-    Steps(Vec<Step>),
+    Steps(Vec<FixedStep>),
     /// A task for a model.
     Task(String),
     /// Fixed calls; a task for a model only when one of them fails.
-    StepsThenTask(Vec<Step>, String),
+    StepsThenTask(Vec<FixedStep>, String),
 }
 
 /// One fixed call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Step {
+pub struct FixedStep {
     /// The tool.
     pub tool: ToolName,
     /// Its arguments, a JSON object.
@@ -143,18 +143,19 @@ impl Job {
     /// Returns what the run is told first: the task, or what the fixed steps are.
     #[must_use]
     pub fn task_text(&self) -> String {
-        let steps = |steps: &[Step]| format!("Job `{}`: {} fixed steps.", self.name, steps.len());
+        let steps =
+            |steps: &[FixedStep]| format!("Job `{}`: {} fixed steps.", self.name, steps.len());
         match &self.work {
-            Work::Steps(list) => steps(list),
-            Work::Task(task) => task.clone(),
-            Work::StepsThenTask(list, task) => format!("{} When one fails: {task}", steps(list)),
+            JobWork::Steps(list) => steps(list),
+            JobWork::Task(task) => task.clone(),
+            JobWork::StepsThenTask(list, task) => format!("{} When one fails: {task}", steps(list)),
         }
     }
 
     /// Returns whose words the task is in.
     #[must_use]
-    pub fn words(&self) -> Words {
-        if matches!(self.work, Work::Steps(_)) { Words::Program } else { Words::Asker }
+    pub fn words(&self) -> TaskAuthor {
+        if matches!(self.work, JobWork::Steps(_)) { TaskAuthor::Program } else { TaskAuthor::Asker }
     }
 
     /// Returns the JSON Schema of a job file.
@@ -208,10 +209,10 @@ fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
     section.at_least_one(&["steps", "task"], "with both, the task runs only when a step fails");
     let work = match (steps, task) {
         (Some(steps), Some(task)) => {
-            Work::StepsThenTask(steps.into_iter().flatten().collect(), task)
+            JobWork::StepsThenTask(steps.into_iter().flatten().collect(), task)
         }
-        (Some(steps), None) => Work::Steps(steps.into_iter().flatten().collect()),
-        (None, Some(task)) => Work::Task(task),
+        (Some(steps), None) => JobWork::Steps(steps.into_iter().flatten().collect()),
+        (None, Some(task)) => JobWork::Task(task),
         (None, None) => return None,
     };
     Some(Job { name: name.to_owned(), description, schedule, mode, work })
@@ -229,7 +230,7 @@ const SCHEDULE: ParsedText<Schedule> = ParsedText {
 };
 
 /// A step is `run: COMMAND`, or `tool` with `args`.
-fn read_step(section: &mut Section<'_>) -> Option<Step> {
+fn read_step(section: &mut Section<'_>) -> Option<FixedStep> {
     section.exactly_one(&["run", "tool"]);
     let command = section.key("run", "A command line, judged as `command(...)`.", AnyText);
     let words: Vec<(&str, ToolName)> = ToolName::ALL
@@ -244,12 +245,12 @@ fn read_step(section: &mut Section<'_>) -> Option<Step> {
             .wrong(section.place_of("args"), Rejection::from("`args` stands only beside `tool`"));
     }
     match (command, tool) {
-        (Some(command), None) => Some(Step {
+        (Some(command), None) => Some(FixedStep {
             tool: ToolName::ExecuteCommand,
             arguments: serde_json::json!({ "command": command }),
         }),
         (None, Some(tool)) => {
-            Some(Step { tool, arguments: arguments.unwrap_or_else(|| serde_json::json!({})) })
+            Some(FixedStep { tool, arguments: arguments.unwrap_or_else(|| serde_json::json!({})) })
         }
         (Some(_), Some(_)) | (None, None) => None,
     }
@@ -266,7 +267,7 @@ fn utc(moment: Timestamp) -> Zoned {
 
 #[cfg(test)]
 mod tests {
-    use super::{Job, Schedule, Work};
+    use super::{Job, JobWork, Schedule};
     use jiff::Timestamp;
     use pretty_assertions::assert_eq;
 
@@ -296,7 +297,7 @@ mod tests {
             (job.name.as_str(), job.mode.as_deref(), job.schedule.as_ref().map(Schedule::text)),
             ("update", Some("code"), Some("0 3 * * 1"))
         );
-        let Work::StepsThenTask(steps, task) = job.work else { panic!("{:?}", job.work) };
+        let JobWork::StepsThenTask(steps, task) = job.work else { panic!("{:?}", job.work) };
         assert_eq!((steps.len(), task.as_str()), (2, "mend it"));
         assert_eq!(steps[0].arguments, serde_json::json!({ "command": "cargo update" }));
     }

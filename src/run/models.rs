@@ -1,8 +1,8 @@
 //! The models of a run: chosen by settings and flags, built with those that stand in for them,
 //! recorded or played again.
 //!
-//! In: a [`RunRequest`], settings, the environment. Out: [`PreparedModels`] that are ready to be asked, or
-//! every mistake found. Nobody is asked yet.
+//! In: a [`RunRequest`], settings, the environment. Out: [`PreparedModels`] that are ready to be
+//! asked, or every mistake found. Nobody is asked yet.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,26 +14,28 @@ use url::Url;
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
-use crate::run::job::Work;
+use crate::run::job::JobWork;
 use crate::run::run_request::{NamedFile, ReplayRequest, RunRequest};
 use crate::run::source::FileSource;
 use crate::run::steps::FixedSteps;
 use crate::run::trusted::ConfigOrigin;
 use locum_agent::report::trace::TracedModel;
-use locum_agent::session::model::{Painter, RunModels, Spare, TaskModel};
+use locum_agent::session::model::{Fallback, ImageModel, RunModels, TaskModel};
 use locum_base::chat::Usage;
 use locum_base::secret::{Redactor, Secret};
 use locum_base::tool::ToolName;
 use locum_models::build;
-use locum_models::cassette::record::{Recording, Tape};
-use locum_models::cassette::replay::Replay;
-use locum_models::cassette::{Capacities, Capacity, Field};
-use locum_models::fallback::{Chain, Link};
+use locum_models::cassette::record::{CassetteWriter, RecordingModel};
+use locum_models::cassette::replay::ReplayModel;
+use locum_models::cassette::{Capacities, Capacity, RequestField};
+use locum_models::fallback::{FallbackChain, FallbackModel};
 use locum_models::profile::{Price, Profile, Provider, ToolProtocol};
-use locum_models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
+use locum_models::resolve::{
+    self, ChosenModel, ModelFacts, ModelRequirement, ProfileError, RequestedModel, SettingAuthor,
+};
 use locum_models::retry::RetryLimits;
-use locum_models::scripted::Scripted;
-use locum_models::scripted::script::Script;
+use locum_models::scripted::ScriptedModel;
+use locum_models::scripted::script::ModelScript;
 use locum_models::tokens::Tokenizer;
 use locum_models::{Model, accounting};
 use locum_modes::{Mode, ModelNeed};
@@ -57,7 +59,7 @@ pub struct PreparedModel {
     /// How a trace names it.
     pub(super) traced: TracedModel,
     tokenizer: Tokenizer,
-    spares: Vec<Spare>,
+    spares: Vec<Fallback>,
 }
 
 impl PreparedModel {
@@ -78,23 +80,23 @@ impl PreparedModel {
         }
     }
 
-    fn build(chosen: &Chosen, source: &FileSource<'_>) -> Result<Self, RunError> {
+    fn build(chosen: &ChosenModel, source: &FileSource<'_>) -> Result<Self, RunError> {
         let included_tools = chosen.profile.included_tools.clone();
         let mut links = Vec::with_capacity(1 + chosen.spares.len());
         for chosen in std::iter::once(chosen).chain(&chosen.spares) {
-            links.push(Link {
+            links.push(FallbackModel {
                 model: build(chosen, source)?,
                 context_window: chosen.limits.context_window,
             });
         }
-        let spare = |(link, chosen): (&Link, &Chosen)| Spare {
+        let spare = |(link, chosen): (&FallbackModel, &ChosenModel)| Fallback {
             label: link.model.label().to_owned(),
             price: chosen.limits.price,
             tokenizer: chosen.limits.tokenizer,
         };
         let spares = links.iter().skip(1).zip(&chosen.spares).map(spare).collect();
-        let chain =
-            Chain::new(links).ok_or_else(|| RunError::usage("models", "there is no model"))?;
+        let chain = FallbackChain::new(links)
+            .ok_or_else(|| RunError::usage("models", "there is no model"))?;
         // Fixed replies have no window but one that a person says.
         let is_remote = chosen.profile.provider.home().is_some();
         let context_window = if is_remote {
@@ -188,7 +190,7 @@ pub struct PreparedModels {
 }
 
 /// What models are wanted for besides the run's own.
-pub(super) struct Wanted<'w> {
+pub(super) struct WantedModels<'w> {
     /// Modes that ask for one.
     pub(super) modes: &'w [&'w Mode],
     /// The mode of the root task.
@@ -222,7 +224,8 @@ impl PreparedModels {
         let by_name = |models: &'a BTreeMap<String, PreparedModel>| {
             models.iter().map(|(name, model)| (name.clone(), model.in_use())).collect()
         };
-        let painter = |model: &'a PreparedModel| Painter { names: painters, model: model.in_use() };
+        let painter =
+            |model: &'a PreparedModel| ImageModel { names: painters, model: model.in_use() };
         RunModels {
             main: self.main.in_use(),
             task: self.task.in_use(),
@@ -238,24 +241,24 @@ impl PreparedModels {
         request: &RunRequest,
         settings: &Settings,
         origin: &ConfigOrigin<'_>,
-        wanted: &Wanted<'_>,
+        wanted: &WantedModels<'_>,
     ) -> Result<Self, RunError> {
         let mut models =
             match (&request.overrides.script, &request.overrides.cassettes.replay, &request.work) {
                 (Some(script), _, _) => Self::scripted(script, wanted)?,
                 (None, Some(replay), _) => Self::replayed(replay)?,
-                (None, None, Some(Work::Steps(_))) => Self::none(),
+                (None, None, Some(JobWork::Steps(_))) => Self::none(),
                 (None, None, _) => Self::configured(settings, origin, wanted)?,
             };
         if let Some(path) = &request.overrides.cassettes.record {
             models = models.recorded(path, origin.environment)?;
         }
         Ok(match &request.work {
-            None | Some(Work::Task(_)) => models,
-            Some(Work::Steps(steps)) => {
+            None | Some(JobWork::Task(_)) => models,
+            Some(JobWork::Steps(steps)) => {
                 Self { main: PreparedModel::free(FixedSteps::alone(steps.clone())), ..models }
             }
-            Some(Work::StepsThenTask(steps, _)) => {
+            Some(JobWork::StepsThenTask(steps, _)) => {
                 // What comes after the steps is one conversation with the model that began with
                 // them.
                 let after = models.own.remove(wanted.root).unwrap_or(models.main);
@@ -284,12 +287,12 @@ impl PreparedModels {
     }
 
     fn replayed(replay: &ReplayRequest) -> Result<Self, RunError> {
-        let tolerated: Vec<Field> = Field::ALL
+        let tolerated: Vec<RequestField> = RequestField::ALL
             .into_iter()
             .filter(|field| replay.tolerate.iter().any(|name| name == field.as_str()))
             .collect();
         let file = &replay.cassette;
-        let play = Replay::parse(&file.name, &file.text, tolerated)
+        let play = ReplayModel::parse(&file.name, &file.text, tolerated)
             .map_err(|problem| RunError::usage(&file.name, problem))?;
         let capacities = play.capacities().clone();
         let of = |capacity: Capacity| PreparedModel {
@@ -339,12 +342,12 @@ impl PreparedModels {
             experts: self.experts.keys().cloned().collect(),
             painters: self.painters.clone(),
         };
-        let tape = Tape::open(path, redactor, capacities).map_err(|err| {
+        let tape = CassetteWriter::open(path, redactor, capacities).map_err(|err| {
             RunError::usage("--record", format!("cannot write `{}`: {err}", path.display()))
         })?;
         let tape = Arc::new(tape);
         let record = |prepared: PreparedModel| PreparedModel {
-            model: Box::new(Recording::new(prepared.model, Arc::clone(&tape))),
+            model: Box::new(RecordingModel::new(prepared.model, Arc::clone(&tape))),
             ..prepared
         };
         Ok(Self {
@@ -362,21 +365,21 @@ impl PreparedModels {
         })
     }
 
-    fn scripted(script: &NamedFile, wanted: &Wanted<'_>) -> Result<Self, RunError> {
+    fn scripted(script: &NamedFile, wanted: &WantedModels<'_>) -> Result<Self, RunError> {
         let parse = || {
-            Script::parse(&script.name, &script.text)
+            ModelScript::parse(&script.name, &script.text)
                 .map_err(|errors| RunError::file(&errors.file, errors.mistakes))
         };
         let (main, task) = (
-            PreparedModel::free(Scripted::new(parse()?)),
-            PreparedModel::free(Scripted::new(parse()?)),
+            PreparedModel::free(ScriptedModel::new(parse()?)),
+            PreparedModel::free(ScriptedModel::new(parse()?)),
         );
         let expert = |name: &String| {
-            Ok::<_, RunError>((name.clone(), PreparedModel::free(Scripted::new(parse()?))))
+            Ok::<_, RunError>((name.clone(), PreparedModel::free(ScriptedModel::new(parse()?))))
         };
         let experts = wanted.experts.iter().map(expert).collect::<Result<_, RunError>>()?;
         let generates =
-            |_: &String| Ok::<_, RunError>(PreparedModel::free(Scripted::new(parse()?)));
+            |_: &String| Ok::<_, RunError>(PreparedModel::free(ScriptedModel::new(parse()?)));
         let painter = wanted.painters.first().map(generates).transpose()?;
         Ok(Self {
             main,
@@ -394,7 +397,7 @@ impl PreparedModels {
     fn configured(
         settings: &Settings,
         origin: &ConfigOrigin<'_>,
-        wanted: &Wanted<'_>,
+        wanted: &WantedModels<'_>,
     ) -> Result<Self, RunError> {
         let source = &origin.source;
         let from_repository = settings.models_from_repository();
@@ -408,7 +411,7 @@ impl PreparedModels {
         };
         let resolved = resolve::resolve(&settings.values.models, &facts)
             .map_err(|error| failed("models", &error))?;
-        let mut wished: Vec<(&Mode, Chosen)> = Vec::new();
+        let mut wished: Vec<(&Mode, ChosenModel)> = Vec::new();
         for mode in wanted.modes {
             let Some(wish) = wish_of(mode) else { continue };
             let place = mode.source.file().unwrap_or("modes");
@@ -478,19 +481,29 @@ impl PreparedModels {
 
 /// Returns what a mode asks for, and who wrote that.
 #[must_use]
-pub fn wish_of(mode: &Mode) -> Option<Wish<'_>> {
+pub fn wish_of(mode: &Mode) -> Option<RequestedModel<'_>> {
     let model = mode.model.as_ref()?;
-    let written_by =
-        if mode.source.is_in_repository() { Author::Repository } else { Author::Person };
+    let written_by = if mode.source.is_in_repository() {
+        SettingAuthor::Repository
+    } else {
+        SettingAuthor::Person
+    };
     let need = match model.need {
-        ModelNeed::Required => Need::Required,
-        ModelNeed::Preferred => Need::Preferred,
+        ModelNeed::Required => ModelRequirement::Required,
+        ModelNeed::Preferred => ModelRequirement::Preferred,
     };
     let (provider, base_url) = (model.provider.as_deref(), model.base_url.as_deref());
-    Some(Wish { mode: &mode.slug, name: &model.name, provider, base_url, need, written_by })
+    Some(RequestedModel {
+        mode: &mode.slug,
+        name: &model.name,
+        provider,
+        base_url,
+        need,
+        written_by,
+    })
 }
 
-fn build(chosen: &Chosen, source: &FileSource<'_>) -> Result<Box<dyn Model>, RunError> {
+fn build(chosen: &ChosenModel, source: &FileSource<'_>) -> Result<Box<dyn Model>, RunError> {
     let script = match chosen.script_file() {
         Some(path) => Some(
             source

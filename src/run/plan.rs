@@ -26,7 +26,7 @@ pub struct RunPlan {
     /// Who asked and how.
     pub facts: Facts,
     /// What it is about.
-    pub subject: Subject,
+    pub subject: RunSubject,
     /// The checkout.
     pub checkout: String,
     /// The commit the run starts from and changes are counted from.
@@ -67,7 +67,7 @@ pub struct PolicyName {
 /// What a run is about: where its results belong.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Subject {
+pub enum RunSubject {
     /// Nothing at the forge: a task given by hand.
     #[default]
     Prompt,
@@ -100,7 +100,7 @@ pub enum Subject {
     },
 }
 
-impl Subject {
+impl RunSubject {
     /// Returns the words that stand for it in a branch name.
     #[must_use]
     pub fn branch_words(&self) -> String {

@@ -12,16 +12,16 @@ use crate::config::source::Layer;
 use crate::config::telemetry::Collector;
 use crate::run::error::RunError;
 use crate::run::first_message::FirstMessage;
-use crate::run::models::{PreparedModels, Wanted};
+use crate::run::models::{PreparedModels, WantedModels};
 use crate::run::plan::{PolicyName, RunPlan};
 use crate::run::run_request::RunRequest;
 use crate::run::servers::ServerPlan;
 use crate::run::trusted::TrustedConfig;
 use locum_agent::env::RunEnv;
-use locum_agent::session::brief::{self, Known};
+use locum_agent::session::brief::{self, ToolPrerequisites};
 use locum_base::secret::Redactor;
-use locum_modes::WayIn;
-use locum_modes::access::{self, Offer, Purpose};
+use locum_modes::ModeEntry;
+use locum_modes::access::{self, TaskPurpose, ToolOffer};
 use locum_modes::prompts::RepositoryInstructions;
 use locum_modes::{Mode, ModeModel, ModeSet, ModelNeed};
 use locum_policy::Policy;
@@ -91,7 +91,7 @@ pub fn prepare(
     find_mode(config.modes()?, &slug, &message)?;
     let modes = narrowed_by_command(config.modes()?.clone(), &message, &slug, &settings);
     let mode = find_mode(&modes, &slug, &message)?;
-    if mode.way_in == WayIn::Delegated {
+    if mode.way_in == ModeEntry::Delegated {
         let what = format!(
             "mode `{slug}` is for sub-tasks only (`mode: subagent` in `{}`)",
             mode.source.file().unwrap_or_default()
@@ -109,7 +109,7 @@ pub fn prepare(
         );
     }
     let askable = |name: &String| is_askable(name, &request, &policy, &runnable);
-    let wanted = Wanted {
+    let wanted = WantedModels {
         modes: &modes
             .iter()
             .filter(|mode| runnable.contains(&mode.slug) && mode.model.is_some())
@@ -152,13 +152,13 @@ pub fn prepare(
         painters: std::mem::take(&mut models.painters),
     };
     let root = models.of_mode(&slug);
-    let offer = Offer {
+    let offer = ToolOffer {
         switching: policy.settings().modes.switching,
         may_delegate: policy.settings().modes.delegation.from.contains(&slug),
-        purpose: Purpose::Work,
+        purpose: TaskPurpose::Work,
         included: &root.included_tools,
     };
-    let known = Known {
+    let known = ToolPrerequisites {
         skills: &skills.of_mode(&slug),
         experts: &brief::askable(&standing.experts, &policy, &facts),
         draws: brief::may_draw(&standing.painters, &policy, &facts),

@@ -8,13 +8,13 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use crate::run::publish::{Publication, Publisher};
-use locum_agent::report::comment::{self, Decide, Progress};
+use locum_agent::report::comment::{self, DecisionChannel, Progress};
 use locum_base::clock::Clock;
 
 /// Shortest time between two edits of the comment.
 const PAUSE: Duration = Duration::from_secs(10);
 /// There is nothing to decide on while the run is at work.
-const UNDECIDED: Decide<'static> = Decide::Nowhere("");
+const UNDECIDED: DecisionChannel<'static> = DecisionChannel::Nowhere("");
 
 /// Posts the progress whenever it changed, until the sender is gone. The final comment is
 /// `publish`'s.

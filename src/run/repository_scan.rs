@@ -1,7 +1,7 @@
 //! Scans a repository for a starter policy: which files there are, and what a few of them say.
 //!
-//! In: a folder. Out: a [`StarterScan`]. What git ignores is passed over, links are not followed, and
-//! everything is bounded; nothing is run and nothing written.
+//! In: a folder. Out: a [`StarterScan`]. What git ignores is passed over, links are not followed,
+//! and everything is bounded; nothing is run and nothing written.
 
 #![expect(clippy::disallowed_methods, reason = "reads manifests and workflows of the working tree")]
 

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::config::load::FlagValue;
-use crate::run::job::Work;
-use crate::run::plan::Subject;
-use crate::run::task_material::{TaskMaterial, Words};
+use crate::run::job::JobWork;
+use crate::run::plan::RunSubject;
+use crate::run::task_material::{TaskAuthor, TaskMaterial};
 use locum_agent::session::id::SessionId;
 use locum_policy::intent::Facts;
 use locum_workspace::repo::CommitId;
@@ -22,7 +22,7 @@ pub struct RunRequest {
     pub task: String,
     /// Whose words these are.
     #[serde(default)]
-    pub words: Words,
+    pub words: TaskAuthor,
     /// What the task is about, by people who may not be trusted.
     #[serde(default)]
     pub materials: Vec<TaskMaterial>,
@@ -31,9 +31,9 @@ pub struct RunRequest {
     /// Who asked and how; the mode is filled in when the run is prepared.
     pub facts: Facts,
     /// Where results belong.
-    pub subject: Subject,
+    pub subject: RunSubject,
     /// The fixed work of a job.
-    pub work: Option<Work>,
+    pub work: Option<JobWork>,
     /// The commit to start from; changes are counted from it.
     pub base: CommitId,
     /// The commit that is trusted.
@@ -50,11 +50,11 @@ impl RunRequest {
         Self {
             session: SessionId::fresh(),
             task,
-            words: Words::Asker,
+            words: TaskAuthor::Asker,
             materials: Vec::new(),
             mode: None,
             facts: Facts::default(),
-            subject: Subject::Prompt,
+            subject: RunSubject::Prompt,
             work: None,
             trusted: base.clone(),
             base,

@@ -9,10 +9,12 @@ use std::path::Path;
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
-use locum_agent::tools::mcp::definition::{SERVERS_LIMIT, ServerDefinition, ServerFile, Way};
-use locum_agent::tools::mcp::servers::{PlannedServer, ServerStatus, Servers};
+use locum_agent::tools::mcp::definition::{
+    SERVERS_LIMIT, ServerDefinition, ServerEndpoint, ServerFile,
+};
+use locum_agent::tools::mcp::servers::{McpServers, PlannedServer, ServerStatus};
 use locum_base::secret::Secret;
-use locum_modes::{Group, ModeSet};
+use locum_modes::{ModeSet, ToolGroup};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_sandbox::env::holds_a_secret;
@@ -85,7 +87,11 @@ impl ServerPlan {
         let way = definition.filled(&value);
         self.secrets
             .extend(given.iter().filter_map(|variable| environment.get(variable)).map(Secret::new));
-        if let Ok(Way::Program { env: pairs, .. } | Way::Http { headers: pairs, .. }) = &way {
+        if let Ok(
+            ServerEndpoint::Program { env: pairs, .. }
+            | ServerEndpoint::Http { headers: pairs, .. },
+        ) = &way
+        {
             let hidden = pairs.iter().filter(|(name, _)| {
                 holds_a_secret(name) || name.eq_ignore_ascii_case("authorization")
             });
@@ -122,13 +128,13 @@ fn of_settings(settings: &Settings) -> Result<Vec<ServerDefinition>, RunError> {
 pub fn facts_of(policy: &Policy, modes: &ModeSet, facts: &Facts) -> Vec<Facts> {
     let runs = |slug: &String| policy.settings().modes.allow.contains(slug);
     let calls = modes.iter().filter(|mode| {
-        runs(&mode.slug) && mode.groups.iter().any(|entry| entry.group == Group::Mcp)
+        runs(&mode.slug) && mode.groups.iter().any(|entry| entry.group == ToolGroup::Mcp)
     });
     calls.map(|mode| Facts { mode: mode.slug.clone(), ..facts.clone() }).collect()
 }
 
 /// Logs which servers did not start, and why.
-pub fn log_missing(servers: &Servers<'_>) {
+pub fn log_missing(servers: &McpServers<'_>) {
     for (definition, standing, _) in servers.all() {
         match standing {
             ServerStatus::Ready | ServerStatus::Disabled => {}

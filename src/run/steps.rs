@@ -7,13 +7,13 @@
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 
-use crate::run::job::Step;
+use crate::run::job::FixedStep;
 use locum_base::chat::{Message, StopReason, Usage};
 use locum_models::{Delta, Model, ModelError, ModelRequest};
 
 /// Plays a job's steps.
 pub struct FixedSteps {
-    steps: Vec<Step>,
+    steps: Vec<FixedStep>,
     then: Option<Box<dyn Model>>,
     label: String,
 }
@@ -21,13 +21,13 @@ pub struct FixedSteps {
 impl FixedSteps {
     /// Plays steps and nothing else: a step that fails ends the job as failed.
     #[must_use]
-    pub fn alone(steps: Vec<Step>) -> Self {
+    pub fn alone(steps: Vec<FixedStep>) -> Self {
         Self { label: "fixed steps".to_owned(), steps, then: None }
     }
 
     /// Plays steps; when one fails, `then` takes over with everything that happened before it.
     #[must_use]
-    pub fn before(steps: Vec<Step>, then: Box<dyn Model>) -> Self {
+    pub fn before(steps: Vec<FixedStep>, then: Box<dyn Model>) -> Self {
         Self { label: format!("fixed steps, then {}", then.label()), steps, then: Some(then) }
     }
 
@@ -97,7 +97,7 @@ fn answers_of(message: &Message) -> Vec<(bool, &str)> {
     }
 }
 
-fn step_words(step: &Step) -> String {
+fn step_words(step: &FixedStep) -> String {
     let command = step.arguments.get("command").and_then(serde_json::Value::as_str);
     command.map_or_else(|| format!("`{}`", step.tool), |command| format!("`{command}`"))
 }

@@ -3,7 +3,7 @@
 /// Whose words a task is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Words {
+pub enum TaskAuthor {
     /// Of someone who may start runs: commands and mentions in them count.
     #[default]
     Asker,

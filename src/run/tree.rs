@@ -9,14 +9,14 @@ use locum_agent::session::outcome::ApprovedCall;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
 use locum_base::tool::ToolName;
-use locum_modes::{Group, Mode, access};
+use locum_modes::{Mode, ToolGroup, access};
 use locum_policy::Policy;
 use locum_policy::approval::Approval;
 use locum_policy::budget::{Budget, Spent};
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::paths::protected;
 use locum_policy::verdict::{Decision, Verdict};
-use locum_workspace::committed::{Committed, CommittedPath, Kept, PATHS_LIMIT};
+use locum_workspace::committed::{CommitChanges, CommittedFile, CommittedPath, PATHS_LIMIT};
 use locum_workspace::repo::CommitId;
 
 /// Largest new or changed file that is published, in bytes.
@@ -50,7 +50,7 @@ pub struct TreeJudge<'a> {
 impl TreeJudge<'_> {
     /// Returns why the commit may not be published, one sentence each; nothing when it may.
     #[must_use]
-    pub fn objections(&self, committed: &Committed) -> Vec<String> {
+    pub fn objections(&self, committed: &CommitChanges) -> Vec<String> {
         let mut objections: Vec<String> =
             committed.paths.iter().filter_map(|changed| self.secret(changed)).collect();
         objections.extend(self.whole(committed));
@@ -65,7 +65,7 @@ impl TreeJudge<'_> {
 
     /// Returns the files that become executable: a reviewer wants to know.
     #[must_use]
-    pub fn new_executables(committed: &Committed) -> Vec<&RepoPath> {
+    pub fn new_executables(committed: &CommitChanges) -> Vec<&RepoPath> {
         committed
             .paths
             .iter()
@@ -76,7 +76,7 @@ impl TreeJudge<'_> {
 
     /// Objects to the commit as a whole: where it builds, how much it is, names that are the same
     /// to some disks.
-    fn whole(&self, committed: &Committed) -> Vec<String> {
+    fn whole(&self, committed: &CommitChanges) -> Vec<String> {
         let mut objections = Vec::new();
         if committed.parents != [self.base.clone()] {
             objections.push(format!(
@@ -93,8 +93,8 @@ impl TreeJudge<'_> {
             format!("`{}` and `{}` are one name to some disks", shown(new), shown(old))
         }));
         let sizes = committed.paths.iter().map(|changed| match changed.after {
-            Kept::File { size_bytes, .. } => size_bytes,
-            Kept::Nothing | Kept::Link { .. } | Kept::Submodule => 0,
+            CommittedFile::File { size_bytes, .. } => size_bytes,
+            CommittedFile::Nothing | CommittedFile::Link { .. } | CommittedFile::Submodule => 0,
         });
         let total_bytes = sizes.fold(0, u64::saturating_add);
         if total_bytes > TOTAL_LIMIT_BYTES {
@@ -129,26 +129,26 @@ impl TreeJudge<'_> {
             objections.push(format!("`{path}` lies in a folder of git's"));
         }
         match &changed.after {
-            Kept::Nothing => {}
-            Kept::File { size_bytes, .. } if *size_bytes > FILE_LIMIT_BYTES => {
+            CommittedFile::Nothing => {}
+            CommittedFile::File { size_bytes, .. } if *size_bytes > FILE_LIMIT_BYTES => {
                 objections
                     .push(format!("`{path}` has {size_bytes} bytes, {FILE_LIMIT_BYTES} at most"));
             }
-            Kept::File { .. }
+            CommittedFile::File { .. }
                 if becomes_executable(changed)
-                    && !self.modes.iter().any(|mode| has(mode, Group::Command)) =>
+                    && !self.modes.iter().any(|mode| has(mode, ToolGroup::Command)) =>
             {
                 objections.push(format!(
                     "`{path}` becomes executable, and no mode that worked runs commands"
                 ));
             }
-            Kept::File { .. } => {}
-            Kept::Link { target, leads_to } => {
+            CommittedFile::File { .. } => {}
+            CommittedFile::Link { target, leads_to } => {
                 objections.extend(self.link(path, target, leads_to.as_ref()))
             }
-            Kept::Submodule => objections.push(format!("`{path}` is a submodule")),
+            CommittedFile::Submodule => objections.push(format!("`{path}` is a submodule")),
         }
-        if changed.before == Kept::Submodule && changed.after != Kept::Submodule {
+        if changed.before == CommittedFile::Submodule && changed.after != CommittedFile::Submodule {
             objections.push(format!("`{path}` was a submodule"));
         }
         objections
@@ -181,8 +181,10 @@ impl TreeJudge<'_> {
     /// and by the policy.
     fn edit(&self, path: &RepoPath) -> Option<String> {
         let mut last = None;
-        for mode in
-            self.modes.iter().filter(|mode| has(mode, Group::Edit) || has(mode, Group::Command))
+        for mode in self
+            .modes
+            .iter()
+            .filter(|mode| has(mode, ToolGroup::Edit) || has(mode, ToolGroup::Command))
         {
             match self.edit_in(mode, path) {
                 Ok(()) => return None,
@@ -226,11 +228,12 @@ impl TreeJudge<'_> {
 }
 
 fn becomes_executable(changed: &CommittedPath) -> bool {
-    let executable = |kept: &Kept| matches!(kept, Kept::File { executable: true, .. });
+    let executable =
+        |kept: &CommittedFile| matches!(kept, CommittedFile::File { executable: true, .. });
     executable(&changed.after) && !executable(&changed.before)
 }
 
-fn has(mode: &Mode, group: Group) -> bool {
+fn has(mode: &Mode, group: ToolGroup) -> bool {
     mode.groups.iter().any(|entry| entry.group == group)
 }
 
@@ -261,7 +264,7 @@ mod tests {
     use locum_policy::Policy;
     use locum_policy::budget::Budget;
     use locum_policy::intent::Facts;
-    use locum_workspace::committed::{Committed, CommittedPath, Kept};
+    use locum_workspace::committed::{CommitChanges, CommittedFile, CommittedPath};
     use locum_workspace::diff::NewLines;
     use locum_workspace::repo::CommitId;
     use pretty_assertions::assert_eq;
@@ -269,7 +272,7 @@ mod tests {
     const POLICY: &str =
         "version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(**)\"]\n  - deny: edit(src/gen/**)\n";
 
-    fn judged(committed: &Committed, slug: &str) -> Vec<String> {
+    fn judged(committed: &CommitChanges, slug: &str) -> Vec<String> {
         let policy = Policy::parse(POLICY, "policy.yml").unwrap();
         let all = builtin::modes();
         let modes: Vec<&Mode> = all.iter().filter(|mode| mode.slug == slug).collect();
@@ -285,31 +288,35 @@ mod tests {
         judge.objections(committed)
     }
 
-    fn file(size_bytes: u64) -> Kept {
-        Kept::File { executable: false, size_bytes }
+    fn file(size_bytes: u64) -> CommittedFile {
+        CommittedFile::File { executable: false, size_bytes }
     }
 
-    fn link(target: &str, leads_to: Option<&str>) -> Kept {
-        Kept::Link {
+    fn link(target: &str, leads_to: Option<&str>) -> CommittedFile {
+        CommittedFile::Link {
             target: target.to_owned(),
             leads_to: leads_to.map(|path| RepoPath::parse(path).unwrap()),
         }
     }
 
-    fn changed(path: &str, after: Kept) -> CommittedPath {
+    fn changed(path: &str, after: CommittedFile) -> CommittedPath {
         CommittedPath {
             path: Ok(RepoPath::parse(path).unwrap()),
-            before: Kept::Nothing,
+            before: CommittedFile::Nothing,
             after,
             lines: NewLines::default(),
         }
     }
 
-    fn commit(paths: Vec<CommittedPath>) -> Committed {
-        Committed { parents: vec![CommitId("base".to_owned())], paths, ..Committed::default() }
+    fn commit(paths: Vec<CommittedPath>) -> CommitChanges {
+        CommitChanges {
+            parents: vec![CommitId("base".to_owned())],
+            paths,
+            ..CommitChanges::default()
+        }
     }
 
-    fn holding(path: &str, lines: &[(usize, &str)]) -> Committed {
+    fn holding(path: &str, lines: &[(usize, &str)]) -> CommitChanges {
         let text: Vec<(usize, String)> =
             lines.iter().map(|(number, line)| (*number, (*line).to_owned())).collect();
         let lines = NewLines { added: u32::try_from(text.len()).unwrap(), text, removed: 0 };
@@ -320,13 +327,13 @@ mod tests {
     fn an_ordinary_change_is_published() {
         let paths = vec![
             changed("src/lib.rs", file(100)),
-            CommittedPath { before: file(3), ..changed("old", Kept::Nothing) },
+            CommittedPath { before: file(3), ..changed("old", CommittedFile::Nothing) },
             changed("docs/latest", link("v2", Some("docs/v2"))),
             CommittedPath {
-                before: Kept::File { executable: true, size_bytes: 1 },
-                ..changed("run.sh", Kept::File { executable: true, size_bytes: 2 })
+                before: CommittedFile::File { executable: true, size_bytes: 1 },
+                ..changed("run.sh", CommittedFile::File { executable: true, size_bytes: 2 })
             },
-            changed("new.sh", Kept::File { executable: true, size_bytes: 2 }),
+            changed("new.sh", CommittedFile::File { executable: true, size_bytes: 2 }),
         ];
         let whole = commit(paths);
         assert_eq!(judged(&whole, "code"), Vec::<String>::new());
@@ -335,7 +342,8 @@ mod tests {
 
     #[test]
     fn what_must_not_be_published_is_refused_by_the_final_tree_alone() {
-        let gone = |path: &str| CommittedPath { before: file(1), ..changed(path, Kept::Nothing) };
+        let gone =
+            |path: &str| CommittedPath { before: file(1), ..changed(path, CommittedFile::Nothing) };
         let lines = |added| CommittedPath {
             lines: NewLines { added, ..NewLines::default() },
             ..changed("a", file(1))
@@ -365,12 +373,12 @@ mod tests {
             ("modules", commit(vec![changed(".gitmodules", file(1))])),
             ("a denied path", commit(vec![changed("src/gen/a.rs", file(1))])),
             ("a denied path in other letters", commit(vec![changed("SRC/gen/a.rs", file(1))])),
-            ("a submodule", commit(vec![changed("vendor/x", Kept::Submodule)])),
+            ("a submodule", commit(vec![changed("vendor/x", CommittedFile::Submodule)])),
             (
                 "a submodule gone",
                 commit(vec![CommittedPath {
-                    before: Kept::Submodule,
-                    ..changed("vendor/x", Kept::Nothing)
+                    before: CommittedFile::Submodule,
+                    ..changed("vendor/x", CommittedFile::Nothing)
                 }]),
             ),
             ("a link out", commit(vec![changed("passwd", link("/etc/passwd", None))])),
@@ -396,21 +404,21 @@ mod tests {
             ),
             ("many files", commit((0..10).map(|n| changed(&format!("{n}"), file(1))).collect())),
             ("many lines", commit(vec![lines(91)])),
-            ("too much to look at", Committed { is_cut: true, ..commit(vec![]) }),
+            ("too much to look at", CommitChanges { is_cut: true, ..commit(vec![]) }),
             (
                 "two names for one",
-                Committed {
+                CommitChanges {
                     collisions: vec![("readme".into(), "README".into())],
                     ..commit(vec![])
                 },
             ),
             (
                 "another base",
-                Committed { parents: vec![CommitId("other".into())], ..commit(vec![]) },
+                CommitChanges { parents: vec![CommitId("other".into())], ..commit(vec![]) },
             ),
             (
                 "a merge",
-                Committed {
+                CommitChanges {
                     parents: ["base", "other"].map(|id| CommitId(id.into())).to_vec(),
                     ..commit(vec![])
                 },
@@ -424,8 +432,10 @@ mod tests {
 
     #[test]
     fn what_only_a_command_does_needs_a_mode_with_commands() {
-        let whole =
-            commit(vec![changed("notes.md", Kept::File { executable: true, size_bytes: 1 })]);
+        let whole = commit(vec![changed(
+            "notes.md",
+            CommittedFile::File { executable: true, size_bytes: 1 },
+        )]);
         assert_eq!(
             judged(&whole, "architect"),
             ["`notes.md` becomes executable, and no mode that worked runs commands"]

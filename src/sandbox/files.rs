@@ -15,9 +15,9 @@ use landlock::{
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
 
 use crate::mount_masks::Mask;
-use crate::places::Use;
-use crate::protected::{ENTRIES_LIMIT, EntryKind, is_guarded, is_protected, open_folder};
-use crate::reach::{Network, Reach, Writes};
+use crate::places::PlaceUse;
+use crate::protected::{ENTRIES_LIMIT, ProtectedKind, is_guarded, is_protected, open_folder};
+use crate::reach::{CommandReach, NetworkAccess, WriteAccess};
 use locum_base::path::RepoPath;
 use locum_policy::paths::Protection;
 
@@ -28,7 +28,7 @@ const OLDEST: ABI = ABI::V3;
 pub(crate) const NEWEST: ABI = ABI::V9;
 
 /// A place that is open and what may be done there.
-pub(crate) struct Granted {
+pub(crate) struct GrantedPlace {
     fd: OwnedFd,
     access: BitFlags<AccessFs>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Granted {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RulesetOptions {
     /// What of the network commands reach.
-    pub(crate) network: Network,
+    pub(crate) network: NetworkAccess,
     /// The newest version of the kernel's interface that is used; [`NEWEST`], but for tests of
     /// older ones.
     pub(crate) newest: ABI,
@@ -64,8 +64,11 @@ pub(crate) enum RootGrant {
 }
 
 /// Opens places; those that do not exist are left out.
-pub(crate) fn open_places(places: &[(PathBuf, Use)]) -> Vec<Granted> {
-    places.iter().filter_map(|(path, usage)| grant(CWD, path, Links::Followed, *usage)).collect()
+pub(crate) fn open_places(places: &[(PathBuf, PlaceUse)]) -> Vec<GrantedPlace> {
+    places
+        .iter()
+        .filter_map(|(path, usage)| grant(CWD, path, LinkHandling::Followed, *usage))
+        .collect()
 }
 
 /// Makes the rules for one command.
@@ -73,11 +76,11 @@ pub(crate) fn open_places(places: &[(PathBuf, Use)]) -> Vec<Granted> {
 /// # Errors
 /// When the kernel cannot hold files, or the checkout cannot be listed.
 pub(crate) fn rules(
-    system: &[Granted],
+    system: &[GrantedPlace],
     protection: &Protection,
-    reach: &Reach<'_>,
+    reach: &CommandReach<'_>,
     options: RulesetOptions,
-    split: &Split,
+    split: &SplitCheckout,
 ) -> Result<RulesetCreated, RulesError> {
     let mut rules = empty(options)?;
     for place in system {
@@ -85,9 +88,9 @@ pub(crate) fn rules(
     }
     let top = open_folder(reach.root)?;
     let whole = match reach.writes {
-        Writes::Everything => allowed(Use::Write),
-        Writes::Entries if !split.folders.contains(reach.root) => allowed(Use::Write),
-        Writes::Nothing | Writes::Entries => BitFlags::from(AccessFs::ReadDir),
+        WriteAccess::Everything => allowed(PlaceUse::Write),
+        WriteAccess::Entries if !split.folders.contains(reach.root) => allowed(PlaceUse::Write),
+        WriteAccess::Nothing | WriteAccess::Entries => BitFlags::from(AccessFs::ReadDir),
     };
     rules = options.add(rules, &top, whole)?;
     if split.folders.contains(reach.root) {
@@ -126,11 +129,11 @@ pub(crate) fn empty(options: RulesetOptions) -> Result<RulesetCreated, RulesetEr
     let held =
         if options.newest >= ABI::V6 { held.scope(Scope::from_all(options.newest))? } else { held };
     match options.network {
-        Network::Off | Network::Handed if options.newest < ABI::V4 => held.create(),
-        Network::Off | Network::Handed => {
+        NetworkAccess::Off | NetworkAccess::Handed if options.newest < ABI::V4 => held.create(),
+        NetworkAccess::Off | NetworkAccess::Handed => {
             held.handle_access(AccessNet::from_all(options.newest))?.create()
         }
-        Network::Own | Network::Proxied | Network::Open => held.create(),
+        NetworkAccess::Own | NetworkAccess::Proxied | NetworkAccess::Open => held.create(),
     }
 }
 
@@ -146,16 +149,16 @@ pub(crate) fn version(status: &LandlockStatus) -> u8 {
 
 /// What of a checkout cannot be granted whole.
 #[derive(Debug, Default)]
-pub(crate) struct Split {
+pub(crate) struct SplitCheckout {
     /// Folders: the root where nothing masks what is protected there, and those above hidden files
     /// where nothing masks these.
     pub(crate) folders: BTreeSet<PathBuf>,
     hidden: BTreeSet<PathBuf>,
 }
 
-impl Split {
+impl SplitCheckout {
     /// Finds out what it is for one command.
-    pub(crate) fn of(reach: &Reach<'_>, masks: &[Mask], root: RootGrant) -> Self {
+    pub(crate) fn of(reach: &CommandReach<'_>, masks: &[Mask], root: RootGrant) -> Self {
         let mut split = Self::default();
         for mask in masks {
             match (mask, root) {
@@ -168,7 +171,7 @@ impl Split {
                 (Mask::Hidden(_), RootGrant::Masked) | (Mask::ReadOnly(_), _) => {}
             }
         }
-        if root == RootGrant::EntryByEntry || reach.writes != Writes::Entries {
+        if root == RootGrant::EntryByEntry || reach.writes != WriteAccess::Entries {
             split.folders.insert(reach.root.to_owned());
         }
         split
@@ -181,9 +184,9 @@ fn entries(
     folder: &OwnedFd,
     at: &RepoPath,
     protection: &Protection,
-    reach: &Reach<'_>,
-    split: &Split,
-) -> Result<Vec<Granted>, RulesError> {
+    reach: &CommandReach<'_>,
+    split: &SplitCheckout,
+) -> Result<Vec<GrantedPlace>, RulesError> {
     let mut found = Vec::new();
     for entry in Dir::read_from(folder)?.take(ENTRIES_LIMIT) {
         let entry = entry?;
@@ -208,33 +211,34 @@ fn entries(
             && let Ok(inner) = rustix::fs::openat(folder, name, flags, Mode::empty())
         {
             found.extend(entries(&inner, &path, protection, reach, split)?);
-            found.push(Granted { fd: inner, access: BitFlags::from(AccessFs::ReadDir) });
+            found.push(GrantedPlace { fd: inner, access: BitFlags::from(AccessFs::ReadDir) });
             continue;
         }
-        let Some(opened) = open(folder, Path::new(path.name().unwrap_or_default()), Links::Refused)
+        let Some(opened) =
+            open(folder, Path::new(path.name().unwrap_or_default()), LinkHandling::Refused)
         else {
             continue;
         };
         let kind = rustix::fs::fstat(&opened)
             .map_or(FileType::Unknown, |facts| FileType::from_raw_mode(facts.st_mode));
-        let writes = reach.writes != Writes::Nothing
-            && !is_protected(protection, &path, EntryKind::of(kind));
-        found.extend(granted(opened, kind, if writes { Use::Write } else { Use::Read }));
+        let writes = reach.writes != WriteAccess::Nothing
+            && !is_protected(protection, &path, ProtectedKind::of(kind));
+        found.extend(granted(opened, kind, if writes { PlaceUse::Write } else { PlaceUse::Read }));
     }
     Ok(found)
 }
 
 /// What of git's own folder may be read: all of it but settings with credentials.
-fn git_entries(folder: &Path, reach: &Reach<'_>) -> Result<Vec<Granted>, RulesError> {
+fn git_entries(folder: &Path, reach: &CommandReach<'_>) -> Result<Vec<GrantedPlace>, RulesError> {
     let root = open_folder(folder)?;
-    let mut found: Vec<Granted> =
-        grant(CWD, folder, Links::Followed, Use::Read).into_iter().collect();
+    let mut found: Vec<GrantedPlace> =
+        grant(CWD, folder, LinkHandling::Followed, PlaceUse::Read).into_iter().collect();
     found.iter_mut().for_each(|whole| whole.access = BitFlags::from(AccessFs::ReadDir));
     for entry in Dir::read_from(&root)?.take(ENTRIES_LIMIT) {
         let entry = entry?;
         let Ok(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
         if !matches!(name.as_str(), "." | "..") && !is_guarded(folder, &name, reach) {
-            found.extend(grant(&root, Path::new(&name), Links::Refused, Use::Read));
+            found.extend(grant(&root, Path::new(&name), LinkHandling::Refused, PlaceUse::Read));
         }
     }
     Ok(found)
@@ -248,7 +252,7 @@ pub(crate) fn add_late(
     options: RulesetOptions,
     rules: RulesetCreated,
     path: &CStr,
-    usage: Use,
+    usage: PlaceUse,
 ) -> std::io::Result<RulesetCreated> {
     let fd = rustix::fs::openat(
         CWD,
@@ -260,23 +264,28 @@ pub(crate) fn add_late(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Links {
+enum LinkHandling {
     Followed,
     Refused,
 }
 
-fn grant(folder: impl AsFd, path: &Path, links: Links, usage: Use) -> Option<Granted> {
+fn grant(
+    folder: impl AsFd,
+    path: &Path,
+    links: LinkHandling,
+    usage: PlaceUse,
+) -> Option<GrantedPlace> {
     let opened = open(folder, path, links)?;
     let kind = FileType::from_raw_mode(rustix::fs::fstat(&opened).ok()?.st_mode);
     granted(opened, kind, usage)
 }
 
-fn open(folder: impl AsFd, path: &Path, links: Links) -> Option<OwnedFd> {
-    let follow = if links == Links::Refused { OFlags::NOFOLLOW } else { OFlags::empty() };
+fn open(folder: impl AsFd, path: &Path, links: LinkHandling) -> Option<OwnedFd> {
+    let follow = if links == LinkHandling::Refused { OFlags::NOFOLLOW } else { OFlags::empty() };
     rustix::fs::openat(folder, path, OFlags::PATH | OFlags::CLOEXEC | follow, Mode::empty()).ok()
 }
 
-fn granted(fd: OwnedFd, kind: FileType, usage: Use) -> Option<Granted> {
+fn granted(fd: OwnedFd, kind: FileType, usage: PlaceUse) -> Option<GrantedPlace> {
     let access = match kind {
         FileType::Directory => allowed(usage),
         FileType::RegularFile | FileType::CharacterDevice => {
@@ -288,13 +297,13 @@ fn granted(fd: OwnedFd, kind: FileType, usage: Use) -> Option<Granted> {
         | FileType::BlockDevice
         | FileType::Unknown => return None,
     };
-    Some(Granted { fd, access })
+    Some(GrantedPlace { fd, access })
 }
 
-fn allowed(usage: Use) -> BitFlags<AccessFs> {
+fn allowed(usage: PlaceUse) -> BitFlags<AccessFs> {
     let never = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev;
     match usage {
-        Use::Read => AccessFs::from_read(NEWEST),
-        Use::Write => AccessFs::from_all(NEWEST) & !never,
+        PlaceUse::Read => AccessFs::from_read(NEWEST),
+        PlaceUse::Write => AccessFs::from_all(NEWEST) & !never,
     }
 }

@@ -1,4 +1,4 @@
-//! `Level`: how much of a sandbox this kernel provides; `trial` finds it out.
+//! `SandboxLevel`: how much of a sandbox this kernel provides; `trial` finds it out.
 
 /// The first version of the kernel's interface for files that holds signals too: Linux 6.12.
 const FIRST_WITH_SIGNALS: u8 = 6;
@@ -20,7 +20,7 @@ pub enum ProcessLimit {
 
 /// What the kernel gave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Level {
+pub struct SandboxLevel {
     /// Files are held: outside and protected paths are out of reach.
     pub files: bool,
     /// The network is held: no socket can be connected.
@@ -39,7 +39,7 @@ pub struct Level {
     pub pids: bool,
 }
 
-impl Level {
+impl SandboxLevel {
     /// Returns true when everything is held that a policy can require. Namespaces hold the same a
     /// second time.
     #[must_use]

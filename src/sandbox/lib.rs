@@ -3,7 +3,7 @@
 //! rights and no set-up, and changes nothing on the machine. Whether a command may run at all is
 //! the policy's business (`locum-policy`).
 //!
-//! - [`Sandbox`] is prepared once for a run; [`Reach`] says how far one command reaches in a
+//! - [`Sandbox`] is prepared once for a run; [`CommandReach`] says how far one command reaches in a
 //!   checkout.
 //! - [`exec::run`] runs a command to its end; [`exec::dialogue::Dialogue`] is a program that is
 //!   talked to in lines, an MCP server.
@@ -37,7 +37,7 @@ mod syscalls;
 mod trial;
 mod view;
 
-pub use crate::reach::{Reach, Writes};
+pub use crate::reach::{CommandReach, WriteAccess};
 pub use crate::sandbox::{Sandbox, SandboxError};
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ const LEAST_PIDS: u32 = 301;
 
 /// Limits of one command, or of each process of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct ResourceLimits {
     /// Processes of this user, those outside included, above which a command cannot start another
     /// one; of an administrator, those of the command.
     processes: u32,
@@ -29,13 +29,13 @@ pub(crate) struct Limits {
     descriptors: u64,
 }
 
-impl Default for Limits {
+impl Default for ResourceLimits {
     fn default() -> Self {
         Self { processes: 4096, memory_bytes: 32 << 30, file_bytes: 8 << 30, descriptors: 65_536 }
     }
 }
 
-impl Limits {
+impl ResourceLimits {
     /// Returns what the kernel holds for every process.
     pub(crate) fn list(&self, timeout: Duration) -> Vec<(Resource, u64)> {
         vec![

@@ -17,8 +17,8 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 
-use crate::protected::{EntryKind, guarded_git_entries, is_protected};
-use crate::reach::{Reach, Writes};
+use crate::protected::{ProtectedKind, guarded_git_entries, is_protected};
+use crate::reach::{CommandReach, WriteAccess};
 use locum_base::path::RepoPath;
 use locum_policy::paths::Protection;
 
@@ -43,16 +43,16 @@ pub(crate) enum Mask {
 
 /// Finds the masks of one checkout; keeps what it saw of its folders.
 #[derive(Debug, Default)]
-pub(crate) struct MaskFinder(HashMap<RepoPath, Arc<Folder>>);
+pub(crate) struct MaskFinder(HashMap<RepoPath, Arc<ScannedFolder>>);
 
 /// One folder as it was when `state` was.
 #[derive(Debug)]
-struct Folder {
+struct ScannedFolder {
     state: ChangeStamp,
     folders: Vec<RepoPath>,
     /// Git folders of other repositories inside.
     git: Vec<RepoPath>,
-    marked: Vec<(RepoPath, Reason)>,
+    marked: Vec<(RepoPath, MaskReason)>,
     entries: usize,
 }
 
@@ -61,7 +61,7 @@ type ChangeStamp = (u64, i64, u64);
 
 /// Why an entry may need a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reason {
+enum MaskReason {
     /// An ignore file names it, or it may hold credentials.
     Sensitive,
     Protected,
@@ -94,15 +94,15 @@ impl MaskFinder {
     pub(crate) fn masks(
         &mut self,
         protection: &Protection,
-        reach: &Reach<'_>,
+        reach: &CommandReach<'_>,
     ) -> Result<Vec<Mask>, MaskError> {
         let mut found = Vec::new();
         let mut entries = 0;
         // What is known to do nothing but what was judged is held back from nothing.
-        let mut ahead = if reach.writes == Writes::Everything {
+        let mut ahead = if reach.writes == WriteAccess::Everything {
             Vec::new()
         } else {
-            vec![(RepoPath::root(), Masked::No)]
+            vec![(RepoPath::root(), MaskState::No)]
         };
         while let Some((path, masked)) = ahead.pop() {
             let Some(folder) = self.folder(protection, reach, &path)? else { continue };
@@ -113,26 +113,28 @@ impl MaskFinder {
             let mut closed = Vec::new();
             for (marked, reason) in &folder.marked {
                 match reason {
-                    Reason::Special => found.push(Mask::Hidden(reach.at(marked))),
-                    Reason::Sensitive if !(reach.visible)(marked) => {
+                    MaskReason::Special => found.push(Mask::Hidden(reach.at(marked))),
+                    MaskReason::Sensitive if !(reach.visible)(marked) => {
                         found.push(Mask::Hidden(reach.at(marked)))
                     }
-                    Reason::Sensitive => continue,
-                    Reason::Protected if closed.iter().any(|(path, _)| path == marked) => continue,
-                    Reason::Protected
-                        if reach.writes == Writes::Entries && masked == Masked::No =>
+                    MaskReason::Sensitive => continue,
+                    MaskReason::Protected if closed.iter().any(|(path, _)| path == marked) => {
+                        continue;
+                    }
+                    MaskReason::Protected
+                        if reach.writes == WriteAccess::Entries && masked == MaskState::No =>
                     {
                         found.push(Mask::ReadOnly(reach.at(marked)));
                     }
-                    Reason::Protected => continue,
+                    MaskReason::Protected => continue,
                 }
                 closed.push((marked.clone(), *reason));
             }
             for inner in &folder.folders {
                 match closed.iter().find(|(path, _)| path == inner) {
                     None => ahead.push((inner.clone(), masked)),
-                    Some((_, Reason::Protected)) => ahead.push((inner.clone(), Masked::Yes)),
-                    Some((_, Reason::Sensitive | Reason::Special)) => {}
+                    Some((_, MaskReason::Protected)) => ahead.push((inner.clone(), MaskState::Yes)),
+                    Some((_, MaskReason::Sensitive | MaskReason::Special)) => {}
                 }
             }
             for git in folder.git.iter().filter(|_| !path.is_root()) {
@@ -147,7 +149,7 @@ impl MaskFinder {
         for folder in reach.git {
             let guarded = guarded_git_entries(folder, reach)?;
             found.extend(guarded.into_iter().map(Mask::Hidden));
-            if reach.writes != Writes::Nothing {
+            if reach.writes != WriteAccess::Nothing {
                 found.push(Mask::ReadOnly(
                     folder.canonicalize().map_err(|_| rustix::io::Errno::NOENT)?,
                 ));
@@ -163,9 +165,9 @@ impl MaskFinder {
     fn folder(
         &mut self,
         protection: &Protection,
-        reach: &Reach<'_>,
+        reach: &CommandReach<'_>,
         path: &RepoPath,
-    ) -> Result<Option<Arc<Folder>>, MaskError> {
+    ) -> Result<Option<Arc<ScannedFolder>>, MaskError> {
         let at = reach.at(path);
         if let Some(known) = self.0.get(path)
             && rustix::fs::statat(CWD, &at, AtFlags::SYMLINK_NOFOLLOW)
@@ -195,7 +197,7 @@ fn state(facts: &Stat) -> ChangeStamp {
 
 /// Whether a folder lies in one that is masked already.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Masked {
+enum MaskState {
     No,
     Yes,
 }
@@ -205,10 +207,15 @@ fn look(
     state: ChangeStamp,
     path: &RepoPath,
     protection: &Protection,
-    reach: &Reach<'_>,
-) -> Result<Folder, MaskError> {
-    let mut folder =
-        Folder { state, folders: Vec::new(), git: Vec::new(), marked: Vec::new(), entries: 0 };
+    reach: &CommandReach<'_>,
+) -> Result<ScannedFolder, MaskError> {
+    let mut folder = ScannedFolder {
+        state,
+        folders: Vec::new(),
+        git: Vec::new(),
+        marked: Vec::new(),
+        entries: 0,
+    };
     for entry in Dir::read_from(opened)? {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
@@ -237,12 +244,13 @@ fn look(
             FileType::Socket
             | FileType::CharacterDevice
             | FileType::BlockDevice
-            | FileType::Unknown => Some(Reason::Special),
+            | FileType::Unknown => Some(MaskReason::Special),
             FileType::RegularFile | FileType::Directory | FileType::Fifo => {
                 if reach.is_sensitive(protection, &inner) {
-                    folder.marked.push((inner.clone(), Reason::Sensitive));
+                    folder.marked.push((inner.clone(), MaskReason::Sensitive));
                 }
-                is_protected(protection, &inner, EntryKind::of(kind)).then_some(Reason::Protected)
+                is_protected(protection, &inner, ProtectedKind::of(kind))
+                    .then_some(MaskReason::Protected)
             }
         };
         folder.marked.extend(mark.map(|mark| (inner.clone(), mark)));

@@ -13,33 +13,33 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
 /// What a tool makes beside the file it is known by.
-struct Tool {
+struct BuildTool {
     known_by: &'static str,
     folders: &'static [&'static str],
     files: &'static [&'static str],
 }
 
-const TOOLS: &[Tool] = &[
-    Tool { known_by: "Cargo.toml", folders: &["target"], files: &["Cargo.lock"] },
-    Tool { known_by: "package.json", folders: &["node_modules"], files: &[] },
-    Tool { known_by: "go.mod", folders: &[], files: &["go.sum"] },
-    Tool { known_by: "pyproject.toml", folders: &["__pycache__"], files: &[] },
-    Tool { known_by: "setup.py", folders: &["__pycache__"], files: &[] },
-    Tool { known_by: "pom.xml", folders: &["target"], files: &[] },
-    Tool { known_by: "build.gradle", folders: &["build"], files: &[] },
-    Tool { known_by: "build.gradle.kts", folders: &["build"], files: &[] },
-    Tool { known_by: "CMakeLists.txt", folders: &["build"], files: &[] },
-    Tool { known_by: "mix.exs", folders: &["_build", "deps"], files: &[] },
+const TOOLS: &[BuildTool] = &[
+    BuildTool { known_by: "Cargo.toml", folders: &["target"], files: &["Cargo.lock"] },
+    BuildTool { known_by: "package.json", folders: &["node_modules"], files: &[] },
+    BuildTool { known_by: "go.mod", folders: &[], files: &["go.sum"] },
+    BuildTool { known_by: "pyproject.toml", folders: &["__pycache__"], files: &[] },
+    BuildTool { known_by: "setup.py", folders: &["__pycache__"], files: &[] },
+    BuildTool { known_by: "pom.xml", folders: &["target"], files: &[] },
+    BuildTool { known_by: "build.gradle", folders: &["build"], files: &[] },
+    BuildTool { known_by: "build.gradle.kts", folders: &["build"], files: &[] },
+    BuildTool { known_by: "CMakeLists.txt", folders: &["build"], files: &[] },
+    BuildTool { known_by: "mix.exs", folders: &["_build", "deps"], files: &[] },
 ];
 
 /// What was made. Dropping it removes what is still empty.
 #[derive(Debug, Default)]
-pub(crate) struct Outputs {
+pub(crate) struct ToolOutputs {
     folders: Vec<PathBuf>,
     files: Vec<PathBuf>,
 }
 
-impl Outputs {
+impl ToolOutputs {
     /// Makes what the tools known by their files in `folders` need there. What cannot be made the
     /// tool will complain about.
     pub(crate) fn make(folders: &BTreeSet<PathBuf>) -> Self {
@@ -64,7 +64,7 @@ impl Outputs {
     }
 }
 
-impl Drop for Outputs {
+impl Drop for ToolOutputs {
     fn drop(&mut self) {
         for file in &self.files {
             if fs::symlink_metadata(file).is_ok_and(|facts| facts.is_file() && facts.len() == 0) {
@@ -80,21 +80,21 @@ impl Drop for Outputs {
 
 #[cfg(test)]
 mod tests {
-    use super::Outputs;
+    use super::ToolOutputs;
 
     #[test]
     fn what_was_not_used_is_removed_and_what_was_stays() {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("Cargo.toml"), "").unwrap();
         std::fs::write(root.path().join("go.mod"), "").unwrap();
-        let made = Outputs::make(&[root.path().to_owned()].into());
+        let made = ToolOutputs::make(&[root.path().to_owned()].into());
         assert!(root.path().join("target").is_dir() && root.path().join("go.sum").is_file());
         assert!(!root.path().join("node_modules").exists());
         std::fs::write(root.path().join("Cargo.lock"), "used").unwrap();
         drop(made);
         assert!(!root.path().join("target").exists() && !root.path().join("go.sum").exists());
         assert!(root.path().join("Cargo.lock").exists());
-        drop(Outputs::make(&[root.path().to_owned()].into()));
+        drop(ToolOutputs::make(&[root.path().to_owned()].into()));
         assert!(root.path().join("Cargo.lock").exists());
     }
 }

@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::reach::Network;
+use crate::reach::NetworkAccess;
 use locum_policy::schema::CommandLimits;
 
 /// What may be done in a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum PlaceUse {
     /// Read, list, execute.
     Read,
     /// Everything.
@@ -151,34 +151,34 @@ const TOOL_HOMES: &[(&str, &str)] = &[
 pub(crate) fn places(
     env: &BTreeMap<String, String>,
     own: &Path,
-    network: Network,
-) -> Vec<(PathBuf, Use)> {
-    let mut found: Vec<(PathBuf, Use)> =
-        SYSTEM.iter().map(|path| (PathBuf::from(path), Use::Read)).collect();
-    found.extend(DEVICES.iter().map(|path| (PathBuf::from(path), Use::Write)));
-    found.extend(ETC.iter().map(|name| (Path::new("/etc").join(name), Use::Read)));
-    found.push((own.to_owned(), Use::Write));
+    network: NetworkAccess,
+) -> Vec<(PathBuf, PlaceUse)> {
+    let mut found: Vec<(PathBuf, PlaceUse)> =
+        SYSTEM.iter().map(|path| (PathBuf::from(path), PlaceUse::Read)).collect();
+    found.extend(DEVICES.iter().map(|path| (PathBuf::from(path), PlaceUse::Write)));
+    found.extend(ETC.iter().map(|name| (Path::new("/etc").join(name), PlaceUse::Read)));
+    found.push((own.to_owned(), PlaceUse::Write));
     // Commands held to a proxy resolve nothing: a question for a name would tell anybody whatever
     // the name says.
-    if network == Network::Open {
-        found.extend(RESOLVER.iter().map(|path| (PathBuf::from(path), Use::Read)));
+    if network == NetworkAccess::Open {
+        found.extend(RESOLVER.iter().map(|path| (PathBuf::from(path), PlaceUse::Read)));
     }
     let home = folder(env, "HOME");
     if let Some(home) = &home {
-        found.extend(HOME_TOOLS.iter().map(|name| (home.join(name), Use::Read)));
+        found.extend(HOME_TOOLS.iter().map(|name| (home.join(name), PlaceUse::Read)));
     }
     found.extend(
         TOOL_HOMES
             .iter()
             .filter(|(name, _)| *name != "PYTHONUSERBASE")
-            .filter_map(|(name, _)| Some((folder(env, name)?, Use::Read))),
+            .filter_map(|(name, _)| Some((folder(env, name)?, PlaceUse::Read))),
     );
     if let Some(cargo) = cargo_home(env) {
         let stores = match network {
-            Network::Open | Network::Proxied | Network::Handed => Use::Write,
-            Network::Off | Network::Own => Use::Read,
+            NetworkAccess::Open | NetworkAccess::Proxied | NetworkAccess::Handed => PlaceUse::Write,
+            NetworkAccess::Off | NetworkAccess::Own => PlaceUse::Read,
         };
-        found.extend(CARGO_TOOLS.iter().map(|name| (cargo.join(name), Use::Read)));
+        found.extend(CARGO_TOOLS.iter().map(|name| (cargo.join(name), PlaceUse::Read)));
         found.extend(CARGO_STORES.iter().map(|name| (cargo.join(name), stores)));
     }
     let programs = env.get("PATH").into_iter().flat_map(|path| path.split(':')).map(PathBuf::from);
@@ -188,24 +188,22 @@ pub(crate) fn places(
         let beside = programs
             .parent()
             .filter(|above| programs.ends_with("bin") && Some(*above) != home.as_deref());
-        found.extend(
-            beside
-                .into_iter()
-                .flat_map(|above| BESIDE_PROGRAMS.iter().map(|name| (above.join(name), Use::Read))),
-        );
-        found.push((programs, Use::Read));
+        found.extend(beside.into_iter().flat_map(|above| {
+            BESIDE_PROGRAMS.iter().map(|name| (above.join(name), PlaceUse::Read))
+        }));
+        found.push((programs, PlaceUse::Read));
     }
     found
 }
 
 /// Returns the folders that the policy lets commands read. What is not a whole folder or file is
 /// left out.
-pub(crate) fn reads(limits: &CommandLimits) -> impl Iterator<Item = (PathBuf, Use)> {
+pub(crate) fn reads(limits: &CommandLimits) -> impl Iterator<Item = (PathBuf, PlaceUse)> {
     limits.reads.iter().filter_map(|glob| {
         let text = glob.text();
         let folder = text.strip_suffix("/**").unwrap_or(&text);
         let is_whole = !folder.is_empty() && !folder.contains(['*', '?', '[', '{']);
-        is_whole.then(|| (Path::new("/").join(folder), Use::Read))
+        is_whole.then(|| (Path::new("/").join(folder), PlaceUse::Read))
     })
 }
 
@@ -253,8 +251,8 @@ mod tests {
     use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
 
-    use super::{Use, places, variables};
-    use crate::reach::Network;
+    use super::{PlaceUse, places, variables};
+    use crate::reach::NetworkAccess;
 
     fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -267,7 +265,7 @@ mod tests {
             ("CARGO_HOME", "/home/me/.cargo"),
             ("PATH", "/usr/bin:/home/me:relative:/:/home/me/x/bin"),
         ]);
-        let found = places(&env, Path::new("/own"), Network::Proxied);
+        let found = places(&env, Path::new("/own"), NetworkAccess::Proxied);
         for inside in [
             "/home/me/.ssh/id_ed25519",
             "/home/me/.aws/credentials",
@@ -285,8 +283,8 @@ mod tests {
             let holds = found.iter().find(|(place, _)| Path::new(inside).starts_with(place));
             assert!(holds.is_none(), "{inside}: {holds:?}");
         }
-        assert!(found.contains(&(PathBuf::from("/home/me/x/bin"), Use::Read)));
-        assert!(found.contains(&(PathBuf::from("/own"), Use::Write)));
+        assert!(found.contains(&(PathBuf::from("/home/me/x/bin"), PlaceUse::Read)));
+        assert!(found.contains(&(PathBuf::from("/own"), PlaceUse::Write)));
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! `Tree`: every process a command started, to end them all.
+//! `ProcessTree`: every process a command started, to end them all.
 //!
 //! Killing the process group leaves those that made a session of their own. So this program adopts
-//! orphaned descendants, and every command carries a `Mark` that its descendants inherit and cannot
-//! take off by changing session or environment: a limit on the time of real-time processes, far too
-//! large ever to matter, whose value is the command's number.
+//! orphaned descendants, and every command carries a `CommandMark` that its descendants inherit and
+//! cannot take off by changing session or environment: a limit on the time of real-time processes,
+//! far too large ever to matter, whose value is the command's number.
 #![expect(
     clippy::disallowed_methods,
     reason = "the kernel's tables of processes are read here, and not too often"
@@ -29,9 +29,9 @@ const MARK_BASE_US: u64 = 1 << 50;
 
 /// The number of a command, carried by all its descendants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark(u64);
+pub struct CommandMark(u64);
 
-impl Mark {
+impl CommandMark {
     /// Returns a number no other running command has.
     pub fn fresh() -> Self {
         let (_, random) = uuid::Uuid::now_v7().as_u64_pair();
@@ -55,15 +55,15 @@ impl Mark {
 
 /// Every process of one command. Dropping it kills them.
 #[derive(Debug)]
-pub struct Tree {
+pub struct ProcessTree {
     leader: Option<Pid>,
-    mark: Mark,
+    mark: CommandMark,
     /// Where to ask a command to end that has namespaces of its own.
     control: Option<PipeWriter>,
     ended: bool,
 }
 
-impl Tree {
+impl ProcessTree {
     /// Makes this program the parent of descendants whose own parent ends. A kernel that refuses
     /// gives them to `init`.
     pub(crate) fn adopt_orphans() {
@@ -71,7 +71,7 @@ impl Tree {
     }
 
     /// Takes care of the processes of a command by its first process.
-    pub fn of(leader: Option<i32>, mark: Mark, control: Option<PipeWriter>) -> Self {
+    pub fn of(leader: Option<i32>, mark: CommandMark, control: Option<PipeWriter>) -> Self {
         Self { leader: leader.and_then(Pid::from_raw), mark, control, ended: false }
     }
 
@@ -131,7 +131,7 @@ impl Tree {
 /// Counts the processes of a command, where the kernel does not.
 #[derive(Clone, Debug)]
 pub(crate) struct ProcessCounter {
-    mark: Mark,
+    mark: CommandMark,
     limit: usize,
     /// New ones that are let in before all are counted again.
     room: usize,
@@ -142,7 +142,7 @@ pub(crate) struct ProcessCounter {
 
 impl ProcessCounter {
     /// Lets the command with this mark have so many.
-    pub(crate) fn of(mark: Mark, limit: usize) -> Self {
+    pub(crate) fn of(mark: CommandMark, limit: usize) -> Self {
         Self {
             mark,
             limit,
@@ -187,7 +187,7 @@ fn processes() -> impl Iterator<Item = Pid> {
     entries.filter_map(|entry| process(entry.file_name().to_str()?))
 }
 
-impl Drop for Tree {
+impl Drop for ProcessTree {
     fn drop(&mut self) {
         if !self.ended {
             self.kill();
@@ -230,11 +230,11 @@ fn process(digits: &str) -> Option<Pid> {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::{Mark, children, children_by_search, parent_of};
+    use super::{CommandMark, children, children_by_search, parent_of};
 
     #[test]
     fn marks_differ_and_are_far_from_any_real_limit() {
-        let (first, second) = (Mark::fresh(), Mark::fresh());
+        let (first, second) = (CommandMark::fresh(), CommandMark::fresh());
         assert_ne!(first, second);
         assert!(first.0 >= super::MARK_BASE_US);
         assert!(!first.is_on(rustix::process::getpid()));

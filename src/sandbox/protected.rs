@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::reach::Reach;
+use crate::reach::CommandReach;
 use locum_base::path::RepoPath;
 use locum_policy::paths::Protection;
 
@@ -31,12 +31,12 @@ const CREDENTIAL_WORDS: &[&str] = &["extraheader", "password", "token", "credent
 
 /// What an entry is, as far as its protection goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EntryKind {
+pub(crate) enum ProtectedKind {
     File,
     Folder,
 }
 
-impl EntryKind {
+impl ProtectedKind {
     /// A file's, unless it is known to be a folder.
     pub(crate) fn of(kind: FileType) -> Self {
         if kind == FileType::Directory { Self::Folder } else { Self::File }
@@ -44,10 +44,10 @@ impl EntryKind {
 }
 
 /// Whether an entry may not be changed; of a folder, anything in it.
-pub(crate) fn is_protected(protection: &Protection, path: &RepoPath, kind: EntryKind) -> bool {
+pub(crate) fn is_protected(protection: &Protection, path: &RepoPath, kind: ProtectedKind) -> bool {
     let inside = || RepoPath::parse(&format!("{path}/x")).ok();
     protection.of_edit(path).is_some()
-        || (kind == EntryKind::Folder
+        || (kind == ProtectedKind::Folder
             && inside().is_none_or(|inside| protection.of_edit(&inside).is_some()))
 }
 
@@ -64,7 +64,10 @@ pub(crate) fn open_folder(folder: &Path) -> Result<OwnedFd, Errno> {
 ///
 /// # Errors
 /// When it cannot be listed.
-pub(crate) fn guarded_git_entries(folder: &Path, reach: &Reach<'_>) -> Result<Vec<PathBuf>, Errno> {
+pub(crate) fn guarded_git_entries(
+    folder: &Path,
+    reach: &CommandReach<'_>,
+) -> Result<Vec<PathBuf>, Errno> {
     let root = open_folder(folder)?;
     let mut found = Vec::new();
     for entry in Dir::read_from(&root)?.take(ENTRIES_LIMIT) {
@@ -78,7 +81,7 @@ pub(crate) fn guarded_git_entries(folder: &Path, reach: &Reach<'_>) -> Result<Ve
 }
 
 /// Whether an entry of a git folder is hidden: it may hold credentials, and they are not asked for.
-pub(crate) fn is_guarded(folder: &Path, name: &str, reach: &Reach<'_>) -> bool {
+pub(crate) fn is_guarded(folder: &Path, name: &str, reach: &CommandReach<'_>) -> bool {
     let guarded = name.starts_with("config")
         || name.starts_with("credential")
         || name == "modules"

@@ -11,7 +11,7 @@ use locum_policy::paths::Protection;
 
 /// What of the network commands reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Network {
+pub(crate) enum NetworkAccess {
     /// Nothing.
     Off,
     /// A network of their own, which ends at `127.0.0.1`.
@@ -26,13 +26,13 @@ pub(crate) enum Network {
 
 /// How far a command reaches in a checkout.
 #[derive(Clone, Copy)]
-pub struct Reach<'a> {
+pub struct CommandReach<'a> {
     /// The checkout.
     pub root: &'a Path,
     /// Git's own folders of it: they may be read.
     pub git: &'a [PathBuf],
     /// What it may write.
-    pub writes: Writes,
+    pub writes: WriteAccess,
     /// Whether git's settings may be read even when they hold credentials. Only for commands whose
     /// every effect is known.
     pub git_settings: bool,
@@ -45,7 +45,7 @@ pub struct Reach<'a> {
 
 /// What a command may write in a checkout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writes {
+pub enum WriteAccess {
     /// Nothing.
     Nothing,
     /// What is not protected. Nothing new can be made directly in the root, besides what build
@@ -56,7 +56,7 @@ pub enum Writes {
     Everything,
 }
 
-impl Reach<'_> {
+impl CommandReach<'_> {
     /// Whether a path is hidden from commands: an ignore file names it, or it may hold credentials,
     /// and the policy does not let it be read.
     pub(crate) fn hides(&self, protection: &Protection, path: &RepoPath) -> bool {

@@ -16,12 +16,12 @@ use rustix::thread::CapabilitySet;
 use crate::files::{self, RulesetOptions};
 use crate::limits;
 use crate::loopback;
-use crate::outputs::Outputs;
-use crate::places::Use;
+use crate::outputs::ToolOutputs;
+use crate::places::PlaceUse;
 use crate::root_cleanup::RootCleanup;
 use crate::seccomp_notify;
 use crate::syscalls::{self, Filters};
-use crate::view::View;
+use crate::view::SandboxView;
 
 /// What one command gets.
 pub(crate) struct Restrictions {
@@ -30,13 +30,13 @@ pub(crate) struct Restrictions {
     /// Processes it may have at once, where this program counts them.
     pub(crate) processes: Option<usize>,
     /// What it sees; `None` for what everybody sees.
-    pub(crate) view: Option<View>,
+    pub(crate) view: Option<SandboxView>,
     /// Variables it gets besides its own.
     pub(crate) variables: BTreeMap<String, String>,
     /// The checkout.
     pub(crate) root: String,
     /// Files that had to be there; removed with it when they were not used.
-    pub(crate) outputs: Outputs,
+    pub(crate) outputs: ToolOutputs,
     /// What of the root it may not add to.
     pub(crate) cleanup: Option<RootCleanup>,
 }
@@ -61,7 +61,7 @@ pub(crate) struct ChildRestrictions {
     /// What these are about.
     pub(crate) options: RulesetOptions,
     /// Places that are there only in the view.
-    pub(crate) late: Vec<(CString, Use)>,
+    pub(crate) late: Vec<(CString, PlaceUse)>,
     pub(crate) filters: Filters,
     /// Which calls wait for an answer of this program; empty where none do.
     pub(crate) calls: Vec<libc::sock_filter>,

@@ -12,7 +12,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::protected::{EntryKind, is_protected};
+use crate::protected::{ProtectedKind, is_protected};
 use locum_base::path::RepoPath;
 use locum_policy::paths::Protection;
 
@@ -46,9 +46,9 @@ impl RootCleanup {
                 &protection,
                 path,
                 if facts.is_ok_and(|facts| facts.is_file()) {
-                    EntryKind::File
+                    ProtectedKind::File
                 } else {
-                    EntryKind::Folder
+                    ProtectedKind::Folder
                 },
             )
         });

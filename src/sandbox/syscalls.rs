@@ -17,7 +17,7 @@ pub(crate) type Filters = Vec<BpfProgram>;
 
 /// What of the network commands may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sockets {
+pub(crate) enum SocketAccess {
     /// No socket that could be connected to anything. Pairs of connected sockets stay.
     None,
     /// Those that this program hands out, connected as they are.
@@ -33,7 +33,7 @@ pub(crate) enum Sockets {
 
 /// Whose processes commands see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Processes {
+pub(crate) enum ProcessVisibility {
     /// Everybody's.
     Shared,
     /// Their own, under numbers of their own.
@@ -154,21 +154,21 @@ const SECOND_NUMBERING: u32 = 0x4000_0000;
 /// # Errors
 /// On a machine whose system calls are not known, or when a filter cannot be made.
 pub(crate) fn filters(
-    sockets: Sockets,
-    processes: Processes,
+    sockets: SocketAccess,
+    processes: ProcessVisibility,
 ) -> Result<Filters, seccompiler::Error> {
     let refused = errno(libc::EPERM);
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED.iter().chain(REFUSED_HERE).map(|number| (*number, Vec::new())).collect();
     match sockets {
-        Sockets::None => {
+        SocketAccess::None => {
             rules.insert(libc::SYS_socket, Vec::new());
         }
-        Sockets::Handed => rules.extend(fixed_connections()?),
-        Sockets::Internet | Sockets::Unnamed => {
+        SocketAccess::Handed => rules.extend(fixed_connections()?),
+        SocketAccess::Internet | SocketAccess::Unnamed => {
             rules.insert(libc::SYS_socket, all_but(INTERNET)?);
         }
-        Sockets::Own => {
+        SocketAccess::Own => {
             rules.insert(libc::SYS_socket, all_but(OWN)?);
         }
     }
@@ -190,9 +190,9 @@ pub(crate) fn filters(
     rules.insert(libc::SYS_ioctl, terminal?);
     rules.extend(limits_of_others()?);
     match processes {
-        Processes::Shared => rules.extend(aimed_at_us()?),
+        ProcessVisibility::Shared => rules.extend(aimed_at_us()?),
         // The number of this program is somebody else's there.
-        Processes::Own => {}
+        ProcessVisibility::Own => {}
     }
     let target: TargetArch = std::env::consts::ARCH.try_into()?;
     let main: BpfProgram =

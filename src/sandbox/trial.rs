@@ -1,7 +1,7 @@
 //! Finds out what sandbox this kernel provides, by trying it.
 //!
-//! In: nothing. Out: a [`Level`], each part of it tried for real: a kernel that knows a call may
-//! still refuse it to this user.
+//! In: nothing. Out: a [`SandboxLevel`], each part of it tried for real: a kernel that knows a call
+//! may still refuse it to this user.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,14 +10,14 @@ use landlock::RulesetStatus;
 
 use crate::exec::spawn;
 use crate::files::{self, RulesetOptions};
-use crate::level::Level;
-use crate::limits::Limits;
-use crate::reach::Network;
+use crate::level::SandboxLevel;
+use crate::limits::ResourceLimits;
+use crate::reach::NetworkAccess;
 use crate::seccomp_notify;
-use crate::syscalls::{self, Processes, Sockets};
-use crate::view::{View, ViewSpec, steps};
+use crate::syscalls::{self, ProcessVisibility, SocketAccess};
+use crate::view::{SandboxView, ViewSpec, steps};
 
-impl Level {
+impl SandboxLevel {
     /// Tries on a thread of its own, and in a child process, what this kernel gives.
     #[must_use]
     pub fn obtained() -> Self {
@@ -29,7 +29,7 @@ impl Level {
     pub fn tried() -> (Self, Option<String>) {
         // One trial is enough where everything is to be had.
         let pids = rustix::process::geteuid().is_root()
-            && try_namespaces(Some(Limits::default().pids())).is_ok();
+            && try_namespaces(Some(ResourceLimits::default().pids())).is_ok();
         let refused =
             if pids { None } else { try_namespaces(None).err().map(|error| error.to_string()) };
         let namespaces = refused.is_none();
@@ -38,12 +38,12 @@ impl Level {
 
     fn without_namespaces() -> Self {
         let files = || {
-            files::empty(RulesetOptions { network: Network::Off, newest: files::NEWEST })
+            files::empty(RulesetOptions { network: NetworkAccess::Off, newest: files::NEWEST })
                 .ok()
                 .and_then(|rules| rules.restrict_self().ok())
         };
         let syscalls = || {
-            syscalls::filters(Sockets::None, Processes::Shared)
+            syscalls::filters(SocketAccess::None, ProcessVisibility::Shared)
                 .is_ok_and(|filters| syscalls::load(&filters).is_ok())
         };
         let status = std::thread::spawn(files).join().ok().flatten();
@@ -73,8 +73,8 @@ fn try_namespaces(pids: Option<u32>) -> io::Result<()> {
         places: &[PathBuf::from("/usr")],
         roots: &[],
         masks: &[],
-        network: Network::Own,
+        network: NetworkAccess::Own,
         pids,
     };
-    spawn::try_view(View::of(&spec)?)
+    spawn::try_view(SandboxView::of(&spec)?)
 }

@@ -1,7 +1,7 @@
 //! Small images.
 
 use locum_base::chat::ToolResult;
-use locum_base::image::{Content, Image};
+use locum_base::image::{Image, ImageContent};
 
 /// The beginning of a PNG of this many pixels.
 #[must_use]
@@ -18,7 +18,7 @@ pub fn png(width: u32, height: u32) -> Vec<u8> {
 pub fn answer(call_id: &str) -> ToolResult {
     let parse = |bytes: &[u8]| Image::parse(bytes).unwrap();
     let (png, gif) = (parse(&png(2, 3)), parse(&gif(2, 3)));
-    let gone = Image { content: Content::default(), ..png.clone() };
+    let gone = Image { content: ImageContent::default(), ..png.clone() };
     ToolResult {
         call_id: call_id.into(),
         text: "File: a".into(),

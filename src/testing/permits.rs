@@ -5,9 +5,9 @@ use locum_policy::{Permit, Policy};
 
 /// Something that wants to do a list of things.
 #[derive(Debug)]
-pub struct Wants(Vec<Intent>);
+pub struct TestIntents(Vec<Intent>);
 
-impl Act for Wants {
+impl Act for TestIntents {
     fn intents(&self) -> Vec<Intent> {
         self.0.clone()
     }
@@ -16,11 +16,11 @@ impl Act for Wants {
 /// Returns a permit for these intents, from a policy that allows every path, `echo` and publishing
 /// commits.
 #[must_use]
-pub fn permit(intents: &[Intent]) -> Permit<Wants> {
+pub fn permit(intents: &[Intent]) -> Permit<TestIntents> {
     let policy = "version: 1\nrules:\n  - allow: ['read(**)', 'edit(**)', \
                   'command(echo:*)']\npublish: { allow: [comment, commit] }\n";
     Policy::parse(policy, "policy.yml")
         .unwrap()
-        .admit(Wants(intents.to_vec()), &Facts::default())
+        .admit(TestIntents(intents.to_vec()), &Facts::default())
         .unwrap()
 }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::checkout::FileError;
-use crate::fixture::{Fixture, path};
+use crate::fixture::{RepoFixture, path};
 use crate::write::Executable;
 use locum_base::secret::Redactor;
 use locum_policy::Policy;
 use locum_policy::command::Script;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_sandbox::exec::{self, CommandOutput, CommandRun, Exit};
-use locum_sandbox::{Reach, Sandbox, Writes};
+use locum_sandbox::{CommandReach, Sandbox, WriteAccess};
 use locum_testing::permits::permit;
 
 /// Runs a script whose text the policy spells out.
@@ -23,7 +23,7 @@ fn run(folder: &std::path::Path, text: &str, timeout: Duration) -> CommandOutput
                   'command(sh attack.sh)', 'read(**)']\n";
     let permit = Policy::parse(policy, "policy.yml")
         .unwrap()
-        .admit(OneCommand(script.clone()), &Facts::default())
+        .admit(AttackCommand(script.clone()), &Facts::default())
         .unwrap();
     let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
     let command = CommandRun {
@@ -34,10 +34,10 @@ fn run(folder: &std::path::Path, text: &str, timeout: Duration) -> CommandOutput
         output_bytes: 1000,
         redactor: &Redactor::default(),
         sandbox: &Sandbox::around_nothing(),
-        reach: Reach {
+        reach: CommandReach {
             root: folder,
             git: &[],
-            writes: Writes::Entries,
+            writes: WriteAccess::Entries,
             git_settings: false,
             visible: &|_| true,
             policy: None,
@@ -48,9 +48,9 @@ fn run(folder: &std::path::Path, text: &str, timeout: Duration) -> CommandOutput
     runtime.block_on(exec::run(&permit, command)).unwrap()
 }
 
-struct OneCommand(Script);
+struct AttackCommand(Script);
 
-impl Act for OneCommand {
+impl Act for AttackCommand {
     fn intents(&self) -> Vec<Intent> {
         vec![Intent::Command(self.0.clone())]
     }
@@ -58,7 +58,7 @@ impl Act for OneCommand {
 
 #[test]
 fn a_link_put_in_place_of_a_judged_file_is_not_followed() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let outside = fixture.root.parent().unwrap().join("outside");
     std::fs::write(&outside, "outside").unwrap();
     let folder = ("old/up/outside", "old/up", "../..");
@@ -78,7 +78,7 @@ fn a_link_put_in_place_of_a_judged_file_is_not_followed() {
 
 #[test]
 fn a_pipe_is_not_opened_as_a_file() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let permit = permit(&[Intent::Read(path("src/pipe"))]);
     let read = || fixture.repo.checkout.read(&permit, &path("src/pipe"), 99);
     fixture.write("src/pipe", "a file yet");
@@ -95,7 +95,7 @@ fn a_pipe_is_not_opened_as_a_file() {
 
 #[test]
 fn gits_own_folder_is_not_written_even_with_a_permit() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     // No policy gives such a permit; the floor below does not rely on it.
     let write = |at: &str| fixture.repo.checkout.put_file(&path(at), b"x", Executable::AsBefore);
     assert!(write("src/git/hooks/pre-commit").is_ok());
@@ -105,7 +105,7 @@ fn gits_own_folder_is_not_written_even_with_a_permit() {
 
 #[test]
 fn a_command_ends_when_its_time_is_over() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let end = |timeout| run(&fixture.root, "sleep 0.4", timeout).exit;
     assert_eq!(end(Duration::from_millis(50)), Exit::TimedOut);
     assert_eq!(end(Duration::from_secs(20)), Exit::Code(0));
@@ -113,7 +113,7 @@ fn a_command_ends_when_its_time_is_over() {
 
 #[test]
 fn output_is_kept_up_to_a_limit() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let print = |script: &str| run(&fixture.root, script, Duration::from_secs(20)).output;
     assert_eq!(print("seq 3").text, "begun\n1\n2\n3\n");
     let output = print("seq 40000");
@@ -127,7 +127,7 @@ fn output_is_kept_up_to_a_limit() {
 
 #[test]
 fn nothing_a_command_started_outlives_it() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let begin = "sleep 1000 > /dev/null 2>&1 & echo $! > pid; kill -0 $! && echo it runs";
     assert_eq!(run(&fixture.root, begin, Duration::from_secs(20)).output.text, "begun\nit runs\n");
     let pid: i32 =

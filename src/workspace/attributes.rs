@@ -12,7 +12,7 @@ use git2::{Repository, Tree};
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::repo::RepoError;
-use crate::stored::Stored;
+use crate::stored::StoredFile;
 use crate::trees::stored_in;
 use locum_base::path::RepoPath;
 
@@ -23,27 +23,27 @@ const FILE_LIMIT_BYTES: usize = 256 * 1024;
 pub(super) struct Attributes<'a> {
     git: &'a Repository,
     tree: &'a Tree<'a>,
-    folders: BTreeMap<RepoPath, Vec<Rule>>,
+    folders: BTreeMap<RepoPath, Vec<AttributeRule>>,
 }
 
 /// What is said about one path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PathAttributes {
-    text: Option<Text>,
+    text: Option<TextAttribute>,
     crlf: Option<bool>,
     /// The filter its content goes through, `lfs` for one.
     pub(super) filter: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Text {
+enum TextAttribute {
     Yes,
     No,
     Auto,
 }
 
 #[derive(Debug)]
-struct Rule {
+struct AttributeRule {
     pattern: GlobMatcher,
     /// True when the pattern names a path below the file's folder, false when it names a file
     /// anywhere below.
@@ -83,13 +83,13 @@ impl<'a> Attributes<'a> {
         Ok(found)
     }
 
-    fn rules_in(&mut self, folder: &RepoPath) -> Result<&[Rule], RepoError> {
+    fn rules_in(&mut self, folder: &RepoPath) -> Result<&[AttributeRule], RepoError> {
         if !self.folders.contains_key(folder) {
             let file = folder.join(".gitattributes").ok();
             let stored =
                 file.map(|file| stored_in(self.git, self.tree, &file)).transpose()?.flatten();
             let rules = match stored {
-                Some(Stored::File { content, .. }) if content.len() <= FILE_LIMIT_BYTES => {
+                Some(StoredFile::File { content, .. }) if content.len() <= FILE_LIMIT_BYTES => {
                     parse(&String::from_utf8_lossy(&content))
                 }
                 _ => Vec::new(),
@@ -102,20 +102,22 @@ impl<'a> Attributes<'a> {
 
 impl PathAttributes {
     /// Returns the content git keeps for what lies in the checkout.
-    pub(super) fn kept(&self, stored: Stored) -> Stored {
+    pub(super) fn kept(&self, stored: StoredFile) -> StoredFile {
         match stored {
-            Stored::File { content, executable } if self.has_line_ends(&content) => Stored::File {
-                content: without_carriage_returns(&content).into_owned(),
-                executable,
-            },
+            StoredFile::File { content, executable } if self.has_line_ends(&content) => {
+                StoredFile::File {
+                    content: without_carriage_returns(&content).into_owned(),
+                    executable,
+                }
+            }
             stored => stored,
         }
     }
 
     /// Returns the content of the checkout for what git keeps.
-    pub(super) fn checked_out(&self, stored: Stored) -> Stored {
+    pub(super) fn checked_out(&self, stored: StoredFile) -> StoredFile {
         match stored {
-            Stored::File { content, executable }
+            StoredFile::File { content, executable }
                 if self.crlf == Some(true) && self.has_line_ends(&content) =>
             {
                 let lines = without_carriage_returns(&content);
@@ -125,7 +127,7 @@ impl PathAttributes {
                         None => line.to_vec(),
                     }
                 });
-                Stored::File { content: content.collect(), executable }
+                StoredFile::File { content: content.collect(), executable }
             }
             stored => stored,
         }
@@ -133,18 +135,18 @@ impl PathAttributes {
 
     fn has_line_ends(&self, content: &[u8]) -> bool {
         match (self.text, self.crlf) {
-            (Some(Text::No), _) | (None | Some(Text::Auto), None) => false,
-            (Some(Text::Yes), _) => true,
-            (None | Some(Text::Auto), Some(_)) => !content.contains(&0),
+            (Some(TextAttribute::No), _) | (None | Some(TextAttribute::Auto), None) => false,
+            (Some(TextAttribute::Yes), _) => true,
+            (None | Some(TextAttribute::Auto), Some(_)) => !content.contains(&0),
         }
     }
 
     fn hear(&mut self, word: &str) {
         match word {
-            "text" => self.text = Some(Text::Yes),
-            "-text" | "binary" => self.text = Some(Text::No),
+            "text" => self.text = Some(TextAttribute::Yes),
+            "-text" | "binary" => self.text = Some(TextAttribute::No),
             "!text" => self.text = None,
-            "text=auto" => self.text = Some(Text::Auto),
+            "text=auto" => self.text = Some(TextAttribute::Auto),
             "eol=crlf" => self.crlf = Some(true),
             "eol=lf" => self.crlf = Some(false),
             "-eol" | "!eol" => self.crlf = None,
@@ -158,12 +160,12 @@ impl PathAttributes {
     }
 }
 
-fn parse(text: &str) -> Vec<Rule> {
+fn parse(text: &str) -> Vec<AttributeRule> {
     text.lines().filter_map(parse_line).collect()
 }
 
 /// Reads one line; comments, macros and negative patterns, which git ignores too, say nothing.
-fn parse_line(line: &str) -> Option<Rule> {
+fn parse_line(line: &str) -> Option<AttributeRule> {
     let line = line.trim();
     let (pattern, says) = match line.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"')?,
@@ -176,7 +178,7 @@ fn parse_line(line: &str) -> Option<Rule> {
     let pattern = pattern.strip_prefix('/').unwrap_or(pattern);
     let glob =
         GlobBuilder::new(pattern).literal_separator(true).backslash_escape(true).build().ok()?;
-    Some(Rule {
+    Some(AttributeRule {
         pattern: glob.compile_matcher(),
         anchored,
         says: says.split_whitespace().map(str::to_owned).collect(),
@@ -203,16 +205,16 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::Attributes;
-    use crate::fixture::{Fixture, path};
-    use crate::stored::Stored;
+    use crate::fixture::{RepoFixture, path};
+    use crate::stored::StoredFile;
 
-    fn file(content: &[u8]) -> Stored {
-        Stored::File { content: content.to_vec(), executable: false }
+    fn file(content: &[u8]) -> StoredFile {
+        StoredFile::File { content: content.to_vec(), executable: false }
     }
 
     /// Checks what is kept of `\r\n` and `\n` lines, and how `\n` is checked out.
     fn check(attributes: &str, at: &str, kept: &[u8], checked_out: &[u8]) {
-        let fixture = Fixture::new();
+        let fixture = RepoFixture::new();
         fixture.write(".gitattributes", attributes);
         fixture.write("sub/.gitattributes", "*.near -text\n");
         fixture.commit("attributes");
@@ -244,13 +246,13 @@ mod tests {
 
     #[test]
     fn leaves_binary_content_and_links_alone() {
-        let fixture = Fixture::new();
+        let fixture = RepoFixture::new();
         fixture.write(".gitattributes", "* eol=crlf\n*.psd filter=lfs diff=lfs -text\n");
         fixture.commit("attributes");
         let tree = fixture.repo.git.head().unwrap().peel_to_tree().unwrap();
         let mut attributes = Attributes::new(&fixture.repo.git, &tree);
         let found = attributes.of(&path("x")).unwrap();
-        for stored in [file(b"\0a\r\n"), Stored::Link { target: b"a\r\n".to_vec() }] {
+        for stored in [file(b"\0a\r\n"), StoredFile::Link { target: b"a\r\n".to_vec() }] {
             assert_eq!(
                 (found.kept(stored.clone()), found.checked_out(stored.clone())),
                 (stored.clone(), stored)

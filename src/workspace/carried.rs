@@ -108,11 +108,11 @@ impl Repo {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use crate::fixture::{Fixture, path, paths};
+    use crate::fixture::{RepoFixture, path, paths};
 
     #[test]
     fn a_session_is_a_commit_of_its_own_files_on_what_it_needs() {
-        let fixture = Fixture::new();
+        let fixture = RepoFixture::new();
         fixture.write("new", "by the run");
         let checkpoint =
             fixture.repo.checkpoint("s1", &fixture.base, &paths(&["new"]), "x").unwrap();

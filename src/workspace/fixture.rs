@@ -11,14 +11,14 @@ use locum_base::path::RepoPath;
 
 /// A repository with one commit: `src/lib.rs`, `run.sh` (executable), `link` to it, `latin` (no
 /// UTF-8), `old/only`.
-pub(super) struct Fixture {
+pub(super) struct RepoFixture {
     files: TestRepository,
     pub(super) root: PathBuf,
     pub(super) repo: Repo,
     pub(super) base: CommitId,
 }
 
-impl Fixture {
+impl RepoFixture {
     pub(super) fn new() -> Self {
         let files = TestRepository::empty();
         files.write("src/lib.rs", "one\ntwo\nthree\n");
@@ -34,7 +34,7 @@ impl Fixture {
     }
 }
 
-impl Deref for Fixture {
+impl Deref for RepoFixture {
     type Target = TestRepository;
 
     fn deref(&self) -> &TestRepository {

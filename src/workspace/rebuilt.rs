@@ -116,12 +116,12 @@ mod tests {
 
     use pretty_assertions::assert_eq;
 
-    use crate::fixture::{Fixture, paths};
+    use crate::fixture::{RepoFixture, paths};
     use crate::repo::NewCommit;
 
     #[test]
     fn tells_new_changed_gone_executable_and_linked_files() {
-        let fixture = Fixture::new();
+        let fixture = RepoFixture::new();
         fixture.write("new", "n");
         fixture.write("tool", "#!/bin/sh\n");
         std::fs::set_permissions(fixture.root.join("tool"), std::fs::Permissions::from_mode(0o755))

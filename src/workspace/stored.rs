@@ -1,4 +1,4 @@
-//! `Stored`: what git keeps of a path, read from the checkout and put back there.
+//! `StoredFile`: what git keeps of a path, read from the checkout and put back there.
 
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -11,7 +11,7 @@ pub(super) const FILE_LIMIT_BYTES: u64 = 100 * 1024 * 1024;
 
 /// What git keeps of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Stored {
+pub(super) enum StoredFile {
     /// A regular file.
     File {
         /// Its bytes.
@@ -30,7 +30,7 @@ pub(super) enum Stored {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum OnDisk {
     /// Something git keeps.
-    Stored(Stored),
+    Stored(StoredFile),
     /// A folder, or something git does not keep: a pipe, a socket, a device.
     Other,
     /// Nothing; also when the way there leads through a link, because git knows no such path.
@@ -49,11 +49,11 @@ impl Checkout {
             EntryKind::File => {
                 let mut content = Vec::new();
                 self.read_regular(path, FILE_LIMIT_BYTES, &mut content)?;
-                Ok(OnDisk::Stored(Stored::File { content, executable: entry.executable }))
+                Ok(OnDisk::Stored(StoredFile::File { content, executable: entry.executable }))
             }
             EntryKind::Link => {
                 let target = self.link_target(path)?.as_os_str().as_bytes().to_vec();
-                Ok(OnDisk::Stored(Stored::Link { target }))
+                Ok(OnDisk::Stored(StoredFile::Link { target }))
             }
             EntryKind::Folder | EntryKind::Other => Ok(OnDisk::Other),
         }
@@ -64,18 +64,18 @@ impl Checkout {
     pub(super) fn put_stored(
         &self,
         path: &RepoPath,
-        stored: Option<&Stored>,
+        stored: Option<&StoredFile>,
     ) -> Result<(), FileError> {
         let there = self.stored(path)?;
         match (stored, there) {
             (Some(wanted), OnDisk::Stored(there)) if *wanted == there => Ok(()),
-            (Some(Stored::File { content, executable }), there) => {
-                if matches!(there, OnDisk::Stored(Stored::Link { .. })) {
+            (Some(StoredFile::File { content, executable }), there) => {
+                if matches!(there, OnDisk::Stored(StoredFile::Link { .. })) {
                     self.take_away(path)?;
                 }
                 self.put_file(path, content, Executable::Set(*executable))
             }
-            (Some(Stored::Link { target }), _) => self.put_link(path, target),
+            (Some(StoredFile::Link { target }), _) => self.put_link(path, target),
             (None, OnDisk::Stored(_)) => {
                 self.take_away(path)?;
                 self.take_away_empty_parents(path);

@@ -23,12 +23,12 @@ impl Repo {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use crate::fixture::{Fixture, paths};
+    use crate::fixture::{RepoFixture, paths};
     use crate::repo::NewCommit;
 
     #[test]
     fn switches_and_loses_nothing_uncommitted() {
-        let fixture = Fixture::new();
+        let fixture = RepoFixture::new();
         fixture.write("new", "on the branch");
         let new = NewCommit {
             parent: &fixture.base,

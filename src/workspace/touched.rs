@@ -18,12 +18,12 @@ use locum_base::path::RepoPath;
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Snapshot {
     head: Option<CommitId>,
-    dirty: BTreeMap<RepoPath, Option<Stamp>>,
+    dirty: BTreeMap<RepoPath, Option<FileStamp>>,
 }
 
 /// What changes when a file does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-struct Stamp {
+struct FileStamp {
     inode: u64,
     mode: u32,
     size_bytes: i64,
@@ -40,7 +40,8 @@ impl Repo {
         let mut snapshot = parse_status(&git.status().await?);
         for (path, stamp) in &mut snapshot.dirty {
             // A path behind a link that is new is not there any more as git knows it.
-            *stamp = self.checkout.beneath.stat(path).ok().flatten().map(|stat| Stamp::of(&stat));
+            *stamp =
+                self.checkout.beneath.stat(path).ok().flatten().map(|stat| FileStamp::of(&stat));
         }
         Ok(snapshot)
     }
@@ -107,7 +108,7 @@ impl Snapshot {
     }
 }
 
-impl Stamp {
+impl FileStamp {
     fn of(stat: &Stat) -> Self {
         // Wraps in the year 2262 and stays comparable.
         let nanoseconds = |seconds: i64, rest: u64| {
@@ -158,12 +159,12 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Snapshot, parse_status};
-    use crate::fixture::{Fixture, path};
+    use crate::fixture::{RepoFixture, path};
     use crate::git_binary::GitBinary;
     use crate::repo::CommitId;
     use locum_base::path::RepoPath;
 
-    async fn touched_by(fixture: &Fixture, act: impl FnOnce(&Fixture)) -> Vec<String> {
+    async fn touched_by(fixture: &RepoFixture, act: impl FnOnce(&RepoFixture)) -> Vec<String> {
         let env = BTreeMap::from([("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())]);
         let git = GitBinary::new(&fixture.repo, &env);
         let before = fixture.repo.snapshot(&git).await.unwrap();
@@ -174,7 +175,7 @@ mod tests {
 
     #[tokio::test]
     async fn sees_every_kind_of_change_and_no_other() {
-        let fixture = Fixture::new();
+        let fixture = RepoFixture::new();
         fixture.write("dirty", "mine");
         fixture.write("run.sh", "mine too");
         assert_eq!(touched_by(&fixture, |_| {}).await, Vec::<String>::new());
@@ -195,7 +196,7 @@ mod tests {
 
     #[tokio::test]
     async fn sees_changes_of_files_that_were_dirty_before() {
-        let fixture = Fixture::new();
+        let fixture = RepoFixture::new();
         for file in ["a", "b", "c", "d"] {
             fixture.write(file, "mine");
         }
@@ -209,7 +210,7 @@ mod tests {
 
     #[tokio::test]
     async fn sees_what_was_committed_meanwhile() {
-        let fixture = Fixture::new();
+        let fixture = RepoFixture::new();
         let touched = touched_by(&fixture, |fixture| {
             fixture.write("src/lib.rs", "changed");
             fixture.write("new", "new");
@@ -224,7 +225,7 @@ mod tests {
 
     #[tokio::test]
     async fn looks_without_writing_the_index() {
-        let fixture = Fixture::new();
+        let fixture = RepoFixture::new();
         let index = fixture.root.join(".git/index");
         fixture.write("src/lib.rs", "one\ntwo\nthree\n");
         let before = std::fs::read(&index).unwrap();

@@ -6,18 +6,18 @@ use std::collections::BTreeMap;
 use git2::{FileMode, ObjectType, Oid, Repository, Tree};
 
 use crate::repo::RepoError;
-use crate::stored::{OnDisk, Stored};
+use crate::stored::{OnDisk, StoredFile};
 use locum_base::path::RepoPath;
 
 /// Paths to be changed in a tree, folder by folder.
 #[derive(Debug, Default)]
 pub(super) struct TreeChanges {
-    own: Option<Change>,
+    own: Option<TreeChange>,
     below: BTreeMap<String, TreeChanges>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Change {
+enum TreeChange {
     /// It is this now.
     Put(Oid, FileMode),
     /// It is a folder or nothing git keeps: what a tree has there as a file goes, a folder or
@@ -39,17 +39,17 @@ impl TreeChanges {
         on_disk: &OnDisk,
     ) -> Result<(), RepoError> {
         let change = match on_disk {
-            OnDisk::Stored(Stored::File { content, executable: true }) => {
-                Change::Put(git.blob(content)?, FileMode::BlobExecutable)
+            OnDisk::Stored(StoredFile::File { content, executable: true }) => {
+                TreeChange::Put(git.blob(content)?, FileMode::BlobExecutable)
             }
-            OnDisk::Stored(Stored::File { content, executable: false }) => {
-                Change::Put(git.blob(content)?, FileMode::Blob)
+            OnDisk::Stored(StoredFile::File { content, executable: false }) => {
+                TreeChange::Put(git.blob(content)?, FileMode::Blob)
             }
-            OnDisk::Stored(Stored::Link { target }) => {
-                Change::Put(git.blob(target)?, FileMode::Link)
+            OnDisk::Stored(StoredFile::Link { target }) => {
+                TreeChange::Put(git.blob(target)?, FileMode::Link)
             }
-            OnDisk::Other => Change::NoFile,
-            OnDisk::Nothing => Change::Remove,
+            OnDisk::Other => TreeChange::NoFile,
+            OnDisk::Nothing => TreeChange::Remove,
         };
         path.parts().fold(self, |node, part| node.below.entry(part.to_owned()).or_default()).own =
             Some(change);
@@ -58,7 +58,7 @@ impl TreeChanges {
 
     /// Notes a file that git has already, or that there is none.
     pub(super) fn put(&mut self, path: &RepoPath, file: Option<(Oid, FileMode)>) {
-        let change = file.map_or(Change::Remove, |(id, mode)| Change::Put(id, mode));
+        let change = file.map_or(TreeChange::Remove, |(id, mode)| TreeChange::Put(id, mode));
         path.parts().fold(self, |node, part| node.below.entry(part.to_owned()).or_default()).own =
             Some(change);
     }
@@ -80,13 +80,13 @@ impl TreeChanges {
         for (name, node) in &self.below {
             let before =
                 base.and_then(|base| base.get_name(name)).map(|entry| (entry.id(), entry.kind()));
-            if let Some(Change::Put(id, mode)) = node.own {
+            if let Some(TreeChange::Put(id, mode)) = node.own {
                 builder.insert(name, id, mode.into())?;
                 continue;
             }
             let keeps_submodule = matches!(
                 (node.own, before),
-                (Some(Change::NoFile) | None, Some((_, Some(ObjectType::Commit))))
+                (Some(TreeChange::NoFile) | None, Some((_, Some(ObjectType::Commit))))
             );
             if keeps_submodule && node.below.is_empty() {
                 continue;
@@ -118,7 +118,7 @@ pub(super) fn stored_in(
     git: &Repository,
     tree: &Tree<'_>,
     path: &RepoPath,
-) -> Result<Option<Stored>, RepoError> {
+) -> Result<Option<StoredFile>, RepoError> {
     if path.is_root() {
         return Ok(None);
     }
@@ -132,7 +132,9 @@ pub(super) fn stored_in(
     }
     let content = git.find_blob(entry.id())?.content().to_vec();
     Ok(Some(match entry.filemode() {
-        mode if mode == i32::from(FileMode::Link) => Stored::Link { target: content },
-        mode => Stored::File { content, executable: mode == i32::from(FileMode::BlobExecutable) },
+        mode if mode == i32::from(FileMode::Link) => StoredFile::Link { target: content },
+        mode => {
+            StoredFile::File { content, executable: mode == i32::from(FileMode::BlobExecutable) }
+        }
     }))
 }

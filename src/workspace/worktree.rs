@@ -24,7 +24,7 @@ const READY: &str = "ready";
 
 /// Where a worktree comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Making {
+pub enum WorktreeOrigin {
     /// It was there already, as it was left.
     Found,
     /// It holds the files of the commit.
@@ -40,10 +40,13 @@ impl Repo {
         &self,
         folder: &Path,
         commit: &CommitId,
-    ) -> Result<(Workspace, Making), RepoError> {
-        let making =
-            if folder.join("git").join(READY).is_file() { Making::Found } else { Making::New };
-        if making == Making::New {
+    ) -> Result<(Workspace, WorktreeOrigin), RepoError> {
+        let making = if folder.join("git").join(READY).is_file() {
+            WorktreeOrigin::Found
+        } else {
+            WorktreeOrigin::New
+        };
+        if making == WorktreeOrigin::New {
             self.make_worktree(folder, commit)?;
         }
         let root = folder.join("files");
@@ -99,19 +102,19 @@ fn unusable(folder: &Path, error: &std::io::Error) -> RepoError {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::{Making, remove_worktree};
-    use crate::fixture::{Fixture, path, paths};
+    use super::{WorktreeOrigin, remove_worktree};
+    use crate::fixture::{RepoFixture, path, paths};
 
     #[test]
     fn a_worktree_is_a_checkout_of_its_own_that_nobody_else_sees() {
-        let fixture = Fixture::new();
+        let fixture = RepoFixture::new();
         fixture.write("src/lib.rs", "by the run\n");
         let start =
             fixture.repo.checkpoint("s1", &fixture.base, &paths(&["src/lib.rs"]), "x").unwrap();
         let outside = tempfile::tempdir().unwrap();
         let folder = outside.path().join("trees/1");
         let (made, making) = fixture.repo.worktree(&folder, &start).unwrap();
-        assert_eq!(making, Making::New);
+        assert_eq!(making, WorktreeOrigin::New);
         let root = made.checkout.root().to_owned();
         assert_eq!(std::fs::read_to_string(root.join("src/lib.rs")).unwrap(), "by the run\n");
         assert!(std::fs::symlink_metadata(root.join("link")).unwrap().is_symlink());
@@ -138,7 +141,7 @@ mod tests {
         let (_again, making) = fixture.repo.worktree(&folder, &start).unwrap();
         assert_eq!(
             (making, std::fs::read_to_string(root.join("src/lib.rs")).unwrap().as_str()),
-            (Making::Found, "by the child\n")
+            (WorktreeOrigin::Found, "by the child\n")
         );
         remove_worktree(&folder).unwrap();
         remove_worktree(&folder).unwrap();
@@ -147,20 +150,20 @@ mod tests {
 
     #[test]
     fn one_that_was_not_finished_is_recreated() {
-        let fixture = Fixture::new();
+        let fixture = RepoFixture::new();
         let outside = tempfile::tempdir().unwrap();
         let folder = outside.path().join("1");
         drop(fixture.repo.worktree(&folder, &fixture.base).unwrap());
         std::fs::remove_file(folder.join("git/ready")).unwrap();
         std::fs::remove_file(folder.join("files/latin")).unwrap();
         let (made, making) = fixture.repo.worktree(&folder, &fixture.base).unwrap();
-        assert_eq!(making, Making::New);
+        assert_eq!(making, WorktreeOrigin::New);
         assert!(made.checkout.root().join("latin").exists());
     }
 
     #[tokio::test]
     async fn git_finds_nothing_changed_in_a_new_one_and_what_changes_later() {
-        let fixture = Fixture::new();
+        let fixture = RepoFixture::new();
         let outside = tempfile::tempdir().unwrap();
         let (made, _) = fixture.repo.worktree(&outside.path().join("1"), &fixture.base).unwrap();
         let env = std::collections::BTreeMap::from([(

@@ -28,7 +28,7 @@ use figures::{Figure, against, heading, median, plain};
 use locum_agent::session::event::{Event, JournalLine};
 use locum_agent::session::journal::Journal;
 use locum_agent::tools::dispatch;
-use locum_agent::tools::{Observation, RunTools, Sight, ToolContext};
+use locum_agent::tools::{Observation, RunTools, ToolContext, VisionSupport};
 use locum_base::chat::ToolCall;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
@@ -309,7 +309,7 @@ impl Desk {
             visible: &|path| {
                 policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
             },
-            sight: Sight::Blind,
+            sight: VisionSupport::Blind,
         };
         let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.to_string() };
         let permit =

@@ -1,6 +1,6 @@
 //! `apply_diff`: search/replace diffs, applied by the function behind the tool.
 
-use locum_agent::tools::files::apply_diff::parse::ParseError;
+use locum_agent::tools::files::apply_diff::parse::DiffParseError;
 use locum_agent::tools::files::apply_diff::{BlockError, DiffError, Tolerance, apply_with};
 use serde_json::json;
 
@@ -36,13 +36,13 @@ pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, Strin
     })
 }
 
-fn parse_reason(error: &ParseError) -> &'static str {
+fn parse_reason(error: &DiffParseError) -> &'static str {
     match error {
-        ParseError::UnescapedMarker { .. } => "unescaped_marker",
-        ParseError::Malformed { .. } => "malformed",
-        ParseError::LineMarkerInReplace { .. } => "line_marker_in_replace",
-        ParseError::UnexpectedEnd { .. } => "unexpected_end",
-        ParseError::InvalidFormat => "invalid_format",
+        DiffParseError::UnescapedMarker { .. } => "unescaped_marker",
+        DiffParseError::Malformed { .. } => "malformed",
+        DiffParseError::LineMarkerInReplace { .. } => "line_marker_in_replace",
+        DiffParseError::UnexpectedEnd { .. } => "unexpected_end",
+        DiffParseError::InvalidFormat => "invalid_format",
     }
 }
 

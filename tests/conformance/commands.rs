@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use locum_base::path::RepoPath;
 use locum_policy::Policy;
-use locum_policy::command::{Execution, Script};
+use locum_policy::command::{Script, ScriptExecution};
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_sandbox::exec::{self, CommandRun};
-use locum_sandbox::{Reach, Sandbox, Writes};
+use locum_sandbox::{CommandReach, Sandbox, WriteAccess};
 use locum_workspace::seed;
 use regex::Regex;
 use serde_json::json;
@@ -87,7 +87,7 @@ pub(crate) fn judge(case: &Field<'_>, file: &Field<'_>) -> Result<Judged, String
         Expect::Deny | Expect::SandboxOnly if !allowed => true,
         Expect::Deny | Expect::SandboxOnly => match alternative {
             Some(Alternative::Literal) => {
-                matches!(script.execution(), Some(Execution::Words(_)))
+                matches!(script.execution(), Some(ScriptExecution::Words(_)))
                     && workspace.run(&policy, &script)?.left_nothing
             }
             Some(Alternative::Killed) => workspace.run(&policy, &script)?.in_time,
@@ -247,10 +247,10 @@ impl Workspace {
             output_bytes: OUTPUT_BYTES,
             redactor: &locum_base::secret::Redactor::default(),
             sandbox: &sandbox,
-            reach: Reach {
+            reach: CommandReach {
                 root,
                 git: &[],
-                writes: Writes::Entries,
+                writes: WriteAccess::Entries,
                 git_settings: false,
                 visible: &|_| true,
                 policy: None,
@@ -305,9 +305,11 @@ impl Act for OneCommand {
 
 fn starts_no_configured_program(script: &Script) -> bool {
     match script.execution() {
-        Some(Execution::Words(words)) => ["core.fsmonitor=false", "core.pager=cat", "--no-pager"]
-            .iter()
-            .all(|wanted| words.iter().any(|word| word == wanted)),
-        Some(Execution::Shell(_)) | None => false,
+        Some(ScriptExecution::Words(words)) => {
+            ["core.fsmonitor=false", "core.pager=cat", "--no-pager"]
+                .iter()
+                .all(|wanted| words.iter().any(|word| word == wanted))
+        }
+        Some(ScriptExecution::Shell(_)) | None => false,
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use locum_agent::tools::{RunTools, Sight, ToolContext, dispatch};
+use locum_agent::tools::{RunTools, ToolContext, VisionSupport, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
@@ -382,7 +382,7 @@ impl Operation {
             mode: &mode,
             visible: &visible,
             facts: &facts,
-            sight: Sight::Blind,
+            sight: VisionSupport::Blind,
         };
         let call = ToolCall { id: "1".into(), name: tool.into(), arguments: arguments.to_string() };
         let permit = dispatch::parse(&call, ToolName::ALL, context)

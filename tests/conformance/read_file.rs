@@ -1,8 +1,8 @@
 //! `read_file`: the part of a file that is shown, and how its lines are numbered.
 
-use locum_agent::tools::files::read::indentation::Around;
+use locum_agent::tools::files::read::indentation::IndentationScope;
 use locum_agent::tools::files::read::view::OutOfRange;
-use locum_agent::tools::files::read::{DEFAULT_LINES, Part};
+use locum_agent::tools::files::read::{DEFAULT_LINES, FilePart};
 use serde_json::json;
 
 use crate::Judged;
@@ -12,11 +12,11 @@ use crate::field::Field;
 pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, String> {
     case.at("note").is_prose();
     let part = match case.at("kind").text()? {
-        "slice" => Part::Slice {
+        "slice" => FilePart::Slice {
             offset: size(&case.at("offset"), 1)?,
             limit: size(&case.at("limit"), DEFAULT_LINES)?,
         },
-        "indentation" => Part::Indentation(around(&case.at("options"))?),
+        "indentation" => FilePart::Indentation(around(&case.at("options"))?),
         other => return Err(format!("unknown kind `{other}`")),
     };
     let found = match part.of(case.at("content").text()?) {
@@ -41,11 +41,11 @@ pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, Strin
     })
 }
 
-fn around(options: &Field<'_>) -> Result<Around, String> {
+fn around(options: &Field<'_>) -> Result<IndentationScope, String> {
     let flag = |key: &str, default: bool| {
         options.at(key).given().map_or(Ok(default), |given| given.flag())
     };
-    Ok(Around {
+    Ok(IndentationScope {
         anchor_line: size(&options.at("anchorLine"), 1)?,
         max_levels: size(&options.at("maxLevels"), 0)?,
         include_siblings: flag("includeSiblings", false)?,

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use locum_agent::tools::{RunTools, Sight, ToolContext, dispatch};
+use locum_agent::tools::{RunTools, ToolContext, VisionSupport, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
@@ -149,7 +149,7 @@ fn path_intents(path: &str) -> Result<Result<Vec<Intent>, String>, String> {
         mode: &mode,
         visible: &|_: &RepoPath| true,
         facts: &locum_policy::intent::Facts::default(),
-        sight: Sight::Blind,
+        sight: VisionSupport::Blind,
     };
     let path = path.replace("<ROOT>", &root.to_string_lossy());
     let call = ToolCall {

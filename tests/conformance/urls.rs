@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use futures::future::BoxFuture;
-use locum_agent::tools::{RunTools, Sight, ToolContext, dispatch};
+use locum_agent::tools::{RunTools, ToolContext, VisionSupport, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::secret::{Redactor, Secret};
 use locum_base::tool::ToolName;
@@ -174,7 +174,7 @@ async fn call(
         mode: &mode,
         facts: &facts,
         visible: &|_| false,
-        sight: Sight::Blind,
+        sight: VisionSupport::Blind,
     };
     let call = ToolCall {
         id: "1".into(),

@@ -19,7 +19,7 @@ use locum::config::keys::{KEYS, SettingScope};
 use locum::config::load::{ConfigFile, Layers, load};
 use locum::run::job::Job;
 use locum_agent::session::outcome::OutcomeWord;
-use locum_models::scripted::script::Script;
+use locum_models::scripted::script::ModelScript;
 use locum_modes::{ModeSource, loader};
 use locum_policy::Policy;
 use locum_policy::budget::Budget;
@@ -137,7 +137,7 @@ fn check_example(kind: &str, text: &str) -> Result<(), String> {
             }
         }
         "job" => Job::parse("example", text).map(drop).map_err(|mistakes| format!("{mistakes:?}")),
-        "script" => Script::parse("script", text).map(drop).map_err(|error| error.to_string()),
+        "script" => ModelScript::parse("script", text).map(drop).map_err(|error| error.to_string()),
         "config" => {
             let file = ConfigFile { origin: ".locum/config.yml".to_owned(), text: text.to_owned() };
             let layers = Layers {

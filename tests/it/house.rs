@@ -1,5 +1,5 @@
-//! Holds the sources to what Cargo cannot: layers inside a crate, pure crates, owners of external crates
-//! and of effects, lengths of files, and documents to paths that exist.
+//! Holds the sources to what Cargo cannot: layers inside a crate, pure crates, owners of external
+//! crates and of effects, lengths of files, and documents to paths that exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

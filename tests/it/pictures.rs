@@ -3,8 +3,8 @@
 
 use crate::support::model_server::{Answer, ModelServer};
 use crate::support::stage::{Ran, Stage};
-use locum_agent::session::event::{Event, Painting};
-use locum_agent::session::state::State;
+use locum_agent::session::event::{Event, GeneratedImage};
+use locum_agent::session::state::SessionState;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ fn stage() -> Stage {
     Stage::with(&[(".locum/policy.yml", POLICY), (".locum/config.yml", CONFIG), ("a.txt", "a\n")])
 }
 
-fn painted(stage: &Stage) -> Vec<Painting> {
+fn painted(stage: &Stage) -> Vec<GeneratedImage> {
     let of = |event: Event| {
         if let Event::Painted { painting, .. } = event { Some(painting) } else { None }
     };
@@ -94,7 +94,7 @@ fn a_picture_is_drawn_within_the_policy_paid_for_and_told_of() {
         .map(|painting| (painting.image.is_some(), painting.said.as_str()))
         .collect();
     assert_eq!(told, [(true, ""), (false, "I draw no blue foxes.")]);
-    let spent = State::of(&stage.journal()).root().unwrap().budgeting.spent;
+    let spent = SessionState::of(&stage.journal()).root().unwrap().budgeting.spent;
     assert_eq!((spent.turns, spent.tool_calls), (5, 5));
     assert!(spent.usage.input >= 800 && spent.usage.output >= 80, "{spent:?}");
     let result = ran.json();
@@ -177,7 +177,7 @@ fn a_picture_of_another_kind_is_kept_and_written_elsewhere_without_being_drawn_a
         [false, true]
     );
     assert_eq!(
-        State::of(&stage.journal()).root().unwrap().budgeting.spent.turns,
+        SessionState::of(&stage.journal()).root().unwrap().budgeting.spent.turns,
         4,
         "drawn once, paid once"
     );
@@ -194,7 +194,7 @@ fn the_budget_covers_who_draws() {
         .replace("usage: { input: 700, output: 70 }", "usage: { input: 70000, output: 70 }");
     let ran = stage.play(&script, &["--max-tokens", "50000"]);
     assert_eq!(ran.code, Some(6), "{ran:?}");
-    let spent = State::of(&stage.journal()).root().unwrap().budgeting.spent;
+    let spent = SessionState::of(&stage.journal()).root().unwrap().budgeting.spent;
     assert_eq!(
         (painted(&stage).len(), spent.usage.total()),
         (1, 70_180),
@@ -279,7 +279,7 @@ fn a_run_that_is_killed_at_any_line_draws_nothing_twice() {
             lines[at]
         );
         assert_eq!(
-            State::of(&stage.journal()).root().unwrap().budgeting.spent.turns,
+            SessionState::of(&stage.journal()).root().unwrap().budgeting.spent.turns,
             5,
             "killed after line {at}"
         );

@@ -12,7 +12,7 @@ use locum::config::environment::Environment;
 use locum::config::load::{ConfigFile, Layers, load};
 use locum::run::job::Job;
 use locum_files::yaml::YamlDocument;
-use locum_models::scripted::script::Script;
+use locum_models::scripted::script::ModelScript;
 use locum_modes::{ModeSource, loader};
 use locum_policy::Policy;
 use locum_policy::cases::read_cases;
@@ -164,7 +164,7 @@ fn refusals(name: SchemaWord, text: &str) -> Vec<String> {
         SchemaWord::PolicyTest => read_cases(text, "f")
             .err()
             .map_or_else(Vec::new, |errors| errors.0.iter().map(ToString::to_string).collect()),
-        SchemaWord::Script => Script::parse("f", text).err().map_or_else(Vec::new, |errors| {
+        SchemaWord::Script => ModelScript::parse("f", text).err().map_or_else(Vec::new, |errors| {
             errors.mistakes.iter().map(|one| one.message.clone()).collect()
         }),
         SchemaWord::Modes => {

@@ -13,7 +13,7 @@ const ANNOTATION_LIMIT_CHARS: usize = 4_000;
 
 /// How loud an annotation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum AnnotationLevel {
     /// `::notice`
     Notice,
     /// `::warning`
@@ -26,7 +26,7 @@ pub enum Level {
 #[derive(Clone, Copy, Debug)]
 pub struct Annotation<'a> {
     /// How loud.
-    pub level: Level,
+    pub level: AnnotationLevel,
     /// Its headline.
     pub title: &'a str,
     /// What it says.
@@ -70,9 +70,9 @@ pub fn masks(secret: &str) -> Vec<String> {
 #[must_use]
 pub fn annotation(annotation: &Annotation<'_>) -> String {
     let level = match annotation.level {
-        Level::Notice => "notice",
-        Level::Warning => "warning",
-        Level::Error => "error",
+        AnnotationLevel::Notice => "notice",
+        AnnotationLevel::Warning => "warning",
+        AnnotationLevel::Error => "error",
     };
     let mut properties = Vec::new();
     if let Some((file, line)) = annotation.place {
@@ -106,7 +106,7 @@ fn digest(parts: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Annotation, Level, annotation, group, masks, output};
+    use super::{Annotation, AnnotationLevel, annotation, group, masks, output};
     use pretty_assertions::assert_eq;
 
     /// Reads an output file as the runner does.
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(group("a\n::error::b"), "::group::a%0A::error::b");
         assert_eq!(masks("one\n\n  two%\r\n"), ["::add-mask::one", "::add-mask::two%25"]);
         let remark = Annotation {
-            level: Level::Warning,
+            level: AnnotationLevel::Warning,
             title: "a,b: c",
             message: "100%\nsure",
             place: Some(("src/x,y.rs", 3)),
@@ -149,7 +149,8 @@ mod tests {
             annotation(&remark),
             "::warning file=src/x%2Cy.rs,line=3,title=a%2Cb%3A c::100%25%0Asure"
         );
-        let plain = Annotation { level: Level::Error, title: "t", message: "m", place: None };
+        let plain =
+            Annotation { level: AnnotationLevel::Error, title: "t", message: "m", place: None };
         assert_eq!(annotation(&plain), "::error title=t::m");
     }
 }

@@ -10,7 +10,7 @@ use crate::report::markdown::{code, inline};
 use crate::report::sections::StateLine;
 use crate::report::{figures, sections};
 use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
-use crate::session::state::State;
+use crate::session::state::SessionState;
 use crate::tools::Todo;
 use locum_forge::sanitise::BODY_LIMIT_CHARS;
 use locum_policy::budget::{Budget, Spent};
@@ -32,12 +32,12 @@ pub struct CommentFacts<'a> {
     /// What may be spent.
     pub budget: &'a Budget,
     /// How people decide on what a run stopped for.
-    pub decide: Decide<'a>,
+    pub decide: DecisionChannel<'a>,
 }
 
 /// How people decide on what a run stopped for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decide<'a> {
+pub enum DecisionChannel<'a> {
     /// By a comment on the thread.
     Comment {
         /// The word a command starts with.
@@ -67,7 +67,7 @@ pub struct Progress {
 impl Progress {
     /// Returns how far a session is by its state.
     #[must_use]
-    pub fn of(state: &State, now: Timestamp) -> Self {
+    pub fn of(state: &SessionState, now: Timestamp) -> Self {
         let asked = state.start.as_ref().map_or("", |start| start.task.as_str());
         let root = state.root();
         Self {
@@ -84,7 +84,7 @@ impl Progress {
 
 /// Where the changes of a run went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Landing<'a> {
+pub enum ChangeDestination<'a> {
     /// Nowhere: nothing changed, or nothing may be published. Says why where there are changes.
     Nowhere(&'a str),
     /// Into a pull request.
@@ -127,12 +127,16 @@ pub fn progress(facts: &CommentFacts<'_>, progress: &Progress) -> String {
 
 /// Returns the comment when the run has ended.
 #[must_use]
-pub fn ended(facts: &CommentFacts<'_>, outcome: &Outcome, landing: Landing<'_>) -> String {
+pub fn ended(
+    facts: &CommentFacts<'_>,
+    outcome: &Outcome,
+    landing: ChangeDestination<'_>,
+) -> String {
     let word = figures::word(outcome.word);
     let state = state_line(facts, word, &outcome.spent, outcome.spent_is_estimate);
     let hidden = match facts.decide {
-        Decide::Comment { marker, .. } => format!("{}\n{marker}", facts.marker),
-        Decide::CommandLine | Decide::Nowhere(_) => facts.marker.to_owned(),
+        DecisionChannel::Comment { marker, .. } => format!("{}\n{marker}", facts.marker),
+        DecisionChannel::CommandLine | DecisionChannel::Nowhere(_) => facts.marker.to_owned(),
     };
     let mut paragraphs = vec![
         format!("{hidden}\n{state}"),
@@ -147,7 +151,7 @@ pub fn ended(facts: &CommentFacts<'_>, outcome: &Outcome, landing: Landing<'_>) 
     ];
     let folds = sections::folds(outcome);
     let used: usize = paragraphs.iter().chain(&folds).map(|text| figures::width(text) + 2).sum();
-    if let Landing::Diff(_) = landing {
+    if let ChangeDestination::Diff(_) = landing {
         let room_chars = BODY_LIMIT_CHARS.saturating_sub(HEADROOM_CHARS).saturating_sub(used);
         paragraphs.extend(sections::diff(&outcome.changes, room_chars));
     }
@@ -183,7 +187,7 @@ fn asked(facts: &CommentFacts<'_>) -> String {
         .map_or_else(String::new, |login| format!("Asked by {}.", code(&figures::clip(login, 60))))
 }
 
-fn landed(outcome: &Outcome, landing: Landing<'_>) -> String {
+fn landed(outcome: &Outcome, landing: ChangeDestination<'_>) -> String {
     let changes = figures::changes(&outcome.changes);
     let sentence = |why: &str| {
         if why.is_empty() {
@@ -193,11 +197,13 @@ fn landed(outcome: &Outcome, landing: Landing<'_>) -> String {
         }
     };
     match landing {
-        Landing::Nowhere(_) if outcome.changes.is_empty() => "No file was changed.".to_owned(),
-        Landing::Nowhere(why) => {
+        ChangeDestination::Nowhere(_) if outcome.changes.is_empty() => {
+            "No file was changed.".to_owned()
+        }
+        ChangeDestination::Nowhere(why) => {
             format!("The change ({changes}) was not published{}.", sentence(why))
         }
-        Landing::PullRequest { number, url, branch, draft } => {
+        ChangeDestination::PullRequest { number, url, branch, draft } => {
             let kind = if draft { "Draft pull request" } else { "Pull request" };
             format!(
                 "{kind} [#{number}]({}) from {} ({changes}).",
@@ -205,10 +211,10 @@ fn landed(outcome: &Outcome, landing: Landing<'_>) -> String {
                 code(branch)
             )
         }
-        Landing::Commit { id, branch } => {
+        ChangeDestination::Commit { id, branch } => {
             format!("Commit {} on {} ({changes}).", figures::clip(id, 40), code(branch))
         }
-        Landing::Review { url, comments } => {
+        ChangeDestination::Review { url, comments } => {
             let change = if outcome.changes.is_empty() {
                 String::new()
             } else {
@@ -220,8 +226,10 @@ fn landed(outcome: &Outcome, landing: Landing<'_>) -> String {
                 figures::count(comments, "comment")
             )
         }
-        Landing::Diff(_) if outcome.changes.is_empty() => "No file was changed.".to_owned(),
-        Landing::Diff(why) => {
+        ChangeDestination::Diff(_) if outcome.changes.is_empty() => {
+            "No file was changed.".to_owned()
+        }
+        ChangeDestination::Diff(why) => {
             format!("The change ({changes}) is below as a diff{}.", sentence(why))
         }
     }
@@ -254,27 +262,29 @@ fn how_to_go_on(facts: &CommentFacts<'_>, outcome: &Outcome) -> String {
 fn decide(facts: &CommentFacts<'_>, waits: Option<(&str, bool)>, outcome: &Outcome) -> String {
     let session = &outcome.session;
     match (facts.decide, waits) {
-        (Decide::Nowhere(why), _) => format!("The run cannot go on here: {}.", inline(why)),
+        (DecisionChannel::Nowhere(why), _) => {
+            format!("The run cannot go on here: {}.", inline(why))
+        }
         (_, None) => String::new(),
-        (Decide::Comment { prefix, .. }, Some((id, true))) => format!(
+        (DecisionChannel::Comment { prefix, .. }, Some((id, true))) => format!(
             "A comment decides: {} performs exactly this call, once, and the run goes on; {} \
              tells the model no.",
             code(&format!("{prefix} approve {id}")),
             code(&format!("{prefix} deny {id} reason"))
         ),
-        (Decide::Comment { prefix, .. }, Some((id, false))) => {
+        (DecisionChannel::Comment { prefix, .. }, Some((id, false))) => {
             format!(
                 "Answer by a comment, and the run goes on: {}.",
                 code(&format!("{prefix} answer {id} your words"))
             )
         }
-        (Decide::CommandLine, Some((id, true))) => {
+        (DecisionChannel::CommandLine, Some((id, true))) => {
             format!(
                 "Decide with `locum session approve {session} {id}` or `locum session deny \
                  {session} {id}`, then `locum session resume {session}`."
             )
         }
-        (Decide::CommandLine, Some((id, false))) => {
+        (DecisionChannel::CommandLine, Some((id, false))) => {
             format!(
                 "Answer with `locum session answer {session} {id} TEXT`, then `locum session \
                  resume {session}`."

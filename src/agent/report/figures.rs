@@ -1,6 +1,6 @@
 //! Figures and short phrases as every report writes them: money, time, counts, exits, verdicts.
 
-use crate::session::outcome::{Charged, CommandReport, Outcome, OutcomeWord, RefusedCall};
+use crate::session::outcome::{ChargedUsage, CommandReport, Outcome, OutcomeWord, RefusedCall};
 use locum_base::chat::Usage;
 use locum_policy::budget::Spent;
 use locum_policy::verdict::{Decision, Verdict};
@@ -53,7 +53,7 @@ pub fn usage(usage: Usage) -> String {
 
 /// Returns what requests used up: `12.3k tokens in, 1.2k out · $0.31`.
 #[must_use]
-pub fn charged(charged: &Charged) -> String {
+pub fn charged(charged: &ChargedUsage) -> String {
     format!("{} · {}", usage(charged.usage), money(charged.cost_usd, charged.is_estimate))
 }
 

@@ -1,14 +1,14 @@
 //! The outcome for programs: a JSON object whose keys are only ever added to.
 //!
-//! In: an outcome, the exit code, what was published. Out: [`Report`], ready to be serialised.
+//! In: an outcome, the exit code, what was published. Out: [`RunReport`], ready to be serialised.
 //! Texts are as the session has them.
 
 use serde::Serialize;
 
 use crate::report::figures::{self, RefusedRule};
 use crate::session::outcome::{
-    ApprovedCall, Charged, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall,
-    TaskReport,
+    ApprovedCall, ChargedUsage, CommandReport, HeldCall, Outcome, OutcomeWord, Question,
+    RefusedCall, TaskReport,
 };
 use crate::tools::Todo;
 use locum_forge::posts::Receipt;
@@ -22,7 +22,7 @@ pub const VERSION: u32 = 1;
 
 /// An outcome for programs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report<'a> {
+pub struct RunReport<'a> {
     /// [`VERSION`].
     pub version: u32,
     /// The outcome in one word.
@@ -190,7 +190,7 @@ pub struct ChargedReport {
     pub is_estimate: bool,
 }
 
-impl<'a> Report<'a> {
+impl<'a> RunReport<'a> {
     /// Views an outcome for programs.
     #[must_use]
     pub fn new(outcome: &'a Outcome, exit_code: u8, published: &'a [Receipt]) -> Self {
@@ -298,7 +298,7 @@ impl SpentReport {
     pub fn new(spent: &Spent, is_estimate: bool) -> Self {
         let Spent { turns, tool_calls, usage, cost_usd, seconds, .. } = *spent;
         Self {
-            charged: ChargedReport::new(&Charged { turns, usage, cost_usd, is_estimate }),
+            charged: ChargedReport::new(&ChargedUsage { turns, usage, cost_usd, is_estimate }),
             tool_calls,
             seconds,
         }
@@ -306,8 +306,8 @@ impl SpentReport {
 }
 
 impl ChargedReport {
-    fn new(charged: &Charged) -> Self {
-        let Charged { turns, usage, cost_usd, is_estimate } = *charged;
+    fn new(charged: &ChargedUsage) -> Self {
+        let ChargedUsage { turns, usage, cost_usd, is_estimate } = *charged;
         Self {
             turns,
             input_tokens: usage.input,
@@ -323,19 +323,19 @@ impl ChargedReport {
 
 #[cfg(test)]
 mod tests {
-    use super::Report;
+    use super::RunReport;
     use crate::report::sample;
     use locum_forge::posts::Receipt;
-    use locum_policy::intent::Publication;
+    use locum_policy::intent::PublicationKind;
 
     #[test]
     fn holds_the_whole_outcome() {
         let published = [Receipt {
-            publication: Publication::PullRequest,
+            publication: PublicationKind::PullRequest,
             id: 12,
             url: "https://github.com/octo/repo/pull/12".to_owned(),
             updated: false,
         }];
-        insta::assert_json_snapshot!(Report::new(&sample::outcome(), 0, &published));
+        insta::assert_json_snapshot!(RunReport::new(&sample::outcome(), 0, &published));
     }
 }

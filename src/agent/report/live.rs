@@ -7,8 +7,8 @@
 use crate::report::figures;
 use crate::report::markdown::visible;
 use crate::report::transcript;
-use crate::session::event::{Event, Shortening};
-use crate::session::state::State;
+use crate::session::event::{CompactionKind, Event};
+use crate::session::state::SessionState;
 use locum_base::id::TaskId;
 use locum_base::text::counted;
 use locum_policy::intent::Intent;
@@ -24,7 +24,7 @@ const LINE_LIMIT_CHARS: usize = 160;
 /// Returns the lines for an event, without line ends, given the state it led to. What happens in a
 /// task that works beside others says in which.
 #[must_use]
-pub fn lines(event: &Event, state: &State) -> Vec<String> {
+pub fn lines(event: &Event, state: &SessionState) -> Vec<String> {
     let apart = event.task().filter(|task| state.tree_owner(*task).is_some());
     let lines = lines_of(event);
     match apart {
@@ -88,7 +88,7 @@ fn lines_of(event: &Event) -> Vec<String> {
             vec![format!("task {task} · a reply broke off · about {} tokens lost", usage.total())]
         }
         Event::Shortened { task, how, left_out, .. } => {
-            let how = if *how == Shortening::Condensed { "condensed" } else { "left out" };
+            let how = if *how == CompactionKind::Condensed { "condensed" } else { "left out" };
             vec![format!("task {task} · the first {left_out} messages {how}")]
         }
         Event::Forked { task, calls, .. } => {
@@ -167,7 +167,7 @@ fn short(hash: &str) -> &str {
 mod tests {
     use super::{lines, one_line, verdict_line};
     use crate::session::event::Event;
-    use crate::session::state::State;
+    use crate::session::state::SessionState;
     use locum_base::id::TaskId;
     use locum_policy::verdict::{Cause, Decision, RuleRef, Verdict};
     use pretty_assertions::assert_eq;
@@ -210,8 +210,8 @@ mod tests {
             verdicts: vec![verdict(decision)],
             approval: None,
         };
-        assert_eq!(lines(&judged(Decision::Allow), &State::default()).len(), 1);
-        assert_eq!(lines(&judged(Decision::Deny), &State::default()).len(), 0);
+        assert_eq!(lines(&judged(Decision::Allow), &SessionState::default()).len(), 1);
+        assert_eq!(lines(&judged(Decision::Deny), &SessionState::default()).len(), 0);
     }
 
     #[test]

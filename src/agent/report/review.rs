@@ -38,7 +38,7 @@ pub struct ReviewFacts<'a> {
 
 /// What became of changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Suggested {
+pub struct SuggestedChanges {
     /// Comments that suggest them.
     pub comments: Vec<LineComment>,
     /// Changes that no suggestion can carry.
@@ -47,8 +47,8 @@ pub struct Suggested {
 
 /// Returns changes as suggestions on the lines they replace.
 #[must_use]
-pub fn suggestions(changes: &[FileChange], lines: &CommentableLines) -> Suggested {
-    let mut found = Suggested::default();
+pub fn suggestions(changes: &[FileChange], lines: &CommentableLines) -> SuggestedChanges {
+    let mut found = SuggestedChanges::default();
     for change in changes {
         match suggested(change, lines) {
             Some(comments) if found.comments.len() + comments.len() <= COMMENT_LIMIT => {

@@ -2,7 +2,7 @@
 
 use crate::session::id::SessionId;
 use crate::session::outcome::{
-    Charged, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport,
+    ChargedUsage, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport,
 };
 use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
@@ -187,15 +187,20 @@ fn task(
         title: title.to_owned(),
         completed,
         turns: 3,
-        own: Charged::default(),
-        with_sub_tasks: Charged::default(),
+        own: ChargedUsage::default(),
+        with_sub_tasks: ChargedUsage::default(),
         kept: None,
     }
 }
 
-fn charged(turns: u32, (input, cached_read): (u64, u64), output: u64, cost_usd: f64) -> Charged {
+fn charged(
+    turns: u32,
+    (input, cached_read): (u64, u64),
+    output: u64,
+    cost_usd: f64,
+) -> ChargedUsage {
     let usage = Usage { input, output, cached_read, ..Usage::default() };
-    Charged { turns, usage, cost_usd, is_estimate: false }
+    ChargedUsage { turns, usage, cost_usd, is_estimate: false }
 }
 
 fn refusal(headline: &str, intent: &str) -> RefusedCall {

@@ -4,7 +4,9 @@
 
 use crate::report::figures;
 use crate::report::markdown::{code, contained, fenced, fold, inline};
-use crate::session::outcome::{Charged, CommandReport, Outcome, Question, RefusedCall, TaskReport};
+use crate::session::outcome::{
+    ChargedUsage, CommandReport, Outcome, Question, RefusedCall, TaskReport,
+};
 use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
 use locum_policy::budget::{Budget, Spent};
@@ -289,7 +291,7 @@ pub fn spent(outcome: &Outcome) -> String {
 /// Returns what each task used up as a table; empty for a single task.
 fn spent_by_task(tasks: &[TaskReport]) -> String {
     let [root, _, ..] = tasks else { return String::new() };
-    let row = |name: &str, charged: &Charged, with_sub_tasks: &str| {
+    let row = |name: &str, charged: &ChargedUsage, with_sub_tasks: &str| {
         let Usage { input, output, cached_read, cached_write, reasoning } = charged.usage;
         let [input, cached_read, cached_write, output, reasoning] =
             [input, cached_read, cached_write, output, reasoning].map(figures::tokens);
@@ -318,7 +320,7 @@ fn spent_by_task(tasks: &[TaskReport]) -> String {
     ];
     lines.extend(tasks.iter().take(TASK_LIMIT).map(task_row));
     if let Some(more) = tasks.get(TASK_LIMIT..).filter(|more| !more.is_empty()) {
-        let mut rest = Charged::default();
+        let mut rest = ChargedUsage::default();
         more.iter().for_each(|task| rest.add(task.own));
         lines.push(row(&format!("and {} more", more.len()), &rest, ""));
     }

@@ -18,7 +18,7 @@ pub(crate) const SUMMARY_LIMIT_BYTES: usize = 1024 * 1024;
 /// Returns the outcome for a terminal: state, tasks, result, refusals, commands, changes, what was
 /// spent. The diff follows the list of changed files when `diff` asks for it.
 #[must_use]
-pub fn terminal(outcome: &Outcome, diff: Diff) -> String {
+pub fn terminal(outcome: &Outcome, diff: DiffSection) -> String {
     let mut blocks = vec![format!("outcome: {}", outcome.word.as_str())];
     blocks.extend(outcome.reason.as_ref().map(|reason| format!("why: {}", visible(reason))));
     blocks.extend(outcome.question.as_ref().map(|question| {
@@ -80,8 +80,8 @@ pub fn terminal(outcome: &Outcome, diff: Diff) -> String {
     });
     blocks.push(block("changes", &changes.collect::<Vec<_>>()));
     match diff {
-        Diff::Shown => blocks.push(visible(figures::diff(&outcome.changes).trim_end())),
-        Diff::LeftOut => {}
+        DiffSection::Shown => blocks.push(visible(figures::diff(&outcome.changes).trim_end())),
+        DiffSection::LeftOut => {}
     }
     blocks.push(format!("spent: {}", figures::spent(&outcome.spent, outcome.spent_is_estimate)));
     blocks.push(format!("session: {}", outcome.session));
@@ -98,7 +98,7 @@ pub fn so_far(progress: &Progress) -> String {
 
 /// Whether a summary holds the diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Diff {
+pub enum DiffSection {
     /// It does.
     Shown,
     /// It does not.
@@ -220,16 +220,19 @@ fn tick(state: TodoState) -> char {
 
 #[cfg(test)]
 mod tests {
-    use super::{Diff, SUMMARY_LIMIT_BYTES, job_summary, terminal, verdict_line};
+    use super::{DiffSection, SUMMARY_LIMIT_BYTES, job_summary, terminal, verdict_line};
     use crate::report::sample;
     use locum_policy::budget::Budget;
     use locum_policy::verdict::Verdict;
 
     #[test]
     fn shows_everything_on_a_terminal() {
-        insta::assert_snapshot!("terminal", terminal(&sample::outcome(), Diff::Shown));
-        insta::assert_snapshot!("terminal_question", terminal(&sample::question(), Diff::LeftOut));
-        insta::assert_snapshot!("terminal_held", terminal(&sample::held(), Diff::LeftOut));
+        insta::assert_snapshot!("terminal", terminal(&sample::outcome(), DiffSection::Shown));
+        insta::assert_snapshot!(
+            "terminal_question",
+            terminal(&sample::question(), DiffSection::LeftOut)
+        );
+        insta::assert_snapshot!("terminal_held", terminal(&sample::held(), DiffSection::LeftOut));
     }
 
     #[test]
@@ -263,7 +266,7 @@ mod tests {
 
     #[test]
     fn no_text_reaches_the_terminal_as_a_control_sequence() {
-        let text = terminal(&sample::filled_with("\u{1b}[2J\u{7}\u{9b}", 100), Diff::Shown);
+        let text = terminal(&sample::filled_with("\u{1b}[2J\u{7}\u{9b}", 100), DiffSection::Shown);
         assert!(text.chars().all(|letter| !letter.is_control() || letter == '\n'), "{text:?}");
     }
 

@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::report::figures;
-use crate::session::event::{Decided, Event, JournalLine, Painting, PersonsWord, Shortening};
-use crate::session::state::State;
+use crate::session::event::{
+    CompactionKind, Event, GeneratedImage, JournalLine, PersonDecision, RecordedDecision,
+};
+use crate::session::state::SessionState;
 use locum_base::image::Image;
 use locum_base::text::{self, counted};
 
@@ -20,7 +22,7 @@ const TEXT_LIMIT_BYTES: usize = 2000;
 #[must_use]
 pub fn transcript(lines: &[JournalLine]) -> String {
     let mut transcript = String::new();
-    let mut state = State::default();
+    let mut state = SessionState::default();
     for line in lines {
         state.apply(line);
         let paragraph = paragraph(&line.event, &state);
@@ -33,7 +35,7 @@ pub fn transcript(lines: &[JournalLine]) -> String {
 }
 
 /// Returns an event as people read it, given the state it led to.
-fn paragraph(event: &Event, state: &State) -> String {
+fn paragraph(event: &Event, state: &SessionState) -> String {
     let charged = event.charged().as_ref().map(figures::charged).unwrap_or_default();
     match event {
         Event::Started(start) => format!(
@@ -100,8 +102,8 @@ fn paragraph(event: &Event, state: &State) -> String {
         ),
         Event::Shortened { task, how, left_out, text, .. } => {
             let how = match how {
-                Shortening::Condensed => format!("were condensed ({charged})"),
-                Shortening::Truncated => "were left out".to_owned(),
+                CompactionKind::Condensed => format!("were condensed ({charged})"),
+                CompactionKind::Truncated => "were left out".to_owned(),
             };
             format!(
                 "task {task}: the first {left_out} messages of its context {how}; this stands for \
@@ -175,7 +177,7 @@ fn paragraph(event: &Event, state: &State) -> String {
 
 /// Returns what came of a picture that was asked for.
 #[must_use]
-pub fn painted(painting: &Painting) -> String {
+pub fn painted(painting: &GeneratedImage) -> String {
     painting
         .image
         .as_ref()
@@ -184,13 +186,13 @@ pub fn painted(painting: &Painting) -> String {
 
 /// Returns what a person said, as one sentence.
 #[must_use]
-pub fn decided(decision: &Decided) -> String {
-    let Decided { id, by, word } = decision;
+pub fn decided(decision: &RecordedDecision) -> String {
+    let RecordedDecision { id, by, word } = decision;
     match word {
-        PersonsWord::Approve => format!("{by} approved {id}"),
-        PersonsWord::Deny { reason } if reason.is_empty() => format!("{by} denied {id}"),
-        PersonsWord::Deny { reason } => format!("{by} denied {id}: {}", shown(reason)),
-        PersonsWord::Answer { text } => format!("{by} answered {id}: {}", shown(text)),
+        PersonDecision::Approve => format!("{by} approved {id}"),
+        PersonDecision::Deny { reason } if reason.is_empty() => format!("{by} denied {id}"),
+        PersonDecision::Deny { reason } => format!("{by} denied {id}: {}", shown(reason)),
+        PersonDecision::Answer { text } => format!("{by} answered {id}: {}", shown(text)),
     }
 }
 

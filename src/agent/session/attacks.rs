@@ -17,8 +17,8 @@ use crate::session::repetition::REPEAT_LIMIT;
 use crate::session::run;
 use locum_base::secret::{MASK, Redactor, Secret};
 use locum_models::retry::RetryLimits;
-use locum_models::scripted::Scripted;
-use locum_models::scripted::script::Script;
+use locum_models::scripted::ScriptedModel;
+use locum_models::scripted::script::ModelScript;
 use locum_modes::prompts::RepositoryInstructions;
 use locum_modes::{ModeSet, builtin};
 use locum_policy::Policy;
@@ -41,13 +41,13 @@ budget: { turns: 6 }
 ";
 
 /// What a run of these turns left: its journal and its checkout.
-struct Left {
+struct AttackResult {
     folder: tempfile::TempDir,
     answers: Vec<(String, String)>,
     tasks: usize,
 }
 
-impl Left {
+impl AttackResult {
     fn journal(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("session/journal.jsonl")).unwrap()
     }
@@ -61,7 +61,7 @@ impl Left {
     }
 }
 
-fn play(mode: &str, turns: &str) -> Left {
+fn play(mode: &str, turns: &str) -> AttackResult {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("checkout");
     let attack = "echo taken > README.md\necho done > src/done\n";
@@ -79,8 +79,9 @@ fn play(mode: &str, turns: &str) -> Left {
         Workspace { checkout: Checkout::open(&root).unwrap(), repo: Repo::open(&root).unwrap() };
     let policy = Policy::parse(POLICY, "policy.yml").unwrap();
     let script =
-        Script::parse("script.yml", &format!("version: 1\ntasks:\n  - turns:\n{turns}")).unwrap();
-    let model = Scripted::new(script);
+        ModelScript::parse("script.yml", &format!("version: 1\ntasks:\n  - turns:\n{turns}"))
+            .unwrap();
+    let model = ScriptedModel::new(script);
     let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
     let redactor = Redactor::new([Secret::new(VALUE)]);
     let journal = folder.path().join("session");
@@ -126,7 +127,7 @@ fn play(mode: &str, turns: &str) -> Left {
         },
         allowance: locum_policy::ceiling::Remaining::default(),
         workspace: &workspace,
-        servers: &crate::tools::mcp::servers::Servers::none(),
+        servers: &crate::tools::mcp::servers::McpServers::none(),
         clock: &TestClock::default().sleeping_at_most(Duration::ZERO),
         cancelled: std::future::pending().boxed(),
         watch: Box::new(|_, _| {}),
@@ -140,7 +141,7 @@ fn play(mode: &str, turns: &str) -> Left {
     };
     let answers = lines.iter().filter_map(|line| answer(&line.event)).collect();
     let tasks = lines.iter().filter(|line| matches!(line.event, Event::TaskStarted { .. })).count();
-    Left { folder, answers, tasks }
+    AttackResult { folder, answers, tasks }
 }
 
 fn reversed() -> String {

@@ -9,11 +9,11 @@ use locum_base::tool::ToolName;
 use locum_models::accounting;
 use locum_models::profile::ToolProtocol;
 use locum_models::xml;
-use locum_modes::access::{self, Offer, Purpose};
+use locum_modes::access::{self, TaskPurpose, ToolOffer};
 use locum_modes::prompts::servers::OfferedServer;
 use locum_modes::prompts::skills::Skill;
 use locum_modes::prompts::{self, PromptFacts, RepositoryInstructions};
-use locum_modes::{Group, Mode, ModeSet, WayIn};
+use locum_modes::{Mode, ModeEntry, ModeSet, ToolGroup};
 use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::pattern::RESOURCE;
@@ -34,8 +34,8 @@ pub(crate) struct SystemPrompt {
 
 impl SystemPrompt {
     /// Puts everything together for a model.
-    pub(crate) fn of(telling: &Telling<'_>, model: TaskModel<'_>) -> Self {
-        let Told { sections, tools, offered } = Told::of(telling);
+    pub(crate) fn of(telling: &PromptContext<'_>, model: TaskModel<'_>) -> Self {
+        let PromptInputs { sections, tools, offered } = PromptInputs::of(telling);
         let sections: Vec<String> = sections.into_iter().map(|(_, text)| text).collect();
         let system = sections.join("\n\n");
         let size_tokens = estimate(&system, &tools, model);
@@ -53,7 +53,7 @@ fn estimate(system: &str, tools: &[ToolSpec], model: TaskModel<'_>) -> u64 {
 
 /// What decides what a model in one mode is sent.
 #[derive(Clone, Copy)]
-pub struct Telling<'t> {
+pub struct PromptContext<'t> {
     /// The mode.
     pub mode: &'t Mode,
     /// Every mode.
@@ -65,7 +65,7 @@ pub struct Telling<'t> {
     /// Whether the task may start sub-tasks.
     pub may_delegate: bool,
     /// What the task is there for.
-    pub purpose: Purpose,
+    pub purpose: TaskPurpose,
     /// Opt-in tools that the model's profile includes.
     pub included: &'t [ToolName],
     /// What the trusted ref adds to prompts, all modes together.
@@ -75,7 +75,7 @@ pub struct Telling<'t> {
 }
 
 /// What a model in one mode is sent beside the conversation, by section.
-pub struct Told {
+pub struct PromptInputs {
     /// The sections of the system prompt by name.
     pub sections: Vec<(&'static str, String)>,
     /// The tools the model sees: those of the mode that some rule of the policy could let it use.
@@ -85,11 +85,11 @@ pub struct Told {
     pub offered: Vec<ToolName>,
 }
 
-impl Told {
+impl PromptInputs {
     /// Puts everything together.
     #[must_use]
-    pub fn of(telling: &Telling<'_>) -> Self {
-        let Telling {
+    pub fn of(telling: &PromptContext<'_>) -> Self {
+        let PromptContext {
             mode,
             modes,
             policy,
@@ -102,7 +102,12 @@ impl Told {
         } = *telling;
         let offered = access::offered(
             mode,
-            Offer { switching: policy.settings().modes.switching, may_delegate, purpose, included },
+            ToolOffer {
+                switching: policy.settings().modes.switching,
+                may_delegate,
+                purpose,
+                included,
+            },
         );
         let skills = standing.skills.of_mode(&mode.slug);
         let experts = askable(&standing.experts, policy, facts);
@@ -114,7 +119,13 @@ impl Told {
         // A tool of a server is shown under a name of its own.
         let resources = servers.iter().any(|server| server.has_resources);
         let draws = may_draw(&standing.painters, policy, facts);
-        let known = Known { skills: &skills, experts: &experts, draws, servers: false, resources };
+        let known = ToolPrerequisites {
+            skills: &skills,
+            experts: &experts,
+            draws,
+            servers: false,
+            resources,
+        };
         let mut tools = dispatch::specs(&shown(&offered, policy, facts, known));
         tools.extend(catalogue::specs(&servers));
         let may = |intent: &Intent| policy.decide(intent, facts).decision == Decision::Allow;
@@ -122,14 +133,14 @@ impl Told {
             .iter()
             .filter(|other| {
                 may_delegate
-                    && other.way_in != WayIn::NotDelegated
+                    && other.way_in != ModeEntry::NotDelegated
                     && may(&Intent::Delegate(other.slug.clone()))
             })
             .collect();
         let allowed = ModeSet::merge([modes
             .iter()
             .filter(|other| {
-                other.way_in != WayIn::Delegated && may(&Intent::Mode(other.slug.clone()))
+                other.way_in != ModeEntry::Delegated && may(&Intent::Mode(other.slug.clone()))
             })
             .cloned()
             .collect()]);
@@ -161,7 +172,7 @@ impl Told {
 
 /// What there is for tools that need something to be there.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'k> {
+pub struct ToolPrerequisites<'k> {
     /// The skills of the mode.
     pub skills: &'k [&'k Skill],
     /// The models it may ask.
@@ -197,7 +208,7 @@ pub fn shown(
     offered: &[ToolName],
     policy: &Policy,
     facts: &Facts,
-    known: Known<'_>,
+    known: ToolPrerequisites<'_>,
 ) -> Vec<ToolName> {
     let may_be_used = |tool: &ToolName| {
         match use_of(*tool) {
@@ -223,12 +234,12 @@ fn use_of(tool: ToolName) -> Option<UseKind> {
         return Some(UseKind::Expert);
     }
     match tool.availability().group()? {
-        Group::Read if tool == ToolName::WebFetch => Some(UseKind::Fetch),
-        Group::Read => Some(UseKind::Read),
-        Group::Edit => Some(UseKind::Edit),
-        Group::Command => Some(UseKind::Command),
-        Group::Mcp => Some(UseKind::Mcp),
-        Group::Modes => None,
+        ToolGroup::Read if tool == ToolName::WebFetch => Some(UseKind::Fetch),
+        ToolGroup::Read => Some(UseKind::Read),
+        ToolGroup::Edit => Some(UseKind::Edit),
+        ToolGroup::Command => Some(UseKind::Command),
+        ToolGroup::Mcp => Some(UseKind::Mcp),
+        ToolGroup::Modes => None,
     }
 }
 

@@ -10,7 +10,7 @@ use tracing::Instrument;
 use crate::session::brief::SystemPrompt;
 use crate::session::event::Event;
 use crate::session::judged::{
-    Judged, NotPerformed, Permitted, completes, reasons, script_of, starts_task, unfit,
+    JudgedCall, PermittedCall, UnperformedCall, completes, reasons, script_of, starts_task, unfit,
 };
 use crate::session::live::Session;
 use crate::session::pause::HoldDecision;
@@ -19,7 +19,7 @@ use crate::session::stop::Stop;
 use crate::session::switch::DeniedByMode;
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
-use crate::tools::dispatch::{self, Call};
+use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::{CallError, Observation};
 use locum_base::id::TaskId;
 use locum_base::tool::{self, ToolName};
@@ -31,21 +31,21 @@ use locum_policy::schema::OnHold;
 use locum_policy::verdict::{Decision, Refusal, Verdict};
 
 /// An answer as the journal has it.
-struct Answer {
+struct RecordedAnswer {
     observation: Observation,
     refusal: Option<Box<Refusal>>,
     mistake: bool,
 }
 
 /// What was decided on a call, as the journal has it.
-struct Judgement<'j> {
-    call: &'j Call,
+struct RecordedJudgement<'j> {
+    call: &'j CheckedCall,
     verdicts: &'j [Verdict],
     approval: Option<&'j Approval>,
 }
 
-impl<'j> Judgement<'j> {
-    fn refused(call: &'j Call, refusal: &'j Refusal) -> Self {
+impl<'j> RecordedJudgement<'j> {
+    fn refused(call: &'j CheckedCall, refusal: &'j Refusal) -> Self {
         Self { call, verdicts: &refusal.verdicts, approval: None }
     }
 }
@@ -58,7 +58,7 @@ impl<'a> Session<'a> {
     /// or one other call, or the result of a sub-task.
     pub(crate) fn answer_calls(&mut self, id: TaskId) -> Result<(), Stop> {
         let brief = self.brief(id)?;
-        let mut group: Vec<Permitted> = Vec::new();
+        let mut group: Vec<PermittedCall> = Vec::new();
         let mut alone = None;
         loop {
             let seen: Vec<&str> =
@@ -78,13 +78,13 @@ impl<'a> Session<'a> {
                 break;
             }
             match self.judge(id, &brief, waiting, group.len())? {
-                Judged::NotPerformed(waiting, not) => self.answer_not(id, &waiting, not)?,
-                Judged::Permitted(permitted)
+                JudgedCall::NotPerformed(waiting, not) => self.answer_not(id, &waiting, not)?,
+                JudgedCall::Permitted(permitted)
                     if delegates || permitted.permit.act().only_reads() =>
                 {
                     group.push(*permitted)
                 }
-                Judged::Permitted(permitted) => {
+                JudgedCall::Permitted(permitted) => {
                     alone = Some(*permitted);
                     break;
                 }
@@ -109,14 +109,14 @@ impl<'a> Session<'a> {
         brief: &SystemPrompt,
         waiting: WaitingCall,
         ahead: usize,
-    ) -> Result<Judged, Stop> {
+    ) -> Result<JudgedCall, Stop> {
         let task = self.task(id)?;
         let mut spent = task.budgeting.spent;
         spent.tool_calls =
             spent.tool_calls.saturating_add(u32::try_from(ahead).unwrap_or(u32::MAX));
         task.budgeting.budget.ask_call(&spent)?;
         if let Some(not) = unfit(task, &waiting) {
-            return Ok(Judged::NotPerformed(Box::new(waiting), not));
+            return Ok(JudgedCall::NotPerformed(Box::new(waiting), not));
         }
         let parsed = self
             .task_env(id)?
@@ -125,7 +125,7 @@ impl<'a> Session<'a> {
             Ok(call) => call,
             Err(error) => {
                 let not = self.not_a_call(id, brief, &waiting, error)?;
-                return Ok(Judged::NotPerformed(Box::new(waiting), not));
+                return Ok(JudgedCall::NotPerformed(Box::new(waiting), not));
             }
         };
         let facts = self.facts(&self.task(id)?.mode);
@@ -142,16 +142,16 @@ impl<'a> Session<'a> {
                 }
             }
             Some(HoldDecision::Denied(decided)) => {
-                self.note(id, &waiting, Judgement::refused(&call, &refusal))?;
+                self.note(id, &waiting, RecordedJudgement::refused(&call, &refusal))?;
                 let text = reminders::denied_by_person(&decided.by, decided.reason());
-                NotPerformed { text, refusal: Some(refusal), mistake: false }
+                UnperformedCall { text, refusal: Some(refusal), mistake: false }
             }
             None => {
-                self.note(id, &waiting, Judgement::refused(&call, &refusal))?;
+                self.note(id, &waiting, RecordedJudgement::refused(&call, &refusal))?;
                 self.refused(id, &waiting, &call, refusal)?
             }
         };
-        Ok(Judged::NotPerformed(Box::new(waiting), not))
+        Ok(JudgedCall::NotPerformed(Box::new(waiting), not))
     }
 
     /// Returns the answer to what is not a call of this mode, with the modes that could do it.
@@ -161,7 +161,7 @@ impl<'a> Session<'a> {
         brief: &SystemPrompt,
         waiting: &WaitingCall,
         error: CallError,
-    ) -> Result<NotPerformed, Stop> {
+    ) -> Result<UnperformedCall, Stop> {
         let denied =
             self.task_env(id)?.with(|context| dispatch::restricted(&waiting.call, context));
         let intent = denied.as_ref().map(|(intent, _)| intent);
@@ -175,7 +175,7 @@ impl<'a> Session<'a> {
             let verdicts = vec![Verdict::denied(intent.to_string(), reason)];
             Box::new(Refusal { decision: Decision::Deny, verdicts, hint: None })
         });
-        Ok(NotPerformed { text: format!("{}{elsewhere}", error.0), refusal, mistake: true })
+        Ok(UnperformedCall { text: format!("{}{elsewhere}", error.0), refusal, mistake: true })
     }
 
     /// Writes down that a call may be performed.
@@ -183,22 +183,22 @@ impl<'a> Session<'a> {
         &mut self,
         id: TaskId,
         waiting: WaitingCall,
-        permit: Permit<Call>,
-    ) -> Result<Judged, Stop> {
+        permit: Permit<CheckedCall>,
+    ) -> Result<JudgedCall, Stop> {
         let (call, verdicts) = (permit.act(), permit.verdicts());
-        let judgement = Judgement { call, verdicts, approval: permit.approval() };
+        let judgement = RecordedJudgement { call, verdicts, approval: permit.approval() };
         self.note(id, &waiting, judgement)?;
         self.note_paths(id, &permit.act().intents());
-        Ok(Judged::Permitted(Box::new(Permitted { waiting, permit })))
+        Ok(JudgedCall::Permitted(Box::new(PermittedCall { waiting, permit })))
     }
 
     fn note(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
-        judgement: Judgement<'_>,
+        judgement: RecordedJudgement<'_>,
     ) -> Result<(), Stop> {
-        let Judgement { call, verdicts, approval } = judgement;
+        let RecordedJudgement { call, verdicts, approval } = judgement;
         self.emit(Event::Judged {
             task: id,
             call: waiting.call.id.clone(),
@@ -214,15 +214,15 @@ impl<'a> Session<'a> {
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
-        call: &Call,
+        call: &CheckedCall,
         refusal: Box<Refusal>,
-    ) -> Result<NotPerformed, Stop> {
+    ) -> Result<UnperformedCall, Stop> {
         let pauses = self.parts.run.policy.settings().on_hold == OnHold::Pause;
         if refusal.decision == Decision::Hold && pauses {
             return Err(self.hold(id, waiting, call, &refusal));
         }
         let text = reminders::refused(&reasons(&refusal), refusal.hint.as_deref());
-        Ok(NotPerformed { text, refusal: Some(refusal), mistake: false })
+        Ok(UnperformedCall { text, refusal: Some(refusal), mistake: false })
     }
 
     /// Answers a call that was performed.
@@ -232,7 +232,7 @@ impl<'a> Session<'a> {
         waiting: &WaitingCall,
         observation: Observation,
     ) -> Result<(), Stop> {
-        self.answered(id, waiting, Answer { observation, refusal: None, mistake: false })
+        self.answered(id, waiting, RecordedAnswer { observation, refusal: None, mistake: false })
     }
 
     /// Answers a call of which a part may have been refused.
@@ -243,7 +243,7 @@ impl<'a> Session<'a> {
         observation: Observation,
         refusal: Option<Box<Refusal>>,
     ) -> Result<(), Stop> {
-        self.answered(id, waiting, Answer { observation, refusal, mistake: false })
+        self.answered(id, waiting, RecordedAnswer { observation, refusal, mistake: false })
     }
 
     /// Answers a call that was not performed.
@@ -251,11 +251,11 @@ impl<'a> Session<'a> {
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
-        not: NotPerformed,
+        not: UnperformedCall,
     ) -> Result<(), Stop> {
         let observation = Observation::failed(self.parts.run.redactor.redact(&not.text));
-        let NotPerformed { refusal, mistake, .. } = not;
-        self.answered(id, waiting, Answer { observation, refusal, mistake })
+        let UnperformedCall { refusal, mistake, .. } = not;
+        self.answered(id, waiting, RecordedAnswer { observation, refusal, mistake })
     }
 
     /// Answers a steering call that the session does not follow.
@@ -265,12 +265,17 @@ impl<'a> Session<'a> {
         waiting: &WaitingCall,
         text: String,
     ) -> Result<(), Stop> {
-        self.answer_not(id, waiting, NotPerformed { text, refusal: None, mistake: true })
+        self.answer_not(id, waiting, UnperformedCall { text, refusal: None, mistake: true })
     }
 
-    fn answered(&mut self, id: TaskId, waiting: &WaitingCall, answer: Answer) -> Result<(), Stop> {
+    fn answered(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        answer: RecordedAnswer,
+    ) -> Result<(), Stop> {
         let (call, tool) = (waiting.call.id.clone(), waiting.call.name.clone());
-        let Answer { observation, refusal, mistake } = answer;
+        let RecordedAnswer { observation, refusal, mistake } = answer;
         let observation = self.task(id)?.with_room_for_images(observation);
         self.emit(Event::Answered { task: id, call, tool, observation, refusal, mistake })
     }
@@ -279,14 +284,14 @@ impl<'a> Session<'a> {
     fn read(
         &mut self,
         id: TaskId,
-        reads: Vec<Permitted>,
-        then: Option<Permitted>,
+        reads: Vec<PermittedCall>,
+        then: Option<PermittedCall>,
     ) -> Result<(), Stop> {
         let (turn, env) = (self.turn_span(id), self.task_env(id)?);
         let answers = async move {
             let visible = env.readable();
             let context = env.context(&visible);
-            let read = |read: Permitted| {
+            let read = |read: PermittedCall| {
                 let span = call_span(&turn, &read.waiting, &read.permit);
                 async move { (read.waiting, dispatch::perform(read.permit, context).await) }
                     .instrument(span)

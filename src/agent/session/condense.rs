@@ -10,7 +10,7 @@
 use tracing::Instrument;
 
 use crate::session::compaction;
-use crate::session::event::{Event, Shortening};
+use crate::session::event::{CompactionKind, Event};
 use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
 use crate::session::live::Session;
 use crate::session::stop::Stop;
@@ -20,7 +20,7 @@ use locum_base::chat::Message;
 use locum_base::id::TaskId;
 use locum_models::ModelRequest;
 use locum_models::accounting;
-use locum_modes::prompts::condense::{self, Remembered};
+use locum_modes::prompts::condense::{self, CompactionMemory};
 use locum_policy::verdict::Verdict;
 
 /// Share of the window, in quarters, that a conversation may fill before it is compacted.
@@ -106,7 +106,11 @@ impl<'a> Session<'a> {
         }
         self.emit(Event::Shortened {
             task: id,
-            how: if summary.is_some() { Shortening::Condensed } else { Shortening::Truncated },
+            how: if summary.is_some() {
+                CompactionKind::Condensed
+            } else {
+                CompactionKind::Truncated
+            },
             left_out,
             text,
             usage: cost.usage,
@@ -144,7 +148,7 @@ impl<'a> Session<'a> {
         } else {
             FILES_LIMIT_BYTES.min(window_bytes / 4).min(left_out_bytes / 4)
         };
-        let remembered = Remembered {
+        let remembered = CompactionMemory {
             task: &task.message,
             todos: &todos,
             refusals: &refusals,

@@ -8,8 +8,8 @@ use locum_models::tokens::{Tokenizer, estimate_tokens};
 /// What of a conversation has been counted, so that no message is counted twice where a provider
 /// never counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counted {
-    since: Since,
+pub(crate) struct TokenCount {
+    since: CountBasis,
     /// Messages that are counted, with those before `since.message`.
     messages: usize,
     /// Tokens of those after it.
@@ -19,13 +19,13 @@ pub(crate) struct Counted {
 /// What a count holds for: after a compaction, a count by the provider or with another tokenizer,
 /// it is restarted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Since {
+struct CountBasis {
     tokenizer: Tokenizer,
     compactions: u32,
     message: usize,
 }
 
-impl Counted {
+impl TokenCount {
     /// Returns about how many tokens a task's next request has; `brief_tokens` of them are its
     /// system prompt and tools.
     pub(crate) fn context_tokens(
@@ -41,7 +41,8 @@ impl Counted {
         let estimated = match tokenizer {
             Tokenizer::Bytes => estimate_tokens(conversation.size_bytes.saturating_sub(bytes)),
             Tokenizer::O200k => {
-                let since = Since { tokenizer, compactions: conversation.compactions, message };
+                let since =
+                    CountBasis { tokenizer, compactions: conversation.compactions, message };
                 if self.since != since {
                     *self = Self { since, messages: message, tokens: 0 };
                 }

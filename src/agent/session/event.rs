@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::session::id::SessionId;
-use crate::session::outcome::{Charged, Outcome};
+use crate::session::outcome::{ChargedUsage, Outcome};
 use crate::tools::{Observation, Todo};
 use locum_base::chat::{Reply, Usage};
 use locum_base::id::TaskId;
@@ -146,7 +146,7 @@ pub enum Event {
         call: String,
         /// What came of it.
         #[serde(flatten)]
-        painting: Painting,
+        painting: GeneratedImage,
         /// Tokens as counted, or estimated.
         usage: Usage,
         /// True when the provider did not count them, or they have no price.
@@ -171,7 +171,7 @@ pub enum Event {
         /// Which task.
         task: TaskId,
         /// How.
-        how: Shortening,
+        how: CompactionKind,
         /// Messages at its beginning that are left out.
         left_out: usize,
         /// What stands for them.
@@ -219,7 +219,7 @@ pub enum Event {
         /// The call that waited.
         call: String,
         /// What they said.
-        decision: Decided,
+        decision: RecordedDecision,
     },
     /// A permitted call with effects is about to be performed. Flushed before the effect.
     Performing {
@@ -342,8 +342,8 @@ impl Event {
 impl Event {
     /// Returns what it charges to its task; `None` for what no model was asked for.
     #[must_use]
-    pub fn charged(&self) -> Option<Charged> {
-        let charge = |turns, usage: &Usage, is_estimate, cost_usd: &f64| Charged {
+    pub fn charged(&self) -> Option<ChargedUsage> {
+        let charge = |turns, usage: &Usage, is_estimate, cost_usd: &f64| ChargedUsage {
             turns,
             usage: *usage,
             cost_usd: *cost_usd,
@@ -424,7 +424,7 @@ pub struct ForkedCall {
 
 /// What another model gave for a picture it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Painting {
+pub struct GeneratedImage {
     /// The name of the profile that was asked.
     pub by: String,
     /// Tells what was wished for from anything else: a hash of the prompt and of the picture it
@@ -444,7 +444,7 @@ pub struct Painting {
 /// How a context was shortened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Shortening {
+pub enum CompactionKind {
     /// A model summed up what was left out.
     Condensed,
     /// What was left out is gone from the context.
@@ -453,22 +453,22 @@ pub enum Shortening {
 
 /// What a person said to a hold or a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decided {
+pub struct RecordedDecision {
     /// The hold or question it is about.
     pub id: String,
     /// Who: a login, or the person at the command line.
     pub by: String,
     /// Yes, no, or words.
-    pub word: PersonsWord,
+    pub word: PersonDecision,
 }
 
-impl Decided {
+impl RecordedDecision {
     /// Returns the reason of a no; empty for anything else.
     #[must_use]
     pub fn reason(&self) -> &str {
         match &self.word {
-            PersonsWord::Deny { reason } => reason,
-            PersonsWord::Approve | PersonsWord::Answer { .. } => "",
+            PersonDecision::Deny { reason } => reason,
+            PersonDecision::Approve | PersonDecision::Answer { .. } => "",
         }
     }
 }
@@ -476,7 +476,7 @@ impl Decided {
 /// Yes, no, or words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PersonsWord {
+pub enum PersonDecision {
     /// The held call may be performed, once.
     Approve,
     /// It may not.

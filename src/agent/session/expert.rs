@@ -9,15 +9,15 @@ use tracing::Instrument;
 
 use crate::session::event::Event;
 use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
-use crate::session::judged::Permitted;
+use crate::session::judged::PermittedCall;
 use crate::session::live::Session;
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
-use crate::tools::dispatch::Call;
+use crate::tools::dispatch::CheckedCall;
 use crate::tools::{Control, Observation};
 use locum_base::chat::Message;
 use locum_base::id::TaskId;
-use locum_base::text::Clipped;
+use locum_base::text::ClippedText;
 use locum_models::ModelRequest;
 use locum_models::accounting;
 use locum_modes::prompts::expert;
@@ -35,9 +35,9 @@ fn mode_of(expert: &str) -> String {
 
 impl<'a> Session<'a> {
     /// Asks the model that a permitted call names.
-    pub(crate) fn ask_expert(&mut self, id: TaskId, permitted: Permitted) -> Result<(), Stop> {
+    pub(crate) fn ask_expert(&mut self, id: TaskId, permitted: PermittedCall) -> Result<(), Stop> {
         let waiting = permitted.waiting.clone();
-        if let (Some(answer), Call::AskExpertModel(call)) =
+        if let (Some(answer), CheckedCall::AskExpertModel(call)) =
             (&waiting.consulted, permitted.permit.act())
         {
             let text = expert::answer(call.expert(), answer);
@@ -93,7 +93,7 @@ impl<'a> Session<'a> {
         let tokenizer = asked.model.tokenizer_by(reply.by.as_deref());
         let cost = ReplyCost::of(&reply, asked, accounting::estimate_reply(tokenizer, &reply));
         let answer = redactor.redact(reply.text.trim());
-        let answer = Clipped::head_tail(&answer, ANSWER_LIMIT_BYTES).text;
+        let answer = ClippedText::head_tail(&answer, ANSWER_LIMIT_BYTES).text;
         let text = expert::answer(&expert, &answer);
         self.emit(Event::Consulted {
             task: id,

@@ -6,16 +6,16 @@ use std::collections::BTreeSet;
 use futures::StreamExt;
 
 use crate::session::event::Event;
-use crate::session::hold::Waiting;
+use crate::session::hold::PendingDecision;
 use crate::session::live::Session;
 use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
-use crate::session::state::Tree;
+use crate::session::state::CheckoutChanges;
 use crate::session::stop::Stop;
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
-use locum_modes::Group;
+use locum_modes::ToolGroup;
 use locum_policy::budget::Spent;
 use locum_workspace::diff::FileChange;
 
@@ -89,8 +89,9 @@ impl Session<'_> {
 
     /// Makes everything safe that was written, wherever it lies.
     fn save_all(&mut self) -> Result<(), Stop> {
-        let unsaved =
-            |(owner, tree): (&TaskId, &Tree)| (!tree.unsaved.is_empty()).then_some(Some(*owner));
+        let unsaved = |(owner, tree): (&TaskId, &CheckoutChanges)| {
+            (!tree.unsaved.is_empty()).then_some(Some(*owner))
+        };
         let mut owners: Vec<Option<TaskId>> =
             self.state.isolated.iter().filter_map(unsaved).collect();
         owners.extend((!self.state.tree.unsaved.is_empty()).then_some(None));
@@ -118,8 +119,8 @@ impl Session<'_> {
         let start = self.start();
         let root = self.state.root();
         let (question, held) = match stop.waiting.map(|waiting| *waiting) {
-            Some(Waiting::Question(question)) => (Some(question), None),
-            Some(Waiting::Hold(held)) => (None, Some(held)),
+            Some(PendingDecision::Question(question)) => (Some(question), None),
+            Some(PendingDecision::Hold(held)) => (None, Some(held)),
             None => (None, None),
         };
         let idle =
@@ -157,7 +158,7 @@ impl Session<'_> {
     fn could_have_written(&self) -> bool {
         let edits = |task: &TaskState| {
             let mode = self.parts.modes.find(&task.mode);
-            mode.is_some_and(|mode| mode.groups.iter().any(|entry| entry.group == Group::Edit))
+            mode.is_some_and(|mode| mode.groups.iter().any(|entry| entry.group == ToolGroup::Edit))
         };
         self.state.tasks.iter().any(edits)
     }

@@ -2,7 +2,7 @@
 //!
 //! In: a state. Out: messages. What people read of the same lines is `report::transcript`.
 
-use crate::session::state::State;
+use crate::session::state::SessionState;
 use locum_base::chat::Message;
 use locum_base::id::TaskId;
 
@@ -10,6 +10,6 @@ use locum_base::id::TaskId;
 /// with it, byte for byte, unless it is compacted, and as long as no call in it waits for its
 /// answer; calls that still wait are left to [`crate::session::task::turn::Turn::waiting`].
 #[must_use]
-pub fn context(state: &State, task: TaskId) -> &[Message] {
+pub fn context(state: &SessionState, task: TaskId) -> &[Message] {
     state.task(task).map(|task| task.conversation.messages.as_slice()).unwrap_or_default()
 }

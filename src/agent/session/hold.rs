@@ -11,10 +11,10 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 
-use crate::session::event::{Decided, Event, JournalLine, PersonsWord, SessionStart};
+use crate::session::event::{Event, JournalLine, PersonDecision, RecordedDecision, SessionStart};
 use crate::session::journal::{Journal, JournalError};
 use crate::session::outcome::{HeldCall, OutcomeWord, Question};
-use crate::session::state::State;
+use crate::session::state::SessionState;
 use locum_base::chat::ToolCall;
 use locum_base::id::TaskId;
 use locum_policy::verdict::Verdict;
@@ -31,7 +31,7 @@ const ID_DIGITS: usize = 16;
 
 /// What a session waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Waiting {
+pub enum PendingDecision {
     /// An approval or a denial.
     Hold(Box<HeldCall>),
     /// An answer.
@@ -40,7 +40,7 @@ pub enum Waiting {
 
 /// Why a person's decision is not accepted.
 #[derive(Debug, thiserror::Error)]
-pub enum NotDecided {
+pub enum DecisionError {
     /// The session does not wait for a decision.
     #[error("the session is not waiting for a decision: {0}")]
     NothingWaits(String),
@@ -69,10 +69,10 @@ pub enum NotDecided {
     Journal(#[from] JournalError),
 }
 
-impl Waiting {
+impl PendingDecision {
     /// Returns what an ended session waits for; `None` when it does not.
     #[must_use]
-    pub fn of(state: &State) -> Option<Self> {
+    pub fn of(state: &SessionState) -> Option<Self> {
         let outcome = state.outcome.as_deref()?;
         match outcome.word {
             OutcomeWord::OnHold => outcome.held.clone().map(Self::Hold),
@@ -109,36 +109,39 @@ impl Waiting {
     /// When it is about something else, of the wrong kind, or too late.
     fn decided(
         &self,
-        decision: Decided,
+        decision: RecordedDecision,
         since: Timestamp,
         now: Timestamp,
-    ) -> Result<Event, NotDecided> {
+    ) -> Result<Event, DecisionError> {
         if self.id().is_empty() || self.id() != decision.id {
-            return Err(NotDecided::OtherWaits {
+            return Err(DecisionError::OtherWaits {
                 asked: decision.id,
                 waiting: self.id().to_owned(),
             });
         }
         if now.duration_since(since) > WAIT_LIMIT {
-            return Err(NotDecided::Expired { since });
+            return Err(DecisionError::Expired { since });
         }
         match (self, &decision.word) {
-            (Self::Hold(_), PersonsWord::Approve) => {}
-            (Self::Hold(_), PersonsWord::Deny { reason }) if reason.len() <= WORDS_LIMIT_BYTES => {}
-            (Self::Question(_), PersonsWord::Answer { text })
+            (Self::Hold(_), PersonDecision::Approve) => {}
+            (Self::Hold(_), PersonDecision::Deny { reason })
+                if reason.len() <= WORDS_LIMIT_BYTES => {}
+            (Self::Question(_), PersonDecision::Answer { text })
                 if (1..=WORDS_LIMIT_BYTES).contains(&text.trim().len()) => {}
-            (Self::Hold(_), PersonsWord::Answer { .. }) => {
-                return Err(NotDecided::WrongKind(
+            (Self::Hold(_), PersonDecision::Answer { .. }) => {
+                return Err(DecisionError::WrongKind(
                     "a call waits there, which is approved or denied, not answered",
                 ));
             }
-            (Self::Question(_), PersonsWord::Approve | PersonsWord::Deny { .. }) => {
-                return Err(NotDecided::WrongKind(
+            (Self::Question(_), PersonDecision::Approve | PersonDecision::Deny { .. }) => {
+                return Err(DecisionError::WrongKind(
                     "a question waits there, which is answered, not approved or denied",
                 ));
             }
-            (Self::Hold(_), PersonsWord::Deny { .. })
-            | (Self::Question(_), PersonsWord::Answer { .. }) => return Err(NotDecided::Length),
+            (Self::Hold(_), PersonDecision::Deny { .. })
+            | (Self::Question(_), PersonDecision::Answer { .. }) => {
+                return Err(DecisionError::Length);
+            }
         }
         let (task, call) = self.place();
         Ok(Event::Decided { task, call, decision })
@@ -150,10 +153,14 @@ impl Waiting {
 /// # Errors
 /// When the session waits for nothing, for something else, or too long already; when the journal is
 /// in use or cannot be written.
-pub fn decide(folder: &Path, decision: Decided, now: Timestamp) -> Result<(), NotDecided> {
+pub fn decide(
+    folder: &Path,
+    decision: RecordedDecision,
+    now: Timestamp,
+) -> Result<(), DecisionError> {
     let mut journal = Journal::resume(folder)?;
-    let state = State::of(journal.past());
-    let Some(waiting) = Waiting::of(&state) else {
+    let state = SessionState::of(journal.past());
+    let Some(waiting) = PendingDecision::of(&state) else {
         let why = match &state.outcome {
             Some(outcome) => format!("it ended as `{}`", outcome.word.as_str()),
             None if state
@@ -166,7 +173,7 @@ pub fn decide(folder: &Path, decision: Decided, now: Timestamp) -> Result<(), No
             }
             None => "it has not ended".to_owned(),
         };
-        return Err(NotDecided::NothingWaits(why));
+        return Err(DecisionError::NothingWaits(why));
     };
     let event = waiting.decided(decision, state.last_at().unwrap_or(now), now)?;
     Ok(journal.append(&JournalLine { at: now, event })?)

@@ -10,20 +10,20 @@ use std::fmt::Write as _;
 use sha2::{Digest, Sha256};
 use tracing::Instrument;
 
-use crate::session::event::{Event, Painting};
+use crate::session::event::{Event, GeneratedImage};
 use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
-use crate::session::judged::Permitted;
+use crate::session::judged::PermittedCall;
 use crate::session::live::Session;
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;
-use crate::tools::dispatch::Call;
+use crate::tools::dispatch::CheckedCall;
 use locum_base::chat::Message;
 use locum_base::id::TaskId;
 use locum_base::image::Image;
-use locum_base::text::Clipped;
+use locum_base::text::ClippedText;
 use locum_models::accounting;
-use locum_models::{ModelRequest, PictureWish};
+use locum_models::{ImageRequest, ModelRequest};
 use locum_modes::prompts::painter;
 
 /// Bytes that are kept of what is said beside an image.
@@ -31,9 +31,9 @@ const TEXT_LIMIT_BYTES: usize = 4 * 1024;
 
 impl<'a> Session<'a> {
     /// Has the image generated that a permitted call asks for; the call goes on once it is there.
-    pub(crate) fn generate(&mut self, id: TaskId, permitted: Permitted) -> Result<(), Stop> {
-        let Permitted { waiting, permit } = &permitted;
-        let Call::GenerateImage(call) = permit.act() else {
+    pub(crate) fn generate(&mut self, id: TaskId, permitted: PermittedCall) -> Result<(), Stop> {
+        let PermittedCall { waiting, permit } = &permitted;
+        let CheckedCall::GenerateImage(call) = permit.act() else {
             return self.perform_alone(id, permitted);
         };
         let from = match self.task_env(id)?.with(|context| call.source(permit, context)) {
@@ -47,12 +47,12 @@ impl<'a> Session<'a> {
         let (prompt, kind) = (self.parts.run.redactor.redact(call.prompt()), call.kind());
         let wish = hash_of(&prompt, from.as_ref());
         let consultation = &self.task(id)?.consultation;
-        let is_same = |unplaced: &&Painting| {
+        let is_same = |unplaced: &&GeneratedImage| {
             let has_bytes = |image: &Image| image.content.bytes().is_some();
             unplaced.wish == wish && unplaced.image.as_ref().is_some_and(has_bytes)
         };
         if let Some(unplaced) = consultation.unplaced.as_ref().filter(is_same) {
-            let painting = Painting { again: true, ..unplaced.clone() };
+            let painting = GeneratedImage { again: true, ..unplaced.clone() };
             return self.place_image(id, permitted, painting, ReplyCost::default());
         }
         let turn = consultation.images;
@@ -66,7 +66,7 @@ impl<'a> Session<'a> {
             let request = ModelRequest {
                 // Models that generate images have no use for one, and some refuse it.
                 system: "",
-                picture: Some(PictureWish { kind, from: from.as_ref() }),
+                picture: Some(ImageRequest { kind, from: from.as_ref() }),
                 ..ModelRequest::new(&messages, id, &mode, turn)
             };
             in_flight.whole(request).await
@@ -74,7 +74,8 @@ impl<'a> Session<'a> {
         let span = tracing::info_span!(parent: &self.turn_span(id), "picture");
         self.wait(id, answer.instrument(span), move |session, answered| {
             let by = painter.name().to_owned();
-            let painting = Painting { by, wish, image: None, said: String::new(), again: false };
+            let painting =
+                GeneratedImage { by, wish, image: None, said: String::new(), again: false };
             session.generated(permitted, painting, answered)
         });
         Ok(())
@@ -83,8 +84,8 @@ impl<'a> Session<'a> {
     /// Takes in what the image model gave for `painting`, charges it, and goes on with the call.
     fn generated(
         &mut self,
-        permitted: Permitted,
-        painting: Painting,
+        permitted: PermittedCall,
+        painting: GeneratedImage,
         answered: CompletedRequest<'a>,
     ) -> Result<(), Stop> {
         let CompletedRequest { asked, reply, lost } = answered;
@@ -104,16 +105,16 @@ impl<'a> Session<'a> {
             .saturating_add(image.as_ref().map_or(0, tokens_of));
         let cost = ReplyCost::of(&reply, asked, output_tokens);
         let said = redactor.redact(reply.text.trim());
-        let said = Clipped::head_tail(&said, TEXT_LIMIT_BYTES).text;
-        self.place_image(id, permitted, Painting { image, said, ..painting }, cost)
+        let said = ClippedText::head_tail(&said, TEXT_LIMIT_BYTES).text;
+        self.place_image(id, permitted, GeneratedImage { image, said, ..painting }, cost)
     }
 
     /// Writes an image down and goes on with the call that asked for it.
     fn place_image(
         &mut self,
         id: TaskId,
-        permitted: Permitted,
-        painting: Painting,
+        permitted: PermittedCall,
+        painting: GeneratedImage,
         cost: ReplyCost,
     ) -> Result<(), Stop> {
         let call = permitted.waiting.call.id.clone();
@@ -126,7 +127,7 @@ impl<'a> Session<'a> {
             cost_usd: cost.usd,
         })?;
         let Some(waiting) = self.task(id)?.turn.call(&call).cloned() else { return Ok(()) };
-        self.perform_alone(id, Permitted { waiting, ..permitted })
+        self.perform_alone(id, PermittedCall { waiting, ..permitted })
     }
 
     /// Answers a call for which there is no image.
@@ -134,7 +135,7 @@ impl<'a> Session<'a> {
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
-        painting: &Painting,
+        painting: &GeneratedImage,
     ) -> Result<(), Stop> {
         let text = painter::no_picture(&painting.by, &painting.said);
         self.answer(id, waiting, Observation::failed(text))

@@ -12,7 +12,7 @@ use locum_base::chat::{Reply, Usage};
 use locum_base::clock::Clock;
 use locum_base::id::TaskId;
 use locum_models::accounting;
-use locum_models::retry::{self, Hearing, LostAttempt, RetryLimits};
+use locum_models::retry::{self, LostAttempt, RetryLimits, StreamObserver};
 use locum_models::{ModelError, ModelRequest};
 
 /// Requests that were dropped before they were over.
@@ -65,7 +65,7 @@ impl<'a> InFlight<'a> {
 
     /// Waits for a whole reply.
     pub(crate) async fn whole(mut self, request: ModelRequest<'_>) -> CompletedRequest<'a> {
-        let hearing = Hearing { watch: &mut |_delta| {}, lost: &mut self.lost };
+        let hearing = StreamObserver { watch: &mut |_delta| {}, lost: &mut self.lost };
         let model = self.asked.model.model;
         let reply = retry::complete(model, request, self.limits, self.clock, hearing).await;
         CompletedRequest { asked: self.asked, reply, lost: std::mem::take(&mut self.lost) }

@@ -4,7 +4,7 @@
 use crate::session::repetition::REPEAT_LIMIT;
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
-use crate::tools::dispatch::{self, Call};
+use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::tool::ToolEffect;
 use locum_base::chat::StopReason;
 use locum_base::tool::{self, ToolName};
@@ -18,23 +18,23 @@ const WITHHELD: &str = "This call was not performed: its arguments hold a secret
                         exactly like one. Do it without that text.";
 
 /// A call that was permitted and waits to be performed.
-pub(crate) struct Permitted {
+pub(crate) struct PermittedCall {
     /// The call as the model wrote it, and what is known of it.
     pub(crate) waiting: WaitingCall,
     /// The permit.
-    pub(crate) permit: Permit<Call>,
+    pub(crate) permit: Permit<CheckedCall>,
 }
 
 /// What became of a call that was judged.
-pub(crate) enum Judged {
+pub(crate) enum JudgedCall {
     /// It waits to be performed.
-    Permitted(Box<Permitted>),
+    Permitted(Box<PermittedCall>),
     /// It is answered with why not.
-    NotPerformed(Box<WaitingCall>, NotPerformed),
+    NotPerformed(Box<WaitingCall>, UnperformedCall),
 }
 
 /// An answer to a call that was not performed.
-pub(crate) struct NotPerformed {
+pub(crate) struct UnperformedCall {
     /// What the model reads.
     pub(crate) text: String,
     /// Set when the policy refused it.
@@ -62,8 +62,8 @@ fn writes(waiting: &WaitingCall) -> bool {
 
 /// Returns why a call is not even looked at: cut short, with a secret in it, repeated too often, or
 /// a completion beside calls that failed.
-pub(crate) fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<NotPerformed> {
-    let mistake = |text: String| Some(NotPerformed { text, refusal: None, mistake: true });
+pub(crate) fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<UnperformedCall> {
+    let mistake = |text: String| Some(UnperformedCall { text, refusal: None, mistake: true });
     let last = task.turn.waiting.last().is_some_and(|last| last.call.id == waiting.call.id);
     match task.turn.stop {
         StopReason::Length if last => return mistake(reminders::call_cut().to_owned()),
@@ -89,7 +89,7 @@ pub(crate) fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<NotPerfor
 }
 
 /// Returns the script a call would run, if it would run one.
-pub(crate) fn script_of(call: &Call) -> Option<String> {
+pub(crate) fn script_of(call: &CheckedCall) -> Option<String> {
     call.intents().into_iter().find_map(|intent| {
         if let Intent::Command(script) = intent { Some(script.text().to_owned()) } else { None }
     })

@@ -16,22 +16,22 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use futures::stream::FuturesUnordered;
 
-use crate::session::brief::{SystemPrompt, Telling};
+use crate::session::brief::{PromptContext, SystemPrompt};
 use crate::session::compaction::ContextOverflow;
-use crate::session::estimate::Counted;
+use crate::session::estimate::TokenCount;
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::in_flight::AbandonedRequests;
 use crate::session::journal::Journal;
 use crate::session::model::TaskModel;
 use crate::session::parts::SessionParts;
-use crate::session::state::State;
+use crate::session::state::SessionState;
 use crate::session::stop::Stop;
 use crate::session::task::TaskState;
 use crate::session::task_env::TaskEnv;
-use crate::tools::Sight;
+use crate::tools::VisionSupport;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
-use locum_modes::access::Purpose;
+use locum_modes::access::TaskPurpose;
 use locum_modes::{Mode, ModeSet};
 use locum_policy::intent::Facts;
 use locum_workspace::Workspace;
@@ -39,24 +39,24 @@ use locum_workspace::git_binary::GitBinary;
 use locum_workspace::touched::Snapshot;
 
 /// Something a task waits for, and what the session does when it is over.
-type Work<'a> = LocalBoxFuture<'a, (TaskId, Continuation<'a>)>;
+type PendingWork<'a> = LocalBoxFuture<'a, (TaskId, Continuation<'a>)>;
 
 /// What a session does when something a task waited for is over.
 type Continuation<'a> = Box<dyn FnOnce(&mut Session<'a>) -> Result<(), Stop> + 'a>;
 
 /// What a system prompt depends on: mode, whether it may delegate, whether it is the root task's,
 /// purpose.
-type PromptKey = (String, bool, bool, Purpose);
+type PromptKey = (String, bool, bool, TaskPurpose);
 
 /// A session at work.
 pub(crate) struct Session<'a> {
     pub(crate) parts: SessionParts<'a>,
     pub(crate) journal: Journal,
-    pub(crate) state: State,
+    pub(crate) state: SessionState,
     /// Set when an event could not be written: nothing more is done then.
     pub(crate) journal_broken: bool,
     /// What tasks wait for.
-    pub(crate) under_way: FuturesUnordered<Work<'a>>,
+    pub(crate) under_way: FuturesUnordered<PendingWork<'a>>,
     /// The tasks that wait.
     pub(crate) busy: BTreeSet<TaskId>,
     /// Worktrees of sub-tasks that are open.
@@ -66,7 +66,7 @@ pub(crate) struct Session<'a> {
     /// Tasks whose model refused a request as too long.
     pub(crate) overflows: BTreeMap<TaskId, ContextOverflow>,
     /// What of conversations has been counted for estimates.
-    pub(crate) counted: BTreeMap<TaskId, Counted>,
+    pub(crate) counted: BTreeMap<TaskId, TokenCount>,
     /// Requests that were dropped before they were over.
     pub(crate) abandoned: AbandonedRequests<'a>,
     prompts: BTreeMap<PromptKey, Rc<SystemPrompt>>,
@@ -74,7 +74,7 @@ pub(crate) struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Takes a session up where its journal ends.
-    pub(crate) fn new(parts: SessionParts<'a>, journal: Journal, state: State) -> Self {
+    pub(crate) fn new(parts: SessionParts<'a>, journal: Journal, state: SessionState) -> Self {
         Self {
             parts,
             journal,
@@ -184,7 +184,7 @@ impl<'a> Session<'a> {
         }
         let model = self.model_of(task);
         let brief = SystemPrompt::of(
-            &Telling {
+            &PromptContext {
                 mode: self.mode(&task.mode)?,
                 modes: self.parts.modes,
                 policy: self.parts.run.policy,
@@ -213,7 +213,7 @@ impl<'a> Session<'a> {
             skills: &self.parts.standing.skills,
             painters: self.parts.models.painter.map_or(&[], |painter| painter.names),
             servers: self.parts.servers,
-            sight: if sees_images { Sight::Shown } else { Sight::Blind },
+            sight: if sees_images { VisionSupport::Shown } else { VisionSupport::Blind },
         })
     }
 }

@@ -63,9 +63,9 @@ use crate::session::journal::Journal;
 use crate::session::live::Session;
 use crate::session::outcome::{Outcome, OutcomeWord};
 use crate::session::parts::SessionParts;
-use crate::session::state::State;
+use crate::session::state::SessionState;
 use crate::session::step::{MISTAKE_LIMIT, Step};
-use crate::session::stop::{Reach, Stop};
+use crate::session::stop::{Stop, StopScope};
 use crate::session::task::TaskState;
 use locum_base::id::TaskId;
 use locum_policy::budget::Budget;
@@ -76,7 +76,7 @@ use locum_policy::verdict::Decision;
 /// session continues where it stopped, from its own first line and not from `parts.start`.
 pub async fn run(mut parts: SessionParts<'_>, mut journal: Journal) -> Outcome {
     journal.hide(parts.run.redactor.plain_values());
-    let state = State::of(journal.past());
+    let state = SessionState::of(journal.past());
     if let Some(outcome) = state.outcome {
         return *outcome;
     }
@@ -175,7 +175,7 @@ impl Session<'_> {
     /// When the stop reaches further: the session ends.
     fn contain(&mut self, id: TaskId, stop: Stop) -> Result<(), Stop> {
         match self.state.task(id) {
-            Some(task) if stop.reach == Reach::Task && task.parent.is_some() => {
+            Some(task) if stop.reach == StopScope::Task && task.parent.is_some() => {
                 let (task, result) = (task.id, self.parts.run.redactor.redact(&stop.reason));
                 self.emit(Event::TaskEnded { task, result, completed: false })
             }

@@ -28,12 +28,12 @@ pub struct TaskModel<'a> {
     /// How its tokens are estimated.
     pub tokenizer: Tokenizer,
     /// The models that may stand in for it.
-    pub spares: &'a [Spare],
+    pub spares: &'a [Fallback],
 }
 
 /// A model that may stand in for another one.
 #[derive(Clone, Debug)]
-pub struct Spare {
+pub struct Fallback {
     /// Its label: replies name it by that.
     pub label: String,
     /// What it costs; `None` counts as nothing.
@@ -80,7 +80,7 @@ impl<'a> TaskModel<'a> {
         by.and_then(|by| self.spare(by)).map_or(self.tokenizer, |spare| spare.tokenizer)
     }
 
-    fn spare(&self, label: &str) -> Option<&'a Spare> {
+    fn spare(&self, label: &str) -> Option<&'a Fallback> {
         self.spares.iter().find(|spare| spare.label == label)
     }
 }
@@ -100,21 +100,21 @@ pub struct RunModels<'a> {
     /// Generates images, by the profiles that [`Standing::painters`] names; none when absent.
     ///
     /// [`Standing::painters`]: locum_modes::prompts::Standing
-    pub painter: Option<Painter<'a>>,
+    pub painter: Option<ImageModel<'a>>,
     /// How requests are tried again.
     pub retry: RetryLimits,
 }
 
 /// The model that generates images.
 #[derive(Clone, Copy)]
-pub struct Painter<'a> {
+pub struct ImageModel<'a> {
     /// The names of its profile and of those that stand in for it.
     pub names: &'a [String],
     /// The model.
     pub model: TaskModel<'a>,
 }
 
-impl<'a> Painter<'a> {
+impl<'a> ImageModel<'a> {
     /// Returns the name of its profile.
     #[must_use]
     pub fn name(&self) -> &'a str {

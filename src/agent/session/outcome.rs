@@ -136,7 +136,7 @@ pub struct ApprovedCall {
 
 /// What requests to models used up: those of a task, of a task with its sub-tasks, of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Charged {
+pub struct ChargedUsage {
     /// Replies of models, answers of experts among them.
     pub turns: u32,
     /// Tokens, with those of replies that broke off and of summaries.
@@ -164,10 +164,10 @@ pub struct TaskReport {
     pub turns: u32,
     /// What its own requests used up.
     #[serde(default)]
-    pub own: Charged,
+    pub own: ChargedUsage,
     /// The same with those of its sub-tasks.
     #[serde(default)]
-    pub with_sub_tasks: Charged,
+    pub with_sub_tasks: ChargedUsage,
     /// The ref its changes are kept on, where they were not taken over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
@@ -195,7 +195,7 @@ pub struct CommandReport {
     pub exit: Exit,
 }
 
-impl Charged {
+impl ChargedUsage {
     /// Adds another charge to this one.
     pub fn add(&mut self, other: Self) {
         self.turns = self.turns.saturating_add(other.turns);

@@ -11,18 +11,18 @@
 use std::collections::BTreeSet;
 
 use crate::session::event::{Event, ForkedCall};
-use crate::session::judged::Permitted;
+use crate::session::judged::PermittedCall;
 use crate::session::live::Session;
 use crate::session::stop::Stop;
-use crate::session::task::isolation::{MergeResult, Share};
+use crate::session::task::isolation::{MergeResult, SubTaskShare};
 use crate::session::task::turn::WaitingCall;
-use crate::tools::dispatch::{self, Call};
-use crate::tools::flow::new_task::{NewTask, Priority};
+use crate::tools::dispatch::{self, CheckedCall};
+use crate::tools::flow::new_task::{NewTask, TaskPriority};
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_policy::intent::Intent;
 use locum_policy::verdict::Decision;
-use locum_workspace::merge::{Conflict, Merged, Sides};
+use locum_workspace::merge::{Conflict, MergeOutcome, MergeSides};
 use locum_workspace::repo::CommitId;
 use locum_workspace::touched::Snapshot;
 
@@ -56,10 +56,10 @@ impl Session<'_> {
 
     /// Starts the sub-tasks that neighbouring calls ask for: one in its parent's checkout, several
     /// in worktrees.
-    pub(crate) fn delegate(&mut self, id: TaskId, group: Vec<Permitted>) -> Result<(), Stop> {
+    pub(crate) fn delegate(&mut self, id: TaskId, group: Vec<PermittedCall>) -> Result<(), Stop> {
         let mut wanted: Vec<(WaitingCall, NewTask)> = Vec::new();
-        for Permitted { waiting, permit } in group {
-            let Call::NewTask(call) = permit.act() else { continue };
+        for PermittedCall { waiting, permit } in group {
+            let CheckedCall::NewTask(call) = permit.act() else { continue };
             match self.delegation_refused(id, call, wanted.len())? {
                 Some(text) => self.answer_mistake(id, &waiting, text)?,
                 None => wanted.push((waiting, call.clone())),
@@ -79,7 +79,7 @@ impl Session<'_> {
         call: &NewTask,
     ) -> Result<(), Stop> {
         let budget = self.task(id)?.budgeting.rest();
-        self.start_task(id, waiting, call, Share { budget, tree: None })
+        self.start_task(id, waiting, call, SubTaskShare { budget, tree: None })
     }
 
     /// Writes down which sub-tasks begin together; only the first of them where somebody has work
@@ -101,7 +101,7 @@ impl Session<'_> {
         let rest = self.task(id)?.budgeting.rest();
         let shares = wanted.iter().map(|(_, call)| call.priority().shares());
         // One share stays with the parent, which has to make something of the results.
-        let all = shares.fold(Priority::NORMAL_SHARES, u32::saturating_add);
+        let all = shares.fold(TaskPriority::NORMAL_SHARES, u32::saturating_add);
         let calls = wanted.iter().map(|(waiting, call)| ForkedCall {
             call: waiting.call.id.clone(),
             budget: rest.share(call.priority().shares(), all),
@@ -121,8 +121,8 @@ impl Session<'_> {
             .task_env(id)?
             .with(|context| dispatch::parse(&waiting.call, &brief.offered, context));
         match parsed {
-            Ok(Call::NewTask(call)) => {
-                self.start_task(id, &waiting, &call, Share { budget, tree: Some(from) })
+            Ok(CheckedCall::NewTask(call)) => {
+                self.start_task(id, &waiting, &call, SubTaskShare { budget, tree: Some(from) })
             }
             Ok(_) => self.answer_mistake(id, &waiting, "This call starts no sub-task.".to_owned()),
             Err(error) => self.answer_mistake(id, &waiting, error.0),
@@ -168,9 +168,11 @@ impl Session<'_> {
             self.state.tree(Some(child)).touched.keys().cloned().collect();
         let touched = self.state.tree(owner).touched.keys().chain(&written).cloned().collect();
         let (commit, changed) =
-            match place.repo.merge(&Sides { base, ours: &ours, theirs, touched: &touched })? {
-                Merged::Whole { commit, changed } => (commit, changed),
-                Merged::Conflicts(conflicts) => return Ok(MergeResult { conflicts, ..result }),
+            match place.repo.merge(&MergeSides { base, ours: &ours, theirs, touched: &touched })? {
+                MergeOutcome::Whole { commit, changed } => (commit, changed),
+                MergeOutcome::Conflicts(conflicts) => {
+                    return Ok(MergeResult { conflicts, ..result });
+                }
             };
         let mode = self.task(child)?.mode.clone();
         // What the sub-task wrote was judged there; what only the merge changes, because the other

@@ -3,8 +3,8 @@
 use crate::env::RunEnv;
 use crate::session::event::{JournalLine, SessionStart};
 use crate::session::model::RunModels;
-use crate::session::state::State;
-use crate::tools::mcp::servers::Servers;
+use crate::session::state::SessionState;
+use crate::tools::mcp::servers::McpServers;
 use locum_base::clock::Clock;
 use locum_modes::ModeSet;
 use locum_modes::prompts::RepositoryInstructions;
@@ -13,7 +13,7 @@ use locum_workspace::Workspace;
 use locum_workspace::repo::CommitId;
 
 /// Sees every line after it is in the journal, and the state it led to.
-pub type Watch<'a> = Box<dyn FnMut(&JournalLine, &State) + 'a>;
+pub type JournalObserver<'a> = Box<dyn FnMut(&JournalLine, &SessionState) + 'a>;
 
 /// Everything a session works with. Nothing in it is looked up again later.
 pub struct SessionParts<'a> {
@@ -34,11 +34,11 @@ pub struct SessionParts<'a> {
     /// The checkout.
     pub workspace: &'a Workspace,
     /// The MCP servers, started already.
-    pub servers: &'a Servers<'a>,
+    pub servers: &'a McpServers<'a>,
     /// Time.
     pub clock: &'a dyn Clock,
     /// Resolves when the run is to stop (Ctrl-C, SIGTERM).
     pub cancelled: futures::future::BoxFuture<'a, ()>,
     /// Sees every line after it is in the journal, with the state it led to.
-    pub watch: Watch<'a>,
+    pub watch: JournalObserver<'a>,
 }

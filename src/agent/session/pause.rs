@@ -1,17 +1,17 @@
 //! How a session stops for a person at a held call or a question, and finds what they decided when
 //! it resumes there.
 
-use crate::session::event::{Decided, PersonsWord};
-use crate::session::hold::{Waiting, hold_id, question_id};
+use crate::session::event::{PersonDecision, RecordedDecision};
+use crate::session::hold::{PendingDecision, hold_id, question_id};
 use crate::session::judged::reasons;
 use crate::session::live::Session;
 use crate::session::outcome::{HeldCall, OutcomeWord, Question};
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
-use crate::tools::dispatch::Call;
+use crate::tools::dispatch::CheckedCall;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
-use locum_base::text::Clipped;
+use locum_base::text::ClippedText;
 use locum_policy::Permit;
 use locum_policy::approval::Approval;
 use locum_policy::intent::{Act, Intent};
@@ -32,7 +32,7 @@ pub(crate) enum HoldDecision {
     /// It may be performed, once.
     Approved(Approval),
     /// It may not.
-    Denied(Decided),
+    Denied(RecordedDecision),
 }
 
 impl Session<'_> {
@@ -49,14 +49,14 @@ impl Session<'_> {
             return None;
         }
         match &decided.word {
-            PersonsWord::Approve => {
+            PersonDecision::Approve => {
                 let intents =
                     refusal.verdicts.iter().map(|verdict| verdict.intent.clone()).collect();
                 let (hold, by) = (decided.id.clone(), decided.by.clone());
                 Some(HoldDecision::Approved(Approval { hold, by, intents }))
             }
-            PersonsWord::Deny { .. } => Some(HoldDecision::Denied(decided.clone())),
-            PersonsWord::Answer { .. } => None,
+            PersonDecision::Deny { .. } => Some(HoldDecision::Denied(decided.clone())),
+            PersonDecision::Answer { .. } => None,
         }
     }
 
@@ -65,13 +65,13 @@ impl Session<'_> {
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
-        call: &Call,
+        call: &CheckedCall,
         refusal: &Refusal,
     ) -> Stop {
         match self.held_call(id, waiting, call, refusal) {
             Ok(held) => {
                 let reason = format!("`{}` needs a person: {}", held.headline, reasons(refusal));
-                let waiting = Some(Box::new(Waiting::Hold(Box::new(held))));
+                let waiting = Some(Box::new(PendingDecision::Hold(Box::new(held))));
                 Stop { waiting, ..Stop::session(OutcomeWord::OnHold, reason) }
             }
             Err(stop) => stop,
@@ -82,7 +82,7 @@ impl Session<'_> {
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
-        call: &Call,
+        call: &CheckedCall,
         refusal: &Refusal,
     ) -> Result<HeldCall, Stop> {
         let mode = self.task(id)?.mode.clone();
@@ -91,7 +91,7 @@ impl Session<'_> {
         let start = self.start();
         let diff = self
             .preview(&place, &mode, call)
-            .map(|diff| Clipped::head_tail(&redactor.redact(&diff), DIFF_LIMIT_BYTES).text);
+            .map(|diff| ClippedText::head_tail(&redactor.redact(&diff), DIFF_LIMIT_BYTES).text);
         Ok(HeldCall {
             id: hold_id(start, id, &waiting.call, &refusal.verdicts),
             task: id,
@@ -99,7 +99,7 @@ impl Session<'_> {
             mode,
             tool: waiting.call.name.clone(),
             headline: redactor.redact(&call.headline()),
-            arguments: Clipped::head_tail(&waiting.call.arguments, ARGUMENTS_LIMIT_BYTES).text,
+            arguments: ClippedText::head_tail(&waiting.call.arguments, ARGUMENTS_LIMIT_BYTES).text,
             verdicts: refusal.verdicts.clone(),
             diff,
         })
@@ -117,7 +117,7 @@ impl Session<'_> {
         let question =
             Question { id: name, task: id, call: waiting.call.id.clone(), text, suggestions };
         let stop = Stop::session(OutcomeWord::NeedsInput, "a question has to be answered first");
-        Stop { waiting: Some(Box::new(Waiting::Question(question))), ..stop }
+        Stop { waiting: Some(Box::new(PendingDecision::Question(question))), ..stop }
     }
 
     /// Returns who answered the question this call asks, and what; `None` without an answer.
@@ -129,20 +129,22 @@ impl Session<'_> {
         let decided = waiting.decided.as_ref()?;
         let named = decided.id == question_id(self.start(), id, &waiting.call);
         match &decided.word {
-            PersonsWord::Answer { text } if named => Some((&decided.by, text)),
-            PersonsWord::Answer { .. } | PersonsWord::Approve | PersonsWord::Deny { .. } => None,
+            PersonDecision::Answer { text } if named => Some((&decided.by, text)),
+            PersonDecision::Answer { .. }
+            | PersonDecision::Approve
+            | PersonDecision::Deny { .. } => None,
         }
     }
 
     /// Returns what an edit would change; `None` for other calls, and where the file may not be
     /// read.
-    fn preview(&self, place: &Workspace, mode: &str, call: &Call) -> Option<String> {
+    fn preview(&self, place: &Workspace, mode: &str, call: &CheckedCall) -> Option<String> {
         let path = call
             .intents()
             .into_iter()
             .find_map(|intent| if let Intent::Edit(path) = intent { Some(path) } else { None })?;
-        let permit: Permit<Look> =
-            self.parts.run.policy.admit(Look(path.clone()), &self.facts(mode)).ok()?;
+        let permit: Permit<HeldFileRead> =
+            self.parts.run.policy.admit(HeldFileRead(path.clone()), &self.facts(mode)).ok()?;
         let before = place.checkout.read(&permit, &path, FILE_LIMIT_BYTES).ok();
         let after = call.content_after(before.as_deref())?;
         diff::between(&path, before.as_deref(), &after).map(|change| change.patch)
@@ -150,9 +152,9 @@ impl Session<'_> {
 }
 
 /// The act of looking at a file that a held call would change.
-struct Look(RepoPath);
+struct HeldFileRead(RepoPath);
 
-impl Act for Look {
+impl Act for HeldFileRead {
     fn intents(&self) -> Vec<Intent> {
         vec![Intent::Read(self.0.clone())]
     }

@@ -10,19 +10,19 @@ use futures::FutureExt;
 use tracing::Instrument;
 
 use crate::session::event::{ContentBefore, Event, FileBefore};
-use crate::session::judged::{Permitted, reasons};
+use crate::session::judged::{PermittedCall, reasons};
 use crate::session::live::Session;
 use crate::session::spans::call_span;
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;
-use crate::tools::dispatch::{self, Call, Given};
+use crate::tools::dispatch::{self, CheckedCall, EffectInputs};
 use crate::tools::tool::ToolEffect;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
 use locum_modes::prompts::reminders;
-use locum_modes::{Group, access};
+use locum_modes::{ToolGroup, access};
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
 use locum_policy::verdict::{Decision, Refusal, Verdict};
@@ -38,7 +38,7 @@ pub(crate) const KEPT_LIMIT_BYTES: u64 = 16 << 20;
 const CUT_OFF: Exit = Exit::Signal(9);
 
 /// What came of a call with effects.
-struct Done<'d> {
+struct PerformedCall<'d> {
     observation: Observation,
     /// What it was permitted to do.
     intents: Vec<Intent>,
@@ -48,12 +48,16 @@ struct Done<'d> {
 
 impl Session<'_> {
     /// Performs a call that does not only read, or steers the session.
-    pub(crate) fn perform_alone(&mut self, id: TaskId, permitted: Permitted) -> Result<(), Stop> {
-        let Permitted { waiting, permit } = &permitted;
-        if let Call::AskExpertModel(_) = permit.act() {
+    pub(crate) fn perform_alone(
+        &mut self,
+        id: TaskId,
+        permitted: PermittedCall,
+    ) -> Result<(), Stop> {
+        let PermittedCall { waiting, permit } = &permitted;
+        if let CheckedCall::AskExpertModel(_) = permit.act() {
             return self.ask_expert(id, permitted);
         }
-        if let Call::GenerateImage(_) = permit.act() {
+        if let CheckedCall::GenerateImage(_) = permit.act() {
             match &waiting.generated {
                 None => return self.generate(id, permitted),
                 Some(generated) if generated.image.is_none() => {
@@ -88,9 +92,9 @@ impl Session<'_> {
     pub(crate) fn perform_now(
         &mut self,
         id: TaskId,
-        permitted: Permitted,
+        permitted: PermittedCall,
     ) -> Result<Observation, Stop> {
-        let Permitted { waiting, permit } = permitted;
+        let PermittedCall { waiting, permit } = permitted;
         let span = call_span(&self.turn_span(id), &waiting, &permit);
         let performed = self
             .task_env(id)?
@@ -102,7 +106,7 @@ impl Session<'_> {
     fn announce(
         &mut self,
         id: TaskId,
-        permitted: Permitted,
+        permitted: PermittedCall,
         before: Vec<FileBefore>,
         snapshot: Option<Snapshot>,
     ) -> Result<(), Stop> {
@@ -119,30 +123,34 @@ impl Session<'_> {
     fn perform(
         &mut self,
         id: TaskId,
-        permitted: Permitted,
+        permitted: PermittedCall,
         snapshot: Option<Snapshot>,
     ) -> Result<(), Stop> {
-        let Permitted { waiting, permit } = permitted;
+        let PermittedCall { waiting, permit } = permitted;
         let (intents, env) = (permit.act().intents(), self.task_env(id)?);
         let span = call_span(&self.turn_span(id), &waiting, &permit);
         let performed = async move {
             let visible = env.readable();
             let picture = waiting.generated.as_ref().and_then(|given| given.image.as_ref());
-            let given = Given { before: snapshot.as_ref(), picture };
+            let given = EffectInputs { before: snapshot.as_ref(), picture };
             let observation = dispatch::perform_with(permit, env.context(&visible), given).await;
             (waiting, observation, snapshot)
         };
         self.wait(id, performed.instrument(span), move |session, performed| {
             let (waiting, observation, snapshot) = performed;
             session.note_servers()?;
-            let done = Done { observation, intents, before: snapshot.as_ref() };
+            let done = PerformedCall { observation, intents, before: snapshot.as_ref() };
             session.answer_judged(id, &waiting, done)
         });
         Ok(())
     }
 
     /// Keeps what the files a call would edit hold now.
-    fn keep_before(&mut self, id: TaskId, permit: &Permit<Call>) -> Result<Vec<FileBefore>, Stop> {
+    fn keep_before(
+        &mut self,
+        id: TaskId,
+        permit: &Permit<CheckedCall>,
+    ) -> Result<Vec<FileBefore>, Stop> {
         let intents = permit.act().intents().into_iter();
         let paths = intents
             .filter_map(|intent| if let Intent::Edit(path) = intent { Some(path) } else { None });
@@ -163,7 +171,7 @@ impl Session<'_> {
     fn recover(
         &mut self,
         id: TaskId,
-        permit: &Permit<Call>,
+        permit: &Permit<CheckedCall>,
         before: &[FileBefore],
     ) -> Result<bool, Stop> {
         let only_edits =
@@ -229,7 +237,7 @@ impl Session<'_> {
             observation.touched.extend(self.place(id)?.repo.touched(before, after)?);
         }
         let before = looks.as_ref().map(|(before, _)| before);
-        self.answer_judged(id, waiting, Done { observation, intents: Vec::new(), before })
+        self.answer_judged(id, waiting, PerformedCall { observation, intents: Vec::new(), before })
     }
 
     fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<String, Stop> {
@@ -251,9 +259,9 @@ impl Session<'_> {
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
-        done: Done<'_>,
+        done: PerformedCall<'_>,
     ) -> Result<(), Stop> {
-        let Done { mut observation, intents, before } = done;
+        let PerformedCall { mut observation, intents, before } = done;
         let mode = self.task(id)?.mode.clone();
         let unnamed = observation
             .touched
@@ -303,7 +311,7 @@ impl Session<'_> {
             return Ok(verdict);
         }
         let mode = self.mode(mode)?;
-        let reason = if mode.groups.iter().any(|entry| entry.group == Group::Edit) {
+        let reason = if mode.groups.iter().any(|entry| entry.group == ToolGroup::Edit) {
             access::check_edit(mode, ToolName::ExecuteCommand, path)
                 .err()
                 .map(|error| error.to_string())
@@ -326,6 +334,6 @@ fn lost_snapshot(error: &serde_json::Error) -> Stop {
     Stop::failed(format!("what a command changed cannot be found out: {error}"))
 }
 
-fn runs_command(permit: &Permit<Call>) -> bool {
+fn runs_command(permit: &Permit<CheckedCall>) -> bool {
     permit.act().intents().iter().any(|intent| matches!(intent, Intent::Command(_)))
 }

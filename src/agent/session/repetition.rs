@@ -17,9 +17,9 @@ pub const CYCLE_LIMIT: usize = 4;
 
 /// The last calls of a task.
 #[derive(Clone, Debug, Default)]
-pub struct Recent(VecDeque<u64>);
+pub struct RecentCalls(VecDeque<u64>);
 
-impl Recent {
+impl RecentCalls {
     /// Takes a call in; the oldest ones are forgotten.
     pub fn push(&mut self, call: &ToolCall) {
         self.0.push_back(signature(call));
@@ -78,7 +78,7 @@ fn hash_value(value: &serde_json::Value, hasher: &mut DefaultHasher) {
 
 #[cfg(test)]
 mod tests {
-    use super::Recent;
+    use super::RecentCalls;
     use locum_base::chat::ToolCall;
     use pretty_assertions::assert_eq;
 
@@ -87,7 +87,7 @@ mod tests {
     }
 
     fn check(past: &[&str], next: &str, expected: Option<usize>) {
-        let mut recent = Recent::default();
+        let mut recent = RecentCalls::default();
         for name in past {
             recent.push(&call(name, "{}"));
         }
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn compares_arguments_whatever_their_order() {
-        let mut recent = Recent::default();
+        let mut recent = RecentCalls::default();
         for arguments in [
             r#"{"a":1,"b":[1,{"c":2,"d":3}]}"#,
             r#"{"b":[1,{"d":3,"c":2}],"a":1}"#,

@@ -8,7 +8,7 @@ use tracing::{Span, info_span};
 
 use crate::session::live::Session;
 use crate::session::task::turn::{Turn, WaitingCall};
-use crate::tools::dispatch::Call;
+use crate::tools::dispatch::CheckedCall;
 use locum_base::id::TaskId;
 use locum_policy::Permit;
 
@@ -32,6 +32,6 @@ impl Session<'_> {
 }
 
 /// Returns the span of a call of a turn.
-pub(crate) fn call_span(turn: &Span, waiting: &WaitingCall, permit: &Permit<Call>) -> Span {
+pub(crate) fn call_span(turn: &Span, waiting: &WaitingCall, permit: &Permit<CheckedCall>) -> Span {
     info_span!(parent: turn, "call", call = %waiting.call.id, tool = %permit.act().tool())
 }

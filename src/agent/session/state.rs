@@ -1,4 +1,4 @@
-//! `State`: everything a session knows, computed from its events and from nothing else.
+//! `SessionState`: everything a session knows, computed from its events and from nothing else.
 //!
 //! In: journal lines in order, the live ones and those read back alike. Out: the tasks, what was
 //! spent, refused, run, touched. A resumed session therefore stands exactly where the killed one
@@ -17,7 +17,7 @@ use crate::tools::Observation;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_base::tool::{self, ToolName};
-use locum_modes::access::Purpose;
+use locum_modes::access::TaskPurpose;
 use locum_policy::approval::Approval;
 use locum_policy::intent::Intent;
 use locum_policy::verdict::Refusal;
@@ -25,7 +25,7 @@ use locum_workspace::repo::CommitId;
 
 /// Everything a session knows.
 #[derive(Clone, Debug, Default)]
-pub struct State {
+pub struct SessionState {
     /// What it is to do; `None` before its first event.
     pub start: Option<Box<SessionStart>>,
     /// Every task, by its number.
@@ -39,9 +39,9 @@ pub struct State {
     /// Commands that were run, in order.
     pub commands: Vec<CommandReport>,
     /// What was changed in the run's checkout.
-    pub tree: Tree,
+    pub tree: CheckoutChanges,
     /// What was changed in the worktrees of sub-tasks, by the task each belongs to.
-    pub isolated: BTreeMap<TaskId, Tree>,
+    pub isolated: BTreeMap<TaskId, CheckoutChanges>,
     /// The tools of MCP servers there were when it began: a hash of each, by server and tool.
     pub servers: BTreeMap<String, BTreeMap<String, String>>,
     /// How it ended, once it did.
@@ -51,7 +51,7 @@ pub struct State {
 
 /// What was changed in a checkout.
 #[derive(Clone, Debug, Default)]
-pub struct Tree {
+pub struct CheckoutChanges {
     /// What it began with; `None` for the run's own, which began with the run's base.
     pub start: Option<CommitId>,
     /// Every path touched in it, with its lines changed since the start; `None` for those that are
@@ -63,7 +63,7 @@ pub struct Tree {
     pub checkpoint: Option<CommitId>,
 }
 
-impl State {
+impl SessionState {
     /// Computes the state a journal leads to.
     #[must_use]
     pub fn of(lines: &[JournalLine]) -> Self {
@@ -107,11 +107,11 @@ impl State {
 
     /// Returns what was changed in a worktree, or in the run's own checkout.
     #[must_use]
-    pub fn tree(&self, owner: Option<TaskId>) -> &Tree {
+    pub fn tree(&self, owner: Option<TaskId>) -> &CheckoutChanges {
         owner.and_then(|owner| self.isolated.get(&owner)).unwrap_or(&self.tree)
     }
 
-    fn tree_mut(&mut self, owner: Option<TaskId>) -> &mut Tree {
+    fn tree_mut(&mut self, owner: Option<TaskId>) -> &mut CheckoutChanges {
         owner.and_then(|owner| self.isolated.get_mut(&owner)).unwrap_or(&mut self.tree)
     }
 
@@ -181,7 +181,10 @@ impl State {
                 state.todos.clone_from(todos);
                 state.isolation.isolated = tree.is_some();
                 if let Some(start) = tree {
-                    let tree = Tree { start: Some(start.clone()), ..Tree::default() };
+                    let tree = CheckoutChanges {
+                        start: Some(start.clone()),
+                        ..CheckoutChanges::default()
+                    };
                     self.isolated.insert(*task, tree);
                 }
                 self.start_task(state, parent_call.as_deref());
@@ -253,7 +256,7 @@ impl State {
                 if ToolName::find(tool::resolve(waiting.call.name.trim()))
                     == Some(ToolName::RequestModeSwitch)
                 {
-                    task.purpose = Purpose::Decide;
+                    task.purpose = TaskPurpose::Decide;
                 }
             });
         }
@@ -334,7 +337,7 @@ fn passed(since: Timestamp, until: Timestamp) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::State;
+    use super::SessionState;
     use crate::session::event::{Event, JournalLine, TouchedPath};
     use crate::session::history::context;
     use crate::tools::{Control, Observation};
@@ -432,8 +435,8 @@ mod tests {
             self.then(Event::Reminded { task, text: "go on".into(), mistake, about: None })
         }
 
-        fn state(&self) -> State {
-            State::of(&self.0)
+        fn state(&self) -> SessionState {
+            SessionState::of(&self.0)
         }
     }
 
@@ -476,7 +479,7 @@ mod tests {
         let lines = lines.answered(ROOT, "c", false);
         let mut before: Vec<Message> = Vec::new();
         for count in 0..=lines.0.len() {
-            let now = context(&State::of(&lines.0[..count]), ROOT).to_vec();
+            let now = context(&SessionState::of(&lines.0[..count]), ROOT).to_vec();
             assert_eq!(now.get(..before.len()), Some(before.as_slice()), "after {count} lines");
             before = now;
         }

@@ -10,14 +10,14 @@ use crate::session::live::Session;
 use crate::session::parallel;
 use crate::session::stop::Stop;
 use crate::session::task::TaskState;
-use crate::session::task::isolation::Share;
+use crate::session::task::isolation::SubTaskShare;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::flow::new_task::NewTask;
 use crate::tools::{Control, Observation, TodoState};
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
-use locum_modes::WayIn;
-use locum_modes::access::Purpose;
+use locum_modes::ModeEntry;
+use locum_modes::access::TaskPurpose;
 use locum_modes::prompts::{reminders, task};
 use locum_policy::budget::Budget;
 use locum_policy::schema::OnQuestion;
@@ -85,7 +85,7 @@ impl Session<'_> {
         child: TaskId,
     ) -> Result<(), Stop> {
         let ended = self.task(child)?;
-        if ended.purpose == Purpose::Decide {
+        if ended.purpose == TaskPurpose::Decide {
             return self.answer_from_choice(id, waiting, child);
         }
         if ended.isolation.isolated && ended.isolation.merge.is_none() {
@@ -102,9 +102,9 @@ impl Session<'_> {
         id: TaskId,
         waiting: &WaitingCall,
         call: &NewTask,
-        share: Share,
+        share: SubTaskShare,
     ) -> Result<(), Stop> {
-        let Share { budget, tree } = share;
+        let SubTaskShare { budget, tree } = share;
         let parent = self.task(id)?;
         // The rest is in whole minutes; what is left of the last one is watched over by the
         // session's own clock.
@@ -142,13 +142,17 @@ impl Session<'_> {
             .state
             .tasks
             .iter()
-            .filter(|task| task.parent.is_some() && task.purpose == Purpose::Work)
+            .filter(|task| task.parent.is_some() && task.purpose == TaskPurpose::Work)
             .count()
             + ahead;
         let mode = call.mode();
         Ok(if let Some(text) = self.mode_refused(mode) {
             Some(text)
-        } else if self.parts.modes.find(mode).is_some_and(|mode| mode.way_in == WayIn::NotDelegated)
+        } else if self
+            .parts
+            .modes
+            .find(mode)
+            .is_some_and(|mode| mode.way_in == ModeEntry::NotDelegated)
         {
             Some(format!("No sub-task runs in mode `{mode}`; its file says `mode: primary`."))
         } else if let Some(text) = self.goes_round(task, call) {

@@ -1,7 +1,7 @@
 //! `Step`: what a session does next, read off its state alone, so that a resumed session does what
 //! the killed one would have.
 
-use crate::session::state::State;
+use crate::session::state::SessionState;
 use crate::session::task::TaskState;
 use crate::tools::Control;
 use locum_base::id::TaskId;
@@ -37,7 +37,7 @@ pub enum Step {
 
 /// Returns what a session that began and has not ended does next; `None` when every task that could
 /// go on is not `free`.
-pub fn next(state: &State, free: impl Fn(TaskId) -> bool) -> Option<Step> {
+pub fn next(state: &SessionState, free: impl Fn(TaskId) -> bool) -> Option<Step> {
     if state.tasks.is_empty() {
         return Some(Step::BeginRoot);
     }
@@ -47,7 +47,7 @@ pub fn next(state: &State, free: impl Fn(TaskId) -> bool) -> Option<Step> {
     state.at_work().find(|task| free(task.id)).map(|task| next_of(state, task))
 }
 
-fn next_of(state: &State, task: &TaskState) -> Step {
+fn next_of(state: &SessionState, task: &TaskState) -> Step {
     if task.isolation.next_to_start(&task.turn).is_some() {
         return Step::StartParallel(task.id);
     }

@@ -1,7 +1,7 @@
 //! `Stop`: why a task or a whole session cannot go on, in an outcome word and one sentence for
 //! people.
 
-use crate::session::hold::Waiting;
+use crate::session::hold::PendingDecision;
 use crate::session::journal::JournalError;
 use crate::session::outcome::OutcomeWord;
 use locum_models::ModelError;
@@ -13,18 +13,18 @@ use locum_workspace::repo::RepoError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stop {
     /// How far it reaches.
-    pub reach: Reach,
+    pub reach: StopScope,
     /// The outcome when it ends the session.
     pub word: OutcomeWord,
     /// Why, as a sentence without a full stop; empty for `done`.
     pub reason: String,
     /// What a person has to decide first.
-    pub waiting: Option<Box<Waiting>>,
+    pub waiting: Option<Box<PendingDecision>>,
 }
 
 /// How far a stop reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum StopScope {
     /// Only the task at work: a sub-task's parent gets the reason and continues; for the root
     /// task it is the session.
     Task,
@@ -36,7 +36,7 @@ impl Stop {
     /// Ends the task at work.
     #[must_use]
     pub fn task(word: OutcomeWord, reason: impl Into<String>) -> Self {
-        Self { reach: Reach::Task, word, reason: reason.into(), waiting: None }
+        Self { reach: StopScope::Task, word, reason: reason.into(), waiting: None }
     }
 
     /// Ends the session as failed.
@@ -48,7 +48,7 @@ impl Stop {
     /// Ends the session.
     #[must_use]
     pub fn session(word: OutcomeWord, reason: impl Into<String>) -> Self {
-        Self { reach: Reach::Session, word, reason: reason.into(), waiting: None }
+        Self { reach: StopScope::Session, word, reason: reason.into(), waiting: None }
     }
 }
 

@@ -7,7 +7,7 @@
 //! `coordinate_mode`; it is asked like any model and judged like any task. A refusal is an error
 //! for whoever asked.
 
-use crate::session::brief::{self, Known};
+use crate::session::brief::{self, ToolPrerequisites};
 use crate::session::event::Event;
 use crate::session::live::Session;
 use crate::session::stop::Stop;
@@ -16,9 +16,9 @@ use crate::session::task::{ChosenMode, TaskState};
 use crate::tools::{Control, Observation};
 use locum_base::id::TaskId;
 use locum_base::tool::ToolName;
-use locum_modes::access::{self, COORDINATOR, Purpose};
-use locum_modes::prompts::task::{Choice, choice_message};
-use locum_modes::{Mode, WayIn};
+use locum_modes::access::{self, COORDINATOR, TaskPurpose};
+use locum_modes::prompts::task::{ModeChoice, choice_message};
+use locum_modes::{Mode, ModeEntry};
 use locum_policy::budget::Budget;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::schema::Switching;
@@ -146,7 +146,7 @@ impl Session<'_> {
         let task = self.task(id)?;
         let modes: Vec<&Mode> =
             several.iter().filter_map(|slug| self.parts.modes.find(slug)).collect();
-        let message = choice_message(&Choice {
+        let message = choice_message(&ModeChoice {
             from: &task.mode,
             task: &task.message,
             reason,
@@ -192,7 +192,7 @@ impl Session<'_> {
             ));
         }
         let mode = self.parts.modes.find(slug)?;
-        if mode.way_in == WayIn::Delegated {
+        if mode.way_in == ModeEntry::Delegated {
             return Some(format!("Mode `{slug}` is for sub-tasks only; no task switches to it."));
         }
         let (tool, path) = task.nudges.last_denied_edit.as_ref()?;
@@ -231,7 +231,7 @@ impl Session<'_> {
         let task = self.task(id)?;
         let how = match self.parts.run.policy.settings().modes.switching {
             Switching::Off => return Ok(String::new()),
-            _ if task.purpose == Purpose::Decide => return Ok(String::new()),
+            _ if task.purpose == TaskPurpose::Decide => return Ok(String::new()),
             Switching::Coordinator if task.mode != COORDINATOR => ToolName::RequestModeSwitch,
             Switching::Coordinator | Switching::Direct => ToolName::SwitchMode,
         };
@@ -251,7 +251,7 @@ impl Session<'_> {
         let policy = self.parts.run.policy;
         let standing = self.parts.standing;
         let servers = self.parts.servers.is_any();
-        let known = Known {
+        let known = ToolPrerequisites {
             skills: &standing.skills.of_mode(&mode.slug),
             experts: &brief::askable(&standing.experts, policy, &facts),
             draws: brief::may_draw(&standing.painters, policy, &facts),

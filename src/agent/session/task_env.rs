@@ -6,8 +6,8 @@ use std::ops::Deref;
 use std::rc::Rc;
 
 use crate::env::RunEnv;
-use crate::tools::mcp::servers::Servers;
-use crate::tools::{RunTools, Sight, ToolContext};
+use crate::tools::mcp::servers::McpServers;
+use crate::tools::{RunTools, ToolContext, VisionSupport};
 use locum_base::path::RepoPath;
 use locum_modes::Mode;
 use locum_modes::prompts::skills::SkillSet;
@@ -50,9 +50,9 @@ pub(crate) struct TaskEnv<'a> {
     /// The profiles that generate images; empty where none may be asked.
     pub(crate) painters: &'a [String],
     /// The MCP servers.
-    pub(crate) servers: &'a Servers<'a>,
+    pub(crate) servers: &'a McpServers<'a>,
     /// What becomes of images.
-    pub(crate) sight: Sight,
+    pub(crate) sight: VisionSupport,
 }
 
 impl TaskEnv<'_> {

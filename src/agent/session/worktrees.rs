@@ -15,7 +15,7 @@ use crate::session::task_env::TaskCheckout;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_workspace::repo::CommitId;
-use locum_workspace::worktree::{Making, remove_worktree};
+use locum_workspace::worktree::{WorktreeOrigin, remove_worktree};
 
 /// The folder of worktrees, beside the journal.
 const TREES_FOLDER: &str = "trees";
@@ -89,7 +89,7 @@ impl<'a> Session<'a> {
         };
         let (workspace, making) =
             self.parts.workspace.repo.worktree(&self.tree_folder(owner), start).map_err(failed)?;
-        if let (Making::New, Some(checkpoint)) = (making, &tree.checkpoint) {
+        if let (WorktreeOrigin::New, Some(checkpoint)) = (making, &tree.checkpoint) {
             let touched = tree.touched.keys().cloned().collect();
             workspace
                 .repo

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{Call, Given};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
 use crate::tools::reach;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -112,9 +112,9 @@ impl Tool for ExecuteCommand {
 
     async fn perform(
         &self,
-        permit: &Permit<Call>,
+        permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        given: Given<'_>,
+        given: EffectInputs<'_>,
     ) -> Observation {
         if self.only_reads() {
             return self.run(permit, context).await;
@@ -159,7 +159,7 @@ impl Tool for ExecuteCommand {
 }
 
 impl ExecuteCommand {
-    async fn run(&self, permit: &Permit<Call>, context: ToolContext<'_>) -> Observation {
+    async fn run(&self, permit: &Permit<CheckedCall>, context: ToolContext<'_>) -> Observation {
         let git = context.repo.git_folders();
         let reach = reach::of(&self.script, context, &git);
         let run = CommandRun {

@@ -1,5 +1,5 @@
-//! Dispatch: what a model wrote becomes a checked [`Call`], a permitted `Call` becomes
-//! an [`Observation`].
+//! Dispatch: what a model wrote becomes a checked [`CheckedCall`], a permitted `CheckedCall`
+//! becomes an [`Observation`].
 //!
 //! Nothing happens between: `parse` looks at paths but changes nothing, the policy decides on the
 //! call's intents, and only `perform` has effects, each under the permit. Texts are redacted and
@@ -14,7 +14,7 @@ use crate::tools::{CallError, Observation, ToolContext};
 use crate::tools::{command, files, flow, mcp, search, skill, web};
 use locum_base::chat::{ToolCall, ToolSpec};
 use locum_base::image::Image;
-use locum_base::text::{Clipped, head};
+use locum_base::text::{ClippedText, head};
 use locum_base::tool::{self, ToolName};
 use locum_modes::access;
 use locum_policy::Permit;
@@ -27,19 +27,20 @@ pub const OBSERVATION_LIMIT_BYTES: usize = 128 * 1024;
 /// Longest headline, in bytes.
 const HEADLINE_LIMIT_BYTES: usize = 120;
 
-/// Makes a variant of [`Call`] of each tool in the table, and asks its [`Tool`] for the rest.
+/// Makes a variant of [`CheckedCall`] of each tool in the table, and asks its [`Tool`] for the
+/// rest.
 macro_rules! calls {
     ($($tool:ident, $name:literal, $availability:expr, $kind:ty;)+) => {
         /// A checked call: known tool of this mode, valid arguments, resolved paths.
         #[derive(Clone, Debug)]
-        pub enum Call {
+        pub enum CheckedCall {
             $(
                 #[doc = concat!("A call of `", $name, "`.")]
                 $tool($kind),
             )+
         }
 
-        impl Call {
+        impl CheckedCall {
             /// Returns which tool this is.
             #[must_use]
             pub fn tool(&self) -> ToolName {
@@ -76,7 +77,7 @@ macro_rules! calls {
             }
         }
 
-        impl Act for Call {
+        impl Act for CheckedCall {
             fn intents(&self) -> Vec<Intent> {
                 match self { $(Self::$tool(call) => call.intents(),)+ }
             }
@@ -101,12 +102,12 @@ macro_rules! calls {
         }
 
         async fn act(
-            permit: &Permit<Call>,
+            permit: &Permit<CheckedCall>,
             context: ToolContext<'_>,
-            given: Given<'_>,
+            given: EffectInputs<'_>,
         ) -> Observation {
             match permit.act() {
-                $(Call::$tool(call) => call.perform(permit, context, given).await,)+
+                $(CheckedCall::$tool(call) => call.perform(permit, context, given).await,)+
             }
         }
     };
@@ -114,7 +115,7 @@ macro_rules! calls {
 
 locum_base::tool_table!(calls);
 
-impl Call {
+impl CheckedCall {
     /// Returns one line for people: `edit src/lib.rs`, `run cargo test`.
     #[must_use]
     pub fn headline(&self) -> String {
@@ -152,11 +153,11 @@ pub fn parse(
     call: &ToolCall,
     offered: &[ToolName],
     context: ToolContext<'_>,
-) -> Result<Call, CallError> {
+) -> Result<CheckedCall, CallError> {
     let name = call.name.trim();
     let tool = find(name, offered, context)?;
     let arguments = CallFields::parse(tool, &call.arguments)?.called(name);
-    let call = Call::check(tool, arguments, context)?;
+    let call = CheckedCall::check(tool, arguments, context)?;
     call.intents()
         .iter()
         .try_for_each(|intent| access::check_intent(context.mode, tool, intent))
@@ -193,13 +194,13 @@ fn find(name: &str, offered: &[ToolName], context: ToolContext<'_>) -> Result<To
 }
 
 /// Does what was permitted. Never fails: a failure is an observation with `is_error`.
-pub async fn perform(permit: Permit<Call>, context: ToolContext<'_>) -> Observation {
-    perform_with(permit, context, Given::default()).await
+pub async fn perform(permit: Permit<CheckedCall>, context: ToolContext<'_>) -> Observation {
+    perform_with(permit, context, EffectInputs::default()).await
 }
 
 /// What a caller has at hand for an effect.
 #[derive(Clone, Copy, Default)]
-pub struct Given<'g> {
+pub struct EffectInputs<'g> {
     /// The checkout as it was just now: what a command touched is found against it.
     pub before: Option<&'g Snapshot>,
     /// The picture that was drawn for the call.
@@ -208,13 +209,13 @@ pub struct Given<'g> {
 
 /// As [`perform`], with what the caller has at hand.
 pub async fn perform_with(
-    permit: Permit<Call>,
+    permit: Permit<CheckedCall>,
     context: ToolContext<'_>,
-    given: Given<'_>,
+    given: EffectInputs<'_>,
 ) -> Observation {
     let observation = act(&permit, context, given).await;
     debug!(failed = observation.is_error, bytes = observation.text.len(), "call performed");
-    let text = Clipped::head_tail(
+    let text = ClippedText::head_tail(
         &context.run.redactor.redact(&observation.text),
         OBSERVATION_LIMIT_BYTES,
     )

@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::tools::dispatch::{self, Call};
-use crate::tools::{CallError, Observation, RunTools, Sight, ToolContext};
+use crate::tools::dispatch::{self, CheckedCall};
+use crate::tools::{CallError, Observation, RunTools, ToolContext, VisionSupport};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::secret::{Redactor, Secret};
 use locum_base::tool::ToolName;
 use locum_modes::prompts::skills::SkillSet;
-use locum_modes::{Group, GroupEntry, Mode, ModeSource};
+use locum_modes::{GroupEntry, Mode, ModeSource, ToolGroup};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_sandbox::Sandbox;
@@ -35,7 +35,7 @@ rules:
 ";
 
 /// A temporary checkout.
-pub(crate) struct Fixture {
+pub(crate) struct ToolFixture {
     folder: tempfile::TempDir,
     checkout: Checkout,
     repo: Repo,
@@ -48,14 +48,14 @@ pub(crate) struct Fixture {
     /// The mode of the calls.
     pub(crate) mode: Mode,
     /// What becomes of images.
-    pub(crate) sight: Sight,
+    pub(crate) sight: VisionSupport,
     /// The models that generate images.
     pub(crate) image_models: Vec<String>,
     /// A value that must not be seen.
     pub(crate) secret: &'static str,
 }
 
-impl Fixture {
+impl ToolFixture {
     /// Makes a checkout with these files.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -70,7 +70,7 @@ impl Fixture {
             skills: SkillSet::default(),
             connector: Connector::default(),
             mode: mode(),
-            sight: Sight::Shown,
+            sight: VisionSupport::Shown,
             image_models: vec!["painter".to_owned()],
             secret: "unseen-secret-value",
         }
@@ -97,7 +97,7 @@ impl Fixture {
         name: &str,
         arguments: &str,
         offered: &[ToolName],
-    ) -> Result<Call, CallError> {
+    ) -> Result<CheckedCall, CallError> {
         let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.into() };
         self.with_context(|context| dispatch::parse(&call, offered, context))
     }
@@ -146,7 +146,7 @@ impl Fixture {
 }
 
 fn mode() -> Mode {
-    let groups = [Group::Read, Group::Edit, Group::Command, Group::Modes];
+    let groups = [ToolGroup::Read, ToolGroup::Edit, ToolGroup::Command, ToolGroup::Modes];
     Mode {
         groups: groups
             .map(|group| GroupEntry { group, file_regex: None, description: None })

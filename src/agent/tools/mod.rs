@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::env::RunEnv;
-use crate::tools::mcp::servers::Servers;
+use crate::tools::mcp::servers::McpServers;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
@@ -51,7 +51,7 @@ pub struct ToolContext<'a> {
     /// would show. Called from threads.
     pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
     /// What becomes of images.
-    pub sight: Sight,
+    pub sight: VisionSupport,
 }
 
 /// What tools work with throughout a run.
@@ -71,7 +71,7 @@ pub struct RunTools<'a> {
     pub skills: Option<&'a SkillSet>,
     /// The MCP servers of the run; `None` where none are started and calls of their tools are only
     /// judged.
-    pub servers: Option<&'a Servers<'a>>,
+    pub servers: Option<&'a McpServers<'a>>,
     /// The models that generate images, by profile: the first is asked, the others are its
     /// fallbacks. Empty where there are none.
     pub image_models: &'a [String],
@@ -97,7 +97,7 @@ impl<'a> RunTools<'a> {
 
 /// What becomes of the images that a tool comes upon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub enum VisionSupport {
     /// The model that called is shown them.
     Shown,
     /// The model that called sees none.

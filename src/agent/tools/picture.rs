@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::tools::{Observation, Sight, ToolContext};
+use crate::tools::{Observation, ToolContext, VisionSupport};
 use locum_base::image::Image;
 
 /// Shows an image under a headline (`File: a.png`).
@@ -24,14 +24,14 @@ pub(crate) fn show(headline: &str, bytes: &[u8], context: ToolContext<'_>) -> Ob
         ));
     }
     match context.sight {
-        Sight::Shown => {
+        VisionSupport::Shown => {
             let text = format!("{headline}\nIt is an {image}; you see it with this answer.");
             Observation { images: vec![image], ..Observation::said(text) }
         }
-        Sight::Blind => Observation::said(format!(
+        VisionSupport::Blind => Observation::said(format!(
             "{headline}\nIt is an {image}; this model does not see images."
         )),
-        Sight::OnCall => {
+        VisionSupport::OnCall => {
             Observation::said(format!("{headline}\nIt is an {image}; read_file shows it to you."))
         }
     }
@@ -43,18 +43,18 @@ mod tests {
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
-    use crate::tools::fixture::Fixture;
-    use crate::tools::{Observation, Sight};
+    use crate::tools::fixture::ToolFixture;
+    use crate::tools::{Observation, VisionSupport};
     use locum_testing::images::png;
 
-    fn read(fixture: &Fixture, name: &str, bytes: &[u8]) -> Observation {
+    fn read(fixture: &ToolFixture, name: &str, bytes: &[u8]) -> Observation {
         std::fs::write(fixture.at(name), bytes).unwrap();
         fixture.call("read_file", &json!({ "path": name }).to_string())
     }
 
     #[test]
     fn a_model_that_sees_is_shown_images_whatever_their_names() {
-        let mut fixture = Fixture::new(&[]);
+        let mut fixture = ToolFixture::new(&[]);
         for name in ["a.png", "a.txt", "a"] {
             let seen = read(&fixture, name, &png(640, 480));
             assert_eq!(
@@ -66,13 +66,13 @@ mod tests {
             );
             assert_eq!((seen.images.len(), seen.is_error), (1, false));
         }
-        fixture.sight = Sight::Blind;
+        fixture.sight = VisionSupport::Blind;
         let told = read(&fixture, "a.png", &png(640, 480));
         assert_eq!(
             (told.text.contains("this model does not see images"), told.images.len()),
             (true, 0)
         );
-        fixture.sight = Sight::OnCall;
+        fixture.sight = VisionSupport::OnCall;
         assert!(
             read(&fixture, "a.png", &png(640, 480)).text.ends_with("read_file shows it to you.")
         );
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn what_is_no_image_or_too_large_is_not_shown() {
-        let fixture = Fixture::new(&[]);
+        let fixture = ToolFixture::new(&[]);
         for (bytes, words) in [
             (png(9000, 10), "It is 9000x10, more than the 8000 pixels a side"),
             (png(10, 10)[..20].to_vec(), "It begins as a png but its header is broken"),

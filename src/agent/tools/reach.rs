@@ -10,30 +10,34 @@ use crate::tools::ToolContext;
 use locum_base::path::RepoPath;
 use locum_policy::command::Script;
 use locum_policy::command::examine::{CommandEffects, PathUse, path_use};
-use locum_policy::command::tree::Simple;
+use locum_policy::command::tree::SimpleCommand;
 use locum_policy::paths::protected;
-use locum_sandbox::{Reach, Writes};
+use locum_sandbox::{CommandReach, WriteAccess};
 use locum_workspace::checkout::Checkout;
 
 /// Programs that do nothing but to the files they are given.
 const FILE_PROGRAMS: &[&str] = &["touch", "cp", "mv", "rm", "mkdir", "rmdir", "ln"];
 
 /// Returns how far a script reaches; `git` are git's own folders.
-pub(crate) fn of<'a>(script: &Script, context: ToolContext<'a>, git: &'a [PathBuf]) -> Reach<'a> {
+pub(crate) fn of<'a>(
+    script: &Script,
+    context: ToolContext<'a>,
+    git: &'a [PathBuf],
+) -> CommandReach<'a> {
     let examined = script.examinations();
     // A script with expansions is judged by what could be known of it; here it counts as unknown.
     let understood = script.problem().is_none() && !examined.is_empty();
     let writes = if script.only_reads() {
-        Writes::Nothing
+        WriteAccess::Nothing
     } else if understood && names_the_top(script, &examined, context.checkout) {
-        Writes::Everything
+        WriteAccess::Everything
     } else {
-        Writes::Entries
+        WriteAccess::Entries
     };
-    let judged = |(simple, examined): &(&Simple, CommandEffects)| {
+    let judged = |(simple, examined): &(&SimpleCommand, CommandEffects)| {
         examined.only_reads || program(simple) == Some("git")
     };
-    Reach {
+    CommandReach {
         root: context.checkout.root(),
         git,
         writes,
@@ -47,7 +51,7 @@ pub(crate) fn of<'a>(script: &Script, context: ToolContext<'a>, git: &'a [PathBu
 /// directly in the root.
 fn names_the_top(
     script: &Script,
-    examined: &[(&Simple, CommandEffects)],
+    examined: &[(&SimpleCommand, CommandEffects)],
     checkout: &Checkout,
 ) -> bool {
     let mut used = script.redirected().1;
@@ -75,12 +79,12 @@ fn names_the_top(
     top
 }
 
-fn program(simple: &Simple) -> Option<&str> {
+fn program(simple: &SimpleCommand) -> Option<&str> {
     simple.words.first().map(String::as_str)
 }
 
 /// Returns the files a program is given; `None` when an option might name one.
-fn operands(simple: &Simple, folder: &RepoPath) -> Option<Vec<PathUse>> {
+fn operands(simple: &SimpleCommand, folder: &RepoPath) -> Option<Vec<PathUse>> {
     let (options, operands): (Vec<&String>, Vec<&String>) =
         simple.words.iter().skip(1).partition(|word| word.starts_with('-'));
     let plain = |option: &&String| {
@@ -102,36 +106,36 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::of;
-    use crate::tools::fixture::Fixture;
+    use crate::tools::fixture::ToolFixture;
     use locum_base::path::RepoPath;
     use locum_policy::command::Script;
-    use locum_sandbox::Writes;
+    use locum_sandbox::WriteAccess;
 
     #[test]
     fn the_root_is_open_only_for_what_is_known_to_name_it() {
-        let fixture = Fixture::new(&[("src/a", "x"), ("top", "x")]);
+        let fixture = ToolFixture::new(&[("src/a", "x"), ("top", "x")]);
         std::os::unix::fs::symlink("../.git", fixture.at("src/git")).unwrap();
         for (script, expected) in [
-            ("cat top", Writes::Nothing),
-            ("git status", Writes::Nothing),
-            ("touch new", Writes::Everything),
-            ("mv top src/top", Writes::Everything),
-            ("rm -rf src", Writes::Everything),
-            ("echo x > new", Writes::Everything),
-            ("touch src/new", Writes::Entries),
-            ("echo x > src/new", Writes::Entries),
-            ("touch new .git/new", Writes::Entries),
-            ("cp top src/git/new", Writes::Entries),
-            ("rm -rf .", Writes::Entries),
-            ("rm -rf .github top", Writes::Entries),
-            ("cp -t.git top", Writes::Entries),
-            ("cp --target-directory=.git top", Writes::Entries),
-            ("cargo test", Writes::Entries),
-            ("cargo test > log", Writes::Entries),
-            ("frob top > log", Writes::Entries),
-            ("./run.sh top", Writes::Entries),
-            ("frob $X > log", Writes::Entries),
-            ("touch $X new", Writes::Entries),
+            ("cat top", WriteAccess::Nothing),
+            ("git status", WriteAccess::Nothing),
+            ("touch new", WriteAccess::Everything),
+            ("mv top src/top", WriteAccess::Everything),
+            ("rm -rf src", WriteAccess::Everything),
+            ("echo x > new", WriteAccess::Everything),
+            ("touch src/new", WriteAccess::Entries),
+            ("echo x > src/new", WriteAccess::Entries),
+            ("touch new .git/new", WriteAccess::Entries),
+            ("cp top src/git/new", WriteAccess::Entries),
+            ("rm -rf .", WriteAccess::Entries),
+            ("rm -rf .github top", WriteAccess::Entries),
+            ("cp -t.git top", WriteAccess::Entries),
+            ("cp --target-directory=.git top", WriteAccess::Entries),
+            ("cargo test", WriteAccess::Entries),
+            ("cargo test > log", WriteAccess::Entries),
+            ("frob top > log", WriteAccess::Entries),
+            ("./run.sh top", WriteAccess::Entries),
+            ("frob $X > log", WriteAccess::Entries),
+            ("touch $X new", WriteAccess::Entries),
         ] {
             let found = fixture.with_context(|context| {
                 of(&Script::parse_in(script, &RepoPath::root()), context, &[]).writes
@@ -142,7 +146,7 @@ mod tests {
 
     #[test]
     fn settings_of_git_are_open_to_git_and_to_what_only_reads() {
-        let fixture = Fixture::new(&[("top", "x")]);
+        let fixture = ToolFixture::new(&[("top", "x")]);
         for (script, expected) in [
             ("git log", true),
             ("cat top | wc -l", true),

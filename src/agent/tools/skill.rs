@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, quoted};
-use crate::tools::dispatch::{Call, Given};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_files::fields::nearest;
@@ -63,7 +63,12 @@ impl Tool for UseSkill {
         format!("read the skill {}", self.name)
     }
 
-    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
+    async fn perform(
+        &self,
+        _: &Permit<CheckedCall>,
+        _: ToolContext<'_>,
+        _: EffectInputs<'_>,
+    ) -> Observation {
         Observation::said(self.text.clone())
     }
 
@@ -74,16 +79,16 @@ impl Tool for UseSkill {
 
 #[cfg(test)]
 mod tests {
-    use crate::tools::fixture::Fixture;
+    use crate::tools::fixture::ToolFixture;
     use locum_modes::prompts::PromptFile;
     use locum_modes::prompts::skills::SkillSet;
 
-    fn fixture() -> Fixture {
+    fn fixture() -> ToolFixture {
         let file = |name: &str, more: &str| PromptFile {
             path: format!(".claude/skills/{name}/SKILL.md"),
             text: format!("---\nname: {name}\ndescription: d\n{more}---\nDo {name}."),
         };
-        let mut fixture = Fixture::new(&[]);
+        let mut fixture = ToolFixture::new(&[]);
         fixture.skills =
             SkillSet::read(&[file("release", ""), file("asking", "modeSlugs: [ask]\n")]);
         fixture
@@ -110,7 +115,7 @@ mod tests {
             let seen = fixture().call("skill", &format!(r#"{{"skill": "{name}"}}"#));
             assert!(seen.is_error && seen.text.contains(told), "{name}: {}", seen.text);
         }
-        let none = Fixture::new(&[]).call("skill", r#"{"skill": "x"}"#);
+        let none = ToolFixture::new(&[]).call("skill", r#"{"skill": "x"}"#);
         assert!(none.text.contains("There are none in this mode."), "{}", none.text);
     }
 }

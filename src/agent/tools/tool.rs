@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use serde_json::Value;
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{Call, Given};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
@@ -53,9 +53,9 @@ pub(crate) trait Tool: Clone + Debug + Sized {
     /// Does it. A failure is an observation, too.
     async fn perform(
         &self,
-        permit: &Permit<Call>,
+        permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        given: Given<'_>,
+        given: EffectInputs<'_>,
     ) -> Observation;
 
     /// Returns true when this call changes nothing and steers nothing.

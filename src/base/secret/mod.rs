@@ -15,8 +15,8 @@ use std::ops::Range;
 
 use crate::secret::formats::Formats;
 use crate::secret::plain::PlainValues;
-use crate::secret::runs::Runs;
-use crate::secret::view::View;
+use crate::secret::runs::FragmentFinder;
+use crate::secret::view::NormalizedText;
 
 /// What stands where a secret stood.
 pub const MASK: &str = "***";
@@ -64,7 +64,7 @@ impl fmt::Display for Secret {
 #[derive(Clone, Debug)]
 pub struct Redactor {
     values: Vec<Secret>,
-    runs: Runs,
+    runs: FragmentFinder,
     formats: Formats,
 }
 
@@ -92,7 +92,7 @@ impl Redactor {
                 .then_with(|| one.expose().cmp(other.expose()))
         });
         values.dedup();
-        let runs = Runs::new(values.iter().map(Secret::expose));
+        let runs = FragmentFinder::new(values.iter().map(Secret::expose));
         Self { values, runs, formats: Formats::new() }
     }
 
@@ -149,7 +149,7 @@ impl Redactor {
         for value in &self.values {
             found.extend(text.match_indices(value.expose()).map(|(at, part)| at..at + part.len()));
         }
-        let plain = View::plain(text);
+        let plain = NormalizedText::plain(text);
         found.extend(self.formats.find(plain.bytes()).into_iter().map(|range| plain.source(range)));
         let joined = plain.joined();
         found.extend(

@@ -1,5 +1,5 @@
-//! `Runs`: finds long enough parts of registered values, in every encoding they are likely to be
-//! smuggled out in.
+//! `FragmentFinder`: finds long enough parts of registered values, in every encoding they are
+//! likely to be smuggled out in.
 //!
 //! Each encoded form of a value is cut into blocks; any part of it that is long enough holds one
 //! whole block, so one search for all blocks finds every candidate, which is then compared to both
@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::secret::view::View;
+use crate::secret::view::NormalizedText;
 
 /// A part of a value counts from this length on, or from half the value where that is more.
 const SHORTEST_RUN_BYTES: usize = 12;
@@ -21,20 +21,20 @@ const LONGEST_RUN_BYTES: usize = 24;
 
 /// Finds parts of registered values.
 #[derive(Clone, Debug, Default)]
-pub struct Runs {
-    forms: Vec<Form>,
-    blocks: Vec<Block>,
+pub struct FragmentFinder {
+    forms: Vec<EncodedForm>,
+    blocks: Vec<EncodedBlock>,
     search: Option<Regex>,
 }
 
 /// One value in one encoding, in lower case.
 #[derive(Clone)]
-struct Form {
+struct EncodedForm {
     bytes: Vec<u8>,
     shortest: usize,
 }
 
-impl std::fmt::Debug for Form {
+impl std::fmt::Debug for EncodedForm {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("***")
     }
@@ -42,20 +42,20 @@ impl std::fmt::Debug for Form {
 
 /// A block of a form: which form, where in it, how long.
 #[derive(Clone, Copy, Debug)]
-struct Block {
+struct EncodedBlock {
     form: usize,
     at: usize,
     length: usize,
 }
 
-impl Runs {
+impl FragmentFinder {
     /// Prepares the search for parts of the given values.
     #[must_use]
     pub fn new<'a>(values: impl Iterator<Item = &'a str>) -> Self {
-        let mut forms: Vec<Form> = values.flat_map(forms_of).collect();
+        let mut forms: Vec<EncodedForm> = values.flat_map(forms_of).collect();
         forms.sort_by(|one, other| one.bytes.cmp(&other.bytes));
         forms.dedup_by(|one, other| one.bytes == other.bytes);
-        let blocks: Vec<Block> =
+        let blocks: Vec<EncodedBlock> =
             forms.iter().enumerate().flat_map(|(index, form)| blocks_of(index, form)).collect();
         let search = (!blocks.is_empty()).then(|| {
             let mut texts: Vec<String> = blocks
@@ -97,7 +97,7 @@ impl Runs {
 
     /// Returns how far the text around a block goes on like the form the block is from, when that
     /// is far enough.
-    fn widen(&self, bytes: &[u8], hit: usize, block: Block) -> Option<Range<usize>> {
+    fn widen(&self, bytes: &[u8], hit: usize, block: EncodedBlock) -> Option<Range<usize>> {
         let form = self.forms.get(block.form)?;
         let rest = bytes.get(hit..)?;
         let ahead = form
@@ -117,15 +117,15 @@ impl Runs {
 }
 
 /// Returns the encodings of a value, as they look in a folded view.
-fn forms_of(value: &str) -> Vec<Form> {
-    let folded = |text: &str| View::plain(text).joined().folded().bytes().to_vec();
+fn forms_of(value: &str) -> Vec<EncodedForm> {
+    let folded = |text: &str| NormalizedText::plain(text).joined().folded().bytes().to_vec();
     let whole = value.len();
     let mut forms = Vec::new();
     if whole >= SHORTEST_RUN_BYTES {
-        forms.push(Form::new(folded(value), whole));
-        forms.push(Form::new(folded(&value.chars().rev().collect::<String>()), whole));
+        forms.push(EncodedForm::new(folded(value), whole));
+        forms.push(EncodedForm::new(folded(&value.chars().rev().collect::<String>()), whole));
     }
-    forms.push(Form::new(
+    forms.push(EncodedForm::new(
         value.bytes().map(|byte| format!("{byte:02x}")).collect::<String>().into_bytes(),
         whole * 2,
     ));
@@ -138,7 +138,7 @@ fn forms_of(value: &str) -> Vec<Form> {
             let sure =
                 if shifted.len().is_multiple_of(3) { encoded.len() } else { encoded.len() - 1 };
             if let Some(core) = encoded.get(skipped..sure) {
-                forms.push(Form::new(core.to_ascii_lowercase().into_bytes(), core.len()));
+                forms.push(EncodedForm::new(core.to_ascii_lowercase().into_bytes(), core.len()));
             }
         }
     }
@@ -146,7 +146,7 @@ fn forms_of(value: &str) -> Vec<Form> {
     forms
 }
 
-impl Form {
+impl EncodedForm {
     fn new(bytes: Vec<u8>, whole: usize) -> Self {
         let shortest = (whole / 2).clamp(SHORTEST_RUN_BYTES, LONGEST_RUN_BYTES).min(bytes.len());
         Self { bytes, shortest }
@@ -154,10 +154,10 @@ impl Form {
 }
 
 /// Cuts a form into blocks of half the shortest part: any part long enough holds a whole one.
-fn blocks_of(index: usize, form: &Form) -> Vec<Block> {
+fn blocks_of(index: usize, form: &EncodedForm) -> Vec<EncodedBlock> {
     let length = form.shortest.div_ceil(2).max(1);
     (0..form.bytes.len() / length)
-        .map(|block| Block { form: index, at: block * length, length })
+        .map(|block| EncodedBlock { form: index, at: block * length, length })
         .collect()
 }
 

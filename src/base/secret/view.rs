@@ -1,19 +1,19 @@
-//! `View`: a text as a reader or a decoder would see it, each byte knowing where it came from.
-//! Colours and invisible characters are left out, entities, percent and backslash escapes decoded;
-//! `joined` leaves out what may stand between the parts of a secret, `folded` ignores case. It
-//! changes nothing in the text itself.
+//! `NormalizedText`: a text as a reader or a decoder would see it, each byte knowing where it came
+//! from. Colours and invisible characters are left out, entities, percent and backslash escapes
+//! decoded; `joined` leaves out what may stand between the parts of a secret, `folded` ignores
+//! case. It changes nothing in the text itself.
 
 use std::ops::Range;
 
 /// A text as it reads, with the way back to the text as written.
 #[derive(Clone, Debug, Default)]
-pub struct View {
+pub struct NormalizedText {
     bytes: Vec<u8>,
     /// For each byte, where the piece of text it stands for starts and ends.
     from: Vec<Range<usize>>,
 }
 
-impl View {
+impl NormalizedText {
     /// Reads a text: without colours and invisible characters, escapes decoded.
     #[must_use]
     pub fn plain(text: &str) -> Self {

@@ -1,7 +1,7 @@
 //! YAML (and JSON, its subset) as a tree in which every value knows its line and column.
 //!
-//! In: the text of one file. Out: a [`YamlDocument`] with the tree and every mistake that reading alone
-//! can find (syntax, duplicate keys, bombs). It gives values no meaning: that is done with
+//! In: the text of one file. Out: a [`YamlDocument`] with the tree and every mistake that reading
+//! alone can find (syntax, duplicate keys, bombs). It gives values no meaning: that is done with
 //! `fields`, which collects mistakes the same way.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -14,7 +14,7 @@ use crate::github::answers::{Account, Authored, Issue, Post};
 use crate::github::{GitHub, receipt};
 use crate::posts::Receipt;
 use crate::{ForgeError, OwnComment, Thread};
-use locum_policy::intent::Publication;
+use locum_policy::intent::PublicationKind;
 
 /// Where comments of one kind are listed, created and edited.
 pub(super) struct Endpoints {
@@ -92,7 +92,7 @@ impl GitHub {
         for post in self.same_posts(&endpoints.list, marker).await? {
             let path = format!("{}/{}", endpoints.edit, post.id);
             match self.client.patch(&path, &text).await {
-                Ok(post) => return Ok(receipt(Publication::Comment, post, true)),
+                Ok(post) => return Ok(receipt(PublicationKind::Comment, post, true)),
                 // Somebody else's after all, or gone: ours is the next one, or still to be written.
                 Err(ForgeError::Forbidden { .. } | ForgeError::NotFound { .. }) => {}
                 Err(error) => return Err(error),
@@ -107,7 +107,7 @@ impl GitHub {
             }
             Err(error) => return Err(error),
         };
-        Ok(receipt(Publication::Comment, post, false))
+        Ok(receipt(PublicationKind::Comment, post, false))
     }
 
     /// Reads what of ours begins with exactly this line.
@@ -139,7 +139,7 @@ impl GitHub {
             Some(same) => self.client.patch(&format!("{path}/{}", same.number), &text).await?,
             None => self.client.post(&path, &text).await?,
         };
-        let (publication, url) = (Publication::Issue, issue.html_url.unwrap_or_default());
+        let (publication, url) = (PublicationKind::Issue, issue.html_url.unwrap_or_default());
         Ok(Receipt { publication, id: issue.number, url, updated })
     }
 }

@@ -32,7 +32,7 @@ use crate::{
 use locum_base::clock::Clock;
 use locum_base::secret::Secret;
 use locum_policy::Permit;
-use locum_policy::intent::Publication;
+use locum_policy::intent::PublicationKind;
 
 /// A repository at GitHub or a server that speaks like it.
 pub struct GitHub {
@@ -134,11 +134,11 @@ impl GitHub {
                 let path = self.reactions(*target);
                 let reaction: Post =
                     self.client.post(&path, &json!({ "content": content })).await?;
-                Ok(receipt(Publication::Comment, reaction, false))
+                Ok(receipt(PublicationKind::Comment, reaction, false))
             }
             Posting::Withdrawal(OwnReaction { target, id }) => {
                 self.client.delete(&format!("{}/{id}", self.reactions(*target))).await?;
-                let (publication, url) = (Publication::Comment, String::new());
+                let (publication, url) = (PublicationKind::Comment, String::new());
                 Ok(Receipt { publication, id: *id, url, updated: true })
             }
             Posting::Comment { number, marker, body } => {
@@ -165,7 +165,7 @@ impl GitHub {
             Posting::Labels { number, labels } => {
                 let path = self.path(&format!("issues/{number}/labels"));
                 let _: IgnoredAny = self.client.post(&path, &json!({ "labels": labels })).await?;
-                let (publication, url) = (Publication::Label, String::new());
+                let (publication, url) = (PublicationKind::Label, String::new());
                 Ok(Receipt { publication, id: *number, url, updated: false })
             }
         }
@@ -205,7 +205,7 @@ impl GitHub {
             }
             None => self.client.post(&path, new).await?,
         };
-        let (publication, url) = (Publication::PullRequest, pull.html_url.unwrap_or_default());
+        let (publication, url) = (PublicationKind::PullRequest, pull.html_url.unwrap_or_default());
         Ok(Receipt { publication, id: pull.number, url, updated })
     }
 }
@@ -269,7 +269,7 @@ impl Forge for GitHub {
     }
 }
 
-fn receipt(publication: Publication, post: Post, updated: bool) -> Receipt {
+fn receipt(publication: PublicationKind, post: Post, updated: bool) -> Receipt {
     Receipt { publication, id: post.id, url: post.html_url.unwrap_or_default(), updated }
 }
 

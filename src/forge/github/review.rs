@@ -10,7 +10,7 @@ use crate::github::answers::ChangedFile;
 use crate::github::{GitHub, receipt};
 use crate::posts::{LineComment, Receipt};
 use crate::{CommentableLines, ForgeError};
-use locum_policy::intent::Publication;
+use locum_policy::intent::PublicationKind;
 
 /// A review as it is submitted: it comments, and neither approves nor refuses.
 #[derive(Serialize)]
@@ -75,9 +75,9 @@ impl GitHub {
         if let Some(known) = self.same_posts(&path, marker).await?.first() {
             let change = json!({ "body": review.body });
             let post = self.client.put(&format!("{path}/{}", known.id), &change).await?;
-            return Ok(receipt(Publication::Review, post, true));
+            return Ok(receipt(PublicationKind::Review, post, true));
         }
-        Ok(receipt(Publication::Review, self.client.post(&path, review).await?, false))
+        Ok(receipt(PublicationKind::Review, self.client.post(&path, review).await?, false))
     }
 }
 

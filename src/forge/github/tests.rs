@@ -13,7 +13,7 @@ use crate::{Forge as _, ForgeError, ForgePermission, Thread};
 use locum_base::clock::Clock;
 use locum_base::secret::Secret;
 use locum_policy::Policy;
-use locum_policy::intent::{Facts, Publication};
+use locum_policy::intent::{Facts, PublicationKind};
 
 #[path = "../../../tests/it/support/github.rs"]
 #[expect(
@@ -402,7 +402,7 @@ fn what_is_posted_carries_a_permit() {
     on_server("", async |server, github, _| {
         let policy = Policy::builtin();
         let permit = policy.admit(comment("hello"), &Facts::default()).unwrap();
-        assert_eq!(github.post(permit).await.unwrap().publication, Publication::Comment);
+        assert_eq!(github.post(permit).await.unwrap().publication, PublicationKind::Comment);
         assert_eq!(server.comments(7), [format!("{MARKER}\nhello")]);
         let pull_request = Posting::PullRequest {
             head: "locum/a".to_owned(),

@@ -22,7 +22,7 @@ use crate::{
     CommentableLines, Forge, ForgeError, ForgePermission, OwnComment, PullRequest, Thread,
 };
 use locum_policy::Permit;
-use locum_policy::intent::{Act as _, Intent, Publication};
+use locum_policy::intent::{Act as _, Intent, PublicationKind};
 
 /// The forge's name.
 const NAME: &str = "local";
@@ -174,7 +174,7 @@ fn as_json(posting: &Posting) -> String {
     serde_json::to_value(posting).map(|value: Value| format!("{value:#}\n")).unwrap_or_default()
 }
 
-fn publication_of(posting: &Posting) -> Publication {
+fn publication_of(posting: &Posting) -> PublicationKind {
     posting
         .intents()
         .into_iter()
@@ -183,7 +183,7 @@ fn publication_of(posting: &Posting) -> Publication {
                 if let Intent::Publish(publication) = intent { Some(publication) } else { None }
             },
         )
-        .unwrap_or(Publication::Comment)
+        .unwrap_or(PublicationKind::Comment)
 }
 
 /// Returns true for `012-comment-7.md` and the kind `comment-7`.

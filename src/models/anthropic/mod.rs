@@ -10,7 +10,7 @@ mod request;
 use crate::anthropic::reply::MessagesReply;
 use crate::anthropic::request::{MessagesOptions, ThinkingMode, render_body};
 use crate::profile::Effort;
-use crate::resolve::Chosen;
+use crate::resolve::ChosenModel;
 use crate::transport::protocol::{
     Endpoint, KeyHeader, ModelDefaults, Protocol, ServerDialect, endpoint_url,
 };
@@ -70,7 +70,7 @@ struct Messages {
 ///
 /// # Errors
 /// When the address or a header cannot be used, or the system has no certificates to trust.
-pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
+pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
     let url = endpoint_url(chosen, |path| match path {
         path if path.ends_with("/messages") => path.to_owned(),
         path if path.ends_with("/v1") => format!("{path}/messages"),

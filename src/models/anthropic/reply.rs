@@ -13,7 +13,7 @@ use crate::transport::json::{read_arguments, read_text};
 use crate::transport::response::{
     DeltaWriter, PieceKind, ReplyParser, ResponseError, ResponseForm,
 };
-use locum_base::chat::{KeptPart, StopReason};
+use locum_base::chat::{OpaquePart, StopReason};
 
 /// A reply as far as its events came.
 #[derive(Debug, Default)]
@@ -111,18 +111,17 @@ impl ReplyParser for MessagesReply {
         Ok(PieceKind::Reply)
     }
 
-    fn parts(&mut self) -> Vec<KeptPart> {
+    fn parts(&mut self) -> Vec<OpaquePart> {
         let is_cut = self.is_cut;
         let last = self.blocks.keys().next_back().copied();
         let parts =
             std::mem::take(&mut self.blocks).into_iter().filter_map(|(index, block)| match block {
-                OpenBlock::Text { bytes } => Some(KeptPart::Text { bytes, seal: Value::Null }),
-                OpenBlock::Call { .. } => Some(KeptPart::Call { seal: Value::Null }),
+                OpenBlock::Text { bytes } => Some(OpaquePart::Text { bytes, seal: Value::Null }),
+                OpenBlock::Call { .. } => Some(OpaquePart::Call { seal: Value::Null }),
                 // Half a thought has no signature and would be refused.
-                OpenBlock::Thinking(block) => {
-                    (!is_cut || last != Some(index)).then_some(KeptPart::Own(Value::Object(block)))
-                }
-                OpenBlock::Own(block) => Some(KeptPart::Own(Value::Object(block))),
+                OpenBlock::Thinking(block) => (!is_cut || last != Some(index))
+                    .then_some(OpaquePart::Own(Value::Object(block))),
+                OpenBlock::Own(block) => Some(OpaquePart::Own(Value::Object(block))),
             });
         parts.collect()
     }

@@ -76,7 +76,7 @@ pub(super) fn render_body(
     let mark = options.cached.then_some(CacheControl { kind: "ephemeral" });
     let messages = wire_messages(request.messages, options, mark);
     let thinking = thinking(options).filter(|thinking| {
-        !matches!(thinking, ThinkingConfig::Enabled { .. })
+        !matches!(thinking, MessagesThinking::Enabled { .. })
             || began_with_thinking(request.messages, options.by)
     });
     let effort = if let ThinkingMode::Adaptive(effort) = options.thinks {
@@ -90,7 +90,7 @@ pub(super) fn render_body(
         stream: true,
         temperature: options
             .temperature
-            .filter(|_| matches!(thinking, None | Some(ThinkingConfig::Disabled))),
+            .filter(|_| matches!(thinking, None | Some(MessagesThinking::Disabled))),
         thinking,
         output_config: effort.map(|effort| OutputConfig { effort }),
         tools: request.tools.iter().map(|tool| wire_tool(tool, options.eager_input)).collect(),
@@ -109,7 +109,7 @@ struct MessagesBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    thinking: Option<ThinkingConfig>,
+    thinking: Option<MessagesThinking>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -121,7 +121,7 @@ struct MessagesBody<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum ThinkingConfig {
+enum MessagesThinking {
     Adaptive {
         #[serde(skip_serializing_if = "Option::is_none")]
         display: Option<&'static str>,
@@ -378,12 +378,12 @@ fn plain(name: &str) -> Cow<'_, str> {
     }
 }
 
-fn thinking(options: MessagesOptions<'_>) -> Option<ThinkingConfig> {
+fn thinking(options: MessagesOptions<'_>) -> Option<MessagesThinking> {
     let effort = match options.thinks {
         ThinkingMode::Unsaid => return None,
-        ThinkingMode::Off => return Some(ThinkingConfig::Disabled),
+        ThinkingMode::Off => return Some(MessagesThinking::Disabled),
         ThinkingMode::Adaptive(_) => {
-            return Some(ThinkingConfig::Adaptive {
+            return Some(MessagesThinking::Adaptive {
                 display: options.shows_thinking.then_some("summarized"),
                 block_binding: options
                     .bound
@@ -401,7 +401,7 @@ fn thinking(options: MessagesOptions<'_>) -> Option<ThinkingConfig> {
     };
     // Thoughts are part of the reply, which needs room for words too.
     let budget_tokens = wanted.min(options.max_output_tokens.saturating_sub(LEAST_BUDGET_TOKENS));
-    (budget_tokens >= LEAST_BUDGET_TOKENS).then_some(ThinkingConfig::Enabled { budget_tokens })
+    (budget_tokens >= LEAST_BUDGET_TOKENS).then_some(MessagesThinking::Enabled { budget_tokens })
 }
 
 fn effort_word(effort: Effort) -> &'static str {

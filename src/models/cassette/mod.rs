@@ -104,7 +104,7 @@ enum RecordedResponse {
 /// A part of what was asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct RequestPart {
-    field: Field,
+    field: RequestField,
     /// Of all of it.
     hash: String,
     /// How it begins.
@@ -116,7 +116,7 @@ struct RequestPart {
 /// What a part of a request is; the names a replay may be told to tolerate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Field {
+pub enum RequestField {
     /// The system prompt.
     System,
     /// The tools.
@@ -129,7 +129,7 @@ pub enum Field {
     Answers,
 }
 
-impl Field {
+impl RequestField {
     /// Every field.
     pub const ALL: [Self; 5] = [Self::System, Self::Tools, Self::Before, Self::Told, Self::Answers];
 
@@ -148,7 +148,7 @@ impl Field {
 
 /// Returns the parts of a request: what came before the last reply as one, each thing said since by
 /// itself.
-fn parts(request: &ModelRequest<'_>) -> Vec<(Field, String)> {
+fn parts(request: &ModelRequest<'_>) -> Vec<(RequestField, String)> {
     let since = request
         .messages
         .iter()
@@ -156,22 +156,22 @@ fn parts(request: &ModelRequest<'_>) -> Vec<(Field, String)> {
         .map_or(0, |at| at + 1);
     let (before, new) = request.messages.split_at(since);
     let mut parts = vec![
-        (Field::System, request.system.to_owned()),
+        (RequestField::System, request.system.to_owned()),
         (
-            Field::Tools,
+            RequestField::Tools,
             request
                 .tools
                 .iter()
                 .map(|tool| format!("{}: {} {}\n", tool.name, tool.description, tool.parameters))
                 .collect(),
         ),
-        (Field::Before, before.iter().map(written).collect()),
+        (RequestField::Before, before.iter().map(written).collect()),
     ];
     parts.extend(new.iter().flat_map(|message| match message {
-        Message::User { text } => vec![(Field::Told, text.clone())],
+        Message::User { text } => vec![(RequestField::Told, text.clone())],
         Message::Assistant { .. } => Vec::new(),
         Message::Tool { results } => {
-            results.iter().map(|result| (Field::Answers, answer(result))).collect()
+            results.iter().map(|result| (RequestField::Answers, answer(result))).collect()
         }
     }));
     if let Some(wish) = request.picture {
@@ -179,7 +179,7 @@ fn parts(request: &ModelRequest<'_>) -> Vec<(Field, String)> {
             .from
             .map(|image| format!(", from {image}, sha256 {}", image.hash))
             .unwrap_or_default();
-        parts.push((Field::Told, format!("a picture as {}{from}", wish.kind.as_str())));
+        parts.push((RequestField::Told, format!("a picture as {}{from}", wish.kind.as_str())));
     }
     parts
 }
@@ -207,7 +207,7 @@ fn answer(result: &ToolResult) -> String {
 }
 
 impl RequestPart {
-    fn of(field: Field, text: &str) -> Self {
+    fn of(field: RequestField, text: &str) -> Self {
         let lines = text.lines().take(LINES).map(|line| {
             Sha256::digest(line.as_bytes())
                 .iter()

@@ -1,8 +1,8 @@
-//! `Recording`: a model whose replies are written to a cassette as they are given.
+//! `RecordingModel`: a model whose replies are written to a cassette as they are given.
 //!
-//! In: a model, an open [`Tape`]. Out: the same deltas; a line in the cassette for each whole
-//! reply, and each word that a conversation is too long, without secrets. A reply that cannot be
-//! written down is an error: a cassette with a hole in it would be found out at the worst time.
+//! In: a model, an open [`CassetteWriter`]. Out: the same deltas; a line in the cassette for each
+//! whole reply, and each word that a conversation is too long, without secrets. A reply that cannot
+//! be written down is an error: a cassette with a hole in it would be found out at the worst time.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -18,19 +18,19 @@ use crate::cassette::{
     CASSETTE_VERSION, Capacities, CassetteHeader, RecordedExchange, RecordedResponse, RequestPart,
     parts,
 };
-use crate::retry::assembly::Assembly;
+use crate::retry::assembly::ReplyAssembly;
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::secret::Redactor;
 
 /// An open cassette.
 #[derive(Debug)]
-pub struct Tape {
+pub struct CassetteWriter {
     file: std::fs::File,
     name: String,
     redactor: Redactor,
 }
 
-impl Tape {
+impl CassetteWriter {
     /// Opens a cassette to add to; one that is not there begins with its first line, which says
     /// what the models can take.
     ///
@@ -68,15 +68,15 @@ impl Tape {
 }
 
 /// A model whose replies are written to a cassette.
-pub struct Recording {
+pub struct RecordingModel {
     model: Box<dyn Model>,
-    tape: Arc<Tape>,
+    tape: Arc<CassetteWriter>,
 }
 
-impl Recording {
+impl RecordingModel {
     /// Records a model.
     #[must_use]
-    pub fn new(model: Box<dyn Model>, tape: Arc<Tape>) -> Self {
+    pub fn new(model: Box<dyn Model>, tape: Arc<CassetteWriter>) -> Self {
         Self { model, tape }
     }
 
@@ -108,13 +108,13 @@ impl Recording {
     }
 }
 
-impl Model for Recording {
+impl Model for RecordingModel {
     fn label(&self) -> &str {
         self.model.label()
     }
 
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
-        let state = (self.model.stream(request), Assembly::default());
+        let state = (self.model.stream(request), ReplyAssembly::default());
         stream::unfold(Some(state), move |state| async move {
             let (mut deltas, mut assembly) = state?;
             let item = deltas.next().await?;

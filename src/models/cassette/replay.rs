@@ -1,4 +1,4 @@
-//! `Replay`: a model that gives the replies of a cassette, and no other.
+//! `ReplayModel`: a model that gives the replies of a cassette, and no other.
 //!
 //! In: a cassette's text, the fields it may differ in. Out: for each request the recorded reply;
 //! or, where the request is not the one that was recorded, the first difference. It keeps no state:
@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use futures::stream::{self, BoxStream, StreamExt};
 
 use crate::cassette::{
-    CASSETTE_VERSION, Capacities, CassetteHeader, Field, RecordedExchange, RecordedResponse,
+    CASSETTE_VERSION, Capacities, CassetteHeader, RecordedExchange, RecordedResponse, RequestField,
     RequestPart, SHOWN_BYTES, parts,
 };
 use crate::{Delta, Model, ModelError, ModelRequest};
@@ -20,16 +20,16 @@ use locum_base::text::{counted, head};
 
 /// A model that plays a cassette.
 #[derive(Clone, Debug)]
-pub struct Replay {
+pub struct ReplayModel {
     name: String,
     capacities: Capacities,
     /// What was said at each turn, in order: a turn is asked for again after its conversation was
     /// shortened.
     exchanges: BTreeMap<(u32, u32, String), Vec<RecordedExchange>>,
-    tolerated: BTreeSet<Field>,
+    tolerated: BTreeSet<RequestField>,
 }
 
-impl Replay {
+impl ReplayModel {
     /// Reads a cassette. Requests may differ from the recorded ones in the fields `tolerated`.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl Replay {
     pub fn parse(
         name: &str,
         text: &str,
-        tolerated: impl IntoIterator<Item = Field>,
+        tolerated: impl IntoIterator<Item = RequestField>,
     ) -> Result<Self, String> {
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let header = lines
@@ -108,11 +108,15 @@ impl Replay {
     }
 
     /// Returns the first difference that is not tolerated.
-    fn difference(&self, recorded: &[RequestPart], asked: &[(Field, String)]) -> Option<String> {
-        let counts = |field: Field| !self.tolerated.contains(&field);
+    fn difference(
+        &self,
+        recorded: &[RequestPart],
+        asked: &[(RequestField, String)],
+    ) -> Option<String> {
+        let counts = |field: RequestField| !self.tolerated.contains(&field);
         let recorded: Vec<&RequestPart> =
             recorded.iter().filter(|part| counts(part.field)).collect();
-        let asked: Vec<&(Field, String)> =
+        let asked: Vec<&(RequestField, String)> =
             asked.iter().filter(|(field, _)| counts(*field)).collect();
         for (at, (field, text)) in asked.iter().enumerate() {
             let Some(part) = recorded.get(at).filter(|part| part.field == *field) else {
@@ -199,7 +203,7 @@ fn deltas(reply: &Reply, pictures: &[String]) -> Vec<Delta> {
     deltas
 }
 
-impl Model for Replay {
+impl Model for ReplayModel {
     fn label(&self) -> &str {
         &self.name
     }

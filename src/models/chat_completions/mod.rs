@@ -9,7 +9,7 @@ mod request;
 use crate::catalogue::{HostWays, OutputLimit};
 use crate::chat_completions::reply::ChatReply;
 use crate::chat_completions::request::{ChatFields, ChatOptions, render_body};
-use crate::resolve::Chosen;
+use crate::resolve::ChosenModel;
 use crate::transport::protocol::{
     Endpoint, ModelDefaults, Protocol, ServerDialect, endpoint_url, openai_key_header,
 };
@@ -28,7 +28,7 @@ struct ChatCompletions {
 ///
 /// # Errors
 /// When the address or a header cannot be used, or the system has no certificates to trust.
-pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
+pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
     let url = endpoint_url(chosen, |path| {
         if path.ends_with("/chat/completions") {
             path.to_owned()

@@ -11,7 +11,7 @@ use crate::chat_completions::chunk::{CallPiece, ChatChunk, ChatPiece};
 use crate::transport::response::{
     DeltaWriter, PieceKind, ReplyParser, ResponseError, ResponseForm,
 };
-use locum_base::chat::{KeptPart, StopReason};
+use locum_base::chat::{OpaquePart, StopReason};
 
 /// A reply as far as its chunks came.
 #[derive(Debug, Default)]
@@ -67,13 +67,13 @@ impl ReplyParser for ChatReply {
         Ok(PieceKind::Reply)
     }
 
-    fn parts(&mut self) -> Vec<KeptPart> {
+    fn parts(&mut self) -> Vec<OpaquePart> {
         let details = std::mem::take(&mut self.details);
         let own = (!details.is_empty())
-            .then(|| KeptPart::Own(serde_json::json!({ "reasoning_details": details })));
+            .then(|| OpaquePart::Own(serde_json::json!({ "reasoning_details": details })));
         let text = (self.text_bytes > 0)
-            .then_some(KeptPart::Text { bytes: self.text_bytes, seal: Value::Null });
-        let calls = std::mem::take(&mut self.calls).into_iter().map(|slot| KeptPart::Call {
+            .then_some(OpaquePart::Text { bytes: self.text_bytes, seal: Value::Null });
+        let calls = std::mem::take(&mut self.calls).into_iter().map(|slot| OpaquePart::Call {
             seal: slot
                 .extra_content
                 .map_or(Value::Null, |extra| serde_json::json!({ "extra_content": extra })),

@@ -6,7 +6,7 @@ use futures::executor::block_on;
 use futures::stream::{self, BoxStream, StreamExt};
 use pretty_assertions::assert_eq;
 
-use super::{Chain, FAILURES, Link, STAY_REQUESTS};
+use super::{FAILURES, FallbackChain, FallbackModel, STAY_REQUESTS};
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::StopReason;
 
@@ -43,18 +43,18 @@ fn too_long(model: String) -> ModelError {
 }
 
 /// A model by name, how often it fails and how, and its window.
-type Told = (&'static str, usize, fn(String) -> ModelError, u32);
+type FailingSetup = (&'static str, usize, fn(String) -> ModelError, u32);
 
-fn chain(links: &[Told]) -> Chain {
-    let link = |(name, failures, err, context_window): &Told| Link {
+fn chain(links: &[FailingSetup]) -> FallbackChain {
+    let link = |(name, failures, err, context_window): &FailingSetup| FallbackModel {
         model: Box::new(FailingModel(name, AtomicUsize::new(*failures), *err)),
         context_window: *context_window,
     };
-    Chain::new(links.iter().map(link).collect()).unwrap()
+    FallbackChain::new(links.iter().map(link).collect()).unwrap()
 }
 
 /// Who answers one attempt, as told by words and by name.
-fn ask(chain: &Chain) -> Result<(String, Option<String>), ModelError> {
+fn ask(chain: &FallbackChain) -> Result<(String, Option<String>), ModelError> {
     let request = ModelRequest::with(&[]);
     let (mut words, mut by) = (String::new(), None);
     for delta in block_on(chain.stream(request).collect::<Vec<_>>()) {

@@ -9,7 +9,7 @@ mod request;
 use crate::gemini::reply::GeminiReply;
 use crate::gemini::request::{GeminiOptions, GeminiThinking, ToolSchema, render_body};
 use crate::profile::Effort;
-use crate::resolve::Chosen;
+use crate::resolve::ChosenModel;
 use crate::transport::protocol::{
     Endpoint, KeyHeader, ModelDefaults, Protocol, ServerDialect, endpoint_url,
 };
@@ -45,7 +45,7 @@ struct Gemini {
 ///
 /// # Errors
 /// When the address or a header cannot be used, or the system has no certificates to trust.
-pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
+pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
     let model = &chosen.profile.model;
     let mut url = endpoint_url(chosen, |path| {
         let last = path.rsplit('/').next().unwrap_or_default();

@@ -10,12 +10,12 @@ use crate::transport::json::{count_at, is_set, read_arguments, read_text};
 use crate::transport::response::{
     DeltaWriter, PieceKind, ReplyParser, ResponseError, ResponseForm,
 };
-use locum_base::chat::{KeptPart, StopReason, Usage};
+use locum_base::chat::{OpaquePart, StopReason, Usage};
 
 /// A reply as far as its chunks came.
 #[derive(Debug, Default)]
 pub(crate) struct GeminiReply {
-    parts: Vec<KeptPart>,
+    parts: Vec<OpaquePart>,
     calls: usize,
 }
 
@@ -76,7 +76,7 @@ impl ReplyParser for GeminiReply {
         Ok(PieceKind::Reply)
     }
 
-    fn parts(&mut self) -> Vec<KeptPart> {
+    fn parts(&mut self) -> Vec<OpaquePart> {
         std::mem::take(&mut self.parts)
     }
 }
@@ -87,7 +87,7 @@ impl GeminiReply {
         let text = read_text(part.get("text")).unwrap_or_default();
         if part.get("thought").and_then(Value::as_bool) == Some(true) {
             out.reasoning(&text);
-            self.parts.extend(signature.map(|_| KeptPart::Own(Value::Object(part.clone()))));
+            self.parts.extend(signature.map(|_| OpaquePart::Own(Value::Object(part.clone()))));
         } else if let Some(call) = part.get("functionCall").filter(|call| call.is_object()) {
             let id = read_text(call.get("id"));
             let mut seal = Map::new();
@@ -95,7 +95,7 @@ impl GeminiReply {
             seal.extend(
                 signature.map(|signature| ("thoughtSignature".to_owned(), signature.clone())),
             );
-            self.parts.push(KeptPart::Call {
+            self.parts.push(OpaquePart::Call {
                 seal: if seal.is_empty() { Value::Null } else { Value::Object(seal) },
             });
             out.call(self.calls, id, read_text(call.get("name")), read_arguments(call.get("args")));
@@ -110,14 +110,14 @@ impl GeminiReply {
             );
             match self.parts.last_mut() {
                 // What is signed stands alone.
-                Some(KeptPart::Text { bytes, seal: Value::Null }) if seal.is_null() => {
+                Some(OpaquePart::Text { bytes, seal: Value::Null }) if seal.is_null() => {
                     *bytes += text.len()
                 }
                 _ if text.is_empty() && seal.is_null() => {}
-                Some(_) | None => self.parts.push(KeptPart::Text { bytes: text.len(), seal }),
+                Some(_) | None => self.parts.push(OpaquePart::Text { bytes: text.len(), seal }),
             }
         } else {
-            self.parts.push(KeptPart::Own(Value::Object(part.clone())));
+            self.parts.push(OpaquePart::Own(Value::Object(part.clone())));
         }
     }
 
@@ -136,7 +136,7 @@ impl GeminiReply {
                     read_text(candidate.get("finishMessage")).unwrap_or_else(|| reason.to_owned());
                 let words = format!("(this call could not be read: {words})");
                 out.text(&words);
-                self.parts.push(KeptPart::Text { bytes: words.len(), seal: Value::Null });
+                self.parts.push(OpaquePart::Text { bytes: words.len(), seal: Value::Null });
                 StopReason::End
             }
             "OTHER" if self.parts.is_empty() => {

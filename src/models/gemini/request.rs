@@ -13,7 +13,7 @@ use crate::ModelRequest;
 use crate::transport::images::{Base64, EncodedImage, SentImage, sent_images};
 use crate::transport::json::CallArguments;
 use crate::transport::parts::{ReplyPart, reply_parts};
-use locum_base::chat::{Kept, Message, ToolCall, ToolResult, ToolSpec};
+use locum_base::chat::{Message, OpaqueState, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 
 /// Stands for the signature of a call that this model did not make (Gemini API, "Thought
@@ -94,9 +94,10 @@ pub(super) fn render_body(
     let config = GenerationConfig {
         temperature: options.temperature,
         max_output_tokens: options.max_output_tokens,
-        thinking_config: options
-            .thinking
-            .map(|how| ThinkingConfig { how, include_thoughts: how != GeminiThinking::Budget(0) }),
+        thinking_config: options.thinking.map(|how| GeminiThinkingConfig {
+            how,
+            include_thoughts: how != GeminiThinking::Budget(0),
+        }),
         response_modalities: request.picture.map(|_| ["TEXT", "IMAGE"]),
     };
     let mut contents = contents(request.messages, options);
@@ -139,7 +140,7 @@ struct GenerationConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    thinking_config: Option<ThinkingConfig>,
+    thinking_config: Option<GeminiThinkingConfig>,
     /// What a reply may hold besides words (Gemini API, "Image generation").
     #[serde(skip_serializing_if = "Option::is_none")]
     response_modalities: Option<[&'static str; 2]>,
@@ -147,7 +148,7 @@ struct GenerationConfig {
 
 #[derive(PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ThinkingConfig {
+struct GeminiThinkingConfig {
     #[serde(flatten)]
     how: GeminiThinking,
     include_thoughts: bool,
@@ -188,12 +189,12 @@ enum GeminiPart<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct InlineImage<'a> {
-    inline_data: Blob<'a>,
+    inline_data: InlineBytes<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Blob<'a> {
+struct InlineBytes<'a> {
     mime_type: &'static str,
     data: Base64<'a>,
 }
@@ -281,7 +282,7 @@ fn contents<'a>(messages: &'a [Message], options: GeminiOptions<'a>) -> Vec<Gemi
 
 fn model_parts<'a>(
     parts: Vec<ReplyPart<'a>>,
-    kept: Option<&'a Kept>,
+    kept: Option<&'a OpaqueState>,
     options: GeminiOptions<'_>,
 ) -> Vec<GeminiPart<'a>> {
     let is_own = kept.is_some_and(|kept| kept.by == options.by);
@@ -376,7 +377,9 @@ fn image_part(shown: SentImage<'_>) -> GeminiPart<'_> {
 }
 
 fn inline(picture: EncodedImage<'_>) -> InlineImage<'_> {
-    InlineImage { inline_data: Blob { mime_type: picture.media_type(), data: picture.base64() } }
+    InlineImage {
+        inline_data: InlineBytes { mime_type: picture.media_type(), data: picture.base64() },
+    }
 }
 
 fn word<'a>(seal: &'a Value, key: &str) -> Option<&'a str> {

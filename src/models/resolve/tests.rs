@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use pretty_assertions::assert_eq;
 
 use super::{
-    Author, Chosen, ModelFacts, Need, ProfileError, Provider, Resolved, Wish, resolve, resolve_wish,
+    ChosenModel, ModelFacts, ModelRequirement, ProfileError, Provider, RequestedModel,
+    ResolvedModels, SettingAuthor, resolve, resolve_wish,
 };
 use crate::profile::ModelSettings;
 
@@ -22,7 +23,7 @@ const NOTHING: ResolveCase<'static> =
     ResolveCase { settings: "{}", env: &[], asked: None, from_repository: &[] };
 
 impl ResolveCase<'_> {
-    fn run(&self) -> Result<Resolved, ProfileError> {
+    fn run(&self) -> Result<ResolvedModels, ProfileError> {
         let settings: ModelSettings = serde_yaml::from_str(self.settings).unwrap();
         let env: BTreeMap<String, String> =
             self.env.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
@@ -89,49 +90,55 @@ fn a_mode_gets_the_model_it_asks_for_and_no_key_goes_where_only_the_repository_s
         .into();
     let nothing = BTreeSet::new();
     let facts = ModelFacts { env: &env, asked: None, from_repository: &nothing };
-    let found = |name: &str, base_url: Option<&str>, need: Need, written_by: Author| {
-        let wish = Wish { mode: "m", name, provider: None, base_url, need, written_by };
-        resolve_wish(&settings, &facts, wish).map(|chosen| {
-            chosen.map(|chosen| {
-                (
-                    chosen.profile.model.clone(),
-                    chosen.profile.base_url.clone().unwrap(),
-                    chosen.key.is_some(),
-                )
+    let found =
+        |name: &str, base_url: Option<&str>, need: ModelRequirement, written_by: SettingAuthor| {
+            let wish =
+                RequestedModel { mode: "m", name, provider: None, base_url, need, written_by };
+            resolve_wish(&settings, &facts, wish).map(|chosen| {
+                chosen.map(|chosen| {
+                    (
+                        chosen.profile.model.clone(),
+                        chosen.profile.base_url.clone().unwrap(),
+                        chosen.key.is_some(),
+                    )
+                })
             })
-        })
-    };
+        };
     let model =
         |name: &str, url: &str, has_key: bool| Ok(Some((name.to_owned(), url.to_owned(), has_key)));
-    let (repository, person) = (Author::Repository, Author::Person);
+    let (repository, person) = (SettingAuthor::Repository, SettingAuthor::Person);
     assert_eq!(
-        found("fast", None, Need::Preferred, repository),
+        found("fast", None, ModelRequirement::Preferred, repository),
         model("small", OPENAI_BASE_URL, true)
     );
     assert_eq!(
-        found("anthropic/opus-4", None, Need::Preferred, repository),
+        found("anthropic/opus-4", None, ModelRequirement::Preferred, repository),
         model("opus-4", "https://tied.example/v1", true)
     );
-    assert_eq!(found("sonnet", None, Need::Preferred, repository), Ok(None));
-    assert_eq!(found("new", None, Need::Required, repository), model("new", OPENAI_BASE_URL, true));
-    for need in [Need::Required, Need::Preferred] {
-        let refused = found("new", Some("https://evil.example/v1"), Need::Required, repository);
+    assert_eq!(found("sonnet", None, ModelRequirement::Preferred, repository), Ok(None));
+    assert_eq!(
+        found("new", None, ModelRequirement::Required, repository),
+        model("new", OPENAI_BASE_URL, true)
+    );
+    for need in [ModelRequirement::Required, ModelRequirement::Preferred] {
+        let refused =
+            found("new", Some("https://evil.example/v1"), ModelRequirement::Required, repository);
         assert!(matches!(refused, Err(ProfileError::NotTied { .. })), "{need:?}: {refused:?}");
     }
     assert_eq!(
-        found("new", Some("https://tied.example/v2"), Need::Required, repository),
+        found("new", Some("https://tied.example/v2"), ModelRequirement::Required, repository),
         model("new", "https://tied.example/v2", false)
     );
     assert_eq!(
-        found("new", Some("https://own.example/v1"), Need::Required, person),
+        found("new", Some("https://own.example/v1"), ModelRequirement::Required, person),
         model("new", "https://own.example/v1", false)
     );
-    let wish = Wish {
+    let wish = RequestedModel {
         mode: "m",
         name: "x",
         provider: Some("telepathy"),
         base_url: None,
-        need: Need::Required,
+        need: ModelRequirement::Required,
         written_by: person,
     };
     assert!(
@@ -321,7 +328,7 @@ fn a_pointer_names_one_model_or_several() {
     let settings = "{ profiles: { a: { model: x, provider: scripted }, b: { model: y, \
                     provider: scripted } }, pointers: { main: [a, b], task: b, quick: [b] } }";
     let resolved = ResolveCase { settings, ..NOTHING }.run().unwrap();
-    let names = |chosen: &Chosen| {
+    let names = |chosen: &ChosenModel| {
         [
             &[chosen.name.clone()][..],
             &chosen.spares.iter().map(|spare| spare.name.clone()).collect::<Vec<_>>(),
@@ -348,13 +355,13 @@ fn a_pointer_names_one_model_or_several() {
     let settings: ModelSettings = serde_yaml::from_str(settings).unwrap();
     let (env, nothing) = (BTreeMap::new(), BTreeSet::new());
     let facts = ModelFacts { env: &env, asked: None, from_repository: &nothing };
-    let wish = |name| Wish {
+    let wish = |name| RequestedModel {
         mode: "m",
         name,
         provider: None,
         base_url: None,
-        need: Need::Required,
-        written_by: Author::Person,
+        need: ModelRequirement::Required,
+        written_by: SettingAuthor::Person,
     };
     let found =
         |name| resolve_wish(&settings, &facts, wish(name)).unwrap().map(|chosen| names(&chosen));

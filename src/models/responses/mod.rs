@@ -7,7 +7,7 @@
 mod reply;
 mod request;
 
-use crate::resolve::Chosen;
+use crate::resolve::ChosenModel;
 use crate::responses::reply::ResponsesReply;
 use crate::responses::request::{ResponsesOptions, render_body};
 use crate::transport::protocol::{
@@ -62,7 +62,7 @@ struct Responses(ModelDefaults);
 ///
 /// # Errors
 /// When the address or a header cannot be used, or the system has no certificates to trust.
-pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
+pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
     let url = endpoint_url(chosen, |path| {
         if path.ends_with("/responses") { path.to_owned() } else { format!("{path}/responses") }
     })?;

@@ -12,7 +12,7 @@ use crate::transport::json::{count_at, read_arguments, read_text};
 use crate::transport::response::{
     DeltaWriter, PieceKind, ReplyParser, ResponseError, ResponseForm,
 };
-use locum_base::chat::{KeptPart, StopReason, Usage};
+use locum_base::chat::{OpaquePart, StopReason, Usage};
 
 /// A reply as far as its events came.
 #[derive(Debug, Default)]
@@ -137,14 +137,14 @@ impl ReplyParser for ResponsesReply {
         Ok(PieceKind::Reply)
     }
 
-    fn parts(&mut self) -> Vec<KeptPart> {
+    fn parts(&mut self) -> Vec<OpaquePart> {
         let parts = std::mem::take(&mut self.items).into_values().filter_map(|item| match item {
-            OutputItem::Words { bytes, phase } => Some(KeptPart::Text {
+            OutputItem::Words { bytes, phase } => Some(OpaquePart::Text {
                 bytes,
                 seal: phase.map_or(Value::Null, |phase| serde_json::json!({ "phase": phase })),
             }),
-            OutputItem::Call { .. } => Some(KeptPart::Call { seal: Value::Null }),
-            OutputItem::Reasoning { whole, .. } => whole.map(KeptPart::Own),
+            OutputItem::Call { .. } => Some(OpaquePart::Call { seal: Value::Null }),
+            OutputItem::Reasoning { whole, .. } => whole.map(OpaquePart::Own),
             OutputItem::Other => None,
         });
         parts.collect()

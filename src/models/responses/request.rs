@@ -14,7 +14,7 @@ use crate::profile::Effort;
 use crate::transport::images::{DataUri, SentImage, sent_images};
 use crate::transport::json::CallArguments;
 use crate::transport::parts::{ReplyPart, reply_parts};
-use crate::{ModelRequest, PictureWish};
+use crate::{ImageRequest, ModelRequest};
 use locum_base::chat::{Message, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 
@@ -65,7 +65,7 @@ pub(super) fn render_body(
         max_output_tokens: options.max_output_tokens,
         reasoning: options.effort.map(|effort| Reasoning { effort }),
         tools: request.tools.iter().map(wire_tool).chain(request.picture.map(image_tool)).collect(),
-        tool_choice: request.picture.map(|_| ToolChoice { kind: "image_generation" }),
+        tool_choice: request.picture.map(|_| ResponsesToolChoice { kind: "image_generation" }),
         instructions: Some(request.system).filter(|system| !system.is_empty()),
         input,
     })
@@ -88,7 +88,7 @@ struct ResponsesBody<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<ResponsesTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<ToolChoice>,
+    tool_choice: Option<ResponsesToolChoice>,
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<&'a str>,
     input: Vec<InputItem<'a>>,
@@ -100,7 +100,7 @@ struct Reasoning {
 }
 
 #[derive(Serialize)]
-struct ToolChoice {
+struct ResponsesToolChoice {
     #[serde(rename = "type")]
     kind: &'static str,
 }
@@ -243,7 +243,7 @@ fn wire_tool(tool: &ToolSpec) -> ResponsesTool<'_> {
     }
 }
 
-fn image_tool(wish: PictureWish<'_>) -> ResponsesTool<'static> {
+fn image_tool(wish: ImageRequest<'_>) -> ResponsesTool<'static> {
     let output_format = match wish.kind {
         ImageKind::Png | ImageKind::Jpeg | ImageKind::Webp => Some(wish.kind.as_str()),
         ImageKind::Gif => None,

@@ -1,4 +1,4 @@
-//! `Assembly`: a reply put together from its deltas, in time linear in its length.
+//! `ReplyAssembly`: a reply put together from its deltas, in time linear in its length.
 //!
 //! In: deltas in the order they came. Out: a whole [`Reply`], or why there is none. What models and
 //! servers do to tool calls is set right here, once for every adapter: missing or repeated ids,
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::retry::LostAttempt;
 use crate::tokens::estimate_tokens;
 use crate::{Delta, ModelRequest};
-use locum_base::chat::{Kept, KeptPart, Reply, StopReason, ToolCall, Usage};
+use locum_base::chat::{OpaquePart, OpaqueState, Reply, StopReason, ToolCall, Usage};
 use locum_base::image::Image;
 
 /// Most bytes of text, reasoning and arguments together in one reply.
@@ -21,12 +21,12 @@ pub(crate) const REPLY_LIMIT_CALLS: usize = 256;
 
 /// A reply in the making.
 #[derive(Debug, Default)]
-pub(crate) struct Assembly {
+pub(crate) struct ReplyAssembly {
     text: String,
     reasoning: String,
     calls: BTreeMap<usize, CallDraft>,
     images: Vec<Image>,
-    kept: Option<Kept>,
+    kept: Option<OpaqueState>,
     by: Option<String>,
     usage: Option<Usage>,
     stop: Option<StopReason>,
@@ -35,7 +35,7 @@ pub(crate) struct Assembly {
 
 /// Why deltas do not make a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Incomplete {
+pub(crate) enum IncompleteReply {
     /// The stream ended before the reply did.
     Cut,
     /// The reply says nothing and calls nothing.
@@ -51,9 +51,9 @@ struct CallDraft {
     arguments: String,
 }
 
-impl Assembly {
+impl ReplyAssembly {
     /// Takes the next delta.
-    pub(crate) fn add(&mut self, delta: Delta) -> Result<(), Incomplete> {
+    pub(crate) fn add(&mut self, delta: Delta) -> Result<(), IncompleteReply> {
         match delta {
             Delta::Text(text) => {
                 self.count(text.len())?;
@@ -72,7 +72,7 @@ impl Assembly {
                     draft.id = id;
                 }
                 if self.calls.len() > REPLY_LIMIT_CALLS {
-                    return Err(Incomplete::TooLarge(format!(
+                    return Err(IncompleteReply::TooLarge(format!(
                         "more than {REPLY_LIMIT_CALLS} tool calls in one reply"
                     )));
                 }
@@ -82,7 +82,7 @@ impl Assembly {
                 self.images.push(image);
             }
             Delta::Kept(kept) => {
-                self.count(kept.parts.iter().map(KeptPart::size_bytes).sum())?;
+                self.count(kept.parts.iter().map(OpaquePart::size_bytes).sum())?;
                 self.kept = Some(kept);
             }
             Delta::By(label) => self.by = Some(label),
@@ -117,8 +117,8 @@ impl Assembly {
     }
 
     /// Returns the reply when it is whole, and leaves nothing behind.
-    pub(crate) fn finish(&mut self, request: &ModelRequest<'_>) -> Result<Reply, Incomplete> {
-        let stop = match (self.stop.ok_or(Incomplete::Cut)?, self.calls.is_empty()) {
+    pub(crate) fn finish(&mut self, request: &ModelRequest<'_>) -> Result<Reply, IncompleteReply> {
+        let stop = match (self.stop.ok_or(IncompleteReply::Cut)?, self.calls.is_empty()) {
             (StopReason::End, false) => StopReason::ToolUse,
             (StopReason::ToolUse, true) => StopReason::End,
             (
@@ -134,7 +134,7 @@ impl Assembly {
             && self.text.trim().is_empty()
             && self.images.is_empty()
         {
-            return Err(Incomplete::Empty);
+            return Err(IncompleteReply::Empty);
         }
         let Self { text, reasoning, calls, images, kept, by, usage, .. } = std::mem::take(self);
         Ok(Reply {
@@ -149,10 +149,10 @@ impl Assembly {
         })
     }
 
-    fn count(&mut self, bytes: usize) -> Result<(), Incomplete> {
+    fn count(&mut self, bytes: usize) -> Result<(), IncompleteReply> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > REPLY_LIMIT_BYTES {
-            return Err(Incomplete::TooLarge(format!(
+            return Err(IncompleteReply::TooLarge(format!(
                 "more than {REPLY_LIMIT_BYTES} bytes in one reply"
             )));
         }

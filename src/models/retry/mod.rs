@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures::stream::StreamExt;
 use tracing::{debug, warn};
 
-use crate::retry::assembly::{Assembly, Incomplete};
+use crate::retry::assembly::{IncompleteReply, ReplyAssembly};
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::{Reply, Usage};
 use locum_base::clock::Clock;
@@ -46,7 +46,7 @@ impl Default for RetryLimits {
 }
 
 /// What is told while a request is under way.
-pub struct Hearing<'h> {
+pub struct StreamObserver<'h> {
     /// Sees every delta as it comes, `Restart` between attempts.
     pub watch: &'h mut (dyn FnMut(&Delta) + Send),
     /// Gets the attempts that broke after something of a reply had come, in order: a provider
@@ -77,7 +77,7 @@ pub async fn complete(
     request: ModelRequest<'_>,
     limits: RetryLimits,
     clock: &dyn Clock,
-    mut hearing: Hearing<'_>,
+    mut hearing: StreamObserver<'_>,
 ) -> Result<Reply, ModelError> {
     let started = clock.elapsed();
     let mut garbled = 0;
@@ -120,9 +120,9 @@ async fn attempt_once(
     request: ModelRequest<'_>,
     total: Duration,
     spent: &(dyn Fn() -> Duration + Sync),
-    hearing: &mut Hearing<'_>,
+    hearing: &mut StreamObserver<'_>,
 ) -> Result<Reply, ModelError> {
-    let mut attempt = ReplyAttempt { assembly: Assembly::default(), lost: &mut *hearing.lost };
+    let mut attempt = ReplyAttempt { assembly: ReplyAssembly::default(), lost: &mut *hearing.lost };
     let mut deltas = model.stream(request);
     let broken = loop {
         let delta = match deltas.next().await {
@@ -159,7 +159,7 @@ async fn attempt_once(
 
 /// An attempt under way: what has come of its reply is lost with it.
 struct ReplyAttempt<'l> {
-    assembly: Assembly,
+    assembly: ReplyAssembly,
     lost: &'l mut Vec<LostAttempt>,
 }
 
@@ -169,19 +169,19 @@ impl Drop for ReplyAttempt<'_> {
     }
 }
 
-fn incomplete(model: &dyn Model, fault: Incomplete) -> ModelError {
+fn incomplete(model: &dyn Model, fault: IncompleteReply) -> ModelError {
     let model = model.label().to_owned();
     match fault {
-        Incomplete::Cut => ModelError::Unavailable {
+        IncompleteReply::Cut => ModelError::Unavailable {
             model,
             message: "the stream ended before the reply did".to_owned(),
             retry_after: None,
         },
-        Incomplete::Empty => ModelError::Garbled {
+        IncompleteReply::Empty => ModelError::Garbled {
             model,
             message: "the reply is empty: no text and no tool call".to_owned(),
         },
-        Incomplete::TooLarge(message) => ModelError::Garbled { model, message },
+        IncompleteReply::TooLarge(message) => ModelError::Garbled { model, message },
     }
 }
 

@@ -9,17 +9,17 @@ use futures::stream::{self, BoxStream, StreamExt};
 use locum_testing::clock::TestClock;
 use pretty_assertions::assert_eq;
 
-use super::{Hearing, LostAttempt, RetryLimits, complete, pause_after};
+use super::{LostAttempt, RetryLimits, StreamObserver, complete, pause_after};
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::{Reply, StopReason, Usage};
 use locum_base::clock::Clock;
 
-type ReplyAttempt = Vec<Result<Delta, ModelError>>;
+type ScriptedAttempt = Vec<Result<Delta, ModelError>>;
 
 /// Plays one attempt after the other, the last for ever.
-struct Attempts(Vec<ReplyAttempt>, AtomicUsize);
+struct ScriptedAttempts(Vec<ScriptedAttempt>, AtomicUsize);
 
-impl Model for Attempts {
+impl Model for ScriptedAttempts {
     fn label(&self) -> &str {
         "test"
     }
@@ -32,7 +32,7 @@ impl Model for Attempts {
     }
 }
 
-struct Outcome {
+struct RetryOutcome {
     reply: Result<Reply, ModelError>,
     lost: Vec<LostAttempt>,
     attempts: usize,
@@ -47,15 +47,15 @@ const LIMITS: RetryLimits = RetryLimits {
     total: Duration::from_secs(100),
 };
 
-fn run(attempts: Vec<ReplyAttempt>, limits: RetryLimits) -> Outcome {
-    let model = Attempts(attempts, AtomicUsize::new(0));
+fn run(attempts: Vec<ScriptedAttempt>, limits: RetryLimits) -> RetryOutcome {
+    let model = ScriptedAttempts(attempts, AtomicUsize::new(0));
     let clock = TestClock::default();
     let request = ModelRequest::with(&[]);
     let mut seen = Vec::new();
     let mut lost = Vec::new();
-    let hearing = Hearing { watch: &mut |delta| seen.push(delta.clone()), lost: &mut lost };
+    let hearing = StreamObserver { watch: &mut |delta| seen.push(delta.clone()), lost: &mut lost };
     let reply = block_on(complete(&model, request, limits, &clock, hearing));
-    Outcome { reply, lost, attempts: model.1.into_inner(), waited: clock.elapsed(), seen }
+    RetryOutcome { reply, lost, attempts: model.1.into_inner(), waited: clock.elapsed(), seen }
 }
 
 fn unavailable(retry_after: Option<u64>) -> ModelError {
@@ -66,7 +66,7 @@ fn unavailable(retry_after: Option<u64>) -> ModelError {
     }
 }
 
-fn whole(text: &str) -> ReplyAttempt {
+fn whole(text: &str) -> ScriptedAttempt {
     vec![Ok(Delta::Text(text.into())), Ok(Delta::Stop(StopReason::End))]
 }
 
@@ -108,8 +108,8 @@ fn counts_what_broken_attempts_used_up() {
 
 #[test]
 fn counts_what_had_come_when_nobody_waits_any_more() {
-    struct Halting;
-    impl Model for Halting {
+    struct HaltingModel;
+    impl Model for HaltingModel {
         fn label(&self) -> &str {
             "test"
         }
@@ -122,8 +122,8 @@ fn counts_what_had_come_when_nobody_waits_any_more() {
     }
     let (clock, mut lost) = (TestClock::default(), Vec::new());
     let request = ModelRequest::with(&[]);
-    let hearing = Hearing { watch: &mut |_| {}, lost: &mut lost };
-    assert!(complete(&Halting, request, LIMITS, &clock, hearing).now_or_never().is_none());
+    let hearing = StreamObserver { watch: &mut |_| {}, lost: &mut lost };
+    assert!(complete(&HaltingModel, request, LIMITS, &clock, hearing).now_or_never().is_none());
     assert_eq!(lost.iter().map(|lost| lost.text.as_str()).collect::<Vec<_>>(), ["half of it"]);
 }
 
@@ -183,8 +183,8 @@ fn gives_up_at_each_limit_and_says_how_hard_it_tried() {
 
 #[test]
 fn a_reply_that_drips_for_ever_is_cut_off() {
-    struct Dripping<'c>(&'c TestClock);
-    impl Model for Dripping<'_> {
+    struct DrippingModel<'c>(&'c TestClock);
+    impl Model for DrippingModel<'_> {
         fn label(&self) -> &str {
             "test"
         }
@@ -201,8 +201,8 @@ fn a_reply_that_drips_for_ever_is_cut_off() {
     }
     let clock = TestClock::default();
     let request = ModelRequest::with(&[]);
-    let hearing = Hearing { watch: &mut |_| {}, lost: &mut Vec::new() };
-    let reply = block_on(complete(&Dripping(&clock), request, LIMITS, &clock, hearing));
+    let hearing = StreamObserver { watch: &mut |_| {}, lost: &mut Vec::new() };
+    let reply = block_on(complete(&DrippingModel(&clock), request, LIMITS, &clock, hearing));
     assert!(
         matches!(&reply, Err(ModelError::Unavailable { message, .. }) if message.contains("not complete after 100 s")),
         "{reply:?}"
@@ -234,7 +234,8 @@ fn pauses_grow_and_differ() {
 
 #[test]
 fn ten_thousand_deltas_make_one_reply() {
-    let mut attempt: ReplyAttempt = (0..10_000).map(|_| Ok(Delta::Text("word ".into()))).collect();
+    let mut attempt: ScriptedAttempt =
+        (0..10_000).map(|_| Ok(Delta::Text("word ".into()))).collect();
     attempt.push(Ok(Delta::Stop(StopReason::End)));
     assert_eq!(run(vec![attempt], LIMITS).reply.unwrap().text.len(), 50_000);
 }

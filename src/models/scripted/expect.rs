@@ -7,7 +7,7 @@
 use crate::ModelRequest;
 use crate::scripted::script::Expectation;
 use locum_base::chat::Message;
-use locum_base::text::Clipped;
+use locum_base::text::ClippedText;
 
 /// Most bytes of the last messages shown in a difference.
 const SHOWN_LIMIT_BYTES: usize = 2000;
@@ -73,7 +73,7 @@ fn last_messages(messages: &[Message]) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    let clipped = Clipped::head_tail(text, SHOWN_LIMIT_BYTES).text;
+    let clipped = ClippedText::head_tail(text, SHOWN_LIMIT_BYTES).text;
     clipped.lines().map(|line| format!("  | {line}")).collect::<Vec<_>>().join("\n")
 }
 

@@ -1,9 +1,9 @@
-//! `Scripted`: replies from a file instead of a model, for jobs of fixed steps, demonstrations and
-//! tests of modes and policies.
+//! `ScriptedModel`: replies from a file instead of a model, for jobs of fixed steps, demonstrations
+//! and tests of modes and policies.
 //!
-//! In: a checked [`Script`] and requests. Out: the reply the script has for the task's mode, its
-//! first message and the turn. It keeps no state: the same request always gets the same reply, so a
-//! killed run resumes to the same end. Every request is checked for its shape and for what the
+//! In: a checked [`ModelScript`] and requests. Out: the reply the script has for the task's mode,
+//! its first message and the turn. It keeps no state: the same request always gets the same reply,
+//! so a killed run resumes to the same end. Every request is checked for its shape and for what the
 //! script expects of it.
 
 mod expect;
@@ -14,7 +14,7 @@ use futures::stream::{self, BoxStream, StreamExt};
 use crate::accounting::estimate_request;
 use crate::conversation::check_conversation;
 use crate::scripted::expect::check_expectation;
-use crate::scripted::script::{Fault, Script, ScriptTask, ScriptTurn};
+use crate::scripted::script::{ModelScript, ScriptTask, ScriptTurn, ScriptedFailure};
 use crate::tokens::{Tokenizer, estimate_tokens};
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::{Message, StopReason, Usage};
@@ -22,14 +22,14 @@ use locum_base::image::Image;
 
 /// A model that replies from a script.
 #[derive(Clone, Debug)]
-pub struct Scripted {
-    script: Script,
+pub struct ScriptedModel {
+    script: ModelScript,
 }
 
-impl Scripted {
+impl ScriptedModel {
     /// Takes a checked script.
     #[must_use]
-    pub fn new(script: Script) -> Self {
+    pub fn new(script: ModelScript) -> Self {
         Self { script }
     }
 
@@ -51,12 +51,12 @@ impl Scripted {
             .map_err(|message| self.fault(format!("{}: {message}", place())))?;
         match &turn.fail {
             None => Ok(deltas(turn, request)),
-            Some(Fault::Unavailable(message)) => Err(ModelError::Unavailable {
+            Some(ScriptedFailure::Unavailable(message)) => Err(ModelError::Unavailable {
                 model: self.label().to_owned(),
                 message: message.clone(),
                 retry_after: None,
             }),
-            Some(Fault::Garbled(message)) => Err(ModelError::Garbled {
+            Some(ScriptedFailure::Garbled(message)) => Err(ModelError::Garbled {
                 model: self.label().to_owned(),
                 message: message.clone(),
             }),
@@ -96,7 +96,7 @@ impl Scripted {
     }
 }
 
-impl Model for Scripted {
+impl Model for ScriptedModel {
     fn label(&self) -> &str {
         &self.script.name
     }

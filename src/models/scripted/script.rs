@@ -1,8 +1,8 @@
-//! `Script`: the file of fixed replies, read and checked once.
+//! `ModelScript`: the file of fixed replies, read and checked once.
 //!
 //! In: the file's name and text (YAML, `docs/scripts.md` has the format by example). Out: a
-//! `Script`, or every mistake at once with its line and column. What is said of each key here is
-//! what `locum schema script` says of it. Reading the file from disk is the caller's part.
+//! `ModelScript`, or every mistake at once with its line and column. What is said of each key here
+//! is what `locum schema script` says of it. Reading the file from disk is the caller's part.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -42,7 +42,7 @@ const TOKENS: WholeNumber = WholeNumber { least: 0, most: u64::MAX };
 
 /// A checked script.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Script {
+pub struct ModelScript {
     /// The file it came from, as shown in errors.
     pub file: String,
     /// Its name for people; the file where it has none.
@@ -68,7 +68,7 @@ pub struct ScriptTurn {
     /// What must be true of the request.
     pub expect: Expectation,
     /// The fault played instead of a reply.
-    pub fail: Option<Fault>,
+    pub fail: Option<ScriptedFailure>,
     /// Visible words.
     pub say: String,
     /// Reasoning.
@@ -107,7 +107,7 @@ pub struct Expectation {
 
 /// A fault played instead of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum ScriptedFailure {
     /// The provider does not answer; asked again, it still does not.
     Unavailable(String),
     /// What comes back is no reply.
@@ -132,7 +132,7 @@ fn told(file: &str, mistake: &Diagnostic) -> String {
     )
 }
 
-impl Script {
+impl ModelScript {
     /// Reads a script. Unknown keys, duplicate keys and wrong types are mistakes.
     ///
     /// # Errors
@@ -259,12 +259,12 @@ fn read_expectation(section: &mut Section<'_>) -> Expectation {
     }
 }
 
-fn read_fault(section: &mut Section<'_>) -> Option<Fault> {
+fn read_fault(section: &mut Section<'_>) -> Option<ScriptedFailure> {
     let unavailable =
         section.key("unavailable", "The provider does not answer, in these words.", AnyText);
     let garbled = section.key("garbled", "What comes back is no reply, in these words.", AnyText);
     section.exactly_one(&["unavailable", "garbled"]);
-    unavailable.map(Fault::Unavailable).or(garbled.map(Fault::Garbled))
+    unavailable.map(ScriptedFailure::Unavailable).or(garbled.map(ScriptedFailure::Garbled))
 }
 
 fn read_call(section: &mut Section<'_>) -> ScriptCall {

@@ -4,8 +4,8 @@ use futures::executor::block_on;
 use futures::stream::StreamExt;
 use pretty_assertions::assert_eq;
 
-use super::Scripted;
-use crate::scripted::script::Script;
+use super::ScriptedModel;
+use crate::scripted::script::ModelScript;
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::{Message, StopReason, ToolCall, ToolResult, ToolSpec, Usage};
 use locum_base::id::TaskId;
@@ -55,7 +55,7 @@ fn play(mode: &str, messages: &[Message], turn: u32) -> Vec<Result<Delta, ModelE
         description: String::new(),
         parameters: serde_json::json!({}),
     }];
-    let model = Scripted::new(Script::parse("s.yml", SCRIPT).unwrap());
+    let model = ScriptedModel::new(ModelScript::parse("s.yml", SCRIPT).unwrap());
     let request = ModelRequest {
         system: "sys",
         messages,

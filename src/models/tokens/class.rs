@@ -1,11 +1,11 @@
-//! `Class`: the kinds of characters that decide where a text is split into pieces.
+//! `CharClass`: the kinds of characters that decide where a text is split into pieces.
 //!
 //! In: a character. Out: its kind, by `config/tokenizers/classes.table` (Unicode 16), which
 //! `config/tokenizers/make.py` makes.
 
 /// The kind of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum CharClass {
     /// Punctuation, symbols, controls and what is not assigned.
     Other,
     /// Letters that are upper case or title case.
@@ -27,7 +27,7 @@ pub(super) enum Class {
 /// Where the kind changes, in order: a character times 8, plus the kind from there on.
 const CHANGES: &[u8] = include_bytes!("../../../config/tokenizers/classes.table");
 
-impl Class {
+impl CharClass {
     /// Returns the kind of a character.
     pub(super) fn of(character: char) -> Self {
         match character {
@@ -67,19 +67,19 @@ mod tests {
     use pretty_assertions::assert_eq;
     use regex::Regex;
 
-    use super::Class;
+    use super::CharClass;
 
     /// A newer Unicode knows letters that this table does not; what the table knows stays as it is.
     #[test]
     fn every_character_is_of_the_kind_unicode_says() {
         let kinds = [
-            (Class::Upper, r"[\p{Lu}\p{Lt}]"),
-            (Class::Lower, r"\p{Ll}"),
-            (Class::Letter, r"[\p{Lm}\p{Lo}]"),
-            (Class::Mark, r"\p{M}"),
-            (Class::Number, r"\p{N}"),
-            (Class::Space, r"[\s--\r\n]"),
-            (Class::Newline, r"[\r\n]"),
+            (CharClass::Upper, r"[\p{Lu}\p{Lt}]"),
+            (CharClass::Lower, r"\p{Ll}"),
+            (CharClass::Letter, r"[\p{Lm}\p{Lo}]"),
+            (CharClass::Mark, r"\p{M}"),
+            (CharClass::Number, r"\p{N}"),
+            (CharClass::Space, r"[\s--\r\n]"),
+            (CharClass::Newline, r"[\r\n]"),
         ]
         .map(|(class, pattern)| (class, Regex::new(pattern).unwrap()));
         let mut unknown = 0;
@@ -88,15 +88,15 @@ mod tests {
             let expected = kinds
                 .iter()
                 .find(|(_, pattern)| pattern.is_match(&text))
-                .map_or(Class::Other, |(class, _)| *class);
-            let found = Class::of(character);
-            if found == Class::Other && expected != Class::Other {
+                .map_or(CharClass::Other, |(class, _)| *class);
+            let found = CharClass::of(character);
+            if found == CharClass::Other && expected != CharClass::Other {
                 unknown += 1;
             } else {
                 assert_eq!(found, expected, "{character:?}");
             }
         }
         assert!(unknown < 20_000, "{unknown} letters are unknown: make the table anew");
-        assert_eq!(Class::by_table('a'), Class::Lower);
+        assert_eq!(CharClass::by_table('a'), CharClass::Lower);
     }
 }

@@ -1,4 +1,4 @@
-//! `Merge`: how many tokens one piece of a text makes, by byte-pair merging.
+//! `TokenMerge`: how many tokens one piece of a text makes, by byte-pair merging.
 //!
 //! In: the bytes of a piece. Out: a number. Of all neighbours that make a token together those of
 //! the lowest rank are put together first, the leftmost of them first, until none is left. Each
@@ -16,13 +16,13 @@ const PIECE_LIMIT_BYTES: usize = 12 * 1024;
 
 /// Room for merging, used again from piece to piece.
 #[derive(Debug, Default)]
-pub(super) struct Merge {
+pub(super) struct TokenMerge {
     /// Where the part that begins at a byte ends; 0 where none begins.
     ends: Vec<u16>,
     /// Where the part before the one that begins at a byte begins.
     befores: Vec<u16>,
     /// Neighbours that make a token.
-    pairs: BinaryHeap<Reverse<Pair>>,
+    pairs: BinaryHeap<Reverse<TokenPair>>,
     /// Looks into the vocabulary.
     #[cfg(test)]
     looks: usize,
@@ -31,9 +31,9 @@ pub(super) struct Merge {
 /// Neighbours that make a token together: its rank, where it begins and where it ends, in one
 /// number that is in order of what is merged first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Pair(u64);
+struct TokenPair(u64);
 
-impl Pair {
+impl TokenPair {
     fn new(rank: u32, start: u16, end: u16) -> Self {
         Self((u64::from(rank) << 32) | (u64::from(start) << 16) | u64::from(end))
     }
@@ -52,7 +52,7 @@ impl Pair {
     }
 }
 
-impl Merge {
+impl TokenMerge {
     /// Returns how many tokens a piece makes.
     pub(super) fn tokens(&mut self, piece: &[u8]) -> u64 {
         if self.rank(piece).is_some() {
@@ -106,7 +106,7 @@ impl Merge {
     fn note(&mut self, piece: &[u8], start: u16, end: u16) {
         let bytes = piece.get(usize::from(start)..usize::from(end)).unwrap_or_default();
         if let Some(rank) = self.rank(bytes) {
-            self.pairs.push(Reverse(Pair::new(rank, start, end)));
+            self.pairs.push(Reverse(TokenPair::new(rank, start, end)));
         }
     }
 }
@@ -123,10 +123,10 @@ fn set(places: &mut [u16], place: u16, value: u16) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Merge, PIECE_LIMIT_BYTES};
+    use super::{PIECE_LIMIT_BYTES, TokenMerge};
 
     fn looks(piece: &str) -> usize {
-        let mut merge = Merge::default();
+        let mut merge = TokenMerge::default();
         assert!(merge.tokens(piece.as_bytes()) > 0);
         merge.looks
     }
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn keeps_no_more_room_than_one_part_needs() {
-        let mut merge = Merge::default();
+        let mut merge = TokenMerge::default();
         assert_eq!(merge.tokens("a".repeat(120_000).as_bytes()), 15_000);
         assert!(
             merge.ends.capacity() <= 2 * PIECE_LIMIT_BYTES

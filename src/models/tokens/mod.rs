@@ -11,7 +11,7 @@ mod table;
 
 use serde::{Deserialize, Serialize};
 
-use crate::tokens::merge::Merge;
+use crate::tokens::merge::TokenMerge;
 use locum_base::text::weighed_bytes;
 
 /// Bytes of text that make about one token.
@@ -60,7 +60,7 @@ impl Tokenizer {
         match self {
             Self::Bytes => estimate_tokens(weighed_bytes(text)),
             Self::O200k => {
-                let mut merge = Merge::default();
+                let mut merge = TokenMerge::default();
                 split::pieces(text).map(|piece| merge.tokens(piece.as_bytes())).sum()
             }
         }

@@ -6,7 +6,7 @@
 //! `openai_public.py`), told by one look at each kind of character instead of by an engine that
 //! goes back. Linear: no character is looked at more than a few times.
 
-use crate::tokens::class::Class;
+use crate::tokens::class::CharClass;
 
 /// What an English word may end with after its apostrophe, whatever the case.
 const ENDINGS: [&str; 7] = ["s", "t", "re", "ve", "m", "ll", "d"];
@@ -26,35 +26,35 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
 fn piece_end(text: &str) -> usize {
     let Some((first, second_at)) = class_at(text, 0) else { return 0 };
     match first {
-        Class::Upper | Class::Lower | Class::Letter => {
+        CharClass::Upper | CharClass::Lower | CharClass::Letter => {
             let end = cased_end(text, 0).or_else(|| shouted_end(text, 0)).unwrap_or(second_at);
             ending_end(text, end)
         }
         // A mark can begin a word in the place of a symbol, or belong to it.
-        Class::Mark => {
+        CharClass::Mark => {
             let end =
                 cased_end(text, second_at).or_else(|| cased_end(text, 0)).unwrap_or(second_at);
             ending_end(text, end)
         }
-        Class::Number => run_end(text, 0, 3, |class| class == Class::Number),
-        Class::Other | Class::Space => {
+        CharClass::Number => run_end(text, 0, 3, |class| class == CharClass::Number),
+        CharClass::Other | CharClass::Space => {
             match cased_end(text, second_at).or_else(|| shouted_end(text, second_at)) {
                 Some(end) => ending_end(text, end),
                 None => symbols_end(text).unwrap_or_else(|| space_end(text)),
             }
         }
-        Class::Newline => space_end(text),
+        CharClass::Newline => space_end(text),
     }
 }
 
 /// Returns the kind of the character at `at` and where the next one begins.
-fn class_at(text: &str, at: usize) -> Option<(Class, usize)> {
+fn class_at(text: &str, at: usize) -> Option<(CharClass, usize)> {
     let character = text.get(at..)?.chars().next()?;
-    Some((Class::of(character), at + character.len_utf8()))
+    Some((CharClass::of(character), at + character.len_utf8()))
 }
 
 /// Returns where a run of at most `limit` characters that fit ends; `at` where none does.
-fn run_end(text: &str, at: usize, limit: usize, fits: impl Fn(Class) -> bool) -> usize {
+fn run_end(text: &str, at: usize, limit: usize, fits: impl Fn(CharClass) -> bool) -> usize {
     let mut end = at;
     for _ in 0..limit {
         match class_at(text, end) {
@@ -71,17 +71,17 @@ fn cased_end(text: &str, at: usize) -> Option<usize> {
     let (mut end, mut uncased_end) = (at, None);
     while let Some((class, next)) = class_at(text, end) {
         match class {
-            Class::Upper => end = next,
-            Class::Letter | Class::Mark => {
+            CharClass::Upper => end = next,
+            CharClass::Letter | CharClass::Mark => {
                 end = next;
                 uncased_end = Some(next);
             }
-            Class::Lower => {
+            CharClass::Lower => {
                 return Some(run_end(text, next, usize::MAX, |class| {
-                    matches!(class, Class::Lower | Class::Letter | Class::Mark)
+                    matches!(class, CharClass::Lower | CharClass::Letter | CharClass::Mark)
                 }));
             }
-            Class::Other | Class::Number | Class::Space | Class::Newline => break,
+            CharClass::Other | CharClass::Number | CharClass::Space | CharClass::Newline => break,
         }
     }
     uncased_end
@@ -89,7 +89,7 @@ fn cased_end(text: &str, at: usize) -> Option<usize> {
 
 /// Returns where a word of upper case alone ends.
 fn shouted_end(text: &str, at: usize) -> Option<usize> {
-    Some(run_end(text, at, usize::MAX, |class| class == Class::Upper)).filter(|end| *end > at)
+    Some(run_end(text, at, usize::MAX, |class| class == CharClass::Upper)).filter(|end| *end > at)
 }
 
 /// Returns where a word ends with its `'s`, `'re` and the like; `end` when it has none.
@@ -108,7 +108,9 @@ fn ending_end(text: &str, end: usize) -> usize {
 /// Returns where symbols end that may stand after a space and before line breaks and slashes.
 fn symbols_end(text: &str) -> Option<usize> {
     let start = usize::from(text.starts_with(' '));
-    let end = run_end(text, start, usize::MAX, |class| matches!(class, Class::Other | Class::Mark));
+    let end = run_end(text, start, usize::MAX, |class| {
+        matches!(class, CharClass::Other | CharClass::Mark)
+    });
     let tail = text.get(end..).unwrap_or_default();
     let breaks = tail.len() - tail.trim_start_matches(['\r', '\n', '/']).len();
     (end > start).then_some(end + breaks)
@@ -118,10 +120,10 @@ fn symbols_end(text: &str) -> Option<usize> {
 /// belongs to what follows it.
 fn space_end(text: &str) -> usize {
     let (mut end, mut last_at, mut break_end) = (0, 0, None);
-    while let Some((class, next)) =
-        class_at(text, end).filter(|(class, _)| matches!(class, Class::Space | Class::Newline))
+    while let Some((class, next)) = class_at(text, end)
+        .filter(|(class, _)| matches!(class, CharClass::Space | CharClass::Newline))
     {
-        if class == Class::Newline {
+        if class == CharClass::Newline {
             break_end = Some(next);
         }
         (last_at, end) = (end, next);

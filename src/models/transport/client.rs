@@ -11,8 +11,8 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName
 use url::Url;
 
 use crate::address::is_loopback;
-use crate::proxy::Proxy;
-use crate::resolve::Chosen;
+use crate::proxy::ProxySettings;
+use crate::resolve::ChosenModel;
 use crate::transport::protocol::{Endpoint, KeyHeader};
 use locum_base::secret::Secret;
 
@@ -44,7 +44,7 @@ pub async fn post(
     Ok(request.send().await.map_err(|err| described(&err))?.status().as_u16())
 }
 
-pub(super) fn headers(chosen: &Chosen, endpoint: &Endpoint) -> Result<HeaderMap, String> {
+pub(super) fn headers(chosen: &ChosenModel, endpoint: &Endpoint) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     let own = chosen.profile.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     for (name, value) in endpoint.headers.iter().copied().chain(own) {
@@ -72,7 +72,7 @@ pub(super) fn headers(chosen: &Chosen, endpoint: &Endpoint) -> Result<HeaderMap,
 #[derive(Clone, Copy)]
 pub(super) enum ProxySource<'p> {
     /// Through this proxy, or directly.
-    Configured(Option<&'p Proxy>),
+    Configured(Option<&'p ProxySettings>),
     /// As the variables of this process say.
     System,
 }

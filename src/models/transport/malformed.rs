@@ -8,7 +8,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::ModelRequest;
-use crate::retry::assembly::Assembly;
+use crate::retry::assembly::ReplyAssembly;
 use crate::transport::response::ReplyParser;
 use crate::transport::response::testing::{events, read};
 use locum_base::chat::Reply;
@@ -16,7 +16,7 @@ use locum_base::chat::Reply;
 /// Reads an answer as a reply that would be acted on; what was counted does not matter.
 fn reply<R: ReplyParser>(body: &[u8], cut: usize, broken: Option<&str>) -> Option<Reply> {
     let deltas = read::<R>(body, cut, broken).ok()?;
-    let mut assembly = Assembly::default();
+    let mut assembly = ReplyAssembly::default();
     deltas.into_iter().try_for_each(|delta| assembly.add(delta)).ok()?;
     let reply = assembly.finish(&ModelRequest::with(&[])).ok()?;
     Some(Reply { usage: None, ..reply })

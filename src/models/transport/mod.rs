@@ -33,7 +33,7 @@ use tokio::time::timeout;
 use tracing::{debug, trace, warn};
 use url::Url;
 
-use crate::resolve::Chosen;
+use crate::resolve::ChosenModel;
 use crate::transport::client::{CONNECT_TIMEOUT, ProxySource, client, described, headers, lasting};
 use crate::transport::protocol::{Endpoint, Protocol, identity, label};
 use crate::transport::response::{ResponseError, ResponseReader};
@@ -99,7 +99,7 @@ impl<P: Protocol> HttpModel<P> {
     /// # Errors
     /// When a header cannot be used, or the system has no certificates to trust.
     pub(crate) fn new(
-        chosen: &Chosen,
+        chosen: &ChosenModel,
         endpoint: Endpoint,
         protocol: P,
     ) -> Result<Self, SetupError> {
@@ -223,7 +223,12 @@ impl<P: Protocol> Model for HttpModel<P> {
 
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
         stream::unfold(
-            Some(Exchange { model: self, request, phase: Phase::Asking, ready: VecDeque::new() }),
+            Some(ModelExchange {
+                model: self,
+                request,
+                phase: ExchangePhase::Asking,
+                ready: VecDeque::new(),
+            }),
             |exchange| async {
                 let mut exchange = exchange?;
                 let item = exchange.next().await?;
@@ -236,14 +241,14 @@ impl<P: Protocol> Model for HttpModel<P> {
 }
 
 /// One request and its answer, as far as it was read.
-struct Exchange<'a, P: Protocol> {
+struct ModelExchange<'a, P: Protocol> {
     model: &'a HttpModel<P>,
     request: ModelRequest<'a>,
-    phase: Phase<P::Parser>,
+    phase: ExchangePhase<P::Parser>,
     ready: VecDeque<Delta>,
 }
 
-enum Phase<R> {
+enum ExchangePhase<R> {
     /// Nothing was sent yet.
     Asking,
     /// The answer is being read.
@@ -252,23 +257,24 @@ enum Phase<R> {
     Over,
 }
 
-impl<P: Protocol> Exchange<'_, P> {
+impl<P: Protocol> ModelExchange<'_, P> {
     async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
         loop {
             if let Some(delta) = self.ready.pop_front() {
                 return Some(Ok(delta));
             }
-            self.phase = match std::mem::replace(&mut self.phase, Phase::Over) {
-                Phase::Over => return None,
-                Phase::Asking => match self.model.open(&self.request).await {
-                    Ok(response) => {
-                        Phase::Reading(Box::new((response, ResponseReader::new(&self.model.by))))
-                    }
+            self.phase = match std::mem::replace(&mut self.phase, ExchangePhase::Over) {
+                ExchangePhase::Over => return None,
+                ExchangePhase::Asking => match self.model.open(&self.request).await {
+                    Ok(response) => ExchangePhase::Reading(Box::new((
+                        response,
+                        ResponseReader::new(&self.model.by),
+                    ))),
                     Err(err) => return Some(Err(err)),
                 },
-                Phase::Reading(mut answer) => match self.read(&mut answer).await {
-                    Ok(true) => Phase::Reading(answer),
-                    Ok(false) => Phase::Over,
+                ExchangePhase::Reading(mut answer) => match self.read(&mut answer).await {
+                    Ok(true) => ExchangePhase::Reading(answer),
+                    Ok(false) => ExchangePhase::Over,
                     Err(err) => return Some(Err(err)),
                 },
             };

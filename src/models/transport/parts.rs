@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use locum_base::chat::{Kept, KeptPart, ToolCall};
+use locum_base::chat::{OpaquePart, OpaqueState, ToolCall};
 
 /// A part of a reply.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub(crate) enum ReplyPart<'a> {
 pub(crate) fn reply_parts<'a>(
     text: &'a str,
     calls: &'a [ToolCall],
-    kept: Option<&'a Kept>,
+    kept: Option<&'a OpaqueState>,
     asked: &str,
 ) -> Vec<ReplyPart<'a>> {
     kept.filter(|kept| kept.by == asked).and_then(|kept| fitted(text, calls, kept)).unwrap_or_else(
@@ -38,16 +38,20 @@ pub(crate) fn reply_parts<'a>(
     )
 }
 
-fn fitted<'a>(text: &'a str, calls: &'a [ToolCall], kept: &'a Kept) -> Option<Vec<ReplyPart<'a>>> {
+fn fitted<'a>(
+    text: &'a str,
+    calls: &'a [ToolCall],
+    kept: &'a OpaqueState,
+) -> Option<Vec<ReplyPart<'a>>> {
     let (mut rest, mut calls) = (text, calls.iter());
     let parts = kept.parts.iter().map(|part| match part {
-        KeptPart::Own(own) => Some(ReplyPart::Own(own)),
-        KeptPart::Text { bytes, seal } => {
+        OpaquePart::Own(own) => Some(ReplyPart::Own(own)),
+        OpaquePart::Text { bytes, seal } => {
             let (words, after) = rest.split_at_checked(*bytes)?;
             rest = after;
             Some(ReplyPart::Text(words, seal))
         }
-        KeptPart::Call { seal } => calls.next().map(|call| ReplyPart::Call(call, seal)),
+        OpaquePart::Call { seal } => calls.next().map(|call| ReplyPart::Call(call, seal)),
     });
     let parts = parts.collect::<Option<Vec<_>>>()?;
     (rest.is_empty() && calls.next().is_none()).then_some(parts)
@@ -59,7 +63,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{ReplyPart, reply_parts};
-    use locum_base::chat::{Kept, KeptPart, ToolCall};
+    use locum_base::chat::{OpaquePart, OpaqueState, ToolCall};
 
     fn call(id: &str) -> ToolCall {
         ToolCall { id: id.into(), name: "f".into(), arguments: "{}".into() }
@@ -68,15 +72,15 @@ mod tests {
     #[test]
     fn what_was_kept_comes_back_in_its_place_and_only_to_its_model() {
         let (own, seal) = (json!({ "type": "thinking" }), json!("sig"));
-        let text = |bytes| KeptPart::Text { bytes, seal: Value::Null };
-        let kept = Kept {
+        let text = |bytes| OpaquePart::Text { bytes, seal: Value::Null };
+        let kept = OpaqueState {
             by: "one".into(),
             parts: vec![
                 text(1),
-                KeptPart::Own(own.clone()),
-                KeptPart::Call { seal: seal.clone() },
+                OpaquePart::Own(own.clone()),
+                OpaquePart::Call { seal: seal.clone() },
                 text(3),
-                KeptPart::Call { seal: Value::Null },
+                OpaquePart::Call { seal: Value::Null },
             ],
         };
         let calls = [call("a"), call("b")];

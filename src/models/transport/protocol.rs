@@ -7,7 +7,7 @@ use url::Url;
 
 use crate::ModelRequest;
 use crate::profile::Effort;
-use crate::resolve::Chosen;
+use crate::resolve::ChosenModel;
 use crate::transport::SetupError;
 use crate::transport::response::ReplyParser;
 use locum_base::image::ImageKind;
@@ -73,7 +73,7 @@ pub(crate) struct ModelDefaults {
 }
 
 impl ModelDefaults {
-    pub(crate) fn new(chosen: &Chosen, url: &Url) -> Self {
+    pub(crate) fn new(chosen: &ChosenModel, url: &Url) -> Self {
         Self {
             model: chosen.profile.model.clone(),
             by: identity(chosen, url),
@@ -119,7 +119,7 @@ impl ModelDefaults {
 
 /// Returns an address with its path changed; a query stays at the end.
 pub(crate) fn endpoint_url(
-    chosen: &Chosen,
+    chosen: &ChosenModel,
     path: impl FnOnce(&str) -> String,
 ) -> Result<Url, SetupError> {
     let address = chosen.profile.base_url.as_deref().unwrap_or_default();
@@ -146,11 +146,11 @@ pub(crate) fn openai_key_header(url: &Url) -> KeyHeader {
 }
 
 /// Returns what tells a model from every other: its host, the protocol's path there, its name.
-pub(crate) fn identity(chosen: &Chosen, url: &Url) -> String {
+pub(crate) fn identity(chosen: &ChosenModel, url: &Url) -> String {
     format!("{}{} {}", url.host_str().unwrap_or_default(), url.path(), chosen.profile.model)
 }
 
-pub(super) fn label(chosen: &Chosen) -> String {
+pub(super) fn label(chosen: &ChosenModel) -> String {
     if chosen.name == chosen.profile.model {
         chosen.name.clone()
     } else {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::Delta;
 use crate::transport::split_chars::SplitChars;
 use crate::transport::sse::SseReader;
-use locum_base::chat::{Kept, KeptPart, StopReason, Usage};
+use locum_base::chat::{OpaquePart, OpaqueState, StopReason, Usage};
 use locum_base::image::Image;
 use locum_base::text::head;
 
@@ -68,7 +68,7 @@ pub(crate) trait ReplyParser: Default + Send {
 
     /// Returns the reply's parts for the provider that wants them back; none where nothing but
     /// words and calls came.
-    fn parts(&mut self) -> Vec<KeptPart>;
+    fn parts(&mut self) -> Vec<OpaquePart>;
 }
 
 /// What a reply said so far.
@@ -286,7 +286,7 @@ impl<R: ReplyParser> ResponseReader<R> {
         let parts = self.reading.parts();
         let out = &mut self.out;
         if parts.iter().any(|part| part.size_bytes() > 0) {
-            out.deltas.push(Delta::Kept(Kept { by: self.by.clone(), parts }));
+            out.deltas.push(Delta::Kept(OpaqueState { by: self.by.clone(), parts }));
         }
         out.deltas.extend(out.usage.map(Delta::Usage));
         let natural = if out.has_calls { StopReason::ToolUse } else { StopReason::End };
@@ -389,7 +389,7 @@ pub(crate) mod testing {
 
     use super::{ReplyParser, ResponseError, ResponseReader};
     use crate::Delta;
-    use locum_base::chat::{KeptPart, StopReason, Usage};
+    use locum_base::chat::{OpaquePart, StopReason, Usage};
 
     /// Reads an answer whose bytes come in parts of `cut`.
     pub(crate) fn read<R: ReplyParser>(
@@ -413,7 +413,7 @@ pub(crate) mod testing {
         /// Described.
         pub(crate) images: Vec<String>,
         pub(crate) usage: Option<Usage>,
-        pub(crate) kept: Vec<KeptPart>,
+        pub(crate) kept: Vec<OpaquePart>,
         pub(crate) stop: StopReason,
     }
 

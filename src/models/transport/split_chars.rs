@@ -22,7 +22,7 @@ pub(super) struct SplitChars {
 
 /// What an escape stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
+enum EscapeUnit {
     Whole,
     FirstHalf,
     SecondHalf,
@@ -39,13 +39,13 @@ impl SplitChars {
             // byte beyond ASCII.
             let begins = out.last() == Some(&b'"');
             let taken = match (byte, unit(rest)) {
-                (b'\\', Some((Unit::FirstHalf, _)))
-                    if unit_after(rest) == Some(Unit::SecondHalf) =>
+                (b'\\', Some((EscapeUnit::FirstHalf, _)))
+                    if unit_after(rest) == Some(EscapeUnit::SecondHalf) =>
                 {
                     out.extend_from_slice(head(rest, 2 * ESCAPE_BYTES));
                     2 * ESCAPE_BYTES
                 }
-                (b'\\', Some((Unit::FirstHalf, escape))) => {
+                (b'\\', Some((EscapeUnit::FirstHalf, escape))) => {
                     if rest.get(ESCAPE_BYTES) == Some(&b'"') {
                         self.first = escape.to_vec();
                     } else {
@@ -53,7 +53,7 @@ impl SplitChars {
                     }
                     ESCAPE_BYTES
                 }
-                (b'\\', Some((Unit::SecondHalf, escape))) => {
+                (b'\\', Some((EscapeUnit::SecondHalf, escape))) => {
                     if begins && first.starts_with(ESCAPE) {
                         out.extend_from_slice(&first);
                         out.extend_from_slice(escape);
@@ -92,17 +92,17 @@ fn head(bytes: &[u8], count: usize) -> &[u8] {
 }
 
 /// Reads the escape of a 16-bit unit at the start.
-fn unit(bytes: &[u8]) -> Option<(Unit, &[u8])> {
+fn unit(bytes: &[u8]) -> Option<(EscapeUnit, &[u8])> {
     let digits = std::str::from_utf8(bytes.strip_prefix(ESCAPE)?.get(..4)?).ok()?;
     let unit = match u16::from_str_radix(digits, 16).ok()? {
-        0xd800..=0xdbff => Unit::FirstHalf,
-        0xdc00..=0xdfff => Unit::SecondHalf,
-        _ => Unit::Whole,
+        0xd800..=0xdbff => EscapeUnit::FirstHalf,
+        0xdc00..=0xdfff => EscapeUnit::SecondHalf,
+        _ => EscapeUnit::Whole,
     };
     Some((unit, head(bytes, ESCAPE_BYTES)))
 }
 
-fn unit_after(bytes: &[u8]) -> Option<Unit> {
+fn unit_after(bytes: &[u8]) -> Option<EscapeUnit> {
     unit(bytes.get(ESCAPE_BYTES..)?).map(|(unit, _)| unit)
 }
 

@@ -85,7 +85,7 @@ fn typed(name: &str, raw: &str, schema: Option<&Value>, depth: usize) -> Value {
     children.map_or_else(text, |children| Value::Object(object(&children, schema, depth)))
 }
 
-fn item(child: &Child<'_>, schema: Option<&Value>, depth: usize) -> Value {
+fn item(child: &ChildTag<'_>, schema: Option<&Value>, depth: usize) -> Value {
     let holds_tags = children(child.raw).filter(|_| !is(schema, "string"));
     match holds_tags {
         Some(inner) => Value::Object(object(&inner, schema, depth)),
@@ -93,7 +93,7 @@ fn item(child: &Child<'_>, schema: Option<&Value>, depth: usize) -> Value {
     }
 }
 
-fn object(children: &[Child<'_>], schema: Option<&Value>, depth: usize) -> Map<String, Value> {
+fn object(children: &[ChildTag<'_>], schema: Option<&Value>, depth: usize) -> Map<String, Value> {
     let mut fields = Map::new();
     for child in children {
         let schema = schema
@@ -118,19 +118,19 @@ pub(super) fn add(fields: &mut Map<String, Value>, name: &str, value: Value) {
 
 /// A tag inside a value, and what it holds.
 #[derive(Debug)]
-pub(super) struct Child<'t> {
+pub(super) struct ChildTag<'t> {
     pub(super) name: &'t str,
     pub(super) raw: &'t str,
 }
 
 /// Returns the tags a value consists of; `None` where it holds none, or one is not closed.
-pub(super) fn children(raw: &str) -> Option<Vec<Child<'_>>> {
+pub(super) fn children(raw: &str) -> Option<Vec<ChildTag<'_>>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(open) = next_angle(raw, at) {
         let tag = XmlTag::at(raw, open).filter(XmlTag::begins)?;
         let (inner_end, end) =
             if tag.kind == TagKind::Alone { (tag.end, tag.end) } else { close_of(raw, &tag)? };
-        found.push(Child { name: tag.name, raw: raw.get(tag.end..inner_end)? });
+        found.push(ChildTag { name: tag.name, raw: raw.get(tag.end..inner_end)? });
         at = end;
     }
     (!found.is_empty()).then_some(found)

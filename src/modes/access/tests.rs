@@ -1,8 +1,8 @@
 //! Which mode may use which tool on which file.
 
 use super::{
-    AccessError, Offer, Purpose, ToolChoice, check_edit, check_intent, decide_access, edit_limits,
-    offered,
+    AccessError, TaskPurpose, ToolChoice, ToolOffer, check_edit, check_intent, decide_access,
+    edit_limits, offered,
 };
 use crate::{ModeSet, ModeSource, builtin, loader};
 use locum_base::path::RepoPath;
@@ -187,7 +187,8 @@ fn a_permission_map_names_what_is_left() {
 fn switching_and_delegating_are_offered_as_the_policy_says() {
     let modes = modes();
     let has = |slug: &str, switching: Switching, may_delegate: bool, tool: ToolName| {
-        let offer = Offer { switching, may_delegate, purpose: Purpose::Work, included: &[] };
+        let offer =
+            ToolOffer { switching, may_delegate, purpose: TaskPurpose::Work, included: &[] };
         offered(modes.find(slug).unwrap(), offer).contains(&tool)
     };
     assert!(has("code", Switching::Coordinator, false, ToolName::RequestModeSwitch));
@@ -210,10 +211,10 @@ fn switching_and_delegating_are_offered_as_the_policy_says() {
 fn who_decides_for_another_task_steers_nothing_else() {
     let modes = modes();
     let deciding = |slug: &str| {
-        let offer = Offer {
+        let offer = ToolOffer {
             switching: Switching::Coordinator,
             may_delegate: true,
-            purpose: Purpose::Decide,
+            purpose: TaskPurpose::Decide,
             included: &[],
         };
         offered(modes.find(slug).unwrap(), offer)
@@ -242,10 +243,10 @@ fn the_orchestrator_has_no_tools_of_its_own() {
         ToolName::AttemptCompletion,
         ToolName::NewTask,
     ];
-    let offer = Offer {
+    let offer = ToolOffer {
         switching: Switching::Off,
         may_delegate: true,
-        purpose: Purpose::Work,
+        purpose: TaskPurpose::Work,
         included: &[ToolName::ApplyPatch],
     };
     assert_eq!(offered(orchestrator, offer), common);
@@ -255,10 +256,10 @@ fn the_orchestrator_has_no_tools_of_its_own() {
 fn an_opt_in_tool_needs_the_profile_and_the_modes_group() {
     let modes = modes();
     let has = |slug: &str, included: &[ToolName]| {
-        let offer = Offer {
+        let offer = ToolOffer {
             switching: Switching::Off,
             may_delegate: false,
-            purpose: Purpose::Work,
+            purpose: TaskPurpose::Work,
             included,
         };
         offered(modes.find(slug).unwrap(), offer).contains(&ToolName::ApplyPatch)

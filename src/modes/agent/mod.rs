@@ -10,10 +10,10 @@ pub mod rights;
 mod sections;
 pub mod tools;
 
-use crate::agent::rights::Rights;
+use crate::agent::rights::AgentRights;
 use crate::loader::ModeErrors;
 use crate::places::AGENTS_FILE;
-use crate::{Mode, ModeModel, ModeSource, ModelNeed, Temperature, WayIn};
+use crate::{Mode, ModeEntry, ModeModel, ModeSource, ModelNeed, Temperature};
 use locum_files::diagnostic::Diagnostic;
 use locum_files::front_matter;
 use locum_files::yaml::{Position, YamlNode, YamlValue};
@@ -144,7 +144,7 @@ pub fn parse_agents_file(text: &str, source: &ModeSource) -> Result<AgentFile, M
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolsLeft {
     /// `None` where it takes nothing away.
-    pub rights: Option<Rights>,
+    pub rights: Option<AgentRights>,
     /// Words without effect.
     pub warnings: Vec<Diagnostic>,
 }
@@ -235,7 +235,7 @@ impl AgentReader<'_> {
         self.file.modes.push(rights.give(mode));
     }
 
-    fn described(&mut self, described: &sections::Described<'_>, name: &str) {
+    fn described(&mut self, described: &sections::DescribedAgent<'_>, name: &str) {
         let slug = slug_of(name);
         if slug.is_empty() {
             let message = format!("`{name}` has no letter or digit that a slug may have");
@@ -251,7 +251,7 @@ impl AgentReader<'_> {
         let rights = if described.tools.is_some() {
             self.rights_of_words(&words)
         } else {
-            rights::Rights::all()
+            rights::AgentRights::all()
         };
         let context =
             described.context.map(|text| format!("\n\n## Context\n\n{text}")).unwrap_or_default();
@@ -273,16 +273,16 @@ impl AgentReader<'_> {
     }
 
     /// Reads how tasks come to be in it, in the words of Kilo Code and OpenCode.
-    fn way_in(&mut self, head: &YamlNode) -> WayIn {
+    fn way_in(&mut self, head: &YamlNode) -> ModeEntry {
         match self.text(head, "mode").as_deref() {
-            None | Some("all") => WayIn::Any,
-            Some("primary") => WayIn::NotDelegated,
-            Some("subagent") => WayIn::Delegated,
+            None | Some("all") => ModeEntry::Any,
+            Some("primary") => ModeEntry::NotDelegated,
+            Some("subagent") => ModeEntry::Delegated,
             Some(other) => {
                 let place = head.get("mode").map_or(head.place, |node| node.place);
                 let hint = Some("`all`, `primary` or `subagent`".to_owned());
                 self.wrong(place, "mode", format!("`{other}` is no way to use an agent"), hint);
-                WayIn::Any
+                ModeEntry::Any
             }
         }
     }

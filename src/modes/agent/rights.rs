@@ -1,26 +1,29 @@
 //! What an agent may do, from its `tools`, `disallowedTools` and `permission`. In: the head of its
-//! file; out: [`Rights`], put into the mode's groups, its limits on tools and its permission map.
+//! file; out: [`AgentRights`], put into the mode's groups, its limits on tools and its permission
+//! map.
 
 use crate::agent::AgentReader;
-use crate::agent::tools::{self, Granted};
-use crate::permissions::{Action, Permission, PermissionRule, Permissions, RULES_LIMIT};
-use crate::{Group, GroupEntry, Mode, ModeSource, ToolLimits};
+use crate::agent::tools::{self, GrantedTools};
+use crate::permissions::{
+    PermissionAction, PermissionKind, PermissionRule, Permissions, RULES_LIMIT,
+};
+use crate::{GroupEntry, Mode, ModeSource, ToolGroup, ToolLimits};
 use locum_base::tool::ToolName;
 use locum_files::yaml::{Position, YamlNode, YamlValue};
 
 /// Groups of an agent that limits nothing.
-const ALL: &[Group] = &[Group::Read, Group::Edit, Group::Command, Group::Mcp];
+const ALL: &[ToolGroup] = &[ToolGroup::Read, ToolGroup::Edit, ToolGroup::Command, ToolGroup::Mcp];
 
 /// Permissions of the peers' maps and what they are about here; `*` is about everything.
-const PERMISSIONS: &[(&str, Permission)] = &[
-    ("read", Permission::Read),
-    ("edit", Permission::Edit),
-    ("write", Permission::Edit),
-    ("patch", Permission::Edit),
-    ("apply_patch", Permission::Edit),
-    ("bash", Permission::Command),
-    ("task", Permission::Delegate),
-    ("mcp", Permission::Mcp),
+const PERMISSIONS: &[(&str, PermissionKind)] = &[
+    ("read", PermissionKind::Read),
+    ("edit", PermissionKind::Edit),
+    ("write", PermissionKind::Edit),
+    ("patch", PermissionKind::Edit),
+    ("apply_patch", PermissionKind::Edit),
+    ("bash", PermissionKind::Command),
+    ("task", PermissionKind::Delegate),
+    ("mcp", PermissionKind::Mcp),
 ];
 
 /// Permissions that are about one tool as a whole.
@@ -48,13 +51,13 @@ const NOT_HERE: &[&str] = &[
 
 /// What an agent may do, or what a slash command leaves of what a mode may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rights {
-    groups: Vec<Group>,
+pub struct AgentRights {
+    groups: Vec<ToolGroup>,
     limits: ToolLimits,
     permissions: Vec<PermissionRule>,
 }
 
-impl Rights {
+impl AgentRights {
     pub(super) fn all() -> Self {
         Self { groups: ALL.to_vec(), limits: ToolLimits::default(), permissions: Vec::new() }
     }
@@ -62,13 +65,13 @@ impl Rights {
     /// Puts the rights into a mode; a group whose every use is denied is left out.
     pub(super) fn give(self, mode: Mode) -> Mode {
         let permissions = Permissions(self.permissions);
-        let is_left = |group: &Group| {
+        let is_left = |group: &ToolGroup| {
             let about = match group {
-                Group::Read => Permission::Read,
-                Group::Edit => Permission::Edit,
-                Group::Command => Permission::Command,
-                Group::Mcp => Permission::Mcp,
-                Group::Modes => Permission::Delegate,
+                ToolGroup::Read => PermissionKind::Read,
+                ToolGroup::Edit => PermissionKind::Edit,
+                ToolGroup::Command => PermissionKind::Command,
+                ToolGroup::Mcp => PermissionKind::Mcp,
+                ToolGroup::Modes => PermissionKind::Delegate,
             };
             !permissions.deny_all(about)
         };
@@ -113,14 +116,14 @@ struct ToolWord<'w> {
 
 impl AgentReader<'_> {
     /// Reads everything a head says about rights.
-    pub(super) fn rights(&mut self, head: &YamlNode) -> Rights {
+    pub(super) fn rights(&mut self, head: &YamlNode) -> AgentRights {
         let mut rights = match head.get("tools").map(|node| (node, &node.value)) {
-            None | Some((_, YamlValue::Null)) => Rights::all(),
+            None | Some((_, YamlValue::Null)) => AgentRights::all(),
             Some((_, YamlValue::Map(_))) => self.rights_of_switches(head),
             Some((node, _)) => {
                 let words = self.words(node, "tools");
                 if words.iter().any(|(word, _)| word == "*") {
-                    Rights::all()
+                    AgentRights::all()
                 } else {
                     self.rights_of_words(&words)
                 }
@@ -147,33 +150,36 @@ impl AgentReader<'_> {
     }
 
     /// Reads the list of tools a command leaves; `None` for all of them.
-    pub(super) fn left_by_command(&mut self, node: &YamlNode) -> Option<Rights> {
+    pub(super) fn left_by_command(&mut self, node: &YamlNode) -> Option<AgentRights> {
         let words = self.words(node, "allowed-tools");
         let all = node.value == YamlValue::Null || words.iter().any(|(word, _)| word == "*");
         (!all).then(|| self.rights_of_words(&words))
     }
 
     /// Reads a list of tools: only these.
-    pub(super) fn rights_of_words(&mut self, words: &[(String, Position)]) -> Rights {
-        let mut rights =
-            Rights { groups: Vec::new(), limits: ToolLimits::default(), permissions: Vec::new() };
+    pub(super) fn rights_of_words(&mut self, words: &[(String, Position)]) -> AgentRights {
+        let mut rights = AgentRights {
+            groups: Vec::new(),
+            limits: ToolLimits::default(),
+            permissions: Vec::new(),
+        };
         let mut only: Vec<ToolName> = Vec::new();
-        let mut limited: Vec<Permission> = Vec::new();
-        let mut whole: Vec<Permission> = Vec::new();
+        let mut limited: Vec<PermissionKind> = Vec::new();
+        let mut whole: Vec<PermissionKind> = Vec::new();
         let mut allowed: Vec<PermissionRule> = Vec::new();
         for (word, place) in words {
             let parsed = split(word);
             let group = match tools::granted(parsed.name) {
-                Granted::Group(group) => {
+                GrantedTools::Group(group) => {
                     only.extend(tools::of_group(group));
                     group
                 }
-                Granted::Tools(group, tools) => {
+                GrantedTools::Tools(group, tools) => {
                     only.extend(tools);
                     group
                 }
-                Granted::Always => continue,
-                Granted::Unknown => {
+                GrantedTools::Always => continue,
+                GrantedTools::Unknown => {
                     self.warn(
                         *place,
                         "tools",
@@ -199,7 +205,7 @@ impl AgentReader<'_> {
         let deny = |permission| PermissionRule {
             permission,
             pattern: "*".to_owned(),
-            action: Action::Deny,
+            action: PermissionAction::Deny,
         };
         for permission in limited.into_iter().filter(|permission| !whole.contains(permission)) {
             if !rights.permissions.iter().any(|rule| rule.permission == permission) {
@@ -214,8 +220,8 @@ impl AgentReader<'_> {
 
     /// Reads `tools: { bash: false }`: all tools but those switched off; `"*": false` switches off
     /// all that are not switched on.
-    fn rights_of_switches(&mut self, head: &YamlNode) -> Rights {
-        let mut rights = Rights::all();
+    fn rights_of_switches(&mut self, head: &YamlNode) -> AgentRights {
+        let mut rights = AgentRights::all();
         let entries = head.get("tools").and_then(YamlNode::entries).unwrap_or_default();
         let is = |value: &YamlValue, wanted: bool| *value == YamlValue::Bool(wanted);
         if entries.iter().any(|entry| entry.key == "*" && is(&entry.node.value, false)) {
@@ -235,27 +241,27 @@ impl AgentReader<'_> {
         rights
     }
 
-    fn forbid(&mut self, word: &str, place: Position, rights: &mut Rights) {
+    fn forbid(&mut self, word: &str, place: Position, rights: &mut AgentRights) {
         let parsed = split(word);
         if let Some(rule) = narrowed(&parsed) {
-            rights.permissions.push(PermissionRule { action: Action::Deny, ..rule });
+            rights.permissions.push(PermissionRule { action: PermissionAction::Deny, ..rule });
             return;
         }
         match tools::granted(parsed.name) {
-            Granted::Group(group) => rights.groups.retain(|other| *other != group),
-            Granted::Tools(group, tools) => {
+            GrantedTools::Group(group) => rights.groups.retain(|other| *other != group),
+            GrantedTools::Tools(group, tools) => {
                 rights.limits.never.extend(tools);
                 let left = tools::of_group(group).into_iter().any(|tool| rights.limits.leave(tool));
                 rights.groups.retain(|other| *other != group || left);
             }
-            Granted::Always => {}
-            Granted::Unknown => {
+            GrantedTools::Always => {}
+            GrantedTools::Unknown => {
                 self.warn(place, "", format!("there is no tool like `{word}`"), None)
             }
         }
     }
 
-    fn permissions(&mut self, node: &YamlNode, rights: &mut Rights) {
+    fn permissions(&mut self, node: &YamlNode, rights: &mut AgentRights) {
         if node.text().is_some() {
             return self.permission("*", "*", node, rights);
         }
@@ -280,16 +286,17 @@ impl AgentReader<'_> {
         }
     }
 
-    fn permission(&mut self, name: &str, pattern: &str, said: &YamlNode, rights: &mut Rights) {
+    fn permission(&mut self, name: &str, pattern: &str, said: &YamlNode, rights: &mut AgentRights) {
         let path = format!("permission.{name}");
         let action = match said.text() {
-            Some("allow") => Action::Allow,
-            Some("ask") => Action::Ask,
-            Some("deny") => Action::Deny,
+            Some("allow") => PermissionAction::Allow,
+            Some("ask") => PermissionAction::Ask,
+            Some("deny") => PermissionAction::Deny,
             Some(other) => return self.no_action(said.place, &path, &format!("`{other}`")),
             None => return self.no_action(said.place, &path, said.kind()),
         };
-        let about: Vec<Permission> = match PERMISSIONS.iter().find(|(known, _)| *known == name) {
+        let about: Vec<PermissionKind> = match PERMISSIONS.iter().find(|(known, _)| *known == name)
+        {
             Some((_, permission)) => vec![*permission],
             None if name == "*" => PERMISSIONS.iter().map(|(_, permission)| *permission).collect(),
             None => {
@@ -299,7 +306,7 @@ impl AgentReader<'_> {
                 if tools.is_empty() && !NOT_HERE.contains(&name) {
                     let message = format!("permission `{name}` has no effect");
                     self.warn(said.place, &path, message, None);
-                } else if action == Action::Deny {
+                } else if action == PermissionAction::Deny {
                     rights.limits.never.extend(tools);
                 }
                 return;
@@ -385,36 +392,40 @@ fn split(word: &str) -> ToolWord<'_> {
 /// and tool in `mcp__server__tool`.
 fn narrowed(word: &ToolWord<'_>) -> Option<PermissionRule> {
     let rule = |permission, pattern: String| {
-        Some(PermissionRule { permission, pattern, action: Action::Allow })
+        Some(PermissionRule { permission, pattern, action: PermissionAction::Allow })
     };
     if let Some(name) = word.name.strip_prefix("mcp__") {
         let (server, tool) = name.split_once("__").unwrap_or((name, "*"));
-        return rule(Permission::Mcp, format!("{server}/{tool}"));
+        return rule(PermissionKind::Mcp, format!("{server}/{tool}"));
     }
     let content = word.content.filter(|content| !matches!(*content, "" | "*" | "**"))?;
     let group = match tools::granted(word.name) {
-        Granted::Group(group) | Granted::Tools(group, _) => group,
-        Granted::Always | Granted::Unknown => return None,
+        GrantedTools::Group(group) | GrantedTools::Tools(group, _) => group,
+        GrantedTools::Always | GrantedTools::Unknown => return None,
     };
     match permission_of(group)? {
-        Permission::Command => rule(
-            Permission::Command,
+        PermissionKind::Command => rule(
+            PermissionKind::Command,
             content
                 .strip_suffix(":*")
                 .map_or_else(|| content.to_owned(), |start| format!("{start} *")),
         ),
-        Permission::Edit => rule(Permission::Edit, content.trim_start_matches("./").to_owned()),
-        Permission::Read => rule(Permission::Read, content.trim_start_matches("./").to_owned()),
-        Permission::Mcp | Permission::Delegate => None,
+        PermissionKind::Edit => {
+            rule(PermissionKind::Edit, content.trim_start_matches("./").to_owned())
+        }
+        PermissionKind::Read => {
+            rule(PermissionKind::Read, content.trim_start_matches("./").to_owned())
+        }
+        PermissionKind::Mcp | PermissionKind::Delegate => None,
     }
 }
 
-fn permission_of(group: Group) -> Option<Permission> {
+fn permission_of(group: ToolGroup) -> Option<PermissionKind> {
     match group {
-        Group::Read => Some(Permission::Read),
-        Group::Edit => Some(Permission::Edit),
-        Group::Command => Some(Permission::Command),
-        Group::Mcp => Some(Permission::Mcp),
-        Group::Modes => None,
+        ToolGroup::Read => Some(PermissionKind::Read),
+        ToolGroup::Edit => Some(PermissionKind::Edit),
+        ToolGroup::Command => Some(PermissionKind::Command),
+        ToolGroup::Mcp => Some(PermissionKind::Mcp),
+        ToolGroup::Modes => None,
     }
 }

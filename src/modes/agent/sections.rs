@@ -6,7 +6,7 @@ use locum_files::yaml::Position;
 
 /// An agent as its sections describe it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Described<'t> {
+pub(super) struct DescribedAgent<'t> {
     /// The heading above its sections; empty when there is none.
     pub(super) title: String,
     /// Where that stands.
@@ -19,7 +19,7 @@ pub(super) struct Described<'t> {
     pub(super) context: Option<&'t str>,
 }
 
-struct Section<'t> {
+struct MarkdownSection<'t> {
     level: usize,
     title: &'t str,
     line: u32,
@@ -27,7 +27,7 @@ struct Section<'t> {
 }
 
 /// Finds every agent: a section `Instructions` with text, and the sections beside it.
-pub(super) fn agents(text: &str) -> Vec<Described<'_>> {
+pub(super) fn agents(text: &str) -> Vec<DescribedAgent<'_>> {
     let sections = sections(text);
     let mut agents = Vec::new();
     for (index, section) in sections.iter().enumerate() {
@@ -36,7 +36,7 @@ pub(super) fn agents(text: &str) -> Vec<Described<'_>> {
         }
         let above = sections.iter().take(index).rposition(|other| other.level < section.level);
         let first = above.map_or(0, |above| above + 1);
-        let beside: Vec<&Section<'_>> =
+        let beside: Vec<&MarkdownSection<'_>> =
             sections.iter().skip(first).take_while(|other| other.level >= section.level).collect();
         let find = |title: &str| {
             beside.iter().find(|other| {
@@ -44,7 +44,7 @@ pub(super) fn agents(text: &str) -> Vec<Described<'_>> {
             })
         };
         let head = above.and_then(|above| sections.get(above));
-        agents.push(Described {
+        agents.push(DescribedAgent {
             title: head.map(|head| head.title.to_owned()).unwrap_or_default(),
             place: Position { line: head.map_or(section.line, |head| head.line), column: 1 },
             instructions: section.text.trim(),
@@ -55,8 +55,8 @@ pub(super) fn agents(text: &str) -> Vec<Described<'_>> {
     agents
 }
 
-fn sections(text: &str) -> Vec<Section<'_>> {
-    let mut sections: Vec<Section<'_>> = Vec::new();
+fn sections(text: &str) -> Vec<MarkdownSection<'_>> {
+    let mut sections: Vec<MarkdownSection<'_>> = Vec::new();
     let mut starts: Vec<usize> = Vec::new();
     let mut is_code = false;
     let mut at = 0;
@@ -71,7 +71,7 @@ fn sections(text: &str) -> Vec<Section<'_>> {
             if let (Some(last), Some(start)) = (sections.last_mut(), starts.last()) {
                 last.text = text.get(*start..at).unwrap_or_default();
             }
-            sections.push(Section {
+            sections.push(MarkdownSection {
                 level,
                 title: title.trim().trim_end_matches('#').trim_end(),
                 line: number,
@@ -88,7 +88,7 @@ fn sections(text: &str) -> Vec<Section<'_>> {
 }
 
 /// Returns the words of a list; what stands behind a dash or colon explains a word.
-fn words(section: &Section<'_>) -> Vec<(String, Position)> {
+fn words(section: &MarkdownSection<'_>) -> Vec<(String, Position)> {
     let mut words = Vec::new();
     for (number, line) in (section.line + 1..).zip(section.text.lines()) {
         let Some(item) = line.trim_start().strip_prefix(['-', '*']) else { continue };

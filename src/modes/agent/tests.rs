@@ -1,8 +1,8 @@
 //! What agent files of every kind come to.
 
 use super::{parse, parse_agents_file};
-use crate::permissions::Permission;
-use crate::{Group, Mode, ModeSource, access};
+use crate::permissions::PermissionKind;
+use crate::{Mode, ModeSource, ToolGroup, access};
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
 use pretty_assertions::assert_eq;
@@ -16,7 +16,7 @@ fn agent(head: &str) -> Mode {
     parse(&text, "a", &source()).unwrap_or_else(|errors| panic!("{head}: {errors}")).modes.remove(0)
 }
 
-fn groups(mode: &Mode) -> Vec<Group> {
+fn groups(mode: &Mode) -> Vec<ToolGroup> {
     mode.groups.iter().map(|entry| entry.group).collect()
 }
 
@@ -51,7 +51,7 @@ fn a_head_and_a_body_become_a_mode() {
 
 #[test]
 fn without_tools_it_has_all_and_with_an_empty_list_none() {
-    let all = [Group::Read, Group::Edit, Group::Command, Group::Mcp];
+    let all = [ToolGroup::Read, ToolGroup::Edit, ToolGroup::Command, ToolGroup::Mcp];
     for head in ["", "tools: '*'", "tools:", "tools: [Read, '*']"] {
         assert_eq!(groups(&agent(head)), all, "{head}");
     }
@@ -62,15 +62,18 @@ fn without_tools_it_has_all_and_with_an_empty_list_none() {
 #[test]
 fn parentheses_narrow_a_tool() {
     let mode = agent("tools: Read, Bash(git diff:*), Bash(ls), Edit(docs/**), mcp__time__now");
-    assert_eq!(groups(&mode), [Group::Read, Group::Edit, Group::Command, Group::Mcp]);
+    assert_eq!(
+        groups(&mode),
+        [ToolGroup::Read, ToolGroup::Edit, ToolGroup::Command, ToolGroup::Mcp]
+    );
     assert!(may_edit(&mode, "docs/a/b.md") && !may_edit(&mode, "src/a.rs"));
     let denied = |text: &str| {
         mode.permissions.denying_script(&locum_policy::command::Script::parse(text)).is_some()
     };
     assert!(!denied("git diff --stat") && !denied("ls") && denied("rm x"));
     assert!(
-        mode.permissions.denying(Permission::Mcp, "time/now").is_none()
-            && mode.permissions.denying(Permission::Mcp, "time/set").is_some()
+        mode.permissions.denying(PermissionKind::Mcp, "time/now").is_none()
+            && mode.permissions.denying(PermissionKind::Mcp, "time/set").is_some()
     );
     let wide = agent("tools: Bash, Bash(git diff:*)");
     assert!(wide.permissions.0.is_empty());
@@ -79,12 +82,12 @@ fn parentheses_narrow_a_tool() {
 #[test]
 fn tools_can_be_taken_away() {
     let mode = agent("disallowedTools: Write, Edit, Bash(rm:*)");
-    assert_eq!(groups(&mode), [Group::Read, Group::Command, Group::Mcp]);
-    assert!(mode.permissions.denying(Permission::Command, "rm -r x").is_some());
+    assert_eq!(groups(&mode), [ToolGroup::Read, ToolGroup::Command, ToolGroup::Mcp]);
+    assert!(mode.permissions.denying(PermissionKind::Command, "rm -r x").is_some());
     let switched = agent("tools:\n  bash: false\n  write: true");
-    assert_eq!(groups(&switched), [Group::Read, Group::Edit, Group::Mcp]);
+    assert_eq!(groups(&switched), [ToolGroup::Read, ToolGroup::Edit, ToolGroup::Mcp]);
     let only = agent("tools:\n  '*': false\n  read: true");
-    assert_eq!(groups(&only), [Group::Read]);
+    assert_eq!(groups(&only), [ToolGroup::Read]);
 }
 
 #[test]
@@ -93,15 +96,15 @@ fn in_a_permission_map_the_last_match_wins() {
         "permission:\n  edit:\n    '*': deny\n    '*.md': allow\n  bash: deny\n  task: ask\n  \
          grep: deny\n",
     );
-    assert_eq!(groups(&mode), [Group::Read, Group::Edit, Group::Mcp]);
+    assert_eq!(groups(&mode), [ToolGroup::Read, ToolGroup::Edit, ToolGroup::Mcp]);
     assert!(may_edit(&mode, "docs/a.md") && !may_edit(&mode, "src/a.rs"));
     assert!(!has(&mode, ToolName::SearchFiles) && has(&mode, ToolName::ListFiles));
     let unlisted = agent("permission:\n  glob: deny\n");
     assert!(!has(&unlisted, ToolName::Glob) && !has(&unlisted, ToolName::ListFiles));
     let nothing = agent("permission:\n  edit:\n    '*.md': allow\n    '*': deny\n");
-    assert_eq!(groups(&nothing), [Group::Read, Group::Command, Group::Mcp]);
+    assert_eq!(groups(&nothing), [ToolGroup::Read, ToolGroup::Command, ToolGroup::Mcp]);
     assert_eq!(groups(&agent("permission: deny")), []);
-    assert_eq!(groups(&agent("permission:\n  '*': deny\n  read: allow")), [Group::Read]);
+    assert_eq!(groups(&agent("permission:\n  '*': deny\n  read: allow")), [ToolGroup::Read]);
 }
 
 #[test]
@@ -142,7 +145,7 @@ fn sections_describe_an_agent() {
         mode.role_definition,
         "You fix *things*.\n```\n# no heading\n```\n\n## Context\n\n- TypeScript"
     );
-    assert_eq!(groups(mode), [Group::Read, Group::Command]);
+    assert_eq!(groups(mode), [ToolGroup::Read, ToolGroup::Command]);
     assert_eq!(file.warnings.iter().map(|warning| warning.place.line).collect::<Vec<_>>(), [12]);
     let agents = parse_agents_file(
         &format!("Words.\n{text}\n# Other\n\n## Instructions\nHow to build.\n"),

@@ -1,15 +1,15 @@
 //! The names other programs have for tools. In: a word from an agent file or a mode's `tools`; out:
 //! what it gives here.
 
-use locum_base::tool::{self, Group, ToolName};
+use locum_base::tool::{self, ToolGroup, ToolName};
 
 /// What a word gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Granted {
+pub enum GrantedTools {
     /// Every tool of a group.
-    Group(Group),
+    Group(ToolGroup),
     /// Some tools of a group.
-    Tools(Group, Vec<ToolName>),
+    Tools(ToolGroup, Vec<ToolName>),
     /// A tool every mode has, or one this program does by itself.
     Always,
     /// Nothing this program knows.
@@ -94,7 +94,7 @@ const ALWAYS: &[&str] = &[
 /// Returns what a word gives: the tool of this program with this name, and those it means in the
 /// words of others.
 #[must_use]
-pub fn granted(word: &str) -> Granted {
+pub fn granted(word: &str) -> GrantedTools {
     let plain: String = word
         .chars()
         .filter(|letter| !matches!(letter, '_' | '-' | ' '))
@@ -106,13 +106,13 @@ pub fn granted(word: &str) -> Granted {
         || word.starts_with("mcp__")
         || word.starts_with("mcp--")
     {
-        return Granted::Group(Group::Mcp);
+        return GrantedTools::Group(ToolGroup::Mcp);
     }
     if ALWAYS.contains(&plain.as_str()) {
-        return Granted::Always;
+        return GrantedTools::Always;
     }
     if matches!(plain.as_str(), "task" | "newtask" | "agent" | "runsubagent" | "switchmode") {
-        return Granted::Group(Group::Modes);
+        return GrantedTools::Group(ToolGroup::Modes);
     }
     let peers = WORDS.iter().find(|(words, _)| words.contains(&plain.as_str()));
     let mut tools: Vec<ToolName> = peers
@@ -126,7 +126,7 @@ pub fn granted(word: &str) -> Granted {
 
 /// Returns the tools of a group.
 #[must_use]
-pub fn of_group(group: Group) -> Vec<ToolName> {
+pub fn of_group(group: ToolGroup) -> Vec<ToolName> {
     ToolName::ALL
         .iter()
         .copied()
@@ -134,30 +134,33 @@ pub fn of_group(group: Group) -> Vec<ToolName> {
         .collect()
 }
 
-fn of_tools(tools: &[ToolName]) -> Granted {
-    let Some(first) = tools.first() else { return Granted::Unknown };
+fn of_tools(tools: &[ToolName]) -> GrantedTools {
+    let Some(first) = tools.first() else { return GrantedTools::Unknown };
     let group = first.availability().group();
-    group.map_or(Granted::Always, |group| Granted::Tools(group, tools.to_vec()))
+    group.map_or(GrantedTools::Always, |group| GrantedTools::Tools(group, tools.to_vec()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Granted, granted};
-    use crate::Group;
+    use super::{GrantedTools, granted};
+    use crate::ToolGroup;
     use locum_base::tool::ToolName;
     use pretty_assertions::assert_eq;
 
     #[test]
     fn knows_the_names_of_other_programs() {
         for (word, expected) in [
-            ("Read", Granted::Tools(Group::Read, vec![ToolName::ReadFile])),
-            ("read_file", Granted::Tools(Group::Read, vec![ToolName::ReadFile])),
-            ("LS", Granted::Tools(Group::Read, vec![ToolName::ListFiles])),
-            ("Glob", Granted::Tools(Group::Read, vec![ToolName::ListFiles, ToolName::Glob])),
+            ("Read", GrantedTools::Tools(ToolGroup::Read, vec![ToolName::ReadFile])),
+            ("read_file", GrantedTools::Tools(ToolGroup::Read, vec![ToolName::ReadFile])),
+            ("LS", GrantedTools::Tools(ToolGroup::Read, vec![ToolName::ListFiles])),
+            (
+                "Glob",
+                GrantedTools::Tools(ToolGroup::Read, vec![ToolName::ListFiles, ToolName::Glob]),
+            ),
             (
                 "file_edit",
-                Granted::Tools(
-                    Group::Edit,
+                GrantedTools::Tools(
+                    ToolGroup::Edit,
                     vec![
                         ToolName::ApplyDiff,
                         ToolName::WriteToFile,
@@ -166,13 +169,16 @@ mod tests {
                     ],
                 ),
             ),
-            ("runCommands", Granted::Tools(Group::Command, vec![ToolName::ExecuteCommand])),
-            ("mcp__time__now", Granted::Group(Group::Mcp)),
-            ("attempt_completion", Granted::Always),
-            ("TodoWrite", Granted::Always),
-            ("Task", Granted::Group(Group::Modes)),
-            ("make_coffee", Granted::Unknown),
-            ("", Granted::Unknown),
+            (
+                "runCommands",
+                GrantedTools::Tools(ToolGroup::Command, vec![ToolName::ExecuteCommand]),
+            ),
+            ("mcp__time__now", GrantedTools::Group(ToolGroup::Mcp)),
+            ("attempt_completion", GrantedTools::Always),
+            ("TodoWrite", GrantedTools::Always),
+            ("Task", GrantedTools::Group(ToolGroup::Modes)),
+            ("make_coffee", GrantedTools::Unknown),
+            ("", GrantedTools::Unknown),
         ] {
             assert_eq!(granted(word), expected, "{word}");
         }

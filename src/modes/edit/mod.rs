@@ -1,5 +1,5 @@
 //! Changes one mode in the text of a mode file and leaves the rest as it is: comments, order,
-//! quotes, blank lines. In: the text and one [`Change`]; out: the new text, or why it cannot be
+//! quotes, blank lines. In: the text and one [`ModeEdit`]; out: the new text, or why it cannot be
 //! done without harm. Writes no file.
 //!
 //! Block YAML is changed line by line; JSON is written anew, since it has no comments to lose.
@@ -16,7 +16,7 @@ use locum_files::yaml::{YamlDocument, YamlNode};
 
 /// One change of a mode file.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum ModeEdit {
     /// Adds a mode, or puts it whole in the place of the one with its slug.
     Put(Map<String, Value>),
     /// Changes some keys of a mode; a key without a value is taken out.
@@ -77,7 +77,7 @@ const SAME: &[(&str, &str)] =
 ///
 /// # Errors
 /// When the text is broken, does not hold the mode, or cannot be changed in place.
-pub fn edit(text: &str, change: &Change) -> Result<String, EditError> {
+pub fn edit(text: &str, change: &ModeEdit) -> Result<String, EditError> {
     let document = YamlDocument::parse(text);
     if let Some(mistake) = document.mistakes.first() {
         return match serde_json::from_str::<Value>(text) {
@@ -101,7 +101,7 @@ pub fn edit(text: &str, change: &Change) -> Result<String, EditError> {
 }
 
 /// Returns what the file says after the change.
-fn changed(before: Value, change: &Change) -> Result<Value, EditError> {
+fn changed(before: Value, change: &ModeEdit) -> Result<Value, EditError> {
     let mut root = match before {
         Value::Null => Value::Object(Map::new()),
         other => other,
@@ -123,7 +123,7 @@ fn changed(before: Value, change: &Change) -> Result<Value, EditError> {
         |list: &[Value], slug: &str| list.iter().position(|mode| slug_of(mode) == Some(slug));
     let missing = |slug: &str| EditError::NoSuchMode(slug.to_owned());
     match change {
-        Change::Put(mode) => {
+        ModeEdit::Put(mode) => {
             let mode = Value::Object(mode.clone());
             match slug_of(&mode).and_then(|slug| place(list, slug)).and_then(|at| list.get_mut(at))
             {
@@ -131,7 +131,7 @@ fn changed(before: Value, change: &Change) -> Result<Value, EditError> {
                 None => list.push(mode),
             }
         }
-        Change::Set { slug, fields } => {
+        ModeEdit::Set { slug, fields } => {
             let mode = place(list, slug)
                 .and_then(|at| list.get_mut(at))
                 .and_then(Value::as_object_mut)
@@ -144,7 +144,7 @@ fn changed(before: Value, change: &Change) -> Result<Value, EditError> {
                 };
             }
         }
-        Change::Remove { slug } => {
+        ModeEdit::Remove { slug } => {
             let at = place(list, slug).ok_or_else(|| missing(slug))?;
             list.remove(at);
         }
@@ -152,20 +152,20 @@ fn changed(before: Value, change: &Change) -> Result<Value, EditError> {
     Ok(root)
 }
 
-fn as_json(before: Value, change: &Change) -> Result<String, EditError> {
+fn as_json(before: Value, change: &ModeEdit) -> Result<String, EditError> {
     let after = changed(before, change)?;
     serde_json::to_string_pretty(&after).map(|text| text + "\n").map_err(|_| EditError::NotInPlace)
 }
 
-fn in_lines(text: &str, root: Option<&YamlNode>, change: &Change) -> Result<String, EditError> {
+fn in_lines(text: &str, root: Option<&YamlNode>, change: &ModeEdit) -> Result<String, EditError> {
     let mut lines = TextLines::of(text);
     let Some(list) =
         root.and_then(|root| if root.list().is_some() { Some(root) } else { root.get(TOP_KEY) })
     else {
         return match change {
-            Change::Put(mode) => Ok(lines
+            ModeEdit::Put(mode) => Ok(lines
                 .with_end(&format!("{TOP_KEY}:\n{}", emit::item(&Value::Object(mode.clone()), 2)))),
-            Change::Set { slug, .. } | Change::Remove { slug } => {
+            ModeEdit::Set { slug, .. } | ModeEdit::Remove { slug } => {
                 Err(EditError::NoSuchMode(slug.clone()))
             }
         };
@@ -175,7 +175,7 @@ fn in_lines(text: &str, root: Option<&YamlNode>, change: &Change) -> Result<Stri
         modes.iter().position(|mode| mode.get("slug").and_then(YamlNode::text) == Some(slug))
     };
     match change {
-        Change::Put(mode) => {
+        ModeEdit::Put(mode) => {
             let slug = mode.get("slug").and_then(Value::as_str).unwrap_or_default();
             let mode = Value::Object(mode.clone());
             if modes.is_empty() {
@@ -211,7 +211,7 @@ fn in_lines(text: &str, root: Option<&YamlNode>, change: &Change) -> Result<Stri
                 }
             }
         }
-        Change::Remove { slug } => {
+        ModeEdit::Remove { slug } => {
             let at = place(slug).ok_or_else(|| EditError::NoSuchMode(slug.clone()))?;
             let items = lines.items(modes).ok_or(EditError::NotInPlace)?;
             let (first, end) = items.ranges.get(at).copied().ok_or(EditError::NotInPlace)?;
@@ -237,7 +237,7 @@ fn in_lines(text: &str, root: Option<&YamlNode>, change: &Change) -> Result<Stri
             let first = if at == 0 { first } else { lines.with_comments_above(first) };
             Ok(lines.with_lines(first, end, ""))
         }
-        Change::Set { slug, fields } => {
+        ModeEdit::Set { slug, fields } => {
             let at = place(slug).ok_or_else(|| EditError::NoSuchMode(slug.clone()))?;
             for (key, value) in fields {
                 let items = lines.items_again(at).ok_or(EditError::NotInPlace)?;

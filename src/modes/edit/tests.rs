@@ -1,6 +1,6 @@
 //! What stays and what changes when one mode of a file is edited.
 
-use super::{Change, EditError, edit};
+use super::{EditError, ModeEdit, edit};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -33,23 +33,23 @@ customModes:
 other: 1
 ";
 
-fn put(mode: Value) -> Change {
-    Change::Put(mode.as_object().unwrap().clone())
+fn put(mode: Value) -> ModeEdit {
+    ModeEdit::Put(mode.as_object().unwrap().clone())
 }
 
-fn set(slug: &str, fields: &[(&str, Option<Value>)]) -> Change {
-    Change::Set {
+fn set(slug: &str, fields: &[(&str, Option<Value>)]) -> ModeEdit {
+    ModeEdit::Set {
         slug: slug.to_owned(),
         fields: fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect(),
     }
 }
 
-fn remove(slug: &str) -> Change {
-    Change::Remove { slug: slug.to_owned() }
+fn remove(slug: &str) -> ModeEdit {
+    ModeEdit::Remove { slug: slug.to_owned() }
 }
 
 /// Expects the lines that went and came.
-fn check(text: &str, change: &Change, gone: &[&str], come: &[&str]) {
+fn check(text: &str, change: &ModeEdit, gone: &[&str], come: &[&str]) {
     let edited = edit(text, change).unwrap_or_else(|error| panic!("{change:?}: {error}"));
     let diff = similar::TextDiff::from_lines(text, &edited);
     let of = |tag: similar::ChangeTag| -> Vec<String> {

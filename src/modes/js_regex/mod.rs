@@ -45,7 +45,7 @@ pub enum JsRegexError {
 pub(crate) fn translate(pattern: &str) -> Result<String, JsRegexError> {
     let chars: Vec<char> = pattern.chars().collect();
     let (groups, names) = count_groups(&chars)?;
-    let mut translator = Translator {
+    let mut translator = RegexTranslator {
         chars,
         at: 0,
         groups,
@@ -72,7 +72,7 @@ enum GroupKind {
     Behind,
 }
 
-struct Translator {
+struct RegexTranslator {
     chars: Vec<char>,
     at: usize,
     /// Capturing groups of the whole pattern: an escaped number up to it is a back-reference.
@@ -89,7 +89,7 @@ struct Translator {
     open: Vec<usize>,
 }
 
-impl Translator {
+impl RegexTranslator {
     fn disjunction(&mut self) -> Result<(), JsRegexError> {
         self.depth += 1;
         if self.depth > DEPTH_LIMIT {

@@ -2,13 +2,13 @@
 //! list. Knows the vocabulary most mode files have; the rest of the keys are `more`'s.
 
 use crate::file_regex::FileRegex;
-use crate::loader::{DEPRECATED_GROUP, Dialect, Reader};
+use crate::loader::{DEPRECATED_GROUP, Dialect, ModeFileReader};
 use crate::schema::{MODE_KEYS, OPTION_KEYS};
-use crate::{Group, GroupEntry, Mode, ModeSource, ToolLimits};
+use crate::{GroupEntry, Mode, ModeSource, ToolGroup, ToolLimits};
 use locum_files::fields::nearest;
 use locum_files::yaml::{MapEntry, Position, YamlNode, YamlValue};
 
-impl Reader<'_> {
+impl ModeFileReader<'_> {
     /// Reads one mode; `None` when its shape is so wrong that nothing more can be said of the list
     /// it stands in.
     pub(super) fn mode(&mut self, node: &YamlNode, path: &str) -> Option<Mode> {
@@ -216,8 +216,8 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let Some(group) = name.text().and_then(Group::find) else {
-            let names: Vec<&str> = Group::ALL.iter().map(|group| group.as_str()).collect();
+        let Some(group) = name.text().and_then(ToolGroup::find) else {
+            let names: Vec<&str> = ToolGroup::ALL.iter().map(|group| group.as_str()).collect();
             self.wrong(
                 name.place,
                 path,
@@ -238,7 +238,7 @@ impl Reader<'_> {
             return None;
         };
         self.only_keys(keys, OPTION_KEYS, &format!("{path}.1"));
-        if self.dialect == Dialect::Locum && group != Group::Edit && pattern.is_some() {
+        if self.dialect == Dialect::Locum && group != ToolGroup::Edit && pattern.is_some() {
             let hint = Some("only `edit` can be limited to files".to_owned());
             self.wrong(
                 options.place,

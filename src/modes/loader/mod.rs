@@ -86,7 +86,7 @@ pub(crate) fn parse_import(
     text: &str,
     source: &ModeSource,
 ) -> Result<(Vec<Mode>, YamlNode), ModeErrors> {
-    let mut reader = Reader::new(source, Dialect::Import, Strictness::Strict);
+    let mut reader = ModeFileReader::new(source, Dialect::Import, Strictness::Strict);
     let read = reader.document(text).map(|root| {
         root.unwrap_or(YamlNode { place: Position::default(), value: YamlValue::Null })
     });
@@ -103,7 +103,7 @@ pub fn parse_file(
     source: &ModeSource,
     strictness: Strictness,
 ) -> Result<ModeFile, ModeErrors> {
-    let mut reader = Reader::new(source, Dialect::of(source), strictness);
+    let mut reader = ModeFileReader::new(source, Dialect::of(source), strictness);
     let read =
         reader.document(text).map(|root| root.map(|root| reader.file(&root)).unwrap_or_default());
     reader.done(read, text).map(|(modes, found)| ModeFile { modes, ..found })
@@ -136,7 +136,7 @@ impl Dialect {
     }
 }
 
-struct Reader<'a> {
+struct ModeFileReader<'a> {
     source: &'a ModeSource,
     dialect: Dialect,
     strictness: Strictness,
@@ -144,7 +144,7 @@ struct Reader<'a> {
     found: ModeFile,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ModeFileReader<'a> {
     fn new(source: &'a ModeSource, dialect: Dialect, strictness: Strictness) -> Self {
         Self { source, dialect, strictness, errors: Vec::new(), found: ModeFile::default() }
     }

@@ -1,38 +1,38 @@
 //! The keys of a mode beyond those most mode files have: its model, rules, variables, limits on
 //! files and tools, how it looks.
 //!
-//! In: a mode's mapping. Out: [`More`], or mistakes in the reader's list. In the peers' files a key
-//! that has the wrong shape is dropped with a warning, as it is where their programs do not know
-//! it; a limit on files is never dropped.
+//! In: a mode's mapping. Out: [`ExtraModeKeys`], or mistakes in the reader's list. In the peers'
+//! files a key that has the wrong shape is dropped with a warning, as it is where their programs do
+//! not know it; a limit on files is never dropped.
 
 use std::collections::BTreeMap;
 
-use crate::agent::tools::{self, Granted};
+use crate::agent::tools::{self, GrantedTools};
 use crate::file_regex::FileRegex;
 use crate::loader::fields::{listed, shown};
-use crate::loader::{Dialect, Reader};
-use crate::{FileLimits, Group, GroupEntry, Looks, ModeModel, ModelNeed, ToolLimits};
+use crate::loader::{Dialect, ModeFileReader};
+use crate::{FileLimits, GroupEntry, ModeAppearance, ModeModel, ModelNeed, ToolGroup, ToolLimits};
 use locum_base::tool::ToolName;
 use locum_files::yaml::{YamlNode, YamlValue};
 
 /// What the further keys of a mode say.
 #[derive(Default)]
-pub(super) struct More {
+pub(super) struct ExtraModeKeys {
     pub(super) file_limits: FileLimits,
     pub(super) system_prompt: Option<String>,
     pub(super) rules: Vec<String>,
     pub(super) variables: BTreeMap<String, String>,
     pub(super) model: Option<ModeModel>,
-    pub(super) looks: Looks,
+    pub(super) looks: ModeAppearance,
 }
 
 /// Keys that only matter to a program with windows.
 const WITHOUT_EFFECT: &[&str] =
     &["experimentalFeatures", "highlightRange", "isCustom", "preferredProviderId"];
 
-impl Reader<'_> {
+impl ModeFileReader<'_> {
     /// Reads the further keys of a mode.
-    pub(super) fn more(&mut self, node: &YamlNode, path: &str) -> More {
+    pub(super) fn more(&mut self, node: &YamlNode, path: &str) -> ExtraModeKeys {
         for key in WITHOUT_EFFECT {
             if let Some(value) = node.get(key) {
                 self.warn(
@@ -43,7 +43,7 @@ impl Reader<'_> {
                 );
             }
         }
-        More {
+        ExtraModeKeys {
             file_limits: FileLimits {
                 allowed: self.patterns(node, path, "allowedFilePaths"),
                 disallowed: self.patterns(node, path, "disallowedFilePaths"),
@@ -52,7 +52,7 @@ impl Reader<'_> {
             rules: self.rules(node, path),
             variables: self.variables(node, path),
             model: self.model(node, path),
-            looks: Looks {
+            looks: ModeAppearance {
                 group: self.word(node, path, "groupName"),
                 icon: self.word(
                     node,
@@ -70,8 +70,8 @@ impl Reader<'_> {
         nodes: &[&YamlNode],
         path: &str,
     ) -> Option<(Vec<GroupEntry>, ToolLimits)> {
-        let mut groups: Vec<Group> = Vec::new();
-        let mut whole: Vec<Group> = Vec::new();
+        let mut groups: Vec<ToolGroup> = Vec::new();
+        let mut whole: Vec<ToolGroup> = Vec::new();
         let mut single: Vec<ToolName> = Vec::new();
         let mut is_right = true;
         for (index, node) in nodes.iter().enumerate() {
@@ -81,19 +81,19 @@ impl Reader<'_> {
             };
             for name in names {
                 let granted = name.text().map(|name| {
-                    Group::find(name).map_or_else(|| tools::granted(name), Granted::Group)
+                    ToolGroup::find(name).map_or_else(|| tools::granted(name), GrantedTools::Group)
                 });
                 match granted {
-                    Some(Granted::Group(group)) => whole.push(group),
-                    Some(Granted::Tools(group, tools)) => {
+                    Some(GrantedTools::Group(group)) => whole.push(group),
+                    Some(GrantedTools::Tools(group, tools)) => {
                         groups.push(group);
                         single.extend(tools);
                     }
-                    Some(Granted::Always) => {}
-                    Some(Granted::Unknown) | None => {
+                    Some(GrantedTools::Always) => {}
+                    Some(GrantedTools::Unknown) | None => {
                         is_right = false;
                         let names: Vec<&str> =
-                            Group::ALL.iter().map(|group| group.as_str()).collect();
+                            ToolGroup::ALL.iter().map(|group| group.as_str()).collect();
                         let hint = Some(format!("groups are {}", listed(&names)));
                         self.wrong(
                             name.place,
@@ -105,7 +105,7 @@ impl Reader<'_> {
                 }
             }
         }
-        let all: Vec<Group> = Group::ALL
+        let all: Vec<ToolGroup> = ToolGroup::ALL
             .iter()
             .copied()
             .filter(|group| groups.contains(group) || whole.contains(group))

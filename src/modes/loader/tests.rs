@@ -1,7 +1,7 @@
 //! Mode files of every dialect, and their mistakes.
 
 use super::{ModeErrors, Strictness, parse, parse_file};
-use crate::{Group, Looks, ModeSource};
+use crate::{ModeAppearance, ModeSource, ToolGroup};
 use locum_base::tool::ToolName;
 use pretty_assertions::assert_eq;
 
@@ -176,7 +176,7 @@ fn knows_the_second_vocabulary() {
         assert_eq!(mode.filled(&mode.role_definition), "R of Core");
         assert_eq!(
             mode.groups.iter().map(|entry| entry.group).collect::<Vec<_>>(),
-            [Group::Read, Group::Edit, Group::Mcp]
+            [ToolGroup::Read, ToolGroup::Edit, ToolGroup::Mcp]
         );
         let only = mode.tool_limits.only.clone().unwrap();
         assert!(
@@ -186,7 +186,7 @@ fn knows_the_second_vocabulary() {
         );
         assert_eq!((mode.file_limits.allowed.len(), mode.file_limits.disallowed.len()), (1, 1));
         assert_eq!(mode.rules, ["r1", "r2"]);
-        assert_eq!(mode.looks, Looks { group: Some("G".into()), icon: Some("i".into()) });
+        assert_eq!(mode.looks, ModeAppearance { group: Some("G".into()), icon: Some("i".into()) });
         let model = mode.model.as_ref().unwrap();
         assert_eq!(
             (model.name.as_str(), model.base_url.as_deref()),

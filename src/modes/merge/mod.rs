@@ -25,7 +25,7 @@ pub struct ModeText {
 
 /// The modes of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Merged {
+pub struct MergedModes {
     /// One mode a slug.
     pub modes: ModeSet,
     /// What is said without effect, and mistakes that were put up with.
@@ -34,7 +34,7 @@ pub struct Merged {
 
 /// What one file defines.
 #[derive(Debug, Default)]
-pub struct Definitions {
+pub struct ModeDefinitions {
     /// Its modes.
     pub modes: Vec<Mode>,
     /// Slugs that name no mode because of this file.
@@ -47,8 +47,8 @@ pub struct Definitions {
 ///
 /// # Errors
 /// Every mistake of every file that may not have any.
-pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<Merged, ModeErrors> {
-    let mut layers: Vec<((u8, usize), Definitions)> = Vec::new();
+pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<MergedModes, ModeErrors> {
+    let mut layers: Vec<((u8, usize), ModeDefinitions)> = Vec::new();
     let mut errors: Vec<Diagnostic> = Vec::new();
     for text in texts {
         match definitions(text, strictness)
@@ -69,25 +69,27 @@ pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<Merged, ModeE
         warnings.extend(definitions.warnings);
         modes.extend(definitions.modes);
     }
-    Ok(Merged { modes: ModeSet::merge([modes]), warnings })
+    Ok(MergedModes { modes: ModeSet::merge([modes]), warnings })
 }
 
 /// Reads one file by the rules of its kind.
 ///
 /// # Errors
 /// Every mistake.
-pub fn definitions(file: &ModeText, strictness: Strictness) -> Result<Definitions, ModeErrors> {
-    match Kind::of(&file.source) {
-        Kind::ModeFile => {
+pub fn definitions(file: &ModeText, strictness: Strictness) -> Result<ModeDefinitions, ModeErrors> {
+    match SourceKind::of(&file.source) {
+        SourceKind::ModeFile => {
             loader::parse_file(&file.text, &file.source, strictness).map(of_mode_file)
         }
-        Kind::AgentsFile => agent::parse_agents_file(&file.text, &file.source)
+        SourceKind::AgentsFile => agent::parse_agents_file(&file.text, &file.source)
             .map(of_agent_file)
             .map(without_builtin_names),
-        Kind::Agent(AgentKind::Claude, below) => agent::parse(&file.text, below, &file.source)
-            .map(of_agent_file)
-            .map(without_builtin_names),
-        Kind::Agent(AgentKind::Kilo | AgentKind::Locum, below) => {
+        SourceKind::Agent(AgentKind::Claude, below) => {
+            agent::parse(&file.text, below, &file.source)
+                .map(of_agent_file)
+                .map(without_builtin_names)
+        }
+        SourceKind::Agent(AgentKind::Kilo | AgentKind::Locum, below) => {
             agent::parse(&file.text, below, &file.source).map(of_agent_file)
         }
     }
@@ -99,26 +101,29 @@ fn put_up_with(
     errors: ModeErrors,
     source: &ModeSource,
     strictness: Strictness,
-) -> Result<Definitions, ModeErrors> {
-    let lost = match (Kind::of(source), strictness) {
-        (Kind::ModeFile, _) | (Kind::Agent(AgentKind::Locum, _), Strictness::Strict) => {
+) -> Result<ModeDefinitions, ModeErrors> {
+    let lost = match (SourceKind::of(source), strictness) {
+        (SourceKind::ModeFile, _)
+        | (SourceKind::Agent(AgentKind::Locum, _), Strictness::Strict) => {
             return Err(errors);
         }
-        (Kind::AgentsFile | Kind::Agent(AgentKind::Claude, _), _) => Vec::new(),
-        (Kind::Agent(AgentKind::Kilo | AgentKind::Locum, below), _) => vec![agent::slug_of(below)],
+        (SourceKind::AgentsFile | SourceKind::Agent(AgentKind::Claude, _), _) => Vec::new(),
+        (SourceKind::Agent(AgentKind::Kilo | AgentKind::Locum, below), _) => {
+            vec![agent::slug_of(below)]
+        }
     };
-    Ok(Definitions { lost, warnings: errors.0, ..Definitions::default() })
+    Ok(ModeDefinitions { lost, warnings: errors.0, ..ModeDefinitions::default() })
 }
 
 /// What kind of file a source is.
-enum Kind<'s> {
+enum SourceKind<'s> {
     ModeFile,
     AgentsFile,
     /// Whose it is, and its path below the folder without its ending.
     Agent(AgentKind, &'s str),
 }
 
-impl<'s> Kind<'s> {
+impl<'s> SourceKind<'s> {
     fn of(source: &'s ModeSource) -> Self {
         match source {
             ModeSource::Project { file } if file == AGENTS_FILE => Self::AgentsFile,
@@ -131,16 +136,16 @@ impl<'s> Kind<'s> {
     }
 }
 
-fn of_mode_file(file: ModeFile) -> Definitions {
+fn of_mode_file(file: ModeFile) -> ModeDefinitions {
     let warnings = file.dropped.into_iter().chain(file.warnings).collect();
-    Definitions { modes: file.modes, lost: file.lost, warnings }
+    ModeDefinitions { modes: file.modes, lost: file.lost, warnings }
 }
 
-fn of_agent_file(file: AgentFile) -> Definitions {
-    Definitions { modes: file.modes, lost: file.disabled, warnings: file.warnings }
+fn of_agent_file(file: AgentFile) -> ModeDefinitions {
+    ModeDefinitions { modes: file.modes, lost: file.disabled, warnings: file.warnings }
 }
 
-fn without_builtin_names(definitions: Definitions) -> Definitions {
+fn without_builtin_names(definitions: ModeDefinitions) -> ModeDefinitions {
     let builtin = builtin::modes();
     let is_taken = |mode: &Mode| builtin.iter().any(|known| known.slug == mode.slug);
     let (taken, modes): (Vec<Mode>, Vec<Mode>) = definitions.modes.into_iter().partition(is_taken);
@@ -154,7 +159,7 @@ fn without_builtin_names(definitions: Definitions) -> Definitions {
             )
             .in_file(mode.source.file().unwrap_or_default())
     });
-    Definitions {
+    ModeDefinitions {
         modes,
         lost: Vec::new(),
         warnings: definitions.warnings.into_iter().chain(kept_back).collect(),
@@ -162,14 +167,19 @@ fn without_builtin_names(definitions: Definitions) -> Definitions {
 }
 
 /// Splits what a file defines by who wins: a file may hold modes of several owners.
-fn by_rank(definitions: Definitions, source: &ModeSource) -> Vec<((u8, usize), Definitions)> {
-    let Definitions { modes, lost, warnings } = definitions;
-    let mut parts = vec![(rank(source), Definitions { lost, warnings, ..Definitions::default() })];
+fn by_rank(
+    definitions: ModeDefinitions,
+    source: &ModeSource,
+) -> Vec<((u8, usize), ModeDefinitions)> {
+    let ModeDefinitions { modes, lost, warnings } = definitions;
+    let mut parts =
+        vec![(rank(source), ModeDefinitions { lost, warnings, ..ModeDefinitions::default() })];
     for mode in modes {
         let rank = rank(&mode.source);
         match parts.iter_mut().find(|(known, _)| *known == rank) {
             Some((_, part)) => part.modes.push(mode),
-            None => parts.push((rank, Definitions { modes: vec![mode], ..Definitions::default() })),
+            None => parts
+                .push((rank, ModeDefinitions { modes: vec![mode], ..ModeDefinitions::default() })),
         }
     }
     parts

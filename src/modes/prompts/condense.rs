@@ -6,9 +6,9 @@
 
 use std::fmt::Write;
 
-use crate::prompts::task::{Material, fence_for, fenced};
+use crate::prompts::task::{UntrustedText, fence_for, fenced};
 use locum_base::chat::{Message, ToolCall, ToolResult};
-use locum_base::text::Clipped;
+use locum_base::text::ClippedText;
 
 /// Most bytes of one answer to a call in what is summed up.
 const ANSWER_LIMIT_BYTES: usize = 3000;
@@ -26,7 +26,7 @@ pub const SYSTEM: &str = "You sum up the work of a coding agent so that it can g
 
 /// What a task must not forget when its conversation is shortened.
 #[derive(Clone, Copy, Debug)]
-pub struct Remembered<'a> {
+pub struct CompactionMemory<'a> {
     /// What it was told first.
     pub task: &'a str,
     /// Its checklist, one line each.
@@ -47,7 +47,7 @@ pub fn request(task: &str, messages: &[Message], limit_bytes: usize) -> String {
     for message in messages {
         push(&mut transcript, message);
     }
-    let transcript = Clipped::head_tail(&transcript, limit_bytes).text;
+    let transcript = ClippedText::head_tail(&transcript, limit_bytes).text;
     let fence = fence_for(&transcript);
     format!(
         "Sum up this conversation for the agent that goes on with the task. Say, in this order \
@@ -63,8 +63,8 @@ pub fn request(task: &str, messages: &[Message], limit_bytes: usize) -> String {
 
 /// Returns the message that stands for what was left out of a conversation.
 #[must_use]
-pub fn message(remembered: &Remembered<'_>, summary: Option<&str>) -> String {
-    let Remembered { task, todos, refusals, messages, room_bytes } = *remembered;
+pub fn message(remembered: &CompactionMemory<'_>, summary: Option<&str>) -> String {
+    let CompactionMemory { task, todos, refusals, messages, room_bytes } = *remembered;
     let files = files(messages);
     let named: Vec<String> = files.iter().rev().map(|file| format!("- {}", file.path)).collect();
     let mut text = format!("{}\n\n---\n", task.trim());
@@ -105,9 +105,9 @@ fn push_texts(text: &mut String, files: &[FileRead<'_>], room_bytes: usize) {
         if limit_bytes < answer.len().min(TEXT_LEAST_BYTES) {
             break;
         }
-        let clipped = Clipped::head_tail(answer, limit_bytes).text;
+        let clipped = ClippedText::head_tail(answer, limit_bytes).text;
         left_bytes = left_bytes.saturating_sub(clipped.len());
-        shown.push(fenced(&Material {
+        shown.push(fenced(&UntrustedText {
             what: "a file as you read it",
             origin: &file.path,
             text: &clipped,
@@ -138,7 +138,10 @@ fn push(transcript: &mut String, message: &Message) {
         }
         Message::Tool { results } => {
             let answer = |text: &str| {
-                format!("answer: {}\n", Clipped::head_tail(text.trim(), ANSWER_LIMIT_BYTES).text)
+                format!(
+                    "answer: {}\n",
+                    ClippedText::head_tail(text.trim(), ANSWER_LIMIT_BYTES).text
+                )
             };
             write!(
                 transcript,

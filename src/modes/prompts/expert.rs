@@ -1,6 +1,6 @@
 //! Texts around a question to another model: what it is told, how its answer comes back.
 
-use crate::prompts::task::{Material, fenced};
+use crate::prompts::task::{UntrustedText, fenced};
 
 /// What an expert is told before the question.
 pub const SYSTEM: &str = include_str!("../../../config/prompts/expert.md");
@@ -9,7 +9,7 @@ pub const SYSTEM: &str = include_str!("../../../config/prompts/expert.md");
 #[must_use]
 pub fn answer(expert: &str, text: &str) -> String {
     let text = if text.is_empty() { "(no words)" } else { text };
-    let material = Material {
+    let material = UntrustedText {
         what: "answer",
         origin: &format!("the expert `{expert}`, another model that knows your question alone"),
         text,

@@ -19,7 +19,7 @@ pub(crate) struct HeadReader<'f> {
 
 /// Keys that a head may have.
 #[derive(Clone, Copy)]
-pub(crate) struct Keys {
+pub(crate) struct FrontMatterKeys {
     /// Those that are read.
     pub(crate) read: &'static [&'static str],
     /// Those that mean something to another program only.
@@ -67,7 +67,7 @@ impl<'f> HeadReader<'f> {
     }
 
     /// Says which keys of a head have no effect.
-    pub(crate) fn check_keys(&mut self, head: &YamlNode, keys: Keys) {
+    pub(crate) fn check_keys(&mut self, head: &YamlNode, keys: FrontMatterKeys) {
         for entry in head.entries().unwrap_or_default() {
             let key = entry.key.as_str();
             if keys.read.contains(&key) || keys.passed_over.contains(&key) {

@@ -17,12 +17,12 @@ pub struct Mention {
     /// As it was written.
     pub written: String,
     /// What it is.
-    pub target: Target,
+    pub target: MentionTarget,
 }
 
 /// What a mention is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum MentionTarget {
     /// Perhaps a file or folder of the repository.
     Path {
         /// Its path as written.
@@ -78,7 +78,7 @@ fn numbered(text: &str) -> Option<Mention> {
         .parse()
         .ok()
         .filter(|number| *number > 0 && ends && digits.len() <= 9 && !digits.starts_with('0'))?;
-    Some(Mention { written: format!("#{digits}"), target: Target::Issue(number) })
+    Some(Mention { written: format!("#{digits}"), target: MentionTarget::Issue(number) })
 }
 
 /// Reads what follows an `@`.
@@ -93,20 +93,20 @@ fn named(text: &str) -> Option<Mention> {
         let written = text.get(..path.len() + 3 + length)?.to_owned();
         return Some(Mention {
             written,
-            target: Target::Path { path: path.to_owned(), lines, is_sure: true },
+            target: MentionTarget::Path { path: path.to_owned(), lines, is_sure: true },
         });
     }
     let word = word_of(rest);
     let target = if is_url(word) {
-        Target::Url(word.to_owned())
+        MentionTarget::Url(word.to_owned())
     } else if let Some(agent) = word
         .strip_prefix("run-agent-")
         .or_else(|| word.strip_prefix("agent-"))
         .filter(|name| is_name(name))
     {
-        Target::Agent(agent.to_owned())
+        MentionTarget::Agent(agent.to_owned())
     } else if let Some(model) = word.strip_prefix("ask-").filter(|name| is_name(name)) {
-        Target::Model(model.strip_prefix("model-").unwrap_or(model).to_owned())
+        MentionTarget::Model(model.strip_prefix("model-").unwrap_or(model).to_owned())
     } else {
         path_of(word)?
     };
@@ -153,7 +153,7 @@ fn is_name(name: &str) -> bool {
             .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | ':'))
 }
 
-fn path_of(word: &str) -> Option<Target> {
+fn path_of(word: &str) -> Option<MentionTarget> {
     let split = word
         .find("#L")
         .or_else(|| word.rfind(':'))
@@ -167,7 +167,7 @@ fn path_of(word: &str) -> Option<Target> {
         path.trim_start_matches("./").contains('/') && !path.contains("//") || has_ending(&path);
     let below = path.trim_start_matches('/');
     let says_something = below.contains(char::is_alphanumeric) && !below.starts_with('@');
-    says_something.then(|| Target::Path { path: below.to_owned(), lines, is_sure })
+    says_something.then(|| MentionTarget::Path { path: below.to_owned(), lines, is_sure })
 }
 
 fn has_ending(path: &str) -> bool {
@@ -265,21 +265,21 @@ fn blank(text: &str, plain: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Target, parse};
+    use super::{MentionTarget, parse};
     use pretty_assertions::assert_eq;
 
     /// Parses a text; each mention as one word.
     fn check(text: &str, expected: &[&str]) {
-        let word = |target: &Target| match target {
-            Target::Path { path, lines, is_sure } => {
+        let word = |target: &MentionTarget| match target {
+            MentionTarget::Path { path, lines, is_sure } => {
                 let lines =
                     lines.map(|(first, last)| format!(" {first}-{last}")).unwrap_or_default();
                 format!("path {path}{lines}{}", if *is_sure { "" } else { "?" })
             }
-            Target::Url(url) => format!("url {url}"),
-            Target::Issue(number) => format!("issue {number}"),
-            Target::Agent(name) => format!("agent {name}"),
-            Target::Model(name) => format!("model {name}"),
+            MentionTarget::Url(url) => format!("url {url}"),
+            MentionTarget::Issue(number) => format!("issue {number}"),
+            MentionTarget::Agent(name) => format!("agent {name}"),
+            MentionTarget::Model(name) => format!("model {name}"),
         };
         let mentions = parse(text);
         assert_eq!(

@@ -1,6 +1,6 @@
 //! Texts around an image that another model was asked for.
 
-use crate::prompts::task::{Material, fenced};
+use crate::prompts::task::{UntrustedText, fenced};
 
 /// Answers a call for which the image model returned text and no image.
 #[must_use]
@@ -8,7 +8,7 @@ pub fn no_picture(by: &str, said: &str) -> String {
     if said.is_empty() {
         return format!("The model `{by}` gave no picture; nothing was written.");
     }
-    let material = Material {
+    let material = UntrustedText {
         what: "what it said",
         origin: &format!("the model `{by}`, which knows your prompt alone"),
         text: said,

@@ -95,7 +95,7 @@ pub fn is_rules_file(path: &str, mode: &str) -> bool {
 
 /// Where rules files can lie.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct RulesPlaces {
     /// Folders to read with everything below them.
     pub folders: Vec<String>,
     /// Single files.
@@ -105,7 +105,7 @@ pub struct Places {
 /// Returns every place that can hold rules files of these modes, so that the trusted ref is asked
 /// for nothing else.
 #[must_use]
-pub fn places(modes: &[String]) -> Places {
+pub fn places(modes: &[String]) -> RulesPlaces {
     let suffixes: Vec<String> =
         std::iter::once(String::new()).chain(modes.iter().map(|mode| format!("-{mode}"))).collect();
     let each = |stems: &[&str], middle: &str| -> Vec<String> {
@@ -119,7 +119,7 @@ pub fn places(modes: &[String]) -> Places {
         REPLACEMENTS.iter().map(move |(start, end)| format!("{start}{mode}{end}"))
     }));
     files.extend(AGENT_FILES.iter().map(|file| (*file).to_owned()));
-    Places { folders: each(HOMES, "rules"), files }
+    RulesPlaces { folders: each(HOMES, "rules"), files }
 }
 
 /// Brings the rules files of a mode into their order, drops those that others replace, that are

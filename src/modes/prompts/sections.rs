@@ -4,7 +4,7 @@
 
 use crate::Mode;
 use crate::access::{self, FileLimit};
-use crate::permissions::{Action, Permission, PermissionRule, Permissions};
+use crate::permissions::{PermissionAction, PermissionKind, PermissionRule, Permissions};
 use crate::prompts::PromptFacts;
 use crate::prompts::rules::RuleFile;
 use crate::prompts::{servers, skills};
@@ -137,19 +137,19 @@ pub(crate) fn capabilities(facts: &PromptFacts<'_>) -> String {
 pub fn permissions(permissions: &Permissions) -> Option<String> {
     let line = |rule: &PermissionRule| {
         let what = match rule.permission {
-            Permission::Read => "reads",
-            Permission::Edit => "edits of",
-            Permission::Command => "commands",
-            Permission::Mcp => "MCP tools",
-            Permission::Delegate => "sub-tasks in",
+            PermissionKind::Read => "reads",
+            PermissionKind::Edit => "edits of",
+            PermissionKind::Command => "commands",
+            PermissionKind::Mcp => "MCP tools",
+            PermissionKind::Delegate => "sub-tasks in",
         };
         let word = match rule.action {
-            Action::Allow | Action::Ask => "may be allowed",
-            Action::Deny => "denied",
+            PermissionAction::Allow | PermissionAction::Ask => "may be allowed",
+            PermissionAction::Deny => "denied",
         };
         format!("{what} `{}`: {word}", rule.pattern)
     };
-    if permissions.0.iter().all(|rule| rule.action != Action::Deny) {
+    if permissions.0.iter().all(|rule| rule.action != PermissionAction::Deny) {
         return None;
     }
     let rules: Vec<String> = permissions.0.iter().map(line).collect();

@@ -3,7 +3,7 @@
 //! nothing. The prompt holds name and description, the `skill` tool gives the rest.
 
 use crate::prompts::PromptFile;
-use crate::prompts::head::{HeadReader, Keys};
+use crate::prompts::head::{FrontMatterKeys, HeadReader};
 use locum_base::text::head;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::yaml::{Position, YamlNode, YamlValue};
@@ -26,7 +26,7 @@ pub(crate) const LISTED_LIMIT: usize = 50;
 /// Bytes of one description in a prompt.
 const LISTED_LIMIT_BYTES: usize = 400;
 
-const KEYS: Keys = Keys {
+const KEYS: FrontMatterKeys = FrontMatterKeys {
     read: &["name", "description", "modeSlugs", "mode", "disable-model-invocation"],
     passed_over: &[
         "license",

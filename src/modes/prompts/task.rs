@@ -5,7 +5,7 @@
 use crate::Mode;
 use crate::prompts::sections;
 use locum_base::secret::view::is_invisible;
-use locum_base::text::Clipped;
+use locum_base::text::ClippedText;
 
 /// One piece of material, in bytes; the middle of a longer one is left out.
 pub(crate) const MATERIAL_LIMIT_BYTES: usize = 48 * 1024;
@@ -15,7 +15,7 @@ const CHECKLIST: &str = "\n\nChecklist to begin with:\n";
 
 /// Text that nobody with authority wrote: an issue, a comment, a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Material<'a> {
+pub struct UntrustedText<'a> {
     /// What it is, in our own words: `description of issue #12`.
     pub what: &'a str,
     /// Where it comes from: `written by someone at 2026-01-01`, `head 0a1b2c of the pull request`.
@@ -26,7 +26,7 @@ pub struct Material<'a> {
 
 /// Returns the first message of the root task: what the authorised person asks, then the material.
 #[must_use]
-pub fn task_message(task: &str, materials: &[Material<'_>]) -> String {
+pub fn task_message(task: &str, materials: &[UntrustedText<'_>]) -> String {
     let mut message = task.trim().to_owned();
     if materials.is_empty() {
         return message;
@@ -53,7 +53,7 @@ pub fn subtask_message(
     let what = format!("what `{parent_mode}` says is known");
     let context = context
         .map(|text| {
-            fenced(&Material { what: &what, origin: "the task that hands this one out", text })
+            fenced(&UntrustedText { what: &what, origin: "the task that hands this one out", text })
         })
         .unwrap_or_default();
     let context = if context.is_empty() { context } else { format!("\n{context}") };
@@ -69,7 +69,7 @@ pub fn subtask_message(
 
 /// What a coordinator decides on.
 #[derive(Clone, Copy, Debug)]
-pub struct Choice<'a> {
+pub struct ModeChoice<'a> {
     /// The mode of the task that asks.
     pub from: &'a str,
     /// What that task is to do.
@@ -82,11 +82,11 @@ pub struct Choice<'a> {
 
 /// Returns the message of a task that decides which mode another one goes on in.
 #[must_use]
-pub fn choice_message(choice: &Choice<'_>) -> String {
+pub fn choice_message(choice: &ModeChoice<'_>) -> String {
     let modes: String = choice.modes.iter().map(|mode| sections::mode_line(mode)).collect();
     let task =
-        fenced(&Material { what: "the task", origin: "its first message", text: choice.task });
-    let reason = fenced(&Material {
+        fenced(&UntrustedText { what: "the task", origin: "its first message", text: choice.task });
+    let reason = fenced(&UntrustedText {
         what: "the reason",
         origin: "the model at work on the task",
         text: choice.reason,
@@ -127,8 +127,8 @@ pub fn seen_of_markdown(text: &str) -> String {
 
 /// Returns a material between fences longer than any in it, under a line that names it.
 #[must_use]
-pub fn fenced(material: &Material<'_>) -> String {
-    let visible: String = Clipped::head_tail(material.text, MATERIAL_LIMIT_BYTES)
+pub fn fenced(material: &UntrustedText<'_>) -> String {
+    let visible: String = ClippedText::head_tail(material.text, MATERIAL_LIMIT_BYTES)
         .text
         .chars()
         .filter(|char| !is_hidden(*char))

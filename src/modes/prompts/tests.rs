@@ -1,7 +1,7 @@
 //! System prompts of the built-in modes.
 
 use super::{PromptFacts, sections_of, system_prompt};
-use crate::access::{self, Offer, Purpose};
+use crate::access::{self, TaskPurpose, ToolOffer};
 use crate::prompts::rules::RuleFile;
 use crate::{ModeSet, builtin};
 use locum_base::chat::ToolSpec;
@@ -14,10 +14,10 @@ fn prompt(slug: &str, rules: &[RuleFile], policy_lines: &[String]) -> Vec<(&'sta
     let modes = ModeSet::merge([builtin::modes()]);
     let mode = modes.find(slug).unwrap();
     let may_delegate = Delegation::default().from.iter().any(|from| from == slug);
-    let offer = Offer {
+    let offer = ToolOffer {
         switching: Switching::Coordinator,
         may_delegate,
-        purpose: Purpose::Work,
+        purpose: TaskPurpose::Work,
         included: &[],
     };
     let tools: Vec<ToolSpec> = access::offered(mode, offer)

@@ -34,7 +34,8 @@ pub(super) fn check(text: &str) -> Result<(), String> {
         return Err(format!("the script is longer than {SCRIPT_LIMIT_BYTES} bytes"));
     }
     check_letters(text)?;
-    Scan { letters: text.chars().collect(), at: 0, openers: 0, words: 0, waiting: Vec::new() }.run()
+    ScriptScan { letters: text.chars().collect(), at: 0, openers: 0, words: 0, waiting: Vec::new() }
+        .run()
 }
 
 /// Checks the text of a script with expansions.
@@ -71,7 +72,7 @@ fn check_letters(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-struct Scan {
+struct ScriptScan {
     letters: Vec<char>,
     at: usize,
     openers: usize,
@@ -81,7 +82,7 @@ struct Scan {
     waiting: Vec<(String, bool)>,
 }
 
-impl Scan {
+impl ScriptScan {
     fn run(mut self) -> Result<(), String> {
         while let Some(letter) = self.peek() {
             match letter {

@@ -2,8 +2,8 @@
 //! second parse.
 //!
 //! In: a script as a model or a job wrote it, and the folder it runs in. Out: its simple commands
-//! with what their options do (for the policy to judge), and an [`Execution`] made from the tree,
-//! never from the text. It decides nothing.
+//! with what their options do (for the policy to judge), and an [`ScriptExecution`] made from the
+//! tree, never from the text. It decides nothing.
 
 pub mod examine;
 pub mod limits;
@@ -20,8 +20,8 @@ use std::sync::{Arc, OnceLock};
 
 use crate::command::examine::{CommandEffects, PathUse, path_use};
 use crate::command::loose::{LooseCommand, LooseScript, ScriptFeatures};
-use crate::command::neutral::Neutral;
-use crate::command::tree::{List, Redirect, Simple};
+use crate::command::neutral::NeutralFolder;
+use crate::command::tree::{CommandList, Redirect, SimpleCommand};
 use crate::glob::PathGlob;
 use locum_base::path::RepoPath;
 
@@ -30,8 +30,8 @@ use locum_base::path::RepoPath;
 pub struct Script {
     text: String,
     folder: RepoPath,
-    neutral: Neutral,
-    tree: Result<List, String>,
+    neutral: NeutralFolder,
+    tree: Result<CommandList, String>,
     /// What the tree cannot hold, read once somebody asks: for policies that let a shell work words
     /// out.
     loose: OnceLock<Result<LooseScript, String>>,
@@ -49,7 +49,7 @@ impl Eq for Script {}
 
 /// How an allowed script is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Execution {
+pub enum ScriptExecution {
     /// One simple command: these words, no shell.
     Words(Vec<String>),
     /// Pipes, lists or redirections of allowed commands: this text under `sh -c`.
@@ -72,7 +72,7 @@ impl Script {
         Self {
             text: text.to_owned(),
             folder: folder.clone(),
-            neutral: Neutral::default(),
+            neutral: NeutralFolder::default(),
             tree,
             loose: OnceLock::new(),
         }
@@ -141,14 +141,14 @@ impl Script {
 
     /// Returns its simple commands in order; none when it was not understood.
     #[must_use]
-    pub fn simple_commands(&self) -> Vec<&Simple> {
-        self.tree.as_ref().map(List::simple_commands).unwrap_or_default()
+    pub fn simple_commands(&self) -> Vec<&SimpleCommand> {
+        self.tree.as_ref().map(CommandList::simple_commands).unwrap_or_default()
     }
 
     /// Returns its redirections in order; none when it was not understood.
     #[must_use]
     pub fn redirects(&self) -> Vec<&Redirect> {
-        self.tree.as_ref().map(List::redirects).unwrap_or_default()
+        self.tree.as_ref().map(CommandList::redirects).unwrap_or_default()
     }
 
     /// Returns how hard it is to see through, 0 to 1: pipes 0.3, redirections 0.2, expansions 0.2,
@@ -177,13 +177,15 @@ impl Script {
 
     /// Returns how to run it; `None` when it was not understood.
     #[must_use]
-    pub fn execution(&self) -> Option<Execution> {
+    pub fn execution(&self) -> Option<ScriptExecution> {
         let Ok(tree) = &self.tree else {
-            return self.loose().ok().map(|loose| Execution::Shell(loose.text.clone()));
+            return self.loose().ok().map(|loose| ScriptExecution::Shell(loose.text.clone()));
         };
         Some(match tree.only_command() {
-            Some(simple) => Execution::Words(self.neutral.words(&simple.words)),
-            None => Execution::Shell(tree.render(&|simple| self.neutral.words(&simple.words))),
+            Some(simple) => ScriptExecution::Words(self.neutral.words(&simple.words)),
+            None => {
+                ScriptExecution::Shell(tree.render(&|simple| self.neutral.words(&simple.words)))
+            }
         })
     }
 
@@ -209,7 +211,7 @@ impl Script {
 
     /// Returns what each simple command would do, in order.
     #[must_use]
-    pub fn examinations(&self) -> Vec<(&Simple, CommandEffects)> {
+    pub fn examinations(&self) -> Vec<(&SimpleCommand, CommandEffects)> {
         let commands = self.simple_commands().into_iter().filter(|simple| !self.stays(simple));
         commands.map(|simple| (simple, CommandEffects::of(&simple.words, &self.folder))).collect()
     }
@@ -218,7 +220,7 @@ impl Script {
     ///
     /// # Errors
     /// Why such a script cannot be judged even so.
-    pub fn loose_examinations(&self) -> Result<Vec<(&Simple, CommandEffects)>, &str> {
+    pub fn loose_examinations(&self) -> Result<Vec<(&SimpleCommand, CommandEffects)>, &str> {
         let commands = self.loose_commands()?.iter();
         let commands = commands
             .filter(|command| !command.simple.words.is_empty() && !self.stays(&command.simple));
@@ -234,7 +236,7 @@ impl Script {
     }
 
     /// Returns true for a `cd` to the folder the script runs in.
-    fn stays(&self, simple: &Simple) -> bool {
+    fn stays(&self, simple: &SimpleCommand) -> bool {
         let root = &self.neutral.root;
         let here =
             if self.folder.is_root() { root.clone() } else { format!("{root}/{}", self.folder) };

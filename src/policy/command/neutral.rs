@@ -51,14 +51,14 @@ const BY_NUMBER: &[&str] = &["show", "diff", "grep", "diff-tree", "diff-index"];
 
 /// What is known of the place a script runs in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Neutral {
+pub struct NeutralFolder {
     /// Where the repository lies, without a slash at its end; empty where that is not known.
     pub(super) root: String,
     /// What may not be seen.
     pub(super) unseen: Arc<[PathGlob]>,
 }
 
-impl Neutral {
+impl NeutralFolder {
     /// Returns the words with what is added to them.
     pub(super) fn words(&self, words: &[String]) -> Vec<String> {
         let mut all: Vec<String> = words
@@ -142,7 +142,7 @@ impl Neutral {
         vec![(end, self.unseen.iter().flat_map(exclude).collect())]
     }
 
-    /// Returns variables for a script that names git: what [`Neutral::words`] says, to a git
+    /// Returns variables for a script that names git: what [`NeutralFolder::words`] says, to a git
     /// started by something else.
     pub(super) fn environment(&self) -> Vec<(String, String)> {
         let mut variables: Vec<(String, String)> = [

@@ -10,7 +10,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use brush_parser::{Parser, ParserOptions, ast};
 
 use crate::command::limits;
-use crate::command::tree::{AndOr, Command, Joint, List, Pipeline, Redirect, Simple};
+use crate::command::tree::{
+    AndOr, CommandList, ListOperator, Pipeline, Redirect, ShellCommand, SimpleCommand,
+};
 use crate::command::{variables, word};
 
 /// Most simple commands in a script.
@@ -20,7 +22,7 @@ pub const COMMANDS_LIMIT: usize = 500;
 ///
 /// # Errors
 /// Names what cannot be judged, as the middle of a sentence: "the script uses ...".
-pub fn parse(text: &str) -> Result<List, String> {
+pub fn parse(text: &str) -> Result<CommandList, String> {
     limits::check(text)?;
     let program = catch_unwind(AssertUnwindSafe(|| {
         let options = ParserOptions::default();
@@ -31,7 +33,7 @@ pub fn parse(text: &str) -> Result<List, String> {
         Ok(Err(error)) => return Err(format!("the script is not complete shell syntax ({error})")),
         Err(_) => return Err("the script could not be read".to_owned()),
     };
-    let mut tree = List::default();
+    let mut tree = CommandList::default();
     for complete in &program.complete_commands {
         tree.0.extend(list(complete)?.0);
     }
@@ -61,7 +63,7 @@ fn check_word(word: &str) -> Result<(), String> {
     }
 }
 
-fn list(compound: &ast::CompoundList) -> Result<List, String> {
+fn list(compound: &ast::CompoundList) -> Result<CommandList, String> {
     let mut found = Vec::with_capacity(compound.0.len());
     for ast::CompoundListItem(and_or, separator) in &compound.0 {
         match separator {
@@ -74,13 +76,13 @@ fn list(compound: &ast::CompoundList) -> Result<List, String> {
         let mut rest = Vec::with_capacity(and_or.additional.len());
         for next in &and_or.additional {
             rest.push(match next {
-                ast::AndOr::And(next) => (Joint::And, pipeline(next)?),
-                ast::AndOr::Or(next) => (Joint::Or, pipeline(next)?),
+                ast::AndOr::And(next) => (ListOperator::And, pipeline(next)?),
+                ast::AndOr::Or(next) => (ListOperator::Or, pipeline(next)?),
             });
         }
         found.push(AndOr { first, rest });
     }
-    Ok(List(found))
+    Ok(CommandList(found))
 }
 
 fn pipeline(found: &ast::Pipeline) -> Result<Pipeline, String> {
@@ -96,9 +98,9 @@ fn pipeline(found: &ast::Pipeline) -> Result<Pipeline, String> {
     })
 }
 
-fn command(found: &ast::Command) -> Result<Command, String> {
+fn command(found: &ast::Command) -> Result<ShellCommand, String> {
     match found {
-        ast::Command::Simple(found) => simple(found).map(Command::Simple),
+        ast::Command::Simple(found) => simple(found).map(ShellCommand::Simple),
         ast::Command::Compound(compound, redirects) => {
             let mut found = Vec::new();
             for redirect in redirects.iter().flat_map(|list| &list.0) {
@@ -111,14 +113,17 @@ fn command(found: &ast::Command) -> Result<Command, String> {
     }
 }
 
-fn compound(found: &ast::CompoundCommand, redirects: Vec<Redirect>) -> Result<Command, String> {
+fn compound(
+    found: &ast::CompoundCommand,
+    redirects: Vec<Redirect>,
+) -> Result<ShellCommand, String> {
     let unlisted = |what: &str| Err(format!("the script uses {what}"));
     match found {
         ast::CompoundCommand::Subshell(found) => {
-            Ok(Command::Subshell(list(&found.list)?, redirects))
+            Ok(ShellCommand::Subshell(list(&found.list)?, redirects))
         }
         ast::CompoundCommand::BraceGroup(found) => {
-            Ok(Command::Group(list(&found.list)?, redirects))
+            Ok(ShellCommand::Group(list(&found.list)?, redirects))
         }
         ast::CompoundCommand::IfClause(found) => {
             let mut arms = vec![(list(&found.condition)?, list(&found.then)?)];
@@ -129,7 +134,7 @@ fn compound(found: &ast::CompoundCommand, redirects: Vec<Redirect>) -> Result<Co
                     None => last = Some(list(&clause.body)?),
                 }
             }
-            Ok(Command::If(arms, last, redirects))
+            Ok(ShellCommand::If(arms, last, redirects))
         }
         ast::CompoundCommand::Arithmetic(_) => unlisted("arithmetic (`((...))`)"),
         ast::CompoundCommand::ArithmeticForClause(_) | ast::CompoundCommand::ForClause(_) => {
@@ -143,8 +148,8 @@ fn compound(found: &ast::CompoundCommand, redirects: Vec<Redirect>) -> Result<Co
     }
 }
 
-fn simple(found: &ast::SimpleCommand) -> Result<Simple, String> {
-    let mut command = Simple::default();
+fn simple(found: &ast::SimpleCommand) -> Result<SimpleCommand, String> {
+    let mut command = SimpleCommand::default();
     for item in found.prefix.iter().flat_map(|prefix| &prefix.0) {
         match item {
             ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => {

@@ -9,7 +9,7 @@
 /// Names the command that is not known to be harmless.
 pub(super) fn check(script: &str) -> Result<(), String> {
     let letters: Vec<char> = script.chars().collect();
-    let mut reading = Reading { letters: &letters, at: 0 };
+    let mut reading = SedReader { letters: &letters, at: 0 };
     while reading.skip(|letter| letter.is_whitespace() || matches!(letter, ';' | '}')) {
         reading.address()?;
         if reading.peek() == Some(',') {
@@ -23,12 +23,12 @@ pub(super) fn check(script: &str) -> Result<(), String> {
     Ok(())
 }
 
-struct Reading<'s> {
+struct SedReader<'s> {
     letters: &'s [char],
     at: usize,
 }
 
-impl Reading<'_> {
+impl SedReader<'_> {
     fn peek(&self) -> Option<char> {
         self.letters.get(self.at).copied()
     }

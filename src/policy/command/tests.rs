@@ -3,11 +3,11 @@
 
 use pretty_assertions::assert_eq;
 
-use super::{Execution, Script};
+use super::{Script, ScriptExecution};
 use locum_base::path::RepoPath;
 
-fn words(list: &[&str]) -> Execution {
-    Execution::Words(list.iter().map(|word| (*word).to_owned()).collect())
+fn words(list: &[&str]) -> ScriptExecution {
+    ScriptExecution::Words(list.iter().map(|word| (*word).to_owned()).collect())
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn a_simple_command_runs_as_its_words() {
             .execution()
             .unwrap_or_else(|| panic!("{text}: {:?}", Script::parse(text).problem()));
         match (&found, &expected) {
-            (Execution::Words(found), Execution::Words(expected))
+            (ScriptExecution::Words(found), ScriptExecution::Words(expected))
                 if expected.first().is_some_and(|word| word == "git") =>
             {
                 assert_eq!(found.first(), expected.first(), "{text}");
@@ -61,7 +61,7 @@ fn everything_else_runs_as_text_made_from_the_tree() {
     ] {
         assert_eq!(
             Script::parse(text).execution(),
-            Some(Execution::Shell(expected.to_owned())),
+            Some(ScriptExecution::Shell(expected.to_owned())),
             "{text}"
         );
     }
@@ -144,8 +144,8 @@ fn what_cannot_be_known_before_it_runs_is_refused() {
 #[test]
 fn joining_both_streams_into_a_pipe_is_not_lost() {
     let script = Script::parse("a |& b");
-    assert!(matches!(script.execution(), None | Some(Execution::Shell(_))));
-    if let Some(Execution::Shell(text)) = script.execution() {
+    assert!(matches!(script.execution(), None | Some(ScriptExecution::Shell(_))));
+    if let Some(ScriptExecution::Shell(text)) = script.execution() {
         assert_eq!(text, "'a' 2>&1 | 'b'");
     }
 }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 /// A list of and-or lists: `a && b; c`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct List(pub Vec<AndOr>);
+pub struct CommandList(pub Vec<AndOr>);
 
 /// Pipelines joined by `&&` and `||`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,12 +16,12 @@ pub struct AndOr {
     /// The first pipeline.
     pub first: Pipeline,
     /// Those that follow.
-    pub rest: Vec<(Joint, Pipeline)>,
+    pub rest: Vec<(ListOperator, Pipeline)>,
 }
 
 /// How a pipeline follows the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Joint {
+pub enum ListOperator {
     /// `&&`
     And,
     /// `||`
@@ -34,25 +34,25 @@ pub struct Pipeline {
     /// Whether its exit status is turned round by `!`.
     pub negated: bool,
     /// The commands.
-    pub commands: Vec<Command>,
+    pub commands: Vec<ShellCommand>,
 }
 
 /// One member of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum ShellCommand {
     /// A program and its words.
-    Simple(Simple),
+    Simple(SimpleCommand),
     /// `( ... )`
-    Subshell(List, Vec<Redirect>),
+    Subshell(CommandList, Vec<Redirect>),
     /// `{ ...; }`
-    Group(List, Vec<Redirect>),
+    Group(CommandList, Vec<Redirect>),
     /// `if ...; then ...; else ...; fi`: condition and body of each arm, then the last body.
-    If(Vec<(List, List)>, Option<List>, Vec<Redirect>),
+    If(Vec<(CommandList, CommandList)>, Option<CommandList>, Vec<Redirect>),
 }
 
 /// A program, its words and its redirections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Simple {
+pub struct SimpleCommand {
     /// Variables set for it alone, by name and value.
     pub variables: Vec<(String, String)>,
     /// The words; the first names the program.
@@ -91,13 +91,13 @@ pub enum Redirect {
     Text(String),
 }
 
-impl List {
+impl CommandList {
     /// Returns every simple command, in order.
     #[must_use]
-    pub fn simple_commands(&self) -> Vec<&Simple> {
+    pub fn simple_commands(&self) -> Vec<&SimpleCommand> {
         let mut found = Vec::new();
         self.visit(&mut |command| {
-            if let Command::Simple(simple) = command {
+            if let ShellCommand::Simple(simple) = command {
                 found.push(simple);
             }
         });
@@ -110,10 +110,10 @@ impl List {
         let mut found = Vec::new();
         self.visit(&mut |command| {
             found.extend(match command {
-                Command::Simple(simple) => &simple.redirects,
-                Command::Subshell(_, redirects)
-                | Command::Group(_, redirects)
-                | Command::If(_, _, redirects) => redirects,
+                ShellCommand::Simple(simple) => &simple.redirects,
+                ShellCommand::Subshell(_, redirects)
+                | ShellCommand::Group(_, redirects)
+                | ShellCommand::If(_, _, redirects) => redirects,
             });
         });
         found
@@ -122,13 +122,13 @@ impl List {
     /// Returns the only command when the list is one simple command without redirections and
     /// variables.
     #[must_use]
-    pub fn only_command(&self) -> Option<&Simple> {
+    pub fn only_command(&self) -> Option<&SimpleCommand> {
         let [AndOr { first: Pipeline { negated: false, commands }, rest }] = self.0.as_slice()
         else {
             return None;
         };
         match commands.as_slice() {
-            [Command::Simple(simple)]
+            [ShellCommand::Simple(simple)]
                 if rest.is_empty()
                     && simple.redirects.is_empty()
                     && simple.variables.is_empty() =>
@@ -152,14 +152,14 @@ impl List {
     #[must_use]
     pub fn has_control_flow(&self) -> bool {
         self.pipelines().any(|pipeline| {
-            pipeline.commands.iter().any(|command| !matches!(command, Command::Simple(_)))
+            pipeline.commands.iter().any(|command| !matches!(command, ShellCommand::Simple(_)))
         })
     }
 
     /// Returns text for `sh -c`, every word quoted. `words` may rewrite a command's words.
     #[must_use]
-    pub fn render(&self, words: &dyn Fn(&Simple) -> Vec<String>) -> String {
-        let mut out = Rendering::default();
+    pub fn render(&self, words: &dyn Fn(&SimpleCommand) -> Vec<String>) -> String {
+        let mut out = ScriptRendering::default();
         render_list(self, words, &mut out);
         out.finish()
     }
@@ -170,7 +170,7 @@ impl List {
         })
     }
 
-    fn visit<'t>(&'t self, see: &mut dyn FnMut(&'t Command)) {
+    fn visit<'t>(&'t self, see: &mut dyn FnMut(&'t ShellCommand)) {
         for command in self.pipelines().flat_map(|pipeline| &pipeline.commands) {
             see(command);
             for list in command.lists() {
@@ -180,9 +180,9 @@ impl List {
     }
 }
 
-impl Command {
-    fn lists(&self) -> impl Iterator<Item = &List> {
-        let found: Vec<&List> = match self {
+impl ShellCommand {
+    fn lists(&self) -> impl Iterator<Item = &CommandList> {
+        let found: Vec<&CommandList> = match self {
             Self::Simple(_) => Vec::new(),
             Self::Subshell(list, _) | Self::Group(list, _) => vec![list],
             Self::If(arms, last, _) => arms
@@ -197,12 +197,16 @@ impl Command {
 
 /// Text in the making; here-documents wait for the end of their line.
 #[derive(Debug, Default)]
-pub(super) struct Rendering {
+pub(super) struct ScriptRendering {
     text: String,
     waiting: Vec<(String, String)>,
 }
 
-fn render_list(list: &List, words: &dyn Fn(&Simple) -> Vec<String>, out: &mut Rendering) {
+fn render_list(
+    list: &CommandList,
+    words: &dyn Fn(&SimpleCommand) -> Vec<String>,
+    out: &mut ScriptRendering,
+) {
     for (index, and_or) in list.0.iter().enumerate() {
         if index > 0 {
             out.end_line();
@@ -210,8 +214,8 @@ fn render_list(list: &List, words: &dyn Fn(&Simple) -> Vec<String>, out: &mut Re
         render_pipeline(&and_or.first, words, out);
         for (joint, pipeline) in &and_or.rest {
             out.push(match joint {
-                Joint::And => " && ",
-                Joint::Or => " || ",
+                ListOperator::And => " && ",
+                ListOperator::Or => " || ",
             });
             render_pipeline(pipeline, words, out);
         }
@@ -220,8 +224,8 @@ fn render_list(list: &List, words: &dyn Fn(&Simple) -> Vec<String>, out: &mut Re
 
 fn render_pipeline(
     pipeline: &Pipeline,
-    words: &dyn Fn(&Simple) -> Vec<String>,
-    out: &mut Rendering,
+    words: &dyn Fn(&SimpleCommand) -> Vec<String>,
+    out: &mut ScriptRendering,
 ) {
     if pipeline.negated {
         out.push("! ");
@@ -234,9 +238,13 @@ fn render_pipeline(
     }
 }
 
-fn render_command(command: &Command, words: &dyn Fn(&Simple) -> Vec<String>, out: &mut Rendering) {
+fn render_command(
+    command: &ShellCommand,
+    words: &dyn Fn(&SimpleCommand) -> Vec<String>,
+    out: &mut ScriptRendering,
+) {
     match command {
-        Command::Simple(simple) => {
+        ShellCommand::Simple(simple) => {
             for (name, value) in &simple.variables {
                 out.push(&format!("{name}={} ", quoted(value)));
             }
@@ -244,17 +252,17 @@ fn render_command(command: &Command, words: &dyn Fn(&Simple) -> Vec<String>, out
             out.push(&words.join(" "));
             out.redirects(&simple.redirects);
         }
-        Command::Subshell(list, redirects) => {
+        ShellCommand::Subshell(list, redirects) => {
             render_part("(", list, words, out);
             out.push(")");
             out.redirects(redirects);
         }
-        Command::Group(list, redirects) => {
+        ShellCommand::Group(list, redirects) => {
             render_part("{", list, words, out);
             out.push("}");
             out.redirects(redirects);
         }
-        Command::If(arms, last, redirects) => {
+        ShellCommand::If(arms, last, redirects) => {
             for (index, (condition, body)) in arms.iter().enumerate() {
                 render_part(if index == 0 { "if" } else { "elif" }, condition, words, out);
                 render_part("then", body, words, out);
@@ -270,9 +278,9 @@ fn render_command(command: &Command, words: &dyn Fn(&Simple) -> Vec<String>, out
 
 fn render_part(
     keyword: &str,
-    list: &List,
-    words: &dyn Fn(&Simple) -> Vec<String>,
-    out: &mut Rendering,
+    list: &CommandList,
+    words: &dyn Fn(&SimpleCommand) -> Vec<String>,
+    out: &mut ScriptRendering,
 ) {
     out.push(keyword);
     out.push(" ");
@@ -280,7 +288,7 @@ fn render_part(
     out.end_line();
 }
 
-impl Rendering {
+impl ScriptRendering {
     pub(super) fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }

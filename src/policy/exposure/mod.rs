@@ -10,7 +10,7 @@ use crate::actors::Tier;
 use crate::intent::TriggerKind;
 use crate::paths::Protection;
 use crate::pattern::Pattern;
-use crate::rule::{Rule, TRIGGERS, Written, trigger_word};
+use crate::rule::{LocatedPattern, Rule, TRIGGERS, trigger_word};
 use crate::schema::{CommandNetwork, PolicySpec, SandboxSetting, SourceVisibility};
 use crate::verdict::Decision;
 use locum_base::path::RepoPath;
@@ -128,13 +128,13 @@ pub(crate) const REASON: ParsedText<String> = ParsedText {
 
 /// What one mode has in runs that start in one way.
 #[derive(Default)]
-struct Reach {
+struct ModeReach {
     hostile: Vec<String>,
     private: Vec<String>,
     ways_out: Vec<(String, Position)>,
 }
 
-impl Reach {
+impl ModeReach {
     fn is_whole(&self) -> bool {
         !self.hostile.is_empty() && !self.private.is_empty() && !self.ways_out.is_empty()
     }
@@ -185,7 +185,7 @@ pub fn with_text(spec: &PolicySpec, rules: &[Rule], trigger: TriggerKind) -> Opt
     let standing = standing(rules);
     let modes = spec.modes.allow.iter().filter(|mode| accepted(&spec, mode).is_none());
     let mut reaches = modes.map(|mode| reach(&spec, &standing, mode, trigger, Some("issues")));
-    reaches.find(Reach::is_whole).map(|reach| describe(trigger, &reach))
+    reaches.find(ModeReach::is_whole).map(|reach| describe(trigger, &reach))
 }
 
 /// Returns the reason a mode's risk is accepted for.
@@ -227,13 +227,15 @@ pub(crate) fn starts(spec: &PolicySpec) -> Vec<(TriggerKind, Option<&'static str
 
 fn reach(
     spec: &PolicySpec,
-    standing: &[(&Rule, &Written)],
+    standing: &[(&Rule, &LocatedPattern)],
     mode: &str,
     trigger: TriggerKind,
     text: Option<&str>,
-) -> Reach {
-    let mut reach =
-        Reach { hostile: text.map(str::to_owned).into_iter().collect(), ..Reach::default() };
+) -> ModeReach {
+    let mut reach = ModeReach {
+        hostile: text.map(str::to_owned).into_iter().collect(),
+        ..ModeReach::default()
+    };
     if spec.source == Some(SourceVisibility::Private) {
         reach.private.push("`source: private`".to_owned());
     }
@@ -252,7 +254,7 @@ fn reach(
     reach
 }
 
-fn of_pattern(written: &Written, opens_protected: bool, reach: &mut Reach) {
+fn of_pattern(written: &LocatedPattern, opens_protected: bool, reach: &mut ModeReach) {
     let shown = format!("`{}`", written.text);
     match &written.pattern {
         Pattern::Fetch(pattern) | Pattern::Browse(pattern) => {
@@ -284,7 +286,7 @@ fn of_pattern(written: &Written, opens_protected: bool, reach: &mut Reach) {
     }
 }
 
-fn of_commands(spec: &PolicySpec, reach: &mut Reach) {
+fn of_commands(spec: &PolicySpec, reach: &mut ModeReach) {
     let commands = &spec.commands;
     match commands.network {
         CommandNetwork::Off => {}
@@ -324,11 +326,11 @@ fn of_commands(spec: &PolicySpec, reach: &mut Reach) {
 
 /// Returns what is allowed and may matter here. A rule that refuses the whole of a pattern, always,
 /// takes it away.
-fn standing(rules: &[Rule]) -> Vec<(&Rule, &Written)> {
+fn standing(rules: &[Rule]) -> Vec<(&Rule, &LocatedPattern)> {
     let always = |rule: &&Rule| {
         rule.decision == Decision::Deny && rule.narrowing.is_empty() && rule.except.is_empty()
     };
-    let denied: Vec<&Written> =
+    let denied: Vec<&LocatedPattern> =
         rules.iter().filter(always).flat_map(|rule| &rule.patterns).collect();
     let matters = |pattern: &Pattern| match pattern {
         Pattern::Fetch(_)
@@ -348,7 +350,7 @@ fn standing(rules: &[Rule]) -> Vec<(&Rule, &Written)> {
     written.filter(|(_, written)| matters(&written.pattern) && stands(&written.pattern)).collect()
 }
 
-fn describe(trigger: TriggerKind, reach: &Reach) -> String {
+fn describe(trigger: TriggerKind, reach: &ModeReach) -> String {
     let word = trigger_word(trigger);
     let ways_out: Vec<String> = reach.ways_out.iter().map(|(shown, _)| shown.clone()).collect();
     format!(

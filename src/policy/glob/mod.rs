@@ -7,7 +7,7 @@ use locum_base::path::RepoPath;
 
 /// Whether letters must be written alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Case {
+pub enum LetterCase {
     /// `README` is not `readme`: for what is allowed.
     Exact,
     /// `README` is `readme`: for what is refused, since some disks see no difference.
@@ -22,14 +22,14 @@ pub enum Case {
 pub struct PathGlob {
     parts: Vec<String>,
     folded: Vec<String>,
-    ends: Ends,
-    folded_ends: Ends,
+    ends: PatternEnds,
+    folded_ends: PatternEnds,
 }
 
 /// How every path begins and ends that a pattern matches: most rules of a large policy are done
 /// with here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Ends {
+struct PatternEnds {
     head: String,
     tail: String,
 }
@@ -69,18 +69,23 @@ impl PathGlob {
             parts.push("**".to_owned());
         }
         let folded: Vec<String> = parts.iter().map(|part| part.to_lowercase()).collect();
-        Ok(Self { ends: Ends::of(&parts), folded_ends: Ends::of(&folded), parts, folded })
+        Ok(Self {
+            ends: PatternEnds::of(&parts),
+            folded_ends: PatternEnds::of(&folded),
+            parts,
+            folded,
+        })
     }
 
     /// Returns true when the path matches.
     #[must_use]
-    pub fn matches(&self, path: &RepoPath, case: Case) -> bool {
+    pub fn matches(&self, path: &RepoPath, case: LetterCase) -> bool {
         match case {
-            Case::Exact => {
+            LetterCase::Exact => {
                 self.ends.fit(path.as_str())
                     && match_parts(&self.parts, &path.parts().collect::<Vec<_>>())
             }
-            Case::Ignored => {
+            LetterCase::Ignored => {
                 if path.as_str().is_ascii() && !self.folded_ends.fit_any_case(path.as_str()) {
                     return false;
                 }
@@ -119,7 +124,7 @@ impl PathGlob {
             path.parts().map(|part| part.replace(['*', '?'], "?")).collect();
         parts.push("**".to_owned());
         let folded: Vec<String> = parts.iter().map(|part| part.to_lowercase()).collect();
-        Self { ends: Ends::of(&parts), folded_ends: Ends::of(&folded), parts, folded }
+        Self { ends: PatternEnds::of(&parts), folded_ends: PatternEnds::of(&folded), parts, folded }
     }
 
     /// Returns the pattern as it could be written.
@@ -205,7 +210,7 @@ impl PathGlob {
     }
 }
 
-impl Ends {
+impl PatternEnds {
     fn of(parts: &[String]) -> Self {
         let mut head = String::new();
         for part in parts {
@@ -234,7 +239,7 @@ impl Ends {
         path.starts_with(&self.head) && path.ends_with(&self.tail)
     }
 
-    /// As [`Ends::fit`] for a path of ASCII letters, whose case does not count.
+    /// As [`PatternEnds::fit`] for a path of ASCII letters, whose case does not count.
     fn fit_any_case(&self, path: &str) -> bool {
         let (path, head, tail) = (path.as_bytes(), self.head.as_bytes(), self.tail.as_bytes());
         let begins = path.get(..head.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(head));

@@ -1,6 +1,6 @@
 //! Which paths a pattern matches, covers and meets.
 
-use super::{Case, PathGlob, name_matches};
+use super::{LetterCase, PathGlob, name_matches};
 use locum_base::path::RepoPath;
 use pretty_assertions::assert_eq;
 
@@ -36,7 +36,7 @@ fn matches_paths_part_by_part() {
     ] {
         let glob = PathGlob::parse(pattern).unwrap();
         assert_eq!(
-            glob.matches(&RepoPath::parse(path).unwrap(), Case::Exact),
+            glob.matches(&RepoPath::parse(path).unwrap(), LetterCase::Exact),
             expected,
             "{pattern} {path}"
         );
@@ -53,8 +53,8 @@ fn ignores_case_only_where_asked() {
         ("k/**", "\u{212a}/a"),
     ] {
         let (glob, path) = (PathGlob::parse(pattern).unwrap(), RepoPath::parse(path).unwrap());
-        assert!(glob.matches(&path, Case::Ignored), "{pattern}");
-        assert!(!glob.matches(&path, Case::Exact), "{pattern}");
+        assert!(glob.matches(&path, LetterCase::Ignored), "{pattern}");
+        assert!(!glob.matches(&path, LetterCase::Exact), "{pattern}");
     }
 }
 
@@ -97,7 +97,7 @@ fn takes_a_line_of_an_ignore_file_for_at_least_what_it_hides() {
         let matches = |path: &str| {
             PathGlob::of_ignore_line(line)
                 .iter()
-                .any(|glob| glob.matches(&RepoPath::parse(path).unwrap(), Case::Ignored))
+                .any(|glob| glob.matches(&RepoPath::parse(path).unwrap(), LetterCase::Ignored))
         };
         assert!(matches(hidden), "{line} {hidden}");
         assert!(!matches(free), "{line} {free}");
@@ -108,7 +108,7 @@ fn takes_a_line_of_an_ignore_file_for_at_least_what_it_hides() {
 fn is_quick_on_hostile_patterns() {
     let glob = PathGlob::parse(&"**/a/".repeat(200)).unwrap();
     let path = RepoPath::parse(&"a/".repeat(1500)).unwrap();
-    let _ = glob.matches(&path, Case::Exact);
+    let _ = glob.matches(&path, LetterCase::Exact);
     assert!(!name_matches(&"*a".repeat(300), &"b".repeat(3000)));
 }
 

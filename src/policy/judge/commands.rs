@@ -6,10 +6,10 @@
 
 use crate::command::Script;
 use crate::command::examine::{CommandEffects, PathUse, UncoveredWord};
-use crate::command::tree::Simple;
-use crate::glob::{Case, PathGlob};
+use crate::command::tree::SimpleCommand;
+use crate::glob::{LetterCase, PathGlob};
 use crate::intent::Intent;
-use crate::judge::{Evaluation, Match, Ruling};
+use crate::judge::{Evaluation, RuleMatch, Ruling};
 use crate::kind::RuleKind;
 use crate::pattern::{CommandForm, Pattern};
 use crate::schema::{CommandEdits, Expansions, SandboxSetting};
@@ -20,7 +20,7 @@ impl Evaluation<'_> {
     pub(super) fn script(&self, script: &Script) -> Ruling {
         let ruling = self.parts(script);
         let with_folder = script.with_folder();
-        let spells_out = |found: &Match<'_>| match &found.written.pattern {
+        let spells_out = |found: &RuleMatch<'_>| match &found.written.pattern {
             Pattern::Command(pattern) => {
                 pattern.is_script(script.text()) || pattern.is_script(&with_folder)
             }
@@ -103,7 +103,7 @@ impl Evaluation<'_> {
         if script.problem().is_none() && examinations.is_empty() {
             return Ruling::allow("it stays where it is");
         }
-        let mut strictest = Strictest::default();
+        let mut strictest = StrictestRuling::default();
         for (simple, examined) in examinations {
             self.globs(&examined).for_each(|ruling| strictest.consider(ruling));
             for used in &examined.reads {
@@ -122,7 +122,7 @@ impl Evaluation<'_> {
             let ruling = self.used(used, access);
             strictest.consider(ruling.unwrap_or_else(|| Ruling::allow("its files are allowed")));
         }
-        let Strictest(Some(ruling)) = strictest else {
+        let StrictestRuling(Some(ruling)) = strictest else {
             return Ruling::deny("the script runs nothing".to_owned());
         };
         let (complexity, limit) = (script.complexity(), commands.max_complexity);
@@ -148,12 +148,12 @@ impl Evaluation<'_> {
         })
     }
 
-    fn simple(&self, simple: &Simple, examined: &CommandEffects) -> Ruling {
+    fn simple(&self, simple: &SimpleCommand, examined: &CommandEffects) -> Ruling {
         if let Some(never) = &examined.never {
             return Ruling::deny(never.clone());
         }
-        let mut refused: Option<Match<'_>> = None;
-        let mut allowed: Option<(Match<'_>, bool)> = None;
+        let mut refused: Option<RuleMatch<'_>> = None;
+        let mut allowed: Option<(RuleMatch<'_>, bool)> = None;
         let mut uncovered = None;
         for found in self.command_matches(&simple.words) {
             let decision = found.rule.decision;
@@ -207,7 +207,12 @@ impl Evaluation<'_> {
     /// Returns the verdict on a command that a rule refuses. Once approved, a hold allows,
     /// so whatever would be denied about the command denies it now; that no rule
     /// allows the files it writes is for the approver to weigh.
-    fn refused(&self, found: &Match<'_>, simple: &Simple, examined: &CommandEffects) -> Ruling {
+    fn refused(
+        &self,
+        found: &RuleMatch<'_>,
+        simple: &SimpleCommand,
+        examined: &CommandEffects,
+    ) -> Ruling {
         let ruling = self.judge.ruled(found);
         if ruling.decision == Decision::Deny {
             return ruling;
@@ -264,10 +269,10 @@ impl Evaluation<'_> {
         };
         !path.contains("..")
             && self.judge.protection.of_read(&inside).is_none()
-            && self.spec.commands.reads.iter().any(|glob| glob.matches(&inside, Case::Exact))
+            && self.spec.commands.reads.iter().any(|glob| glob.matches(&inside, LetterCase::Exact))
     }
 
-    fn command_matches<'j>(&'j self, words: &'j [String]) -> impl Iterator<Item = Match<'j>> {
+    fn command_matches<'j>(&'j self, words: &'j [String]) -> impl Iterator<Item = RuleMatch<'j>> {
         let plain = without_global_options(words);
         let by_program = words.first().and_then(|program| self.judge.by_program.get(program));
         let found = self.judge.at(by_program).chain(self.judge.of_kind(RuleKind::AnyCommand));
@@ -318,14 +323,14 @@ impl Evaluation<'_> {
         };
         let below = PathGlob::below(&absolute);
         let matches = |glob: &&PathGlob| {
-            glob.matches(&absolute, Case::Ignored) || (descends && glob.meets(&below))
+            glob.matches(&absolute, LetterCase::Ignored) || (descends && glob.meets(&below))
         };
         let glob = unread.iter().find(matches)?.text();
         Some(Ruling::deny(format!("it reads `/{absolute}`, and `commands.reads` says `!/{glob}`")))
     }
 
     /// Refuses a command that runs code of the repository where the sandbox it needs is missing.
-    fn no_sandbox(&self, simple: &Simple, examined: &CommandEffects) -> Option<Ruling> {
+    fn no_sandbox(&self, simple: &SimpleCommand, examined: &CommandEffects) -> Option<Ruling> {
         let missing =
             !self.facts.sandboxed && self.spec.commands.sandbox == SandboxSetting::Required;
         (examined.runs_code && missing).then(|| {
@@ -340,9 +345,9 @@ impl Evaluation<'_> {
 
 /// The strictest ruling so far; of two denials the one by a rule.
 #[derive(Default)]
-struct Strictest(Option<Ruling>);
+struct StrictestRuling(Option<Ruling>);
 
-impl Strictest {
+impl StrictestRuling {
     fn consider(&mut self, ruling: Ruling) {
         let rank = |ruling: &Ruling| (ruling.decision, ruling.is_by_deny_rule());
         if self.0.as_ref().is_none_or(|strictest| rank(&ruling) > rank(strictest)) {

@@ -11,13 +11,13 @@ mod servers;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use crate::glob::{Case, PathGlob};
+use crate::glob::{LetterCase, PathGlob};
 use crate::ignore::IgnoreFiles;
-use crate::intent::{Facts, Intent, Publication, Restriction};
+use crate::intent::{Facts, Intent, PublicationKind, Restriction};
 use crate::kind::{RuleKind, kind_of, kind_of_intent, start_of};
 use crate::paths::{Protection, plain_spelling};
 use crate::pattern::{CommandForm, Pattern};
-use crate::rule::{Rule, Written};
+use crate::rule::{LocatedPattern, Rule};
 use crate::schema::PolicySpec;
 use crate::verdict::{Cause, Decision, RuleRef, Verdict};
 use locum_base::path::RepoPath;
@@ -42,9 +42,9 @@ struct Ruling {
 }
 
 /// A rule that matched.
-struct Match<'j> {
+struct RuleMatch<'j> {
     rule: &'j Rule,
-    written: &'j Written,
+    written: &'j LocatedPattern,
 }
 
 /// One decision in the making: the rules, and what else it rests on.
@@ -108,7 +108,9 @@ impl Judge {
             .filter(|rule| rule.decision != Decision::Allow)
             .flat_map(|rule| &rule.patterns);
         let refused = refusing.filter_map(|written| match &written.pattern {
-            Pattern::Read(glob) if !glob.matches(&RepoPath::root(), Case::Exact) => Some(glob),
+            Pattern::Read(glob) if !glob.matches(&RepoPath::root(), LetterCase::Exact) => {
+                Some(glob)
+            }
             Pattern::Read(_)
             | Pattern::Edit(_)
             | Pattern::Command(_)
@@ -175,21 +177,21 @@ impl Judge {
         self.ignored.itself(&plain_spelling(path)?).map(|_| "it names what is hidden")
     }
 
-    fn of_kind(&self, kind: RuleKind) -> impl Iterator<Item = Match<'_>> {
+    fn of_kind(&self, kind: RuleKind) -> impl Iterator<Item = RuleMatch<'_>> {
         self.at(self.by_kind.get(&kind))
     }
 
     fn at<'j>(
         &'j self,
         places: Option<&'j Vec<(usize, usize)>>,
-    ) -> impl Iterator<Item = Match<'j>> {
+    ) -> impl Iterator<Item = RuleMatch<'j>> {
         places.into_iter().flatten().filter_map(|(rule, pattern)| {
             let rule = self.rules.get(*rule)?;
-            Some(Match { rule, written: rule.patterns.get(*pattern)? })
+            Some(RuleMatch { rule, written: rule.patterns.get(*pattern)? })
         })
     }
 
-    fn ruled(&self, found: &Match<'_>) -> Ruling {
+    fn ruled(&self, found: &RuleMatch<'_>) -> Ruling {
         let decision = found.rule.decision;
         let said = found.rule.reason.clone().unwrap_or_else(|| {
             let said = match decision {
@@ -249,8 +251,9 @@ impl Evaluation<'_> {
         let Some((what, why)) = protected.filter(|_| ruling.decision == Decision::Allow) else {
             return ruling;
         };
-        let opens =
-            |found: Match<'_>| found.rule.protected && names_in_full(&found.written.pattern, path);
+        let opens = |found: RuleMatch<'_>| {
+            found.rule.protected && names_in_full(&found.written.pattern, path)
+        };
         if self.matches(intent).any(opens) {
             return ruling;
         }
@@ -293,14 +296,14 @@ impl Evaluation<'_> {
     }
 
     fn by_rules(&self, intent: &Intent) -> Ruling {
-        let rank = |found: &Match<'_>| (found.rule.decision, Reverse(found.written.place));
+        let rank = |found: &RuleMatch<'_>| (found.rule.decision, Reverse(found.written.place));
         match self.matches(intent).max_by_key(rank) {
             Some(strictest) => self.judge.ruled(&strictest),
             None => Ruling::no_rule(intent.to_string()),
         }
     }
 
-    fn matches<'j>(&'j self, intent: &'j Intent) -> impl Iterator<Item = Match<'j>> {
+    fn matches<'j>(&'j self, intent: &'j Intent) -> impl Iterator<Item = RuleMatch<'j>> {
         let kind = kind_of_intent(intent);
         let start = match intent {
             Intent::Read(path) | Intent::Edit(path) => path.parts().next().map(str::to_lowercase),
@@ -326,10 +329,14 @@ impl Evaluation<'_> {
 
     /// Returns true when a pattern matches, under these facts, and no `except` of its rule does.
     /// Case counts wherever it makes less allowed.
-    fn counts(&self, found: &Match<'_>, matches: impl Fn(&Pattern, Case) -> bool) -> bool {
+    fn counts(
+        &self,
+        found: &RuleMatch<'_>,
+        matches: impl Fn(&Pattern, LetterCase) -> bool,
+    ) -> bool {
         let (case, opposite) = match found.rule.decision {
-            Decision::Allow => (Case::Exact, Case::Ignored),
-            Decision::Hold | Decision::Deny => (Case::Ignored, Case::Exact),
+            Decision::Allow => (LetterCase::Exact, LetterCase::Ignored),
+            Decision::Hold | Decision::Deny => (LetterCase::Ignored, LetterCase::Exact),
         };
         matches(&found.written.pattern, case)
             && found.rule.narrowing.holds(self.facts)
@@ -373,7 +380,7 @@ fn taken_away(intent: &Intent, restriction: &Restriction) -> Option<String> {
     match intent {
         Intent::Edit(path) => read_only().or_else(|| outside(path, &restriction.paths)),
         Intent::Command(script) if !script.only_reads() => read_only(),
-        Intent::Publish(publication) if *publication != Publication::Comment => read_only(),
+        Intent::Publish(publication) if *publication != PublicationKind::Comment => read_only(),
         Intent::Fetch(_)
         | Intent::Browse(_)
         | Intent::Connect(_)
@@ -394,7 +401,7 @@ fn outside(path: &RepoPath, globs: &[String]) -> Option<String> {
     let inside = globs
         .iter()
         .filter_map(|glob| PathGlob::parse(glob).ok())
-        .any(|glob| glob.matches(path, Case::Exact));
+        .any(|glob| glob.matches(path, LetterCase::Exact));
     (!globs.is_empty() && !inside).then(|| format!("this run may only edit {}", globs.join(", ")))
 }
 

@@ -3,7 +3,7 @@
 //! In: an intent about one of them. Out: a verdict. Nothing is resolved: what a name stands for is
 //! checked when it is connected to.
 
-use crate::glob::Case;
+use crate::glob::LetterCase;
 use crate::intent::Intent;
 use crate::judge::{Evaluation, Ruling};
 use crate::kind::RuleKind;
@@ -55,7 +55,7 @@ impl Evaluation<'_> {
             .network
             .allow
             .iter()
-            .find(|listed| listed.pattern.reaches(destination, Case::Exact))
+            .find(|listed| listed.pattern.reaches(destination, LetterCase::Exact))
         {
             Some(listed) => {
                 let rule = RuleRef {
@@ -73,6 +73,6 @@ impl Evaluation<'_> {
     }
 }
 
-fn is_about(pattern: &Pattern, destination: &Destination, case: Case) -> bool {
+fn is_about(pattern: &Pattern, destination: &Destination, case: LetterCase) -> bool {
     matches!(pattern, Pattern::Fetch(pattern) if !pattern.has_path() && pattern.reaches(destination, case))
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::Policy;
 use crate::intent::{Facts, Intent};
-use crate::lint::nearest::{Nearest, nearest};
+use crate::lint::nearest::{NearestRule, nearest};
 use crate::verdict::Verdict;
 
 /// A verdict and what would have changed it.
@@ -14,7 +14,7 @@ pub struct Explanation {
     pub verdict: Verdict,
     /// The allowing rule that comes nearest, where the verdict is not `Allow`, and why it did not
     /// do.
-    pub nearest: Option<Nearest>,
+    pub nearest: Option<NearestRule>,
 }
 
 /// Judges one intent and names the rule that comes nearest to allowing it.

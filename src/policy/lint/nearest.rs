@@ -1,4 +1,4 @@
-//! `Nearest`: of the rules that allow, the one that comes closest to something that was not
+//! `NearestRule`: of the rules that allow, the one that comes closest to something that was not
 //! allowed, and why it did not do.
 //!
 //! In: an intent, the facts and the verdict. Out: a rule, or a setting that counts as one, with a
@@ -11,11 +11,11 @@ use crate::Policy;
 use crate::command::Script;
 use crate::command::examine::PathUse;
 use crate::command::tree;
-use crate::glob::{Case, PathGlob};
+use crate::glob::{LetterCase, PathGlob};
 use crate::intent::{Facts, Intent};
 use crate::paths::Protection;
 use crate::pattern::{CommandForm, CommandPattern, Pattern};
-use crate::rule::{Narrowing, Rule, Written, tier_word, trigger_word};
+use crate::rule::{LocatedPattern, Rule, RuleConditions, tier_word, trigger_word};
 use crate::schema::PolicySpec;
 use crate::urls::WebUrl;
 use crate::verdict::{Access, Cause, Decision, RuleRef, Verdict};
@@ -26,7 +26,7 @@ const COMPARED_LETTERS: usize = 64;
 
 /// A rule that nearly allowed it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Nearest {
+pub struct NearestRule {
     /// The rule; a setting (`publish.allow`) has line 0.
     #[serde(flatten)]
     pub rule: RuleRef,
@@ -35,28 +35,28 @@ pub struct Nearest {
 }
 
 /// The part that was not allowed.
-enum Target {
+enum IntentPart {
     Intent(Intent),
     /// The words of one simple command.
     Words(Vec<String>),
 }
 
 /// The part that was refused, and the verdict on it.
-struct Refused {
-    part: Target,
+struct RefusedPart {
+    part: IntentPart,
     verdict: Verdict,
 }
 
 /// A rule that allows, and how close it comes.
-struct Candidate<'p> {
+struct NearCandidate<'p> {
     rule: &'p Rule,
-    written: &'p Written,
-    fit: Fit,
+    written: &'p LocatedPattern,
+    fit: RuleFit,
 }
 
 /// How a rule fits a part. Later is closer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fit {
+enum RuleFit {
     /// Another thing of the same kind.
     Other,
     /// It fits but for the case of letters.
@@ -75,30 +75,30 @@ pub(super) fn nearest(
     intent: &Intent,
     facts: &Facts,
     verdict: &Verdict,
-) -> Option<Nearest> {
+) -> Option<NearestRule> {
     if verdict.decision == Decision::Allow {
         return None;
     }
     if let Some((setting, why)) = setting(policy.settings(), intent, facts, verdict) {
         let origin = policy.origin().to_owned();
         let rule = RuleRef { pattern: setting.to_owned(), origin, line: 0 };
-        return Some(Nearest { rule, why });
+        return Some(NearestRule { rule, why });
     }
     let refused = match intent {
         Intent::Command(script) => refused_part(policy, script, facts, verdict),
-        other => Refused { part: Target::Intent(other.clone()), verdict: verdict.clone() },
+        other => RefusedPart { part: IntentPart::Intent(other.clone()), verdict: verdict.clone() },
     };
     let closest = closest(policy, &refused.part, facts)?;
     let why = why(policy, facts, &refused, &closest);
-    Some(Nearest { rule: closest.written.reference(policy.origin()), why })
+    Some(NearestRule { rule: closest.written.reference(policy.origin()), why })
 }
 
-fn closest<'p>(policy: &'p Policy, part: &Target, facts: &Facts) -> Option<Candidate<'p>> {
+fn closest<'p>(policy: &'p Policy, part: &IntentPart, facts: &Facts) -> Option<NearCandidate<'p>> {
     let rules = policy.judge.rules().iter().filter(|rule| rule.decision == Decision::Allow);
     let written = rules.flat_map(|rule| rule.patterns.iter().map(move |written| (rule, written)));
     // The spelling is compared only among those that nothing else tells apart.
-    let mut closest: Vec<Candidate<'_>> = Vec::new();
-    let mut best = (Fit::Other, 0);
+    let mut closest: Vec<NearCandidate<'_>> = Vec::new();
+    let mut best = (RuleFit::Other, 0);
     for (rule, written) in written {
         let Some(shared) = shared(part, &written.pattern) else { continue };
         let fit = fit(part, rule, written, facts);
@@ -107,10 +107,10 @@ fn closest<'p>(policy: &'p Policy, part: &Target, facts: &Facts) -> Option<Candi
             best = (fit, shared);
         }
         if (fit, shared) == best {
-            closest.push(Candidate { rule, written, fit });
+            closest.push(NearCandidate { rule, written, fit });
         }
     }
-    let spelled = |found: &Candidate<'_>| spelled(part, &found.written.pattern);
+    let spelled = |found: &NearCandidate<'_>| spelled(part, &found.written.pattern);
     // Of equals the first in the file.
     closest
         .into_iter()
@@ -163,15 +163,15 @@ fn setting(
 }
 
 /// Returns the first part of a script that comes out as the whole did, and the verdict on it.
-fn refused_part(policy: &Policy, script: &Script, facts: &Facts, verdict: &Verdict) -> Refused {
+fn refused_part(policy: &Policy, script: &Script, facts: &Facts, verdict: &Verdict) -> RefusedPart {
     for (simple, _) in script.examinations() {
         let text = simple.words.iter().map(|word| tree::quoted(word)).collect::<Vec<_>>().join(" ");
         let alone = Intent::Command(Script::parse_in(&text, script.folder()));
         let verdict_alone = policy.decide(&alone, facts);
         if verdict_alone.decision == verdict.decision {
             let part = used_part(&verdict_alone.cause)
-                .unwrap_or_else(|| Target::Words(simple.words.clone()));
-            return Refused { part, verdict: verdict_alone };
+                .unwrap_or_else(|| IntentPart::Words(simple.words.clone()));
+            return RefusedPart { part, verdict: verdict_alone };
         }
     }
     let (reads, edits) = script.redirected();
@@ -180,32 +180,39 @@ fn refused_part(policy: &Policy, script: &Script, facts: &Facts, verdict: &Verdi
     for intent in reads.chain(edits) {
         let alone = policy.decide(&intent, facts);
         if alone.decision == verdict.decision {
-            return Refused { part: Target::Intent(intent), verdict: alone };
+            return RefusedPart { part: IntentPart::Intent(intent), verdict: alone };
         }
     }
     let words = script
         .simple_commands()
         .first()
         .map_or_else(|| guessed_words(script.text()), |simple| simple.words.clone());
-    Refused { part: Target::Words(words), verdict: verdict.clone() }
+    RefusedPart { part: IntentPart::Words(words), verdict: verdict.clone() }
 }
 
-fn why(policy: &Policy, facts: &Facts, refused: &Refused, closest: &Candidate<'_>) -> String {
-    let Refused { part, verdict } = refused;
-    let Candidate { rule, written, fit } = closest;
+fn why(
+    policy: &Policy,
+    facts: &Facts,
+    refused: &RefusedPart,
+    closest: &NearCandidate<'_>,
+) -> String {
+    let RefusedPart { part, verdict } = refused;
+    let NearCandidate { rule, written, fit } = closest;
     match fit {
-        Fit::Other => other(part, &written.pattern, policy.judge.protection()),
-        Fit::Case => "upper and lower case differ".to_owned(),
-        Fit::Excepted => {
-            let except =
-                rule.except.iter().find(|except| is_about(&except.pattern, part, Case::Ignored));
+        RuleFit::Other => other(part, &written.pattern, policy.judge.protection()),
+        RuleFit::Case => "upper and lower case differ".to_owned(),
+        RuleFit::Excepted => {
+            let except = rule
+                .except
+                .iter()
+                .find(|except| is_about(&except.pattern, part, LetterCase::Ignored));
             except.map_or_else(
                 || "its own `except` takes this out".to_owned(),
                 |except| format!("its own `except` `{}` takes this out", except.text),
             )
         }
-        Fit::Narrowed => narrowed(&rule.narrowing, facts),
-        Fit::Outdone => match verdict.rule() {
+        RuleFit::Narrowed => narrowed(&rule.narrowing, facts),
+        RuleFit::Outdone => match verdict.rule() {
             Some(spoke) if (spoke.line, &spoke.pattern) != (written.place.line, &written.text) => {
                 let place = if spoke.origin == policy.origin() {
                     format!("line {}", spoke.line)
@@ -220,9 +227,9 @@ fn why(policy: &Policy, facts: &Facts, refused: &Refused, closest: &Candidate<'_
 }
 
 /// A file that a command uses, when that is what was refused.
-fn used_part(cause: &Cause) -> Option<Target> {
+fn used_part(cause: &Cause) -> Option<IntentPart> {
     let Cause::Access { access, path, .. } = cause else { return None };
-    Some(Target::Intent(match access {
+    Some(IntentPart::Intent(match access {
         Access::Read => Intent::Read(path.clone()),
         Access::Write => Intent::Edit(path.clone()),
     }))
@@ -237,41 +244,41 @@ fn guessed_words(text: &str) -> Vec<String> {
         .collect()
 }
 
-fn fit(part: &Target, rule: &Rule, written: &Written, facts: &Facts) -> Fit {
-    if is_about(&written.pattern, part, Case::Exact) {
-        if rule.except.iter().any(|except| is_about(&except.pattern, part, Case::Ignored)) {
-            Fit::Excepted
+fn fit(part: &IntentPart, rule: &Rule, written: &LocatedPattern, facts: &Facts) -> RuleFit {
+    if is_about(&written.pattern, part, LetterCase::Exact) {
+        if rule.except.iter().any(|except| is_about(&except.pattern, part, LetterCase::Ignored)) {
+            RuleFit::Excepted
         } else if rule.narrowing.holds(facts) {
-            Fit::Outdone
+            RuleFit::Outdone
         } else {
-            Fit::Narrowed
+            RuleFit::Narrowed
         }
-    } else if is_about(&written.pattern, part, Case::Ignored) {
-        Fit::Case
+    } else if is_about(&written.pattern, part, LetterCase::Ignored) {
+        RuleFit::Case
     } else {
-        Fit::Other
+        RuleFit::Other
     }
 }
 
-fn is_about(pattern: &Pattern, part: &Target, case: Case) -> bool {
+fn is_about(pattern: &Pattern, part: &IntentPart, case: LetterCase) -> bool {
     match (part, pattern) {
-        (Target::Intent(intent), pattern) => pattern.matches(intent, case),
-        (Target::Words(words), Pattern::Command(pattern)) => pattern.matches(words, case),
-        (Target::Words(_), _) => false,
+        (IntentPart::Intent(intent), pattern) => pattern.matches(intent, case),
+        (IntentPart::Words(words), Pattern::Command(pattern)) => pattern.matches(words, case),
+        (IntentPart::Words(_), _) => false,
     }
 }
 
 /// How much of a pattern and a part is the same from its start: words, folders, labels of a host, a
 /// server; `None` when they are of different kinds.
-fn shared(part: &Target, pattern: &Pattern) -> Option<usize> {
+fn shared(part: &IntentPart, pattern: &Pattern) -> Option<usize> {
     match (part, pattern) {
-        (Target::Words(words), Pattern::Command(pattern)) => Some(shared_words(words, pattern)),
-        (Target::Intent(Intent::Read(path)), Pattern::Read(glob))
-        | (Target::Intent(Intent::Edit(path)), Pattern::Edit(glob)) => {
+        (IntentPart::Words(words), Pattern::Command(pattern)) => Some(shared_words(words, pattern)),
+        (IntentPart::Intent(Intent::Read(path)), Pattern::Read(glob))
+        | (IntentPart::Intent(Intent::Edit(path)), Pattern::Edit(glob)) => {
             Some(shared_folders(path, glob.parts()))
         }
-        (Target::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern))
-        | (Target::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
+        (IntentPart::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern))
+        | (IntentPart::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
             let (host, wanted) = (host(url), pattern.host());
             Some(
                 host.rsplit('.')
@@ -280,22 +287,22 @@ fn shared(part: &Target, pattern: &Pattern) -> Option<usize> {
                     .count(),
             )
         }
-        (Target::Intent(Intent::Mcp { server, .. }), Pattern::Mcp(name)) => {
+        (IntentPart::Intent(Intent::Mcp { server, .. }), Pattern::Mcp(name)) => {
             Some(usize::from(server_and_tool(name).0 == server))
         }
-        (Target::Intent(Intent::Mode(_)), Pattern::Mode(_))
-        | (Target::Intent(Intent::Delegate(_)), Pattern::Delegate(_))
-        | (Target::Intent(Intent::Expert(_)), Pattern::Expert(_))
-        | (Target::Intent(Intent::Publish(_)), Pattern::Publish(_)) => Some(0),
-        (Target::Intent(_) | Target::Words(_), _) => None,
+        (IntentPart::Intent(Intent::Mode(_)), Pattern::Mode(_))
+        | (IntentPart::Intent(Intent::Delegate(_)), Pattern::Delegate(_))
+        | (IntentPart::Intent(Intent::Expert(_)), Pattern::Expert(_))
+        | (IntentPart::Intent(Intent::Publish(_)), Pattern::Publish(_)) => Some(0),
+        (IntentPart::Intent(_) | IntentPart::Words(_), _) => None,
     }
 }
 
 /// How like the first thing that is not the same is spelled, 0 to 1000: a name spelled wrong is
 /// closer than a wildcard.
-fn spelled(part: &Target, pattern: &Pattern) -> usize {
+fn spelled(part: &IntentPart, pattern: &Pattern) -> usize {
     match (part, pattern) {
-        (Target::Words(words), Pattern::Command(pattern)) => {
+        (IntentPart::Words(words), Pattern::Command(pattern)) => {
             let shared = shared_words(words, pattern);
             match (words.get(shared), pattern.words.get(shared)) {
                 (Some(one), Some(two)) => like(one, two),
@@ -303,26 +310,26 @@ fn spelled(part: &Target, pattern: &Pattern) -> usize {
                 (Some(_), None) | (None, Some(_)) => 500,
             }
         }
-        (Target::Intent(Intent::Read(path)), Pattern::Read(glob))
-        | (Target::Intent(Intent::Edit(path)), Pattern::Edit(glob)) => {
+        (IntentPart::Intent(Intent::Read(path)), Pattern::Read(glob))
+        | (IntentPart::Intent(Intent::Edit(path)), Pattern::Edit(glob)) => {
             let shared = shared_folders(path, glob.parts());
             path.parts()
                 .nth(shared)
                 .zip(glob.parts().get(shared))
                 .map_or(0, |(one, two)| like(one, two))
         }
-        (Target::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern))
-        | (Target::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
+        (IntentPart::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern))
+        | (IntentPart::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
             like(&host(url), &pattern.host())
         }
-        (Target::Intent(Intent::Mcp { server, tool }), Pattern::Mcp(name)) => {
+        (IntentPart::Intent(Intent::Mcp { server, tool }), Pattern::Mcp(name)) => {
             let (wanted, inner) = server_and_tool(name);
             if wanted == server { like(inner, tool) } else { like(wanted, server) }
         }
-        (Target::Intent(Intent::Mode(one)), Pattern::Mode(two))
-        | (Target::Intent(Intent::Delegate(one)), Pattern::Delegate(two))
-        | (Target::Intent(Intent::Expert(one)), Pattern::Expert(two)) => like(one, two),
-        (Target::Intent(_) | Target::Words(_), _) => 0,
+        (IntentPart::Intent(Intent::Mode(one)), Pattern::Mode(two))
+        | (IntentPart::Intent(Intent::Delegate(one)), Pattern::Delegate(two))
+        | (IntentPart::Intent(Intent::Expert(one)), Pattern::Expert(two)) => like(one, two),
+        (IntentPart::Intent(_) | IntentPart::Words(_), _) => 0,
     }
 }
 
@@ -357,11 +364,11 @@ fn like(one: &str, two: &str) -> usize {
 }
 
 /// Why a rule about another thing does not fit.
-fn other(part: &Target, pattern: &Pattern, protection: &Protection) -> String {
+fn other(part: &IntentPart, pattern: &Pattern, protection: &Protection) -> String {
     match (part, pattern) {
-        (Target::Words(words), Pattern::Command(pattern)) => other_words(words, pattern),
+        (IntentPart::Words(words), Pattern::Command(pattern)) => other_words(words, pattern),
         (
-            Target::Intent(intent @ (Intent::Read(path) | Intent::Edit(path))),
+            IntentPart::Intent(intent @ (Intent::Read(path) | Intent::Edit(path))),
             Pattern::Read(glob) | Pattern::Edit(glob),
         ) => {
             let edit = matches!(intent, Intent::Edit(_));
@@ -370,10 +377,10 @@ fn other(part: &Target, pattern: &Pattern, protection: &Protection) -> String {
                 guard.map(|why| format!(", and it is protected: {why}")).unwrap_or_default();
             format!("{}{guard}", other_path(path, glob))
         }
-        (Target::Intent(Intent::Fetch(_) | Intent::Browse(_)), _) => {
+        (IntentPart::Intent(Intent::Fetch(_) | Intent::Browse(_)), _) => {
             "it names another address".to_owned()
         }
-        (Target::Intent(Intent::Mcp { server, .. }), Pattern::Mcp(name)) => {
+        (IntentPart::Intent(Intent::Mcp { server, .. }), Pattern::Mcp(name)) => {
             let same = name.split_once('/').is_some_and(|(wanted, _)| wanted == server);
             if same {
                 "it names another tool of the server".to_owned()
@@ -381,11 +388,13 @@ fn other(part: &Target, pattern: &Pattern, protection: &Protection) -> String {
                 "it names another server".to_owned()
             }
         }
-        (Target::Intent(Intent::Mode(_) | Intent::Delegate(_)), _) => {
+        (IntentPart::Intent(Intent::Mode(_) | Intent::Delegate(_)), _) => {
             "it names another mode".to_owned()
         }
-        (Target::Intent(Intent::Expert(_)), _) => "it names another profile".to_owned(),
-        (Target::Intent(_) | Target::Words(_), _) => "it is about something else".to_owned(),
+        (IntentPart::Intent(Intent::Expert(_)), _) => "it names another profile".to_owned(),
+        (IntentPart::Intent(_) | IntentPart::Words(_), _) => {
+            "it is about something else".to_owned()
+        }
     }
 }
 
@@ -425,7 +434,7 @@ fn other_words(words: &[String], pattern: &CommandPattern) -> String {
 }
 
 /// Why a rule does not count under these facts.
-fn narrowed(narrowing: &Narrowing, facts: &Facts) -> String {
+fn narrowed(narrowing: &RuleConditions, facts: &Facts) -> String {
     let list = |words: &[String]| {
         words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
     };

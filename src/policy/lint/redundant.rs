@@ -5,7 +5,7 @@ use crate::Policy;
 use crate::glob::PathGlob;
 use crate::lint::warning::Warning;
 use crate::pattern::Pattern;
-use crate::rule::{Rule, Written};
+use crate::rule::{LocatedPattern, Rule};
 
 /// Returns a warning for each pattern that something else covers.
 pub(super) fn redundant_rules(policy: &Policy) -> Vec<Warning> {
@@ -22,7 +22,7 @@ pub(super) fn redundant_rules(policy: &Policy) -> Vec<Warning> {
             };
             warnings.extend(message.map(|message| Warning::of_rule(policy, written, message)));
         }
-        let carves_out_nothing = |except: &&Written| {
+        let carves_out_nothing = |except: &&LocatedPattern| {
             !rule.patterns.iter().any(|written| written.pattern.covers(&except.pattern))
                 && !has_wildcard_path(&except.pattern)
         };
@@ -34,7 +34,7 @@ pub(super) fn redundant_rules(policy: &Policy) -> Vec<Warning> {
     warnings
 }
 
-fn covered(rules: &[Rule], rule: &Rule, written: &Written) -> Option<String> {
+fn covered(rules: &[Rule], rule: &Rule, written: &LocatedPattern) -> Option<String> {
     let (one, pattern) = rules
         .iter()
         .filter(|one| one.decision >= rule.decision && one.except.is_empty() && !rule.protected)

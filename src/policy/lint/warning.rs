@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::Policy;
-use crate::rule::Written;
+use crate::rule::LocatedPattern;
 use crate::verdict::RuleRef;
 
 /// A rule that cannot do what it says.
@@ -16,7 +16,7 @@ pub struct Warning {
 }
 
 impl Warning {
-    pub(super) fn of_rule(policy: &Policy, written: &Written, message: String) -> Self {
+    pub(super) fn of_rule(policy: &Policy, written: &LocatedPattern, message: String) -> Self {
         Self { rule: written.reference(policy.origin()), message }
     }
 

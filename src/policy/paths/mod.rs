@@ -5,7 +5,7 @@
 //! Names are compared as the most careless disk would: without case, without invisible characters,
 //! without endings that some systems drop.
 
-use crate::glob::{Case, PathGlob};
+use crate::glob::{LetterCase, PathGlob};
 use locum_base::path::RepoPath;
 use locum_base::secret::view;
 
@@ -64,7 +64,7 @@ pub fn protected(path: &RepoPath) -> Option<&'static str> {
 }
 
 fn find(list: &[(PathGlob, &'static str)], path: &RepoPath) -> Option<&'static str> {
-    list.iter().find(|(glob, _)| glob.matches(path, Case::Ignored)).map(|(_, reason)| *reason)
+    list.iter().find(|(glob, _)| glob.matches(path, LetterCase::Ignored)).map(|(_, reason)| *reason)
 }
 
 fn read_list(text: &'static str) -> Vec<(PathGlob, &'static str)> {

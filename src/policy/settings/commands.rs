@@ -69,28 +69,28 @@ pub(super) fn commands(section: &mut Section<'_>) -> CommandLimits {
     let about = "Absolute folders that commands may read; after a `!`, what of them they may not.";
     for outside in section.key("reads", about, OneOrMany(OUTSIDE)).unwrap_or_default() {
         match outside {
-            Outside::Opened(glob) => found.reads.push(glob),
-            Outside::TakenOut(glob) => found.unread.push(glob),
+            ReadsEntry::Opened(glob) => found.reads.push(glob),
+            ReadsEntry::TakenOut(glob) => found.unread.push(glob),
         }
     }
     found
 }
 
 /// An entry of `commands.reads`.
-enum Outside {
+enum ReadsEntry {
     Opened(PathGlob),
     TakenOut(PathGlob),
 }
 
-const OUTSIDE: ParsedText<Outside> = ParsedText {
+const OUTSIDE: ParsedText<ReadsEntry> = ParsedText {
     parse: |text| match text.strip_prefix('!') {
-        None => Ok(Outside::Opened(outside_glob(text)?)),
+        None => Ok(ReadsEntry::Opened(outside_glob(text)?)),
         Some(taken_out) => {
             let inner = taken_out.strip_prefix('/');
             let inner = inner.ok_or_else(|| {
                 format!("`{text}` is not an absolute path such as `!/etc/ssl/private/**`")
             })?;
-            Ok(Outside::TakenOut(PathGlob::parse(inner)?))
+            Ok(ReadsEntry::TakenOut(PathGlob::parse(inner)?))
         }
     },
     write: None,

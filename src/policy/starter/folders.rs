@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::glob::Case;
+use crate::glob::LetterCase;
 use crate::intent::Intent;
 use crate::paths::Protection;
 use crate::pattern::Pattern;
@@ -168,23 +168,23 @@ pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Sc
     }
     let sources = found.sources.clone();
     found.sources.retain(|line| !line.is_covered(&sources));
-    let covered = |lines: &[ProposedLine], path: &RepoPath, case: Case| {
+    let covered = |lines: &[ProposedLine], path: &RepoPath, case: LetterCase| {
         lines.iter().any(|line| covers(line, path, case))
     };
     let refused = |path: &RepoPath| {
-        covered(&found.closed, path, Case::Ignored)
-            || covered(&found.manifests, path, Case::Ignored)
+        covered(&found.closed, path, LetterCase::Ignored)
+            || covered(&found.manifests, path, LetterCase::Ignored)
     };
     found.example = candidates
         .into_iter()
-        .find(|path| covered(&found.sources, path, Case::Exact) && !refused(path))
+        .find(|path| covered(&found.sources, path, LetterCase::Exact) && !refused(path))
         .cloned();
     found.closed_example =
-        found.closed_example.filter(|path| covered(&found.closed, path, Case::Ignored));
+        found.closed_example.filter(|path| covered(&found.closed, path, LetterCase::Ignored));
     found
 }
 
-fn covers(line: &ProposedLine, path: &RepoPath, case: Case) -> bool {
+fn covers(line: &ProposedLine, path: &RepoPath, case: LetterCase) -> bool {
     Pattern::parse(&line.pattern)
         .is_ok_and(|pattern| pattern.matches(&Intent::Edit(path.clone()), case))
 }

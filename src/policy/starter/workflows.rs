@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::command::Script;
 use crate::command::word;
-use crate::glob::Case;
+use crate::glob::LetterCase;
 use crate::pattern::Pattern;
 use crate::starter::commands::{ProposedTool, TrailingWords};
 use crate::starter::survey::StarterScan;
@@ -141,7 +141,7 @@ pub(super) fn find(survey: &StarterScan, known: &[String]) -> Vec<ProposedTool> 
         for (script, line) in runs {
             for command in script.lines().filter_map(plain).filter(|command| tests(command)) {
                 let covered = word::split(&command).is_ok_and(|words| {
-                    patterns.iter().any(|pattern| matches!(pattern, Pattern::Command(pattern) if pattern.matches(&words, Case::Exact)))
+                    patterns.iter().any(|pattern| matches!(pattern, Pattern::Command(pattern) if pattern.matches(&words, LetterCase::Exact)))
                 });
                 if !covered && seen.insert(command.clone()) {
                     tools.extend(ProposedTool::new(

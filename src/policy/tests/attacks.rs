@@ -135,8 +135,8 @@ fn a_run_that_may_only_read_does_nothing_else() {
 
 #[test]
 fn a_permit_is_good_for_what_it_was_given_for() {
-    struct Look(Intent);
-    impl Act for Look {
+    struct TestAct(Intent);
+    impl Act for TestAct {
         fn intents(&self) -> Vec<Intent> {
             vec![self.0.clone()]
         }
@@ -144,7 +144,7 @@ fn a_permit_is_good_for_what_it_was_given_for() {
     let [given, other] =
         ["read(src/lib.rs)", "edit(src/lib.rs)"].map(|intent| parse_intent(intent).unwrap());
     let policy = Policy::parse(WIDE, "policy.yml").unwrap();
-    let permit = policy.admit(Look(given.clone()), &facts()).unwrap();
+    let permit = policy.admit(TestAct(given.clone()), &facts()).unwrap();
     assert!(permit.covers(&given));
     assert!(!permit.covers(&other));
 }

@@ -5,10 +5,10 @@ use pretty_assertions::assert_eq;
 use super::{facts, policy};
 use crate::Policy;
 use crate::lint::explain::explain;
-use crate::lint::nearest::Nearest;
+use crate::lint::nearest::NearestRule;
 use crate::question::parse_intent;
 
-fn nearest(policy: &Policy, intent: &str) -> Option<Nearest> {
+fn nearest(policy: &Policy, intent: &str) -> Option<NearestRule> {
     explain(policy, &parse_intent(intent).unwrap(), &facts("code")).nearest
 }
 

@@ -6,7 +6,7 @@
 
 use url::Url;
 
-use crate::glob::Case;
+use crate::glob::LetterCase;
 use crate::urls::host::{Host, is_at_or_below};
 use crate::urls::{Destination, Scheme, WebUrl, split_port};
 
@@ -15,14 +15,14 @@ use crate::urls::{Destination, Scheme, WebUrl, split_port};
 pub struct UrlPattern {
     /// `None` where it is not written.
     scheme: Option<Scheme>,
-    hosts: Hosts,
+    hosts: HostPattern,
     port: Option<u16>,
     /// Parts the path starts with.
     path: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Hosts {
+enum HostPattern {
     /// `*`
     Any,
     /// `*.example.com`: every name below it.
@@ -55,10 +55,10 @@ impl UrlPattern {
                 .map_err(|_| wrong("write a host such as `docs.rs` or `*.example.com`"))
         };
         let hosts = match host.strip_prefix("*.") {
-            None if host == "*" => Hosts::Any,
-            None => Hosts::One(read(host)?),
+            None if host == "*" => HostPattern::Any,
+            None => HostPattern::One(read(host)?),
             Some(domain) => match read(domain)? {
-                Host::Name(name) => Hosts::Below(name),
+                Host::Name(name) => HostPattern::Below(name),
                 Host::Address(_) => return Err(wrong("an address has nothing below it")),
             },
         };
@@ -76,31 +76,32 @@ impl UrlPattern {
         Ok(Self { scheme, hosts, port, path })
     }
 
-    /// Returns true when it is about this address. `Case::Ignored` stands for a rule that refuses.
+    /// Returns true when it is about this address. `LetterCase::Ignored` stands for a rule that
+    /// refuses.
     #[must_use]
-    pub fn matches(&self, url: &WebUrl, case: Case) -> bool {
+    pub fn matches(&self, url: &WebUrl, case: LetterCase) -> bool {
         let Some((url, destination)) = url.url().zip(url.destination()) else { return false };
         self.reaches(destination, case) && (self.path.is_empty() || self.path_matches(url, case))
     }
 
     /// Returns true when it is about this host, port and scheme, whatever the path.
     #[must_use]
-    pub fn reaches(&self, destination: &Destination, case: Case) -> bool {
+    pub fn reaches(&self, destination: &Destination, case: LetterCase) -> bool {
         let named = match (&self.hosts, &destination.host) {
-            (Hosts::Any, _) => true,
-            (Hosts::Below(domain), Host::Name(name)) => {
+            (HostPattern::Any, _) => true,
+            (HostPattern::Below(domain), Host::Name(name)) => {
                 name != domain && is_at_or_below(name, domain)
             }
-            (Hosts::Below(_), Host::Address(_)) => false,
-            (Hosts::One(one), host) => one == host,
+            (HostPattern::Below(_), Host::Address(_)) => false,
+            (HostPattern::One(one), host) => one == host,
         };
         let scheme = match case {
-            Case::Exact => Some(self.scheme.unwrap_or(Scheme::Https)),
-            Case::Ignored => self.scheme,
+            LetterCase::Exact => Some(self.scheme.unwrap_or(Scheme::Https)),
+            LetterCase::Ignored => self.scheme,
         };
         let port = match case {
-            Case::Exact => Some(self.port.unwrap_or(destination.scheme.default_port())),
-            Case::Ignored => self.port,
+            LetterCase::Exact => Some(self.port.unwrap_or(destination.scheme.default_port())),
+            LetterCase::Ignored => self.port,
         };
         named
             && scheme.is_none_or(|scheme| scheme == destination.scheme)
@@ -111,9 +112,9 @@ impl UrlPattern {
     #[must_use]
     pub fn host(&self) -> String {
         match &self.hosts {
-            Hosts::Any => "*".to_owned(),
-            Hosts::Below(domain) => format!("*.{domain}"),
-            Hosts::One(host) => host.to_string(),
+            HostPattern::Any => "*".to_owned(),
+            HostPattern::Below(domain) => format!("*.{domain}"),
+            HostPattern::One(host) => host.to_string(),
         }
     }
 
@@ -126,22 +127,22 @@ impl UrlPattern {
     /// Returns true when it is about every host.
     #[must_use]
     pub fn is_any_host(&self) -> bool {
-        self.hosts == Hosts::Any
+        self.hosts == HostPattern::Any
     }
 
     /// Returns true when it is about more than one host.
     #[must_use]
     pub fn has_wildcard(&self) -> bool {
-        !matches!(self.hosts, Hosts::One(_))
+        !matches!(self.hosts, HostPattern::One(_))
     }
 
     /// Returns why no address it is about is ever reached, where that can be said of all of them.
     #[must_use]
     pub fn forbidden(&self) -> Option<String> {
         match &self.hosts {
-            Hosts::Any => None,
-            Hosts::Below(name) => Host::Name(format!("x.{name}")).forbidden(),
-            Hosts::One(host) => host.forbidden(),
+            HostPattern::Any => None,
+            HostPattern::Below(name) => Host::Name(format!("x.{name}")).forbidden(),
+            HostPattern::One(host) => host.forbidden(),
         }
     }
 
@@ -149,13 +150,13 @@ impl UrlPattern {
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         let hosts = match (&self.hosts, &other.hosts) {
-            (Hosts::Any, _) => true,
-            (Hosts::Below(one), Hosts::Below(two)) => is_at_or_below(two, one),
-            (Hosts::Below(one), Hosts::One(Host::Name(two))) => {
+            (HostPattern::Any, _) => true,
+            (HostPattern::Below(one), HostPattern::Below(two)) => is_at_or_below(two, one),
+            (HostPattern::Below(one), HostPattern::One(Host::Name(two))) => {
                 two != one && is_at_or_below(two, one)
             }
-            (Hosts::One(one), Hosts::One(two)) => one == two,
-            (Hosts::Below(_) | Hosts::One(_), _) => false,
+            (HostPattern::One(one), HostPattern::One(two)) => one == two,
+            (HostPattern::Below(_) | HostPattern::One(_), _) => false,
         };
         hosts
             && self.scheme == other.scheme
@@ -163,15 +164,15 @@ impl UrlPattern {
             && other.path.starts_with(&self.path)
     }
 
-    fn path_matches(&self, url: &Url, case: Case) -> bool {
+    fn path_matches(&self, url: &Url, case: LetterCase) -> bool {
         let path = url.path();
         match case {
             // A server may read `%2e%2e%2f` as a way up, and an empty part as none.
-            Case::Exact => {
+            LetterCase::Exact => {
                 let plain = !path.contains("//") && !encodes_structure(path);
                 plain && starts_with(&self.path, path.split('/').skip(1).map(str::to_owned))
             }
-            Case::Ignored => {
+            LetterCase::Ignored => {
                 let parts = path
                     .split('/')
                     .map(decoded)

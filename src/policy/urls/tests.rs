@@ -5,7 +5,7 @@ use core::net::{IpAddr, Ipv4Addr};
 use super::host::Host;
 use super::pattern::UrlPattern;
 use super::{Destination, WebUrl};
-use crate::glob::Case;
+use crate::glob::LetterCase;
 use pretty_assertions::assert_eq;
 
 fn read(text: &str) -> Result<String, String> {
@@ -157,7 +157,10 @@ fn rules_are_about_the_parts_of_an_address() {
         let (read, address) = (UrlPattern::parse(pattern).unwrap(), WebUrl::parse(url));
         assert_eq!(address.problem(), None, "{url}");
         assert_eq!(
-            (read.matches(&address, Case::Exact), read.matches(&address, Case::Ignored)),
+            (
+                read.matches(&address, LetterCase::Exact),
+                read.matches(&address, LetterCase::Ignored)
+            ),
             (allows, refuses),
             "{pattern} {url}"
         );
@@ -251,9 +254,9 @@ fn destinations_are_hosts_with_ports() {
 }
 
 /// A generator of numbers, the same in every run.
-struct Seeded(u64);
+struct SeededNumbers(u64);
 
-impl Seeded {
+impl SeededNumbers {
     fn below(&mut self, limit: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -287,7 +290,7 @@ fn inet_aton(text: &str) -> Option<Ipv4Addr> {
 
 #[test]
 fn no_spelling_of_a_number_is_read_in_two_ways() {
-    let mut seeded = Seeded(7);
+    let mut seeded = SeededNumbers(7);
     let (mut addresses, mut refused) = (0, 0);
     for _ in 0..50_000 {
         let count = 1 + seeded.below(5);

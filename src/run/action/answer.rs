@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 
-use crate::run::action::gate::{self, Admitted};
+use crate::run::action::gate::{self, AdmittedEvent};
 use crate::run::action::{ActionEnd, ActionEnv, ForgeEvent, reply_to};
 use crate::run::error::RunError;
 use crate::run::request::{RequestRefusal, RequestedAction};
@@ -19,7 +19,7 @@ use locum_policy::intent::Facts;
 /// When the forge cannot be asked.
 pub(super) async fn question(
     env: &ActionEnv<'_>,
-    admitted: &Admitted<'_>,
+    admitted: &AdmittedEvent<'_>,
 ) -> Result<ActionEnd, RunError> {
     let event = &admitted.event;
     let (what, body) = match &admitted.request.action {
@@ -54,7 +54,7 @@ pub(super) async fn refusal(
     ActionEnd::Answered { what: refused.to_string(), refused: true }
 }
 
-fn help(admitted: &Admitted<'_>) -> Result<String, RunError> {
+fn help(admitted: &AdmittedEvent<'_>) -> Result<String, RunError> {
     let triggers = &admitted.config.policy.settings().triggers;
     let prefix = triggers.comment.as_ref().map_or("/locum", |comment| comment.prefix.as_str());
     let allowed = &admitted.config.policy.settings().modes.allow;

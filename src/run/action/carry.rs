@@ -14,7 +14,7 @@ use crate::run::action::gate::{PROGRESS, thread_of};
 use crate::run::action::{ActionEnv, ForgeEvent, SessionRun, refs};
 use crate::run::error::RunError;
 use crate::run::prepare::PreparedRun;
-use crate::run::publish::Destination;
+use crate::run::publish::PublishDestination;
 use crate::run::run_request::RunRequest;
 use locum_agent::report::markdown;
 use locum_agent::session::hold;
@@ -23,7 +23,7 @@ use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::outcome::Outcome;
 use locum_forge::OwnComment;
 use locum_forge::posts::OwnReaction;
-use locum_policy::intent::{Act, Facts, Intent, Publication};
+use locum_policy::intent::{Act, Facts, Intent, PublicationKind};
 use locum_policy::{Permit, Policy};
 use locum_workspace::carried::SESSION_REFS;
 use locum_workspace::repo::CommitId;
@@ -36,13 +36,13 @@ const SWEPT_AT_ONCE: usize = 10;
 
 /// What the next workflow run needs beside the journal; kept in the journal's first line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Carried {
+pub(super) struct CarriedState {
     /// What is run.
     #[serde(rename = "order")]
     pub(super) request: RunRequest,
     /// Where results go.
     #[serde(flatten)]
-    pub(super) destination: Destination,
+    pub(super) destination: PublishDestination,
     /// Reactions that say that it was seen, until it is over.
     #[serde(default)]
     pub(super) seen: Vec<OwnReaction>,
@@ -50,7 +50,7 @@ pub(super) struct Carried {
 
 /// Where a session waits, as our own comment says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Waits {
+pub(super) struct WaitingSession {
     /// The session.
     pub(super) session: SessionId,
     /// The commit that holds it.
@@ -59,7 +59,7 @@ pub(super) struct Waits {
     pub(super) id: String,
 }
 
-impl Waits {
+impl WaitingSession {
     /// Returns the hidden line.
     fn line(&self) -> String {
         markdown::marker(
@@ -94,7 +94,7 @@ pub(super) async fn waiting(
     env: &ActionEnv<'_>,
     event: &ForgeEvent,
     id: Option<&str>,
-) -> Result<Vec<Waits>, RunError> {
+) -> Result<Vec<WaitingSession>, RunError> {
     let Some(subject) = &event.trigger.subject else { return Ok(Vec::new()) };
     let ours = env
         .forge
@@ -103,7 +103,7 @@ pub(super) async fn waiting(
         .map_err(RunError::internal)?;
     Ok(ours
         .iter()
-        .filter_map(Waits::parse)
+        .filter_map(WaitingSession::parse)
         .filter(|waits| id.is_none_or(|id| waits.id == id))
         .collect())
 }
@@ -139,7 +139,7 @@ pub(super) async fn keep(
     let moves = (session.start.claim(), Some(&commit));
     let moved = env.git.push_session(&permit, env.remote, plan.session.as_str(), moves).await;
     moved.map_err(|error| format!("the session cannot be kept in the repository: {error}"))?;
-    Ok(Some(Waits { session: plan.session.clone(), commit, id }.line()))
+    Ok(Some(WaitingSession { session: plan.session.clone(), commit, id }.line()))
 }
 
 /// What the commit of a session says: it waits on this thread and on no other.
@@ -191,14 +191,14 @@ pub(super) async fn drop_off(env: &ActionEnv<'_>, run: &PreparedRun, from: &Comm
 }
 
 /// Why a session is not resumed.
-pub(super) enum NotTaken {
+pub(super) enum ClaimError {
     /// For this reason, which who asked is told.
     Refused(String),
     /// The machine, the forge or the program failed.
     Failed(RunError),
 }
 
-impl From<RunError> for NotTaken {
+impl From<RunError> for ClaimError {
     fn from(error: RunError) -> Self {
         Self::Failed(error)
     }
@@ -212,13 +212,13 @@ impl From<RunError> for NotTaken {
 pub(super) async fn fetch(
     env: &ActionEnv<'_>,
     event: &ForgeEvent,
-    waits: &Waits,
-) -> Result<CommitId, NotTaken> {
+    waits: &WaitingSession,
+) -> Result<CommitId, ClaimError> {
     let name = format!("{SESSION_REFS}{}", waits.session);
     let depth = refs::depth_of(env, 3);
     let fetched = env.git.fetch(env.remote, &format!("+{name}:{name}"), depth).await;
     fetched.map_err(|error| {
-        NotTaken::Refused(format!("the session is no longer kept in the repository: {error}"))
+        ClaimError::Refused(format!("the session is no longer kept in the repository: {error}"))
     })?;
     let repo = &env.workspace.repo;
     let tip = repo.commit_of(&name).map_err(RunError::internal)?;
@@ -226,7 +226,7 @@ pub(super) async fn fetch(
         return Ok(tip);
     }
     let (message, parent) = repo.message_of(&tip).map_err(RunError::internal)?;
-    Err(NotTaken::Refused(if parent.as_ref() != Some(&waits.commit) {
+    Err(ClaimError::Refused(if parent.as_ref() != Some(&waits.commit) {
         "the session in the repository is not the one that the run's comment names".to_owned()
     } else if message == claim_words(env, event) {
         return Ok(tip);
@@ -244,7 +244,7 @@ pub(super) async fn claim(
     env: &ActionEnv<'_>,
     event: &ForgeEvent,
     run: &PreparedRun,
-    waits: &Waits,
+    waits: &WaitingSession,
     tip: &CommitId,
 ) -> Result<CommitId, String> {
     if *tip != waits.commit {
@@ -274,21 +274,21 @@ fn claim_words(env: &ActionEnv<'_>, event: &ForgeEvent) -> String {
 }
 
 /// The act of keeping a session in the repository: it belongs to the comment that asks.
-struct Keeping;
+struct KeepSession;
 
-impl Act for Keeping {
+impl Act for KeepSession {
     fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Publish(Publication::Comment)]
+        vec![Intent::Publish(PublicationKind::Comment)]
     }
 }
 
-fn permit(policy: &Policy, facts: &Facts) -> Result<Permit<Keeping>, String> {
-    policy.admit(Keeping, facts).map_err(|refusal| refusal.to_string())
+fn permit(policy: &Policy, facts: &Facts) -> Result<Permit<KeepSession>, String> {
+    policy.admit(KeepSession, facts).map_err(|refusal| refusal.to_string())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Waits;
+    use super::WaitingSession;
     use locum_agent::session::id::SessionId;
     use locum_forge::OwnComment;
     use locum_workspace::repo::CommitId;
@@ -296,12 +296,12 @@ mod tests {
 
     #[test]
     fn only_the_line_that_we_write_says_where_a_session_waits() {
-        let waits = Waits {
+        let waits = WaitingSession {
             session: SessionId::parse("0199aabb").unwrap(),
             commit: CommitId("0123456789abcdef0123456789abcdef01234567".to_owned()),
             id: "0123456789abcdef".to_owned(),
         };
-        let read = |body: String| Waits::parse(&OwnComment { id: 1, body });
+        let read = |body: String| WaitingSession::parse(&OwnComment { id: 1, body });
         let line = waits.line();
         assert_eq!(
             read(format!("<!-- locum:v1 kind=progress run=1 -->\n{line}\ntext")),

@@ -5,21 +5,25 @@
 //! refusal, posted on the thread, with the reason: nothing of that name, another policy, new
 //! commits, decided already, too late.
 
-use crate::run::action::carry::{self, CARRIED_LIMIT_BYTES, Carried, NotTaken, Waits};
-use crate::run::action::gate::Admitted;
-use crate::run::action::{ActionEnd, ActionEnv, RunControl, SessionRun, Start, answer, carry_out};
+use crate::run::action::carry::{
+    self, CARRIED_LIMIT_BYTES, CarriedState, ClaimError, WaitingSession,
+};
+use crate::run::action::gate::AdmittedEvent;
+use crate::run::action::{
+    ActionEnd, ActionEnv, ActionStart, RunControl, SessionRun, answer, carry_out,
+};
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::prepare::{self, PreparedRun};
-use crate::run::publish::Destination;
+use crate::run::publish::PublishDestination;
 use crate::run::request::{DecisionRequest, RefusalNotice, RequestRefusal};
 use crate::run::source::FileSource;
 use crate::run::trusted::{ConfigOrigin, TrustedConfig};
 use crate::run::user::UserFolder;
-use locum_agent::session::event::Decided;
+use locum_agent::session::event::RecordedDecision;
 use locum_agent::session::hold;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
-use locum_agent::session::state::State;
+use locum_agent::session::state::SessionState;
 use locum_base::path::RepoPath;
 
 /// Resumes the session that a comment decides on.
@@ -28,14 +32,14 @@ use locum_base::path::RepoPath;
 /// When the set-up is wrong or the machine fails.
 pub(super) async fn decide(
     env: &ActionEnv<'_>,
-    admitted: &Admitted<'_>,
+    admitted: &AdmittedEvent<'_>,
     decision: &DecisionRequest,
     control: RunControl<'_>,
 ) -> Result<ActionEnd, RunError> {
     match take(env, admitted, decision).await {
         Ok(session) => carry_out(env, &admitted.event, session, control).await,
-        Err(NotTaken::Failed(error)) => Err(error),
-        Err(NotTaken::Refused(why)) => {
+        Err(ClaimError::Failed(error)) => Err(error),
+        Err(ClaimError::Refused(why)) => {
             let refused = RequestRefusal { why, rule: "decide", notice: RefusalNotice::Posted };
             Ok(answer::refusal(env, &admitted.event, &admitted.config.policy, &refused).await)
         }
@@ -45,48 +49,48 @@ pub(super) async fn decide(
 /// Finds, checks, decides and claims, in this order; the checkout is touched last.
 async fn take(
     env: &ActionEnv<'_>,
-    admitted: &Admitted<'_>,
+    admitted: &AdmittedEvent<'_>,
     decision: &DecisionRequest,
-) -> Result<SessionRun, NotTaken> {
+) -> Result<SessionRun, ClaimError> {
     let event = &admitted.event;
     let waiting = carry::waiting(env, event, decision.id.as_deref()).await?;
-    let waits = one_of(waiting, decision).map_err(NotTaken::Refused)?;
+    let waits = one_of(waiting, decision).map_err(ClaimError::Refused)?;
     let tip = carry::fetch(env, event, &waits).await?;
     let thread = event.trigger.subject.as_ref().map(|subject| subject.number);
     let (words, _) = env.workspace.repo.message_of(&waits.commit).map_err(RunError::internal)?;
     if words != carry::waits_words(&waits.id, thread.unwrap_or_default()) {
         let why = "the session waits on another issue or pull request";
-        return Err(NotTaken::Refused(why.to_owned()));
+        return Err(ClaimError::Refused(why.to_owned()));
     }
     let journal = journal_of(env, &waits)?;
-    let carried = checked(admitted, &waits, &journal).map_err(NotTaken::Refused)?;
+    let carried = checked(admitted, &waits, &journal).map_err(ClaimError::Refused)?;
     let run = prepare(env, admitted, &carried)?;
     if run.plan.policy.hash != admitted.config.policy.hash() {
-        return Err(NotTaken::Refused("the session was judged by another policy".to_owned()));
+        return Err(ClaimError::Refused("the session was judged by another policy".to_owned()));
     }
     let sessions = run.settings.session_folder().map_err(RunError::from)?;
     let folder = execute::folder_of(&sessions, &run.plan.session);
     Journal::put(&folder, journal.as_bytes()).map_err(RunError::internal)?;
-    let state = State::of(&Journal::read(&folder).map_err(RunError::internal)?);
-    let decided = Decided {
+    let state = SessionState::of(&Journal::read(&folder).map_err(RunError::internal)?);
+    let decided = RecordedDecision {
         id: waits.id.clone(),
         by: event.trigger.actor.login.clone(),
         word: decision.word.clone(),
     };
     hold::decide(&folder, decided, env.clock.now())
-        .map_err(|why| NotTaken::Refused(why.to_string()))?;
-    let claim = carry::claim(env, event, &run, &waits, &tip).await.map_err(NotTaken::Refused)?;
+        .map_err(|why| ClaimError::Refused(why.to_string()))?;
+    let claim = carry::claim(env, event, &run, &waits, &tip).await.map_err(ClaimError::Refused)?;
     bring_back(env, &run, &state)?;
-    let destination = Destination { thread, ..carried.destination };
-    let carried = Carried { destination, ..carried };
-    Ok(SessionRun { run, folder, carried, start: Start::Resumed { claim } })
+    let destination = PublishDestination { thread, ..carried.destination };
+    let carried = CarriedState { destination, ..carried };
+    Ok(SessionRun { run, folder, carried, start: ActionStart::Resumed { claim } })
 }
 
 /// Prepares the run again, from the commit that was trusted when it began.
 fn prepare(
     env: &ActionEnv<'_>,
-    admitted: &Admitted<'_>,
-    carried: &Carried,
+    admitted: &AdmittedEvent<'_>,
+    carried: &CarriedState,
 ) -> Result<PreparedRun, RunError> {
     let request = carried.request.clone();
     if request.trusted == admitted.event.trusted {
@@ -102,7 +106,10 @@ fn prepare(
 }
 
 /// Returns the one session that is meant.
-fn one_of(mut waiting: Vec<Waits>, decision: &DecisionRequest) -> Result<Waits, String> {
+fn one_of(
+    mut waiting: Vec<WaitingSession>,
+    decision: &DecisionRequest,
+) -> Result<WaitingSession, String> {
     match (waiting.len(), &decision.id) {
         (1, _) => Ok(waiting.remove(0)),
         (0, Some(id)) => Err(format!("nothing waits here under the name `{id}`")),
@@ -113,22 +120,26 @@ fn one_of(mut waiting: Vec<Waits>, decision: &DecisionRequest) -> Result<Waits, 
     }
 }
 
-fn journal_of(env: &ActionEnv<'_>, waits: &Waits) -> Result<String, NotTaken> {
+fn journal_of(env: &ActionEnv<'_>, waits: &WaitingSession) -> Result<String, ClaimError> {
     let path = RepoPath::parse(JOURNAL_FILE).map_err(RunError::internal)?;
     match env.workspace.repo.file_at(&waits.commit, &path, CARRIED_LIMIT_BYTES) {
         Ok(Some(file)) => Ok(file.text),
-        Ok(None) => Err(NotTaken::Refused("the kept session has no journal".to_owned())),
-        Err(error) => Err(NotTaken::Refused(format!("the kept session cannot be read: {error}"))),
+        Ok(None) => Err(ClaimError::Refused("the kept session has no journal".to_owned())),
+        Err(error) => Err(ClaimError::Refused(format!("the kept session cannot be read: {error}"))),
     }
 }
 
 /// Checks that the session is about this thread, and that what it was judged by and started from is
 /// what is there now.
-fn checked(admitted: &Admitted<'_>, waits: &Waits, journal: &str) -> Result<Carried, String> {
+fn checked(
+    admitted: &AdmittedEvent<'_>,
+    waits: &WaitingSession,
+    journal: &str,
+) -> Result<CarriedState, String> {
     let (event, hash) = (&admitted.event, admitted.config.policy.hash());
     let start = Journal::start_in(journal)
         .map_err(|why| format!("the kept session cannot be read: {why}"))?;
-    let carried: Carried = serde_json::from_value(start.caller.clone())
+    let carried: CarriedState = serde_json::from_value(start.caller.clone())
         .map_err(|error| format!("the kept session cannot go on here: {error}"))?;
     let request = &carried.request;
     if start.id != waits.session || request.session != waits.session || request.base != start.base {
@@ -155,7 +166,11 @@ fn checked(admitted: &Admitted<'_>, waits: &Waits, journal: &str) -> Result<Carr
 }
 
 /// Brings the checkout to where the session stopped.
-fn bring_back(env: &ActionEnv<'_>, run: &PreparedRun, state: &State) -> Result<(), RunError> {
+fn bring_back(
+    env: &ActionEnv<'_>,
+    run: &PreparedRun,
+    state: &SessionState,
+) -> Result<(), RunError> {
     let repo = &env.workspace.repo;
     repo.switch_to(&run.plan.base).map_err(RunError::internal)?;
     let Some(checkpoint) = &state.tree.checkpoint else { return Ok(()) };

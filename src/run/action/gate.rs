@@ -21,9 +21,9 @@ use locum_workspace::repo::CommitId;
 pub(super) const PROGRESS: &str = "<!-- locum:v1 kind=progress";
 
 /// What the gate says to an event.
-pub(super) enum Gate<'a> {
+pub(super) enum Admission<'a> {
     /// It may start something.
-    Admitted(Box<Admitted<'a>>),
+    Admitted(Box<AdmittedEvent<'a>>),
     /// It may not, and who asked is told why.
     Refused(Box<RefusedEvent>),
     /// It starts nothing, for this reason, which only the log shows.
@@ -31,7 +31,7 @@ pub(super) enum Gate<'a> {
 }
 
 /// An event that may start something.
-pub(super) struct Admitted<'a> {
+pub(super) struct AdmittedEvent<'a> {
     /// The event.
     pub(super) event: ForgeEvent,
     /// What is asked for.
@@ -55,7 +55,10 @@ pub(super) struct RefusedEvent {
 ///
 /// # Errors
 /// When the machine or the forge fails, or a file of the trusted ref has mistakes.
-pub(super) async fn admit<'a>(env: &ActionEnv<'a>, trigger: Trigger) -> Result<Gate<'a>, RunError> {
+pub(super) async fn admit<'a>(
+    env: &ActionEnv<'a>,
+    trigger: Trigger,
+) -> Result<Admission<'a>, RunError> {
     let default_branch = default_branch(env, &trigger);
     if default_branch.is_empty() {
         return Ok(skipped("repository", "the payload does not name the default branch"));
@@ -70,7 +73,7 @@ pub(super) async fn admit<'a>(env: &ActionEnv<'a>, trigger: Trigger) -> Result<G
         let triggers = env.inputs.tighten(&config.policy.settings().triggers);
         if let Err(refused) = request::screen(&trigger, &triggers, &job_facts(env, &default_branch))
         {
-            return Ok(Gate::Skipped(refused.to_string()));
+            return Ok(Admission::Skipped(refused.to_string()));
         }
     }
     let event = find(env, trigger, default_branch, default_tip.clone()).await?;
@@ -107,7 +110,7 @@ async fn decide<'a>(
     env: &ActionEnv<'_>,
     event: ForgeEvent,
     config: TrustedConfig<'a>,
-) -> Result<Gate<'a>, RunError> {
+) -> Result<Admission<'a>, RunError> {
     let (trigger, modes) = (&event.trigger, config.runnable()?);
     let profiles: Vec<String> = config.settings.values.models.profiles.keys().cloned().collect();
     let triggers = env.inputs.tighten(&config.policy.settings().triggers);
@@ -126,12 +129,12 @@ async fn decide<'a>(
         .and_then(|request| check_job(env, trigger, request, &triggers))
         .and_then(|request| check_private(trigger, &config.policy).map(|()| request));
     Ok(match decided {
-        Ok(request) => Gate::Admitted(Box::new(Admitted { event, request, config })),
+        Ok(request) => Admission::Admitted(Box::new(AdmittedEvent { event, request, config })),
         Err(refused) if refused.notice == RefusalNotice::Silent => {
-            Gate::Skipped(refused.to_string())
+            Admission::Skipped(refused.to_string())
         }
         Err(refused) => {
-            Gate::Refused(Box::new(RefusedEvent { event, refused, policy: config.policy }))
+            Admission::Refused(Box::new(RefusedEvent { event, refused, policy: config.policy }))
         }
     })
 }
@@ -243,6 +246,6 @@ fn silent(rule: &'static str, why: &str) -> RequestRefusal {
     RequestRefusal { why: why.to_owned(), rule, notice: RefusalNotice::Silent }
 }
 
-fn skipped(rule: &'static str, why: &str) -> Gate<'static> {
-    Gate::Skipped(silent(rule, why).to_string())
+fn skipped(rule: &'static str, why: &str) -> Admission<'static> {
+    Admission::Skipped(silent(rule, why).to_string())
 }

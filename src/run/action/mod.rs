@@ -21,24 +21,24 @@ use futures::future::BoxFuture;
 use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::ActionInputs;
 use crate::config::environment::Environment;
-use crate::run::action::carry::Carried;
-use crate::run::action::gate::{Admitted, Gate, RefusedEvent};
+use crate::run::action::carry::CarriedState;
+use crate::run::action::gate::{Admission, AdmittedEvent, RefusedEvent};
 use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
 use crate::run::execute;
-use crate::run::execution::{Beginning, Execution};
+use crate::run::execution::{RunExecution, SessionOrigin};
 use crate::run::plan::RunPlan;
 use crate::run::prepare::{self, PreparedRun};
-use crate::run::publish::{Destination, Ending, Publication, Publisher};
+use crate::run::publish::{Publication, PublishDestination, Publisher, RunEnd};
 use crate::run::request::RequestedAction;
 use crate::run::run_request::RunRequest;
 use crate::run::spending::store::RecordStore;
-use locum_agent::report::comment::Decide;
+use locum_agent::report::comment::DecisionChannel;
 use locum_agent::report::markdown;
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::id::SessionId;
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
-use locum_agent::session::state::State;
+use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_forge::event::{self, EventError, EventKind, Trigger};
 use locum_forge::posts::{OwnReaction, ReactionTarget};
@@ -84,11 +84,11 @@ pub enum ActionEnd {
     /// A dry run.
     Planned(Box<RunPlan>),
     /// A run.
-    Ran(Box<Ran>),
+    Ran(Box<FinishedRun>),
 }
 
 /// A run that ended.
-pub struct Ran {
+pub struct FinishedRun {
     /// What was settled before.
     pub plan: RunPlan,
     /// How it ended.
@@ -106,7 +106,7 @@ pub struct Ran {
 /// How a run is stopped from outside and followed.
 struct RunControl<'w> {
     cancelled: BoxFuture<'static, ()>,
-    watch: &'w mut dyn FnMut(&JournalLine, &State),
+    watch: &'w mut dyn FnMut(&JournalLine, &SessionState),
 }
 
 /// An event, with what was found out about it before anything runs.
@@ -125,7 +125,7 @@ struct ForgeEvent {
 pub async fn run(
     env: &ActionEnv<'_>,
     cancelled: impl Fn() -> BoxFuture<'static, ()>,
-    watch: &mut dyn FnMut(&JournalLine, &State),
+    watch: &mut dyn FnMut(&JournalLine, &SessionState),
 ) -> Result<Vec<ActionEnd>, RunError> {
     let trigger = match event::parse(&env.job.event_name, env.payload) {
         Ok(trigger) => trigger,
@@ -138,12 +138,12 @@ pub async fn run(
         }
     };
     let admitted = match gate::admit(env, trigger).await? {
-        Gate::Admitted(admitted) => *admitted,
-        Gate::Refused(refused) => {
+        Admission::Admitted(admitted) => *admitted,
+        Admission::Refused(refused) => {
             let RefusedEvent { event, refused, policy } = *refused;
             return Ok(vec![answer::refusal(env, &event, &policy, &refused).await]);
         }
-        Gate::Skipped(why) => return Ok(vec![ActionEnd::Skipped(why)]),
+        Admission::Skipped(why) => return Ok(vec![ActionEnd::Skipped(why)]),
     };
     match &admitted.request.action {
         RequestedAction::Run => {}
@@ -174,7 +174,7 @@ pub async fn run(
 /// Runs one thing that was asked for and publishes its outcome.
 async fn one(
     env: &ActionEnv<'_>,
-    admitted: &Admitted<'_>,
+    admitted: &AdmittedEvent<'_>,
     item: WorkItem,
     control: RunControl<'_>,
 ) -> Result<ActionEnd, RunError> {
@@ -187,8 +187,8 @@ async fn one(
     }
     let folder = execute::folder_of(&run.settings.session_folder()?, &run.plan.session);
     let login = &event.trigger.actor.login;
-    let carried = Carried {
-        destination: Destination {
+    let carried = CarriedState {
+        destination: PublishDestination {
             base_branch: work_items::base_branch(env, admitted),
             marker: marker(env, &event.trigger),
             thread: request.subject.thread(),
@@ -203,7 +203,7 @@ async fn one(
         },
         seen: Vec::new(),
     };
-    let session = SessionRun { run, folder, carried, start: Start::Fresh };
+    let session = SessionRun { run, folder, carried, start: ActionStart::Fresh };
     carry_out(env, event, session, control).await
 }
 
@@ -214,20 +214,20 @@ struct SessionRun {
     /// Its folder.
     folder: PathBuf,
     /// What the next workflow run needs.
-    carried: Carried,
+    carried: CarriedState,
     /// Whether it begins or resumes.
-    start: Start,
+    start: ActionStart,
 }
 
 /// Whether a session begins or resumes.
-enum Start {
+enum ActionStart {
     /// It is new.
     Fresh,
     /// It was fetched from its ref, which holds this workflow run's claim by now.
     Resumed { claim: CommitId },
 }
 
-impl Start {
+impl ActionStart {
     /// Returns what the session's ref at the remote holds.
     fn claim(&self) -> Option<&CommitId> {
         if let Self::Resumed { claim } = self { Some(claim) } else { None }
@@ -256,13 +256,13 @@ async fn carry_out(
     };
     let own = publisher.see().await;
     let (beginning, first, decided) = match start {
-        Start::Fresh => (Beginning::Fresh, own, None),
-        Start::Resumed { .. } => (Beginning::Resumed, None, own),
+        ActionStart::Fresh => (SessionOrigin::Fresh, own, None),
+        ActionStart::Resumed { .. } => (SessionOrigin::Resumed, None, own),
     };
     let seen: Vec<OwnReaction> = carried.seen.iter().copied().chain(first).collect();
-    let caller = serde_json::to_value(Carried { seen: seen.clone(), ..carried.clone() })
+    let caller = serde_json::to_value(CarriedState { seen: seen.clone(), ..carried.clone() })
         .map_err(RunError::internal)?;
-    let execution = Execution {
+    let execution = RunExecution {
         run,
         workspace: env.workspace,
         folder,
@@ -273,7 +273,7 @@ async fn carry_out(
         clock: env.clock,
     };
     let RunControl { cancelled, watch } = control;
-    let follow = |line: &JournalLine, state: &State| watch(line, state);
+    let follow = |line: &JournalLine, state: &SessionState| watch(line, state);
     let outcome = execute::run_beside_progress(&execution, &publisher, cancelled, follow).await?;
     let thread = match carried.destination.thread {
         Some(thread) => Ok(thread),
@@ -287,11 +287,11 @@ async fn carry_out(
     let triggers = env.inputs.tighten(&run.policy.settings().triggers);
     let prefix = triggers.comment.map_or_else(String::new, |comment| comment.prefix);
     let decide = match &kept {
-        Ok(Some(marker)) => Decide::Comment { prefix: &prefix, marker },
-        Ok(None) => Decide::Nowhere(""),
-        Err(why) => Decide::Nowhere(why),
+        Ok(Some(marker)) => DecisionChannel::Comment { prefix: &prefix, marker },
+        Ok(None) => DecisionChannel::Nowhere(""),
+        Err(why) => DecisionChannel::Nowhere(why),
     };
-    let ending = Ending { thread: thread_number, seen: &seen, decided, decide };
+    let ending = RunEnd { thread: thread_number, seen: &seen, decided, decide };
     let mut publication = publisher.publish(&outcome, &ending).await;
     if let (Err(why), None) = (&kept, thread_number) {
         // No comment says it.
@@ -306,7 +306,7 @@ async fn carry_out(
     let patch = execute::write_patch(folder, &outcome, &run.redactor)?;
     let SessionRun { run, folder, .. } = session;
     let plan = run.plan;
-    Ok(ActionEnd::Ran(Box::new(Ran { plan, outcome, publication, folder, patch, fails })))
+    Ok(ActionEnd::Ran(Box::new(FinishedRun { plan, outcome, publication, folder, patch, fails })))
 }
 
 /// Returns the hidden line of the one comment for this command: the same for every attempt of a

@@ -4,7 +4,7 @@
 use crate::run::action::{ActionEnv, ForgeEvent};
 use crate::run::error::RunError;
 use locum_forge::PullRequest;
-use locum_workspace::git_binary::Depth;
+use locum_workspace::git_binary::FetchDepth;
 use locum_workspace::repo::CommitId;
 
 /// Returns the tip of the default branch.
@@ -72,14 +72,14 @@ async fn fetch_branch(env: &ActionEnv<'_>, branch: &str) -> Result<CommitId, Run
     env.workspace.repo.commit_of(&local).map_err(RunError::internal)
 }
 
-fn depth(env: &ActionEnv<'_>) -> Depth {
+fn depth(env: &ActionEnv<'_>) -> FetchDepth {
     depth_of(env, 1)
 }
 
 /// Returns how much of a history is fetched where `commits` of it are needed. A checkout with its
 /// whole history keeps it: fetching less would cut it short.
-pub(super) fn depth_of(env: &ActionEnv<'_>, commits: u32) -> Depth {
-    if env.workspace.repo.is_shallow() { Depth::Commits(commits) } else { Depth::Full }
+pub(super) fn depth_of(env: &ActionEnv<'_>, commits: u32) -> FetchDepth {
+    if env.workspace.repo.is_shallow() { FetchDepth::Commits(commits) } else { FetchDepth::Full }
 }
 
 #[cfg(test)]

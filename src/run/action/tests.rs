@@ -47,9 +47,9 @@ const FILES: [(&str, &str); 8] = [
 const NOW: &str = "2026-01-02T03:04:05Z";
 
 /// Sends the path of every file that is read.
-struct Reads(Sender<String>);
+struct ReadObserver(Sender<String>);
 
-impl Subscriber for Reads {
+impl Subscriber for ReadObserver {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target() == "locum::run::source"
     }
@@ -129,7 +129,7 @@ fn dry_run(event_name: &str, payload: &serde_json::Value) -> (usize, BTreeMap<St
     };
     let (sender, receiver) = channel();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let ends = tracing::subscriber::with_default(Reads(sender), || {
+    let ends = tracing::subscriber::with_default(ReadObserver(sender), || {
         let cancelled = || std::future::pending().boxed();
         runtime.block_on(run(&env, cancelled, &mut |_, _| {})).unwrap()
     });

@@ -2,14 +2,14 @@
 
 use crate::config::load::FlagValue;
 use crate::run::action::ActionEnv;
-use crate::run::action::gate::Admitted;
+use crate::run::action::gate::AdmittedEvent;
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::first_message::FirstMessage;
-use crate::run::job::{Job, Schedule, Work};
-use crate::run::plan::Subject;
+use crate::run::job::{Job, JobWork, Schedule};
+use crate::run::plan::RunSubject;
 use crate::run::request::{RefusalNotice, RequestRefusal};
 use crate::run::run_request::{Overrides, RunRequest};
-use crate::run::task_material::{TaskMaterial, Words};
+use crate::run::task_material::{TaskAuthor, TaskMaterial};
 use locum_agent::session::id::SessionId;
 use locum_forge::event::{EventKind, EventSubject};
 use locum_modes::prompts::task::seen_of_markdown;
@@ -20,10 +20,10 @@ use locum_workspace::repo::CommitId;
 /// One thing to run.
 pub(super) struct WorkItem {
     task: String,
-    words: Words,
+    words: TaskAuthor,
     mode: Option<String>,
     job: Option<String>,
-    work: Option<Work>,
+    work: Option<JobWork>,
 }
 
 /// Returns why the slash command that someone calls cannot be run, to be reported where they asked.
@@ -31,9 +31,9 @@ pub(super) struct WorkItem {
 /// # Errors
 /// When the machine fails.
 pub(super) fn unusable_command(
-    admitted: &Admitted<'_>,
+    admitted: &AdmittedEvent<'_>,
 ) -> Result<Option<RequestRefusal>, RunError> {
-    match FirstMessage::read(&admitted.request.text, Words::Asker, &admitted.config) {
+    match FirstMessage::read(&admitted.request.text, TaskAuthor::Asker, &admitted.config) {
         Ok(_) => Ok(None),
         Err(error) if error.kind == RunErrorKind::Internal => Err(error),
         Err(error) => {
@@ -51,9 +51,9 @@ pub(super) fn unusable_command(
 /// When a job is not there or has mistakes, or there is no task.
 pub(super) fn work_items(
     env: &ActionEnv<'_>,
-    admitted: &Admitted<'_>,
+    admitted: &AdmittedEvent<'_>,
 ) -> Result<Vec<WorkItem>, RunError> {
-    let Admitted { event, request, config } = admitted;
+    let AdmittedEvent { event, request, config } = admitted;
     let source = &config.origin.source;
     if let Some(name) = &request.job {
         let job = config.jobs()?.iter().find(|job| job.name == *name);
@@ -63,10 +63,10 @@ pub(super) fn work_items(
     }
     let text = request.text.trim();
     let (task, words) = match (prompt(env, admitted)?, &event.trigger.subject) {
-        _ if !text.is_empty() => (text.to_owned(), Words::Asker),
-        (Some(prompt), _) => (prompt, Words::Asker),
+        _ if !text.is_empty() => (text.to_owned(), TaskAuthor::Asker),
+        (Some(prompt), _) => (prompt, TaskAuthor::Asker),
         (None, _) if event.trigger.kind == EventKind::Schedule => return due(env, admitted),
-        (None, Some(subject)) => (task_of(subject), Words::Program),
+        (None, Some(subject)) => (task_of(subject), TaskAuthor::Program),
         (None, None) => {
             return Err(RunError::usage("prompt", "there is no task")
                 .hint("give the input `prompt`, `prompt-file` or `job`"));
@@ -76,7 +76,7 @@ pub(super) fn work_items(
 }
 
 /// Returns the task that the workflow gives by its inputs.
-fn prompt(env: &ActionEnv<'_>, admitted: &Admitted<'_>) -> Result<Option<String>, RunError> {
+fn prompt(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<Option<String>, RunError> {
     let source = &admitted.config.origin.source;
     match (&env.inputs.prompt, &env.inputs.prompt_file) {
         (Some(prompt), _) => Ok(Some(prompt.clone())),
@@ -99,8 +99,8 @@ fn task_of(subject: &EventSubject) -> String {
 }
 
 /// Returns the listed jobs whose moment lies in the span this run of the workflow answers for.
-fn due(env: &ActionEnv<'_>, admitted: &Admitted<'_>) -> Result<Vec<WorkItem>, RunError> {
-    let Admitted { event, config, .. } = admitted;
+fn due(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<Vec<WorkItem>, RunError> {
+    let AdmittedEvent { event, config, .. } = admitted;
     let own = event.trigger.schedule.as_deref().and_then(|cron| Schedule::parse(cron).ok());
     let span = own.and_then(|own| own.last_span(env.clock.now()));
     let Some((from, to)) = span else {
@@ -126,12 +126,12 @@ fn of_job(job: &Job) -> WorkItem {
 
 /// Returns the request to run one thing.
 pub(super) fn run_request(
-    admitted: &Admitted<'_>,
+    admitted: &AdmittedEvent<'_>,
     item: WorkItem,
     session: SessionId,
     base: CommitId,
 ) -> RunRequest {
-    let Admitted { event, request, .. } = admitted;
+    let AdmittedEvent { event, request, .. } = admitted;
     let restriction =
         Restriction { read_only: request.read_only, paths: request.flags.paths.clone() };
     let flag = |flag: &str, key: &str, value: String| FlagValue {
@@ -161,7 +161,7 @@ pub(super) fn run_request(
 }
 
 /// Returns the branch pull requests are made against.
-pub(super) fn base_branch(env: &ActionEnv<'_>, admitted: &Admitted<'_>) -> String {
+pub(super) fn base_branch(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> String {
     let event = &admitted.event;
     let of_head = event
         .pull_request
@@ -175,17 +175,17 @@ pub(super) fn base_branch(env: &ActionEnv<'_>, admitted: &Admitted<'_>) -> Strin
 
 /// Returns whether changes to a pull request become one of their own: somebody asked for it, or the
 /// policy says so.
-fn own_pull_request(admitted: &Admitted<'_>) -> bool {
+fn own_pull_request(admitted: &AdmittedEvent<'_>) -> bool {
     let forms = admitted.config.policy.settings().publish.publish_as;
     admitted.request.flags.new_pull_request || forms.pull_requests == PublishForm::PullRequest
 }
 
-fn subject(admitted: &Admitted<'_>, job: Option<String>) -> Subject {
+fn subject(admitted: &AdmittedEvent<'_>, job: Option<String>) -> RunSubject {
     if let Some(name) = job {
-        return Subject::Job { name };
+        return RunSubject::Job { name };
     }
     match (&admitted.event.pull_request, &admitted.event.trigger.subject) {
-        (Some(pull_request), _) => Subject::PullRequest {
+        (Some(pull_request), _) => RunSubject::PullRequest {
             number: pull_request.number,
             title: pull_request.title.clone(),
             head_branch: pull_request.head_branch.clone(),
@@ -194,15 +194,15 @@ fn subject(admitted: &Admitted<'_>, job: Option<String>) -> Subject {
             own_pull_request: own_pull_request(admitted),
         },
         (None, Some(subject)) => {
-            Subject::Issue { number: subject.number, title: subject.title.clone() }
+            RunSubject::Issue { number: subject.number, title: subject.title.clone() }
         }
-        (None, None) => Subject::Prompt,
+        (None, None) => RunSubject::Prompt,
     }
 }
 
 /// Returns what the task is about, in the words of whoever wrote them: data, never instructions. As
 /// it was at the time of the event.
-fn materials(admitted: &Admitted<'_>) -> Vec<TaskMaterial> {
+fn materials(admitted: &AdmittedEvent<'_>) -> Vec<TaskMaterial> {
     let event = &admitted.event;
     let Some(subject) = &event.trigger.subject else { return Vec::new() };
     let kind = if subject.is_pull_request { "pull request" } else { "issue" };

@@ -10,23 +10,23 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::run::plan::Subject;
+use crate::run::plan::RunSubject;
 use crate::run::prepare::PreparedRun;
-use crate::run::task_material::{TaskMaterial, Words};
+use crate::run::task_material::{TaskAuthor, TaskMaterial};
 use crate::run::tree;
 use locum_agent::env::RunEnv;
 use locum_agent::tools::dispatch;
-use locum_agent::tools::{Observation, RunTools, Sight, ToolContext};
+use locum_agent::tools::{Observation, RunTools, ToolContext, VisionSupport};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::text::head;
 use locum_base::tool::ToolName;
 use locum_forge::Forge;
-use locum_modes::agent::rights::Rights;
-use locum_modes::prompts::commands::expand::Part;
-use locum_modes::prompts::mentions::{self, MENTIONS_LIMIT, Mention, Target};
-use locum_modes::prompts::task::{self, Material};
-use locum_modes::{Group, GroupEntry, Mode, ModeSource};
+use locum_modes::agent::rights::AgentRights;
+use locum_modes::prompts::commands::expand::TaskPart;
+use locum_modes::prompts::mentions::{self, MENTIONS_LIMIT, Mention, MentionTarget};
+use locum_modes::prompts::task::{self, UntrustedText};
+use locum_modes::{GroupEntry, Mode, ModeSource, ToolGroup};
 use locum_policy::intent::Intent;
 use locum_policy::lint::risks::refuses_text;
 use locum_policy::verdict::Decision;
@@ -85,15 +85,15 @@ impl MessageContext<'_> {
         let mut found = Lookups::default();
         for part in &message.parts {
             match part {
-                Part::Text(text) => found.text.push_str(text),
-                Part::Output(command) => self.run(command, message.rights(), &mut found).await,
+                TaskPart::Text(text) => found.text.push_str(text),
+                TaskPart::Output(command) => self.run(command, message.rights(), &mut found).await,
             }
         }
-        if message.words == Words::Asker {
+        if message.words == TaskAuthor::Asker {
             let text: String = message
                 .parts
                 .iter()
-                .map(|part| if let Part::Text(text) = part { text.as_str() } else { " " })
+                .map(|part| if let TaskPart::Text(text) = part { text.as_str() } else { " " })
                 .collect();
             self.look_up(&mentions::parse(&text), &mut found).await;
         }
@@ -102,10 +102,10 @@ impl MessageContext<'_> {
             let notes: String = notes.iter().map(|note| format!("\n- {note}")).collect();
             text = format!("{}\n\nNote on what the task names:{notes}", text.trim());
         }
-        let all: Vec<Material<'_>> = looked_up
+        let all: Vec<UntrustedText<'_>> = looked_up
             .iter()
             .chain(&message.materials)
-            .map(|TaskMaterial { what, origin, text }| Material { what, origin, text })
+            .map(|TaskMaterial { what, origin, text }| UntrustedText { what, origin, text })
             .collect();
         task::task_message(&text, &all)
     }
@@ -114,34 +114,39 @@ impl MessageContext<'_> {
     /// others.
     fn checkout(&self) -> String {
         match &self.run.plan.subject {
-            Subject::PullRequest { number, .. } => {
+            RunSubject::PullRequest { number, .. } => {
                 format!("the head of pull request #{number}, which its author wrote")
             }
-            Subject::Prompt | Subject::Issue { .. } | Subject::Job { .. } => {
+            RunSubject::Prompt | RunSubject::Issue { .. } | RunSubject::Job { .. } => {
                 "the checkout".to_owned()
             }
         }
     }
 
-    fn sight(&self) -> Sight {
+    fn sight(&self) -> VisionSupport {
         if self.run.models.of_mode(&self.run.plan.mode).sees_images {
-            Sight::OnCall
+            VisionSupport::OnCall
         } else {
-            Sight::Blind
+            VisionSupport::Blind
         }
     }
 
     async fn look_up(&self, named: &[Mention], found: &mut Lookups) {
         for mention in named.iter().take(MENTIONS_LIMIT) {
             match &mention.target {
-                Target::Path { path, lines, is_sure } => {
+                MentionTarget::Path { path, lines, is_sure } => {
                     self.file(&mention.written, path, *lines, *is_sure, found).await
                 }
-                Target::Url(url) => self.page(&mention.written, url, found).await,
-                Target::Issue(number) if Some(*number) == self.run.plan.subject.thread() => {}
-                Target::Issue(number) => self.issue(*number, found).await,
-                Target::Agent(name) => found.notes.extend(self.agent(&mention.written, name)),
-                Target::Model(name) => found.notes.extend(self.model(&mention.written, name)),
+                MentionTarget::Url(url) => self.page(&mention.written, url, found).await,
+                MentionTarget::Issue(number) if Some(*number) == self.run.plan.subject.thread() => {
+                }
+                MentionTarget::Issue(number) => self.issue(*number, found).await,
+                MentionTarget::Agent(name) => {
+                    found.notes.extend(self.agent(&mention.written, name))
+                }
+                MentionTarget::Model(name) => {
+                    found.notes.extend(self.model(&mention.written, name))
+                }
             }
         }
         if named.len() > MENTIONS_LIMIT {
@@ -296,7 +301,7 @@ impl MessageContext<'_> {
     }
 
     /// Puts the output of a command in place of it.
-    async fn run(&self, command: &str, rights: Option<&Rights>, found: &mut Lookups) {
+    async fn run(&self, command: &str, rights: Option<&AgentRights>, found: &mut Lookups) {
         let shown = format!("`{command}`");
         match self.call(ToolName::ExecuteCommand, &json!({ "command": command }), rights).await {
             Ok(seen) => {
@@ -318,7 +323,7 @@ impl MessageContext<'_> {
         &self,
         tool: ToolName,
         arguments: &serde_json::Value,
-        rights: Option<&Rights>,
+        rights: Option<&AgentRights>,
     ) -> Result<Observation, String> {
         let mode = self
             .run
@@ -382,7 +387,7 @@ fn failure(text: &str) -> String {
 
 /// Returns a mode with every group, to be narrowed.
 fn everything() -> Mode {
-    let groups = Group::ALL
+    let groups = ToolGroup::ALL
         .iter()
         .map(|group| GroupEntry { group: *group, file_regex: None, description: None })
         .collect();

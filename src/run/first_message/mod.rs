@@ -7,18 +7,18 @@
 pub mod lookups;
 
 use crate::run::error::RunError;
-use crate::run::task_material::{TaskMaterial, Words};
+use crate::run::task_material::{TaskAuthor, TaskMaterial};
 use crate::run::trusted::TrustedConfig;
-use locum_modes::agent::rights::Rights;
+use locum_modes::agent::rights::AgentRights;
 use locum_modes::prompts::commands::SlashCommand;
-use locum_modes::prompts::commands::expand::{self, Part};
+use locum_modes::prompts::commands::expand::{self, TaskPart};
 use locum_modes::prompts::skills::SkillSet;
 
 /// What is known of the first message before anything is looked up.
 #[derive(Clone, Debug)]
 pub struct FirstMessage {
-    parts: Vec<Part>,
-    words: Words,
+    parts: Vec<TaskPart>,
+    words: TaskAuthor,
     materials: Vec<TaskMaterial>,
     /// The slash command that the task calls.
     pub command: Option<SlashCommand>,
@@ -32,15 +32,19 @@ impl FirstMessage {
     ///
     /// # Errors
     /// When there is no such command or skill, or its file has mistakes.
-    pub fn read(task: &str, words: Words, config: &TrustedConfig<'_>) -> Result<Self, RunError> {
+    pub fn read(
+        task: &str,
+        words: TaskAuthor,
+        config: &TrustedConfig<'_>,
+    ) -> Result<Self, RunError> {
         let empty =
             Self { parts: Vec::new(), words, materials: Vec::new(), command: None, skill: None };
-        let call = expand::parse_invocation(task).filter(|_| words == Words::Asker);
+        let call = expand::parse_invocation(task).filter(|_| words == TaskAuthor::Asker);
         let Some(call) = call else {
-            let part = if words == Words::Asker {
+            let part = if words == TaskAuthor::Asker {
                 expand::parse_plain(task)
             } else {
-                Part::Text(task.trim().to_owned())
+                TaskPart::Text(task.trim().to_owned())
             };
             return Ok(Self { parts: vec![part], ..empty });
         };
@@ -97,7 +101,7 @@ impl FirstMessage {
             RunError::usage("task", format!("mode `{mode}` does not have the skill `/{name}`"))
                 .hint("name a mode that its `modeSlugs` names")
         })?;
-        Ok(Self { parts: vec![Part::Text(skill.instructions(arguments))], ..self })
+        Ok(Self { parts: vec![TaskPart::Text(skill.instructions(arguments))], ..self })
     }
 
     /// Returns what the task calls by a slash, for people.
@@ -112,19 +116,19 @@ impl FirstMessage {
 
     /// Returns what the command leaves of what the modes may do.
     #[must_use]
-    pub fn rights(&self) -> Option<&Rights> {
+    pub fn rights(&self) -> Option<&AgentRights> {
         self.command.as_ref().and_then(|command| command.rights.as_ref())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FirstMessage, Words};
+    use super::{FirstMessage, TaskAuthor};
     use crate::config::environment::Environment;
     use crate::run::source::FileSource;
     use crate::run::trusted::{ConfigOrigin, TrustedConfig};
     use crate::run::user::UserFolder;
-    use locum_modes::prompts::commands::expand::Part;
+    use locum_modes::prompts::commands::expand::TaskPart;
     use locum_workspace::repo::Repo;
     use locum_workspace::seed;
     use pretty_assertions::assert_eq;
@@ -144,10 +148,10 @@ mod tests {
         };
         let config = TrustedConfig::load(origin, &[], None).unwrap();
         let read = |task: &str, words| FirstMessage::read(task, words, &config).unwrap().parts;
-        assert_eq!(read("/fix it", Words::Asker), [Part::Text("Fix it.".to_owned())]);
+        assert_eq!(read("/fix it", TaskAuthor::Asker), [TaskPart::Text("Fix it.".to_owned())]);
         for task in ["/fix it", "/nothing", "\\/fix"] {
-            assert_eq!(read(task, Words::Program), [Part::Text(task.to_owned())]);
+            assert_eq!(read(task, TaskAuthor::Program), [TaskPart::Text(task.to_owned())]);
         }
-        assert!(FirstMessage::read("/nothing", Words::Asker, &config).is_err());
+        assert!(FirstMessage::read("/nothing", TaskAuthor::Asker, &config).is_err());
     }
 }

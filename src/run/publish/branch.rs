@@ -1,8 +1,8 @@
 //! Commits onto branches: a pull request's own, or one of ours, from which a pull request may be
 //! opened.
 
-use crate::run::checks::Checks;
-use crate::run::plan::Subject;
+use crate::run::checks::CheckResults;
+use crate::run::plan::RunSubject;
 use crate::run::publish::{Publication, PublishResult, Publisher};
 use locum_agent::report::{branch, pull_request};
 use locum_agent::session::outcome::Outcome;
@@ -23,7 +23,7 @@ impl Publisher<'_> {
         &self,
         commit: &CommitId,
         head_branch: &str,
-        checks: &Checks,
+        checks: &CheckResults,
     ) -> Result<PublishResult, String> {
         if let Some(why) = checks.failure() {
             return Err(format!("{why}, so the branch is left as it was"));
@@ -35,7 +35,9 @@ impl Publisher<'_> {
             CommitSigner::Git => {
                 self.push(
                     remote,
-                    &self.admit(Push::of(head_branch, commit)).map_err(|why| why.to_string())?,
+                    &self
+                        .admit(PushBranch::of(head_branch, commit))
+                        .map_err(|why| why.to_string())?,
                 )
                 .await
             }
@@ -51,7 +53,7 @@ impl Publisher<'_> {
     pub(super) async fn land_branch(
         &self,
         commit: &CommitId,
-        checks: &Checks,
+        checks: &CheckResults,
     ) -> Result<PublishResult, String> {
         if let Some(why) = checks.failure() {
             return Err(format!("{why}, so no branch is pushed"));
@@ -65,7 +67,7 @@ impl Publisher<'_> {
         &self,
         outcome: &Outcome,
         commit: &CommitId,
-        checks: &Checks,
+        checks: &CheckResults,
         published: &mut Publication,
     ) -> Result<PublishResult, String> {
         let (branch, _) = self.push_own_branch(commit).await?;
@@ -79,7 +81,7 @@ impl Publisher<'_> {
         let notes: Vec<String> =
             checks.failure().into_iter().chain(published.notes.iter().cloned()).collect();
         let issue =
-            if let Subject::Issue { number, .. } = plan.subject { Some(number) } else { None };
+            if let RunSubject::Issue { number, .. } = plan.subject { Some(number) } else { None };
         let facts = pull_request::PullRequestFacts {
             marker: &marker,
             issue,
@@ -143,8 +145,8 @@ impl Publisher<'_> {
             let commit = self.same_change(&name, commit).unwrap_or_else(|| commit.clone());
             match self.place(&name, &commit).await {
                 Ok(made) => return Ok((name, made)),
-                Err(NotPlaced::Taken(why)) => refused = why,
-                Err(NotPlaced::Refused(why)) => return Err(why),
+                Err(PlacementError::Taken(why)) => refused = why,
+                Err(PlacementError::Refused(why)) => return Err(why),
             }
         }
         Err(refused)
@@ -159,16 +161,16 @@ impl Publisher<'_> {
 
     /// Puts a commit onto a branch of our own: here, and at the remote where there is one. Returns
     /// the commit that is there.
-    async fn place(&self, name: &str, commit: &CommitId) -> Result<CommitId, NotPlaced> {
+    async fn place(&self, name: &str, commit: &CommitId) -> Result<CommitId, PlacementError> {
         if self.remote.is_some() && self.run.policy.settings().publish.sign == CommitSigner::Api {
             return self.made_by_forge(name, commit, TargetBranch::NewBranch).await;
         }
-        let permit = self.admit(Push::of(name, commit))?;
-        let Push { branch, commit } = permit.act();
+        let permit = self.admit(PushBranch::of(name, commit))?;
+        let PushBranch { branch, commit } = permit.act();
         self.workspace
             .repo
             .set_branch(branch, commit)
-            .map_err(|error| NotPlaced::Taken(error.to_string()))?;
+            .map_err(|error| PlacementError::Taken(error.to_string()))?;
         match self.remote {
             Some(remote) => self.push(remote, &permit).await,
             None => Ok(commit.clone()),
@@ -176,12 +178,18 @@ impl Publisher<'_> {
     }
 
     /// Pushes what was permitted, and nothing else.
-    async fn push(&self, remote: &Remote, permit: &Permit<Push>) -> Result<CommitId, NotPlaced> {
-        let Push { branch, commit } = permit.act();
+    async fn push(
+        &self,
+        remote: &Remote,
+        permit: &Permit<PushBranch>,
+    ) -> Result<CommitId, PlacementError> {
+        let PushBranch { branch, commit } = permit.act();
         match self.git.push(permit, remote, commit, branch).await {
             Ok(()) => Ok(commit.clone()),
-            Err(error @ RepoError::PushRefused { .. }) => Err(NotPlaced::Taken(error.to_string())),
-            Err(error) => Err(NotPlaced::Refused(error.to_string())),
+            Err(error @ RepoError::PushRefused { .. }) => {
+                Err(PlacementError::Taken(error.to_string()))
+            }
+            Err(error) => Err(PlacementError::Refused(error.to_string())),
         }
     }
 
@@ -191,12 +199,12 @@ impl Publisher<'_> {
         branch: &str,
         commit: &CommitId,
         onto: TargetBranch,
-    ) -> Result<CommitId, NotPlaced> {
+    ) -> Result<CommitId, PlacementError> {
         let told = self
             .workspace
             .repo
             .rebuilt(commit)
-            .map_err(|error| NotPlaced::Refused(format!("{error}; `sign: git` can")))?;
+            .map_err(|error| PlacementError::Refused(format!("{error}; `sign: git` can")))?;
         let Rebuilt { parent, parent_tree, tree, message, entries } = told;
         let entry = |entry: RebuiltEntry| CommitEntry {
             path: entry.path,
@@ -215,47 +223,49 @@ impl Publisher<'_> {
         })?;
         match self.forge.commit(permit).await {
             Ok(made) => Ok(CommitId(made)),
-            Err(error @ ForgeError::Conflict { .. }) => Err(NotPlaced::Taken(error.to_string())),
-            Err(error) => Err(NotPlaced::Refused(error.to_string())),
+            Err(error @ ForgeError::Conflict { .. }) => {
+                Err(PlacementError::Taken(error.to_string()))
+            }
+            Err(error) => Err(PlacementError::Refused(error.to_string())),
         }
     }
 
-    fn admit<A: Act>(&self, act: A) -> Result<Permit<A>, NotPlaced> {
+    fn admit<A: Act>(&self, act: A) -> Result<Permit<A>, PlacementError> {
         self.run
             .policy
             .admit(act, &self.run.plan.facts)
-            .map_err(|refusal| NotPlaced::Refused(refusal.to_string()))
+            .map_err(|refusal| PlacementError::Refused(refusal.to_string()))
     }
 }
 
 /// The act of putting a commit onto a branch where others see it.
 #[derive(Clone, Debug)]
-struct Push {
+struct PushBranch {
     branch: String,
     commit: CommitId,
 }
 
-impl Push {
+impl PushBranch {
     fn of(branch: &str, commit: &CommitId) -> Self {
         Self { branch: branch.to_owned(), commit: commit.clone() }
     }
 }
 
-impl Act for Push {
+impl Act for PushBranch {
     fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Publish(intent::Publication::Commit)]
+        vec![Intent::Publish(intent::PublicationKind::Commit)]
     }
 }
 
 /// Why a branch could not be placed.
-enum NotPlaced {
+enum PlacementError {
     /// A branch of this name holds something else.
     Taken(String),
     /// The policy, the remote or git said no.
     Refused(String),
 }
 
-impl std::fmt::Display for NotPlaced {
+impl std::fmt::Display for PlacementError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Taken(why) | Self::Refused(why) => formatter.write_str(why),

@@ -10,11 +10,11 @@ mod review;
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::checks::Checks;
-use crate::run::plan::Subject;
+use crate::run::checks::CheckResults;
+use crate::run::plan::RunSubject;
 use crate::run::prepare::PreparedRun;
 use crate::run::tree::TreeJudge;
-use locum_agent::report::comment::{self, CommentFacts, Decide, Landing};
+use locum_agent::report::comment::{self, ChangeDestination, CommentFacts, DecisionChannel};
 use locum_agent::report::{commit, markdown};
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_base::path::RepoPath;
@@ -38,7 +38,7 @@ const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
 
 /// Where the results of a run go; the same for every workflow run that the session takes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Destination {
+pub struct PublishDestination {
     /// The branch pull requests are made against.
     pub base_branch: String,
     /// The hidden line the run's comment is found by.
@@ -55,7 +55,7 @@ pub struct Destination {
 
 /// What is known about publishing only when the run is over.
 #[derive(Clone, Copy, Debug)]
-pub struct Ending<'a> {
+pub struct RunEnd<'a> {
     /// The issue or pull request comments belong to, perhaps opened for the decision.
     pub thread: Option<u64>,
     /// Reactions that say it was seen, and go when it is over.
@@ -63,7 +63,7 @@ pub struct Ending<'a> {
     /// The one on the comment that decided on what the run waited for, which goes in any case.
     pub decided: Option<OwnReaction>,
     /// How people decide on what the run stops for.
-    pub decide: Decide<'a>,
+    pub decide: DecisionChannel<'a>,
 }
 
 /// What was published.
@@ -122,15 +122,17 @@ impl Default for PublishResult {
 impl PublishResult {
     /// Returns it in the report's terms.
     #[must_use]
-    pub fn landing(&self) -> Landing<'_> {
+    pub fn landing(&self) -> ChangeDestination<'_> {
         match self {
-            Self::Nowhere(why) => Landing::Nowhere(why),
+            Self::Nowhere(why) => ChangeDestination::Nowhere(why),
             Self::PullRequest { number, url, branch, draft } => {
-                Landing::PullRequest { number: *number, url, branch, draft: *draft }
+                ChangeDestination::PullRequest { number: *number, url, branch, draft: *draft }
             }
-            Self::Commit { id, branch } => Landing::Commit { id, branch },
-            Self::Review { url, comments } => Landing::Review { url, comments: *comments },
-            Self::Diff(why) => Landing::Diff(why),
+            Self::Commit { id, branch } => ChangeDestination::Commit { id, branch },
+            Self::Review { url, comments } => {
+                ChangeDestination::Review { url, comments: *comments }
+            }
+            Self::Diff(why) => ChangeDestination::Diff(why),
         }
     }
 }
@@ -148,7 +150,7 @@ pub struct Publisher<'a> {
     /// The `git` binary.
     pub git: &'a GitBinary,
     /// Where results go.
-    pub destination: &'a Destination,
+    pub destination: &'a PublishDestination,
     /// What reactions are put on: what started this workflow run.
     pub reaction: Option<ReactionTarget>,
     /// Name of the branch for changes, instead of the policy's.
@@ -159,7 +161,7 @@ pub struct Publisher<'a> {
 
 impl Publisher<'_> {
     /// Publishes everything the policy allows; what fails becomes a note, and the comment says so.
-    pub async fn publish(&self, outcome: &Outcome, ending: &Ending<'_>) -> Publication {
+    pub async fn publish(&self, outcome: &Outcome, ending: &RunEnd<'_>) -> Publication {
         let mut published = Publication::default();
         published.result = match self.land(outcome, &mut published).await {
             Ok(result) => result,
@@ -190,7 +192,7 @@ impl Publisher<'_> {
     /// there is none.
     pub async fn open_issue(&self) -> Result<u64, String> {
         let plan = &self.run.plan;
-        let key = if let Subject::Job { name } = &plan.subject {
+        let key = if let RunSubject::Job { name } = &plan.subject {
             ("job", name.as_str())
         } else {
             ("session", plan.session.as_str())
@@ -217,9 +219,9 @@ impl Publisher<'_> {
 
     /// Returns the posting of a comment whose body is sanitised.
     #[must_use]
-    pub fn comment(&self, number: u64, body: &str, decide: Decide<'_>) -> Posting {
+    pub fn comment(&self, number: u64, body: &str, decide: DecisionChannel<'_>) -> Posting {
         let mut rules = self.text_rules(&self.destination.marker);
-        if let Decide::Comment { marker, .. } = decide {
+        if let DecisionChannel::Comment { marker, .. } = decide {
             rules.markers.push(marker.to_owned());
         }
         let body = sanitise::markdown(body, &rules, &self.run.redactor);
@@ -232,7 +234,7 @@ impl Publisher<'_> {
 
     /// Returns what the comment needs to know.
     #[must_use]
-    pub fn comment_facts<'f>(&'f self, decide: Decide<'f>) -> CommentFacts<'f> {
+    pub fn comment_facts<'f>(&'f self, decide: DecisionChannel<'f>) -> CommentFacts<'f> {
         let plan = &self.run.plan;
         CommentFacts {
             marker: &self.destination.marker,
@@ -321,7 +323,7 @@ impl Publisher<'_> {
                 self.land_review(outcome, &self.checks(outcome).await, published).await
             }
             PublishForm::Commit | PublishForm::PullRequest => {
-                if let Subject::PullRequest { is_fork: true, .. } = self.run.plan.subject {
+                if let RunSubject::PullRequest { is_fork: true, .. } = self.run.plan.subject {
                     return Err(
                         "the pull request comes from a fork, whose branch is not ours to change"
                             .to_owned(),
@@ -329,7 +331,7 @@ impl Publisher<'_> {
                 }
                 let checks = self.checks(outcome).await;
                 match (&self.run.plan.subject, form) {
-                    (Subject::PullRequest { head_branch, .. }, PublishForm::Commit) => {
+                    (RunSubject::PullRequest { head_branch, .. }, PublishForm::Commit) => {
                         self.land_commit(&commit, head_branch, &checks).await
                     }
                     (_, PublishForm::Commit) => self.land_branch(&commit, &checks).await,
@@ -346,11 +348,13 @@ impl Publisher<'_> {
     fn form(&self) -> PublishForm {
         let forms = self.run.policy.settings().publish.publish_as;
         match (&self.run.plan.subject, forms.pull_requests) {
-            (Subject::PullRequest { own_pull_request: true, .. }, PublishForm::Commit) => {
+            (RunSubject::PullRequest { own_pull_request: true, .. }, PublishForm::Commit) => {
                 PublishForm::PullRequest
             }
-            (Subject::PullRequest { .. }, form) => form,
-            (Subject::Prompt | Subject::Issue { .. } | Subject::Job { .. }, _) => forms.issues,
+            (RunSubject::PullRequest { .. }, form) => form,
+            (RunSubject::Prompt | RunSubject::Issue { .. } | RunSubject::Job { .. }, _) => {
+                forms.issues
+            }
         }
     }
 
@@ -382,10 +386,10 @@ impl Publisher<'_> {
         }
     }
 
-    async fn checks(&self, outcome: &Outcome) -> Checks {
+    async fn checks(&self, outcome: &Outcome) -> CheckResults {
         let mut slugs: Vec<&str> = outcome.tasks.iter().map(|task| task.mode.as_str()).collect();
         slugs.push(&self.run.plan.mode);
-        Checks::run(self.run, self.workspace, &slugs).await
+        CheckResults::run(self.run, self.workspace, &slugs).await
     }
 
     /// Makes the commit of this run. The branch of the run before it is taken up again where it

@@ -3,11 +3,11 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::run::checks::Checks;
-use crate::run::plan::Subject;
+use crate::run::checks::CheckResults;
+use crate::run::plan::RunSubject;
 use crate::run::publish::{Publication, PublishResult, Publisher};
 use locum_agent::report::markdown;
-use locum_agent::report::review::{self, ReviewFacts, Suggested};
+use locum_agent::report::review::{self, ReviewFacts, SuggestedChanges};
 use locum_agent::session::outcome::{CommandReport, Outcome, OutcomeWord};
 use locum_forge::CommentableLines;
 use locum_forge::posts::{LineComment, Posting};
@@ -18,7 +18,7 @@ impl Publisher<'_> {
     pub(super) async fn land_review(
         &self,
         outcome: &Outcome,
-        checks: &Checks,
+        checks: &CheckResults,
         published: &mut Publication,
     ) -> Result<PublishResult, String> {
         if let Some(change) = outcome.changes.iter().find(|change| change.withheld) {
@@ -43,7 +43,7 @@ impl Publisher<'_> {
         if review::findings(&outcome.summary, &lines).is_empty() {
             return Ok(PublishResult::default());
         }
-        self.submit(outcome, &lines, Suggested::default(), &[], published).await
+        self.submit(outcome, &lines, SuggestedChanges::default(), &[], published).await
     }
 
     async fn lines(&self) -> Result<CommentableLines, String> {
@@ -56,7 +56,7 @@ impl Publisher<'_> {
 
     /// A suggestion is committed as it stands there, so what cleaning would alter is only shown,
     /// with all of its file.
-    fn take_back_altered(&self, outcome: &Outcome, suggested: &mut Suggested) {
+    fn take_back_altered(&self, outcome: &Outcome, suggested: &mut SuggestedChanges) {
         let altered: Vec<String> = suggested
             .comments
             .iter()
@@ -77,11 +77,11 @@ impl Publisher<'_> {
         &self,
         outcome: &Outcome,
         lines: &CommentableLines,
-        suggested: Suggested,
+        suggested: SuggestedChanges,
         checks: &[CommandReport],
         published: &mut Publication,
     ) -> Result<PublishResult, String> {
-        let Subject::PullRequest { number, head_sha, .. } = &self.run.plan.subject else {
+        let RunSubject::PullRequest { number, head_sha, .. } = &self.run.plan.subject else {
             return Err("there is no pull request to review".to_owned());
         };
         let found: Vec<LineComment> = review::findings(&outcome.summary, lines)

@@ -15,8 +15,8 @@ use crate::run::request::event::{
     find_ask, fork_is_read_only, screen_bot, screen_own, screen_rate, screen_repository,
     screen_thread,
 };
-use crate::run::request::who::{Purpose, admit_tier, is_listed, screen_restart, tier_of};
-use locum_agent::session::event::PersonsWord;
+use crate::run::request::who::{CommandPurpose, admit_tier, is_listed, screen_restart, tier_of};
+use locum_agent::session::event::PersonDecision;
 use locum_forge::command::CommentCommand;
 use locum_forge::event::{Comment, EventKind, EventSubject, Trigger};
 use locum_forge::{ForgePermission, PullRequest};
@@ -73,7 +73,7 @@ pub struct DecisionRequest {
     /// Its name; `None` for an answer to the only question of the thread.
     pub id: Option<String>,
     /// Yes, no, or words.
-    pub word: PersonsWord,
+    pub word: PersonDecision,
 }
 
 /// Flags of a command. They can only tighten what the policy gives.
@@ -201,7 +201,7 @@ pub fn examine(
     if let Some(tier) = tier {
         let listed = is_listed(trigger, triggers, known);
         let admitted =
-            admit_tier(trigger.kind, tier, listed, triggers, Purpose::of(command.as_ref()));
+            admit_tier(trigger.kind, tier, listed, triggers, CommandPurpose::of(command.as_ref()));
         checks.take("the policy lets them ask this way", CheckAuthority::Policy, admitted);
     }
     checks.take(

@@ -13,7 +13,7 @@ use locum_policy::schema::{ListedUser, Triggers};
 
 /// What a command is for, as far as it matters who may use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(super) enum CommandPurpose {
     /// Start something, or ask about it.
     Start,
     /// Say yes or no to a held call.
@@ -22,7 +22,7 @@ pub(super) enum Purpose {
     Answer,
 }
 
-impl Purpose {
+impl CommandPurpose {
     pub(super) fn of(command: Option<&CommentCommand>) -> Self {
         match command.and_then(|command| command.verb.as_deref()) {
             Some("approve" | "deny") => Self::Approve,
@@ -79,10 +79,12 @@ pub(super) fn admit_tier(
     tier: Tier,
     listed: bool,
     triggers: &Triggers,
-    purpose: Purpose,
+    purpose: CommandPurpose,
 ) -> Result<(), RequestRefusal> {
     let (rule, tiers) = match kind {
-        EventKind::IssueComment | EventKind::ReviewComment if purpose == Purpose::Approve => {
+        EventKind::IssueComment | EventKind::ReviewComment
+            if purpose == CommandPurpose::Approve =>
+        {
             ("triggers.approve.tiers", Some(triggers.approve_tiers.as_slice()))
         }
         EventKind::IssueComment | EventKind::ReviewComment => {
@@ -101,14 +103,14 @@ pub(super) fn admit_tier(
     };
     // A bot is admitted by its name, but never in place of a person.
     let in_a_persons_place =
-        matches!(purpose, Purpose::Approve | Purpose::Answer) && tier == Tier::Bot;
+        matches!(purpose, CommandPurpose::Approve | CommandPurpose::Answer) && tier == Tier::Bot;
     if in_a_persons_place {
         return Err(silent("triggers.approve", "only people decide"));
     }
     // People and bots by name as well, in the ways that are open at all; never to say yes to a held
     // call.
     let open = kind != EventKind::Dispatch || !triggers.dispatch_tiers.is_empty();
-    if listed && open && purpose != Purpose::Approve {
+    if listed && open && purpose != CommandPurpose::Approve {
         return Ok(());
     }
     if (tier == Tier::Bot && open) || tiers.is_some_and(|tiers| tiers.contains(&tier)) {

@@ -4,7 +4,7 @@
 use crate::run::request::{
     DecisionRequest, Request, RequestFacts, RequestRefusal, RequestedAction, told,
 };
-use locum_agent::session::event::PersonsWord;
+use locum_agent::session::event::PersonDecision;
 use locum_forge::command::{self, CommentCommand};
 
 /// Verbs that will be served one day; until then they are answered, not taken for the start of a
@@ -88,11 +88,11 @@ fn said(verb: &str, text: &str) -> Result<DecisionRequest, RequestRefusal> {
     let rest = rest.trim().to_owned();
     match (verb, id) {
         ("answer", Some(id)) => {
-            Ok(DecisionRequest { id: Some(id), word: PersonsWord::Answer { text: rest } })
+            Ok(DecisionRequest { id: Some(id), word: PersonDecision::Answer { text: rest } })
         }
         ("answer", None) => Ok(DecisionRequest {
             id: None,
-            word: PersonsWord::Answer { text: text.trim().to_owned() },
+            word: PersonDecision::Answer { text: text.trim().to_owned() },
         }),
         (verb, None) => Err(told(
             "command",
@@ -102,8 +102,8 @@ fn said(verb: &str, text: &str) -> Result<DecisionRequest, RequestRefusal> {
             "command",
             "`approve` takes a name and nothing else: it is a yes to the call as it is shown",
         )),
-        ("approve", id) => Ok(DecisionRequest { id, word: PersonsWord::Approve }),
-        (_, id) => Ok(DecisionRequest { id, word: PersonsWord::Deny { reason: rest } }),
+        ("approve", id) => Ok(DecisionRequest { id, word: PersonDecision::Approve }),
+        (_, id) => Ok(DecisionRequest { id, word: PersonDecision::Deny { reason: rest } }),
     }
 }
 

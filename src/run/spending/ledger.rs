@@ -1,4 +1,4 @@
-//! `Ledger`: the record of ceilings where it is kept, changed by one run at a time.
+//! `SpendingLedger`: the record of ceilings where it is kept, changed by one run at a time.
 //!
 //! In: a change of the record. Out: the changed record in its place, or an error; a change is made
 //! again on what another run wrote meanwhile. On this machine a lock keeps others out; at the forge
@@ -15,16 +15,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::run::error::RunError;
-use crate::run::execution::Execution;
+use crate::run::execution::RunExecution;
 use crate::run::spending::file_name;
-use crate::run::spending::record::Record;
+use crate::run::spending::record::SpendingRecord;
 use crate::run::spending::store::RecordStore;
 use locum_base::clock::Clock;
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
-use locum_policy::intent::{Act, Intent, Publication};
+use locum_policy::intent::{Act, Intent, PublicationKind};
 use locum_workspace::carried::SPENT_REF;
-use locum_workspace::git_binary::{Depth, GitBinary};
+use locum_workspace::git_binary::{FetchDepth, GitBinary};
 use locum_workspace::remote::Remote;
 use locum_workspace::repo::{Repo, RepoError};
 
@@ -38,7 +38,7 @@ const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// The record where it is kept.
-pub(super) enum Ledger<'a> {
+pub(super) enum SpendingLedger<'a> {
     /// A file of the state directory.
     Local(PathBuf),
     /// A ref of the repository.
@@ -55,7 +55,7 @@ pub(super) struct RecordSpending;
 
 impl Act for RecordSpending {
     fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Publish(Publication::Comment)]
+        vec![Intent::Publish(PublicationKind::Comment)]
     }
 }
 
@@ -63,7 +63,7 @@ impl Act for RecordSpending {
 ///
 /// # Errors
 /// When there is no state directory, or the policy lets nothing be kept at the forge.
-pub(super) fn ledger_of<'a>(execution: &Execution<'a>) -> Result<Ledger<'a>, RunError> {
+pub(super) fn ledger_of<'a>(execution: &RunExecution<'a>) -> Result<SpendingLedger<'a>, RunError> {
     let (run, workspace) = (execution.run, execution.workspace);
     match execution.record {
         RecordStore::Local => {
@@ -77,7 +77,7 @@ pub(super) fn ledger_of<'a>(execution: &Execution<'a>) -> Result<Ledger<'a>, Run
                 .hint("set LOCUM_STATE_DIR or HOME")
             })?;
             let git_folder = workspace.repo.git_folders().pop().unwrap_or_default();
-            Ok(Ledger::Local(state.join(file_name(&git_folder))))
+            Ok(SpendingLedger::Local(state.join(file_name(&git_folder))))
         }
         RecordStore::Remote { git, remote } => {
             let permit = run.policy.admit(RecordSpending, &run.plan.facts).map_err(|refusal| {
@@ -90,12 +90,12 @@ pub(super) fn ledger_of<'a>(execution: &Execution<'a>) -> Result<Ledger<'a>, Run
                          `budget`",
                 )
             })?;
-            Ok(Ledger::Remote { git, remote, repo: &workspace.repo, permit })
+            Ok(SpendingLedger::Remote { git, remote, repo: &workspace.repo, permit })
         }
     }
 }
 
-impl Ledger<'_> {
+impl SpendingLedger<'_> {
     /// Returns true where the record is kept on this machine.
     pub(super) fn is_local(&self) -> bool {
         matches!(self, Self::Local(_))
@@ -108,7 +108,7 @@ impl Ledger<'_> {
     pub(super) async fn change<T>(
         &self,
         clock: &dyn Clock,
-        change: impl Fn(&mut Record) -> Result<T, String>,
+        change: impl Fn(&mut SpendingRecord) -> Result<T, String>,
     ) -> Result<T, RunError> {
         match self {
             Self::Local(path) => {
@@ -122,7 +122,7 @@ impl Ledger<'_> {
                 for _ in 0..TRIES {
                     let tip = git.spent(remote).await.map_err(RunError::internal)?;
                     let mut record = match &tip {
-                        None => Record::empty(),
+                        None => SpendingRecord::empty(),
                         Some(_) => fetch(git, remote, repo).await?,
                     };
                     let held = repo.commit_of(SPENT_REF).ok().filter(|_| tip.is_some());
@@ -161,8 +161,8 @@ impl Ledger<'_> {
     }
 }
 
-async fn fetch(git: &GitBinary, remote: &Remote, repo: &Repo) -> Result<Record, RunError> {
-    let depth = if repo.is_shallow() { Depth::Commits(1) } else { Depth::Full };
+async fn fetch(git: &GitBinary, remote: &Remote, repo: &Repo) -> Result<SpendingRecord, RunError> {
+    let depth = if repo.is_shallow() { FetchDepth::Commits(1) } else { FetchDepth::Full };
     git.fetch(remote, &format!("+{SPENT_REF}:{SPENT_REF}"), depth)
         .await
         .map_err(RunError::internal)?;
@@ -170,7 +170,7 @@ async fn fetch(git: &GitBinary, remote: &Remote, repo: &Repo) -> Result<Record, 
     let path = RepoPath::parse(RECORD_FILE).map_err(RunError::internal)?;
     let file = repo.file_at(&commit, &path, RECORD_LIMIT_BYTES).map_err(RunError::internal)?;
     let text = file.ok_or_else(|| unsound(SPENT_REF, "there is no record in it"))?;
-    Record::parse(text.text.as_bytes()).map_err(|why| unsound(SPENT_REF, &why))
+    SpendingRecord::parse(text.text.as_bytes()).map_err(|why| unsound(SPENT_REF, &why))
 }
 
 fn unsound(place: &str, why: &str) -> RunError {
@@ -199,20 +199,22 @@ async fn lock(path: &Path, clock: &dyn Clock) -> Result<File, RunError> {
     Err(RunError::internal(format!("`{}` is in use by another process", path.display())))
 }
 
-fn read(path: &Path) -> Result<Record, RunError> {
+fn read(path: &Path) -> Result<SpendingRecord, RunError> {
     let place = path.display().to_string();
     let mut text = Vec::new();
     match File::open(path) {
         Ok(file) => file.take(RECORD_LIMIT_BYTES).read_to_end(&mut text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Record::empty()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(SpendingRecord::empty());
+        }
         Err(error) => Err(error),
     }
     .map_err(|error| RunError::internal(format!("`{place}`: {error}")))?;
-    Record::parse(&text).map_err(|why| unsound(&place, &why))
+    SpendingRecord::parse(&text).map_err(|why| unsound(&place, &why))
 }
 
 /// Puts the record in place at once: a kill leaves the old one or the new one.
-fn write(path: &Path, record: &Record) -> Result<(), RunError> {
+fn write(path: &Path, record: &SpendingRecord) -> Result<(), RunError> {
     let failed =
         |error: std::io::Error| RunError::internal(format!("`{}`: {error}", path.display()));
     let text = record.render().map_err(RunError::internal)?;

@@ -14,14 +14,14 @@ pub mod store;
 use std::path::{Path, PathBuf};
 
 use crate::run::error::RunError;
-use crate::run::execution::Execution;
-use crate::run::spending::ledger::{Ledger, ledger_of};
-use crate::run::spending::record::{Amount, Record, Reservation};
+use crate::run::execution::RunExecution;
+use crate::run::spending::ledger::{SpendingLedger, ledger_of};
+use crate::run::spending::record::{Reservation, SpendingRecord, SpentAmount};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::Journal;
 use locum_agent::session::outcome::Outcome;
-use locum_agent::session::state::State;
+use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_policy::ceiling::{
     LimitScope, LimitUsage, Remaining, ReservationRequest, SpendingLimits,
@@ -29,7 +29,7 @@ use locum_policy::ceiling::{
 
 /// A run that is to be counted.
 pub(super) struct RecordedRun<'a> {
-    ledger: Ledger<'a>,
+    ledger: SpendingLedger<'a>,
     session: SessionId,
     clock: &'a dyn Clock,
 }
@@ -40,7 +40,7 @@ pub(super) struct RecordedRun<'a> {
 /// # Errors
 /// When the record cannot be read, believed or written: nothing runs uncounted.
 pub(super) async fn begin<'a>(
-    execution: &Execution<'a>,
+    execution: &RunExecution<'a>,
     past: &[JournalLine],
 ) -> Result<(Remaining, Option<RecordedRun<'a>>), RunError> {
     let run = execution.run;
@@ -49,11 +49,11 @@ pub(super) async fn begin<'a>(
     if ceilings.is_none(thread) {
         return Ok((Remaining::default(), None));
     }
-    let state = State::of(past);
+    let state = SessionState::of(past);
     let budget = state.start.as_ref().map_or(plan.budget, |start| start.budget);
     let before = spent_in(&state);
     let is_priced = run.models.has_price();
-    let rest = Amount {
+    let rest = SpentAmount {
         tokens: budget.tokens.saturating_sub(before.tokens),
         cost_usd: if is_priced { (budget.cost_usd - before.cost_usd).max(0.0) } else { 0.0 },
     };
@@ -86,7 +86,7 @@ impl RecordedRun<'_> {
     /// spent.
     pub(super) async fn end(self, outcome: &Outcome) {
         let spent =
-            Amount { tokens: outcome.spent.usage.total(), cost_usd: outcome.spent.cost_usd };
+            SpentAmount { tokens: outcome.spent.usage.total(), cost_usd: outcome.spent.cost_usd };
         let session = self.session.to_string();
         let changed = self.ledger.change(self.clock, |record| {
             record.end(&session, spent);
@@ -103,7 +103,7 @@ impl RecordedRun<'_> {
 
 /// Sums up what others took, and writes the run down where something is left.
 fn admit(
-    record: &mut Record,
+    record: &mut SpendingRecord,
     ceilings: &SpendingLimits,
     asked: &ReservationRequest,
     reservation: &Reservation,
@@ -111,7 +111,7 @@ fn admit(
     record.start_day(reservation.day);
     // A session that goes on after a kill was never ended in the record.
     record.end(&reservation.session, reservation.before);
-    let killed: Vec<(String, Amount)> = record
+    let killed: Vec<(String, SpentAmount)> = record
         .under_way()
         .filter_map(|other| Some((other.session.clone(), killed(other)?)))
         .collect();
@@ -135,7 +135,7 @@ fn admit(
     // What has no room for a first request takes none.
     if allowance.ask(&locum_policy::budget::Spent::default(), 0, 0.0).is_ok() || !asked.is_new {
         record.begin(Reservation {
-            amount: Amount { tokens: left.tokens, cost_usd: left.cost_usd },
+            amount: SpentAmount { tokens: left.tokens, cost_usd: left.cost_usd },
             ..reservation.clone()
         })?;
     }
@@ -144,7 +144,7 @@ fn admit(
 
 /// Returns what a session of this machine spent that is under way by the record and by nothing
 /// else.
-fn killed(reservation: &Reservation) -> Option<Amount> {
+fn killed(reservation: &Reservation) -> Option<SpentAmount> {
     let folder = reservation.folder.as_ref()?;
     if Journal::is_held(folder) {
         return None;
@@ -155,11 +155,11 @@ fn killed(reservation: &Reservation) -> Option<Amount> {
             "a killed run has no readable journal; its full reservation counts"
         );
     });
-    lines.ok().map(|lines| spent_in(&State::of(&lines)))
+    lines.ok().map(|lines| spent_in(&SessionState::of(&lines)))
 }
 
-fn spent_in(state: &State) -> Amount {
-    state.root().map_or_else(Amount::default, |root| Amount {
+fn spent_in(state: &SessionState) -> SpentAmount {
+    state.root().map_or_else(SpentAmount::default, |root| SpentAmount {
         tokens: root.budgeting.spent.usage.total(),
         cost_usd: root.budgeting.spent.cost_usd,
     })
@@ -193,7 +193,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::admit;
-    use crate::run::spending::record::{Amount, Record, Reservation};
+    use crate::run::spending::record::{Reservation, SpendingRecord, SpentAmount};
     use locum_policy::budget::Spent;
     use locum_policy::ceiling::{LimitUsage, ReservationRequest, SpendingLimit, SpendingLimits};
 
@@ -201,12 +201,12 @@ mod tests {
 
     /// Lets a session ask with a budget of a thousand tokens; returns why it may not begin.
     fn ask(
-        record: &mut Record,
+        record: &mut SpendingRecord,
         ceilings: SpendingLimits,
         session: &str,
         day: Date,
     ) -> Option<String> {
-        let most = Amount { tokens: 1000, cost_usd: 1.0 };
+        let most = SpentAmount { tokens: 1000, cost_usd: 1.0 };
         let asked = ReservationRequest {
             is_new: true,
             before: LimitUsage::default(),
@@ -218,7 +218,7 @@ mod tests {
             day,
             thread: Some(7),
             is_new: true,
-            before: Amount::default(),
+            before: SpentAmount::default(),
             amount: most,
             under_way: true,
             folder: None,
@@ -233,7 +233,7 @@ mod tests {
             daily: SpendingLimit { tokens: Some(1500), ..SpendingLimit::default() },
             ..SpendingLimits::default()
         };
-        let mut record = Record::empty();
+        let mut record = SpendingRecord::empty();
         assert_eq!(ask(&mut record, ceilings, "a", TODAY), None);
         assert_eq!(ask(&mut record, ceilings, "b", TODAY), None);
         assert_eq!(
@@ -249,7 +249,7 @@ mod tests {
             "{told}"
         );
         assert_eq!(record.of_day(TODAY).runs, 2, "what may not begin takes nothing");
-        record.end("a", Amount { tokens: 100, cost_usd: 0.0 });
+        record.end("a", SpentAmount { tokens: 100, cost_usd: 0.0 });
         assert_eq!(ask(&mut record, ceilings, "c", TODAY), None);
     }
 
@@ -261,9 +261,9 @@ mod tests {
             (SpendingLimits { daily: one, ..SpendingLimits::default() }, false),
             (SpendingLimits { per_thread: one, ..SpendingLimits::default() }, true),
         ] {
-            let mut record = Record::empty();
+            let mut record = SpendingRecord::empty();
             assert_eq!(ask(&mut record, ceilings, "a", TODAY), None);
-            record.end("a", Amount::default());
+            record.end("a", SpentAmount::default());
             assert!(ask(&mut record, ceilings, "b", TODAY).is_some());
             assert_eq!(ask(&mut record, ceilings, "b", tomorrow).is_some(), refused_tomorrow);
         }

@@ -1,5 +1,5 @@
-//! `Record`: what the runs of a repository spent, as far as ceilings have to know: each run of
-//! today by itself, older ones summed up by thread.
+//! `SpendingRecord`: what the runs of a repository spent, as far as ceilings have to know: each run
+//! of today by itself, older ones summed up by thread.
 //!
 //! In: the record's text, and what a run takes or took. Out: sums, and the record's text again. A
 //! run that is under way counts with all it may spend, so that several at once stay below a ceiling
@@ -22,13 +22,13 @@ const RESERVATIONS_LIMIT: usize = 10_000;
 /// What the runs of a repository spent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Record {
+pub(super) struct SpendingRecord {
     version: u32,
     /// Runs of today, and those that are under way.
     #[serde(rename = "legs")]
     reservations: Vec<Reservation>,
     /// What was spent before on each issue and pull request.
-    threads: BTreeMap<u64, Sum>,
+    threads: BTreeMap<u64, ThreadSpending>,
 }
 
 /// A run from where it began or went on to where it ended or stopped for a person.
@@ -44,9 +44,9 @@ pub(super) struct Reservation {
     /// False where the session only goes on.
     pub(super) is_new: bool,
     /// What the session had spent before.
-    pub(super) before: Amount,
+    pub(super) before: SpentAmount,
     /// What it took, or may take while it is under way.
-    pub(super) amount: Amount,
+    pub(super) amount: SpentAmount,
     /// True until it ended.
     pub(super) under_way: bool,
     /// Its folder on this machine, where the record is kept on the same one.
@@ -57,7 +57,7 @@ pub(super) struct Reservation {
 /// Tokens and dollars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Amount {
+pub(super) struct SpentAmount {
     pub(super) tokens: u64,
     pub(super) cost_usd: f64,
 }
@@ -65,7 +65,7 @@ pub(super) struct Amount {
 /// The sums of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Sum {
+struct ThreadSpending {
     runs: u64,
     tokens: u64,
     cost_usd: f64,
@@ -73,7 +73,7 @@ struct Sum {
     day: jiff::civil::Date,
 }
 
-impl Amount {
+impl SpentAmount {
     /// Returns what came after `before`.
     pub(super) fn since(self, before: Self) -> Self {
         Self {
@@ -92,7 +92,7 @@ impl Amount {
     }
 }
 
-impl Record {
+impl SpendingRecord {
     /// Returns the record of a repository in which nothing ran.
     pub(super) fn empty() -> Self {
         Self { version: VERSION, reservations: Vec::new(), threads: BTreeMap::new() }
@@ -138,7 +138,7 @@ impl Record {
         self.reservations = kept;
         for reservation in over {
             let Some(thread) = reservation.thread else { continue };
-            let sum = self.threads.entry(thread).or_insert(Sum {
+            let sum = self.threads.entry(thread).or_insert(ThreadSpending {
                 runs: 0,
                 tokens: 0,
                 cost_usd: 0.0,
@@ -194,7 +194,7 @@ impl Record {
     }
 
     /// Writes down what a session has spent in all; what it did not take is free again.
-    pub(super) fn end(&mut self, session: &str, spent: Amount) {
+    pub(super) fn end(&mut self, session: &str, spent: SpentAmount) {
         for reservation in self
             .reservations
             .iter_mut()
@@ -222,7 +222,7 @@ mod tests {
     use jiff::civil::{Date, date};
     use pretty_assertions::assert_eq;
 
-    use super::{Amount, Record, Reservation};
+    use super::{Reservation, SpendingRecord, SpentAmount};
 
     const TODAY: Date = date(2026, 3, 2);
 
@@ -232,8 +232,8 @@ mod tests {
             day,
             thread: Some(7),
             is_new: true,
-            before: Amount::default(),
-            amount: Amount { tokens, cost_usd: 0.5 },
+            before: SpentAmount::default(),
+            amount: SpentAmount { tokens, cost_usd: 0.5 },
             under_way: true,
             folder: None,
         }
@@ -241,30 +241,30 @@ mod tests {
 
     #[test]
     fn a_run_counts_with_what_it_may_take_until_it_ended() {
-        let mut record = Record::empty();
+        let mut record = SpendingRecord::empty();
         record.begin(reservation("a", TODAY, 100)).unwrap();
         record.begin(reservation("b", TODAY, 100)).unwrap();
-        record.end("a", Amount { tokens: 30, cost_usd: 0.1 });
-        record.end("a", Amount { tokens: 99, cost_usd: 0.1 });
+        record.end("a", SpentAmount { tokens: 30, cost_usd: 0.1 });
+        record.end("a", SpentAmount { tokens: 99, cost_usd: 0.1 });
         let day = record.of_day(TODAY);
         assert_eq!((day.runs, day.tokens), (2, 130));
         assert_eq!(record.of_thread(7), day);
         assert_eq!(record.of_thread(8).runs, 0);
-        assert_eq!(Record::parse(&record.render().unwrap()), Ok(record));
+        assert_eq!(SpendingRecord::parse(&record.render().unwrap()), Ok(record));
     }
 
     #[test]
     fn a_new_day_begins_with_nothing_and_a_thread_goes_on() {
-        let mut record = Record::empty();
+        let mut record = SpendingRecord::empty();
         record.begin(reservation("a", TODAY, 100)).unwrap();
-        record.end("a", Amount { tokens: 30, cost_usd: 0.1 });
+        record.end("a", SpentAmount { tokens: 30, cost_usd: 0.1 });
         record.begin(reservation("b", TODAY, 50)).unwrap();
         let tomorrow = TODAY.tomorrow().unwrap();
         record.start_day(tomorrow);
         assert_eq!(record.of_day(tomorrow).tokens, 0);
         assert_eq!((record.of_thread(7).runs, record.of_thread(7).tokens), (2, 80));
         // What is still under way is told apart from what ended.
-        record.end("b", Amount { tokens: 10, cost_usd: 0.1 });
+        record.end("b", SpentAmount { tokens: 10, cost_usd: 0.1 });
         assert_eq!(record.of_thread(7).tokens, 40);
         record.start_day(tomorrow);
         assert_eq!((record.reservations.len(), record.of_thread(7).tokens), (0, 40));
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_run_that_never_ended_counts_in_full() {
-        let mut record = Record::empty();
+        let mut record = SpendingRecord::empty();
         record.begin(reservation("a", date(2026, 2, 27), 100)).unwrap();
         record.start_day(TODAY);
         assert_eq!((record.under_way().count(), record.of_thread(7).tokens), (0, 100));
@@ -282,19 +282,19 @@ mod tests {
 
     #[test]
     fn a_session_that_goes_on_is_charged_for_the_rest_alone() {
-        let mut record = Record::empty();
-        let before = Amount { tokens: 40, cost_usd: 0.2 };
+        let mut record = SpendingRecord::empty();
+        let before = SpentAmount { tokens: 40, cost_usd: 0.2 };
         record
             .begin(Reservation { is_new: false, before, ..reservation("a", TODAY, 100) })
             .unwrap();
-        record.end("a", Amount { tokens: 70, cost_usd: 0.2 });
+        record.end("a", SpentAmount { tokens: 70, cost_usd: 0.2 });
         assert_eq!((record.of_day(TODAY).runs, record.of_day(TODAY).tokens), (0, 30));
     }
 
     #[test]
     fn what_is_no_record_is_refused() {
         let good = r#"{"version":1,"legs":[],"threads":{}}"#;
-        assert_eq!(Record::parse(good.as_bytes()), Ok(Record::empty()));
+        assert_eq!(SpendingRecord::parse(good.as_bytes()), Ok(SpendingRecord::empty()));
         for bad in [
             "",
             "{}",
@@ -305,7 +305,7 @@ mod tests {
             r#"{"version":1,"legs":[],"threads":{"7":{"runs":1,"tokens":1,"cost_usd":-5,"day":"2026-03-02"}}}"#,
             &good[..20],
         ] {
-            assert!(Record::parse(bad.as_bytes()).is_err(), "{bad}");
+            assert!(SpendingRecord::parse(bad.as_bytes()).is_err(), "{bad}");
         }
     }
 }

@@ -13,12 +13,12 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe;
 
-use crate::exec::output::BothEnds;
-use crate::exec::spawn::{Program, Started, Streams};
+use crate::exec::output::BoundedOutput;
+use crate::exec::spawn::{ChildProgram, ChildStreams, StartedCommand};
 use crate::exec::{CHUNK_BYTES, COUNT_PAUSE, ExecError, serve, start};
-use crate::network::proxy::{NetworkProxy, Serving};
+use crate::network::proxy::{NetworkProxy, RunningProxy};
 use crate::process_tree::ProcessCounter;
-use crate::reach::Reach;
+use crate::reach::CommandReach;
 use crate::sandbox::{Sandbox, SandboxError};
 use crate::seccomp_notify::Supervisor;
 use locum_base::secret::Redactor;
@@ -35,7 +35,7 @@ const ERRORS_KEPT_BYTES: usize = 4 * 1024;
 const END_GRACE: Duration = Duration::from_millis(500);
 
 /// A program about to be talked to.
-pub struct Server<'a> {
+pub struct ServerCommand<'a> {
     /// The server's name; the permit covers starting it.
     pub name: &'a str,
     /// The program and its arguments.
@@ -47,26 +47,26 @@ pub struct Server<'a> {
     /// What is around it.
     pub sandbox: &'a Sandbox,
     /// How far it reaches there.
-    pub reach: Reach<'a>,
+    pub reach: CommandReach<'a>,
     /// What it talks to the network through, where the policy lists hosts.
     pub proxy: Option<NetworkProxy>,
 }
 
 /// A program that runs and is talked to.
 pub struct Dialogue {
-    started: Started,
+    started: StartedCommand,
     /// Bytes of its output that no line was made of yet; bounded.
     unread: Vec<u8>,
     /// How much of them is known to hold no end of a line.
     searched: usize,
-    errors: Option<BothEnds>,
-    _serving: Option<Serving>,
+    errors: Option<BoundedOutput>,
+    _serving: Option<RunningProxy>,
     _supervisor: Option<Supervisor>,
 }
 
 /// Why there is no next line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Silence {
+pub enum DialogueEnd {
     /// It closed its output, or ended.
     #[error("it ended")]
     Ended,
@@ -84,7 +84,7 @@ impl Dialogue {
     /// # Errors
     /// When the permit is for something else, the program cannot be started, or nothing can be put
     /// around it.
-    pub fn start(permit: &Permit<impl Act>, server: Server<'_>) -> Result<Self, ExecError> {
+    pub fn start(permit: &Permit<impl Act>, server: ServerCommand<'_>) -> Result<Self, ExecError> {
         if !permit.covers(&Intent::Server(server.name.to_owned())) {
             return Err(ExecError::NotPermitted);
         }
@@ -94,11 +94,11 @@ impl Dialogue {
             restrictions.adapt(&mut env);
         }
         let (words, folder) = (server.words, &server.folder);
-        let program = Program { words, folder, env: &env, streams: Streams::Talk };
+        let program = ChildProgram { words, folder, env: &env, streams: ChildStreams::Talk };
         let mut started = start(program, restrictions)?;
         let (serving, supervisor) = serve(&mut started, server.proxy.as_ref())
             .map_err(|error| SandboxError::Rules(error.to_string()))?;
-        let errors = Some(BothEnds::with_margin(ERRORS_KEPT_BYTES));
+        let errors = Some(BoundedOutput::with_margin(ERRORS_KEPT_BYTES));
         Ok(Self {
             started,
             unread: Vec::new(),
@@ -113,15 +113,15 @@ impl Dialogue {
     ///
     /// # Errors
     /// When it has ended, or writes more than a line may hold without being asked.
-    pub async fn send(&mut self, line: &str) -> Result<(), Silence> {
+    pub async fn send(&mut self, line: &str) -> Result<(), DialogueEnd> {
         let text = format!("{line}\n");
         let mut left = text.as_bytes();
-        let mut input = self.started.input.take().ok_or(Silence::Ended)?;
+        let mut input = self.started.input.take().ok_or(DialogueEnd::Ended)?;
         while !left.is_empty() {
             tokio::select! {
                 written = input.write(left) => match written {
                     Ok(count) if count > 0 => left = left.get(count..).unwrap_or_default(),
-                    Ok(_) | Err(_) => return Err(Silence::Ended),
+                    Ok(_) | Err(_) => return Err(DialogueEnd::Ended),
                 },
                 more = self.more() => more?,
             }
@@ -140,7 +140,7 @@ impl Dialogue {
     ///
     /// # Errors
     /// When there will be none.
-    pub async fn line(&mut self) -> Result<Vec<u8>, Silence> {
+    pub async fn line(&mut self) -> Result<Vec<u8>, DialogueEnd> {
         loop {
             let end = self.unread.iter().skip(self.searched).position(|byte| *byte == b'\n');
             if let Some(end) = end {
@@ -156,15 +156,15 @@ impl Dialogue {
     }
 
     /// Reads what comes next, from either stream.
-    async fn more(&mut self) -> Result<(), Silence> {
+    async fn more(&mut self) -> Result<(), DialogueEnd> {
         if self.unread.len() > LINE_LIMIT_BYTES {
-            return Err(Silence::TooLong);
+            return Err(DialogueEnd::TooLong);
         }
         let (mut output, mut errors) = ([0; CHUNK_BYTES / 4], [0; 1024]);
         tokio::select! {
             read = read_some(self.started.output.as_mut(), &mut output) => match read {
                 Some(bytes) => self.unread.extend_from_slice(bytes),
-                None => return Err(Silence::Ended),
+                None => return Err(DialogueEnd::Ended),
             },
             read = read_some(self.started.errors.as_mut(), &mut errors),
                 if self.started.errors.is_some() => match read
@@ -174,7 +174,7 @@ impl Dialogue {
             },
             () = tokio::time::sleep(COUNT_PAUSE), if self.started.counter.is_some() => {
                 if self.started.counter.as_ref().is_some_and(ProcessCounter::is_over) {
-                    return Err(Silence::TooManyProcesses);
+                    return Err(DialogueEnd::TooManyProcesses);
                 }
             }
         }

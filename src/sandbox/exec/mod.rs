@@ -18,20 +18,20 @@ use std::time::Duration;
 
 use tokio::net::unix::pipe;
 
-use crate::exec::output::BothEnds;
-use crate::exec::spawn::{Program, Started, Streams};
-use crate::network::proxy::{NetworkProxy, Serving, Traffic};
+use crate::exec::output::BoundedOutput;
+use crate::exec::spawn::{ChildProgram, ChildStreams, StartedCommand};
+use crate::network::proxy::{NetworkProxy, RunningProxy, Traffic};
 use crate::process_tree::ProcessCounter;
-use crate::reach::Reach;
+use crate::reach::CommandReach;
 use crate::restrictions::Restrictions;
 use crate::root_cleanup::RootCleanup;
 use crate::sandbox::{Sandbox, SandboxError};
 use crate::seccomp_notify::{Supervisor, SyscallGrants};
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
-use locum_base::text::Clipped;
+use locum_base::text::ClippedText;
 use locum_policy::Permit;
-use locum_policy::command::{Execution, Script};
+use locum_policy::command::{Script, ScriptExecution};
 use locum_policy::intent::{Act, Intent};
 
 /// The shell that runs rendered scripts.
@@ -68,7 +68,7 @@ pub struct CommandRun<'a> {
     /// What is around it.
     pub sandbox: &'a Sandbox,
     /// How far it reaches there.
-    pub reach: Reach<'a>,
+    pub reach: CommandReach<'a>,
     /// What it talks to the network through, where the policy lists hosts.
     pub proxy: Option<NetworkProxy>,
 }
@@ -79,7 +79,7 @@ pub struct CommandOutput {
     /// How it ended.
     pub exit: Exit,
     /// Both streams as they came, bounded; bytes that are no UTF-8 are replaced.
-    pub output: Clipped,
+    pub output: ClippedText,
     /// Protected names it made in the root of the checkout; they were removed.
     pub removed: Vec<RepoPath>,
     /// What it asked the proxy for, where there is one.
@@ -150,7 +150,7 @@ pub async fn run(
     reason = "the wall time of a child process is measured where it runs"
 )]
 async fn run_execution(
-    execution: &Execution,
+    execution: &ScriptExecution,
     command: &CommandRun<'_>,
 ) -> Result<CommandOutput, ExecError> {
     let begin = std::time::Instant::now();
@@ -161,15 +161,15 @@ async fn run_execution(
         restrictions.adapt(&mut env);
     }
     let words = match execution {
-        Execution::Words(words) => words.clone(),
-        Execution::Shell(text) => [SHELL, "-c", text].map(str::to_owned).to_vec(),
+        ScriptExecution::Words(words) => words.clone(),
+        ScriptExecution::Shell(text) => [SHELL, "-c", text].map(str::to_owned).to_vec(),
     };
     let folder = &command.folder;
-    let program = Program { words: &words, folder, env: &env, streams: Streams::Output };
+    let program = ChildProgram { words: &words, folder, env: &env, streams: ChildStreams::Output };
     let mut started = start(program, restrictions)?;
     let (serving, _supervisor) = serve(&mut started, command.proxy.as_ref())
         .map_err(|error| SandboxError::Rules(error.to_string()))?;
-    let mut output = BothEnds::with_margin(command.output_bytes);
+    let mut output = BoundedOutput::with_margin(command.output_bytes);
     let exit =
         match tokio::time::timeout(command.timeout, until_exit(&mut started, &mut output)).await {
             Ok(exit) => exit
@@ -189,12 +189,15 @@ async fn run_execution(
         exit,
         output: output.finish_redacted(command.redactor),
         removed,
-        traffic: serving.map(Serving::finish),
+        traffic: serving.map(RunningProxy::finish),
         elapsed: begin.elapsed(),
     })
 }
 
-fn start(program: Program<'_>, restrictions: Option<Restrictions>) -> Result<Started, ExecError> {
+fn start(
+    program: ChildProgram<'_>,
+    restrictions: Option<Restrictions>,
+) -> Result<StartedCommand, ExecError> {
     if !program.folder.is_dir() {
         return Err(ExecError::NoFolder(program.folder.to_owned()));
     }
@@ -206,16 +209,16 @@ fn start(program: Program<'_>, restrictions: Option<Restrictions>) -> Result<Sta
 /// Serves what leads a command to a proxy, and answers its calls. Without a proxy nothing answers
 /// there.
 fn serve(
-    started: &mut Started,
+    started: &mut StartedCommand,
     proxy: Option<&NetworkProxy>,
-) -> io::Result<(Option<Serving>, Option<Supervisor>)> {
+) -> io::Result<(Option<RunningProxy>, Option<Supervisor>)> {
     let serving = match (started.listener.take(), started.notify.is_some(), proxy) {
         (Some(listener), _, Some(proxy)) => Some(proxy.on(listener.into())?),
         (None, true, Some(proxy)) => Some(proxy.on_loopback()?),
         (_, _, None) | (None, false, Some(_)) => None,
     };
     // Where calls are answered, nothing has to be looked at from time to time.
-    let proxy = serving.as_ref().map(Serving::address);
+    let proxy = serving.as_ref().map(RunningProxy::address);
     let supervisor = started
         .notify
         .take()
@@ -227,7 +230,7 @@ fn serve(
 }
 
 /// Reads output until the command itself ends.
-async fn until_exit(started: &mut Started, output: &mut BothEnds) -> io::Result<Exit> {
+async fn until_exit(started: &mut StartedCommand, output: &mut BoundedOutput) -> io::Result<Exit> {
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut counts = tokio::time::interval(COUNT_PAUSE);
     loop {
@@ -249,7 +252,7 @@ async fn until_exit(started: &mut Started, output: &mut BothEnds) -> io::Result<
 }
 
 /// Reads what is left in the pipe, and reaps a child that was killed.
-async fn until_closed(started: &mut Started, output: &mut BothEnds) {
+async fn until_closed(started: &mut StartedCommand, output: &mut BoundedOutput) {
     let mut chunk = vec![0; CHUNK_BYTES];
     while let Some(bytes) = read_some_or_end(started.output.as_mut(), &mut chunk).await {
         output.push(bytes);

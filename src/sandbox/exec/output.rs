@@ -1,9 +1,9 @@
-//! `BothEnds`: the beginning and the end of an output of any length, in bounded memory.
+//! `BoundedOutput`: the beginning and the end of an output of any length, in bounded memory.
 
 use std::collections::VecDeque;
 
 use locum_base::secret::Redactor;
-use locum_base::text::Clipped;
+use locum_base::text::ClippedText;
 
 /// Bytes kept beyond each cut, looked at together with the rest and then left out: no part of a
 /// secret that lies across a cut is shown, as long as the secret, in whatever encoding, is no
@@ -13,7 +13,7 @@ const MARGIN_BYTES: usize = 8 * 1024;
 /// Collects output: the first half of the limit as it comes, then the last half of whatever
 /// follows.
 #[derive(Debug)]
-pub struct BothEnds {
+pub struct BoundedOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     head_bytes: usize,
@@ -21,7 +21,7 @@ pub struct BothEnds {
     total_bytes: usize,
 }
 
-impl BothEnds {
+impl BoundedOutput {
     /// Prepares for at most `limit_bytes`, half from each end.
     pub fn new(limit_bytes: usize) -> Self {
         let tail_bytes = limit_bytes / 2;
@@ -34,26 +34,26 @@ impl BothEnds {
         }
     }
 
-    /// Prepares for at most `limit_bytes` of redacted text; see [`BothEnds::finish_redacted`].
+    /// Prepares for at most `limit_bytes` of redacted text; see [`BoundedOutput::finish_redacted`].
     pub(crate) fn with_margin(limit_bytes: usize) -> Self {
         Self::new(limit_bytes.saturating_add(2 * MARGIN_BYTES))
     }
 
-    /// Returns what was kept, as [`BothEnds::finish`] does, without secrets and without parts of
-    /// secrets at the cut. Masks are shorter than what they stand for, so leaving out the margin of
-    /// the redacted text leaves out that of the output too.
-    pub(crate) fn finish_redacted(mut self, redactor: &Redactor) -> Clipped {
+    /// Returns what was kept, as [`BoundedOutput::finish`] does, without secrets and without parts
+    /// of secrets at the cut. Masks are shorter than what they stand for, so leaving out the margin
+    /// of the redacted text leaves out that of the output too.
+    pub(crate) fn finish_redacted(mut self, redactor: &Redactor) -> ClippedText {
         let missing_bytes = self.total_bytes - self.head.len() - self.tail.len();
         if missing_bytes == 0
             && self.total_bytes <= self.head_bytes + self.tail_bytes - 2 * MARGIN_BYTES
         {
             let whole = self.finish();
-            return Clipped { text: redactor.redact(&whole.text), omitted_bytes: 0 };
+            return ClippedText { text: redactor.redact(&whole.text), omitted_bytes: 0 };
         }
         if missing_bytes == 0 {
             // It fits with the margin, but not without: redacted as a whole, then cut.
             let limit_bytes = self.head_bytes + self.tail_bytes - 2 * MARGIN_BYTES;
-            return Clipped::head_tail(&redactor.redact(&self.finish().text), limit_bytes);
+            return ClippedText::head_tail(&redactor.redact(&self.finish().text), limit_bytes);
         }
         let head = redactor.redact(&String::from_utf8_lossy(whole_head(&self.head)));
         let tail =
@@ -65,7 +65,7 @@ impl BothEnds {
             tail.get(tail.ceil_char_boundary(MARGIN_BYTES.min(tail.len()))..).unwrap_or_default();
         let omitted_bytes = self.total_bytes.saturating_sub(head.len() + tail.len());
         let gap = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
-        Clipped {
+        ClippedText {
             text: format!("{head}{gap}[... {omitted_bytes} bytes left out ...]\n{tail}"),
             omitted_bytes,
         }
@@ -83,11 +83,11 @@ impl BothEnds {
     }
 
     /// Returns what was kept, as text, with a line in place of what was left out.
-    pub fn finish(mut self) -> Clipped {
+    pub fn finish(mut self) -> ClippedText {
         let omitted_bytes = self.total_bytes - self.head.len() - self.tail.len();
         if omitted_bytes == 0 {
             self.head.extend(self.tail);
-            return Clipped {
+            return ClippedText {
                 text: String::from_utf8_lossy(&self.head).into_owned(),
                 omitted_bytes,
             };
@@ -96,7 +96,7 @@ impl BothEnds {
         let omitted_bytes = self.total_bytes - head.len() - tail.len();
         let gap = if head.is_empty() || head.ends_with(b"\n") { "" } else { "\n" };
         let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
-        Clipped {
+        ClippedText {
             text: format!("{head}{gap}[... {omitted_bytes} bytes left out ...]\n{tail}"),
             omitted_bytes,
         }
@@ -123,18 +123,18 @@ fn whole_tail(bytes: &[u8]) -> &[u8] {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::BothEnds;
+    use super::BoundedOutput;
     use locum_base::secret::{Redactor, Secret};
-    use locum_base::text::Clipped;
+    use locum_base::text::ClippedText;
 
-    fn collect(limit_bytes: usize, pieces: &[&[u8]]) -> Clipped {
-        let mut ends = BothEnds::new(limit_bytes);
+    fn collect(limit_bytes: usize, pieces: &[&[u8]]) -> ClippedText {
+        let mut ends = BoundedOutput::new(limit_bytes);
         pieces.iter().for_each(|piece| ends.push(piece));
         ends.finish()
     }
 
-    fn clipped(text: &str, omitted_bytes: usize) -> Clipped {
-        Clipped { text: text.to_owned(), omitted_bytes }
+    fn clipped(text: &str, omitted_bytes: usize) -> ClippedText {
+        ClippedText { text: text.to_owned(), omitted_bytes }
     }
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
         let redactor = Redactor::new([Secret::new(secret)]);
         for shift in 0..80 {
             for fill in ["x".repeat(100_000), "y".repeat(200)] {
-                let mut ends = BothEnds::with_margin(100);
+                let mut ends = BoundedOutput::with_margin(100);
                 ends.push(
                     format!("{}{secret}{fill}{secret}{}", "a".repeat(shift), "b".repeat(shift))
                         .as_bytes(),

@@ -23,12 +23,12 @@ use tokio::process::{Child, Command};
 
 use crate::exec::pid1;
 use crate::loopback;
-use crate::outputs::Outputs;
-use crate::process_tree::{Mark, ProcessCounter, Tree};
+use crate::outputs::ToolOutputs;
+use crate::process_tree::{CommandMark, ProcessCounter, ProcessTree};
 use crate::restrictions::{ChildRestrictions, Restrictions};
 use crate::root_cleanup::RootCleanup;
-use crate::view::View;
-use crate::view::stage::Stage;
+use crate::view::SandboxView;
+use crate::view::stage::ViewStage;
 use crate::view::steps::c_string;
 
 /// What a trial ends with when nothing was refused: no kernel says so of any of its parts.
@@ -42,7 +42,7 @@ const NICE: i32 = 5;
 
 /// What a program reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Streams {
+pub(super) enum ChildStreams {
     /// It reads nothing, and both its outputs are one.
     Output,
     /// It is talked to: input, output and errors are pipes of their own.
@@ -50,7 +50,7 @@ pub(super) enum Streams {
 }
 
 /// A command that runs.
-pub(super) struct Started {
+pub(super) struct StartedCommand {
     /// Its program, for messages.
     pub(super) program: String,
     /// Both streams, or the output of one that is talked to; `None` once they ended.
@@ -60,7 +60,7 @@ pub(super) struct Started {
     /// The errors of one that is talked to.
     pub(super) errors: Option<pipe::Receiver>,
     /// Every process of it; killed when dropped.
-    pub(super) tree: Tree,
+    pub(super) tree: ProcessTree,
     /// The process itself, or the one that waits for it outside its namespaces.
     pub(super) child: Child,
     /// Where its status comes in, where it is not that of the child.
@@ -74,10 +74,10 @@ pub(super) struct Started {
     /// What of the root it may not add to.
     pub(super) cleanup: Option<RootCleanup>,
     /// Files it needed; removed after it when they were not used.
-    _outputs: Outputs,
+    _outputs: ToolOutputs,
 }
 
-impl Started {
+impl StartedCommand {
     /// Returns the status of the command, from that of the child.
     pub(super) fn status(&mut self, child: ExitStatus) -> ExitStatus {
         use std::os::unix::process::ExitStatusExt as _;
@@ -91,7 +91,7 @@ impl Started {
 
 /// What is started: a program with its arguments, where, and with what environment.
 #[derive(Clone, Copy)]
-pub(super) struct Program<'a> {
+pub(super) struct ChildProgram<'a> {
     /// The program and its arguments.
     pub(super) words: &'a [String],
     /// An absolute path.
@@ -99,7 +99,7 @@ pub(super) struct Program<'a> {
     /// Its whole environment.
     pub(super) env: &'a BTreeMap<String, String>,
     /// What it reads and writes.
-    pub(super) streams: Streams,
+    pub(super) streams: ChildStreams,
 }
 
 /// Starts a program.
@@ -107,27 +107,27 @@ pub(super) struct Program<'a> {
 /// # Errors
 /// When there is no such program or it may not be run, or the restrictions cannot be put on it.
 pub(super) fn spawn(
-    Program { words, folder, env, streams }: Program<'_>,
+    ChildProgram { words, folder, env, streams }: ChildProgram<'_>,
     restrictions: Option<Restrictions>,
-) -> io::Result<Started> {
-    let mark = Mark::fresh();
+) -> io::Result<StartedCommand> {
+    let mark = CommandMark::fresh();
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let (reader, writer) = io::pipe()?;
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).env_clear().envs(env);
     let talk = match streams {
-        Streams::Output => {
+        ChildStreams::Output => {
             command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
             None
         }
-        Streams::Talk => {
+        ChildStreams::Talk => {
             let ((input_reader, input), (errors, errors_writer)) = (io::pipe()?, io::pipe()?);
             command.stdin(input_reader).stdout(writer).stderr(errors_writer);
             Some((input, errors))
         }
     };
     let (mut channels, mut has_proxy, mut counter, mut notify_in) = (None, false, None, None);
-    let (mut outputs, mut cleanup) = (Outputs::default(), None);
+    let (mut outputs, mut cleanup) = (ToolOutputs::default(), None);
     match restrictions {
         Some(around) => {
             (outputs, cleanup) = (around.outputs, around.cleanup);
@@ -159,7 +159,7 @@ pub(super) fn spawn(
         }
         None => before_exec(command.as_std_mut(), move || start_outside(mark, None, None)),
     }
-    Tree::adopt_orphans();
+    ProcessTree::adopt_orphans();
     let spawned = command.spawn();
     // The command holds our ends for writing; the pipes would never close.
     drop(command);
@@ -173,13 +173,13 @@ pub(super) fn spawn(
     // Whatever it was that came over the channel, the command is killed when this fails.
     let listener = status.as_ref().filter(|_| has_proxy).map(loopback::receive);
     let notify = notify_in.as_ref().map(loopback::receive);
-    let tree = Tree::of(child.id().and_then(|id| i32::try_from(id).ok()), mark, control);
+    let tree = ProcessTree::of(child.id().and_then(|id| i32::try_from(id).ok()), mark, control);
     let output = Some(pipe::Receiver::from_owned_fd(reader.into())?);
     let (input, errors) = talk.unzip();
     let input = input.map(|input| pipe::Sender::from_owned_fd(input.into())).transpose()?;
     let errors = errors.map(|errors| pipe::Receiver::from_owned_fd(errors.into())).transpose()?;
     let (listener, notify) = (listener.transpose()?, notify.transpose()?);
-    Ok(Started {
+    Ok(StartedCommand {
         program: program.to_owned(),
         output,
         input,
@@ -220,7 +220,7 @@ impl Channels {
     fn reason(mut self, error: &io::Error) -> Option<io::Error> {
         let mut stage = [0];
         self.status.read_exact(&mut stage).ok()?;
-        let label = Stage::numbered(stage.first().copied()?)?.label();
+        let label = ViewStage::numbered(stage.first().copied()?)?.label();
         Some(io::Error::new(error.kind(), format!("{label} for the sandbox: {error}")))
     }
 }
@@ -229,7 +229,7 @@ impl Channels {
 ///
 /// # Errors
 /// What was refused.
-pub(crate) fn try_view(view: View) -> io::Result<()> {
+pub(crate) fn try_view(view: SandboxView) -> io::Result<()> {
     let (ours, theirs) = Channels::pair()?;
     let mut command = std::process::Command::new("true");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -268,7 +268,7 @@ fn before_exec(
 /// death when this program dies, the mark by which its descendants are found, its restrictions,
 /// and, where its calls are to be answered, the descriptor they come in on.
 fn start_outside(
-    mark: Mark,
+    mark: CommandMark,
     restrictions: Option<&mut ChildRestrictions>,
     notify: Option<&UnixStream>,
 ) -> io::Result<()> {
@@ -288,7 +288,7 @@ fn restrict(own: &mut ChildRestrictions, notify: Option<&UnixStream>) -> io::Res
 
 /// What a child in namespaces of its own needs.
 struct InNamespaces {
-    view: View,
+    view: SandboxView,
     channels: ChildChannels,
     folder: CString,
     restrictions: ChildRestrictions,
@@ -297,7 +297,7 @@ struct InNamespaces {
 
 /// The same in namespaces of its own: the child stays outside and waits, its child is the first
 /// process inside and waits as well, and only the child of that becomes the program.
-fn start_inside(mark: Mark, inside: &mut InNamespaces) -> io::Result<()> {
+fn start_inside(mark: CommandMark, inside: &mut InNamespaces) -> io::Result<()> {
     setsid()?;
     mark.put_on_this_process();
     go_first()?;
@@ -309,16 +309,16 @@ fn start_inside(mark: Mark, inside: &mut InNamespaces) -> io::Result<()> {
 
 /// Makes the namespaces and their first process, and takes the view. Returns in the process that
 /// becomes the program.
-fn enter(view: &View, channels: &ChildChannels) -> io::Result<()> {
-    let tell = |stage: Stage, error: io::Error| {
+fn enter(view: &SandboxView, channels: &ChildChannels) -> io::Result<()> {
+    let tell = |stage: ViewStage, error: io::Error| {
         // Whoever started this learns of the error itself another way.
         let _ = rustix::io::write(&channels.status, &[stage as u8]);
         error
     };
-    unshare(view.namespaces()).map_err(|error| tell(Stage::Namespaces, error))?;
-    with_own_files(|| view.take_user()).map_err(|error| tell(Stage::User, error))?;
+    unshare(view.namespaces()).map_err(|error| tell(ViewStage::Namespaces, error))?;
+    with_own_files(|| view.take_user()).map_err(|error| tell(ViewStage::User, error))?;
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    if let Some(first) = fork().map_err(|error| tell(Stage::Processes, error))? {
+    if let Some(first) = fork().map_err(|error| tell(ViewStage::Processes, error))? {
         keep_only(&channels.control);
         pid1::wait_outside(first);
         exit();
@@ -327,9 +327,9 @@ fn enter(view: &View, channels: &ChildChannels) -> io::Result<()> {
     setsid()?;
     if let Some(socket) = view.take().map_err(|(stage, errno)| tell(stage, errno.into()))? {
         loopback::hand_over(&channels.status, &socket)
-            .map_err(|errno| tell(Stage::Network, errno.into()))?;
+            .map_err(|errno| tell(ViewStage::Network, errno.into()))?;
     }
-    if let Some(program) = fork().map_err(|error| tell(Stage::Processes, error))? {
+    if let Some(program) = fork().map_err(|error| tell(ViewStage::Processes, error))? {
         block_signals();
         keep_only(&channels.status);
         pid1::wait_inside(program);

@@ -9,17 +9,17 @@ use pretty_assertions::assert_eq;
 use rustix::process::{Pid, test_kill_process};
 
 use super::{CommandOutput, CommandRun, ExecError, Exit, run_execution};
-use crate::reach::{Reach, Writes};
+use crate::reach::{CommandReach, WriteAccess};
 use crate::sandbox::Sandbox;
 use locum_base::secret::Redactor;
-use locum_policy::command::{Execution, Script};
+use locum_policy::command::{Script, ScriptExecution};
 use locum_policy::intent::Intent;
 use locum_testing::permits::permit;
 
 const LONG: Duration = Duration::from_secs(20);
 
 async fn run(
-    execution: Execution,
+    execution: ScriptExecution,
     folder: &Path,
     env: &[(&str, &str)],
     timeout: Duration,
@@ -42,11 +42,11 @@ async fn run(
     run_execution(&execution, &command).await
 }
 
-fn reach(root: &Path) -> Reach<'_> {
-    Reach {
+fn reach(root: &Path) -> CommandReach<'_> {
+    CommandReach {
         root,
         git: &[],
-        writes: Writes::Entries,
+        writes: WriteAccess::Entries,
         git_settings: false,
         visible: &|_| true,
         policy: None,
@@ -56,11 +56,11 @@ fn reach(root: &Path) -> Reach<'_> {
 async fn sh(text: &str, timeout: Duration) -> CommandOutput {
     let folder = tempfile::tempdir().unwrap();
     let path = [("PATH", "/usr/bin:/bin")];
-    run(Execution::Shell(text.to_owned()), folder.path(), &path, timeout).await.unwrap()
+    run(ScriptExecution::Shell(text.to_owned()), folder.path(), &path, timeout).await.unwrap()
 }
 
-fn words(words: &[&str]) -> Execution {
-    Execution::Words(words.iter().map(|word| (*word).to_owned()).collect())
+fn words(words: &[&str]) -> ScriptExecution {
+    ScriptExecution::Words(words.iter().map(|word| (*word).to_owned()).collect())
 }
 
 fn process_in(file: &Path) -> Pid {
@@ -196,7 +196,7 @@ async fn leaves_no_process_behind() {
     ] {
         let begin = Instant::now();
         let output =
-            run(Execution::Shell(text.to_owned()), folder.path(), &path, LONG).await.unwrap();
+            run(ScriptExecution::Shell(text.to_owned()), folder.path(), &path, LONG).await.unwrap();
         assert_eq!(output.exit, Exit::Code(0), "{text}");
         assert!(begin.elapsed() < Duration::from_secs(5), "{text}");
         assert!(test_kill_process(process_in(&folder.path().join("pid"))).is_err(), "{text}");
@@ -210,10 +210,10 @@ async fn a_command_that_ends_spares_the_one_beside_it() {
     let path = [("PATH", "/usr/bin:/bin")];
     let long = "(setsid sh -c 'sleep 0.3; echo done > late' &); while ! [ -s late ]; do sleep \
                     0.01; done";
-    let long = run(Execution::Shell(long.to_owned()), folder.path(), &path, LONG);
+    let long = run(ScriptExecution::Shell(long.to_owned()), folder.path(), &path, LONG);
     let short = async {
         for _ in 0..5 {
-            run(Execution::Shell("sleep 0.01".to_owned()), folder.path(), &path, LONG)
+            run(ScriptExecution::Shell("sleep 0.01".to_owned()), folder.path(), &path, LONG)
                 .await
                 .unwrap();
         }
@@ -226,8 +226,12 @@ async fn a_command_that_ends_spares_the_one_beside_it() {
 async fn dropping_the_run_kills_it() {
     let folder = tempfile::tempdir().unwrap();
     let text = "setsid sleep 1000 & echo $! > other; echo $$ > pid; sleep 1000";
-    let running =
-        run(Execution::Shell(text.to_owned()), folder.path(), &[("PATH", "/usr/bin:/bin")], LONG);
+    let running = run(
+        ScriptExecution::Shell(text.to_owned()),
+        folder.path(),
+        &[("PATH", "/usr/bin:/bin")],
+        LONG,
+    );
     let pid = folder.path().join("pid");
     let begun = async {
         while std::fs::read_to_string(&pid).unwrap_or_default().is_empty() {

@@ -19,7 +19,7 @@ use locum_policy::urls::WebUrl;
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verb {
+pub enum HttpMethod {
     /// This JSON is sent.
     Post(String),
     /// What was begun is over.
@@ -27,7 +27,7 @@ pub enum Verb {
 }
 
 /// An answer on its way.
-pub struct Exchange {
+pub struct StreamedResponse {
     /// The status code.
     pub status: u16,
     /// What it says it is, in small letters and without parameters; empty when it does not say.
@@ -46,14 +46,14 @@ impl Connector {
         &self,
         permit: &Permit<impl Act>,
         url: &WebUrl,
-        verb: Verb,
+        verb: HttpMethod,
         headers: &[(String, Secret)],
-    ) -> Result<Exchange, PageError> {
+    ) -> Result<StreamedResponse, PageError> {
         let (request, body) = match verb {
-            Verb::Post(body) => {
+            HttpMethod::Post(body) => {
                 (Request::post("/").header(CONTENT_TYPE, "application/json"), Bytes::from(body))
             }
-            Verb::Delete => (Request::delete("/"), Bytes::new()),
+            HttpMethod::Delete => (Request::delete("/"), Bytes::new()),
         };
         let request = headers
             .iter()
@@ -67,7 +67,7 @@ impl Connector {
             .unwrap_or_default();
         let content_type =
             content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        Ok(Exchange {
+        Ok(StreamedResponse {
             status: head.status.as_u16(),
             content_type,
             headers: head.headers,
@@ -77,7 +77,7 @@ impl Connector {
     }
 }
 
-impl Exchange {
+impl StreamedResponse {
     /// Returns a header of the answer.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {

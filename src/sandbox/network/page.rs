@@ -36,7 +36,7 @@ const HEADERS_LIMIT: usize = 100;
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct WebPage {
     /// The status code.
     pub status: u16,
     /// What it says it is: `text/html; charset=utf-8`; empty when it does not say.
@@ -81,7 +81,11 @@ impl Connector {
     ///
     /// # Errors
     /// When there is no connection, the host does not prove its name, or its answer cannot be read.
-    pub async fn page(&self, permit: &Permit<impl Act>, url: &WebUrl) -> Result<Page, PageError> {
+    pub async fn page(
+        &self,
+        permit: &Permit<impl Act>,
+        url: &WebUrl,
+    ) -> Result<WebPage, PageError> {
         let request = Request::get("/")
             .header(
                 ACCEPT,
@@ -157,7 +161,7 @@ async fn send(
     asker.send_request(request).await.map_err(unread)
 }
 
-async fn page_of(host: &str, response: Response<Incoming>) -> Result<Page, PageError> {
+async fn page_of(host: &str, response: Response<Incoming>) -> Result<WebPage, PageError> {
     let header = |name: HeaderName| {
         response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
     };
@@ -167,12 +171,12 @@ async fn page_of(host: &str, response: Response<Incoming>) -> Result<Page, PageE
     let encoding = encoding.as_deref().unwrap_or("identity").trim().to_ascii_lowercase();
     let kept = BoundedBody::default();
     let kept = match encoding.as_str() {
-        "identity" | "" => read(response, Reader::Plain(kept)).await,
-        "gzip" | "x-gzip" => read(response, Reader::Gzip(Box::new(GzDecoder::new(kept)))).await,
+        "identity" | "" => read(response, BodyReader::Plain(kept)).await,
+        "gzip" | "x-gzip" => read(response, BodyReader::Gzip(Box::new(GzDecoder::new(kept)))).await,
         other => Err(format!("unexpected content encoding `{other}`")),
     };
     let kept = kept.map_err(|message| PageError::Answer { host: host.to_owned(), message })?;
-    Ok(Page {
+    Ok(WebPage {
         status,
         content_type: content_type.unwrap_or_default(),
         location,
@@ -201,12 +205,12 @@ impl Write for BoundedBody {
     }
 }
 
-enum Reader {
+enum BodyReader {
     Plain(BoundedBody),
     Gzip(Box<GzDecoder<BoundedBody>>),
 }
 
-impl Reader {
+impl BodyReader {
     fn take(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         match self {
             Self::Plain(kept) => kept.write_all(bytes),
@@ -236,7 +240,10 @@ impl Reader {
 
 /// Reads a body until it ends or enough of it is kept; a compressed one is read no further than an
 /// uncompressed one would be.
-async fn read(mut response: Response<Incoming>, mut reader: Reader) -> Result<BoundedBody, String> {
+async fn read(
+    mut response: Response<Incoming>,
+    mut reader: BodyReader,
+) -> Result<BoundedBody, String> {
     let mut read_bytes = 0_usize;
     while let Some(frame) = response.frame().await {
         let frame = frame.map_err(|error| format!("the connection breaks off: {error}"))?;

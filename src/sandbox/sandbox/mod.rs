@@ -15,21 +15,21 @@ use landlock::ABI;
 use rustix::thread::CapabilitySet;
 use tempfile::TempDir;
 
-use crate::files::{self, Granted, RootGrant, RulesetOptions, Split};
-use crate::level::{Level, ProcessLimit};
-use crate::limits::Limits;
+use crate::files::{self, GrantedPlace, RootGrant, RulesetOptions, SplitCheckout};
+use crate::level::{ProcessLimit, SandboxLevel};
+use crate::limits::ResourceLimits;
 use crate::loopback;
 use crate::mount_masks::{Mask, MaskFinder};
 use crate::network::Connector;
 use crate::network::proxy::{self, NetworkProxy};
-use crate::outputs::Outputs;
+use crate::outputs::ToolOutputs;
 use crate::places;
-use crate::reach::{Network, Reach, Writes};
+use crate::reach::{CommandReach, NetworkAccess, WriteAccess};
 use crate::restrictions::{ChildRestrictions, Restrictions};
 use crate::root_cleanup::RootCleanup;
 use crate::seccomp_notify;
-use crate::syscalls::{self, Filters, Processes, Sockets};
-use crate::view::{View, ViewSpec, steps};
+use crate::syscalls::{self, Filters, ProcessVisibility, SocketAccess};
+use crate::view::{SandboxView, ViewSpec, steps};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_policy::paths::Protection;
@@ -47,25 +47,25 @@ const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
 /// What is around the commands of a run.
 pub struct Sandbox {
     wanted: schema::SandboxSetting,
-    level: Level,
-    network: Network,
+    level: SandboxLevel,
+    network: NetworkAccess,
     timeout: Duration,
-    limits: Limits,
-    hosts: Option<Hosts>,
-    shared: Option<Shared>,
+    limits: ResourceLimits,
+    hosts: Option<ProxyPolicy>,
+    shared: Option<SharedSetup>,
     /// The newest version of the kernel's interface for files that is used.
     newest: ABI,
 }
 
 /// Who decides what commands reach through the proxy.
-struct Hosts {
+struct ProxyPolicy {
     policy: Arc<Policy>,
     facts: Facts,
 }
 
 /// What all commands have in common.
-struct Shared {
-    system: Vec<Granted>,
+struct SharedSetup {
+    system: Vec<GrantedPlace>,
     places: Vec<PathBuf>,
     filters: Filters,
     protection: Protection,
@@ -117,7 +117,7 @@ impl Sandbox {
                 Ok(Self { network: around_nothing(limits.network), ..Self::around_nothing() })
             }
             schema::SandboxSetting::Required | schema::SandboxSetting::BestEffort => {
-                Self::on(limits, env, Level::obtained())
+                Self::on(limits, env, SandboxLevel::obtained())
             }
         }
     }
@@ -127,10 +127,10 @@ impl Sandbox {
     pub fn around_nothing() -> Self {
         Self {
             wanted: schema::SandboxSetting::Off,
-            level: Level::default(),
-            network: Network::Open,
+            level: SandboxLevel::default(),
+            network: NetworkAccess::Open,
             timeout: Duration::MAX,
-            limits: Limits::default(),
+            limits: ResourceLimits::default(),
             hosts: None,
             shared: None,
             newest: files::NEWEST,
@@ -140,15 +140,15 @@ impl Sandbox {
     fn on(
         limits: &CommandLimits,
         env: &BTreeMap<String, String>,
-        level: Level,
+        level: SandboxLevel,
     ) -> Result<Self, SandboxError> {
         let network = match (limits.network, level.namespaces) {
-            (CommandNetwork::Open, _) => Network::Open,
-            (CommandNetwork::Listed, false) if level.hands_sockets() => Network::Handed,
+            (CommandNetwork::Open, _) => NetworkAccess::Open,
+            (CommandNetwork::Listed, false) if level.hands_sockets() => NetworkAccess::Handed,
             // Without either it is refused when a command would run.
-            (CommandNetwork::Listed, true | false) => Network::Proxied,
-            (CommandNetwork::Off, true) => Network::Own,
-            (CommandNetwork::Off, false) => Network::Off,
+            (CommandNetwork::Listed, true | false) => NetworkAccess::Proxied,
+            (CommandNetwork::Off, true) => NetworkAccess::Own,
+            (CommandNetwork::Off, false) => NetworkAccess::Off,
         };
         let own = tempfile::Builder::new().prefix("locum-commands-").tempdir()?;
         // The kernel grants real folders; a temporary folder may lie behind a link.
@@ -159,16 +159,17 @@ impl Sandbox {
         let mut places = places::places(env, &path, network);
         let reads: Vec<_> = places::reads(limits).collect();
         // A socket in a folder that may be read would be a way to whoever listens there.
-        let named = if reads.is_empty() { Sockets::Own } else { Sockets::Unnamed };
+        let named = if reads.is_empty() { SocketAccess::Own } else { SocketAccess::Unnamed };
         places.extend(reads);
         let system = if level.files { files::open_places(&places) } else { Vec::new() };
         let sockets = match network {
-            Network::Off => Sockets::None,
-            Network::Own | Network::Proxied => named,
-            Network::Handed => Sockets::Handed,
-            Network::Open => Sockets::Internet,
+            NetworkAccess::Off => SocketAccess::None,
+            NetworkAccess::Own | NetworkAccess::Proxied => named,
+            NetworkAccess::Handed => SocketAccess::Handed,
+            NetworkAccess::Open => SocketAccess::Internet,
         };
-        let view = if level.namespaces { Processes::Own } else { Processes::Shared };
+        let view =
+            if level.namespaces { ProcessVisibility::Own } else { ProcessVisibility::Shared };
         let filters = if level.syscalls {
             syscalls::filters(sockets, view)
                 .map_err(|error| SandboxError::Rules(error.to_string()))?
@@ -179,13 +180,13 @@ impl Sandbox {
         let places = places.into_iter().map(|(place, _)| place).collect();
         let (protection, masks) = (Protection::default(), RefCell::default());
         let shared =
-            Shared { system, places, filters, protection, variables, masks, path, _own: own };
+            SharedSetup { system, places, filters, protection, variables, masks, path, _own: own };
         Ok(Self {
             wanted: limits.sandbox,
             level,
             network,
             timeout: limits.timeout,
-            limits: Limits::default(),
+            limits: ResourceLimits::default(),
             hosts: None,
             shared: Some(shared),
             newest: files::NEWEST,
@@ -197,7 +198,7 @@ impl Sandbox {
     pub fn with_hosts_of(self, policy: &Policy, facts: &Facts) -> Self {
         let hosts = self
             .is_proxied()
-            .then(|| Hosts { policy: Arc::new(policy.clone()), facts: facts.clone() });
+            .then(|| ProxyPolicy { policy: Arc::new(policy.clone()), facts: facts.clone() });
         Self { hosts, ..self }
     }
 
@@ -215,7 +216,7 @@ impl Sandbox {
 
     /// Whether commands are held to a proxy.
     fn is_proxied(&self) -> bool {
-        matches!(self.network, Network::Proxied | Network::Handed)
+        matches!(self.network, NetworkAccess::Proxied | NetworkAccess::Handed)
     }
 
     /// Returns true when commands run with files, network and system calls held.
@@ -230,9 +231,9 @@ impl Sandbox {
     /// When the policy requires more than there is, or the rules cannot be made.
     pub(crate) fn restrictions(
         &self,
-        reach: &Reach<'_>,
+        reach: &CommandReach<'_>,
     ) -> Result<Option<Restrictions>, SandboxError> {
-        if self.network == Network::Proxied && !self.level.namespaces {
+        if self.network == NetworkAccess::Proxied && !self.level.namespaces {
             return Err(SandboxError::NoProxy);
         }
         let Some(shared) = &self.shared else { return Ok(None) };
@@ -252,10 +253,13 @@ impl Sandbox {
         } else {
             RootGrant::EntryByEntry
         };
-        let split = Split::of(reach, &masks, root);
+        let split = SplitCheckout::of(reach, &masks, root);
         let options = RulesetOptions { network: self.network, newest: self.newest };
-        let outputs =
-            if self.level.files { Outputs::make(&split.folders) } else { Outputs::default() };
+        let outputs = if self.level.files {
+            ToolOutputs::make(&split.folders)
+        } else {
+            ToolOutputs::default()
+        };
         let rules = self
             .level
             .files
@@ -268,14 +272,14 @@ impl Sandbox {
             .then(|| shared.view(reach, &masks, self))
             .transpose()
             .map_err(|error| fault(&error))?;
-        let cleanup = (root == RootGrant::Masked && reach.writes == Writes::Entries)
+        let cleanup = (root == RootGrant::Masked && reach.writes == WriteAccess::Entries)
             .then(|| RootCleanup::before(reach.root))
             .transpose()?;
         let mut variables = shared.variables.clone();
         if self.is_proxied() {
             variables.extend(proxy::variables(loopback::PROXY.into()));
         }
-        let kept = if view.as_ref().is_some_and(View::has_own_user) {
+        let kept = if view.as_ref().is_some_and(SandboxView::has_own_user) {
             CapabilitySet::empty()
         } else {
             KEPT_CAPABILITIES
@@ -290,7 +294,7 @@ impl Sandbox {
             options,
             late: view.iter().flat_map(|view| view.late()).collect(),
             filters: shared.filters.clone(),
-            calls: seccomp_notify::calls(self.network == Network::Handed, answered),
+            calls: seccomp_notify::calls(self.network == NetworkAccess::Handed, answered),
             limits: self.limits.list(self.timeout),
             kept,
         };
@@ -300,22 +304,27 @@ impl Sandbox {
 }
 
 /// What commands reach without a sandbox.
-fn around_nothing(wanted: CommandNetwork) -> Network {
+fn around_nothing(wanted: CommandNetwork) -> NetworkAccess {
     match wanted {
-        CommandNetwork::Listed => Network::Proxied,
-        CommandNetwork::Off | CommandNetwork::Open => Network::Open,
+        CommandNetwork::Listed => NetworkAccess::Proxied,
+        CommandNetwork::Off | CommandNetwork::Open => NetworkAccess::Open,
     }
 }
 
-impl Shared {
-    fn view(&self, reach: &Reach<'_>, masks: &[Mask], sandbox: &Sandbox) -> io::Result<View> {
+impl SharedSetup {
+    fn view(
+        &self,
+        reach: &CommandReach<'_>,
+        masks: &[Mask],
+        sandbox: &Sandbox,
+    ) -> io::Result<SandboxView> {
         let mut roots = vec![reach.root.to_owned()];
         for folder in reach.git {
             roots.push(folder.canonicalize()?);
         }
         let pids = (sandbox.level.process_limit() == ProcessLimit::Namespace)
             .then(|| sandbox.limits.pids());
-        View::of(&ViewSpec {
+        SandboxView::of(&ViewSpec {
             own: &self.path,
             places: &self.places,
             roots: &roots,

@@ -2,7 +2,7 @@
 //! but the places it needs, with masks over what is protected or hidden, processes of its own, and
 //! a network of its own that ends at `127.0.0.1`.
 //!
-//! In: places, the checkout, and what of it is masked. Out: a [`View`], steps worked out
+//! In: places, the checkout, and what of it is masked. Out: a [`SandboxView`], steps worked out
 //! beforehand, that the first process of the namespaces takes before any foreign code runs. It
 //! changes nothing outside: mounts made here are seen by nobody else.
 
@@ -20,10 +20,10 @@ use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 
 use crate::loopback;
 use crate::mount_masks::Mask;
-use crate::places::Use;
-use crate::reach::Network;
-use crate::view::stage::Stage;
-use crate::view::steps::{Plan, Step, c_string, root_in};
+use crate::places::PlaceUse;
+use crate::reach::NetworkAccess;
+use crate::view::stage::ViewStage;
+use crate::view::steps::{ViewPlan, ViewStep, c_string, root_in};
 
 /// Memory that files of the new root, `/tmp` among them, may take.
 const ROOT_OPTIONS: &CStr = c"mode=0755,size=1g,nr_inodes=100k";
@@ -42,13 +42,13 @@ const DEVICE_LINKS: &[(&str, &str)] = &[
 
 /// What is done to get the view.
 #[derive(Debug)]
-pub(crate) struct View {
+pub(crate) struct SandboxView {
     root: CString,
-    steps: Vec<Step>,
+    steps: Vec<ViewStep>,
     own_folders: Vec<CString>,
     user: Option<UserMap>,
     /// Which network it is in.
-    network: Network,
+    network: NetworkAccess,
     /// The largest number a process may have, as text, where that holds how many there are.
     pids: Option<String>,
 }
@@ -70,18 +70,18 @@ pub(crate) struct ViewSpec<'a> {
     pub(crate) roots: &'a [PathBuf],
     pub(crate) masks: &'a [Mask],
     /// Which network the command is in.
-    pub(crate) network: Network,
+    pub(crate) network: NetworkAccess,
     /// The largest number a process may have, where that holds how many there are.
     pub(crate) pids: Option<u32>,
 }
 
-impl View {
+impl SandboxView {
     /// Works out the steps.
     ///
     /// # Errors
     /// When something to be masked cannot be looked at, or a path cannot be told to the kernel.
     pub(crate) fn of(spec: &ViewSpec<'_>) -> io::Result<Self> {
-        let mut plan = Plan::new(root_in(spec.own));
+        let mut plan = ViewPlan::new(root_in(spec.own));
         for (link, target) in DEVICE_LINKS {
             plan.folders(Path::new("/dev"))?;
             plan.link(Path::new(link), Path::new(target))?;
@@ -123,15 +123,18 @@ impl View {
     pub(crate) fn namespaces(&self) -> i32 {
         let user = if self.user.is_some() { libc::CLONE_NEWUSER } else { 0 };
         let network = match self.network {
-            Network::Off | Network::Own | Network::Proxied | Network::Handed => libc::CLONE_NEWNET,
-            Network::Open => 0,
+            NetworkAccess::Off
+            | NetworkAccess::Own
+            | NetworkAccess::Proxied
+            | NetworkAccess::Handed => libc::CLONE_NEWNET,
+            NetworkAccess::Open => 0,
         };
         user | network | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC
     }
 
     /// Whether a proxy outside is to serve a socket inside.
     pub(crate) fn has_proxy(&self) -> bool {
-        self.network == Network::Proxied
+        self.network == NetworkAccess::Proxied
     }
 
     /// Whether every right inside comes from being in a user namespace, so that none has to be
@@ -141,9 +144,9 @@ impl View {
     }
 
     /// Returns what is there only in the view, and what may be done there.
-    pub(crate) fn late(&self) -> impl Iterator<Item = (CString, Use)> {
-        let own = self.own_folders.iter().map(|folder| (folder.clone(), Use::Write));
-        own.chain([(c"/proc".to_owned(), Use::Read)])
+    pub(crate) fn late(&self) -> impl Iterator<Item = (CString, PlaceUse)> {
+        let own = self.own_folders.iter().map(|folder| (folder.clone(), PlaceUse::Write));
+        own.chain([(c"/proc".to_owned(), PlaceUse::Read)])
     }
 
     /// Makes the calling process the same user inside the user namespace it just made.
@@ -164,30 +167,30 @@ impl View {
     ///
     /// # Errors
     /// What could not be done, and what the kernel says.
-    pub(crate) fn take(&self) -> Result<Option<OwnedFd>, (Stage, Errno)> {
-        let at = |stage: Stage| move |errno: Errno| (stage, errno);
+    pub(crate) fn take(&self) -> Result<Option<OwnedFd>, (ViewStage, Errno)> {
+        let at = |stage: ViewStage| move |errno: Errno| (stage, errno);
         let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
-        rustix::mount::mount_change(c"/", private).map_err(at(Stage::Root))?;
+        rustix::mount::mount_change(c"/", private).map_err(at(ViewStage::Root))?;
         let inert = MountFlags::NOSUID | MountFlags::NODEV;
         rustix::mount::mount(c"locum", &self.root, c"tmpfs", inert, ROOT_OPTIONS)
-            .map_err(at(Stage::Root))?;
+            .map_err(at(ViewStage::Root))?;
         for step in &self.steps {
             step.take()?;
         }
-        rustix::process::chdir(&self.root).map_err(at(Stage::Pivot))?;
-        rustix::process::pivot_root(c".", c".").map_err(at(Stage::Pivot))?;
-        rustix::mount::unmount(c".", UnmountFlags::DETACH).map_err(at(Stage::Pivot))?;
-        rustix::process::chdir(c"/").map_err(at(Stage::Pivot))?;
+        rustix::process::chdir(&self.root).map_err(at(ViewStage::Pivot))?;
+        rustix::process::pivot_root(c".", c".").map_err(at(ViewStage::Pivot))?;
+        rustix::mount::unmount(c".", UnmountFlags::DETACH).map_err(at(ViewStage::Pivot))?;
+        rustix::process::chdir(c"/").map_err(at(ViewStage::Pivot))?;
         if let Some(pids) = &self.pids {
-            write_to(c"/proc/sys/kernel/pid_max", pids.as_bytes()).map_err(at(Stage::Pids))?;
+            write_to(c"/proc/sys/kernel/pid_max", pids.as_bytes()).map_err(at(ViewStage::Pids))?;
         }
         match self.network {
-            Network::Off | Network::Open | Network::Handed => Ok(None),
-            Network::Own => loopback::start().map(|()| None).map_err(at(Stage::Network)),
-            Network::Proxied => loopback::start()
+            NetworkAccess::Off | NetworkAccess::Open | NetworkAccess::Handed => Ok(None),
+            NetworkAccess::Own => loopback::start().map(|()| None).map_err(at(ViewStage::Network)),
+            NetworkAccess::Proxied => loopback::start()
                 .and_then(|()| loopback::listen())
                 .map(Some)
-                .map_err(at(Stage::Network)),
+                .map_err(at(ViewStage::Network)),
         }
     }
 }

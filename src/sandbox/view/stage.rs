@@ -3,7 +3,7 @@
 /// A part of taking the view, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Stage {
+pub(crate) enum ViewStage {
     /// The namespaces themselves.
     Namespaces = 1,
     /// Who the user is inside.
@@ -22,7 +22,7 @@ pub(crate) enum Stage {
     Pids,
 }
 
-impl Stage {
+impl ViewStage {
     const ALL: [Self; 8] = [
         Self::Namespaces,
         Self::User,

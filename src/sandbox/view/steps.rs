@@ -1,7 +1,7 @@
 //! The steps that put a new root together.
 //!
-//! In: places of the old root, and masks over some of them. Out: a list of [`Step`]s, worked out
-//! beforehand, which the first process of the namespaces takes one after the other.
+//! In: places of the old root, and masks over some of them. Out: a list of [`ViewStep`]s, worked
+//! out beforehand, which the first process of the namespaces takes one after the other.
 #![expect(
     clippy::disallowed_methods,
     reason = "the folder of the new root is made beside the private folders of commands"
@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use rustix::mount::MountFlags;
 
 use crate::mount_masks::Mask;
-use crate::view::stage::Stage;
+use crate::view::stage::ViewStage;
 
 /// Links followed on the way to one place (Linux follows 40).
 const LINKS_LIMIT: usize = 40;
@@ -27,7 +27,7 @@ const LINKS_LIMIT: usize = 40;
 /// One step on the way to the view; paths are below the folder of the new root unless said
 /// otherwise.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum ViewStep {
     Folder(CString),
     SharedFolder(CString),
     File(CString),
@@ -51,15 +51,15 @@ pub(super) enum Step {
 }
 
 /// What is known to be in the new root while the steps are worked out.
-pub(super) struct Plan {
+pub(super) struct ViewPlan {
     pub(super) root: PathBuf,
-    known: BTreeMap<PathBuf, Placed>,
-    pub(super) steps: Vec<Step>,
+    known: BTreeMap<PathBuf, RootEntry>,
+    pub(super) steps: Vec<ViewStep>,
 }
 
 /// What lies at a path of the new root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Placed {
+enum RootEntry {
     Folder,
     /// A folder the command has for itself.
     Own,
@@ -68,7 +68,7 @@ enum Placed {
     Link,
 }
 
-impl Plan {
+impl ViewPlan {
     pub(super) fn new(root: PathBuf) -> Self {
         Self { root, known: BTreeMap::new(), steps: Vec::new() }
     }
@@ -86,7 +86,7 @@ impl Plan {
                 continue;
             }
             here.push(part);
-            if self.known.get(&here) == Some(&Placed::Bound) {
+            if self.known.get(&here) == Some(&RootEntry::Bound) {
                 return Ok(());
             }
             let Ok(facts) = fs::symlink_metadata(&here) else { return Ok(()) };
@@ -116,17 +116,17 @@ impl Plan {
         if is_folder {
             self.folder(path)?;
         } else {
-            self.steps.push(Step::File(self.at(path)?));
+            self.steps.push(ViewStep::File(self.at(path)?));
         }
-        self.steps.push(Step::Bind { from: c_string(path)?, at: self.at(path)? });
-        self.known.insert(path.to_owned(), Placed::Bound);
+        self.steps.push(ViewStep::Bind { from: c_string(path)?, at: self.at(path)? });
+        self.known.insert(path.to_owned(), RootEntry::Bound);
         Ok(())
     }
 
     fn folder(&mut self, path: &Path) -> io::Result<()> {
         if !self.known.contains_key(path) && path != Path::new("/") {
-            self.steps.push(Step::Folder(self.at(path)?));
-            self.known.insert(path.to_owned(), Placed::Folder);
+            self.steps.push(ViewStep::Folder(self.at(path)?));
+            self.known.insert(path.to_owned(), RootEntry::Folder);
         }
         Ok(())
     }
@@ -139,22 +139,22 @@ impl Plan {
 
     pub(super) fn link(&mut self, at: &Path, target: &Path) -> io::Result<()> {
         if !self.known.contains_key(at) {
-            self.steps.push(Step::Link { target: c_string(target)?, at: self.at(at)? });
-            self.known.insert(at.to_owned(), Placed::Link);
+            self.steps.push(ViewStep::Link { target: c_string(target)?, at: self.at(at)? });
+            self.known.insert(at.to_owned(), RootEntry::Link);
         }
         Ok(())
     }
 
     pub(super) fn own(&mut self, path: &Path) -> io::Result<()> {
         self.folders(path.parent().unwrap_or(path))?;
-        self.steps.push(Step::SharedFolder(self.at(path)?));
-        self.known.insert(path.to_owned(), Placed::Own);
+        self.steps.push(ViewStep::SharedFolder(self.at(path)?));
+        self.known.insert(path.to_owned(), RootEntry::Own);
         Ok(())
     }
 
     pub(super) fn proc(&mut self) -> io::Result<()> {
         self.folder(Path::new("/proc"))?;
-        self.steps.push(Step::Proc(self.at(Path::new("/proc"))?));
+        self.steps.push(ViewStep::Proc(self.at(Path::new("/proc"))?));
         Ok(())
     }
 
@@ -166,7 +166,7 @@ impl Plan {
                 || self.known.keys().any(|known| known != folder && known.starts_with(folder))
         };
         let own =
-            self.known.iter().filter(|(_, known)| **known == Placed::Own).map(|(path, _)| path);
+            self.known.iter().filter(|(_, known)| **known == RootEntry::Own).map(|(path, _)| path);
         own.filter(|folder| !lies_in(folder)).map(|folder| c_string(folder)).collect()
     }
 
@@ -188,7 +188,7 @@ impl Plan {
             .into_iter()
             .filter(|(there, _)| has.contains(*there))
             .fold(MountFlags::empty(), |all, (_, flag)| all | flag);
-        self.steps.push(Step::ReadOnly { from: c_string(&from)?, at: self.at(path)?, flags });
+        self.steps.push(ViewStep::ReadOnly { from: c_string(&from)?, at: self.at(path)?, flags });
         Ok(())
     }
 
@@ -234,13 +234,13 @@ fn nothing_in(own: &Path) -> [PathBuf; 2] {
     [own.join("nothing"), own.join("none")]
 }
 
-impl Step {
-    pub(super) fn take(&self) -> Result<(), (Stage, Errno)> {
+impl ViewStep {
+    pub(super) fn take(&self) -> Result<(), (ViewStage, Errno)> {
         let made = |result: Result<(), Errno>| match result {
             Err(Errno::EXIST) => Ok(()),
             result => result,
         };
-        let root = |errno: Errno| (Stage::Root, errno);
+        let root = |errno: Errno| (ViewStage::Root, errno);
         let mode = Mode::from_raw_mode(0o755);
         match self {
             Self::Folder(at) => made(rustix::fs::mkdir(at, mode)).map_err(root),
@@ -267,7 +267,7 @@ impl Step {
             Self::Proc(at) => {
                 let inert = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
                 rustix::mount::mount(c"proc", at, c"proc", inert, None)
-                    .map_err(|errno| (Stage::Proc, errno))
+                    .map_err(|errno| (ViewStage::Proc, errno))
             }
         }
     }

@@ -25,12 +25,12 @@ const OPEN_TRIES: usize = 8;
 #[derive(Debug)]
 pub(super) struct Beneath {
     root: OwnedFd,
-    resolver: Resolver,
+    resolver: PathResolution,
 }
 
 /// What leads to a place below the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Resolver {
+pub(super) enum PathResolution {
     /// By `openat2`, in one step.
     Openat2,
     /// Folder by folder, none of them a link.
@@ -56,12 +56,15 @@ impl Beneath {
             Mode::empty(),
             no_way_out(),
         );
-        Ok(Self { root, resolver: if probe.is_ok() { Resolver::Openat2 } else { Resolver::Walk } })
+        Ok(Self {
+            root,
+            resolver: if probe.is_ok() { PathResolution::Openat2 } else { PathResolution::Walk },
+        })
     }
 
     /// Opens the root with a given resolver.
     #[cfg(test)]
-    pub(super) fn open_root_by(folder: &Path, resolver: Resolver) -> Result<Self, Errno> {
+    pub(super) fn open_root_by(folder: &Path, resolver: PathResolution) -> Result<Self, Errno> {
         Ok(Self { resolver, ..Self::open_root(folder)? })
     }
 
@@ -72,12 +75,12 @@ impl Beneath {
     pub(super) fn open(&self, path: &RepoPath, flags: OFlags) -> Result<OwnedFd, Errno> {
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         match self.resolver {
-            Resolver::Openat2 => self.open_by_kernel(path, flags),
-            Resolver::Walk if path.is_root() => {
+            PathResolution::Openat2 => self.open_by_kernel(path, flags),
+            PathResolution::Walk if path.is_root() => {
                 rustix::fs::openat(&self.root, ".", flags, Mode::empty())
             }
-            Resolver::Walk => {
-                let folder = self.walk(&path.parent(), Missing::Refuse)?;
+            PathResolution::Walk => {
+                let folder = self.walk(&path.parent(), MissingFolder::Refuse)?;
                 let opened = rustix::fs::openat(&folder, name_of(path)?, flags, Mode::empty());
                 // A folder flag on a link says ENOTDIR; `openat2` says ELOOP.
                 match opened {
@@ -94,10 +97,10 @@ impl Beneath {
     /// `ELOOP` for a link, `ENOTDIR` for anything else that is no folder.
     pub(super) fn folder(&self, path: &RepoPath) -> Result<OwnedFd, Errno> {
         match self.resolver {
-            Resolver::Openat2 => {
+            PathResolution::Openat2 => {
                 self.open_by_kernel(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC)
             }
-            Resolver::Walk => self.walk(path, Missing::Refuse),
+            PathResolution::Walk => self.walk(path, MissingFolder::Refuse),
         }
     }
 
@@ -107,7 +110,7 @@ impl Beneath {
     /// As [`Beneath::folder`].
     pub(super) fn folder_made(&self, path: &RepoPath) -> Result<OwnedFd, Errno> {
         match self.folder(path) {
-            Err(Errno::NOENT) => self.walk(path, Missing::Make),
+            Err(Errno::NOENT) => self.walk(path, MissingFolder::Make),
             found => found,
         }
     }
@@ -217,15 +220,15 @@ impl Beneath {
 
     /// Returns true when `path` or a folder on the way is a link; only asked to name an error.
     fn leads_through_link(&self, path: &RepoPath) -> bool {
-        matches!(self.walk(path, Missing::Refuse), Err(Errno::LOOP))
+        matches!(self.walk(path, MissingFolder::Refuse), Err(Errno::LOOP))
     }
 
-    fn walk(&self, path: &RepoPath, missing: Missing) -> Result<OwnedFd, Errno> {
+    fn walk(&self, path: &RepoPath, missing: MissingFolder) -> Result<OwnedFd, Errno> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut folder = rustix::fs::openat(&self.root, ".", flags, Mode::empty())?;
         for part in path.parts() {
             let next = match (rustix::fs::openat(&folder, part, flags, Mode::empty()), missing) {
-                (Err(Errno::NOENT), Missing::Make) => {
+                (Err(Errno::NOENT), MissingFolder::Make) => {
                     match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
                         Ok(()) | Err(Errno::EXIST) => {
                             rustix::fs::openat(&folder, part, flags, Mode::empty())?
@@ -233,7 +236,7 @@ impl Beneath {
                         Err(errno) => return Err(errno),
                     }
                 }
-                (opened, Missing::Make | Missing::Refuse) => opened?,
+                (opened, MissingFolder::Make | MissingFolder::Refuse) => opened?,
             };
             match FileType::from_raw_mode(rustix::fs::fstat(&next)?.st_mode) {
                 FileType::Directory => folder = next,
@@ -253,7 +256,7 @@ impl Beneath {
 
 /// What a walk does about a folder that is not there.
 #[derive(Clone, Copy)]
-enum Missing {
+enum MissingFolder {
     Refuse,
     Make,
 }

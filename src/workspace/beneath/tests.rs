@@ -8,7 +8,7 @@ use pretty_assertions::assert_eq;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::{Beneath, Resolver};
+use super::{Beneath, PathResolution};
 use locum_base::path::RepoPath;
 
 fn tree() -> tempfile::TempDir {
@@ -67,7 +67,7 @@ fn follows_links_that_stay_inside_and_no_others() {
 #[test]
 fn opens_real_places_only_by_either_way() {
     let folder = tree();
-    for resolver in [Resolver::Openat2, Resolver::Walk] {
+    for resolver in [PathResolution::Openat2, PathResolution::Walk] {
         let beneath = Beneath::open_root_by(folder.path(), resolver).unwrap();
         for (written, expected) in [
             (".", None),
@@ -119,7 +119,7 @@ fn a_kernel_without_openat2_is_walked() {
         .unwrap();
         seccompiler::apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
         let beneath = Beneath::open_root(&root).unwrap();
-        assert_eq!(beneath.resolver, Resolver::Walk);
+        assert_eq!(beneath.resolver, PathResolution::Walk);
         assert!(beneath.open(&path("a/b/file"), OFlags::RDONLY).is_ok());
         assert_eq!(beneath.open(&path("to-folder/file"), OFlags::RDONLY).err(), Some(Errno::LOOP));
     })
@@ -130,7 +130,7 @@ fn a_kernel_without_openat2_is_walked() {
 #[test]
 fn makes_missing_folders_but_not_behind_links() {
     let folder = tree();
-    for resolver in [Resolver::Openat2, Resolver::Walk] {
+    for resolver in [PathResolution::Openat2, PathResolution::Walk] {
         let beneath = Beneath::open_root_by(folder.path(), resolver).unwrap();
         let made = format!("a/{resolver:?}/deep");
         beneath.folder_made(&path(&made)).unwrap();

@@ -29,14 +29,14 @@ pub struct Checkout {
 /// A folder a permit allows to read with everything below it: what lists and searches work with.
 /// Shared by threads.
 #[derive(Clone, Debug)]
-pub struct Folder<'a> {
+pub struct ReadableFolder<'a> {
     checkout: &'a Checkout,
     path: RepoPath,
 }
 
 /// What lies at a path, seen without following a last link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct CheckoutEntry {
     /// What it is.
     pub kind: EntryKind,
     /// Size in bytes; of a link, the length of its target.
@@ -155,12 +155,12 @@ impl Checkout {
     ///
     /// # Errors
     /// When a folder on the way is a link or may not be looked into.
-    pub fn entry(&self, path: &RepoPath) -> Result<Option<Entry>, FileError> {
+    pub fn entry(&self, path: &RepoPath) -> Result<Option<CheckoutEntry>, FileError> {
         Ok(self
             .beneath
             .stat(path)
             .map_err(|errno| file_error(path, errno))?
-            .map(|stat| Entry::of(&stat)))
+            .map(|stat| CheckoutEntry::of(&stat)))
     }
 
     /// Reads a regular file of at most `limit_bytes`. `path` is a resolved path covered by the
@@ -202,11 +202,11 @@ impl Checkout {
         &self,
         permit: &Permit<impl Act>,
         path: &RepoPath,
-    ) -> Result<Folder<'_>, FileError> {
+    ) -> Result<ReadableFolder<'_>, FileError> {
         if !permit.covers(&Intent::Read(path.clone())) {
             return Err(FileError::NotPermitted(path.clone()));
         }
-        Ok(Folder { checkout: self, path: path.clone() })
+        Ok(ReadableFolder { checkout: self, path: path.clone() })
     }
 
     /// Reads a regular file on behalf of whoever checked the right to.
@@ -241,7 +241,7 @@ impl Checkout {
     }
 }
 
-impl Folder<'_> {
+impl ReadableFolder<'_> {
     /// Returns the folder's path.
     #[must_use]
     pub fn path(&self) -> &RepoPath {
@@ -283,7 +283,7 @@ impl Folder<'_> {
     ///
     /// # Errors
     /// See [`FileError`].
-    pub fn entry(&self, path: &RepoPath) -> Result<Option<Entry>, FileError> {
+    pub fn entry(&self, path: &RepoPath) -> Result<Option<CheckoutEntry>, FileError> {
         self.refuse_elsewhere(path)?;
         self.checkout.entry(path)
     }
@@ -293,7 +293,7 @@ impl Folder<'_> {
     }
 }
 
-impl Entry {
+impl CheckoutEntry {
     fn of(stat: &Stat) -> Self {
         let kind = match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => EntryKind::File,

@@ -9,8 +9,8 @@ use std::time::Duration;
 use pretty_assertions::{assert_eq, assert_ne};
 use rustix::fs::{CWD, FileType, Mode};
 
-use super::{Checkout, Entry, EntryKind, FileError};
-use crate::beneath::{Beneath, Resolver};
+use super::{Checkout, CheckoutEntry, EntryKind, FileError};
+use crate::beneath::{Beneath, PathResolution};
 use crate::fixture::path;
 use locum_policy::intent::Intent;
 use locum_testing::permits::permit;
@@ -148,7 +148,7 @@ fn tells_what_lies_at_a_path() {
     let kind = |at: &str| checkout.entry(&path(at)).unwrap().map(|entry| entry.kind);
     assert_eq!(
         checkout.entry(&path("file")).unwrap(),
-        Some(Entry { kind: EntryKind::File, size_bytes: 3, executable: false })
+        Some(CheckoutEntry { kind: EntryKind::File, size_bytes: 3, executable: false })
     );
     assert_eq!(kind("."), Some(EntryKind::Folder));
     assert_eq!(kind("link"), Some(EntryKind::Link));
@@ -160,7 +160,7 @@ fn tells_what_lies_at_a_path() {
 #[test]
 fn a_tree_that_changes_meanwhile_leads_nowhere_else() {
     const SWAPS: usize = 12_000;
-    for resolver in [Resolver::Openat2, Resolver::Walk] {
+    for resolver in [PathResolution::Openat2, PathResolution::Walk] {
         let folder = tempfile::tempdir().unwrap();
         let (root, outside) = (folder.path().join("checkout"), folder.path().join("outside"));
         std::fs::create_dir_all(root.join("a")).unwrap();

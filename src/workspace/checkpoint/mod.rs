@@ -10,7 +10,7 @@ use git2::{Reference, Tree};
 
 use crate::attributes::Attributes;
 use crate::repo::{CommitId, Repo, RepoError, own_signature};
-use crate::stored::{OnDisk, Stored};
+use crate::stored::{OnDisk, StoredFile};
 use crate::trees::{TreeChanges, stored_in};
 use locum_base::path::RepoPath;
 
@@ -91,7 +91,7 @@ impl Repo {
         touched: &BTreeSet<RepoPath>,
     ) -> Result<(), RepoError> {
         let tree = self.tree_of(commit)?;
-        let mut wanted: Vec<(&RepoPath, Option<Stored>)> = Vec::new();
+        let mut wanted: Vec<(&RepoPath, Option<StoredFile>)> = Vec::new();
         let mut attributes = Attributes::new(&self.git, &tree);
         for path in touched {
             let stored = stored_in(&self.git, &tree, path)?;

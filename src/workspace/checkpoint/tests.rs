@@ -3,11 +3,11 @@
 
 use pretty_assertions::assert_eq;
 
-use crate::fixture::{Fixture, paths};
+use crate::fixture::{RepoFixture, paths};
 use crate::repo::{CommitId, RepoError};
 
 /// Changes of every kind, and the paths they touch.
-fn change(fixture: &Fixture) -> std::collections::BTreeSet<locum_base::path::RepoPath> {
+fn change(fixture: &RepoFixture) -> std::collections::BTreeSet<locum_base::path::RepoPath> {
     fixture.write("src/lib.rs", "one\n2\nthree");
     fixture.write("deep/er/new", b"\xff\x00");
     fixture.write("tool", "x");
@@ -31,7 +31,7 @@ fn change(fixture: &Fixture) -> std::collections::BTreeSet<locum_base::path::Rep
 
 #[test]
 fn brings_every_kind_of_change_back_both_ways() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let before = fixture.tree();
     let touched = change(&fixture);
     let after = fixture.tree();
@@ -46,7 +46,7 @@ fn brings_every_kind_of_change_back_both_ways() {
 
 #[test]
 fn leaves_files_alone_that_are_not_touched_or_not_different() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     fixture.write("run.sh", "mine, not committed");
     fixture.write("untracked", "mine");
     let same = std::fs::metadata(fixture.root.join("src/lib.rs")).unwrap();
@@ -86,7 +86,7 @@ fn leaves_files_alone_that_are_not_touched_or_not_different() {
 
 #[test]
 fn makes_a_chain_and_touches_no_branch() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let mut made: Vec<CommitId> = Vec::new();
     for label in ["one", "two", "two again", "three"] {
         fixture.write("file", label.split(' ').next().unwrap());
@@ -104,7 +104,7 @@ fn makes_a_chain_and_touches_no_branch() {
 
 #[test]
 fn exchanges_files_and_folders() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let before = fixture.tree();
     fixture.remove("latin");
     fixture.write("latin/inner", "folder now");
@@ -122,7 +122,7 @@ fn exchanges_files_and_folders() {
 
 #[test]
 fn never_follows_a_folder_that_became_a_link() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let outside = tempfile::tempdir().unwrap();
     std::fs::write(outside.path().join("lib.rs"), "theirs").unwrap();
     let before = fixture.tree();
@@ -145,7 +145,7 @@ fn never_follows_a_folder_that_became_a_link() {
 
 #[test]
 fn refuses_a_session_that_is_no_name() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     for session in ["", "a b", "../heads/main", "a..b"] {
         let error =
             fixture.repo.checkpoint(session, &fixture.base, &paths(&["x"]), "x").unwrap_err();

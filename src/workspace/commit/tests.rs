@@ -2,10 +2,10 @@
 
 use pretty_assertions::assert_eq;
 
-use crate::fixture::{Fixture, path, paths};
+use crate::fixture::{RepoFixture, path, paths};
 use crate::repo::{CommitId, NewCommit, RepoError};
 
-fn commit(fixture: &Fixture, parent: &CommitId, content: &str) -> CommitId {
+fn commit(fixture: &RepoFixture, parent: &CommitId, content: &str) -> CommitId {
     fixture.write("new", content);
     let touched = paths(&["new", "latin"]);
     let author = ("Locum", "locum@example.org");
@@ -22,7 +22,7 @@ fn commit(fixture: &Fixture, parent: &CommitId, content: &str) -> CommitId {
 
 #[test]
 fn commits_the_touched_files_and_moves_nothing() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     fixture.remove("latin");
     fixture.write("src/lib.rs", "dirty, not touched by the run");
     let id = commit(&fixture, &fixture.base, "x");
@@ -41,7 +41,7 @@ fn commits_the_touched_files_and_moves_nothing() {
 
 #[test]
 fn keeps_line_ends_as_the_repository_has_them() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     fixture.write(".gitattributes", "*.bat eol=crlf\n*.psd filter=lfs -text\n");
     fixture.write("run.bat", "one\ntwo\n");
     let parent = CommitId(fixture.commit("attributes"));
@@ -74,7 +74,7 @@ fn keeps_line_ends_as_the_repository_has_them() {
 
 #[test]
 fn makes_branches_and_moves_them_forward_only() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let first = commit(&fixture, &fixture.base, "1");
     let second = commit(&fixture, &first, "2");
     let other = commit(&fixture, &fixture.base, "other");
@@ -94,7 +94,7 @@ fn makes_branches_and_moves_them_forward_only() {
 
 #[test]
 fn never_moves_a_branch_below_its_files() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let second = fixture.root.parent().unwrap().join("second");
     fixture.repo.git.worktree("second", &second, None).unwrap();
     let id = commit(&fixture, &fixture.base, "1");

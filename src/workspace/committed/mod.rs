@@ -28,7 +28,7 @@ const LINKS_LIMIT: usize = 40;
 
 /// What a commit changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Committed {
+pub struct CommitChanges {
     /// The commits it builds on.
     pub parents: Vec<CommitId>,
     /// Every path that differs from the base, in order. Not all of them when there are more than
@@ -46,16 +46,16 @@ pub struct CommittedPath {
     /// The path; the error is what can be shown of a name that is none.
     pub path: Result<RepoPath, String>,
     /// What the base has there.
-    pub before: Kept,
+    pub before: CommittedFile,
     /// What the commit has there.
-    pub after: Kept,
+    pub after: CommittedFile,
     /// Lines that are new in it.
     pub lines: NewLines,
 }
 
 /// What a tree has at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum CommittedFile {
     /// Nothing.
     Nothing,
     /// A regular file.
@@ -78,16 +78,16 @@ pub enum Kept {
 
 /// An entry of a tree.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Entry {
+struct TreeEntry {
     id: Oid,
     mode: i32,
     kind: Option<ObjectType>,
 }
 
-struct Walk<'r> {
+struct CommitWalk<'r> {
     git: &'r Repository,
     root: &'r Tree<'r>,
-    found: Committed,
+    found: CommitChanges,
 }
 
 impl Repo {
@@ -95,14 +95,18 @@ impl Repo {
     ///
     /// # Errors
     /// When an object cannot be read.
-    pub fn committed(&self, base: &CommitId, commit: &CommitId) -> Result<Committed, RepoError> {
+    pub fn committed(
+        &self,
+        base: &CommitId,
+        commit: &CommitId,
+    ) -> Result<CommitChanges, RepoError> {
         let (before, commit) = (self.tree_of(base)?, self.find(commit)?);
         let after = commit.tree()?;
         let parents = commit.parent_ids().map(CommitId::of).collect();
-        let mut walk = Walk {
+        let mut walk = CommitWalk {
             git: &self.git,
             root: &after,
-            found: Committed { parents, ..Committed::default() },
+            found: CommitChanges { parents, ..CommitChanges::default() },
         };
         walk.compare(Some(&before), Some(&after), &mut Vec::new())?;
         Ok(walk.found)
@@ -118,7 +122,7 @@ impl Repo {
     }
 }
 
-impl Walk<'_> {
+impl CommitWalk<'_> {
     fn compare(
         &mut self,
         before: Option<&Tree<'_>>,
@@ -149,12 +153,12 @@ impl Walk<'_> {
 
     fn entry(
         &mut self,
-        was: Option<Entry>,
-        is: Option<Entry>,
+        was: Option<TreeEntry>,
+        is: Option<TreeEntry>,
         at: &mut Vec<Vec<u8>>,
     ) -> Result<(), RepoError> {
-        let tree = |entry: Option<Entry>| {
-            entry.filter(Entry::is_folder).map(|entry| self.git.find_tree(entry.id)).transpose()
+        let tree = |entry: Option<TreeEntry>| {
+            entry.filter(TreeEntry::is_folder).map(|entry| self.git.find_tree(entry.id)).transpose()
         };
         let (old_tree, new_tree) = (tree(was)?, tree(is)?);
         let (was, is) =
@@ -175,12 +179,12 @@ impl Walk<'_> {
     /// Returns what an entry is, and the content that is compared.
     fn kept(
         &self,
-        entry: Option<Entry>,
+        entry: Option<TreeEntry>,
         path: Option<&RepoPath>,
-    ) -> Result<(Kept, Vec<u8>), RepoError> {
-        let Some(entry) = entry else { return Ok((Kept::Nothing, Vec::new())) };
+    ) -> Result<(CommittedFile, Vec<u8>), RepoError> {
+        let Some(entry) = entry else { return Ok((CommittedFile::Nothing, Vec::new())) };
         if entry.kind != Some(ObjectType::Blob) {
-            return Ok((Kept::Submodule, Vec::new()));
+            return Ok((CommittedFile::Submodule, Vec::new()));
         }
         let (size, _) = self.git.odb()?.read_header(entry.id)?;
         let size_bytes = u64::try_from(size).unwrap_or(u64::MAX);
@@ -194,12 +198,15 @@ impl Walk<'_> {
             let leads_to =
                 path.zip(target.as_ref()).and_then(|(path, target)| self.follow(path, target));
             return Ok((
-                Kept::Link { target: String::from_utf8_lossy(&content).into_owned(), leads_to },
+                CommittedFile::Link {
+                    target: String::from_utf8_lossy(&content).into_owned(),
+                    leads_to,
+                },
                 content,
             ));
         }
         Ok((
-            Kept::File {
+            CommittedFile::File {
                 executable: entry.mode == i32::from(FileMode::BlobExecutable),
                 size_bytes,
             },
@@ -238,8 +245,8 @@ impl Walk<'_> {
 
     fn note_collisions(
         &mut self,
-        old: &BTreeMap<Vec<u8>, Entry>,
-        new: &BTreeMap<Vec<u8>, Entry>,
+        old: &BTreeMap<Vec<u8>, TreeEntry>,
+        new: &BTreeMap<Vec<u8>, TreeEntry>,
         folder: &[Vec<u8>],
     ) {
         let added = new.keys().filter(|name| !old.contains_key(*name));
@@ -260,19 +267,19 @@ impl Walk<'_> {
     }
 }
 
-impl Entry {
+impl TreeEntry {
     fn is_folder(&self) -> bool {
         self.kind == Some(ObjectType::Tree)
     }
 }
 
-fn entries(tree: Option<&Tree<'_>>) -> BTreeMap<Vec<u8>, Entry> {
+fn entries(tree: Option<&Tree<'_>>) -> BTreeMap<Vec<u8>, TreeEntry> {
     let entries = tree.into_iter().flat_map(Tree::iter);
     entries
         .map(|entry| {
             (
                 entry.name_bytes().to_vec(),
-                Entry { id: entry.id(), mode: entry.filemode(), kind: entry.kind() },
+                TreeEntry { id: entry.id(), mode: entry.filemode(), kind: entry.kind() },
             )
         })
         .collect()

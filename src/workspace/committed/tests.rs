@@ -3,13 +3,13 @@
 use git2::{FileMode, Oid};
 use pretty_assertions::assert_eq;
 
-use super::{Committed, Kept};
-use crate::fixture::{Fixture, path};
+use super::{CommitChanges, CommittedFile};
+use crate::fixture::{RepoFixture, path};
 use crate::repo::CommitId;
 
 /// Makes a commit of entries written straight into a tree below `sub`, which no tool would
 /// make.
-fn committed(fixture: &Fixture, entries: &[(&[u8], &[u8], FileMode)]) -> Committed {
+fn committed(fixture: &RepoFixture, entries: &[(&[u8], &[u8], FileMode)]) -> CommitChanges {
     let git = &fixture.repo.git;
     let root = fixture.repo.tree_of(&fixture.base).unwrap();
     let mut builder = git.treebuilder(None).unwrap();
@@ -32,7 +32,7 @@ fn committed(fixture: &Fixture, entries: &[(&[u8], &[u8], FileMode)]) -> Committ
 
 #[test]
 fn tells_every_kind_of_change() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     fixture.write("src/lib.rs", "one\n2\nthree\n");
     fixture.write("run.sh", "#!/bin/sh\n");
     fixture.set_mode("latin", 0o755);
@@ -42,21 +42,23 @@ fn tells_every_kind_of_change() {
     fixture.write("new/a", "x");
     let commit = CommitId(fixture.commit("second"));
     let found = fixture.repo.committed(&fixture.base, &commit).unwrap();
-    let file = |executable, size_bytes| Kept::File { executable, size_bytes };
-    let told: Vec<(&str, &Kept, &Kept)> = found
+    let file = |executable, size_bytes| CommittedFile::File { executable, size_bytes };
+    let told: Vec<(&str, &CommittedFile, &CommittedFile)> = found
         .paths
         .iter()
         .map(|changed| (changed.path.as_ref().unwrap().as_str(), &changed.before, &changed.after))
         .collect();
-    let link =
-        |target: &str, to: &str| Kept::Link { target: target.to_owned(), leads_to: Some(path(to)) };
+    let link = |target: &str, to: &str| CommittedFile::Link {
+        target: target.to_owned(),
+        leads_to: Some(path(to)),
+    };
     assert_eq!(
         told,
         [
             ("latin", &file(false, 5), &file(true, 5)),
             ("link", &link("src/lib.rs", "src/lib.rs"), &link("src", "src")),
-            ("new/a", &Kept::Nothing, &file(false, 1)),
-            ("old/only", &file(false, 2), &Kept::Nothing),
+            ("new/a", &CommittedFile::Nothing, &file(false, 1)),
+            ("old/only", &file(false, 2), &CommittedFile::Nothing),
             ("src/lib.rs", &file(false, 14), &file(false, 12)),
         ]
     );
@@ -73,7 +75,7 @@ fn tells_every_kind_of_change() {
 
 #[test]
 fn sees_what_a_checkout_would_not_show() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let found = committed(
         &fixture,
         &[
@@ -96,11 +98,11 @@ fn sees_what_a_checkout_would_not_show() {
             let path =
                 changed.path.as_ref().map_or_else(|shown| format!("?{shown}"), ToString::to_string);
             let leads = match &changed.after {
-                Kept::Link { leads_to, .. } => {
+                CommittedFile::Link { leads_to, .. } => {
                     Some(leads_to.as_ref().map_or("outside".to_owned(), ToString::to_string))
                 }
-                Kept::Submodule => Some("submodule".to_owned()),
-                Kept::File { .. } | Kept::Nothing => None,
+                CommittedFile::Submodule => Some("submodule".to_owned()),
+                CommittedFile::File { .. } | CommittedFile::Nothing => None,
             };
             (path, leads)
         })
@@ -126,7 +128,7 @@ fn sees_what_a_checkout_would_not_show() {
 
 #[test]
 fn attributes_of_the_checkout_hide_nothing() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     fixture.write(".gitattributes", "* -diff binary\n");
     fixture.write("src/lib.rs", "one\nnew line\nthree\n");
     let commit = CommitId(fixture.commit("second"));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use similar::{ChangeTag, TextDiff};
 
-use crate::stored::Stored;
+use crate::stored::StoredFile;
 use locum_base::path::RepoPath;
 
 /// Unchanged lines shown around a change.
@@ -69,15 +69,15 @@ pub enum ChangeKind {
 /// Compares a plain file's content before and after; `None` when it is the same.
 #[must_use]
 pub fn between(path: &RepoPath, before: Option<&[u8]>, after: &[u8]) -> Option<FileChange> {
-    let file = |content: &[u8]| Stored::File { content: content.to_vec(), executable: false };
+    let file = |content: &[u8]| StoredFile::File { content: content.to_vec(), executable: false };
     compare(path, before.map(file).as_ref(), Some(&file(after)))
 }
 
 /// Compares a path before and after; `None` when it is the same.
 pub(super) fn compare(
     path: &RepoPath,
-    before: Option<&Stored>,
-    after: Option<&Stored>,
+    before: Option<&StoredFile>,
+    after: Option<&StoredFile>,
 ) -> Option<FileChange> {
     if before == after {
         return None;
@@ -99,8 +99,8 @@ pub(super) fn compare(
     match (before, after) {
         // A link that becomes a file, or the other way round, is one thing gone and another one
         // new.
-        (Some(Stored::File { .. }), Some(Stored::Link { .. }))
-        | (Some(Stored::Link { .. }), Some(Stored::File { .. })) => {
+        (Some(StoredFile::File { .. }), Some(StoredFile::Link { .. }))
+        | (Some(StoredFile::Link { .. }), Some(StoredFile::File { .. })) => {
             append(&mut change, before, None);
             append(&mut change, None, after);
         }
@@ -110,7 +110,7 @@ pub(super) fn compare(
 }
 
 /// Adds one section of git's format to a change.
-fn append(change: &mut FileChange, before: Option<&Stored>, after: Option<&Stored>) {
+fn append(change: &mut FileChange, before: Option<&StoredFile>, after: Option<&StoredFile>) {
     let name = |side: &str| quoted(&format!("{side}/{}", change.path));
     let (old_name, new_name) = (name("a"), name("b"));
     let mut patch = format!("diff --git {old_name} {new_name}\n");
@@ -217,18 +217,18 @@ fn count_lines(content: &[u8]) -> u32 {
     u32::try_from(whole + open).unwrap_or(u32::MAX)
 }
 
-fn content_of(stored: &Stored) -> &[u8] {
+fn content_of(stored: &StoredFile) -> &[u8] {
     match stored {
-        Stored::File { content, .. } => content,
-        Stored::Link { target } => target,
+        StoredFile::File { content, .. } => content,
+        StoredFile::Link { target } => target,
     }
 }
 
-fn mode_of(stored: &Stored) -> &'static str {
+fn mode_of(stored: &StoredFile) -> &'static str {
     match stored {
-        Stored::File { executable: false, .. } => "100644",
-        Stored::File { executable: true, .. } => "100755",
-        Stored::Link { .. } => "120000",
+        StoredFile::File { executable: false, .. } => "100644",
+        StoredFile::File { executable: true, .. } => "100755",
+        StoredFile::Link { .. } => "120000",
     }
 }
 

@@ -21,11 +21,11 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::carried::{SESSION_REFS, SPENT_REF};
-use crate::git_binary::process::{Caller, Invocation, failed};
+use crate::git_binary::process::{CallerEnv, GitInvocation, failed};
 use crate::remote::Remote;
 use crate::repo::{CommitId, Repo, RepoError};
 use locum_policy::Permit;
-use locum_policy::intent::{Act, Intent, Publication};
+use locum_policy::intent::{Act, Intent, PublicationKind};
 
 /// The tree without entries, of which attributes are read: none, so that no filter of the
 /// repository runs.
@@ -36,12 +36,12 @@ const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 pub struct GitBinary {
     folder: PathBuf,
     common: PathBuf,
-    caller: Caller,
+    caller: CallerEnv,
 }
 
 /// How much of a history is fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
+pub enum FetchDepth {
     /// All of it.
     Full,
     /// This many commits.
@@ -56,7 +56,7 @@ impl GitBinary {
         Self {
             folder: repo.root().to_owned(),
             common: repo.git.commondir().to_owned(),
-            caller: Caller::of(env),
+            caller: CallerEnv::of(env),
         }
     }
 
@@ -79,7 +79,7 @@ impl GitBinary {
             "--ignore-submodules=all",
             "--no-renames",
         ];
-        let status = Invocation::local("status", words(&arguments), &self.folder)
+        let status = GitInvocation::local("status", words(&arguments), &self.folder)
             .env("GIT_ATTR_SOURCE", EMPTY_TREE.to_owned());
         status.succeed(&self.caller).await.map(|answer| answer.output)
     }
@@ -93,7 +93,7 @@ impl GitBinary {
         &self,
         remote: &Remote,
         refspec: &str,
-        depth: Depth,
+        depth: FetchDepth,
     ) -> Result<(), RepoError> {
         let mut arguments = words(&[
             "fetch",
@@ -104,7 +104,7 @@ impl GitBinary {
         ]);
         arguments.extend(depth.argument());
         arguments.extend(words(&["--", remote.url(), refspec]));
-        let fetch = Invocation::with_remote("fetch", remote, arguments, &self.folder);
+        let fetch = GitInvocation::with_remote("fetch", remote, arguments, &self.folder);
         fetch.succeed(&self.caller).await.map(drop)
     }
 
@@ -139,7 +139,7 @@ impl GitBinary {
     ) -> Result<Vec<(String, CommitId)>, RepoError> {
         let mut arguments = words(&["ls-remote", "--quiet", "--refs", "--", remote.url()]);
         arguments.push(pattern.into());
-        let list = Invocation::with_remote("ls-remote", remote, arguments, &self.folder);
+        let list = GitInvocation::with_remote("ls-remote", remote, arguments, &self.folder);
         let answer = list.succeed(&self.caller).await?;
         let line = |line: &str| {
             let (commit, name) = line.split_once('\t')?;
@@ -166,7 +166,7 @@ impl GitBinary {
         commit: &CommitId,
         branch: &str,
     ) -> Result<(), RepoError> {
-        if !permit.covers(&Intent::Publish(Publication::Commit)) {
+        if !permit.covers(&Intent::Publish(PublicationKind::Commit)) {
             return Err(RepoError::NotPermitted);
         }
         self.push_permitted(remote, commit, branch).await
@@ -224,7 +224,7 @@ impl GitBinary {
         name: &str,
         (from, to): (Option<&CommitId>, Option<&CommitId>),
     ) -> Result<(), RepoError> {
-        if !permit.covers(&Intent::Publish(Publication::Comment)) {
+        if !permit.covers(&Intent::Publish(PublicationKind::Comment)) {
             return Err(RepoError::NotPermitted);
         }
         if !git2::Reference::is_valid_name(name) {
@@ -256,7 +256,7 @@ impl GitBinary {
         let borrowed = self.borrow_objects().map_err(|error| {
             failed("push", format!("cannot create a repository to push from: {error}"))
         })?;
-        let push = Invocation::with_remote("push", remote, arguments, borrowed.path())
+        let push = GitInvocation::with_remote("push", remote, arguments, borrowed.path())
             .env("GIT_DIR", borrowed.path().display().to_string());
         let answer = push.run(&self.caller).await?;
         if answer.status.success() {
@@ -293,8 +293,8 @@ impl GitBinary {
 /// # Errors
 /// When there is no such program or it fails.
 pub async fn version(folder: &Path, env: &BTreeMap<String, String>) -> Result<String, RepoError> {
-    let ask = Invocation::local("--version", vec!["--version".into()], folder);
-    let answer = ask.succeed(&Caller::of(env)).await?;
+    let ask = GitInvocation::local("--version", vec!["--version".into()], folder);
+    let answer = ask.succeed(&CallerEnv::of(env)).await?;
     Ok(String::from_utf8_lossy(&answer.output).trim().trim_start_matches("git version ").to_owned())
 }
 
@@ -302,7 +302,7 @@ fn words(words: &[&str]) -> Vec<OsString> {
     words.iter().map(OsString::from).collect()
 }
 
-impl Depth {
+impl FetchDepth {
     fn argument(self) -> Option<OsString> {
         match self {
             Self::Full => None,

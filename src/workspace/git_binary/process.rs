@@ -18,8 +18,8 @@ use crate::remote::Remote;
 use crate::repo::RepoError;
 use locum_base::secret::{Redactor, Secret};
 use locum_sandbox::env::holds_a_secret;
-use locum_sandbox::exec::output::BothEnds;
-use locum_sandbox::process_tree::{Mark, Tree};
+use locum_sandbox::exec::output::BoundedOutput;
+use locum_sandbox::process_tree::{CommandMark, ProcessTree};
 
 /// Wall time of what stays on this machine.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(120);
@@ -66,14 +66,14 @@ const NEUTRAL: [(&str, &str); 11] = [
 
 /// What git gets of the environment of this program.
 #[derive(Clone, Debug)]
-pub(super) struct Caller {
+pub(super) struct CallerEnv {
     env: BTreeMap<String, String>,
     /// Values that are taken out of what git says.
     secrets: Vec<Secret>,
 }
 
 /// One run of the binary.
-pub(super) struct Invocation<'a> {
+pub(super) struct GitInvocation<'a> {
     /// What it does, for messages.
     name: &'a str,
     arguments: Vec<OsString>,
@@ -92,7 +92,7 @@ pub(super) struct GitOutput {
     pub(super) messages: String,
 }
 
-impl Caller {
+impl CallerEnv {
     /// Takes `PATH` and how to reach the network from the whole environment.
     pub(super) fn of(env: &BTreeMap<String, String>) -> Self {
         let passed = PASSED_ON.iter().filter_map(|name| env.get_key_value(*name));
@@ -104,7 +104,7 @@ impl Caller {
     }
 }
 
-impl<'a> Invocation<'a> {
+impl<'a> GitInvocation<'a> {
     /// Returns one that talks to a remote.
     pub(super) fn with_remote(
         name: &'a str,
@@ -129,7 +129,7 @@ impl<'a> Invocation<'a> {
     ///
     /// # Errors
     /// [`RepoError::Binary`] with what git said.
-    pub(super) async fn succeed(&self, caller: &Caller) -> Result<GitOutput, RepoError> {
+    pub(super) async fn succeed(&self, caller: &CallerEnv) -> Result<GitOutput, RepoError> {
         let output = self.run(caller).await?;
         if output.status.success() { Ok(output) } else { Err(failed(self.name, output.message())) }
     }
@@ -138,7 +138,7 @@ impl<'a> Invocation<'a> {
     ///
     /// # Errors
     /// [`RepoError::Binary`] when it does not start, takes too long or says too much.
-    pub(super) async fn run(&self, caller: &Caller) -> Result<GitOutput, RepoError> {
+    pub(super) async fn run(&self, caller: &CallerEnv) -> Result<GitOutput, RepoError> {
         let failed = |message: String| failed(self.name, message);
         let token = self
             .remote
@@ -161,8 +161,11 @@ impl<'a> Invocation<'a> {
             command.spawn().map_err(|error| failed(format!("cannot start `git`: {error}")))?;
         // Nothing else is started while it is open: a child started later does not get it.
         drop(token);
-        let mut tree =
-            Tree::of(child.id().and_then(|id| i32::try_from(id).ok()), Mark::fresh(), None);
+        let mut tree = ProcessTree::of(
+            child.id().and_then(|id| i32::try_from(id).ok()),
+            CommandMark::fresh(),
+            None,
+        );
         let (output, messages) = (child.stdout.take(), child.stderr.take());
         let talk = async { tokio::join!(read_whole(output), read_ends(messages), child.wait()) };
         let ended = tokio::time::timeout(self.timeout, talk).await;
@@ -179,7 +182,7 @@ impl<'a> Invocation<'a> {
     }
 
     /// Takes out of what git said whatever a remote, a proxy or a hook may have made it repeat.
-    pub(super) fn redacted(&self, messages: &str, caller: &Caller) -> String {
+    pub(super) fn redacted(&self, messages: &str, caller: &CallerEnv) -> String {
         let token = self.remote.map(Remote::secrets).unwrap_or_default();
         Redactor::new(caller.secrets.iter().cloned().chain(token)).redact(messages)
     }
@@ -244,7 +247,7 @@ async fn read_whole(pipe: Option<impl AsyncRead + Unpin>) -> Option<Vec<u8>> {
 
 /// Reads everything and keeps both ends of it.
 async fn read_ends(pipe: Option<impl AsyncRead + Unpin>) -> String {
-    let mut ends = BothEnds::new(MESSAGES_LIMIT_BYTES);
+    let mut ends = BoundedOutput::new(MESSAGES_LIMIT_BYTES);
     let mut chunk = vec![0; MESSAGES_LIMIT_BYTES];
     if let Some(mut pipe) = pipe {
         while let Some(bytes) = pipe

@@ -9,12 +9,12 @@ use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
 use pretty_assertions::assert_eq;
 
-use super::{Depth, GitBinary, refusal};
-use crate::fixture::{Fixture, paths};
+use super::{FetchDepth, GitBinary, refusal};
+use crate::fixture::{RepoFixture, paths};
 use crate::remote::Remote;
 use crate::repo::{CommitId, NewCommit, Repo, RepoError};
 use locum_base::secret::Secret;
-use locum_policy::intent::{Intent, Publication};
+use locum_policy::intent::{Intent, PublicationKind};
 use locum_testing::permits::permit;
 
 fn env() -> BTreeMap<String, String> {
@@ -33,7 +33,7 @@ fn commit(repo: &Repo, parent: &CommitId, content: &str) -> CommitId {
     .unwrap()
 }
 
-fn bare(fixture: &Fixture, name: &str) -> (PathBuf, git2::Repository, Remote) {
+fn bare(fixture: &RepoFixture, name: &str) -> (PathBuf, git2::Repository, Remote) {
     let folder = fixture.root.parent().unwrap().join(name);
     let git = git2::Repository::init_bare(&folder).unwrap();
     let remote = Remote::parse(folder.to_str().unwrap(), None).unwrap();
@@ -49,7 +49,7 @@ fn script(file: &Path, text: &str) {
 
 #[tokio::test]
 async fn pushes_forward_and_never_over_others() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let (_, theirs, remote) = bare(&fixture, "remote.git");
     let git = GitBinary::new(&fixture.repo, &env());
     let first = commit(&fixture.repo, &fixture.base, "1");
@@ -70,10 +70,12 @@ async fn pushes_forward_and_never_over_others() {
 
 #[tokio::test]
 async fn pushes_only_with_a_permit_to_publish_commits() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let (_, theirs, remote) = bare(&fixture, "remote.git");
     let git = GitBinary::new(&fixture.repo, &env());
-    for (publication, pushed) in [(Publication::Comment, false), (Publication::Commit, true)] {
+    for (publication, pushed) in
+        [(PublicationKind::Comment, false), (PublicationKind::Commit, true)]
+    {
         let permit = permit(&[Intent::Publish(publication)]);
         let result = git.push(&permit, &remote, &fixture.base, "x").await;
         assert_eq!(
@@ -86,10 +88,10 @@ async fn pushes_only_with_a_permit_to_publish_commits() {
 
 #[tokio::test]
 async fn a_sessions_ref_moves_only_from_where_it_was_looked_at() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let (_, theirs, remote) = bare(&fixture, "remote.git");
     let git = GitBinary::new(&fixture.repo, &env());
-    let comment = permit(&[Intent::Publish(Publication::Comment)]);
+    let comment = permit(&[Intent::Publish(PublicationKind::Comment)]);
     let first =
         fixture.repo.carry(&[("journal.jsonl", b"1".as_slice())], &[&fixture.base], "1").unwrap();
     let second = fixture.repo.remark(&first, "2").unwrap();
@@ -113,7 +115,7 @@ async fn a_sessions_ref_moves_only_from_where_it_was_looked_at() {
             "{from:?} {to:?}"
         );
     }
-    let commit = permit(&[Intent::Publish(Publication::Commit)]);
+    let commit = permit(&[Intent::Publish(PublicationKind::Commit)]);
     assert!(matches!(
         git.push_session(&commit, &remote, "s1", (None, Some(&first))).await,
         Err(RepoError::NotPermitted)
@@ -126,7 +128,7 @@ async fn a_sessions_ref_moves_only_from_where_it_was_looked_at() {
 
 #[tokio::test]
 async fn says_what_a_hook_of_the_remote_said() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let (folder, _, remote) = bare(&fixture, "remote.git");
     script(&folder.join("hooks/pre-receive"), "echo 'only on Mondays' >&2; exit 1");
     let git = GitBinary::new(&fixture.repo, &env());
@@ -139,7 +141,7 @@ async fn says_what_a_hook_of_the_remote_said() {
 
 #[tokio::test]
 async fn what_a_remote_makes_git_say_is_redacted() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let (folder, _, remote) = bare(&fixture, "remote.git");
     script(&folder.join("hooks/pre-receive"), "echo the value is unseen-secret-value >&2; exit 1");
     for (variable, redacted) in [("DEPLOY_TOKEN", true), ("DEPLOY_NAME", false)] {
@@ -154,7 +156,7 @@ async fn what_a_remote_makes_git_say_is_redacted() {
 
 #[tokio::test]
 async fn git_starts_no_program_a_repository_names() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let planted = fixture.root.parent().unwrap().join("PLANTED");
     let program = fixture.root.parent().unwrap().join("program");
     script(&program, &format!("touch {}; exit 1", planted.display()));
@@ -181,7 +183,7 @@ async fn git_starts_no_program_a_repository_names() {
 
 #[tokio::test]
 async fn says_when_there_is_no_remote_or_no_such_name() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let git = GitBinary::new(&fixture.repo, &env());
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let closed = format!("http://{}/a.git", listener.local_addr().unwrap());
@@ -194,7 +196,7 @@ async fn says_when_there_is_no_remote_or_no_such_name() {
             "{error}"
         );
         assert!(matches!(
-            git.fetch(&remote, "main", Depth::Full).await,
+            git.fetch(&remote, "main", FetchDepth::Full).await,
             Err(RepoError::Binary { .. })
         ));
     }
@@ -223,7 +225,7 @@ async fn sends_the_token_once_and_says_when_it_is_refused() {
     let url = format!("http://{}/a.git", listener.local_addr().unwrap());
     let origin = url.trim_end_matches("a.git").to_owned();
     tokio::spawn(async move { axum::serve(listener, Router::new().fallback(answer)).await });
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let mut config = fixture.repo.git.config().unwrap();
     config.set_str(&format!("http.{origin}.extraheader"), "Authorization: Basic theirs").unwrap();
     let remote = Remote::parse(&url, Some(Secret::new("t0ken-value"))).unwrap();
@@ -244,7 +246,7 @@ async fn sends_the_token_once_and_says_when_it_is_refused() {
     );
     let ours = ["Basic eC1hY2Nlc3MtdG9rZW46dDBrZW4tdmFsdWU="];
     assert_eq!(received.recv().await.unwrap(), ours);
-    git.fetch(&remote, "main", Depth::Full).await.unwrap_err();
+    git.fetch(&remote, "main", FetchDepth::Full).await.unwrap_err();
     while let Ok(given) = received.try_recv() {
         assert_eq!(given, ours);
     }
@@ -258,7 +260,7 @@ async fn sends_the_token_once_and_says_when_it_is_refused() {
 
 #[tokio::test]
 async fn no_configuration_of_the_repository_redirects_a_push_or_starts_a_program() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let (_, theirs, remote) = bare(&fixture, "remote.git");
     let (evil, evils, _) = bare(&fixture, "evil.git");
     let planted = fixture.root.parent().unwrap().join("PLANTED");
@@ -298,7 +300,7 @@ async fn no_configuration_of_the_repository_redirects_a_push_or_starts_a_program
 
 #[tokio::test]
 async fn works_from_a_shallow_clone_and_a_worktree() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let (folder, theirs, remote) = bare(&fixture, "remote.git");
     let second = commit(&fixture.repo, &fixture.base, "1");
     GitBinary::new(&fixture.repo, &env()).push_permitted(&remote, &second, "main").await.unwrap();
@@ -321,7 +323,7 @@ async fn works_from_a_shallow_clone_and_a_worktree() {
     fixture.repo.git.worktree("second", &worktree, None).unwrap();
     let git = GitBinary::new(&Repo::open(&worktree).unwrap(), &env());
     git.push_permitted(&remote, &fixture.base, "worktree").await.unwrap();
-    git.fetch(&remote, "+refs/heads/shallow:refs/locum/pull/1", Depth::Full).await.unwrap();
+    git.fetch(&remote, "+refs/heads/shallow:refs/locum/pull/1", FetchDepth::Full).await.unwrap();
     assert_eq!(fixture.repo.commit_of("refs/locum/pull/1").unwrap(), third);
 }
 

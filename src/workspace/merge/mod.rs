@@ -16,14 +16,14 @@ use git2::{
 use crate::repo::{CommitId, Repo, RepoError, own_signature};
 use crate::trees::TreeChanges;
 use locum_base::path::RepoPath;
-use locum_base::text::Clipped;
+use locum_base::text::ClippedText;
 
 /// Bytes of both sides of one file that are shown.
 const SIDES_LIMIT_BYTES: usize = 6 * 1024;
 
 /// What is merged.
 #[derive(Clone, Copy, Debug)]
-pub struct Sides<'a> {
+pub struct MergeSides<'a> {
     /// What both began with.
     pub base: &'a CommitId,
     /// The side that stays.
@@ -36,7 +36,7 @@ pub struct Sides<'a> {
 
 /// What came of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Merged {
+pub enum MergeOutcome {
     /// Both sides in one commit.
     Whole {
         /// The commit.
@@ -60,14 +60,14 @@ pub struct Conflict {
     pub sides: String,
 }
 
-type Entry = (Oid, i32);
+type MergeEntry = (Oid, i32);
 
 impl Repo {
     /// Merges two sides.
     ///
     /// # Errors
     /// When a commit is not there or git fails.
-    pub fn merge(&self, sides: &Sides<'_>) -> Result<Merged, RepoError> {
+    pub fn merge(&self, sides: &MergeSides<'_>) -> Result<MergeOutcome, RepoError> {
         let (base, ours, theirs) = (
             self.entries(sides.base, sides.touched)?,
             self.entries(sides.ours, sides.touched)?,
@@ -86,9 +86,9 @@ impl Repo {
                     conflict.their.as_ref(),
                 )
             });
-            return Ok(Merged::Conflicts(conflicts.collect::<Result<_, RepoError>>()?));
+            return Ok(MergeOutcome::Conflicts(conflicts.collect::<Result<_, RepoError>>()?));
         }
-        let mut merged: BTreeMap<RepoPath, Entry> = BTreeMap::new();
+        let mut merged: BTreeMap<RepoPath, MergeEntry> = BTreeMap::new();
         for entry in index.iter() {
             merged.insert(
                 named(&entry.path)?,
@@ -114,7 +114,7 @@ impl Repo {
             &tree,
             &[&ours, &theirs],
         )?;
-        Ok(Merged::Whole { commit: CommitId::of(id), changed })
+        Ok(MergeOutcome::Whole { commit: CommitId::of(id), changed })
     }
 
     /// Returns the touched paths that hold other content in two commits.
@@ -135,7 +135,7 @@ impl Repo {
         &self,
         commit: &CommitId,
         paths: &BTreeSet<RepoPath>,
-    ) -> Result<BTreeMap<RepoPath, Entry>, RepoError> {
+    ) -> Result<BTreeMap<RepoPath, MergeEntry>, RepoError> {
         let tree = self.tree_of(commit)?;
         let mut found = BTreeMap::new();
         for path in paths.iter().filter(|path| !path.is_root()) {
@@ -152,7 +152,7 @@ impl Repo {
     }
 
     /// Writes a tree of these entries alone.
-    fn small_tree(&self, entries: &BTreeMap<RepoPath, Entry>) -> Result<Tree<'_>, RepoError> {
+    fn small_tree(&self, entries: &BTreeMap<RepoPath, MergeEntry>) -> Result<Tree<'_>, RepoError> {
         let nothing = self.git.find_tree(self.git.treebuilder(None)?.write()?)?;
         let mut changes = TreeChanges::default();
         for (path, (id, mode)) in entries {
@@ -232,7 +232,7 @@ fn sides_of(before: &[u8], ours: &[u8], theirs: &[u8]) -> Result<String, RepoErr
             inside = false;
         }
     }
-    Ok(Clipped::head_tail(&shown, SIDES_LIMIT_BYTES).text)
+    Ok(ClippedText::head_tail(&shown, SIDES_LIMIT_BYTES).text)
 }
 
 fn named(path: &[u8]) -> Result<RepoPath, RepoError> {

@@ -5,24 +5,28 @@ use std::collections::BTreeSet;
 
 use pretty_assertions::assert_eq;
 
-use super::{Conflict, Merged, Sides};
-use crate::fixture::{Fixture, path, paths};
+use super::{Conflict, MergeOutcome, MergeSides};
+use crate::fixture::{RepoFixture, path, paths};
 use crate::repo::CommitId;
 use locum_base::path::RepoPath;
 
 const TEN: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
 
 /// Two sides, each made by changing a checkout of the base.
-struct Two {
-    fixture: Fixture,
+struct MergeFixture {
+    fixture: RepoFixture,
     touched: BTreeSet<RepoPath>,
     ours: CommitId,
     base: CommitId,
 }
 
-impl Two {
-    fn new(touched: &[&str], before: impl FnOnce(&Fixture), ours: impl FnOnce(&Fixture)) -> Self {
-        let fixture = Fixture::new();
+impl MergeFixture {
+    fn new(
+        touched: &[&str],
+        before: impl FnOnce(&RepoFixture),
+        ours: impl FnOnce(&RepoFixture),
+    ) -> Self {
+        let fixture = RepoFixture::new();
         let touched = paths(touched);
         before(&fixture);
         let base = fixture.repo.checkpoint("base", &fixture.base, &touched, "base").unwrap();
@@ -32,26 +36,30 @@ impl Two {
         Self { fixture, touched, ours, base }
     }
 
-    fn merge(&self, theirs: impl FnOnce(&Fixture)) -> Merged {
+    fn merge(&self, theirs: impl FnOnce(&RepoFixture)) -> MergeOutcome {
         theirs(&self.fixture);
         let theirs =
             self.fixture.repo.checkpoint("theirs", &self.base, &self.touched, "theirs").unwrap();
-        let sides =
-            Sides { base: &self.base, ours: &self.ours, theirs: &theirs, touched: &self.touched };
+        let sides = MergeSides {
+            base: &self.base,
+            ours: &self.ours,
+            theirs: &theirs,
+            touched: &self.touched,
+        };
         self.fixture.repo.merge(&sides).unwrap()
     }
 
     /// Merges, brings the result into the checkout and says what changed.
-    fn whole(&self, theirs: impl FnOnce(&Fixture)) -> Vec<String> {
+    fn whole(&self, theirs: impl FnOnce(&RepoFixture)) -> Vec<String> {
         let merged = self.merge(theirs);
-        let Merged::Whole { commit, changed } = merged else { panic!("{merged:?}") };
+        let MergeOutcome::Whole { commit, changed } = merged else { panic!("{merged:?}") };
         self.fixture.repo.restore(&commit, &self.touched).unwrap();
         changed.iter().map(ToString::to_string).collect()
     }
 
-    fn conflicts(&self, theirs: impl FnOnce(&Fixture)) -> Vec<Conflict> {
+    fn conflicts(&self, theirs: impl FnOnce(&RepoFixture)) -> Vec<Conflict> {
         let merged = self.merge(theirs);
-        let Merged::Conflicts(conflicts) = merged else { panic!("{merged:?}") };
+        let MergeOutcome::Conflicts(conflicts) = merged else { panic!("{merged:?}") };
         conflicts
     }
 
@@ -62,7 +70,7 @@ impl Two {
 
 #[test]
 fn changes_of_different_lines_files_modes_and_names_come_together() {
-    let two = Two::new(
+    let two = MergeFixture::new(
         &["t", "a", "b", "gone", "run.sh", "moved", "folder/t"],
         |fixture| {
             fixture.write("t", TEN);
@@ -86,7 +94,7 @@ fn changes_of_different_lines_files_modes_and_names_come_together() {
 
 #[test]
 fn a_moved_file_takes_the_other_sides_change_along() {
-    let two = Two::new(
+    let two = MergeFixture::new(
         &["t", "folder/t"],
         |fixture| fixture.write("t", TEN),
         |fixture| fixture.write("t", TEN.replace("2\n", "two\n")),
@@ -101,13 +109,13 @@ fn a_moved_file_takes_the_other_sides_change_along() {
 
 #[test]
 fn what_is_the_same_on_both_sides_changes_nothing() {
-    let two = Two::new(&["t"], |_| {}, |fixture| fixture.write("t", TEN));
+    let two = MergeFixture::new(&["t"], |_| {}, |fixture| fixture.write("t", TEN));
     assert_eq!(two.whole(|fixture| fixture.write("t", TEN)), Vec::<String>::new());
 }
 
 #[test]
 fn two_sides_of_one_line_are_shown_with_what_was_before() {
-    let two = Two::new(
+    let two = MergeFixture::new(
         &["t"],
         |fixture| fixture.write("t", TEN),
         |fixture| fixture.write("t", TEN.replace("5\n", "five\n")),
@@ -126,16 +134,17 @@ fn two_sides_of_one_line_are_shown_with_what_was_before() {
 #[test]
 fn says_what_contradicts_what() {
     let binary = |last: u8| vec![0, 1, 2, last];
-    let what = |touched: &[&str], ours: &dyn Fn(&Fixture), theirs: &dyn Fn(&Fixture)| {
-        let two = Two::new(touched, |fixture| fixture.write("t", TEN), |fixture| ours(fixture));
+    let what = |touched: &[&str], ours: &dyn Fn(&RepoFixture), theirs: &dyn Fn(&RepoFixture)| {
+        let two =
+            MergeFixture::new(touched, |fixture| fixture.write("t", TEN), |fixture| ours(fixture));
         two.conflicts(|fixture| theirs(fixture))
             .into_iter()
             .map(|conflict| conflict.what)
             .collect::<Vec<_>>()
             .join("; ")
     };
-    let change = |fixture: &Fixture| fixture.write("t", TEN.replace("5\n", "five\n"));
-    let remove = |fixture: &Fixture| fixture.remove("t");
+    let change = |fixture: &RepoFixture| fixture.write("t", TEN.replace("5\n", "five\n"));
+    let remove = |fixture: &RepoFixture| fixture.remove("t");
     assert!(what(&["t"], &change, &remove).contains("removed by the sub-task"));
     assert!(what(&["t"], &remove, &change).contains("removed here"));
     assert!(

@@ -4,12 +4,12 @@ use pretty_assertions::assert_eq;
 
 use super::{CommitId, Repo, RepoError};
 use crate::checkout::FileError;
-use crate::fixture::{Fixture, path};
+use crate::fixture::{RepoFixture, path};
 use locum_testing::repository;
 
 #[test]
 fn opens_the_repository_that_holds_a_folder() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let inner = Repo::open(&fixture.root.join("src")).unwrap();
     assert_eq!(inner.root(), fixture.root);
     assert_eq!(inner.branch().as_deref(), Some("main"));
@@ -38,7 +38,7 @@ fn says_why_a_folder_cannot_be_worked_in() {
 
 #[test]
 fn names_commits_by_revision() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     for revision in ["HEAD", "main", "refs/heads/main", fixture.base.0.as_str()] {
         assert_eq!(fixture.repo.commit_of(revision).unwrap(), fixture.base, "{revision}");
     }
@@ -52,7 +52,7 @@ fn names_commits_by_revision() {
 
 #[test]
 fn knows_a_detached_head_and_a_second_worktree() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     let second = fixture.root.parent().unwrap().join("second");
     fixture.repo.git.worktree("second", &second, None).unwrap();
     let repo = Repo::open(&second).unwrap();
@@ -67,7 +67,7 @@ fn knows_a_detached_head_and_a_second_worktree() {
 
 #[test]
 fn reads_files_of_a_commit_not_of_the_checkout() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     fixture.write("src/lib.rs", "changed");
     let text = |at: &str| {
         fixture.repo.file_at(&fixture.base, &path(at), 100).unwrap().map(|file| file.text)
@@ -90,7 +90,7 @@ fn reads_files_of_a_commit_not_of_the_checkout() {
 
 #[test]
 fn lists_regular_files_of_a_commit_in_order() {
-    let fixture = Fixture::new();
+    let fixture = RepoFixture::new();
     fixture.write("src/a.b", "");
     fixture.write("src/a/b", "");
     let commit = CommitId(fixture.commit("second"));

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use locum_policy::Policy;
 use locum_policy::command::UNKNOWN;
-use locum_policy::command::{Execution, Script};
+use locum_policy::command::{Script, ScriptExecution};
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
 
@@ -150,8 +150,8 @@ fn policy(kind: &str, expansions: &str) -> Policy {
 /// shell.
 fn text_of(script: &Script) -> String {
     match script.execution().unwrap() {
-        Execution::Shell(text) => text,
-        Execution::Words(words) => words
+        ScriptExecution::Shell(text) => text,
+        ScriptExecution::Words(words) => words
             .iter()
             .map(|word| format!("'{}'", word.replace('\'', "'\\''")))
             .collect::<Vec<_>>()

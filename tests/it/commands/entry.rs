@@ -8,7 +8,7 @@ use locum_forge::{command as comment, event as forge_event};
 use locum_models::tokens::Tokenizer;
 use locum_modes::{ModeSource, loader};
 use locum_policy::Policy;
-use locum_policy::command::{Execution, Script};
+use locum_policy::command::{Script, ScriptExecution};
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::urls::WebUrl;
 use locum_policy::verdict::Decision;
@@ -21,10 +21,12 @@ pub(crate) fn command(text: &str) {
         script.simple_commands().into_iter().map(|simple| simple.words.clone()).collect::<Vec<_>>()
     };
     match script.execution() {
-        Some(Execution::Words(run)) => {
+        Some(ScriptExecution::Words(run)) => {
             assert!(script.problem().is_some() || !run.is_empty(), "{text:?}")
         }
-        Some(Execution::Shell(rendered)) if script.problem().is_none() && !text.contains("git") => {
+        Some(ScriptExecution::Shell(rendered))
+            if script.problem().is_none() && !text.contains("git") =>
+        {
             let again = Script::parse(&rendered);
             assert!(
                 again.problem().is_some_and(|why| why.contains("more than"))
@@ -32,7 +34,7 @@ pub(crate) fn command(text: &str) {
                 "{text:?} became {rendered:?}"
             );
         }
-        Some(Execution::Shell(_)) | None => {}
+        Some(ScriptExecution::Shell(_)) | None => {}
     }
     let rules = "version: 1\nrules: [{ allow: ['read(**)', 'command-prefix(*)'] }]\ncommands: { \
                  expansions: allow, max_complexity: 1.0 }\n";

@@ -12,7 +12,7 @@ use locum_policy::command::Script;
 use locum_policy::ignore::IgnoreFiles;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_sandbox::exec::{self, CommandRun};
-use locum_sandbox::{Reach, Sandbox, Writes};
+use locum_sandbox::{CommandReach, Sandbox, WriteAccess};
 
 /// One command and nothing else.
 struct OneCommand(Script);
@@ -64,10 +64,10 @@ pub(crate) fn run(
         output_bytes: 1024 * 1024,
         redactor: &Redactor::default(),
         sandbox: &sandbox,
-        reach: Reach {
+        reach: CommandReach {
             root,
             git: &[],
-            writes: Writes::Entries,
+            writes: WriteAccess::Entries,
             git_settings: false,
             visible: &|_| true,
             policy: None,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use locum_base::chat::{Kept, Message, ToolResult};
+use locum_base::chat::{Message, OpaqueState, ToolResult};
 use locum_models::profile::{Effort, Profile, Provider};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ fn thoughts_come_back_as_they_were_also_through_the_journals_form() {
         reply.usage.map(|usage| (usage.input, usage.cached_read, usage.output)),
         Some((100, 95, 7))
     );
-    let through_the_journal: Option<Kept> =
+    let through_the_journal: Option<OpaqueState> =
         serde_json::from_str(&serde_json::to_string(&reply.kept).unwrap()).unwrap();
     assert_eq!(through_the_journal, reply.kept);
     let answered = Message::Tool {

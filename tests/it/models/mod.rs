@@ -21,7 +21,7 @@ use locum_base::id::TaskId;
 use locum_models::build::build;
 use locum_models::profile::{ModelSettings, Profile};
 use locum_models::resolve::{ModelFacts, resolve};
-use locum_models::retry::{Hearing, RetryLimits, complete};
+use locum_models::retry::{RetryLimits, StreamObserver, complete};
 use locum_models::{Delta, Model, ModelError, ModelRequest};
 use locum_testing::clock::TestClock;
 use pretty_assertions::assert_eq;
@@ -84,7 +84,8 @@ async fn ask_async(
     let clock = TestClock::default();
     let limits = RetryLimits { attempts: 3, ..RetryLimits::default() };
     let mut seen = Vec::new();
-    let hearing = Hearing { watch: &mut |delta| seen.push(delta.clone()), lost: &mut Vec::new() };
+    let hearing =
+        StreamObserver { watch: &mut |delta| seen.push(delta.clone()), lost: &mut Vec::new() };
     let reply = complete(model, request, limits, &clock, hearing).await;
     (reply, clock.elapsed(), seen)
 }

@@ -3,7 +3,7 @@
 //! maintainer would write it.
 
 use locum_policy::Policy;
-use locum_policy::command::{Execution, Script};
+use locum_policy::command::{Script, ScriptExecution};
 use locum_policy::intent::Facts;
 use locum_policy::question::parse_intent;
 use locum_policy::verdict::Decision;
@@ -233,7 +233,7 @@ fn class_install_scripts_in_a_default_policy() {
 #[test]
 fn class_what_is_judged_is_what_runs() {
     let words = |text: &str| match Script::parse(text).execution() {
-        Some(Execution::Words(words)) => words,
+        Some(ScriptExecution::Words(words)) => words,
         other => panic!("{text}: {other:?}"),
     };
     assert_eq!(words("echo 'a b' c\\ d \"e\"f"), ["echo", "a b", "c d", "ef"]);

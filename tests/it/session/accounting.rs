@@ -6,11 +6,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
 
 use futures::stream::{self, BoxStream, StreamExt};
-use locum_agent::report::json::Report;
+use locum_agent::report::json::RunReport;
 use locum_agent::session::event::{Event, JournalLine};
 use locum_agent::session::journal::Journal;
-use locum_agent::session::outcome::{Charged, Outcome};
-use locum_agent::session::state::State;
+use locum_agent::session::outcome::{ChargedUsage, Outcome};
+use locum_agent::session::state::SessionState;
 use locum_base::chat::{Message, StopReason, Usage};
 use locum_base::id::TaskId;
 use locum_models::profile::Price;
@@ -173,7 +173,7 @@ fn same(one: f64, other: f64) -> bool {
 
 fn adds_up(outcome: &Outcome, lines: &[JournalLine]) {
     let by_lines = by_lines(lines);
-    let mut run = Charged::default();
+    let mut run = ChargedUsage::default();
     for task in &outcome.tasks {
         let (usage, cost_usd) = by_lines.get(&task.task).copied().unwrap_or_default();
         assert_eq!(task.own.usage, usage, "task {}", task.task);
@@ -209,12 +209,12 @@ fn adds_up(outcome: &Outcome, lines: &[JournalLine]) {
         by_lines.keys().all(|task| known.clone().any(|known| known == *task)),
         "no line is of a task that is not reported"
     );
-    let state = State::of(lines);
+    let state = SessionState::of(lines);
     assert_eq!(
         state.tasks.iter().map(|task| task.budgeting.own).collect::<Vec<_>>(),
         outcome.tasks.iter().map(|task| task.own).collect::<Vec<_>>()
     );
-    let report = serde_json::to_value(Report::new(outcome, 0, &[])).unwrap();
+    let report = serde_json::to_value(RunReport::new(outcome, 0, &[])).unwrap();
     for key in [
         "turns",
         "input_tokens",

@@ -3,14 +3,14 @@
 
 use futures::stream::{self, BoxStream, StreamExt};
 use locum_agent::report::transcript::transcript;
-use locum_agent::session::event::{Event, JournalLine, Shortening};
+use locum_agent::session::event::{CompactionKind, Event, JournalLine};
 use locum_agent::session::history::context;
 use locum_agent::session::journal::Journal;
-use locum_agent::session::state::State;
+use locum_agent::session::state::SessionState;
 use locum_base::chat::Message;
 use locum_base::id::TaskId;
-use locum_models::scripted::Scripted;
-use locum_models::scripted::script::Script;
+use locum_models::scripted::ScriptedModel;
+use locum_models::scripted::script::ModelScript;
 use locum_models::{Delta, Model, ModelError, ModelRequest};
 use pretty_assertions::assert_eq;
 
@@ -46,7 +46,7 @@ fn fixture(script: &str) -> Fixture {
     fixture
 }
 
-fn shortenings(lines: &[JournalLine]) -> Vec<(Shortening, usize, String)> {
+fn shortenings(lines: &[JournalLine]) -> Vec<(CompactionKind, usize, String)> {
     let found = |line: &JournalLine| match &line.event {
         Event::Shortened { how, left_out, text, .. } => Some((*how, *left_out, text.clone())),
         _other => None,
@@ -64,7 +64,7 @@ fn a_long_conversation_is_summed_up_and_what_counts_stays() {
     assert_eq!((ran.word(), answers(&ran)), ("nothing-to-do", 6), "{}", ran.reason());
     let shortened = shortenings(&ran.lines);
     let (how, left_out, text) = shortened.first().unwrap();
-    assert_eq!(*how, Shortening::Condensed);
+    assert_eq!(*how, CompactionKind::Condensed);
     assert!(*left_out >= 3);
     for words in [
         "Do the thing.\nAll of it.\n\n---\n",
@@ -76,7 +76,7 @@ fn a_long_conversation_is_summed_up_and_what_counts_stays() {
     ] {
         assert!(text.contains(words), "{text}\nshould say {words}");
     }
-    let state = State::of(&ran.lines);
+    let state = SessionState::of(&ran.lines);
     let now = context(&state, TaskId(0));
     assert!(matches!(now.first(), Some(Message::User { text }) if text.contains("SUMMARY")));
     assert!(matches!(now.get(1), Some(Message::Assistant { .. })));
@@ -92,7 +92,7 @@ fn where_nobody_sums_up_the_beginning_is_left_out() {
     let ran = fixture(READS).run();
     assert_eq!((ran.word(), answers(&ran)), ("nothing-to-do", 6), "{}", ran.reason());
     let (how, _, text) = shortenings(&ran.lines).remove(0);
-    assert_eq!(how, Shortening::Truncated);
+    assert_eq!(how, CompactionKind::Truncated);
     assert!(
         text.contains("messages were left out.")
             && text.contains("- [ ] read it all")
@@ -126,7 +126,7 @@ fn a_kill_at_any_line_changes_nothing() {
 }
 
 /// A model that can take so many bytes of conversation, and says so only when it is too late.
-struct Small(Scripted, usize);
+struct Small(ScriptedModel, usize);
 
 impl Model for Small {
     fn label(&self) -> &str {
@@ -148,7 +148,7 @@ fn run_small(limit_bytes: usize) -> Ran {
     let mut fixture = fixture("");
     fixture.window = None;
     let script = format!("version: 1\ntasks:\n{SUMMARIES}{READS}");
-    let model = Small(Scripted::new(Script::parse("s", &script).unwrap()), limit_bytes);
+    let model = Small(ScriptedModel::new(ModelScript::parse("s", &script).unwrap()), limit_bytes);
     fixture.run_with(&model, usize::MAX, Journal::create(&fixture.journal).unwrap(), None).unwrap()
 }
 

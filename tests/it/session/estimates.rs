@@ -5,7 +5,7 @@ use futures::stream::{self, BoxStream, StreamExt};
 use locum_agent::session::event::Event;
 use locum_agent::session::history::context;
 use locum_agent::session::journal::Journal;
-use locum_agent::session::state::State;
+use locum_agent::session::state::SessionState;
 use locum_base::chat::{Message, StopReason, Usage};
 use locum_base::id::TaskId;
 use locum_models::accounting::estimate_message;
@@ -82,7 +82,7 @@ fn replies(ran: &Ran) -> Vec<(Usage, bool)> {
 
 /// Returns the messages that stand between one request and the next.
 fn between(ran: &Ran, requests: usize) -> Vec<Message> {
-    let messages = context(&State::of(&ran.lines), TaskId(0)).to_vec();
+    let messages = context(&SessionState::of(&ran.lines), TaskId(0)).to_vec();
     messages.into_iter().skip(1 + 2 * (requests - 1)).take(2).collect()
 }
 

@@ -16,13 +16,13 @@ use locum_agent::session::model::{RunModels, TaskModel};
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::parts::SessionParts;
 use locum_agent::session::run;
-use locum_agent::session::state::State;
+use locum_agent::session::state::SessionState;
 use locum_base::secret::{Redactor, Secret};
 use locum_models::Model;
 use locum_models::profile::Price;
 use locum_models::retry::RetryLimits;
-use locum_models::scripted::Scripted;
-use locum_models::scripted::script::Script;
+use locum_models::scripted::ScriptedModel;
+use locum_models::scripted::script::ModelScript;
 use locum_models::tokens::Tokenizer;
 use locum_modes::prompts::RepositoryInstructions;
 use locum_modes::{ModeSet, builtin};
@@ -170,7 +170,7 @@ impl Fixture {
         journal: Journal,
         cancel_at: Option<fn(&Event) -> bool>,
     ) -> Option<Ran> {
-        let model = Scripted::new(Script::parse("script.yml", &self.script).unwrap());
+        let model = ScriptedModel::new(ModelScript::parse("script.yml", &self.script).unwrap());
         self.run_with(&model, lines, journal, cancel_at)
     }
 
@@ -210,7 +210,7 @@ impl Fixture {
         };
         let (cancel, cancelled) = tokio::sync::oneshot::channel::<()>();
         let (cancel, written) = (RefCell::new(Some(cancel)), RefCell::new(journal.past().len()));
-        let watch = |line: &JournalLine, _: &State| {
+        let watch = |line: &JournalLine, _: &SessionState| {
             let event = &line.event;
             *written.borrow_mut() += 1;
             assert!(*written.borrow() != lines, "killed");
@@ -254,7 +254,7 @@ impl Fixture {
             },
             allowance: Remaining::default(),
             workspace: &workspace,
-            servers: &locum_agent::tools::mcp::servers::Servers::none(),
+            servers: &locum_agent::tools::mcp::servers::McpServers::none(),
             clock: &clock,
             cancelled: async move {
                 if never || cancelled.await.is_err() {

@@ -2,8 +2,8 @@
 
 use crate::session::fixture::{Fixture, POLICY, Ran, turns};
 use jiff::{SignedDuration, Timestamp};
-use locum_agent::session::event::{Decided, Event, PersonsWord};
-use locum_agent::session::hold::{NotDecided, WAIT_LIMIT, decide};
+use locum_agent::session::event::{Event, PersonDecision, RecordedDecision};
+use locum_agent::session::hold::{DecisionError, WAIT_LIMIT, decide};
 use pretty_assertions::assert_eq;
 
 const HELD: &str = r#"
@@ -17,8 +17,8 @@ fn now() -> Timestamp {
     Timestamp::from_second(1_700_001_000).unwrap()
 }
 
-fn said(id: &str, word: PersonsWord) -> Decided {
-    Decided { id: id.to_owned(), by: "alice".to_owned(), word }
+fn said(id: &str, word: PersonDecision) -> RecordedDecision {
+    RecordedDecision { id: id.to_owned(), by: "alice".to_owned(), word }
 }
 
 fn hold_of(ran: &Ran) -> String {
@@ -42,7 +42,7 @@ fn shows_what_is_held_and_goes_on_there_once_approved() {
     );
     assert_eq!(fixture.file("src/held.txt"), None);
 
-    decide(&fixture.journal, said(&held.id, PersonsWord::Approve), now()).unwrap();
+    decide(&fixture.journal, said(&held.id, PersonDecision::Approve), now()).unwrap();
     let ran = fixture.resume();
     assert_eq!(
         (ran.word(), ran.changed(), ran.outcome.refusals.len()),
@@ -73,7 +73,7 @@ fn a_no_is_told_to_the_model() {
     let id = hold_of(&fixture.run());
     decide(
         &fixture.journal,
-        said(&id, PersonsWord::Deny { reason: "not that file".to_owned() }),
+        said(&id, PersonDecision::Deny { reason: "not that file".to_owned() }),
         now(),
     )
     .unwrap();
@@ -90,31 +90,34 @@ fn a_no_is_told_to_the_model() {
 fn a_yes_is_for_one_call_of_one_name_in_time() {
     let fixture = Fixture::new(&turns(HELD));
     let id = hold_of(&fixture.run());
-    let refused = |id: &str, word: PersonsWord, at: Timestamp| {
+    let refused = |id: &str, word: PersonDecision, at: Timestamp| {
         decide(&fixture.journal, said(id, word), at).unwrap_err()
     };
     assert!(matches!(
-        refused("0123456789abcdef", PersonsWord::Approve, now()),
-        NotDecided::OtherWaits { .. }
+        refused("0123456789abcdef", PersonDecision::Approve, now()),
+        DecisionError::OtherWaits { .. }
     ));
-    assert!(matches!(refused("", PersonsWord::Approve, now()), NotDecided::OtherWaits { .. }));
     assert!(matches!(
-        refused(&id, PersonsWord::Answer { text: "yes".to_owned() }, now()),
-        NotDecided::WrongKind(_)
+        refused("", PersonDecision::Approve, now()),
+        DecisionError::OtherWaits { .. }
+    ));
+    assert!(matches!(
+        refused(&id, PersonDecision::Answer { text: "yes".to_owned() }, now()),
+        DecisionError::WrongKind(_)
     ));
     let late =
         now().checked_add(WAIT_LIMIT).unwrap().checked_add(SignedDuration::from_hours(1)).unwrap();
-    assert!(matches!(refused(&id, PersonsWord::Approve, late), NotDecided::Expired { .. }));
+    assert!(matches!(refused(&id, PersonDecision::Approve, late), DecisionError::Expired { .. }));
     assert_eq!(fixture.resume().word(), "on-hold", "nothing of that was a yes");
 
-    decide(&fixture.journal, said(&id, PersonsWord::Approve), now()).unwrap();
+    decide(&fixture.journal, said(&id, PersonDecision::Approve), now()).unwrap();
     assert!(
-        matches!(refused(&id, PersonsWord::Approve, now()), NotDecided::NothingWaits(_)),
+        matches!(refused(&id, PersonDecision::Approve, now()), DecisionError::NothingWaits(_)),
         "twice"
     );
     assert_eq!(fixture.resume().word(), "done");
     assert!(
-        matches!(refused(&id, PersonsWord::Approve, now()), NotDecided::NothingWaits(_)),
+        matches!(refused(&id, PersonDecision::Approve, now()), DecisionError::NothingWaits(_)),
         "after the end"
     );
 }
@@ -130,7 +133,7 @@ fn the_same_call_again_is_held_again() {
     );
     let fixture = Fixture::new(&script);
     let first = hold_of(&fixture.run());
-    decide(&fixture.journal, said(&first, PersonsWord::Approve), now()).unwrap();
+    decide(&fixture.journal, said(&first, PersonDecision::Approve), now()).unwrap();
     let again = fixture.resume();
     assert_eq!((again.word(), again.changed()), ("on-hold", vec!["src/held.txt"]));
     assert_ne!(hold_of(&again), first);
@@ -168,7 +171,7 @@ fn what_an_approved_command_changes_is_held_to_the_rules() {
         ));
         let fixture = Fixture::with_policy(&script, &policy);
         let id = hold_of(&fixture.run());
-        decide(&fixture.journal, said(&id, PersonsWord::Approve), now()).unwrap();
+        decide(&fixture.journal, said(&id, PersonDecision::Approve), now()).unwrap();
         let ran = fixture.resume();
         assert_eq!(
             (ran.word() != "on-hold", ran.changed()),
@@ -195,7 +198,7 @@ fn a_kill_at_any_line_of_an_approved_command_runs_it_at_most_once() {
     );
     let whole = Fixture::with_policy(&script, &policy);
     let id = hold_of(&whole.run());
-    decide(&whole.journal, said(&id, PersonsWord::Approve), now()).unwrap();
+    decide(&whole.journal, said(&id, PersonDecision::Approve), now()).unwrap();
     let ran = whole.resume();
     assert_eq!(
         (ran.word(), whole.file("src/steps.txt").as_deref()),
@@ -208,7 +211,7 @@ fn a_kill_at_any_line_of_an_approved_command_runs_it_at_most_once() {
     for lines in decided + 2..ran.lines.len() {
         let fixture = Fixture::with_policy(&script, &policy);
         let id = hold_of(&fixture.run());
-        decide(&fixture.journal, said(&id, PersonsWord::Approve), now()).unwrap();
+        decide(&fixture.journal, said(&id, PersonDecision::Approve), now()).unwrap();
         assert!(fixture.resume_killed_at(lines).is_none(), "{lines}");
         let resumed = fixture.resume();
         assert_eq!(resumed.outcome.approved.len(), 1, "{lines}");
@@ -229,14 +232,14 @@ fn an_answer_becomes_the_result_of_the_question() {
     let fixture = Fixture::new(&script);
     let asked = fixture.run();
     let id = asked.outcome.question.unwrap().id;
-    let answer = |text: &str| PersonsWord::Answer { text: text.to_owned() };
+    let answer = |text: &str| PersonDecision::Answer { text: text.to_owned() };
     assert!(matches!(
-        decide(&fixture.journal, said(&id, PersonsWord::Approve), now()),
-        Err(NotDecided::WrongKind(_))
+        decide(&fixture.journal, said(&id, PersonDecision::Approve), now()),
+        Err(DecisionError::WrongKind(_))
     ));
     assert!(matches!(
         decide(&fixture.journal, said(&id, answer(" ")), now()),
-        Err(NotDecided::Length)
+        Err(DecisionError::Length)
     ));
     decide(&fixture.journal, said(&id, answer("the other one")), now()).unwrap();
     let ran = fixture.resume();

@@ -9,8 +9,8 @@ use locum_agent::session::event::Event;
 use locum_agent::session::journal::Journal;
 use locum_base::chat::Message;
 use locum_base::image::Image;
-use locum_models::scripted::Scripted;
-use locum_models::scripted::script::Script;
+use locum_models::scripted::ScriptedModel;
+use locum_models::scripted::script::ModelScript;
 use locum_models::{Delta, Model, ModelError, ModelRequest};
 use pretty_assertions::assert_eq;
 
@@ -21,7 +21,7 @@ type Seen = Vec<Vec<Option<Vec<u8>>>>;
 
 /// A script that notes which images each request holds.
 struct Watching {
-    script: Scripted,
+    script: ScriptedModel,
     seen: Mutex<Seen>,
 }
 
@@ -53,7 +53,7 @@ fn put(fixture: &Fixture, path: &str, bytes: &[u8]) {
 }
 
 fn run(fixture: &Fixture, until: usize, journal: Journal) -> (Option<Ran>, Seen) {
-    let script = Scripted::new(Script::parse("script.yml", &fixture.script).unwrap());
+    let script = ScriptedModel::new(ModelScript::parse("script.yml", &fixture.script).unwrap());
     let model = Watching { script, seen: Mutex::default() };
     let ran = fixture.run_with(&model, until, journal, None);
     (ran, model.seen.into_inner().unwrap())
@@ -172,7 +172,7 @@ fn an_image_that_may_not_be_read_is_not_shown() {
 }
 
 /// A script that gives an image with each reply.
-struct Painting(Scripted);
+struct Painting(ScriptedModel);
 
 impl Model for Painting {
     fn label(&self) -> &str {
@@ -191,7 +191,8 @@ fn an_image_of_a_reply_is_kept_and_told_of_and_goes_nowhere() {
     let fixture = Fixture::new(&turns(
         r#"- calls: [{ tool: attempt_completion, args: { result: "drawn" } }]"#,
     ));
-    let model = Painting(Scripted::new(Script::parse("script.yml", &fixture.script).unwrap()));
+    let model =
+        Painting(ScriptedModel::new(ModelScript::parse("script.yml", &fixture.script).unwrap()));
     let ran = fixture
         .run_with(&model, usize::MAX, Journal::create(&fixture.journal).unwrap(), None)
         .unwrap();

@@ -128,8 +128,8 @@ fn two_kills_are_as_good_as_one() {
     assert!(killed.run_killed_at(8).is_none());
     let again = locum_agent::session::journal::Journal::resume(&killed.journal).unwrap();
     let script =
-        locum_models::scripted::script::Script::parse("script.yml", &killed.script).unwrap();
-    let model = locum_models::scripted::Scripted::new(script);
+        locum_models::scripted::script::ModelScript::parse("script.yml", &killed.script).unwrap();
+    let model = locum_models::scripted::ScriptedModel::new(script);
     assert!(killed.run_with(&model, 14, again, None).is_none());
     let resumed = killed.resume();
     assert_eq!(killed.tree(), whole.tree());

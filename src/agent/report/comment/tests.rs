@@ -1,6 +1,6 @@
 //! Comments while a run works and after it, and what hostile text does to them.
 
-use super::{CommentFacts, Decide, Landing, Progress, ended, progress};
+use super::{ChangeDestination, CommentFacts, DecisionChannel, Progress, ended, progress};
 use crate::report::markdown::marker;
 use crate::report::{figures, sample};
 use crate::session::outcome::OutcomeWord;
@@ -12,8 +12,10 @@ fn with_facts(check: impl Fn(&CommentFacts<'_>)) {
     let marker = marker("progress", &[("comment", "7")]);
     let budget = Budget::default();
     let run_url = Some("https://github.com/octo/repo/actions/runs/1");
-    let decide =
-        Decide::Comment { prefix: "/locum", marker: "<!-- locum:v1 kind=session commit=1 -->" };
+    let decide = DecisionChannel::Comment {
+        prefix: "/locum",
+        marker: "<!-- locum:v1 kind=session commit=1 -->",
+    };
     check(&CommentFacts {
         marker: &marker,
         mode: "orchestrator",
@@ -41,7 +43,7 @@ fn shows_progress() {
 #[test]
 fn shows_how_it_ended() {
     with_facts(|facts| {
-        let pull_request = Landing::PullRequest {
+        let pull_request = ChangeDestination::PullRequest {
             number: 12,
             url: "https://github.com/octo/repo/pull/12",
             branch: "locum/issue-7-fix",
@@ -53,15 +55,19 @@ fn shows_how_it_ended() {
         );
         insta::assert_snapshot!(
             "ended_with_diff",
-            ended(facts, &sample::outcome(), Landing::Diff("the pull request comes from a fork"))
+            ended(
+                facts,
+                &sample::outcome(),
+                ChangeDestination::Diff("the pull request comes from a fork")
+            )
         );
         insta::assert_snapshot!(
             "ended_with_question",
-            ended(facts, &sample::question(), Landing::Nowhere(""))
+            ended(facts, &sample::question(), ChangeDestination::Nowhere(""))
         );
         insta::assert_snapshot!(
             "ended_on_hold",
-            ended(facts, &sample::held(), Landing::Nowhere(""))
+            ended(facts, &sample::held(), ChangeDestination::Nowhere(""))
         );
     });
 }
@@ -81,7 +87,7 @@ fn hostile_text_neither_breaks_the_structure_nor_the_limit() {
             for outcome in
                 [sample::filled_with(filler, 40_000), sample::held_filled_with(filler, 40_000)]
             {
-                let body = ended(facts, &outcome, Landing::Diff(""));
+                let body = ended(facts, &outcome, ChangeDestination::Diff(""));
                 assert!(figures::width(&body) <= 60_000, "{filler:?}: {}", figures::width(&body));
                 assert!(body.starts_with(facts.marker), "{filler:?}");
                 assert_eq!(open_folds_after(&body), 0, "{filler:?}\n{body}");
@@ -101,8 +107,11 @@ fn the_sanitiser_leaves_the_structure_alone() {
             prefix: "/locum".to_owned(),
             ..TextRules::default()
         };
-        let body =
-            ended(facts, &sample::outcome(), Landing::Diff("the pull request comes from a fork"));
+        let body = ended(
+            facts,
+            &sample::outcome(),
+            ChangeDestination::Diff("the pull request comes from a fork"),
+        );
         assert_eq!(sanitise::markdown(&body, &rules, &Redactor::default()), body);
         for filler in [
             "</details>\n",
@@ -119,7 +128,7 @@ fn the_sanitiser_leaves_the_structure_alone() {
                 [sample::filled_with(filler, 40_000), sample::held_filled_with(filler, 40_000)]
             {
                 let published = sanitise::markdown(
-                    &ended(facts, &outcome, Landing::Diff("")),
+                    &ended(facts, &outcome, ChangeDestination::Diff("")),
                     &rules,
                     &Redactor::default(),
                 );
@@ -135,13 +144,15 @@ fn the_sanitiser_leaves_the_structure_alone() {
 fn a_long_diff_is_shortened_first_and_the_body_says_so() {
     with_facts(|facts| {
         let outcome = sample::with_diff_lines(20_000);
-        let body = ended(facts, &outcome, Landing::Diff(""));
+        let body = ended(facts, &outcome, ChangeDestination::Diff(""));
         assert!(figures::width(&body) <= 60_000);
         assert!(
             body.contains("Shortened: the first ") && body.contains(&outcome.summary),
             "{body}"
         );
-        assert!(!ended(facts, &sample::outcome(), Landing::Diff("")).contains("Shortened"));
+        assert!(
+            !ended(facts, &sample::outcome(), ChangeDestination::Diff("")).contains("Shortened")
+        );
     });
 }
 
@@ -154,7 +165,10 @@ fn every_word_is_named() {
             (OutcomeWord::TimedOut, "**locum: stopped, out of time**"),
         ] {
             let outcome = crate::session::outcome::Outcome { word, ..sample::outcome() };
-            assert!(ended(facts, &outcome, Landing::Nowhere("")).contains(expected), "{word:?}");
+            assert!(
+                ended(facts, &outcome, ChangeDestination::Nowhere("")).contains(expected),
+                "{word:?}"
+            );
         }
     });
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use locum_base::chat::{ToolCall, Usage};
-use locum_base::text::Clipped;
+use locum_base::text::ClippedText;
 
 /// Longest text of one attribute, in bytes.
 const TEXT_LIMIT_BYTES: usize = 16 * 1024;
@@ -116,5 +116,5 @@ impl SpanAttributes {
 }
 
 fn clipped(text: &str) -> String {
-    Clipped::head_tail(text, TEXT_LIMIT_BYTES).text
+    ClippedText::head_tail(text, TEXT_LIMIT_BYTES).text
 }

@@ -16,8 +16,8 @@ use jiff::Timestamp;
 
 use crate::report::trace::attribute::{OWN, TOTAL};
 use crate::report::trace::span::{Parent, Span, SpanKind, SpanNames};
-use crate::session::event::{Event, JournalLine, SessionStart, Shortening};
-use crate::session::outcome::{Charged, Outcome, OutcomeWord};
+use crate::session::event::{CompactionKind, Event, JournalLine, SessionStart};
+use crate::session::outcome::{ChargedUsage, Outcome, OutcomeWord};
 use crate::tools::Observation;
 use locum_base::chat::{Reply, StopReason, ToolCall, Usage};
 use locum_base::id::TaskId;
@@ -83,7 +83,7 @@ struct OpenTask {
     /// Replies that broke off.
     lost: u32,
     /// What its own requests used up.
-    own: Charged,
+    own: ChargedUsage,
     /// Since when its model has been asked.
     since: Timestamp,
     calls: BTreeMap<String, Span>,
@@ -128,7 +128,7 @@ impl<'a> Tracer<'a> {
             }
             Event::Shortened {
                 task,
-                how: Shortening::Condensed,
+                how: CompactionKind::Condensed,
                 text,
                 usage,
                 estimated,
@@ -221,7 +221,7 @@ impl<'a> Tracer<'a> {
             turns: 0,
             shortened: 0,
             lost: 0,
-            own: Charged::default(),
+            own: ChargedUsage::default(),
             since: at,
             calls: BTreeMap::new(),
         };

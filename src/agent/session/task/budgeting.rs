@@ -1,14 +1,14 @@
-//! `Budgeting`: what a task may spend, and what it and its sub-tasks have spent.
+//! `TaskBudget`: what a task may spend, and what it and its sub-tasks have spent.
 
 use std::time::Duration;
 
 use crate::session::event::Event;
-use crate::session::outcome::Charged;
+use crate::session::outcome::ChargedUsage;
 use locum_policy::budget::{Budget, Spent};
 
 /// What a task may spend, and what it has.
 #[derive(Clone, Debug, Default)]
-pub struct Budgeting {
+pub struct TaskBudget {
     /// What it may spend.
     pub budget: Budget,
     /// What it and its sub-tasks spent.
@@ -16,17 +16,17 @@ pub struct Budgeting {
     /// True when some of that was estimated or had no price.
     pub spent_is_estimate: bool,
     /// What its own requests used up.
-    pub own: Charged,
+    pub own: ChargedUsage,
     /// Wall time it took, with its sub-tasks.
     pub wall: Duration,
 }
 
-impl Budgeting {
+impl TaskBudget {
     /// Returns what requests used up, its own and those of its sub-tasks.
     #[must_use]
-    pub fn charged(&self) -> Charged {
+    pub fn charged(&self) -> ChargedUsage {
         let Spent { turns, usage, cost_usd, .. } = self.spent;
-        Charged { turns, usage, cost_usd, is_estimate: self.spent_is_estimate }
+        ChargedUsage { turns, usage, cost_usd, is_estimate: self.spent_is_estimate }
     }
 
     /// Returns what is left for one sub-task.

@@ -1,6 +1,6 @@
 //! `Consultation`: what other models did for a task: questions answered, images generated.
 
-use crate::session::event::{Event, Painting};
+use crate::session::event::{Event, GeneratedImage};
 use crate::session::task::turn::Turn;
 
 /// What other models did for a task.
@@ -11,7 +11,7 @@ pub struct Consultation {
     /// How often one was asked for an image.
     pub images: u32,
     /// The last image that could not be written where it was to go.
-    pub unplaced: Option<Painting>,
+    pub unplaced: Option<GeneratedImage>,
 }
 
 impl Consultation {

@@ -14,14 +14,14 @@ pub struct Conversation {
     /// Bytes of text in `messages`.
     pub size_bytes: usize,
     /// What the provider counted last.
-    pub measured: Option<Measured>,
+    pub measured: Option<MeasuredConversation>,
     /// How often its beginning was left out.
     pub compactions: u32,
 }
 
 /// A conversation with its last reply, as its provider counted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Measured {
+pub struct MeasuredConversation {
     /// Its tokens, with what was sent beside it.
     pub tokens: u64,
     /// The bytes of text it had then.
@@ -37,7 +37,7 @@ impl Conversation {
             self.push(message);
         }
         if let Event::Replied { usage, estimated, .. } = event {
-            self.measured = (!estimated).then_some(Measured {
+            self.measured = (!estimated).then_some(MeasuredConversation {
                 tokens: usage.total(),
                 bytes: self.size_bytes,
                 messages: self.messages.len(),

@@ -30,7 +30,7 @@ pub struct ParallelTasks {
 
 /// What a sub-task gets of its parent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Share {
+pub struct SubTaskShare {
     /// What it may spend.
     pub budget: Budget,
     /// The commit its own worktree begins with; `None` where it works in its parent's checkout.

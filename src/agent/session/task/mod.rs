@@ -11,7 +11,7 @@ pub mod turn;
 use std::collections::BTreeSet;
 
 use crate::session::event::Event;
-use crate::session::task::budgeting::Budgeting;
+use crate::session::task::budgeting::TaskBudget;
 use crate::session::task::consultation::Consultation;
 use crate::session::task::conversation::Conversation;
 use crate::session::task::isolation::Isolation;
@@ -22,7 +22,7 @@ use locum_base::chat::Message;
 use locum_base::id::TaskId;
 use locum_base::image::{IMAGES_LIMIT, IMAGES_LIMIT_BYTES};
 use locum_base::path::RepoPath;
-use locum_modes::access::Purpose;
+use locum_modes::access::TaskPurpose;
 use locum_policy::budget::Budget;
 
 /// One conversation of a session.
@@ -35,7 +35,7 @@ pub struct TaskState {
     /// The root task is depth 0.
     pub depth: u32,
     /// What it is there for.
-    pub purpose: Purpose,
+    pub purpose: TaskPurpose,
     /// Its mode now.
     pub mode: String,
     /// What it was told first.
@@ -49,7 +49,7 @@ pub struct TaskState {
     /// How it ended, once it did.
     pub ended: Option<TaskEnd>,
     /// What it may spend and spent.
-    pub budgeting: Budgeting,
+    pub budgeting: TaskBudget,
     /// What its model is sent.
     pub conversation: Conversation,
     /// Its last reply.
@@ -96,14 +96,14 @@ impl TaskState {
             id,
             parent,
             depth: 0,
-            purpose: Purpose::Work,
+            purpose: TaskPurpose::Work,
             mode,
             message,
             todos: Vec::new(),
             chosen: None,
             touched: BTreeSet::new(),
             ended: None,
-            budgeting: Budgeting { budget, ..Budgeting::default() },
+            budgeting: TaskBudget { budget, ..TaskBudget::default() },
             conversation,
             turn: Turn::default(),
             isolation: Isolation::default(),

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::session::event::Event;
-use crate::session::repetition::Recent;
+use crate::session::repetition::RecentCalls;
 use crate::session::task::turn::Turn;
 use crate::tools::Observation;
 use locum_base::path::RepoPath;
@@ -19,7 +19,7 @@ pub struct Nudges {
     /// What the last mistake was about.
     pub last_mistake: Option<String>,
     /// The last calls, for noticing repetition.
-    pub recent: Recent,
+    pub recent: RecentCalls,
     /// What it was reminded of that it is reminded of once.
     pub reminded_of: BTreeSet<String>,
     /// The edit that its mode denied last, and the tool it was to be made with.

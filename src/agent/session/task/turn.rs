@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::session::event::{Decided, Event, FileBefore, Painting};
+use crate::session::event::{Event, FileBefore, GeneratedImage, RecordedDecision};
 use crate::tools::{Control, Observation};
 use locum_base::chat::{Message, Reply, StopReason, ToolCall, ToolResult};
 use locum_base::id::TaskId;
@@ -41,13 +41,13 @@ pub struct WaitingCall {
     /// The script it would run, once it was judged.
     pub command: Option<String>,
     /// What a person decided on it.
-    pub decided: Option<Decided>,
+    pub decided: Option<RecordedDecision>,
     /// Set when its effect was announced.
-    pub performing: Option<Performing>,
+    pub performing: Option<AnnouncedEffect>,
     /// What another model answered to the question it puts.
     pub consulted: Option<String>,
     /// What another model gave for the image it asks for.
-    pub generated: Option<Painting>,
+    pub generated: Option<GeneratedImage>,
     /// The sub-task it started.
     pub child: Option<TaskId>,
     /// Its answer.
@@ -56,7 +56,7 @@ pub struct WaitingCall {
 
 /// What there was before an effect that was announced.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Performing {
+pub struct AnnouncedEffect {
     /// The files it edits.
     pub before: Vec<FileBefore>,
     /// For commands: the checkout, kept beside the journal under this hash.
@@ -157,7 +157,7 @@ impl Turn {
             && let Some(waiting) = self.open_call(call)
         {
             let (before, snapshot) = (before.clone(), snapshot.clone());
-            waiting.performing = Some(Performing { before, snapshot });
+            waiting.performing = Some(AnnouncedEffect { before, snapshot });
         } else if let Event::Consulted { call, answer, .. } = event
             && let Some(waiting) = self.open_call(call)
         {

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::{CommandOutput, ExecuteCommand, Exit};
 use crate::tools::arguments::ResolvedPath;
-use crate::tools::fixture::Fixture;
+use crate::tools::fixture::ToolFixture;
 use locum_base::path::RepoPath;
-use locum_base::text::Clipped;
+use locum_base::text::ClippedText;
 use locum_base::tool::ToolName;
 use locum_policy::command::Script;
 use locum_policy::intent::{Act, Intent};
@@ -39,7 +39,7 @@ fn says_how_a_command_ended() {
     ] {
         let output = CommandOutput {
             exit,
-            output: Clipped { text: text.into(), omitted_bytes: 0 },
+            output: ClippedText { text: text.into(), omitted_bytes: 0 },
             removed: Vec::new(),
             traffic: None,
             elapsed: Duration::ZERO,
@@ -50,7 +50,7 @@ fn says_how_a_command_ended() {
 
 #[test]
 fn a_change_of_folder_at_the_front_is_where_the_command_runs() {
-    let fixture = Fixture::new(&[("src/deep/b", "x"), ("src/a", "x"), ("a", "x")]);
+    let fixture = ToolFixture::new(&[("src/deep/b", "x"), ("src/a", "x"), ("a", "x")]);
     std::os::unix::fs::symlink("/etc", fixture.at("out")).unwrap();
     let parse = |command: &str, cwd: &str| {
         let arguments = serde_json::json!({ "command": command, "cwd": cwd }).to_string();
@@ -95,7 +95,7 @@ fn a_change_of_folder_at_the_front_is_where_the_command_runs() {
 
 #[test]
 fn what_a_command_names_is_judged_where_it_really_lies() {
-    let fixture = Fixture::new(&[("real/a", "x"), ("sub/b", "x")]);
+    let fixture = ToolFixture::new(&[("real/a", "x"), ("sub/b", "x")]);
     for (target, link) in [("real/a", "link"), ("/etc/hosts", "out"), ("../real", "sub/up")] {
         std::os::unix::fs::symlink(target, fixture.at(link)).unwrap();
     }

@@ -1,7 +1,7 @@
 //! All tools through dispatch: schemas, intents, answers.
 
-use super::{Call, spec, specs};
-use crate::tools::fixture::Fixture;
+use super::{CheckedCall, spec, specs};
+use crate::tools::fixture::ToolFixture;
 use crate::tools::{Control, Todo, TodoState};
 use locum_base::tool::ToolName;
 use locum_modes::file_regex::FileRegex;
@@ -29,7 +29,7 @@ fn every_tool_has_a_small_and_closed_schema() {
 
 #[test]
 fn says_which_tools_there_are() {
-    let fixture = Fixture::new(&[]);
+    let fixture = ToolFixture::new(&[]);
     let offered = [ToolName::ReadFile, ToolName::AttemptCompletion];
     let refused = |name: &str| fixture.parse(name, "{}", &offered).unwrap_err().0;
     assert_eq!(
@@ -45,7 +45,7 @@ fn says_which_tools_there_are() {
 
 #[test]
 fn names_what_a_call_would_do_by_real_paths() {
-    let fixture = Fixture::new(&[("real/a", "x")]);
+    let fixture = ToolFixture::new(&[("real/a", "x")]);
     std::os::unix::fs::symlink("real", fixture.at("link")).unwrap();
     let call = |name: &str, arguments: serde_json::Value| {
         fixture.parse(name, &arguments.to_string(), ToolName::ALL).unwrap()
@@ -83,7 +83,7 @@ fn names_what_a_call_would_do_by_real_paths() {
 
 #[test]
 fn refuses_paths_outside_and_files_the_mode_may_not_edit() {
-    let fixture = Fixture::new(&[("a", "x")]);
+    let fixture = ToolFixture::new(&[("a", "x")]);
     std::os::unix::fs::symlink("/etc", fixture.at("out")).unwrap();
     for path in ["/etc/passwd", "../x", "out/passwd", ""] {
         let arguments = json!({ "path": path }).to_string();
@@ -95,7 +95,7 @@ fn refuses_paths_outside_and_files_the_mode_may_not_edit() {
 
 #[test]
 fn a_mode_edits_only_its_files_by_either_name() {
-    let mut fixture = Fixture::new(&[("a.md", "x"), ("b.rs", "x")]);
+    let mut fixture = ToolFixture::new(&[("a.md", "x"), ("b.rs", "x")]);
     std::os::unix::fs::symlink("b.rs", fixture.at("link.md")).unwrap();
     fixture.mode.groups[1].file_regex = Some(FileRegex::parse(r"\.md$").unwrap());
     fixture.mode.groups[1].description = Some("Markdown only".into());
@@ -121,7 +121,8 @@ fn a_mode_edits_only_its_files_by_either_name() {
 
 #[test]
 fn reads_writes_and_edits() {
-    let fixture = Fixture::new(&[("run.sh", "one\ntwo\n"), ("empty", ""), ("image.png", "\0x")]);
+    let fixture =
+        ToolFixture::new(&[("run.sh", "one\ntwo\n"), ("empty", ""), ("image.png", "\0x")]);
     let call =
         |name: &str, arguments: serde_json::Value| fixture.call(name, &arguments.to_string());
     assert_eq!(
@@ -179,7 +180,7 @@ fn reads_writes_and_edits() {
 
 #[test]
 fn commands_answer_with_how_they_ended() {
-    let fixture = Fixture::new(&[("sub/a", "content")]);
+    let fixture = ToolFixture::new(&[("sub/a", "content")]);
     let call =
         |arguments: serde_json::Value| fixture.call("execute_command", &arguments.to_string());
     let done = call(json!({ "command": "cat a", "cwd": "sub" }));
@@ -196,7 +197,7 @@ fn commands_answer_with_how_they_ended() {
 
 #[test]
 fn steering_tools_ask_the_session() {
-    let fixture = Fixture::new(&[]);
+    let fixture = ToolFixture::new(&[]);
     let control = |name: &str, arguments: serde_json::Value| {
         fixture.call(name, &arguments.to_string()).control
     };
@@ -225,7 +226,7 @@ fn steering_tools_ask_the_session() {
 
 #[test]
 fn the_model_never_sees_a_secret() {
-    let fixture = Fixture::new(&[("a", "key = unseen-secret-value\n")]);
+    let fixture = ToolFixture::new(&[("a", "key = unseen-secret-value\n")]);
     for (name, arguments) in
         [("read_file", r#"{"path": "a"}"#), ("search_files", r#"{"path": ".", "regex": "key"}"#)]
     {
@@ -234,6 +235,6 @@ fn the_model_never_sees_a_secret() {
     }
     assert!(matches!(
         fixture.parse("read_file", r#"{"path": "a"}"#, ToolName::ALL),
-        Ok(Call::ReadFile(_))
+        Ok(CheckedCall::ReadFile(_))
     ));
 }

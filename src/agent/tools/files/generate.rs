@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{Call, Given};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
 use crate::tools::files::FILE_LIMIT_BYTES;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -96,9 +96,9 @@ impl Tool for GenerateImage {
 
     async fn perform(
         &self,
-        permit: &Permit<Call>,
+        permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        given: Given<'_>,
+        given: EffectInputs<'_>,
     ) -> Observation {
         let ResolvedPath { asked, real } = &self.place;
         let Some((picture, bytes)) =
@@ -151,7 +151,7 @@ impl GenerateImage {
     /// A sentence for the model, where there is no such image or it may not be sent.
     pub fn source(
         &self,
-        permit: &Permit<Call>,
+        permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Option<Image>, CallError> {
         let Some(place) = &self.from else { return Ok(None) };

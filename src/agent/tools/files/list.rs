@@ -7,14 +7,14 @@ use std::cmp::Ordering;
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{Call, Given};
-use crate::tools::search::walk::{Skip, Walk, open_folder};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::search::walk::{FolderWalk, SkippedFolders, open_folder};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
-use locum_workspace::checkout::Folder;
+use locum_workspace::checkout::ReadableFolder;
 
 /// Most entries listed.
 pub const ENTRY_LIMIT: usize = 200;
@@ -29,7 +29,7 @@ pub struct ListFiles {
     recursive: bool,
 }
 
-struct Listed {
+struct ListedPath {
     path: RepoPath,
     is_folder: bool,
 }
@@ -70,9 +70,9 @@ impl Tool for ListFiles {
 
     async fn perform(
         &self,
-        permit: &Permit<Call>,
+        permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: Given<'_>,
+        _given: EffectInputs<'_>,
     ) -> Observation {
         let folder = match open_folder("list", &self.place, permit, context) {
             Ok(folder) => folder,
@@ -81,7 +81,7 @@ impl Tool for ListFiles {
         let (mut entries, cut) = if self.recursive {
             deep(&folder, context)
         } else {
-            level(&folder, Skip::Git, 0, ENTRY_LIMIT, context)
+            level(&folder, SkippedFolders::Git, 0, ENTRY_LIMIT, context)
         };
         entries.sort_by(|left, right| compare(&left.path, &right.path));
         Observation::said(render(&entries, cut))
@@ -89,10 +89,11 @@ impl Tool for ListFiles {
 }
 
 /// Goes down level by level until there is no more or the list is full.
-fn deep(folder: &Folder<'_>, context: ToolContext<'_>) -> (Vec<Listed>, bool) {
-    let mut entries: Vec<Listed> = Vec::new();
+fn deep(folder: &ReadableFolder<'_>, context: ToolContext<'_>) -> (Vec<ListedPath>, bool) {
+    let mut entries: Vec<ListedPath> = Vec::new();
     for depth in 0..DEPTH_LIMIT {
-        let (added, cut) = level(folder, Skip::Bulk, depth, ENTRY_LIMIT - entries.len(), context);
+        let (added, cut) =
+            level(folder, SkippedFolders::Bulk, depth, ENTRY_LIMIT - entries.len(), context);
         let is_last = !added.iter().any(|entry| entry.is_folder);
         entries.extend(added);
         if cut || is_last {
@@ -105,13 +106,13 @@ fn deep(folder: &Folder<'_>, context: ToolContext<'_>) -> (Vec<Listed>, bool) {
 /// Lists what lies `depth` levels below the folder's own entries, at most `room` entries, and says
 /// whether there are more.
 fn level(
-    folder: &Folder<'_>,
-    skip: Skip,
+    folder: &ReadableFolder<'_>,
+    skip: SkippedFolders,
     depth: usize,
     room: usize,
     context: ToolContext<'_>,
-) -> (Vec<Listed>, bool) {
-    let mut walk = Walk::new(context.checkout.root(), folder, skip);
+) -> (Vec<ListedPath>, bool) {
+    let mut walk = FolderWalk::new(context.checkout.root(), folder, skip);
     let wanted_depth = walk.first_depth() + depth;
     let entries = walk
         .builder()
@@ -126,13 +127,15 @@ fn level(
         if listed.len() >= room {
             return (listed, true);
         }
-        listed
-            .push(Listed { path, is_folder: entry.file_type().is_some_and(|kind| kind.is_dir()) });
+        listed.push(ListedPath {
+            path,
+            is_folder: entry.file_type().is_some_and(|kind| kind.is_dir()),
+        });
     }
     (listed, false)
 }
 
-fn render(entries: &[Listed], cut: bool) -> String {
+fn render(entries: &[ListedPath], cut: bool) -> String {
     if entries.is_empty() {
         return "No files found.".to_owned();
     }
@@ -152,22 +155,22 @@ fn compare(left: &RepoPath, right: &RepoPath) -> Ordering {
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Piece {
+enum NameChunk {
     Number(u64),
     Text(String),
 }
 
-fn sort_key(part: &str) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+fn sort_key(part: &str) -> Vec<NameChunk> {
+    let mut pieces: Vec<NameChunk> = Vec::new();
     for letter in part.chars().flat_map(char::to_lowercase) {
         let digit = letter.to_digit(10).filter(|_| letter.is_ascii_digit()).map(u64::from);
         match (digit, pieces.last_mut()) {
-            (Some(digit), Some(Piece::Number(number))) => {
+            (Some(digit), Some(NameChunk::Number(number))) => {
                 *number = number.saturating_mul(10).saturating_add(digit)
             }
-            (Some(digit), _) => pieces.push(Piece::Number(digit)),
-            (None, Some(Piece::Text(text))) => text.push(letter),
-            (None, _) => pieces.push(Piece::Text(letter.to_string())),
+            (Some(digit), _) => pieces.push(NameChunk::Number(digit)),
+            (None, Some(NameChunk::Text(text))) => text.push(letter),
+            (None, _) => pieces.push(NameChunk::Text(letter.to_string())),
         }
     }
     pieces
@@ -176,10 +179,10 @@ fn sort_key(part: &str) -> Vec<Piece> {
 #[cfg(test)]
 mod tests {
     use super::ENTRY_LIMIT;
-    use crate::tools::fixture::Fixture;
+    use crate::tools::fixture::ToolFixture;
     use pretty_assertions::assert_eq;
 
-    fn list(fixture: &Fixture, at: &str, recursive: bool) -> String {
+    fn list(fixture: &ToolFixture, at: &str, recursive: bool) -> String {
         fixture
             .call(
                 "list_files",
@@ -190,7 +193,7 @@ mod tests {
 
     #[test]
     fn lists_without_what_is_ignored_or_bulky() {
-        let fixture = Fixture::new(&[
+        let fixture = ToolFixture::new(&[
             (".gitignore", "*.log\nbuild/\n"),
             (".github/ci.yml", ""),
             ("a.log", ""),
@@ -224,7 +227,7 @@ mod tests {
         let many: Vec<String> = (0..300).map(|file| format!("a/f{file}")).collect();
         let mut files: Vec<(&str, &str)> = many.iter().map(|file| (file.as_str(), "")).collect();
         files.extend([("z/y/x", ""), ("last", "")]);
-        let text = list(&Fixture::new(&files), ".", true);
+        let text = list(&ToolFixture::new(&files), ".", true);
         assert_eq!(
             text.lines().filter(|line| !line.is_empty() && !line.starts_with('(')).count(),
             ENTRY_LIMIT
@@ -244,7 +247,8 @@ mod tests {
 
     #[test]
     fn leaves_out_what_may_not_be_read() {
-        let mut fixture = Fixture::new(&[("src/a.rs", ""), ("src/key.pem", ""), ("secret/x", "")]);
+        let mut fixture =
+            ToolFixture::new(&[("src/a.rs", ""), ("src/key.pem", ""), ("secret/x", "")]);
         fixture.hidden = vec!["src/key.pem", "secret", "secret/x"];
         assert_eq!(list(&fixture, ".", true), "src/\nsrc/a.rs");
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{Call, Given};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
 use crate::tools::files::apply_diff::blank;
 use crate::tools::files::{FILE_LIMIT_BYTES, count_lines};
 use crate::tools::tool::{Tool, ToolEffect};
@@ -62,9 +62,9 @@ impl Tool for WriteToFile {
 
     async fn perform(
         &self,
-        permit: &Permit<Call>,
+        permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: Given<'_>,
+        _given: EffectInputs<'_>,
     ) -> Observation {
         let ResolvedPath { asked, real } = &self.place;
         let existed = matches!(context.checkout.entry(real), Ok(Some(entry)) if entry.kind == EntryKind::File);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::{Call, Given};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Control, Observation, ToolContext};
 use locum_policy::Permit;
@@ -65,7 +65,12 @@ impl Tool for AskFollowupQuestion {
         format!("ask: {}", self.question)
     }
 
-    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
+    async fn perform(
+        &self,
+        _: &Permit<CheckedCall>,
+        _: ToolContext<'_>,
+        _: EffectInputs<'_>,
+    ) -> Observation {
         let text = if self.names_mode {
             "The question is put; a mode in a suggestion is ignored."
         } else {
@@ -90,12 +95,12 @@ fn suggestion(item: Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::tools::fixture::Fixture;
+    use crate::tools::fixture::ToolFixture;
     use crate::tools::{Control, Observation};
     use pretty_assertions::assert_eq;
 
     fn ask(arguments: &str) -> Observation {
-        Fixture::new(&[]).call("ask_followup_question", arguments)
+        ToolFixture::new(&[]).call("ask_followup_question", arguments)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::{Call, Given};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Control, Observation, ToolContext};
 use locum_policy::Permit;
@@ -39,7 +39,12 @@ impl Tool for AttemptCompletion {
         "end the task".to_owned()
     }
 
-    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
+    async fn perform(
+        &self,
+        _: &Permit<CheckedCall>,
+        _: ToolContext<'_>,
+        _: EffectInputs<'_>,
+    ) -> Observation {
         Observation {
             control: Some(Control::Complete { result: self.result.clone() }),
             ..Observation::said("The task is ended.")

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::{Call, Given};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Control, Observation, ToolContext};
 use locum_policy::Permit;
@@ -50,7 +50,12 @@ impl Tool for CoordinateMode {
         }
     }
 
-    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
+    async fn perform(
+        &self,
+        _: &Permit<CheckedCall>,
+        _: ToolContext<'_>,
+        _: EffectInputs<'_>,
+    ) -> Observation {
         let control =
             Control::CoordinateMode { slug: self.slug.clone(), reason: self.reason.clone() };
         Observation { control: Some(control), ..Observation::said("The request is decided.") }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::{Call, Given};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
 use crate::tools::flow::todo;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Control, Observation, Todo, ToolContext};
@@ -16,13 +16,13 @@ pub struct NewTask {
     mode: String,
     message: String,
     todos: Vec<Todo>,
-    priority: Priority,
+    priority: TaskPriority,
     context: Option<String>,
 }
 
 /// How much of what is left a sub-task may spend, compared with those beside it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Priority {
+pub enum TaskPriority {
     /// Half of a normal one's share.
     Low,
     /// One share.
@@ -32,7 +32,7 @@ pub enum Priority {
     High,
 }
 
-impl Priority {
+impl TaskPriority {
     /// Shares of a normal sub-task.
     pub const NORMAL_SHARES: u32 = 2;
 
@@ -84,7 +84,7 @@ impl Tool for NewTask {
             };
         let priority =
             arguments.optional_text("priority", "`low`, `normal` or `high`")?.unwrap_or_default();
-        let Some(priority) = Priority::find(&priority) else {
+        let Some(priority) = TaskPriority::find(&priority) else {
             return Err(CallError(
                 "`priority` of `new_task` must be `low`, `normal` or `high`.".to_owned(),
             ));
@@ -108,7 +108,12 @@ impl Tool for NewTask {
         format!("start a sub-task in {} mode", self.mode)
     }
 
-    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
+    async fn perform(
+        &self,
+        _: &Permit<CheckedCall>,
+        _: ToolContext<'_>,
+        _: EffectInputs<'_>,
+    ) -> Observation {
         let control = Control::NewTask {
             mode: self.mode.clone(),
             message: self.message.clone(),
@@ -142,7 +147,7 @@ impl NewTask {
 
     /// Returns how much it may spend beside others.
     #[must_use]
-    pub fn priority(&self) -> Priority {
+    pub fn priority(&self) -> TaskPriority {
         self.priority
     }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::{Call, Given};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Control, Observation, ToolContext};
 use locum_policy::Permit;
@@ -46,7 +46,12 @@ impl Tool for SwitchMode {
         format!("switch to {} mode", self.slug)
     }
 
-    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
+    async fn perform(
+        &self,
+        _: &Permit<CheckedCall>,
+        _: ToolContext<'_>,
+        _: EffectInputs<'_>,
+    ) -> Observation {
         let control = Control::SwitchMode { slug: self.slug.clone(), reason: self.reason.clone() };
         Observation {
             control: Some(control),

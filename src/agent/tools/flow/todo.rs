@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::{Call, Given};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Control, Observation, Todo, TodoState, ToolContext};
 use locum_policy::Permit;
@@ -44,7 +44,12 @@ impl Tool for UpdateTodoList {
         "update the checklist".to_owned()
     }
 
-    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
+    async fn perform(
+        &self,
+        _: &Permit<CheckedCall>,
+        _: ToolContext<'_>,
+        _: EffectInputs<'_>,
+    ) -> Observation {
         let count = |state: TodoState| self.todos.iter().filter(|todo| todo.state == state).count();
         let text = format!(
             "Checklist: {} done, {} under way, {} to do.",

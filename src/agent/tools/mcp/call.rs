@@ -8,8 +8,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::tools::arguments::{CallFields, quoted};
-use crate::tools::dispatch::{Call, Given};
-use crate::tools::mcp::servers::Unanswered;
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::mcp::servers::ServerFailure;
 use crate::tools::mcp::{catalogue, content, schema};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -88,9 +88,9 @@ impl Tool for UseMcpTool {
 
     async fn perform(
         &self,
-        permit: &Permit<Call>,
+        permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: Given<'_>,
+        _given: EffectInputs<'_>,
     ) -> Observation {
         let Some(servers) = context.run.servers else {
             return Observation::failed("There are no MCP servers here.");
@@ -126,7 +126,7 @@ impl UseMcpTool {
 }
 
 /// Tells what a server did not do.
-pub(super) fn failed(server: &str, unanswered: &Unanswered) -> Observation {
+pub(super) fn failed(server: &str, unanswered: &ServerFailure) -> Observation {
     let said = if unanswered.said.is_empty() {
         String::new()
     } else {

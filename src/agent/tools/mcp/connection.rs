@@ -10,9 +10,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::tools::mcp::http::Service;
+use crate::tools::mcp::http::HttpTransport;
 use crate::tools::mcp::mcp_error::McpError;
-use crate::tools::mcp::message::{self, Message, VERSION, VERSIONS, code};
+use crate::tools::mcp::message::{self, McpMessage, VERSION, VERSIONS, code};
 use locum_base::text::head;
 use locum_sandbox::exec::dialogue::Dialogue;
 
@@ -31,7 +31,7 @@ pub(super) enum McpTransport {
     /// A program's streams.
     Program(Box<Dialogue>),
     /// A service.
-    Service(Box<Service>),
+    Service(Box<HttpTransport>),
 }
 
 /// See the module.
@@ -44,7 +44,7 @@ pub(super) struct McpConnection {
 
 /// What a server said of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Greeting {
+pub(super) struct ServerGreeting {
     /// Whether it has tools.
     pub(super) has_tools: bool,
     /// Whether it has resources.
@@ -56,7 +56,7 @@ impl McpConnection {
     pub(super) async fn greet(
         transport: McpTransport,
         patience: Duration,
-    ) -> Result<(Self, Greeting), (McpError, McpTransport)> {
+    ) -> Result<(Self, ServerGreeting), (McpError, McpTransport)> {
         let mut connection = Self { transport, asked: 0, tools_changed: false };
         match connection.begin(patience).await {
             Ok(greeting) => Ok((connection, greeting)),
@@ -64,7 +64,7 @@ impl McpConnection {
         }
     }
 
-    async fn begin(&mut self, patience: Duration) -> Result<Greeting, McpError> {
+    async fn begin(&mut self, patience: Duration) -> Result<ServerGreeting, McpError> {
         let client = json!({ "name": "locum", "version": env!("CARGO_PKG_VERSION") });
         let params =
             json!({ "protocolVersion": VERSION, "capabilities": {}, "clientInfo": client });
@@ -86,7 +86,7 @@ impl McpConnection {
             answer.get("capabilities").and_then(|all| all.get(name)).is_some_and(Value::is_object)
         };
         self.tools_changed = false;
-        Ok(Greeting { has_tools: has("tools"), has_resources: has("resources") })
+        Ok(ServerGreeting { has_tools: has("tools"), has_resources: has("resources") })
     }
 
     /// Asks for something and waits for the answer.
@@ -133,9 +133,9 @@ impl McpConnection {
                 McpTransport::Program(dialogue) => dialogue.line().await?,
                 McpTransport::Service(service) => service.next().await?,
             };
-            for message in Message::parse_all(&bytes) {
+            for message in McpMessage::parse_all(&bytes) {
                 match message {
-                    Message::Answer { id: answered, result } if answered == *id => {
+                    McpMessage::Answer { id: answered, result } if answered == *id => {
                         if let McpTransport::Service(service) = &mut self.transport {
                             service.answered();
                         }
@@ -147,11 +147,13 @@ impl McpConnection {
                         });
                     }
                     // An answer that nobody waits for any more.
-                    Message::Answer { .. } => {}
-                    Message::Notice { method } => {
+                    McpMessage::Answer { .. } => {}
+                    McpMessage::Notice { method } => {
                         self.tools_changed |= method == "notifications/tools/list_changed"
                     }
-                    Message::Request { id, method, .. } => self.tell(&reply(&id, &method)).await?,
+                    McpMessage::Request { id, method, .. } => {
+                        self.tell(&reply(&id, &method)).await?
+                    }
                 }
             }
         }

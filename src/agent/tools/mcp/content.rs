@@ -14,7 +14,7 @@ use crate::tools::mcp::schema::one_line;
 use crate::tools::{Observation, ToolContext, picture};
 use locum_base::image::{Image, ImageKind};
 use locum_base::text::head;
-use locum_modes::prompts::task::{Material, fenced};
+use locum_modes::prompts::task::{UntrustedText, fenced};
 
 /// Parts of one result that are shown.
 const PARTS_LIMIT: usize = 100;
@@ -40,7 +40,7 @@ pub fn of_call(server: &str, result: &Value, context: ToolContext<'_>) -> Observ
     let is_error = result.get("isError").and_then(Value::as_bool).unwrap_or_default();
     let parts =
         result.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let mut told = Told { context, texts: Vec::new(), images: Vec::new() };
+    let mut told = ContentParts { context, texts: Vec::new(), images: Vec::new() };
     parts.iter().take(PARTS_LIMIT).for_each(|part| told.part(part));
     // What is structured is said again as text by servers that do as they should.
     if let Some(structured) = result
@@ -56,7 +56,7 @@ pub fn of_call(server: &str, result: &Value, context: ToolContext<'_>) -> Observ
 pub fn of_resource(server: &str, result: &Value, context: ToolContext<'_>) -> Observation {
     let parts =
         result.get("contents").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let mut told = Told { context, texts: Vec::new(), images: Vec::new() };
+    let mut told = ContentParts { context, texts: Vec::new(), images: Vec::new() };
     parts.iter().take(PARTS_LIMIT).for_each(|part| told.held(part));
     told.shown(server, parts.len())
 }
@@ -72,18 +72,18 @@ pub fn material(server: &str, text: &str) -> String {
     };
     format!(
         "{DATA}{cut}\n{}",
-        fenced(&Material { what: "an answer of an MCP server", origin: server, text: shown })
+        fenced(&UntrustedText { what: "an answer of an MCP server", origin: server, text: shown })
     )
 }
 
 /// The parts of an answer as far as they were looked at.
-struct Told<'c> {
+struct ContentParts<'c> {
     context: ToolContext<'c>,
     texts: Vec<String>,
     images: Vec<Image>,
 }
 
-impl Told<'_> {
+impl ContentParts<'_> {
     fn part(&mut self, part: &Value) {
         let word = |name: &str| part.get(name).and_then(Value::as_str).unwrap_or_default();
         let text = match word("type") {

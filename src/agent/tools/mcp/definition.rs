@@ -81,7 +81,7 @@ pub struct ServerDefinition {
     /// Where it is defined: `.mcp.json:3`.
     pub origin: String,
     /// How it is reached.
-    pub way: Way,
+    pub way: ServerEndpoint,
     /// Whether it is left alone.
     pub disabled: bool,
     /// Longest wait for an answer.
@@ -92,7 +92,7 @@ pub struct ServerDefinition {
 
 /// How a server is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum ServerEndpoint {
     /// As a program that is started.
     Program {
         /// The program and its arguments.
@@ -111,7 +111,7 @@ pub enum Way {
     },
 }
 
-impl Way {
+impl ServerEndpoint {
     /// Returns it in a line, as it is written: variables by name.
     #[must_use]
     pub fn shown(&self) -> String {
@@ -163,12 +163,12 @@ impl ServerSpec {
             (None, Some(_), true) => return Err("`url` is for `type: streamable-http`".to_owned()),
             (Some(command), None, true) if self.headers.is_empty() => {
                 let words = std::iter::once(command).chain(self.args).collect();
-                Way::Program { words, env: self.env, cwd: self.cwd }
+                ServerEndpoint::Program { words, env: self.env, cwd: self.cwd }
             }
             (None, Some(url), false)
                 if self.args.is_empty() && self.env.is_empty() && self.cwd.is_none() =>
             {
-                Way::Http { url, headers: self.headers }
+                ServerEndpoint::Http { url, headers: self.headers }
             }
             (Some(_), None, true) => {
                 return Err("`headers` are for servers with a `url`".to_owned());
@@ -197,7 +197,7 @@ impl ServerDefinition {
     ///
     /// # Errors
     /// A fragment that names a variable for which `value` has no answer.
-    pub fn filled(&self, value: &dyn Fn(&str) -> Option<String>) -> Result<Way, String> {
+    pub fn filled(&self, value: &dyn Fn(&str) -> Option<String>) -> Result<ServerEndpoint, String> {
         let fill = |text: &String| filled(text, value);
         let pairs = |pairs: &BTreeMap<String, String>| {
             pairs
@@ -206,12 +206,14 @@ impl ServerDefinition {
                 .collect::<Result<BTreeMap<_, _>, String>>()
         };
         Ok(match &self.way {
-            Way::Program { words, env, cwd } => Way::Program {
+            ServerEndpoint::Program { words, env, cwd } => ServerEndpoint::Program {
                 words: words.iter().map(fill).collect::<Result<_, _>>()?,
                 env: pairs(env)?,
                 cwd: cwd.as_ref().map(fill).transpose()?,
             },
-            Way::Http { url, headers } => Way::Http { url: fill(url)?, headers: pairs(headers)? },
+            ServerEndpoint::Http { url, headers } => {
+                ServerEndpoint::Http { url: fill(url)?, headers: pairs(headers)? }
+            }
         })
     }
 }
@@ -271,7 +273,7 @@ impl ServerFile {
     #[must_use]
     pub fn parse(origin: &str, text: &str) -> Self {
         let document = YamlDocument::parse(text);
-        let mut reading = Reading {
+        let mut reading = ServerFileReader {
             origin,
             mistakes: Diagnostics(document.mistakes),
             warnings: Diagnostics::default(),
@@ -284,19 +286,19 @@ impl ServerFile {
             }
             None => {}
         }
-        let Reading { mistakes, warnings, servers, .. } = reading;
+        let ServerFileReader { mistakes, warnings, servers, .. } = reading;
         Self { servers, mistakes: mistakes.finish(text), warnings: warnings.finish(text) }
     }
 }
 
-struct Reading<'f> {
+struct ServerFileReader<'f> {
     origin: &'f str,
     mistakes: Diagnostics,
     warnings: Diagnostics,
     servers: Vec<ServerDefinition>,
 }
 
-impl Reading<'_> {
+impl ServerFileReader<'_> {
     fn file(&mut self, root: &YamlNode) {
         let Some(entries) = root.entries() else {
             return self.mistakes.wanted(root, "the file", "a mapping");
@@ -453,7 +455,7 @@ impl Reading<'_> {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::{ServerFile, Way, plain_name};
+    use super::{ServerEndpoint, ServerFile, plain_name};
 
     fn told(text: &str) -> Vec<String> {
         ServerFile::parse(".mcp.json", text)
@@ -475,7 +477,7 @@ mod tests {
             .collect();
         assert_eq!(names, [("a_b", ".mcp.json:3"), ("c", ".mcp.json:4")]);
         assert!(
-            matches!(&file.servers[0].way, Way::Program { words, env, .. } if *words == ["x", "-v", "1"] && env["PORT"] == "80")
+            matches!(&file.servers[0].way, ServerEndpoint::Program { words, env, .. } if *words == ["x", "-v", "1"] && env["PORT"] == "80")
         );
         assert_eq!(file.servers[0].timeout.as_secs(), 3600);
         assert_eq!(file.warnings.len(), 2, "{:?}", file.warnings);
@@ -508,7 +510,7 @@ mod tests {
         let words = ["x", "given", "given", "else", "$KEY"].map(str::to_owned).to_vec();
         assert_eq!(
             file.servers[0].filled(&value),
-            Ok(Way::Program { words, env: [].into(), cwd: None })
+            Ok(ServerEndpoint::Program { words, env: [].into(), cwd: None })
         );
         assert_eq!(file.servers[1].filled(&value), Err("`${OTHER}` has no value".to_owned()));
         assert!(file.servers[2].filled(&value).is_err());

@@ -1,5 +1,5 @@
-//! `Service`: a server that is reached over HTTP ("streamable HTTP"): every message is a request,
-//! the answer JSON or a stream of events.
+//! `HttpTransport`: a server that is reached over HTTP ("streamable HTTP"): every message is a
+//! request, the answer JSON or a stream of events.
 //!
 //! In: lines. Out: lines. Each request goes to the one address of the definition, over a connection
 //! of its own that the connector opens; redirects are not followed and cookies not kept, so a key
@@ -15,7 +15,7 @@ use locum_policy::Permit;
 use locum_policy::urls::WebUrl;
 use locum_sandbox::exec::dialogue::LINE_LIMIT_BYTES;
 use locum_sandbox::network::Connector;
-use locum_sandbox::network::exchange::{Exchange, Verb};
+use locum_sandbox::network::exchange::{HttpMethod, StreamedResponse};
 
 /// Bytes shown of an answer that is an error.
 const ERROR_SHOWN_BYTES: usize = 300;
@@ -24,7 +24,7 @@ const ERROR_SHOWN_BYTES: usize = 300;
 const SESSION_LIMIT_BYTES: usize = 512;
 
 /// See the module.
-pub(super) struct Service {
+pub(super) struct HttpTransport {
     permit: Permit<ServerStart>,
     connector: Connector,
     url: WebUrl,
@@ -34,11 +34,11 @@ pub(super) struct Service {
     /// The version of the protocol, once it is agreed.
     pub(super) version: Option<String>,
     /// The stream on which the answer comes.
-    events: Option<Events>,
+    events: Option<SseMessages>,
     ready: VecDeque<Vec<u8>>,
 }
 
-impl Service {
+impl HttpTransport {
     pub(super) fn new(
         permit: Permit<ServerStart>,
         connector: Connector,
@@ -57,10 +57,10 @@ impl Service {
         }
     }
 
-    /// Sends a request; its answer, and what comes before it, is read with [`Service::next`].
+    /// Sends a request; its answer, and what comes before it, is read with [`HttpTransport::next`].
     pub(super) async fn ask(&mut self, line: String) -> Result<(), McpError> {
         self.answered();
-        let mut exchange = self.send(Verb::Post(line)).await?;
+        let mut exchange = self.send(HttpMethod::Post(line)).await?;
         if let Some(session) = exchange.header("mcp-session-id").filter(|_| self.session.is_none())
         {
             let plain = session.bytes().all(|byte| byte.is_ascii_graphic())
@@ -69,8 +69,12 @@ impl Service {
         }
         match exchange.content_type.as_str() {
             "text/event-stream" => {
-                self.events =
-                    Some(Events { exchange, unread: Vec::new(), data: Vec::new(), read_bytes: 0 })
+                self.events = Some(SseMessages {
+                    exchange,
+                    unread: Vec::new(),
+                    data: Vec::new(),
+                    read_bytes: 0,
+                })
             }
             _ => self.ready.push_back(whole(&mut exchange, LINE_LIMIT_BYTES).await?),
         }
@@ -96,18 +100,18 @@ impl Service {
 
     /// Sends what wants no answer.
     pub(super) async fn tell(&mut self, line: String) -> Result<(), McpError> {
-        self.send(Verb::Post(line)).await.map(drop)
+        self.send(HttpMethod::Post(line)).await.map(drop)
     }
 
     /// Tells the server that the conversation is over.
     pub(super) async fn close(&mut self) {
         if self.session.is_some() {
             // A server may not care.
-            let _told = self.send(Verb::Delete).await;
+            let _told = self.send(HttpMethod::Delete).await;
         }
     }
 
-    async fn send(&self, verb: Verb) -> Result<Exchange, McpError> {
+    async fn send(&self, verb: HttpMethod) -> Result<StreamedResponse, McpError> {
         let mut headers =
             vec![("accept".to_owned(), Secret::new("application/json, text/event-stream"))];
         headers.extend(self.headers.iter().cloned());
@@ -146,7 +150,7 @@ impl Service {
 }
 
 /// Reads a body to its end.
-async fn whole(exchange: &mut Exchange, limit_bytes: usize) -> Result<Vec<u8>, McpError> {
+async fn whole(exchange: &mut StreamedResponse, limit_bytes: usize) -> Result<Vec<u8>, McpError> {
     let mut bytes = Vec::new();
     while let Some(piece) =
         exchange.piece().await.map_err(|error| McpError::Over(error.to_string()))?
@@ -164,14 +168,14 @@ fn too_long() -> McpError {
 }
 
 /// A stream of events; of each only its data counts.
-struct Events {
-    exchange: Exchange,
+struct SseMessages {
+    exchange: StreamedResponse,
     unread: Vec<u8>,
     data: Vec<u8>,
     read_bytes: usize,
 }
 
-impl Events {
+impl SseMessages {
     async fn next(&mut self) -> Result<Vec<u8>, McpError> {
         loop {
             while let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use locum_sandbox::exec::dialogue::Silence;
+use locum_sandbox::exec::dialogue::DialogueEnd;
 
 /// Why a request has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,8 +25,8 @@ impl McpError {
     }
 }
 
-impl From<Silence> for McpError {
-    fn from(silence: Silence) -> Self {
+impl From<DialogueEnd> for McpError {
+    fn from(silence: DialogueEnd) -> Self {
         Self::Over(silence.to_string())
     }
 }

@@ -1,6 +1,6 @@
 //! What is said in the protocol: JSON-RPC requests, answers and notices, each a value and a line.
 //!
-//! In: bytes. Out: a [`Message`], or nothing where they are none. What somebody means by it is
+//! In: bytes. Out: a [`McpMessage`], or nothing where they are none. What somebody means by it is
 //! decided where it is read.
 
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ pub mod code {
 
 /// One message.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Message {
+pub enum McpMessage {
     /// Somebody asks.
     Request {
         /// By which the answer is known.
@@ -49,7 +49,7 @@ pub enum Message {
     },
 }
 
-impl Message {
+impl McpMessage {
     /// Reads the messages of a line; older servers send several in a list. What is no message is
     /// left out.
     #[must_use]

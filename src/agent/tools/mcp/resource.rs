@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::{Call, Given};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
 use crate::tools::mcp::call::{failed, known};
 use crate::tools::mcp::content;
 use crate::tools::tool::{Tool, ToolEffect};
@@ -76,9 +76,9 @@ impl Tool for AccessMcpResource {
 
     async fn perform(
         &self,
-        permit: &Permit<Call>,
+        permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: Given<'_>,
+        _given: EffectInputs<'_>,
     ) -> Observation {
         let Some(servers) = context.run.servers else {
             return Observation::failed("There are no MCP servers here.");

@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{Call, Given};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
 use crate::tools::search::pattern::FilePattern;
-use crate::tools::search::walk::{Skip, Walk, open_folder};
+use crate::tools::search::walk::{FolderWalk, SkippedFolders, open_folder};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
@@ -67,21 +67,23 @@ impl Tool for Glob {
 
     async fn perform(
         &self,
-        permit: &Permit<Call>,
+        permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: Given<'_>,
+        _given: EffectInputs<'_>,
     ) -> Observation {
         let folder = match open_folder("search", &self.place, permit, context) {
             Ok(folder) => folder,
             Err(error) => return Observation::failed(error.0),
         };
         let visible = context.visible;
-        let found = Walk::new(context.checkout.root(), &folder, Skip::Git).files(|entry, path| {
-            if !self.pattern.matches(&path, folder.path()) || !visible(&path) {
-                return None;
-            }
-            Some((Reverse(entry.metadata().ok()?.modified().ok()?), path))
-        });
+        let found = FolderWalk::new(context.checkout.root(), &folder, SkippedFolders::Git).files(
+            |entry, path| {
+                if !self.pattern.matches(&path, folder.path()) || !visible(&path) {
+                    return None;
+                }
+                Some((Reverse(entry.metadata().ok()?.modified().ok()?), path))
+            },
+        );
         Observation::said(render(found.into_iter().map(|(_, path)| path).collect()))
     }
 }
@@ -108,18 +110,18 @@ mod tests {
     use serde_json::json;
 
     use super::FILES_LIMIT;
-    use crate::tools::fixture::Fixture;
+    use crate::tools::fixture::ToolFixture;
     use locum_base::path::RepoPath;
     use locum_base::tool::ToolName;
     use locum_policy::intent::{Act, Intent};
 
-    fn glob(fixture: &Fixture, pattern: &str, path: Option<&str>) -> String {
+    fn glob(fixture: &ToolFixture, pattern: &str, path: Option<&str>) -> String {
         fixture.call("glob", &json!({ "pattern": pattern, "path": path }).to_string()).text
     }
 
     /// Makes a checkout in which each file is a minute newer than the one before.
-    fn aged(files: &[(&str, &str)]) -> Fixture {
-        let fixture = Fixture::new(files);
+    fn aged(files: &[(&str, &str)]) -> ToolFixture {
+        let fixture = ToolFixture::new(files);
         let mut time = SystemTime::UNIX_EPOCH;
         for (path, _) in files {
             time += Duration::from_secs(60);
@@ -128,7 +130,7 @@ mod tests {
         fixture
     }
 
-    fn project() -> Fixture {
+    fn project() -> ToolFixture {
         aged(&[
             (".gitignore", "*.log\n/build/\n"),
             ("src/old.rs", ""),

@@ -13,15 +13,15 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{Call, Given};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
 use crate::tools::search::pattern::FilePattern;
-use crate::tools::search::walk::{self, Skip, Walk};
+use crate::tools::search::walk::{self, FolderWalk, SkippedFolders};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
-use locum_workspace::checkout::{FileError, Folder};
+use locum_workspace::checkout::{FileError, ReadableFolder};
 
 /// Most matching lines shown.
 pub const RESULT_LIMIT: usize = 300;
@@ -120,18 +120,18 @@ impl Tool for SearchFiles {
 
     async fn perform(
         &self,
-        permit: &Permit<Call>,
+        permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: Given<'_>,
+        _given: EffectInputs<'_>,
     ) -> Observation {
         let folder = match walk::open("search", &self.place, permit, context) {
             Ok((folder, _)) => folder,
             Err(error) => return Observation::failed(error.0),
         };
         let files = self.files.as_ref();
-        let paths = Walk::new(context.checkout.root(), &folder, Skip::Git).files(|_, path| {
-            files.is_none_or(|files| files.matches(&path, folder.path())).then_some(path)
-        });
+        let paths = FolderWalk::new(context.checkout.root(), &folder, SkippedFolders::Git).files(
+            |_, path| files.is_none_or(|files| files.matches(&path, folder.path())).then_some(path),
+        );
         Observation::said(render(&self.search(&folder, &paths, context)))
     }
 }
@@ -141,7 +141,7 @@ impl SearchFiles {
     /// those that are finished, those under way complete an unbroken first part of the list.
     fn search(
         &self,
-        folder: &Folder<'_>,
+        folder: &ReadableFolder<'_>,
         paths: &[RepoPath],
         context: ToolContext<'_>,
     ) -> Vec<FileHits> {
@@ -177,7 +177,7 @@ impl SearchFiles {
     /// Searches one file; a file that cannot be read, or is binary, has no results, as in ripgrep.
     fn search_file(
         &self,
-        folder: &Folder<'_>,
+        folder: &ReadableFolder<'_>,
         path: &RepoPath,
         searcher: &mut Searcher,
         buffer: &mut Vec<u8>,

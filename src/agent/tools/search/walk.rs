@@ -11,11 +11,11 @@ use std::sync::mpsc;
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use crate::tools::arguments::ResolvedPath;
-use crate::tools::dispatch::Call;
+use crate::tools::dispatch::CheckedCall;
 use crate::tools::{CallError, ToolContext};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
-use locum_workspace::checkout::{EntryKind, Folder};
+use locum_workspace::checkout::{EntryKind, ReadableFolder};
 
 /// Most threads, as ripgrep has it.
 const THREAD_LIMIT: usize = 12;
@@ -33,9 +33,9 @@ pub fn threads() -> usize {
 pub(crate) fn open<'c>(
     verb: &str,
     place: &ResolvedPath,
-    permit: &Permit<Call>,
+    permit: &Permit<CheckedCall>,
     context: ToolContext<'c>,
-) -> Result<(Folder<'c>, EntryKind), CallError> {
+) -> Result<(ReadableFolder<'c>, EntryKind), CallError> {
     let failed = |why: String| CallError(format!("Cannot {verb} `{}`: {why}.", place.asked));
     let found = context
         .checkout
@@ -55,9 +55,9 @@ pub(crate) fn open<'c>(
 pub(crate) fn open_folder<'c>(
     verb: &str,
     place: &ResolvedPath,
-    permit: &Permit<Call>,
+    permit: &Permit<CheckedCall>,
     context: ToolContext<'c>,
-) -> Result<Folder<'c>, CallError> {
+) -> Result<ReadableFolder<'c>, CallError> {
     let (folder, kind) = open(verb, place, permit, context)?;
     if kind == EntryKind::Folder {
         Ok(folder)
@@ -67,7 +67,7 @@ pub(crate) fn open_folder<'c>(
 }
 
 /// A prepared walk over one folder.
-pub struct Walk {
+pub struct FolderWalk {
     builder: WalkBuilder,
     root: PathBuf,
     /// Parts of the path from the walk's root to the folder.
@@ -76,7 +76,7 @@ pub struct Walk {
 
 /// Which folders below the one asked for are left out beside those that ignore files name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Skip {
+pub enum SkippedFolders {
     /// Only git's own.
     Git,
     /// Hidden ones and those that hold what was built or fetched.
@@ -100,10 +100,10 @@ const BULK_FOLDERS: &[&str] = &[
     "Pods",
 ];
 
-impl Walk {
+impl FolderWalk {
     /// Prepares a walk over `folder` of the checkout at `root`.
     #[must_use]
-    pub fn new(root: &Path, folder: &Folder<'_>, skip: Skip) -> Self {
+    pub fn new(root: &Path, folder: &ReadableFolder<'_>, skip: SkippedFolders) -> Self {
         let walk = Self::from_root(root, folder.path(), skip);
         if folder.path().is_root() || walk.reaches_folder() {
             walk
@@ -113,7 +113,7 @@ impl Walk {
     }
 
     /// Returns how to go through it; entries above the folder come first and are told apart by
-    /// [`Walk::path_of`].
+    /// [`FolderWalk::path_of`].
     pub fn builder(&mut self) -> &mut WalkBuilder {
         &mut self.builder
     }
@@ -144,7 +144,7 @@ impl Walk {
         let walker = self.builder.threads(threads()).build_parallel();
         let (sender, receiver) = mpsc::channel();
         walker.run(|| {
-            let mut batch = Batch { kept: Vec::new(), sender: sender.clone() };
+            let mut batch = ThreadBatch { kept: Vec::new(), sender: sender.clone() };
             let (walk, keep) = (&self, &keep);
             Box::new(move |entry| {
                 if let Ok(entry) = entry
@@ -163,7 +163,7 @@ impl Walk {
         kept
     }
 
-    fn from_root(root: &Path, folder: &RepoPath, skip: Skip) -> Self {
+    fn from_root(root: &Path, folder: &RepoPath, skip: SkippedFolders) -> Self {
         let parts: Vec<String> = folder.parts().map(ToOwned::to_owned).collect();
         let depth = parts.len();
         let mut builder = WalkBuilder::new(root);
@@ -184,7 +184,7 @@ impl Walk {
         Self { builder, root: root.to_owned(), depth }
     }
 
-    fn from_ignored(root: &Path, folder: &Folder<'_>, skip: Skip) -> Self {
+    fn from_ignored(root: &Path, folder: &ReadableFolder<'_>, skip: SkippedFolders) -> Self {
         let mut builder = WalkBuilder::new(folder.absolute());
         builder
             .hidden(false)
@@ -212,12 +212,12 @@ impl Walk {
 }
 
 /// What one thread keeps: sent in order when the thread is done.
-struct Batch<T: Ord> {
+struct ThreadBatch<T: Ord> {
     kept: Vec<T>,
     sender: mpsc::Sender<Vec<T>>,
 }
 
-impl<T: Ord> Drop for Batch<T> {
+impl<T: Ord> Drop for ThreadBatch<T> {
     fn drop(&mut self) {
         self.kept.sort_unstable();
         // The receiver outlives every thread of the walk.
@@ -225,11 +225,11 @@ impl<T: Ord> Drop for Batch<T> {
     }
 }
 
-fn skips(skip: Skip, name: &str, entry: &DirEntry) -> bool {
+fn skips(skip: SkippedFolders, name: &str, entry: &DirEntry) -> bool {
     let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
     match skip {
-        Skip::Git => name == ".git",
-        Skip::Bulk => {
+        SkippedFolders::Git => name == ".git",
+        SkippedFolders::Bulk => {
             name == ".git"
                 || (folder
                     && (name.starts_with('.')

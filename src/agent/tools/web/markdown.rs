@@ -56,7 +56,7 @@ const INDENT_LIMIT: usize = 6;
 /// Writes a page as Markdown.
 pub(super) fn render(html: &str, page: &WebUrl) -> String {
     let mut writer =
-        Writer { page: page.clone(), out: String::new(), lists: 0, pre: false, link: None };
+        MarkdownWriter { page: page.clone(), out: String::new(), lists: 0, pre: false, link: None };
     let mut rest = html;
     while let Some(at) = rest.find('<') {
         let (text, tail) = rest.split_at(at);
@@ -80,7 +80,7 @@ pub(super) fn render(html: &str, page: &WebUrl) -> String {
 
 /// A tag, or a comment (without a name).
 #[derive(Default)]
-struct Tag {
+struct HtmlTag {
     name: String,
     closes: bool,
     is_empty: bool,
@@ -89,17 +89,17 @@ struct Tag {
 }
 
 /// Reads what begins with `<`; `None` when it is only a sign.
-fn markup(text: &str) -> Option<(Tag, &str)> {
+fn markup(text: &str) -> Option<(HtmlTag, &str)> {
     let inner = text.strip_prefix('<')?;
     if let Some(comment) = inner.strip_prefix("!--") {
         return Some((
-            Tag::default(),
+            HtmlTag::default(),
             comment.find("-->").and_then(|at| comment.get(at + 3..)).unwrap_or_default(),
         ));
     }
     if inner.starts_with(['!', '?']) {
         return Some((
-            Tag::default(),
+            HtmlTag::default(),
             inner.find('>').and_then(|at| inner.get(at + 1..)).unwrap_or_default(),
         ));
     }
@@ -111,7 +111,7 @@ fn markup(text: &str) -> Option<(Tag, &str)> {
         .find(|letter: char| letter.is_ascii_whitespace() || matches!(letter, '>' | '/'))
         .unwrap_or(named.len());
     let (name, mut rest) = named.split_at(end);
-    let mut tag = Tag { name: name.to_ascii_lowercase(), closes, ..Tag::default() };
+    let mut tag = HtmlTag { name: name.to_ascii_lowercase(), closes, ..HtmlTag::default() };
     loop {
         rest = rest.trim_start_matches(|letter: char| letter.is_ascii_whitespace());
         if let Some(after) = rest.strip_prefix('>') {
@@ -217,7 +217,7 @@ fn common(text: &str) -> Option<(usize, char)> {
     NAMES.iter().find(|(known, _)| *known == name).map(|(_, letter)| (name.len() + 2, *letter))
 }
 
-struct Writer {
+struct MarkdownWriter {
     page: WebUrl,
     out: String,
     lists: usize,
@@ -226,7 +226,7 @@ struct Writer {
     link: Option<(usize, String)>,
 }
 
-impl Writer {
+impl MarkdownWriter {
     fn text(&mut self, text: &str) {
         let text = unescaped(text);
         if self.pre {
@@ -241,7 +241,7 @@ impl Writer {
         }
     }
 
-    fn tag(&mut self, tag: &Tag) {
+    fn tag(&mut self, tag: &HtmlTag) {
         let name = tag.name.as_str();
         if BLOCKS.contains(&name) {
             self.close_link();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{MessagesReply, ResponseError};
 use crate::transport::malformed;
 use crate::transport::response::testing::{self, ReadReply, events};
-use locum_base::chat::{KeptPart, StopReason, Usage};
+use locum_base::chat::{OpaquePart, StopReason, Usage};
 
 fn told(frames: &[&str]) -> ReadReply {
     testing::told::<MessagesReply>(&events(frames)).unwrap()
@@ -50,7 +50,7 @@ fn reads_the_protocol_as_it_is_written_down() {
         &ends("tool_use"),
         STOP,
     ]);
-    let own = |value: Value| KeptPart::Own(value);
+    let own = |value: Value| OpaquePart::Own(value);
     assert_eq!(
         reply,
         ReadReply {
@@ -68,9 +68,9 @@ fn reads_the_protocol_as_it_is_written_down() {
             kept: vec![
                 own(json!({ "type": "thinking", "thinking": "hm", "signature": "c2ln" })),
                 own(json!({ "type": "redacted_thinking", "data": "b3BhcXVl" })),
-                KeptPart::Text { bytes: 5, seal: Value::Null },
-                KeptPart::Call { seal: Value::Null },
-                KeptPart::Call { seal: Value::Null },
+                OpaquePart::Text { bytes: 5, seal: Value::Null },
+                OpaquePart::Call { seal: Value::Null },
+                OpaquePart::Call { seal: Value::Null },
             ],
             stop: StopReason::ToolUse,
         }

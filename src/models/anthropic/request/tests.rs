@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{MessagesOptions, ThinkingMode, render_body};
 use crate::ModelRequest;
 use crate::profile::Effort;
-use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+use locum_base::chat::{Message, OpaquePart, OpaqueState, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 use locum_testing::images::answer;
 
@@ -43,7 +43,7 @@ fn user(text: &str) -> Message {
     Message::User { text: text.into() }
 }
 
-fn called(calls: &[(&str, &str)], kept: Option<Kept>) -> Message {
+fn called(calls: &[(&str, &str)], kept: Option<OpaqueState>) -> Message {
     let call = |(id, arguments): &(&str, &str)| ToolCall {
         id: (*id).into(),
         name: "read_file".into(),
@@ -66,11 +66,11 @@ fn answered(ids: &[&str]) -> Message {
     Message::Tool { results: ids.iter().map(result).collect() }
 }
 
-fn thought(by: &str) -> Option<Kept> {
+fn thought(by: &str) -> Option<OpaqueState> {
     let thinking = json!({ "type": "thinking", "thinking": "hm", "signature": "c2ln" });
-    Some(Kept {
+    Some(OpaqueState {
         by: by.into(),
-        parts: vec![KeptPart::Own(thinking), KeptPart::Call { seal: Value::Null }],
+        parts: vec![OpaquePart::Own(thinking), OpaquePart::Call { seal: Value::Null }],
     })
 }
 

@@ -6,12 +6,12 @@ use futures::executor::block_on;
 use futures::stream::{self, BoxStream, StreamExt};
 use pretty_assertions::assert_eq;
 
-use super::{Replay, difference_text};
-use crate::cassette::record::{Recording, Tape};
-use crate::cassette::{Capacities, Capacity, Field, RequestPart};
+use super::{ReplayModel, difference_text};
+use crate::cassette::record::{CassetteWriter, RecordingModel};
+use crate::cassette::{Capacities, Capacity, RequestField, RequestPart};
 use crate::profile::ToolProtocol;
-use crate::scripted::Scripted;
-use crate::scripted::script::Script;
+use crate::scripted::ScriptedModel;
+use crate::scripted::script::ModelScript;
 use crate::tokens::Tokenizer;
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::{Message, StopReason, ToolResult};
@@ -76,9 +76,10 @@ fn recorded() -> (String, [Vec<Delta>; 2]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.cassette");
     let tape =
-        Tape::open(&path, Redactor::new([Secret::new("hunter2hunter2")]), capacities()).unwrap();
-    let model = Recording::new(
-        Box::new(Scripted::new(Script::parse("s", SCRIPT).unwrap())),
+        CassetteWriter::open(&path, Redactor::new([Secret::new("hunter2hunter2")]), capacities())
+            .unwrap();
+    let model = RecordingModel::new(
+        Box::new(ScriptedModel::new(ModelScript::parse("s", SCRIPT).unwrap())),
         Arc::new(tape),
     );
     let messages = conversation("one\ntwo");
@@ -97,7 +98,7 @@ fn plays_what_was_recorded_without_its_secrets() {
         "the run itself heard it"
     );
     first[0] = Delta::Text("the key is ***".into());
-    let replay = Replay::parse("run.cassette", &text, []).unwrap();
+    let replay = ReplayModel::parse("run.cassette", &text, []).unwrap();
     assert_eq!(replay.capacities(), &capacities());
     let messages = conversation("one\ntwo");
     assert_eq!(ask(&replay, request("be brief", &messages[..1], 0)).unwrap(), first);
@@ -109,7 +110,7 @@ fn plays_what_was_recorded_without_its_secrets() {
 #[test]
 fn names_the_first_difference_and_tolerates_what_it_is_told_to() {
     let (text, [_, second]) = recorded();
-    let strict = Replay::parse("run.cassette", &text, []).unwrap();
+    let strict = ReplayModel::parse("run.cassette", &text, []).unwrap();
     let changed = conversation("one\nzwei");
     let fault = ask(&strict, request("be brief", &changed, 1)).unwrap_err().to_string();
     assert!(
@@ -123,7 +124,7 @@ fn names_the_first_difference_and_tolerates_what_it_is_told_to() {
     assert!(fault.contains("`system`") && fault.contains("--replay-tolerate system"), "{fault}");
     let shorter = ask(&strict, request("be brief", &changed[..1], 1)).unwrap_err().to_string();
     assert!(shorter.contains("`before`"), "{shorter}");
-    let tolerant = Replay::parse("run.cassette", &text, [Field::Answers]).unwrap();
+    let tolerant = ReplayModel::parse("run.cassette", &text, [RequestField::Answers]).unwrap();
     assert_eq!(ask(&tolerant, request("be brief", &changed, 1)).unwrap(), second);
     let fault = ask(&tolerant, request("be long", &changed, 1)).unwrap_err().to_string();
     assert!(fault.contains("`system` is not what was recorded"), "{fault}");
@@ -133,8 +134,8 @@ fn names_the_first_difference_and_tolerates_what_it_is_told_to() {
 fn says_whether_lines_came_went_or_changed() {
     let told_of = |recorded: &str, now: &str| {
         let fault = difference_text(
-            &RequestPart::of(Field::System, recorded),
-            &RequestPart::of(Field::System, now),
+            &RequestPart::of(RequestField::System, recorded),
+            &RequestPart::of(RequestField::System, now),
             now,
         );
         fault.split_once("recorded, ").unwrap().1.split_once("; `--").unwrap().0.to_owned()
@@ -156,9 +157,9 @@ fn says_whether_lines_came_went_or_changed() {
 }
 
 /// A model for which two messages are too many.
-struct Small;
+struct SmallModel;
 
-impl Model for Small {
+impl Model for SmallModel {
     fn label(&self) -> &str {
         "small"
     }
@@ -180,9 +181,9 @@ impl Model for Small {
 fn a_conversation_that_was_too_long_is_too_long_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.cassette");
-    let model = Recording::new(
-        Box::new(Small),
-        Arc::new(Tape::open(&path, Redactor::new([]), capacities()).unwrap()),
+    let model = RecordingModel::new(
+        Box::new(SmallModel),
+        Arc::new(CassetteWriter::open(&path, Redactor::new([]), capacities()).unwrap()),
     );
     let messages = conversation("one");
     let ask_both = |model: &dyn Model| {
@@ -190,7 +191,7 @@ fn a_conversation_that_was_too_long_is_too_long_again() {
     };
     let (too_long, shortened) = ask_both(&model);
     assert!(matches!(too_long, Err(ModelError::TooLong { .. })) && shortened.is_ok());
-    let replay = Replay::parse("x", &std::fs::read_to_string(path).unwrap(), []).unwrap();
+    let replay = ReplayModel::parse("x", &std::fs::read_to_string(path).unwrap(), []).unwrap();
     let played = ask_both(&replay);
     assert!(
         matches!(&played.0, Err(ModelError::TooLong { message, .. }) if message == "too many tokens"),
@@ -209,7 +210,7 @@ fn says_what_is_no_cassette() {
         ("{\"cassette\":2}", "line 1"),
         (&format!("{first}\n{{}}"), "line 2"),
     ] {
-        let fault = Replay::parse("x", text, []).unwrap_err();
+        let fault = ReplayModel::parse("x", text, []).unwrap_err();
         assert!(fault.contains(words), "{fault}");
     }
 }

@@ -7,7 +7,7 @@ use super::{ChatReply, ResponseError};
 use crate::Delta;
 use crate::transport::malformed;
 use crate::transport::response::testing::{self, ReadReply, events};
-use locum_base::chat::{KeptPart, StopReason, Usage};
+use locum_base::chat::{OpaquePart, StopReason, Usage};
 
 fn read(body: &[u8], cut: usize, broken: Option<&str>) -> Result<Vec<Delta>, ResponseError> {
     testing::read::<ChatReply>(body, cut, broken)
@@ -370,9 +370,9 @@ fn keeps_what_a_gateway_wants_back() {
     assert_eq!(
         reply.kept,
         [
-            KeptPart::Own(details),
-            KeptPart::Text { bytes: 2, seal: Value::Null },
-            KeptPart::Call { seal }
+            OpaquePart::Own(details),
+            OpaquePart::Text { bytes: 2, seal: Value::Null },
+            OpaquePart::Call { seal }
         ]
     );
 }

@@ -7,7 +7,7 @@ use super::{ChatFields, ChatOptions, render_body};
 use crate::ModelRequest;
 use crate::catalogue::{HostWays, OutputLimit};
 use crate::profile::Effort;
-use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+use locum_base::chat::{Message, OpaquePart, OpaqueState, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 use locum_testing::images::answer;
 
@@ -253,15 +253,15 @@ fn a_server_that_takes_tools_from_models_that_do_not_think_is_told_so() {
 #[test]
 fn what_a_gateway_hung_on_a_reply_goes_back_with_it() {
     let parts = vec![
-        KeptPart::Own(
+        OpaquePart::Own(
             json!({ "reasoning_details": [{ "type": "reasoning.encrypted", "data": "b3BhcXVl" }] }),
         ),
-        KeptPart::Call {
+        OpaquePart::Call {
             seal: json!({ "extra_content": { "google": { "thought_signature": "c2ln" } } }),
         },
     ];
     let call = ToolCall { id: "a".into(), name: "f".into(), arguments: "{}".into() };
-    let kept = |by: &str| Some(Kept { by: by.into(), parts: parts.clone() });
+    let kept = |by: &str| Some(OpaqueState { by: by.into(), parts: parts.clone() });
     let reply = |by: &str| Message::Assistant {
         text: String::new(),
         reasoning: String::new(),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{GeminiReply, ResponseError};
 use crate::transport::malformed;
 use crate::transport::response::testing::{self, ReadReply, events};
-use locum_base::chat::{KeptPart, StopReason, Usage};
+use locum_base::chat::{OpaquePart, StopReason, Usage};
 
 fn body(frames: &[Value]) -> String {
     let frames: Vec<String> = frames.iter().map(Value::to_string).collect();
@@ -73,10 +73,10 @@ fn reads_the_protocol_as_it_is_written_down() {
                 reasoning: 8
             }),
             kept: vec![
-                KeptPart::Text { bytes: 3, seal: Value::Null },
-                KeptPart::Text { bytes: 1, seal: json!({ "thoughtSignature": "dGV4dA==" }) },
-                KeptPart::Call { seal: json!({ "id": "fc_1", "thoughtSignature": "c2ln" }) },
-                KeptPart::Call { seal: Value::Null },
+                OpaquePart::Text { bytes: 3, seal: Value::Null },
+                OpaquePart::Text { bytes: 1, seal: json!({ "thoughtSignature": "dGV4dA==" }) },
+                OpaquePart::Call { seal: json!({ "id": "fc_1", "thoughtSignature": "c2ln" }) },
+                OpaquePart::Call { seal: Value::Null },
             ],
             stop: StopReason::ToolUse,
         }
@@ -116,8 +116,8 @@ fn a_signature_on_nothing_is_returned_on_nothing() {
         chunk(&json!([{ "text": "", "thoughtSignature": "c2ln" }])),
         ends("STOP"),
     ]);
-    let signed = KeptPart::Text { bytes: 0, seal: json!({ "thoughtSignature": "c2ln" }) };
-    assert_eq!(reply.kept, [KeptPart::Text { bytes: 1, seal: Value::Null }, signed]);
+    let signed = OpaquePart::Text { bytes: 0, seal: json!({ "thoughtSignature": "c2ln" }) };
+    assert_eq!(reply.kept, [OpaquePart::Text { bytes: 1, seal: Value::Null }, signed]);
 }
 
 #[test]

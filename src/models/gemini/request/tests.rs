@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{GeminiOptions, GeminiThinking, ToolSchema, old_form, render_body};
 use crate::ModelRequest;
-use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+use locum_base::chat::{Message, OpaquePart, OpaqueState, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 use locum_testing::images::answer;
 
@@ -35,9 +35,9 @@ fn conversation(by: &str) -> Vec<Message> {
         arguments: arguments.into(),
     };
     let parts = vec![
-        KeptPart::Text { bytes: 2, seal: Value::Null },
-        KeptPart::Call { seal: json!({ "id": "fc", "thoughtSignature": "c2ln" }) },
-        KeptPart::Call { seal: Value::Null },
+        OpaquePart::Text { bytes: 2, seal: Value::Null },
+        OpaquePart::Call { seal: json!({ "id": "fc", "thoughtSignature": "c2ln" }) },
+        OpaquePart::Call { seal: Value::Null },
     ];
     let results = [("a", false), ("b", true)].map(|(id, is_error)| ToolResult {
         call_id: id.into(),
@@ -51,7 +51,7 @@ fn conversation(by: &str) -> Vec<Message> {
             text: "so".into(),
             reasoning: "hm".into(),
             calls: vec![call("a", r#"{"path":"x"}"#), call("b", "{ broken")],
-            kept: Some(Kept { by: by.into(), parts }),
+            kept: Some(OpaqueState { by: by.into(), parts }),
         },
         Message::Tool { results: results.to_vec() },
         Message::User { text: "on".into() },

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{ResponseError, ResponsesReply};
 use crate::transport::malformed;
 use crate::transport::response::testing::{self, ReadReply, events};
-use locum_base::chat::{KeptPart, StopReason, Usage};
+use locum_base::chat::{OpaquePart, StopReason, Usage};
 
 fn told(frames: &[Value]) -> ReadReply {
     let frames: Vec<String> = frames.iter().map(Value::to_string).collect();
@@ -78,9 +78,9 @@ fn reads_the_protocol_as_it_is_written_down() {
                 reasoning: 5
             }),
             kept: vec![
-                KeptPart::Own(reasoning),
-                KeptPart::Text { bytes: 3, seal: json!({ "phase": "commentary" }) },
-                KeptPart::Call { seal: Value::Null },
+                OpaquePart::Own(reasoning),
+                OpaquePart::Text { bytes: 3, seal: json!({ "phase": "commentary" }) },
+                OpaquePart::Call { seal: Value::Null },
             ],
             stop: StopReason::ToolUse,
         }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{ResponsesOptions, render_body};
 use crate::ModelRequest;
 use crate::profile::Effort;
-use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+use locum_base::chat::{Message, OpaquePart, OpaqueState, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 use locum_testing::images::answer;
 
@@ -40,10 +40,10 @@ fn conversation(by: &str) -> Vec<Message> {
     };
     let reasoning = json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "b3BhcXVl" });
     let parts = vec![
-        KeptPart::Own(reasoning),
-        KeptPart::Text { bytes: 2, seal: json!({ "phase": "commentary" }) },
-        KeptPart::Call { seal: Value::Null },
-        KeptPart::Call { seal: Value::Null },
+        OpaquePart::Own(reasoning),
+        OpaquePart::Text { bytes: 2, seal: json!({ "phase": "commentary" }) },
+        OpaquePart::Call { seal: Value::Null },
+        OpaquePart::Call { seal: Value::Null },
     ];
     vec![
         Message::User { text: "go".into() },
@@ -51,7 +51,7 @@ fn conversation(by: &str) -> Vec<Message> {
             text: "so".into(),
             reasoning: "hm".into(),
             calls: vec![call("a", r#"{ "path": 1 }"#), call("b", "{ broken")],
-            kept: Some(Kept { by: by.into(), parts }),
+            kept: Some(OpaqueState { by: by.into(), parts }),
         },
         Message::Tool {
             results: ["a", "b"]

@@ -2,12 +2,12 @@
 
 use pretty_assertions::assert_eq;
 
-use super::{Assembly, Incomplete, REPLY_LIMIT_BYTES, tidy_arguments};
+use super::{IncompleteReply, REPLY_LIMIT_BYTES, ReplyAssembly, tidy_arguments};
 use crate::{Delta, ModelRequest};
 use locum_base::chat::{Reply, StopReason, ToolCall, Usage};
 use locum_base::id::TaskId;
 
-fn finish(deltas: impl IntoIterator<Item = Delta>) -> Result<Reply, Incomplete> {
+fn finish(deltas: impl IntoIterator<Item = Delta>) -> Result<Reply, IncompleteReply> {
     let request = ModelRequest {
         system: "",
         messages: &[],
@@ -19,7 +19,7 @@ fn finish(deltas: impl IntoIterator<Item = Delta>) -> Result<Reply, Incomplete> 
         turn: 4,
         picture: None,
     };
-    let mut assembly = Assembly::default();
+    let mut assembly = ReplyAssembly::default();
     deltas.into_iter().try_for_each(|delta| assembly.add(delta))?;
     assembly.finish(&request)
 }
@@ -100,14 +100,14 @@ fn sets_arguments_right_where_their_meaning_is_plain() {
 
 #[test]
 fn is_no_reply_until_it_has_ended_and_said_something() {
-    assert_eq!(finish([Delta::Text("half".into())]), Err(Incomplete::Cut));
+    assert_eq!(finish([Delta::Text("half".into())]), Err(IncompleteReply::Cut));
     assert_eq!(
         finish([
             Delta::Reasoning("hm".into()),
             Delta::Text(" \n".into()),
             Delta::Stop(StopReason::End)
         ]),
-        Err(Incomplete::Empty)
+        Err(IncompleteReply::Empty)
     );
     assert_eq!(finish([Delta::Stop(StopReason::Length)]).unwrap().stop, StopReason::Length);
     assert_eq!(
@@ -132,11 +132,11 @@ fn bounds_a_reply() {
     let half = "x".repeat(REPLY_LIMIT_BYTES / 2);
     assert!(matches!(
         finish([Delta::Text(half.clone()), piece(0, None, None, &half), Delta::Text("x".into())]),
-        Err(Incomplete::TooLarge(_))
+        Err(IncompleteReply::TooLarge(_))
     ));
     assert!(matches!(
         finish((0..1000).map(|index| piece(index, None, Some("a"), ""))),
-        Err(Incomplete::TooLarge(_))
+        Err(IncompleteReply::TooLarge(_))
     ));
 }
 

@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 
-use super::{Fault, Script, ScriptCall};
+use super::{ModelScript, ScriptCall, ScriptedFailure};
 use locum_base::chat::{StopReason, Usage};
 
 #[test]
@@ -25,7 +25,7 @@ tasks:
         expect: { contains: [a], not_contains: [b], tools: [read_file], not_tools: [execute_command] }
       - fail: { unavailable: the lights went out }
 "#;
-    let script = Script::parse("demo.yml", text).unwrap();
+    let script = ModelScript::parse("demo.yml", text).unwrap();
     let turn = &script.tasks[0].turns[0];
     assert_eq!(
         (
@@ -56,7 +56,7 @@ tasks:
     );
     assert_eq!(
         script.tasks[0].turns[1].fail,
-        Some(Fault::Unavailable("the lights went out".into()))
+        Some(ScriptedFailure::Unavailable("the lights went out".into()))
     );
 }
 
@@ -92,7 +92,7 @@ fn points_at_every_mistake() {
         ("- a\n", "s.yml`:1:1: "),
         ("", "the file is empty"),
     ] {
-        let fault = Script::parse("s.yml", text).unwrap_err().to_string();
+        let fault = ModelScript::parse("s.yml", text).unwrap_err().to_string();
         assert!(fault.contains(told), "{fault}\nshould say {told}");
     }
 }
@@ -101,7 +101,7 @@ fn points_at_every_mistake() {
 fn tells_every_mistake_at_once() {
     let text = "version: 1\ntaks: []\ntasks:\n  - mod: code\n    turns:\n      - { say: [a], \
                 stop: nver }\n      - calls: [{ tol: x }]\n";
-    let lines: Vec<u32> = Script::parse("s.yml", text)
+    let lines: Vec<u32> = ModelScript::parse("s.yml", text)
         .unwrap_err()
         .mistakes
         .iter()
@@ -117,7 +117,7 @@ fn reads_every_example_of_the_documentation() {
         page.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     assert_eq!(examples.len(), 3);
     for example in examples {
-        Script::parse("docs/scripts.md", example).unwrap();
+        ModelScript::parse("docs/scripts.md", example).unwrap();
     }
     for key in [
         "say",
@@ -139,5 +139,5 @@ fn reads_every_example_of_the_documentation() {
 #[test]
 fn refuses_a_script_that_is_too_large() {
     let text = format!("version: 1\n#{}", "x".repeat(4 * 1024 * 1024));
-    assert!(Script::parse("s.yml", &text).unwrap_err().to_string().contains("longer than"));
+    assert!(ModelScript::parse("s.yml", &text).unwrap_err().to_string().contains("longer than"));
 }

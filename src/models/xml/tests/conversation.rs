@@ -7,7 +7,7 @@ use pretty_assertions::assert_eq;
 use super::tools;
 use crate::xml::{PromptedToolCalls, write};
 use crate::{Delta, Model, ModelError, ModelRequest};
-use locum_base::chat::{Kept, Message, StopReason, ToolCall, ToolResult};
+use locum_base::chat::{Message, OpaqueState, StopReason, ToolCall, ToolResult};
 use locum_base::id::TaskId;
 
 pub(super) fn user(text: &str) -> Message {
@@ -81,9 +81,9 @@ fn the_tools_are_described_in_words() {
 }
 
 /// Says what it is told to and notes nothing.
-struct Says(Vec<Delta>);
+struct FixedModel(Vec<Delta>);
 
-impl Model for Says {
+impl Model for FixedModel {
     fn label(&self) -> &str {
         "says"
     }
@@ -108,11 +108,11 @@ fn native_calls_pass_and_what_only_the_provider_reads_does_not() {
         arguments: "{}".into(),
     };
     let written = "<read_file><path>a</path></read_file>";
-    let model = PromptedToolCalls::new(Box::new(Says(vec![
+    let model = PromptedToolCalls::new(Box::new(FixedModel(vec![
         Delta::Text(written.into()),
         Delta::Restart,
         native(5),
-        Delta::Kept(Kept { by: "x".into(), parts: Vec::new() }),
+        Delta::Kept(OpaqueState { by: "x".into(), parts: Vec::new() }),
         Delta::Text(written.into()),
         Delta::Stop(StopReason::End),
     ])));

@@ -10,7 +10,7 @@ pub const ARGUMENTS_LIMIT_BYTES: usize = 64 * 1024;
 
 /// A task that begins with a slash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Invocation<'t> {
+pub struct SlashInvocation<'t> {
     /// The command's name.
     pub name: &'t str,
     /// What follows it.
@@ -19,7 +19,7 @@ pub struct Invocation<'t> {
 
 /// A part of a task's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum TaskPart {
     /// Text.
     Text(String),
     /// In place of the output of this command: `` !`git status` ``.
@@ -30,40 +30,42 @@ pub enum Part {
 /// other tasks, those that begin with a path (`/etc/hosts`) and those that begin with `\/` among
 /// them.
 #[must_use]
-pub fn parse_invocation(task: &str) -> Option<Invocation<'_>> {
+pub fn parse_invocation(task: &str) -> Option<SlashInvocation<'_>> {
     let rest = task.trim().strip_prefix('/')?;
     let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | ':');
     let is_name = name.starts_with(char::is_alphanumeric) && name.chars().all(fits);
-    is_name.then(|| Invocation { name, arguments: arguments.trim() })
+    is_name.then(|| SlashInvocation { name, arguments: arguments.trim() })
 }
 
 /// Returns a task that calls no command as it is meant: `\/` at its start is a slash.
 #[must_use]
-pub fn parse_plain(task: &str) -> Part {
+pub fn parse_plain(task: &str) -> TaskPart {
     let task = task.trim();
-    Part::Text(task.strip_prefix("\\/").map_or_else(|| task.to_owned(), |rest| format!("/{rest}")))
+    TaskPart::Text(
+        task.strip_prefix("\\/").map_or_else(|| task.to_owned(), |rest| format!("/{rest}")),
+    )
 }
 
 /// Returns a command's text with its arguments: `$ARGUMENTS` all of them, `$1` to `$9` one each, as
 /// a shell would part them; where the text has a place for neither, they follow it. `\$` is a
 /// dollar.
 #[must_use]
-pub fn fill(body: &str, arguments: &str) -> Vec<Part> {
+pub fn fill(body: &str, arguments: &str) -> Vec<TaskPart> {
     let words = words_of(arguments);
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<TaskPart> = Vec::new();
     let mut has_place = false;
     for (text, is_command) in split_commands(body) {
         let (filled, filled_in) = put_in(text, arguments, &words);
         has_place |= filled_in;
         match (parts.last_mut(), is_command) {
-            (_, true) => parts.push(Part::Output(filled)),
-            (Some(Part::Text(last)), false) => last.push_str(&filled),
-            (_, false) => parts.push(Part::Text(filled)),
+            (_, true) => parts.push(TaskPart::Output(filled)),
+            (Some(TaskPart::Text(last)), false) => last.push_str(&filled),
+            (_, false) => parts.push(TaskPart::Text(filled)),
         }
     }
     if !has_place && !arguments.is_empty() {
-        parts.push(Part::Text(format!("\n\nArguments: {arguments}")));
+        parts.push(TaskPart::Text(format!("\n\nArguments: {arguments}")));
     }
     parts
 }
@@ -170,14 +172,14 @@ fn words_of(arguments: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Invocation, Part, fill, parse_invocation, parse_plain, words_of};
+    use super::{SlashInvocation, TaskPart, fill, parse_invocation, parse_plain, words_of};
     use pretty_assertions::assert_eq;
 
     /// Fills a text; commands stand in `<>`.
     fn check(body: &str, arguments: &str, expected: &str) {
-        let told = |part: Part| match part {
-            Part::Text(text) => text,
-            Part::Output(command) => format!("<{command}>"),
+        let told = |part: TaskPart| match part {
+            TaskPart::Text(text) => text,
+            TaskPart::Output(command) => format!("<{command}>"),
         };
         assert_eq!(
             fill(body, arguments).into_iter().map(told).collect::<String>(),
@@ -202,12 +204,12 @@ mod tests {
         ] {
             assert_eq!(
                 parse_invocation(task),
-                expected.map(|(name, arguments)| Invocation { name, arguments }),
+                expected.map(|(name, arguments)| SlashInvocation { name, arguments }),
                 "{task}"
             );
         }
-        assert_eq!(parse_plain(" \\/fix it "), Part::Text("/fix it".to_owned()));
-        assert_eq!(parse_plain("a \\/b"), Part::Text("a \\/b".to_owned()));
+        assert_eq!(parse_plain(" \\/fix it "), TaskPart::Text("/fix it".to_owned()));
+        assert_eq!(parse_plain("a \\/b"), TaskPart::Text("a \\/b".to_owned()));
     }
 
     #[test]

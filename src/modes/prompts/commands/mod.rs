@@ -5,10 +5,10 @@
 pub mod expand;
 
 use crate::ModeSource;
-use crate::agent::rights::Rights;
+use crate::agent::rights::AgentRights;
 use crate::agent::{self, ToolsLeft};
 use crate::prompts::PromptFile;
-use crate::prompts::head::{HeadReader, Keys};
+use crate::prompts::head::{FrontMatterKeys, HeadReader};
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields;
 use locum_files::yaml::{Position, YamlNode};
@@ -25,7 +25,7 @@ pub(crate) const COMMAND_LIMIT_BYTES: usize = 64 * 1024;
 /// Longest name, in bytes.
 const NAME_LIMIT_BYTES: usize = 100;
 
-const KEYS: Keys = Keys {
+const KEYS: FrontMatterKeys = FrontMatterKeys {
     read: &["description", "argument-hint", "mode", "model", "allowed-tools"],
     passed_over: &[
         "name",
@@ -62,7 +62,7 @@ pub struct SlashCommand {
     /// The profile or model its task runs on.
     pub model: Option<String>,
     /// What it leaves of what the modes may do.
-    pub rights: Option<Rights>,
+    pub rights: Option<AgentRights>,
     /// The tools it leaves, as written.
     pub allowed_tools: Option<serde_json::Value>,
     /// What is to be done.
@@ -196,7 +196,7 @@ fn hint(head: &YamlNode, reader: &mut HeadReader<'_>) -> Option<String> {
     }
 }
 
-fn rights(node: &YamlNode, origin: &str, reader: &mut HeadReader<'_>) -> Option<Rights> {
+fn rights(node: &YamlNode, origin: &str, reader: &mut HeadReader<'_>) -> Option<AgentRights> {
     let mistake =
         |error: Diagnostic| Diagnostic { origin: String::new(), path: String::new(), ..error };
     match agent::parse_allowed_tools(node, &ModeSource::Project { file: origin.to_owned() }) {

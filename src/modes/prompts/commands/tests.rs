@@ -2,7 +2,7 @@
 
 use super::{CommandSet, is_command_file};
 use crate::prompts::PromptFile;
-use crate::{Group, builtin};
+use crate::{ToolGroup, builtin};
 use locum_base::tool::ToolName;
 use pretty_assertions::assert_eq;
 
@@ -63,7 +63,7 @@ fn reads_a_head_in_full() {
     let narrowed = command.rights.as_ref().unwrap().narrow(&code);
     assert_eq!(
         narrowed.groups.iter().map(|entry| entry.group).collect::<Vec<_>>(),
-        [Group::Read, Group::Command]
+        [ToolGroup::Read, ToolGroup::Command]
     );
     assert!(
         narrowed.tools().contains(&ToolName::ReadFile)

@@ -6,8 +6,8 @@
 
 use crate::command::examine::{CommandEffects, PathUse, UncoveredWord};
 use crate::command::tables::index::{self, IndexedTable};
-use crate::command::tables::programs::{self, Runner, WITH_VERBS};
-use crate::command::tables::{Effect, Operands, git};
+use crate::command::tables::programs::{self, ProgramRunner, WITH_VERBS};
+use crate::command::tables::{OperandKind, ProgramEffect, git};
 use locum_base::path::RepoPath;
 
 impl CommandEffects {
@@ -76,8 +76,8 @@ impl Examiner<'_> {
                 "`{program}` can run or write anything; a rule has to spell out every word of it"
             );
             match runner {
-                Runner::Wrapper => self.finding(usize::MAX, reason),
-                Runner::Interpreter => self.unfamiliar(usize::MAX, reason),
+                ProgramRunner::Wrapper => self.finding(usize::MAX, reason),
+                ProgramRunner::Interpreter => self.unfamiliar(usize::MAX, reason),
             }
             return;
         }
@@ -186,8 +186,8 @@ impl Examiner<'_> {
     fn by_table(&mut self, known: &IndexedTable) {
         let table = known.table;
         self.known = true;
-        self.found.runs_code = table.effect == Effect::RunsCode;
-        self.found.only_reads = table.effect == Effect::Reads;
+        self.found.runs_code = table.effect == ProgramEffect::RunsCode;
+        self.found.only_reads = table.effect == ProgramEffect::Reads;
         let name = table.words.join(" ");
         let mut given = CommandOperands::default();
         let mut recursive = false;
@@ -197,14 +197,14 @@ impl Examiner<'_> {
             let is_option = word.len() > 1
                 && word.starts_with('-')
                 && given.plain_from.is_none()
-                && table.operands != Operands::Words;
+                && table.operands != OperandKind::Words;
             if !is_option {
                 given.operands.push((index, word));
             } else if word == "--" {
                 given.plain_from = Some(given.operands.len());
             } else {
                 let option = word.split('=').next().unwrap_or_default();
-                if let Operands::PatternThenPaths(givers) = table.operands {
+                if let OperandKind::PatternThenPaths(givers) = table.operands {
                     given.pattern_given |= givers.iter().any(|giver| {
                         *giver == option || (giver.len() == 2 && known.cluster_has(&word, giver))
                     });

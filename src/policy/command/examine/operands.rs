@@ -5,7 +5,7 @@
 
 use crate::command::examine::examiner::{CommandOperands, Examiner};
 use crate::command::examine::{PathUse, path_use};
-use crate::command::tables::{Operands, Table, git};
+use crate::command::tables::{CommandTable, OperandKind, git};
 use locum_base::path::RepoPath;
 
 /// Programs that read more of their words from a file named after `@`.
@@ -23,7 +23,7 @@ const ARGUMENT_FILES: &[&str] = &[
 ];
 
 impl Examiner<'_> {
-    pub(super) fn operands(&mut self, table: &Table, name: &str, given: CommandOperands) {
+    pub(super) fn operands(&mut self, table: &CommandTable, name: &str, given: CommandOperands) {
         let CommandOperands { operands, pattern_given, plain_from } = given;
         if ARGUMENT_FILES.contains(&name)
             && let Some((index, word)) = operands.iter().find(|(_, word)| word.starts_with('@'))
@@ -37,58 +37,58 @@ impl Examiner<'_> {
             );
         }
         match table.operands {
-            Operands::Words | Operands::Text => {}
-            Operands::Edited => self.edits(operands.iter().map(|(_, word)| word.as_str())),
-            Operands::EditedWith(options) | Operands::EditedWithout(options) => {
+            OperandKind::Words | OperandKind::Text => {}
+            OperandKind::Edited => self.edits(operands.iter().map(|(_, word)| word.as_str())),
+            OperandKind::EditedWith(options) | OperandKind::EditedWithout(options) => {
                 let named = self.words.iter().any(|word| options.contains(&word.as_str()));
-                let edited = named == matches!(table.operands, Operands::EditedWith(_));
+                let edited = named == matches!(table.operands, OperandKind::EditedWith(_));
                 self.reads(operands.iter().map(|(_, word)| word.as_str()));
                 if edited {
                     self.found.only_reads = false;
                     self.edits(operands.iter().map(|(_, word)| word.as_str()));
                 }
             }
-            Operands::Format => {
+            OperandKind::Format => {
                 if let Some((index, word)) =
                     operands.iter().find(|(_, word)| !word.starts_with('+'))
                 {
                     self.finding(*index, format!("`{name}` with `{word}` does more than show"));
                 }
             }
-            Operands::Copied => {
+            OperandKind::Copied => {
                 let count = operands.len().saturating_sub(1);
                 self.reads(operands.iter().take(count).map(|(_, word)| word.as_str()));
                 self.edits(operands.iter().skip(count).map(|(_, word)| word.as_str()));
             }
-            Operands::PatternsUnder(options)
+            OperandKind::PatternsUnder(options)
                 if plain_from.is_none()
                     && self.words.iter().any(|word| options.contains(&word.as_str())) => {}
-            Operands::None | Operands::PatternsUnder(_) => {
+            OperandKind::None | OperandKind::PatternsUnder(_) => {
                 if let Some((index, word)) = operands.first() {
                     self.finding(*index, format!("`{name}` with `{word}` does more than show"));
                 }
             }
-            Operands::Only(known) => {
+            OperandKind::Only(known) => {
                 if let Some((index, word)) =
                     operands.iter().find(|(_, word)| !known.contains(&word.as_str()))
                 {
                     self.finding(*index, format!("`{name}` with `{word}` does more than is known"));
                 }
             }
-            Operands::Paths => self.reads(operands.iter().map(|(_, word)| word.as_str())),
-            Operands::PathsOrHere => {
+            OperandKind::Paths => self.reads(operands.iter().map(|(_, word)| word.as_str())),
+            OperandKind::PathsOrHere => {
                 self.reads(operands.iter().map(|(_, word)| word.as_str()));
                 if operands.is_empty() {
                     self.reads(["."].into_iter());
                 }
             }
-            Operands::OnePath => {
+            OperandKind::OnePath => {
                 self.reads(operands.iter().take(1).map(|(_, word)| word.as_str()));
                 if let Some((index, _)) = operands.get(1) {
                     self.finding(*index, format!("a second file of `{name}` is written"));
                 }
             }
-            Operands::PatternThenPaths(_) => {
+            OperandKind::PatternThenPaths(_) => {
                 if let Some((index, _)) = operands
                     .first()
                     .filter(|(_, program)| matches!(name, "jq" | "yq") && reaches_out(program))
@@ -111,7 +111,7 @@ impl Examiner<'_> {
                     self.reads(["."].into_iter());
                 }
             }
-            Operands::Revisions => {
+            OperandKind::Revisions => {
                 let by_number = operands
                     .iter()
                     .find(|(_, word)| name == "git cat-file" && git::is_number(word));
@@ -125,7 +125,7 @@ impl Examiner<'_> {
                     self.revision(word, plain_from.is_some_and(|from| position >= from));
                 }
             }
-            Operands::Targets => {
+            OperandKind::Targets => {
                 for (index, word) in &operands {
                     if word.contains('=') && name == "make" {
                         self.finding(

@@ -4,7 +4,7 @@
 
 use crate::command::examine::examiner::Examiner;
 use crate::command::examine::path_use;
-use crate::command::tables::index::{IndexedTable, Takes};
+use crate::command::tables::index::{IndexedTable, OptionArgument};
 
 /// Options that take the next word whatever it looks like, where it is often a pattern that starts
 /// with `-`.
@@ -18,15 +18,23 @@ impl Examiner<'_> {
             word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
         if let Some(takes) = known.takes(option) {
             match (takes, value) {
-                (Takes::Nothing | Takes::Two, Some(_)) => self.unlisted(name, index, word),
-                (Takes::Two, None) => {
+                (OptionArgument::Nothing | OptionArgument::Two, Some(_)) => {
+                    self.unlisted(name, index, word)
+                }
+                (OptionArgument::Two, None) => {
                     for _ in 0..2 {
                         let value = self.next_value(name, option);
                         self.value(takes, name, index, value);
                     }
                 }
-                (Takes::Nothing | Takes::Optional, _) => {}
-                (Takes::Value | Takes::ReadFile | Takes::WrittenFile | Takes::Lines, value) => {
+                (OptionArgument::Nothing | OptionArgument::Optional, _) => {}
+                (
+                    OptionArgument::Value
+                    | OptionArgument::ReadFile
+                    | OptionArgument::WrittenFile
+                    | OptionArgument::Lines,
+                    value,
+                ) => {
                     let value = value.map(str::to_owned).or_else(|| self.next_value(name, option));
                     self.value(takes, name, index, value);
                 }
@@ -51,10 +59,13 @@ impl Examiner<'_> {
         for (at, letter) in letters.char_indices() {
             let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
             match known.takes(&format!("-{letter}")) {
-                Some(Takes::Nothing) => {}
-                Some(Takes::Optional) => return,
+                Some(OptionArgument::Nothing) => {}
+                Some(OptionArgument::Optional) => return,
                 Some(
-                    takes @ (Takes::Value | Takes::ReadFile | Takes::WrittenFile | Takes::Lines),
+                    takes @ (OptionArgument::Value
+                    | OptionArgument::ReadFile
+                    | OptionArgument::WrittenFile
+                    | OptionArgument::Lines),
                 ) => {
                     let value = if rest.is_empty() {
                         self.next_value(name, &format!("-{letter}"))
@@ -65,7 +76,7 @@ impl Examiner<'_> {
                     return;
                 }
                 // None of a single letter takes two.
-                Some(Takes::Two) | None => {
+                Some(OptionArgument::Two) | None => {
                     self.unlisted(name, index, word);
                     return;
                 }
@@ -73,24 +84,27 @@ impl Examiner<'_> {
         }
     }
 
-    fn value(&mut self, takes: Takes, name: &str, index: usize, value: Option<String>) {
+    fn value(&mut self, takes: OptionArgument, name: &str, index: usize, value: Option<String>) {
         let Some(value) = value else {
             self.finding(index, format!("an option of `{name}` without its value"));
             return;
         };
         match takes {
-            Takes::ReadFile => self.found.reads.extend(path_use(&value, self.folder)),
-            Takes::WrittenFile => {
+            OptionArgument::ReadFile => self.found.reads.extend(path_use(&value, self.folder)),
+            OptionArgument::WrittenFile => {
                 self.found.only_reads = false;
                 self.found.edits.extend(path_use(&value, self.folder));
             }
-            Takes::Lines => match value.rsplit_once(':') {
+            OptionArgument::Lines => match value.rsplit_once(':') {
                 Some((_, file)) if !file.is_empty() => {
                     self.found.reads.extend(path_use(file, self.folder))
                 }
                 _ => self.finding(index, format!("lines of `{name}` without the file they are in")),
             },
-            Takes::Nothing | Takes::Optional | Takes::Value | Takes::Two => {}
+            OptionArgument::Nothing
+            | OptionArgument::Optional
+            | OptionArgument::Value
+            | OptionArgument::Two => {}
         }
     }
 

@@ -12,7 +12,7 @@ mod word;
 use crate::command::examine::{CommandEffects, UncoveredWord};
 use crate::command::tables::index;
 use crate::command::tables::programs::{self, ANY_WORD};
-use crate::command::tree::{Redirect, Simple};
+use crate::command::tree::{Redirect, SimpleCommand};
 use crate::glob::PathGlob;
 use locum_base::path::RepoPath;
 
@@ -31,7 +31,7 @@ pub enum UnknownWord {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LooseCommand {
     /// Words and redirections; assignments come first, as words.
-    pub simple: Simple,
+    pub simple: SimpleCommand,
     /// How many words are assignments.
     pub assignments: usize,
     /// What is known of the unknown words, by index.

@@ -16,9 +16,9 @@ use crate::command::loose::word::{
     self, check_arithmetic, check_parameter, check_variable, escaped, has_expansion,
 };
 use crate::command::loose::{LooseCommand, LooseScript, ScriptFeatures, UnknownWord, files_like};
-use crate::command::neutral::Neutral;
+use crate::command::neutral::NeutralFolder;
 use crate::command::parse::add_redirect;
-use crate::command::tree::{Rendering, quoted};
+use crate::command::tree::{ScriptRendering, quoted};
 use crate::command::word::literal;
 
 /// Deepest nesting of substitutions.
@@ -30,7 +30,7 @@ impl LooseScript {
     ///
     /// # Errors
     /// Names what cannot be judged even so.
-    pub fn parse(text: &str, neutral: &Neutral) -> Result<Self, String> {
+    pub fn parse(text: &str, neutral: &NeutralFolder) -> Result<Self, String> {
         limits::check_loose(text)?;
         let mut walker = ScriptWalker::new(neutral);
         let text = walker.script(text)?;
@@ -49,18 +49,18 @@ impl LooseScript {
 struct ScriptWalker<'r> {
     found: Vec<LooseCommand>,
     shape: ScriptFeatures,
-    neutral: &'r Neutral,
-    out: Rendering,
+    neutral: &'r NeutralFolder,
+    out: ScriptRendering,
     depth: usize,
 }
 
 impl<'r> ScriptWalker<'r> {
-    fn new(neutral: &'r Neutral) -> Self {
+    fn new(neutral: &'r NeutralFolder) -> Self {
         Self {
             found: Vec::new(),
             shape: ScriptFeatures::default(),
             neutral,
-            out: Rendering::default(),
+            out: ScriptRendering::default(),
             depth: 0,
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! In and out: nothing but data, in the notation of `tables`.
 
-use crate::command::tables::{Effect, Operands, Table, reads, runs};
+use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads, runs};
 
 const CARGO: &str = "-q --quiet -v --verbose --workspace --all -p= --package= --exclude= --lib \
                      --bin= --bins --test= --tests --example= --examples --bench= --benches \
@@ -18,206 +18,210 @@ const PYTEST: &str = "-q -v -vv -x -s -l -k= -m= -n= -r= --quiet --verbose --exi
                       --import-mode= --timeout= --cov=? --no-cov";
 
 /// The tables.
-pub(super) const TABLES: &[Table] = &[
-    runs(&["cargo", "test"], Operands::Text, CARGO),
-    runs(&["cargo", "t"], Operands::Text, CARGO),
-    runs(&["cargo", "nextest"], Operands::Text, CARGO),
-    runs(&["cargo", "bench"], Operands::Text, CARGO),
-    runs(&["cargo", "build"], Operands::None, CARGO),
-    runs(&["cargo", "b"], Operands::None, CARGO),
-    runs(&["cargo", "check"], Operands::None, CARGO),
-    runs(&["cargo", "c"], Operands::None, CARGO),
-    runs(&["cargo", "clippy"], Operands::Text, CARGO),
-    runs(&["cargo", "run"], Operands::Text, CARGO),
+pub(super) const TABLES: &[CommandTable] = &[
+    runs(&["cargo", "test"], OperandKind::Text, CARGO),
+    runs(&["cargo", "t"], OperandKind::Text, CARGO),
+    runs(&["cargo", "nextest"], OperandKind::Text, CARGO),
+    runs(&["cargo", "bench"], OperandKind::Text, CARGO),
+    runs(&["cargo", "build"], OperandKind::None, CARGO),
+    runs(&["cargo", "b"], OperandKind::None, CARGO),
+    runs(&["cargo", "check"], OperandKind::None, CARGO),
+    runs(&["cargo", "c"], OperandKind::None, CARGO),
+    runs(&["cargo", "clippy"], OperandKind::Text, CARGO),
+    runs(&["cargo", "run"], OperandKind::Text, CARGO),
     runs(
         &["cargo", "doc"],
-        Operands::None,
+        OperandKind::None,
         "-q -p= --package= --no-deps --workspace --all-features --document-private-items --lib \
          --locked --offline",
     ),
-    Table {
+    CommandTable {
         words: &["cargo", "fmt"],
         options: ["-q -v --all --check -p= --package= --message-format=", ""],
-        operands: Operands::Only(&["--check"]),
-        effect: Effect::Writes,
+        operands: OperandKind::Only(&["--check"]),
+        effect: ProgramEffect::Writes,
     },
     reads(
         &["cargo", "tree"],
-        Operands::None,
+        OperandKind::None,
         "-p= --package= -i= --invert= -e= --edges= -d --duplicates --depth= --workspace \
          --all-features --no-default-features --features= -F= --locked --offline --prefix= \
          --charset=",
     ),
     reads(
         &["cargo", "metadata"],
-        Operands::None,
+        OperandKind::None,
         "--format-version= --no-deps --offline --locked -q --all-features --no-default-features",
     ),
     runs(
         &["npm", "test"],
-        Operands::Text,
+        OperandKind::Text,
         "-s --silent --if-present -w= --workspace= --workspaces --include-workspace-root",
     ),
-    runs(&["npm", "t"], Operands::Text, "-s --silent --if-present -w= --workspace= --workspaces"),
+    runs(
+        &["npm", "t"],
+        OperandKind::Text,
+        "-s --silent --if-present -w= --workspace= --workspaces",
+    ),
     runs(
         &["npm", "run"],
-        Operands::Text,
+        OperandKind::Text,
         "-s --silent --if-present -w= --workspace= --workspaces --include-workspace-root",
     ),
     runs(
         &["npm", "run-script"],
-        Operands::Text,
+        OperandKind::Text,
         "-s --silent --if-present -w= --workspace= --workspaces",
     ),
     reads(
         &["npm", "ls"],
-        Operands::Text,
+        OperandKind::Text,
         "-a --all --depth= --json --long -w= --workspaces --omit= --include=",
     ),
-    runs(&["yarn", "test"], Operands::Targets, "-s --silent --watch=? --coverage --ci"),
-    runs(&["yarn", "run"], Operands::Targets, "-s --silent"),
-    runs(&["pnpm", "test"], Operands::Targets, "-s --silent -r --recursive --if-present"),
-    runs(&["pnpm", "run"], Operands::Targets, "-s --silent -r --recursive --if-present"),
-    runs(&["python", "-m", "pytest"], Operands::Targets, PYTEST),
-    runs(&["python3", "-m", "pytest"], Operands::Targets, PYTEST),
+    runs(&["yarn", "test"], OperandKind::Targets, "-s --silent --watch=? --coverage --ci"),
+    runs(&["yarn", "run"], OperandKind::Targets, "-s --silent"),
+    runs(&["pnpm", "test"], OperandKind::Targets, "-s --silent -r --recursive --if-present"),
+    runs(&["pnpm", "run"], OperandKind::Targets, "-s --silent -r --recursive --if-present"),
+    runs(&["python", "-m", "pytest"], OperandKind::Targets, PYTEST),
+    runs(&["python3", "-m", "pytest"], OperandKind::Targets, PYTEST),
     runs(
         &["python", "-m", "unittest"],
-        Operands::Targets,
+        OperandKind::Targets,
         "-q -v -f -b -c -k= --quiet --verbose --failfast --buffer --catch --locals",
     ),
     runs(
         &["python3", "-m", "unittest"],
-        Operands::Targets,
+        OperandKind::Targets,
         "-q -v -f -b -c -k= --quiet --verbose --failfast --buffer --catch --locals",
     ),
-    runs(&["yarn", "build"], Operands::Targets, "-s --silent"),
-    runs(&["yarn", "lint"], Operands::Targets, "-s --silent"),
-    runs(&["pnpm", "build"], Operands::Targets, "-s --silent -r --recursive --if-present"),
-    runs(&["pnpm", "lint"], Operands::Targets, "-s --silent -r --recursive --if-present"),
+    runs(&["yarn", "build"], OperandKind::Targets, "-s --silent"),
+    runs(&["yarn", "lint"], OperandKind::Targets, "-s --silent"),
+    runs(&["pnpm", "build"], OperandKind::Targets, "-s --silent -r --recursive --if-present"),
+    runs(&["pnpm", "lint"], OperandKind::Targets, "-s --silent -r --recursive --if-present"),
     runs(
         &["tsc"],
-        Operands::Targets,
+        OperandKind::Targets,
         "-p=< --project=< -b --build --noEmit --pretty=? --strict --skipLibCheck --incremental \
          --listFiles --showConfig -v --version",
     ),
     runs(
         &["eslint"],
-        Operands::Targets,
+        OperandKind::Targets,
         "--fix --fix-dry-run --ext= --max-warnings= --quiet --no-eslintrc --cache --color \
          --no-color -f= --format= --no-error-on-unmatched-pattern",
     ),
     runs(
         &["prettier"],
-        Operands::EditedWith(&["--write", "-w"]),
+        OperandKind::EditedWith(&["--write", "-w"]),
         "-c -l -w --check --list-different --write --log-level= --no-color \
          --no-error-on-unmatched-pattern",
     ),
     runs(
         &["jest"],
-        Operands::Targets,
+        OperandKind::Targets,
         "-t= -i --testNamePattern= --runInBand --ci --coverage --silent --verbose --bail=? \
          --no-cache --passWithNoTests --listTests --onlyChanged",
     ),
     runs(
         &["vitest"],
-        Operands::Targets,
+        OperandKind::Targets,
         "-t= --run --coverage --silent --bail= --reporter= --no-color --passWithNoTests",
     ),
     runs(
         &["mypy"],
-        Operands::Targets,
+        OperandKind::Targets,
         "-p= -m= --strict --ignore-missing-imports --no-incremental --show-error-codes --pretty \
          --no-error-summary --python-version= --namespace-packages --explicit-package-bases",
     ),
     runs(
         &["gradle"],
-        Operands::Targets,
+        OperandKind::Targets,
         "-q -i -s --quiet --info --stacktrace --offline --no-daemon --parallel --continue \
          --console= --tests= -x= --exclude-task= --build-cache --no-build-cache --rerun-tasks",
     ),
-    Table {
+    CommandTable {
         words: &["ruff", "check"],
         options: [
             "--fix --diff --statistics --quiet -q --no-cache -e --exit-zero --select= --ignore= \
              --extend-select= --output-format= --show-fixes --preview --target-version=",
             "",
         ],
-        operands: Operands::EditedWith(&["--fix"]),
-        effect: Effect::Reads,
+        operands: OperandKind::EditedWith(&["--fix"]),
+        effect: ProgramEffect::Reads,
     },
-    Table {
+    CommandTable {
         words: &["ruff", "format"],
         options: [
             "--check --diff --quiet -q --no-cache --line-length= --preview --target-version=",
             "",
         ],
-        operands: Operands::EditedWithout(&["--check", "--diff"]),
-        effect: Effect::Writes,
+        operands: OperandKind::EditedWithout(&["--check", "--diff"]),
+        effect: ProgramEffect::Writes,
     },
-    Table {
+    CommandTable {
         words: &["black"],
         options: [
             "--check --diff --color --no-color -q --quiet -v --verbose -l= --line-length= -t= \
              --target-version= -S --skip-string-normalization --preview --fast --safe",
             "",
         ],
-        operands: Operands::EditedWithout(&["--check", "--diff"]),
-        effect: Effect::Writes,
+        operands: OperandKind::EditedWithout(&["--check", "--diff"]),
+        effect: ProgramEffect::Writes,
     },
-    Table {
+    CommandTable {
         words: &["gofmt"],
         options: ["-d -e -l -s -w -r=", ""],
-        operands: Operands::EditedWith(&["-w"]),
-        effect: Effect::Writes,
+        operands: OperandKind::EditedWith(&["-w"]),
+        effect: ProgramEffect::Writes,
     },
-    Table {
+    CommandTable {
         words: &["rustfmt"],
         options: [
             "--check --edition= --style-edition= -q --quiet -v --verbose --color= -l \
              --files-with-diff",
             "",
         ],
-        operands: Operands::EditedWithout(&["--check"]),
-        effect: Effect::Writes,
+        operands: OperandKind::EditedWithout(&["--check"]),
+        effect: ProgramEffect::Writes,
     },
-    Table {
+    CommandTable {
         words: &["go", "fmt"],
         options: ["-n -x", ""],
-        operands: Operands::Targets,
-        effect: Effect::Writes,
+        operands: OperandKind::Targets,
+        effect: ProgramEffect::Writes,
     },
-    runs(&["pytest"], Operands::Targets, PYTEST),
-    runs(&["go", "generate"], Operands::Targets, "-n -v -x -run= -skip="),
+    runs(&["pytest"], OperandKind::Targets, PYTEST),
+    runs(&["go", "generate"], OperandKind::Targets, "-n -v -x -run= -skip="),
     runs(
         &["go", "test"],
-        Operands::Targets,
+        OperandKind::Targets,
         "-v -v=? -race -short -failfast -json -cover -count= -run= -skip= -bench= -benchtime= \
          -benchmem -timeout= -parallel= -tags= -p= -list= -shuffle= -cpu= -mod= -vet= -covermode= \
          -trimpath",
     ),
-    runs(&["go", "vet"], Operands::Targets, "-v -tags= -json -c="),
-    runs(&["go", "build"], Operands::Targets, "-v -race -tags= -mod= -trimpath"),
-    reads(&["go", "list"], Operands::Targets, "-m -f= -json=? -deps -test -e -u -tags= -mod="),
-    reads(&["go", "version"], Operands::None, "-m"),
+    runs(&["go", "vet"], OperandKind::Targets, "-v -tags= -json -c="),
+    runs(&["go", "build"], OperandKind::Targets, "-v -race -tags= -mod= -trimpath"),
+    reads(&["go", "list"], OperandKind::Targets, "-m -f= -json=? -deps -test -e -u -tags= -mod="),
+    reads(&["go", "version"], OperandKind::None, "-m"),
     runs(
         &["make"],
-        Operands::Targets,
+        OperandKind::Targets,
         "-j=? -k -s -B -w -i -n --jobs=? --keep-going --silent --quiet --always-make --dry-run \
          --no-print-directory -C=< --directory=< -f=< --file=<",
     ),
     runs(
         &["mvn"],
-        Operands::Targets,
+        OperandKind::Targets,
         "-q -B -o -e -U -am -amd -pl= --quiet --batch-mode --offline --no-transfer-progress -ntp",
     ),
     runs(
         &["dotnet", "test"],
-        Operands::Targets,
+        OperandKind::Targets,
         "--no-build --no-restore -v= --verbosity= --filter= -c= --configuration= --nologo",
     ),
     runs(
         &["dotnet", "build"],
-        Operands::Targets,
+        OperandKind::Targets,
         "--no-restore -v= --verbosity= -c= --configuration= --nologo",
     ),
 ];

@@ -2,7 +2,7 @@
 //!
 //! In and out: nothing but data, in the notation of `tables`.
 
-use crate::command::tables::{Effect, Operands, Table, reads};
+use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads};
 
 const GIT_DIFF: &str = "-p -u -s --patch --no-patch --stat=? --shortstat --numstat --summary --name-only \
      --name-status --raw --cached --staged --merge-base --no-ext-diff --no-textconv --no-color \
@@ -59,139 +59,139 @@ pub(super) const VERBS: &str = "add am annotate apply archive bisect blame branc
      verify-commit verify-pack verify-tag version whatchanged worktree write-tree";
 
 /// The tables.
-pub(super) const TABLES: &[Table] = &[
+pub(super) const TABLES: &[CommandTable] = &[
     reads(
         &["git", "status"],
-        Operands::Revisions,
+        OperandKind::Revisions,
         "-s -b -u=? -z --short --branch --porcelain=? --long --show-stash --untracked-files=? \
          --ignored=? --ignore-submodules=? --ahead-behind --no-ahead-behind --renames \
          --no-renames --find-renames=?",
     ),
-    reads(&["git", "diff"], Operands::Revisions, GIT_DIFF),
-    Table {
+    reads(&["git", "diff"], OperandKind::Revisions, GIT_DIFF),
+    CommandTable {
         words: &["git", "log"],
         options: [GIT_DIFF, GIT_LOG],
-        operands: Operands::Revisions,
-        effect: Effect::Reads,
+        operands: OperandKind::Revisions,
+        effect: ProgramEffect::Reads,
     },
-    Table {
+    CommandTable {
         words: &["git", "show"],
         options: [GIT_DIFF, GIT_LOG],
-        operands: Operands::Revisions,
-        effect: Effect::Reads,
+        operands: OperandKind::Revisions,
+        effect: ProgramEffect::Reads,
     },
     reads(
         &["git", "shortlog"],
-        Operands::Revisions,
+        OperandKind::Revisions,
         "-s -n -e -c --summary --numbered --email --since= --until= --no-merges --group=",
     ),
     reads(
         &["git", "rev-list"],
-        Operands::Revisions,
+        OperandKind::Revisions,
         "-n= --max-count= --count --all --no-merges --merges --first-parent --reverse --since= \
          --until= --left-right --objects --parents --topo-order --branches=? --tags=? --remotes=?",
     ),
     reads(
         &["git", "blame"],
-        Operands::Revisions,
+        OperandKind::Revisions,
         "-L= -w -C=? -M=? -s -e -l -t -p -f -n --porcelain --line-porcelain --date= --abbrev=? \
          --show-email --show-name --show-number --since=",
     ),
     reads(
         &["git", "ls-files"],
-        Operands::Revisions,
+        OperandKind::Revisions,
         "-c -d -m -o -i -s -u -k -z -t -v --cached --deleted --modified --others --ignored \
          --stage --unmerged --killed --exclude-standard --directory --error-unmatch --full-name \
          --eol --deduplicate",
     ),
     reads(
         &["git", "ls-tree"],
-        Operands::Revisions,
+        OperandKind::Revisions,
         "-r -d -t -l -z --name-only --name-status --full-name --full-tree --long --abbrev=?",
     ),
-    reads(&["git", "cat-file"], Operands::Revisions, "-p -t -s -e"),
+    reads(&["git", "cat-file"], OperandKind::Revisions, "-p -t -s -e"),
     reads(
         &["git", "rev-parse"],
-        Operands::Revisions,
+        OperandKind::Revisions,
         "--short=? --abbrev-ref=? --verify -q --quiet --show-toplevel --show-prefix --git-dir \
          --is-inside-work-tree --is-bare-repository --symbolic-full-name --symbolic --show-cdup \
          --branches=? --tags=? --all",
     ),
     reads(
         &["git", "describe"],
-        Operands::Revisions,
+        OperandKind::Revisions,
         "--tags --always --dirty=? --abbrev=? --long --all --match= --exclude= --exact-match \
          --contains --first-parent --candidates=",
     ),
-    Table {
+    CommandTable {
         words: &["git", "commit"],
         options: [
             "-m= --message= -a --all --amend --no-edit --allow-empty -q --quiet -v --verbose -s \
              --signoff --no-verify -n -F=< --file=< --author= --date= --no-gpg-sign",
             "",
         ],
-        operands: Operands::None,
-        effect: Effect::Writes,
+        operands: OperandKind::None,
+        effect: ProgramEffect::Writes,
     },
-    Table {
+    CommandTable {
         words: &["git", "add"],
         options: [
             "-A --all -u --update -n --dry-run -v --verbose -f --force -N --intent-to-add",
             "",
         ],
-        operands: Operands::Paths,
-        effect: Effect::Writes,
+        operands: OperandKind::Paths,
+        effect: ProgramEffect::Writes,
     },
     reads(
         &["git", "merge-base"],
-        Operands::Revisions,
+        OperandKind::Revisions,
         "--all -a --octopus --is-ancestor --fork-point --independent",
     ),
-    reads(&["git", "name-rev"], Operands::Revisions, "--tags --refs= --name-only --always"),
+    reads(&["git", "name-rev"], OperandKind::Revisions, "--tags --refs= --name-only --always"),
     reads(
         &["git", "branch"],
-        Operands::PatternsUnder(&["--list"]),
+        OperandKind::PatternsUnder(&["--list"]),
         "-a -r -v --all --remotes --list --show-current --verbose --contains= --no-contains= \
          --merged=? --no-merged=? --points-at= --sort= --format= --no-color --color=? --no-column",
     ),
     reads(
         &["git", "tag"],
-        Operands::PatternsUnder(&["--list", "-l"]),
+        OperandKind::PatternsUnder(&["--list", "-l"]),
         "-l -n=? --list --contains= --no-contains= --merged=? --no-merged=? --points-at= --sort= \
          --format= --no-column",
     ),
-    reads(&["git", "remote"], Operands::None, "-v --verbose"),
-    reads(&["git", "reflog", "show"], Operands::Revisions, REFLOG),
-    reads(&["git", "reflog"], Operands::None, REFLOG),
-    reads(&["git", "worktree", "list"], Operands::None, "-v --verbose --porcelain -z"),
-    reads(&["git", "count-objects"], Operands::None, "-v -H --verbose --human-readable"),
-    reads(&["git", "cherry"], Operands::Revisions, "-v --abbrev=?"),
-    reads(&["git", "diff-files"], Operands::Revisions, GIT_DIFF),
-    reads(&["git", "diff-index"], Operands::Revisions, GIT_DIFF),
-    reads(&["git", "stash", "list"], Operands::None, "--oneline --stat"),
+    reads(&["git", "remote"], OperandKind::None, "-v --verbose"),
+    reads(&["git", "reflog", "show"], OperandKind::Revisions, REFLOG),
+    reads(&["git", "reflog"], OperandKind::None, REFLOG),
+    reads(&["git", "worktree", "list"], OperandKind::None, "-v --verbose --porcelain -z"),
+    reads(&["git", "count-objects"], OperandKind::None, "-v -H --verbose --human-readable"),
+    reads(&["git", "cherry"], OperandKind::Revisions, "-v --abbrev=?"),
+    reads(&["git", "diff-files"], OperandKind::Revisions, GIT_DIFF),
+    reads(&["git", "diff-index"], OperandKind::Revisions, GIT_DIFF),
+    reads(&["git", "stash", "list"], OperandKind::None, "--oneline --stat"),
     reads(
         &["git", "show-ref"],
-        Operands::Text,
+        OperandKind::Text,
         "--heads --tags --verify -q --quiet --hash=? -s=? -d --abbrev=?",
     ),
     reads(
         &["git", "for-each-ref"],
-        Operands::Text,
+        OperandKind::Text,
         "--count= --sort= --format= --contains= --merged= --points-at=",
     ),
     reads(
         &["git", "check-ignore"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-v -n -q --verbose --non-matching --quiet --no-index",
     ),
     reads(
         &["git", "diff-tree"],
-        Operands::Revisions,
+        OperandKind::Revisions,
         "-r -t -p --root --no-commit-id --name-only --name-status --stat=? -m -c --cc -z",
     ),
     reads(
         &["git", "grep"],
-        Operands::PatternThenPaths(&["-e", "-f"]),
+        OperandKind::PatternThenPaths(&["-e", "-f"]),
         "-n -i -v -l -L -c -o -w -E -F -G -P -H -h -q -I -p -W -A= -B= -C= -e= -f=< --line-number \
          --ignore-case --name-only --files-with-matches --files-without-match --count \
          --word-regexp --extended-regexp --fixed-strings --perl-regexp --cached --heading --break \

@@ -7,11 +7,11 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
-use crate::command::tables::{Table, build, git, text};
+use crate::command::tables::{CommandTable, build, git, text};
 
 /// What an option of a table takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Takes {
+pub(crate) enum OptionArgument {
     Nothing,
     Optional,
     Value,
@@ -24,13 +24,13 @@ pub(crate) enum Takes {
 /// A table and its options by name.
 pub(crate) struct IndexedTable {
     /// The table.
-    pub(crate) table: &'static Table,
-    options: OnceLock<HashMap<&'static str, Takes>>,
+    pub(crate) table: &'static CommandTable,
+    options: OnceLock<HashMap<&'static str, OptionArgument>>,
 }
 
 impl IndexedTable {
     /// Returns what an option takes; `None` when the table does not have it.
-    pub(crate) fn takes(&self, option: &str) -> Option<Takes> {
+    pub(crate) fn takes(&self, option: &str) -> Option<OptionArgument> {
         self.options.get_or_init(|| read(self.table.options)).get(option).copied()
     }
 
@@ -45,7 +45,7 @@ impl IndexedTable {
             if option == wanted {
                 return true;
             }
-            if self.takes(&option) != Some(Takes::Nothing) {
+            if self.takes(&option) != Some(OptionArgument::Nothing) {
                 return false;
             }
         }
@@ -70,21 +70,21 @@ pub(crate) fn of(program: &str) -> &'static [IndexedTable] {
 }
 
 /// Returns every table.
-pub fn all() -> impl Iterator<Item = &'static Table> {
+pub fn all() -> impl Iterator<Item = &'static CommandTable> {
     text::TABLES.iter().chain(git::TABLES).chain(build::TABLES)
 }
 
-fn read(options: [&'static str; 2]) -> HashMap<&'static str, Takes> {
+fn read(options: [&'static str; 2]) -> HashMap<&'static str, OptionArgument> {
     let mut found = HashMap::new();
     for entry in options.into_iter().flat_map(str::split_ascii_whitespace) {
         let (option, takes) = match entry.split_once('=') {
-            None => (entry, Takes::Nothing),
-            Some((option, "?")) => (option, Takes::Optional),
-            Some((option, "")) => (option, Takes::Value),
-            Some((option, "<")) => (option, Takes::ReadFile),
-            Some((option, ">")) => (option, Takes::WrittenFile),
-            Some((option, ":")) => (option, Takes::Lines),
-            Some((option, "=")) => (option, Takes::Two),
+            None => (entry, OptionArgument::Nothing),
+            Some((option, "?")) => (option, OptionArgument::Optional),
+            Some((option, "")) => (option, OptionArgument::Value),
+            Some((option, "<")) => (option, OptionArgument::ReadFile),
+            Some((option, ">")) => (option, OptionArgument::WrittenFile),
+            Some((option, ":")) => (option, OptionArgument::Lines),
+            Some((option, "=")) => (option, OptionArgument::Two),
             // Nothing else is written in the tables; an option that is not known is refused.
             Some(_) => continue,
         };
@@ -98,19 +98,19 @@ fn read(options: [&'static str; 2]) -> HashMap<&'static str, Takes> {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::{Takes, all, of, read};
+    use super::{OptionArgument, all, of, read};
 
     #[test]
     fn options_take_what_their_notation_says() {
         let options = read(["-l --color=?  -n=", "--file=< -o=> -L=: --arg== -n"]);
         let expected = [
-            ("-l", Takes::Nothing),
-            ("--color", Takes::Optional),
-            ("-n", Takes::Value),
-            ("--file", Takes::ReadFile),
-            ("-o", Takes::WrittenFile),
-            ("-L", Takes::Lines),
-            ("--arg", Takes::Two),
+            ("-l", OptionArgument::Nothing),
+            ("--color", OptionArgument::Optional),
+            ("-n", OptionArgument::Value),
+            ("--file", OptionArgument::ReadFile),
+            ("-o", OptionArgument::WrittenFile),
+            ("-L", OptionArgument::Lines),
+            ("--arg", OptionArgument::Two),
         ];
         assert_eq!(options, expected.into());
     }

@@ -13,20 +13,20 @@ pub(super) mod programs;
 mod text;
 
 /// One program, or one verb of a program.
-pub struct Table {
+pub struct CommandTable {
     /// The program and, where it has them, the verb.
     pub words: &'static [&'static str],
     /// Its options, in two lists where verbs share one.
     pub options: [&'static str; 2],
     /// What its other words are.
-    pub operands: Operands,
+    pub operands: OperandKind,
     /// What running it means.
-    pub effect: Effect,
+    pub effect: ProgramEffect,
 }
 
 /// What the words of a command that are not options are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operands {
+pub enum OperandKind {
     /// There must be none.
     None,
     /// Text without a meaning for files; options are not looked for either.
@@ -64,7 +64,7 @@ pub enum Operands {
 
 /// What running a program means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum ProgramEffect {
     /// It only reads.
     Reads,
     /// It may write, but runs nothing of the repository.
@@ -75,16 +75,16 @@ pub enum Effect {
 
 pub(super) const fn reads(
     words: &'static [&'static str],
-    operands: Operands,
+    operands: OperandKind,
     options: &'static str,
-) -> Table {
-    Table { words, options: [options, ""], operands, effect: Effect::Reads }
+) -> CommandTable {
+    CommandTable { words, options: [options, ""], operands, effect: ProgramEffect::Reads }
 }
 
 pub(super) const fn runs(
     words: &'static [&'static str],
-    operands: Operands,
+    operands: OperandKind,
     options: &'static str,
-) -> Table {
-    Table { words, options: [options, ""], operands, effect: Effect::RunsCode }
+) -> CommandTable {
+    CommandTable { words, options: [options, ""], operands, effect: ProgramEffect::RunsCode }
 }

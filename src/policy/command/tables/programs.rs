@@ -5,7 +5,7 @@
 
 /// How a program gets at what it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Runner {
+pub(crate) enum ProgramRunner {
     /// It starts other programs by name or reads commands from elsewhere: a rule that names it says
     /// nothing about what is run.
     Wrapper,
@@ -15,8 +15,8 @@ pub(crate) enum Runner {
 
 /// Programs that run what their words say. A rule allows them only when it is written out word for
 /// word.
-const RUNNERS: [(Runner, &str); 2] =
-    [(Runner::Wrapper, WRAPPERS), (Runner::Interpreter, INTERPRETERS)];
+const RUNNERS: [(ProgramRunner, &str); 2] =
+    [(ProgramRunner::Wrapper, WRAPPERS), (ProgramRunner::Interpreter, INTERPRETERS)];
 
 const WRAPPERS: &str = "\
     env xargs parallel timeout nice ionice chrt taskset nohup setsid stdbuf time command \
@@ -36,15 +36,15 @@ const INTERPRETERS: &str = "\
     cmake bazel nix nix-shell nix-build inotifywait ag ack";
 
 /// Returns how a program runs others; `None` for one that is not known to.
-pub(crate) fn runner(program: &str) -> Option<Runner> {
+pub(crate) fn runner(program: &str) -> Option<ProgramRunner> {
     let is_in = |words: &str| words.split_ascii_whitespace().any(|word| word == program);
     RUNNERS.iter().find(|(_, words)| is_in(words)).map(|(kind, _)| *kind)
 }
 
 /// As [`runner`], also for a program with its version behind its name, such as `python3.12`.
-pub(crate) fn runner_of_any_version(program: &str) -> Option<Runner> {
+pub(crate) fn runner_of_any_version(program: &str) -> Option<ProgramRunner> {
     let plain = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    runner(program).or_else(|| runner(plain).map(|_| Runner::Interpreter))
+    runner(program).or_else(|| runner(plain).map(|_| ProgramRunner::Interpreter))
 }
 
 /// Words that only a shell understands and that change what later commands mean. No rule allows

@@ -2,54 +2,54 @@
 //!
 //! In and out: nothing but data, in the notation of `tables`.
 
-use crate::command::tables::{Effect, Operands, Table, reads};
+use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads};
 
 const GREP_PATTERN: &[&str] = &["-e", "-f", "--regexp", "--file", "--files", "--type-list"];
 
 const fn writes(
     words: &'static [&'static str],
-    operands: Operands,
+    operands: OperandKind,
     options: &'static str,
-) -> Table {
-    Table { words, options: [options, ""], operands, effect: Effect::Writes }
+) -> CommandTable {
+    CommandTable { words, options: [options, ""], operands, effect: ProgramEffect::Writes }
 }
 
 /// The tables.
-pub(super) const TABLES: &[Table] = &[
+pub(super) const TABLES: &[CommandTable] = &[
     writes(
         &["rm"],
-        Operands::Edited,
+        OperandKind::Edited,
         "-f -r -R -d -v -i -I --force --recursive --dir --verbose --interactive=? \
          --one-file-system",
     ),
-    writes(&["rmdir"], Operands::Edited, "-p -v --parents --verbose --ignore-fail-on-non-empty"),
-    writes(&["mkdir"], Operands::Edited, "-p -v --parents --verbose"),
-    writes(&["touch"], Operands::Edited, "-a -c -m -d= -t= --no-create --date= --time="),
+    writes(&["rmdir"], OperandKind::Edited, "-p -v --parents --verbose --ignore-fail-on-non-empty"),
+    writes(&["mkdir"], OperandKind::Edited, "-p -v --parents --verbose"),
+    writes(&["touch"], OperandKind::Edited, "-a -c -m -d= -t= --no-create --date= --time="),
     writes(
         &["mv"],
-        Operands::Edited,
+        OperandKind::Edited,
         "-f -n -v -u -i --force --no-clobber --verbose --update=? -T --no-target-directory",
     ),
     writes(
         &["cp"],
-        Operands::Copied,
+        OperandKind::Copied,
         "-f -n -v -u -i -r -R -a -p -d -P -T --force --no-clobber --verbose --update=? \
          --recursive --archive --no-dereference --no-target-directory",
     ),
-    reads(&["echo"], Operands::Words, ""),
-    reads(&["printf"], Operands::Words, ""),
-    reads(&["true"], Operands::Words, ""),
-    reads(&["false"], Operands::Words, ""),
-    reads(&["pwd"], Operands::None, "-L -P"),
-    reads(&["seq"], Operands::Text, "-w -s= -f="),
-    reads(&["basename"], Operands::Text, "-a -s= -z"),
-    reads(&["dirname"], Operands::Text, "-z"),
-    reads(&["which"], Operands::Text, "-a"),
-    reads(&["uname"], Operands::None, "-a -s -r -m -o -n -v -p"),
-    reads(&["nproc"], Operands::None, "--all"),
+    reads(&["echo"], OperandKind::Words, ""),
+    reads(&["printf"], OperandKind::Words, ""),
+    reads(&["true"], OperandKind::Words, ""),
+    reads(&["false"], OperandKind::Words, ""),
+    reads(&["pwd"], OperandKind::None, "-L -P"),
+    reads(&["seq"], OperandKind::Text, "-w -s= -f="),
+    reads(&["basename"], OperandKind::Text, "-a -s= -z"),
+    reads(&["dirname"], OperandKind::Text, "-z"),
+    reads(&["which"], OperandKind::Text, "-a"),
+    reads(&["uname"], OperandKind::None, "-a -s -r -m -o -n -v -p"),
+    reads(&["nproc"], OperandKind::None, "--all"),
     reads(
         &["ls"],
-        Operands::PathsOrHere,
+        OperandKind::PathsOrHere,
         "-a -A -l -h -r -R -t -S -s -d -1 -F -p -i -n -g -o -G -C -x -m -U -v -X -B -b -q -Q -u \
          -c -k --all --almost-all --human-readable --reverse --recursive --directory --classify=? \
          --color=? --sort= --time= --time-style= --size --inode --full-time \
@@ -58,56 +58,56 @@ pub(super) const TABLES: &[Table] = &[
     ),
     reads(
         &["tree"],
-        Operands::PathsOrHere,
+        OperandKind::PathsOrHere,
         "-a -d -f -L= -P= -I= -i -h -s -p -F -C -n --noreport --dirsfirst --prune --gitignore \
          --du -J --charset= --filelimit=",
     ),
     reads(
         &["cat"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-n -b -s -A -e -E -t -T -v -u --number --number-nonblank --squeeze-blank --show-all \
          --show-ends --show-tabs --show-nonprinting",
     ),
-    reads(&["tac"], Operands::Paths, "-b -r -s="),
-    reads(&["nl"], Operands::Paths, "-b= -n= -w= -s= -v= -i= -f= -h= -p"),
+    reads(&["tac"], OperandKind::Paths, "-b -r -s="),
+    reads(&["nl"], OperandKind::Paths, "-b= -n= -w= -s= -v= -i= -f= -h= -p"),
     reads(
         &["head"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-n= -c= -q -v -z --lines= --bytes= --quiet --silent --verbose -#",
     ),
     reads(
         &["tail"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-n= -c= -q -v -z --lines= --bytes= --quiet --silent --verbose -#",
     ),
     reads(
         &["wc"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-l -w -c -m -L --lines --words --bytes --chars --max-line-length",
     ),
     reads(
         &["cut"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-b= -c= -d= -f= -s -z -n --bytes= --characters= --delimiter= --fields= --complement \
          --only-delimited --output-delimiter=",
     ),
     reads(
         &["tr"],
-        Operands::Text,
+        OperandKind::Text,
         "-c -C -d -s -t --complement --delete --squeeze-repeats --truncate-set1",
     ),
     reads(
         &["uniq"],
-        Operands::OnePath,
+        OperandKind::OnePath,
         "-c -d -D -u -i -f= -s= -w= -z --count --repeated --unique --ignore-case",
     ),
-    reads(&["column"], Operands::Paths, "-t -s= -o= -c="),
-    reads(&["paste"], Operands::Paths, "-d= -s -z"),
-    reads(&["comm"], Operands::Paths, "-1 -2 -3 -z --check-order --nocheck-order"),
-    reads(&["cmp"], Operands::Paths, "-b -l -s -n= -i= --silent --quiet"),
+    reads(&["column"], OperandKind::Paths, "-t -s= -o= -c="),
+    reads(&["paste"], OperandKind::Paths, "-d= -s -z"),
+    reads(&["comm"], OperandKind::Paths, "-1 -2 -3 -z --check-order --nocheck-order"),
+    reads(&["cmp"], OperandKind::Paths, "-b -l -s -n= -i= --silent --quiet"),
     reads(
         &["diff"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-u -U= -r -q -s -i -w -b -B -N -a -y -W= -c -C= -x= -p --unified=? --recursive --brief \
          --ignore-case --ignore-all-space --ignore-space-change --ignore-blank-lines --new-file \
          --text --color=? --side-by-side --exclude= --strip-trailing-cr --no-dereference \
@@ -115,7 +115,7 @@ pub(super) const TABLES: &[Table] = &[
     ),
     reads(
         &["sort"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-n -r -u -f -b -h -V -c -C -m -s -z -g -M -d -i -R -k= -t= -S= -o=> --output=> \
          --numeric-sort --reverse --unique --ignore-case --human-numeric-sort --version-sort \
          --key= --field-separator= --stable --check=? --zero-terminated --general-numeric-sort \
@@ -123,96 +123,96 @@ pub(super) const TABLES: &[Table] = &[
     ),
     reads(
         &["date"],
-        Operands::Format,
+        OperandKind::Format,
         "-u -R -I=? -d= -r=< --date= --reference=< --utc --universal --rfc-email --rfc-3339= \
          --iso-8601=?",
     ),
-    reads(&["sleep"], Operands::Text, ""),
-    reads(&["whoami"], Operands::None, ""),
-    reads(&["hostname"], Operands::None, ""),
+    reads(&["sleep"], OperandKind::Text, ""),
+    reads(&["whoami"], OperandKind::None, ""),
+    reads(&["hostname"], OperandKind::None, ""),
     reads(
         &["realpath"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-e -m -L -P -q -s -z --canonicalize-existing --canonicalize-missing --no-symlinks \
          --quiet --strip --zero --relative-to=< --relative-base=<",
     ),
     reads(
         &["readlink"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-f -e -m -n -q -s -v -z --canonicalize --canonicalize-existing --canonicalize-missing \
          --no-newline --zero",
     ),
     reads(
         &["df"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-a -h -H -i -k -l -P -T -t= -x= --all --human-readable --si --inodes --local \
          --portability --print-type --total --type= --exclude-type= --output=?",
     ),
-    reads(&["fold"], Operands::Paths, "-b -s -w= --bytes --spaces --width="),
+    reads(&["fold"], OperandKind::Paths, "-b -s -w= --bytes --spaces --width="),
     reads(
         &["fmt"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-c -s -t -u -w= -p= -g= --width= --split-only --uniform-spacing",
     ),
-    reads(&["rev"], Operands::Paths, ""),
-    reads(&["expand"], Operands::Paths, "-i -t= --initial --tabs="),
-    reads(&["unexpand"], Operands::Paths, "-a -t= --all --first-only --tabs="),
+    reads(&["rev"], OperandKind::Paths, ""),
+    reads(&["expand"], OperandKind::Paths, "-i -t= --initial --tabs="),
+    reads(&["unexpand"], OperandKind::Paths, "-a -t= --all --first-only --tabs="),
     reads(
         &["join"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-a= -e= -i -j= -o= -t= -v= -1= -2= -z --ignore-case --check-order --nocheck-order \
          --header --zero-terminated",
     ),
     reads(
         &["od"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-A= -j= -N= -t= -v -a -b -c -d -f -i -l -o -s -x --address-radix= --skip-bytes= \
          --read-bytes= --format= --output-duplicates",
     ),
     reads(
         &["xxd"],
-        Operands::OnePath,
+        OperandKind::OnePath,
         "-a -b -c= -d -e -E -g= -i -l= -o= -p -s= -u -cols= -len= -seek= -plain -ps -postscript",
     ),
     reads(
         &["hexdump"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-b -c -C -d -n= -o -s= -v -x --canonical --length= --skip= --no-squeezing",
     ),
     reads(
         &["strings"],
-        Operands::Paths,
+        OperandKind::Paths,
         "-a -d -f -n= -t= -e= -w -o -s= --all --data --print-file-name --bytes= --radix= \
          --encoding= --include-all-whitespace",
     ),
-    reads(&["cksum"], Operands::Paths, "-a= --algorithm= --tag --untagged -z --zero"),
-    reads(&["sum"], Operands::Paths, "-r -s --sysv"),
-    reads(&["b2sum"], Operands::Paths, "-b -t -l= --tag -z"),
-    reads(&["sha224sum"], Operands::Paths, "-b -t --tag -z"),
-    reads(&["sha384sum"], Operands::Paths, "-b -t --tag -z"),
-    reads(&["sha512sum"], Operands::Paths, "-b -t --tag -z"),
-    reads(&["yq"], Operands::PatternThenPaths(&[]), "-r -y -e --raw-output"),
-    reads(&["stat"], Operands::Paths, "-c= --format= --printf= -t"),
-    reads(&["file"], Operands::Paths, "-b -i -k -h --brief --mime --mime-type --mime-encoding"),
+    reads(&["cksum"], OperandKind::Paths, "-a= --algorithm= --tag --untagged -z --zero"),
+    reads(&["sum"], OperandKind::Paths, "-r -s --sysv"),
+    reads(&["b2sum"], OperandKind::Paths, "-b -t -l= --tag -z"),
+    reads(&["sha224sum"], OperandKind::Paths, "-b -t --tag -z"),
+    reads(&["sha384sum"], OperandKind::Paths, "-b -t --tag -z"),
+    reads(&["sha512sum"], OperandKind::Paths, "-b -t --tag -z"),
+    reads(&["yq"], OperandKind::PatternThenPaths(&[]), "-r -y -e --raw-output"),
+    reads(&["stat"], OperandKind::Paths, "-c= --format= --printf= -t"),
+    reads(&["file"], OperandKind::Paths, "-b -i -k -h --brief --mime --mime-type --mime-encoding"),
     reads(
         &["du"],
-        Operands::PathsOrHere,
+        OperandKind::PathsOrHere,
         "-h -s -a -c -d= --max-depth= -b -k -m --human-readable --summarize --all --total \
          --apparent-size --exclude=",
     ),
-    reads(&["sha256sum"], Operands::Paths, "-b -t --tag -z"),
-    reads(&["sha1sum"], Operands::Paths, "-b -t --tag -z"),
-    reads(&["md5sum"], Operands::Paths, "-b -t --tag -z"),
+    reads(&["sha256sum"], OperandKind::Paths, "-b -t --tag -z"),
+    reads(&["sha1sum"], OperandKind::Paths, "-b -t --tag -z"),
+    reads(&["md5sum"], OperandKind::Paths, "-b -t --tag -z"),
     reads(
         &["jq"],
-        Operands::PatternThenPaths(&[]),
+        OperandKind::PatternThenPaths(&[]),
         "-r -c -n -s -e -S -a -j -C -M -R --raw-output --compact-output --null-input --slurp \
          --exit-status --sort-keys --ascii-output --join-output --color-output \
          --monochrome-output --raw-input --tab --indent= --stream --seq --arg== --argjson==",
     ),
     reads(
         &["rg"],
-        Operands::PatternThenPaths(GREP_PATTERN),
+        OperandKind::PatternThenPaths(GREP_PATTERN),
         "-n -N -i -S -s -w -x -v -l -c -o -F -P -U -H -I -q -a -p -0 -b -A= -B= -C= -e= -g= -t= \
          -T= -m= -d= -r= -M= -j= -E= -f=< --line-number --no-line-number --ignore-case \
          --smart-case --case-sensitive --word-regexp --line-regexp --invert-match \
@@ -230,7 +230,7 @@ pub(super) const TABLES: &[Table] = &[
     ),
     reads(
         &["grep"],
-        Operands::PatternThenPaths(GREP_PATTERN),
+        OperandKind::PatternThenPaths(GREP_PATTERN),
         "-n -i -v -l -L -c -o -w -x -E -F -G -P -H -h -q -s -a -I -b -r -Z -z -T -A= -B= -C= -m= \
          -e= -f=< --line-number --ignore-case --no-ignore-case --invert-match \
          --files-with-matches --files-without-match --count --only-matching --word-regexp \

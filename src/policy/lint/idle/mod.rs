@@ -12,7 +12,7 @@ use crate::glob::name_matches;
 use crate::intent::{Intent, TriggerKind};
 use crate::lint::warning::Warning;
 use crate::pattern::{CommandForm, CommandPattern, Pattern};
-use crate::rule::{Rule, Written, tier_word, trigger_word};
+use crate::rule::{LocatedPattern, Rule, tier_word, trigger_word};
 use crate::schema::{Delegation, Triggers};
 use crate::verdict::{Decision, RuleRef, Verdict};
 use locum_base::path::RepoPath;
@@ -160,7 +160,7 @@ fn never_counts(policy: &Policy, rule: &Rule) -> Option<String> {
 }
 
 /// Says where a pattern is about modes none of which may run.
-fn never_fits(policy: &Policy, written: &Written) -> Option<String> {
+fn never_fits(policy: &Policy, written: &LocatedPattern) -> Option<String> {
     let (Pattern::Mode(slugs) | Pattern::Delegate(slugs)) = &written.pattern else {
         return None;
     };
@@ -175,7 +175,7 @@ fn never_fits(policy: &Policy, written: &Written) -> Option<String> {
 }
 
 /// Tries what a rule spells out; a check that refuses it there refuses it everywhere.
-fn never_allows(policy: &Policy, rule: &Rule, written: &Written) -> Option<String> {
+fn never_allows(policy: &Policy, rule: &Rule, written: &LocatedPattern) -> Option<String> {
     let samples = samples(&written.pattern);
     if rule.decision != Decision::Allow || samples.is_empty() {
         return None;

@@ -6,7 +6,7 @@ use super::{
     CommandFlags, DecisionRequest, JobFacts, RefusalNotice, RequestFacts, RequestRefusal,
     RequestedAction, examine,
 };
-use locum_agent::session::event::PersonsWord;
+use locum_agent::session::event::PersonDecision;
 use locum_forge::event::{Actor, Comment, EventKind, EventSubject, Trigger};
 use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::actors::Tier;
@@ -14,7 +14,7 @@ use locum_policy::intent::TriggerKind;
 use locum_policy::schema::{AssignTrigger, CommentTrigger, Forks, LabelTrigger, Triggers};
 use pretty_assertions::assert_eq;
 
-struct Scene {
+struct RequestFixture {
     trigger: Trigger,
     triggers: Triggers,
     permission: Result<ForgePermission, String>,
@@ -25,9 +25,9 @@ struct Scene {
     now: &'static str,
 }
 
-fn scene(body: &str) -> Scene {
+fn scene(body: &str) -> RequestFixture {
     let tiers = vec![Tier::Maintainer];
-    Scene {
+    RequestFixture {
         trigger: Trigger {
             kind: EventKind::IssueComment,
             repository: "acme/app".to_owned(),
@@ -81,7 +81,7 @@ fn pull_request() -> PullRequest {
     }
 }
 
-impl Scene {
+impl RequestFixture {
     fn decide(&self) -> Result<super::Request, RequestRefusal> {
         self.examine().request
     }
@@ -166,22 +166,22 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
     let decided = |id: Option<&str>, word| {
         Ok(RequestedAction::Decide(DecisionRequest { id: id.map(str::to_owned), word }))
     };
-    assert_eq!(read(&format!("/locum approve {id}")), decided(Some(id), PersonsWord::Approve));
+    assert_eq!(read(&format!("/locum approve {id}")), decided(Some(id), PersonDecision::Approve));
     assert_eq!(
         read(&format!("/locum approve {}", id.to_uppercase())),
-        decided(Some(id), PersonsWord::Approve)
+        decided(Some(id), PersonDecision::Approve)
     );
     assert_eq!(
         read(&format!("/locum deny {id} not now")),
-        decided(Some(id), PersonsWord::Deny { reason: "not now".to_owned() })
+        decided(Some(id), PersonDecision::Deny { reason: "not now".to_owned() })
     );
     assert_eq!(
         read(&format!("/locum answer {id} the second")),
-        decided(Some(id), PersonsWord::Answer { text: "the second".to_owned() })
+        decided(Some(id), PersonDecision::Answer { text: "the second".to_owned() })
     );
     assert_eq!(
         read("/locum answer the second"),
-        decided(None, PersonsWord::Answer { text: "the second".to_owned() })
+        decided(None, PersonDecision::Answer { text: "the second".to_owned() })
     );
     for wrong in [
         "approve",
@@ -270,16 +270,16 @@ fn flags_tighten_and_never_choose_policy_model_or_endpoint() {
 #[test]
 fn only_tiers_of_the_policy_may_and_an_unknown_answer_refuses() {
     for permission in [ForgePermission::Admin, ForgePermission::Maintain, ForgePermission::Write] {
-        Scene { permission: Ok(permission), ..scene("/locum") }.runs();
+        RequestFixture { permission: Ok(permission), ..scene("/locum") }.runs();
     }
     for permission in [ForgePermission::Triage, ForgePermission::Read, ForgePermission::None] {
         assert_eq!(
-            Scene { permission: Ok(permission), ..scene("/locum") }.refused_by(),
+            RequestFixture { permission: Ok(permission), ..scene("/locum") }.refused_by(),
             ("triggers.comment.tiers", RefusalNotice::Silent)
         );
     }
     assert_eq!(
-        Scene { permission: Err("500".to_owned()), ..scene("/locum") }.refused_by(),
+        RequestFixture { permission: Err("500".to_owned()), ..scene("/locum") }.refused_by(),
         ("permission", RefusalNotice::Silent)
     );
     let mut open = scene("/locum");
@@ -296,7 +296,7 @@ fn programs_run_only_by_name_and_with_the_right_to_write() {
         let mut scene = scene("/locum");
         scene.trigger.actor =
             Actor { login: login.to_owned(), id: None, is_user: false, association: String::new() };
-        Scene { permission: Ok(permission), ..scene }
+        RequestFixture { permission: Ok(permission), ..scene }
     };
     assert_eq!(
         from("Good-App[bot]", ForgePermission::Write).decide().unwrap().facts.tier,
@@ -378,12 +378,15 @@ fn closed_locked_and_old_threads_start_nothing() {
     locked.trigger.subject.as_mut().unwrap().is_locked = true;
     assert_eq!(locked.refused_by().0, "thread-unlocked");
     assert_eq!(
-        Scene { now: "2026-01-03T03:05:00Z", ..scene("/locum") }.refused_by().0,
+        RequestFixture { now: "2026-01-03T03:05:00Z", ..scene("/locum") }.refused_by().0,
         "event-age"
     );
-    Scene { now: "2026-01-03T03:04:00Z", ..scene("/locum") }.runs();
-    assert_eq!(Scene { recent_runs: 10, ..scene("/locum") }.refused_by().0, "runs-per-hour");
-    Scene { recent_runs: 9, ..scene("/locum") }.runs();
+    RequestFixture { now: "2026-01-03T03:04:00Z", ..scene("/locum") }.runs();
+    assert_eq!(
+        RequestFixture { recent_runs: 10, ..scene("/locum") }.refused_by().0,
+        "runs-per-hour"
+    );
+    RequestFixture { recent_runs: 9, ..scene("/locum") }.runs();
     assert_eq!(
         scene(&format!("/locum {}", "a ".repeat(40_000))).refused_by(),
         ("comment-length", RefusalNotice::Silent)

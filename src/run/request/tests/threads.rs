@@ -1,8 +1,8 @@
 //! Who may start what from pull requests, labels, dispatches, schedules and other repositories.
 
-use super::{Scene, pull_request, scene};
+use super::{RequestFixture, pull_request, scene};
 use crate::run::request::{DecisionRequest, RefusalNotice, RequestedAction};
-use locum_agent::session::event::PersonsWord;
+use locum_agent::session::event::PersonDecision;
 use locum_forge::event::{Actor, EventKind, EventSubject};
 use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::actors::Tier;
@@ -13,14 +13,18 @@ use pretty_assertions::assert_eq;
 #[test]
 fn a_job_started_again_needs_the_right_of_who_did_it() {
     assert_eq!(
-        Scene { restarted_by: Some(Ok(ForgePermission::Read)), ..scene("/locum") }.refused_by().0,
+        RequestFixture { restarted_by: Some(Ok(ForgePermission::Read)), ..scene("/locum") }
+            .refused_by()
+            .0,
         "restart"
     );
     assert_eq!(
-        Scene { restarted_by: Some(Err("404".to_owned())), ..scene("/locum") }.refused_by().0,
+        RequestFixture { restarted_by: Some(Err("404".to_owned())), ..scene("/locum") }
+            .refused_by()
+            .0,
         "permission"
     );
-    Scene { restarted_by: Some(Ok(ForgePermission::Write)), ..scene("/locum") }.runs();
+    RequestFixture { restarted_by: Some(Ok(ForgePermission::Write)), ..scene("/locum") }.runs();
 }
 
 #[test]
@@ -39,7 +43,7 @@ fn pull_requests_are_read_as_they_are_now() {
     assert_eq!(on(|now| now.head_sha = "ccc".to_owned()).refused_by().0, "head-moved");
     assert_eq!(on(|now| now.is_open = false).refused_by().0, "thread-open");
     assert_eq!(on(|now| now.number = 8).refused_by().0, "pull-request");
-    assert_eq!(Scene { pull_request: None, ..on(|_| ()) }.refused_by().0, "pull-request");
+    assert_eq!(RequestFixture { pull_request: None, ..on(|_| ()) }.refused_by().0, "pull-request");
     let mut deny = on(|now| now.is_fork = true);
     deny.triggers.forks = Forks::Deny;
     assert_eq!(deny.refused_by().0, "triggers.forks");
@@ -161,7 +165,7 @@ fn a_command_below_a_quoted_question_answers_it() {
         let id = Some("0123456789abcdef".to_owned());
         Ok(RequestedAction::Decide(DecisionRequest {
             id,
-            word: PersonsWord::Answer { text: text.to_owned() },
+            word: PersonDecision::Answer { text: text.to_owned() },
         }))
     };
     assert_eq!(said(&format!("{quoted}/locum the second one")), answer("the second one"));
@@ -192,14 +196,14 @@ fn other_repositories_and_missing_policies_start_nothing() {
 
 #[test]
 fn an_attack_by_event_starts_nothing() {
-    let starts = |change: &dyn Fn(&mut Scene)| {
+    let starts = |change: &dyn Fn(&mut RequestFixture)| {
         let mut scene = scene("/locum fix the test");
         change(&mut scene);
         scene.decide().is_ok_and(|request| !request.read_only)
     };
     assert!(starts(&|_| {}));
     assert!(!starts(&|scene| scene.trigger.actor.login = "Locum[bot]".to_owned()), "own output");
-    let by_bot = |scene: &mut Scene, login: &str| {
+    let by_bot = |scene: &mut RequestFixture, login: &str| {
         scene.trigger.actor =
             Actor { login: login.to_owned(), id: None, is_user: false, association: String::new() };
     };
@@ -209,7 +213,7 @@ fn an_attack_by_event_starts_nothing() {
         !starts(&|scene| scene.permission = Ok(ForgePermission::Read)),
         "a person who may only read"
     );
-    let on_a_pull_request = |scene: &mut Scene, change: PullRequest| {
+    let on_a_pull_request = |scene: &mut RequestFixture, change: PullRequest| {
         let asked = Some("aaa".to_owned());
         scene.trigger.subject = Some(EventSubject {
             number: 7,

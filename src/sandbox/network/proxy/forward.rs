@@ -16,8 +16,8 @@ use hyper::{Request, Response, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-use crate::network::proxy::meter::Meter;
-use crate::network::proxy::response::{Body, text_response};
+use crate::network::proxy::meter::TrafficMeter;
+use crate::network::proxy::response::{ProxyBody, text_response};
 use locum_policy::urls::{Destination, Scheme};
 
 /// Headers that are about one connection and not about the request.
@@ -38,8 +38,8 @@ pub(super) async fn forward(
     request: Request<Incoming>,
     destination: &Destination,
     upstream: TcpStream,
-    meter: &Arc<Meter>,
-) -> Response<Body> {
+    meter: &Arc<TrafficMeter>,
+) -> Response<ProxyBody> {
     match ask(request, destination, upstream, meter).await {
         Ok(response) => response,
         Err(error) => text_response(
@@ -53,8 +53,8 @@ async fn ask(
     request: Request<Incoming>,
     destination: &Destination,
     upstream: TcpStream,
-    meter: &Arc<Meter>,
-) -> hyper::Result<Response<Body>> {
+    meter: &Arc<TrafficMeter>,
+) -> hyper::Result<Response<ProxyBody>> {
     let (mut asker, connection) = http1::handshake(TokioIo::new(upstream)).await?;
     // Ends when the answer is read, or nobody reads it any more.
     tokio::spawn(connection);
@@ -65,10 +65,15 @@ async fn ask(
     if let Ok(host) = HeaderValue::try_from(host_header(destination)) {
         head.headers.insert(HOST, host);
     }
-    let body = Counted { inner: body, meter: Arc::clone(meter), direction: Direction::Sent };
+    let body =
+        CountedBody { inner: body, meter: Arc::clone(meter), direction: TrafficDirection::Sent };
     let (mut head, body) = asker.send_request(Request::from_parts(head, body)).await?.into_parts();
     strip(&mut head.headers);
-    let body = Counted { inner: body, meter: Arc::clone(meter), direction: Direction::Received };
+    let body = CountedBody {
+        inner: body,
+        meter: Arc::clone(meter),
+        direction: TrafficDirection::Received,
+    };
     Ok(Response::from_parts(head, body.boxed()))
 }
 
@@ -99,19 +104,19 @@ fn strip(headers: &mut HeaderMap) {
 
 /// Where a body goes.
 #[derive(Clone, Copy, Debug)]
-enum Direction {
+enum TrafficDirection {
     Sent,
     Received,
 }
 
 /// A body that is counted as it passes.
-struct Counted {
+struct CountedBody {
     inner: Incoming,
-    meter: Arc<Meter>,
-    direction: Direction,
+    meter: Arc<TrafficMeter>,
+    direction: TrafficDirection,
 }
 
-impl hyper::body::Body for Counted {
+impl hyper::body::Body for CountedBody {
     type Data = Bytes;
     type Error = Box<dyn std::error::Error + Send + Sync>;
 
@@ -127,8 +132,8 @@ impl hyper::body::Body for Counted {
             };
             let bytes = frame.data_ref().map_or(0, Bytes::len);
             let counted = match self.direction {
-                Direction::Sent => self.meter.sent(bytes),
-                Direction::Received => self.meter.received(bytes),
+                TrafficDirection::Sent => self.meter.sent(bytes),
+                TrafficDirection::Received => self.meter.received(bytes),
             };
             Some(counted.map(|()| frame).map_err(Into::into))
         })

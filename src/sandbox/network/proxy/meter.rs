@@ -1,4 +1,4 @@
-//! `Meter`: how much one command asked for and moved through the proxy, against what it may.
+//! `TrafficMeter`: how much one command asked for and moved through the proxy, against what it may.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,13 +12,13 @@ const RECEIVED_LIMIT_BYTES: u64 = 8 << 30;
 
 /// Counts what passes.
 #[derive(Debug, Default)]
-pub(super) struct Meter {
+pub(super) struct TrafficMeter {
     requests: AtomicU64,
     sent: AtomicU64,
     received: AtomicU64,
 }
 
-impl Meter {
+impl TrafficMeter {
     /// Counts a request; false when there were too many.
     pub(super) fn request(&self) -> bool {
         self.requests.fetch_add(1, Ordering::Relaxed) < REQUESTS_LIMIT

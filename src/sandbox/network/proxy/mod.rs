@@ -27,8 +27,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::network::proxy::meter::{Meter, REQUESTS_LIMIT};
-use crate::network::proxy::response::{Body, text_response};
+use crate::network::proxy::meter::{REQUESTS_LIMIT, TrafficMeter};
+use crate::network::proxy::response::{ProxyBody, text_response};
 use crate::network::proxy::tunnel::Tunnel;
 use crate::network::{Connector, NetworkError};
 use locum_policy::Permit;
@@ -50,22 +50,22 @@ const HEAD_LIMIT_BYTES: usize = 32 * 1024;
 const VERDICTS_KEPT: usize = 200;
 
 /// Says whether a destination may be connected to.
-pub(crate) type Admit =
+pub(crate) type DestinationCheck =
     Arc<dyn Fn(Connection) -> Result<Permit<Connection>, Box<Refusal>> + Send + Sync>;
 
 /// A proxy that admits some destinations; it serves any number of listening sockets.
 #[derive(Clone)]
 pub struct NetworkProxy {
     connector: Connector,
-    admit: Admit,
+    admit: DestinationCheck,
 }
 
 /// A proxy at work on one listening socket. It ends, with every connection, when this is dropped.
-pub(crate) struct Serving {
+pub(crate) struct RunningProxy {
     address: SocketAddr,
     accepting: JoinHandle<()>,
     verdicts: mpsc::UnboundedReceiver<Verdict>,
-    meter: Arc<Meter>,
+    meter: Arc<TrafficMeter>,
 }
 
 /// What a command asked the proxy for.
@@ -83,13 +83,13 @@ pub struct Traffic {
 #[derive(Clone)]
 struct ProxyState {
     proxy: NetworkProxy,
-    meter: Arc<Meter>,
+    meter: Arc<TrafficMeter>,
     verdicts: mpsc::UnboundedSender<Verdict>,
 }
 
 impl NetworkProxy {
     /// Returns a proxy that connects through `connector` to whatever `admit` lets pass.
-    pub(crate) fn new(connector: Connector, admit: Admit) -> Self {
+    pub(crate) fn new(connector: Connector, admit: DestinationCheck) -> Self {
         Self { connector, admit }
     }
 
@@ -97,7 +97,7 @@ impl NetworkProxy {
     ///
     /// # Errors
     /// When no port can be had.
-    pub(crate) fn on_loopback(&self) -> io::Result<Serving> {
+    pub(crate) fn on_loopback(&self) -> io::Result<RunningProxy> {
         self.on(std::net::TcpListener::bind(("127.0.0.1", 0))?)
     }
 
@@ -106,18 +106,23 @@ impl NetworkProxy {
     ///
     /// # Errors
     /// When the socket cannot be used.
-    pub(crate) fn on(&self, listener: std::net::TcpListener) -> io::Result<Serving> {
+    pub(crate) fn on(&self, listener: std::net::TcpListener) -> io::Result<RunningProxy> {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let listener = TcpListener::from_std(listener)?;
         let (sender, verdicts) = mpsc::unbounded_channel();
-        let meter = Arc::new(Meter::default());
+        let meter = Arc::new(TrafficMeter::default());
         let state = ProxyState { proxy: self.clone(), meter: Arc::clone(&meter), verdicts: sender };
-        Ok(Serving { address, accepting: tokio::spawn(accept(listener, state)), verdicts, meter })
+        Ok(RunningProxy {
+            address,
+            accepting: tokio::spawn(accept(listener, state)),
+            verdicts,
+            meter,
+        })
     }
 }
 
-impl Serving {
+impl RunningProxy {
     /// Returns where it listens, as seen from the socket's own network.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
@@ -152,7 +157,7 @@ pub(crate) fn variables(address: SocketAddr) -> BTreeMap<String, String> {
     both.chain([("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned())]).collect()
 }
 
-impl Drop for Serving {
+impl Drop for RunningProxy {
     fn drop(&mut self) {
         self.accepting.abort();
     }
@@ -209,7 +214,7 @@ impl ProxyState {
         &self,
         request: Request<Incoming>,
         tunnels: &mpsc::Sender<Tunnel>,
-    ) -> Response<Body> {
+    ) -> Response<ProxyBody> {
         if !self.meter.request() {
             return text_response(
                 StatusCode::TOO_MANY_REQUESTS,

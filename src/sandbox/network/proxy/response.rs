@@ -7,10 +7,10 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
 
 /// Body of what is answered: the proxy's own, or that of a host.
-pub(super) type Body = BoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
+pub(super) type ProxyBody = BoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Returns a response with one sentence in it.
-pub(super) fn text_response(status: StatusCode, sentence: String) -> Response<Body> {
+pub(super) fn text_response(status: StatusCode, sentence: String) -> Response<ProxyBody> {
     let body = Full::new(Bytes::from(format!("locum: {sentence}\n")))
         .map_err(|never| match never {})
         .boxed();

@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{Admit, NetworkProxy, Serving, Traffic, variables};
+use super::{DestinationCheck, NetworkProxy, RunningProxy, Traffic, variables};
 use crate::network::Connector;
 use crate::samples::{PUBLIC, RecordingTransport};
 use locum_policy::Policy;
@@ -24,12 +24,12 @@ rules: [{ deny: 'fetch(bad.example.com)' }]
 
 /// A proxy, the addresses it would have connected to, and a server behind them all that sends
 /// everything back.
-struct Scene {
-    serving: Serving,
+struct ProxyFixture {
+    serving: RunningProxy,
     connected: mpsc::Receiver<SocketAddr>,
 }
 
-impl Scene {
+impl ProxyFixture {
     async fn new() -> Self {
         let server = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = server.local_addr().unwrap();
@@ -48,7 +48,8 @@ impl Scene {
     fn before(server: SocketAddr, names: &[(&str, &[&[&str]])]) -> Self {
         let (transport, connected) = RecordingTransport::new(server, names);
         let policy = Policy::parse(POLICY, "policy.yml").unwrap();
-        let admit: Admit = Arc::new(move |connection| policy.admit(connection, &Facts::default()));
+        let admit: DestinationCheck =
+            Arc::new(move |connection| policy.admit(connection, &Facts::default()));
         Self {
             serving: NetworkProxy::new(Connector::new(Arc::new(transport)), admit)
                 .on_loopback()
@@ -122,7 +123,7 @@ fn connect(target: &str) -> String {
 
 #[tokio::test]
 async fn lets_an_encrypted_connection_to_a_listed_host_pass() {
-    let scene = Scene::new().await;
+    let scene = ProxyFixture::new().await;
     for (target, host) in [
         ("docs.rs:443", "docs.rs"),
         ("a.b.example.com:443", "a.b.example.com"),
@@ -148,7 +149,7 @@ async fn lets_an_encrypted_connection_to_a_listed_host_pass() {
 
 #[tokio::test]
 async fn refuses_hosts_and_ports_that_are_not_listed_without_a_connection() {
-    let scene = Scene::new().await;
+    let scene = ProxyFixture::new().await;
     for (target, told) in [
         ("evil.example:443", "not in `network.allow`"),
         ("docs.rs:22", "not in `network.allow`"),
@@ -175,7 +176,7 @@ async fn refuses_hosts_and_ports_that_are_not_listed_without_a_connection() {
 
 #[tokio::test]
 async fn a_tunnel_is_for_the_host_it_was_admitted_for() {
-    let scene = Scene::new().await;
+    let scene = ProxyFixture::new().await;
     assert_eq!(scene.say("docs.rs:443", &greeting("evil.example")).await, b"");
     assert_eq!(scene.say("docs.rs:443", &greeting("93.184.216.34")).await, b"");
     assert_eq!(scene.say("docs.rs:443", b"SSH-2.0-locum\r\n").await, b"");
@@ -200,7 +201,7 @@ async fn a_tunnel_is_for_the_host_it_was_admitted_for() {
 #[tokio::test]
 async fn forwards_what_is_not_encrypted_one_request_at_a_time() {
     let server = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-    let scene = Scene::before(server.local_addr().unwrap(), &[]);
+    let scene = ProxyFixture::before(server.local_addr().unwrap(), &[]);
     let answers = async {
         let (mut stream, _) = server.accept().await.unwrap();
         let mut request = vec![0; 4096];
@@ -239,7 +240,7 @@ async fn forwards_what_is_not_encrypted_one_request_at_a_time() {
 
 #[tokio::test]
 async fn refuses_what_is_no_request_to_a_proxy() {
-    let scene = Scene::new().await;
+    let scene = ProxyFixture::new().await;
     for request in [
         "GET / HTTP/1.1\r\nHost: docs.rs\r\nConnection: close\r\n\r\n",
         "GET https://docs.rs/ HTTP/1.1\r\nHost: docs.rs\r\nConnection: close\r\n\r\n",
@@ -266,8 +267,10 @@ async fn refuses_what_is_no_request_to_a_proxy() {
 #[tokio::test]
 async fn what_is_connected_to_was_checked() {
     let server = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-    let scene =
-        Scene::before(server.local_addr().unwrap(), &[("docs.rs", &[&[PUBLIC], &["127.0.0.1"]])]);
+    let scene = ProxyFixture::before(
+        server.local_addr().unwrap(),
+        &[("docs.rs", &[&[PUBLIC], &["127.0.0.1"]])],
+    );
     let _first = tokio::join!(scene.ask("CONNECT docs.rs:443 HTTP/1.1\r\n\r\n"), async {
         drop(server.accept().await.unwrap())
     });
@@ -281,7 +284,7 @@ async fn what_is_connected_to_was_checked() {
 
 #[tokio::test]
 async fn ends_with_its_connections_and_leads_programs_to_itself() {
-    let scene = Scene::new().await;
+    let scene = ProxyFixture::new().await;
     let variables = variables(scene.serving.address());
     let address = scene.serving.address();
     for name in ["HTTP_PROXY", "https_proxy", "ALL_PROXY"] {

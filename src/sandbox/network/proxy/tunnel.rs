@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::network::proxy::meter::Meter;
+use crate::network::proxy::meter::TrafficMeter;
 use locum_policy::urls::Destination;
 use locum_policy::urls::host::Host;
 
@@ -42,7 +42,7 @@ impl Tunnel {
     ///
     /// # Errors
     /// Why a greeting is denied: it is not for the host that was admitted.
-    pub(super) async fn run(self, meter: &Meter) -> Result<(), String> {
+    pub(super) async fn run(self, meter: &TrafficMeter) -> Result<(), String> {
         // What breaks off is not denied: the program on either side sees it.
         let Ok(client) = self.client.await else { return Ok(()) };
         let mut client = TokioIo::new(client);

@@ -2,10 +2,10 @@
 
 use pretty_assertions::{assert_eq, assert_ne};
 
-use super::{Place, attacks, check};
+use super::{SandboxFixture, attacks, check};
 use crate::exec::Exit;
-use crate::level::Level;
-use crate::reach::Writes;
+use crate::level::SandboxLevel;
+use crate::reach::WriteAccess;
 use crate::sandbox::Sandbox;
 use locum_policy::Policy;
 use locum_policy::schema;
@@ -57,19 +57,19 @@ fn no_credential_is_read() {
 
 #[test]
 fn a_command_reaches_as_far_as_it_is_known() {
-    let place = Place::new();
+    let place = SandboxFixture::new();
     let [with, without] =
         place.sandboxes(schema::SandboxSetting::Required).try_into().ok().unwrap();
     assert_ne!(
-        place.run_as("echo x > new", &without, Writes::Entries).unwrap().0,
+        place.run_as("echo x > new", &without, WriteAccess::Entries).unwrap().0,
         Exit::Code(0),
         "nothing covers `.git`"
     );
     let sandbox = with;
     for (writes, inside, top) in [
-        (Writes::Nothing, false, false),
-        (Writes::Entries, true, true),
-        (Writes::Everything, true, true),
+        (WriteAccess::Nothing, false, false),
+        (WriteAccess::Entries, true, true),
+        (WriteAccess::Everything, true, true),
     ] {
         let fine =
             |script: &str| place.run_as(script, &sandbox, writes).unwrap().0 == Exit::Code(0);
@@ -88,12 +88,16 @@ fn a_command_reaches_as_far_as_it_is_known() {
 
 #[test]
 fn folders_the_policy_lets_commands_read_are_read_and_not_written() {
-    let place = Place::new();
+    let place = SandboxFixture::new();
     let text = format!("version: 1\ncommands: {{ reads: ['{}/**'] }}\n", place.outside.display());
     let limits = Policy::parse(&text, "policy.yml").unwrap().settings().commands.clone();
     for namespaces in [true, false] {
-        let sandbox =
-            Sandbox::on(&limits, &place.env, Level { namespaces, ..Level::obtained() }).unwrap();
+        let sandbox = Sandbox::on(
+            &limits,
+            &place.env,
+            SandboxLevel { namespaces, ..SandboxLevel::obtained() },
+        )
+        .unwrap();
         let fine = |script: &str| {
             place
                 .run(&script.replace("$OUTSIDE", &place.outside.display().to_string()), &sandbox)
@@ -111,7 +115,7 @@ fn folders_the_policy_lets_commands_read_are_read_and_not_written() {
 
 #[test]
 fn protected_paths_deep_down_stay_as_they_are_where_they_can_be_covered() {
-    let place = Place::new();
+    let place = SandboxFixture::new();
     let [with, _] = place.sandboxes(schema::SandboxSetting::Required).try_into().ok().unwrap();
     for script in [
         "echo x >> sub/AGENTS.md",
@@ -135,7 +139,7 @@ fn protected_paths_deep_down_stay_as_they_are_where_they_can_be_covered() {
 
 #[test]
 fn a_protected_name_that_did_not_exist_is_gone_when_the_command_is() {
-    let place = Place::new();
+    let place = SandboxFixture::new();
     for sandbox in place.sandboxes(schema::SandboxSetting::Required) {
         for script in [
             "mkdir -p .claude/x && echo x > .claude/x/y",

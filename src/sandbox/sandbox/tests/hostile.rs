@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use pretty_assertions::assert_eq;
 
-use super::{Place, sandboxes_of};
+use super::{SandboxFixture, sandboxes_of};
 use crate::exec::Exit;
-use crate::level::{Level, ProcessLimit};
-use crate::reach::Writes;
+use crate::level::{ProcessLimit, SandboxLevel};
+use crate::reach::WriteAccess;
 use crate::sandbox::Sandbox;
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
@@ -25,7 +25,7 @@ const NOT_PERMITTED: i32 = 10;
 const STOPPED: i32 = 11;
 
 /// Returns a place with the program in it.
-fn place() -> Place {
+fn place() -> SandboxFixture {
     static PROGRAM: OnceLock<Vec<u8>> = OnceLock::new();
     let program = PROGRAM.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
@@ -41,7 +41,7 @@ fn place() -> Place {
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         std::fs::read(&program).unwrap()
     });
-    let place = Place::new();
+    let place = SandboxFixture::new();
     let at = place.root.join("hostile");
     // Copied by another program, as a file that this one wrote may still be held open by a child of
     // another test.
@@ -53,7 +53,7 @@ fn place() -> Place {
     place
 }
 
-fn attack(place: &Place, words: &str, sandbox: &Sandbox) -> (Exit, String) {
+fn attack(place: &SandboxFixture, words: &str, sandbox: &Sandbox) -> (Exit, String) {
     place.run(&format!("exec ./hostile {words}"), sandbox).unwrap()
 }
 
@@ -119,7 +119,7 @@ fn no_way_out_that_is_open_to_anybody_is_open_inside() {
     };
     assert_eq!(count(), 7, "what arrived from outside");
     for way in &ways {
-        for sandbox in sandboxes_of(&Place::new().env) {
+        for sandbox in sandboxes_of(&SandboxFixture::new().env) {
             let place = place();
             let words = way.replace("$OUTSIDE", &place.outside.display().to_string());
             let (exit, output) = attack(&place, &words, &sandbox);
@@ -148,9 +148,9 @@ fn a_socket_that_was_handed_out_leads_to_the_proxy_alone() {
     )
     .unwrap();
     let limits = policy.settings().commands.clone();
-    let level = Level { namespaces: false, ..Level::obtained() };
+    let level = SandboxLevel { namespaces: false, ..SandboxLevel::obtained() };
     // With the kernel's rules for connections, and without them: each wall has to hold alone.
-    for (level, second_wall) in [(level, true), (Level { files: false, ..level }, false)] {
+    for (level, second_wall) in [(level, true), (SandboxLevel { files: false, ..level }, false)] {
         let limits = CommandLimits {
             sandbox: if second_wall { limits.sandbox } else { schema::SandboxSetting::BestEffort },
             ..limits.clone()
@@ -205,7 +205,7 @@ fn a_socket_that_was_handed_out_leads_to_the_proxy_alone() {
 fn what_most_kernels_or_users_are_refused_anyway_is_refused_by_the_sandbox() {
     // A descriptor that the next program would get if nobody closed it.
     let _kept = rustix::io::dup(std::io::stdin()).unwrap();
-    for sandbox in sandboxes_of(&Place::new().env) {
+    for sandbox in sandboxes_of(&SandboxFixture::new().env) {
         let place = place();
         for way in [
             "raw",
@@ -250,21 +250,22 @@ fn what_most_kernels_or_users_are_refused_anyway_is_refused_by_the_sandbox() {
 
 #[test]
 fn a_command_with_too_many_processes_ends_with_all_of_them() {
-    let level = Level::obtained();
+    let level = SandboxLevel::obtained();
     let is_root = rustix::process::geteuid().is_root();
-    let first_wall = Level { namespaces: false, ..level };
+    let first_wall = SandboxLevel { namespaces: false, ..level };
     let mut limits = vec![
         (level, if is_root { ProcessLimit::Namespace } else { ProcessLimit::User }),
         (first_wall, if is_root { ProcessLimit::Answered } else { ProcessLimit::User }),
     ];
     if is_root {
-        limits.push((Level { pids: false, ..level }, ProcessLimit::Answered));
-        limits.push((Level { pids: false, calls: false, ..level }, ProcessLimit::Looked));
-        limits.push((Level { calls: false, ..first_wall }, ProcessLimit::Looked));
+        limits.push((SandboxLevel { pids: false, ..level }, ProcessLimit::Answered));
+        limits.push((SandboxLevel { pids: false, calls: false, ..level }, ProcessLimit::Looked));
+        limits.push((SandboxLevel { calls: false, ..first_wall }, ProcessLimit::Looked));
     }
     for (level, limit) in limits {
         assert_eq!(level.process_limit(), limit, "{level:?}");
-        let mut sandbox = Sandbox::on(&CommandLimits::default(), &Place::new().env, level).unwrap();
+        let mut sandbox =
+            Sandbox::on(&CommandLimits::default(), &SandboxFixture::new().env, level).unwrap();
         sandbox.limits.set(200, 1 << 30);
         let place = place();
         let name = unique(&place);
@@ -281,7 +282,7 @@ fn a_command_with_too_many_processes_ends_with_all_of_them() {
             .run_for(
                 &format!("exec ./{name} crowd 20"),
                 &sandbox,
-                Writes::Entries,
+                WriteAccess::Entries,
                 Duration::from_secs(1),
             )
             .unwrap();
@@ -292,7 +293,7 @@ fn a_command_with_too_many_processes_ends_with_all_of_them() {
 
 #[test]
 fn nothing_hides_from_the_end_of_its_command() {
-    for sandbox in sandboxes_of(&Place::new().env) {
+    for sandbox in sandboxes_of(&SandboxFixture::new().env) {
         let place = place();
         let name = unique(&place);
         let (exit, output) =
@@ -304,7 +305,7 @@ fn nothing_hides_from_the_end_of_its_command() {
 
 #[test]
 fn a_command_cannot_take_all_memory() {
-    for sandbox in sandboxes_of(&Place::new().env) {
+    for sandbox in sandboxes_of(&SandboxFixture::new().env) {
         let mut sandbox = sandbox;
         sandbox.limits.set(4096, 512 << 20);
         let place = place();
@@ -319,7 +320,7 @@ fn a_command_cannot_take_all_memory() {
 }
 
 /// Gives the program a name of its own, by which its processes are known.
-fn unique(place: &Place) -> String {
+fn unique(place: &SandboxFixture) -> String {
     let name = format!("h{}", &uuid::Uuid::now_v7().simple().to_string()[20..]);
     std::fs::hard_link(place.root.join("hostile"), place.root.join(&name)).unwrap();
     name

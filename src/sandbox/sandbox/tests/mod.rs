@@ -23,9 +23,9 @@ mod user;
 
 use super::{Sandbox, SandboxError};
 use crate::exec::{self, CommandOutput, CommandRun, ExecError, Exit};
-use crate::level::Level;
+use crate::level::SandboxLevel;
 use crate::network::proxy::NetworkProxy;
-use crate::reach::{Reach, Writes};
+use crate::reach::{CommandReach, WriteAccess};
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
 use locum_policy::Policy;
@@ -34,7 +34,7 @@ use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::schema::{self, CommandLimits};
 
 /// A checkout, a home with a secret, and a folder that is nobody's business.
-struct Place {
+struct SandboxFixture {
     _folder: tempfile::TempDir,
     root: PathBuf,
     home: PathBuf,
@@ -43,14 +43,14 @@ struct Place {
 }
 
 /// What is around a script, and how far it reaches.
-struct Attempt<'a> {
+struct ScriptAttempt<'a> {
     sandbox: &'a Sandbox,
-    writes: Writes,
+    writes: WriteAccess,
     timeout: Duration,
     proxy: Option<NetworkProxy>,
 }
 
-impl Place {
+impl SandboxFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
@@ -101,11 +101,11 @@ impl Place {
         }
     }
 
-    fn reach(&self) -> Reach<'_> {
-        Reach {
+    fn reach(&self) -> CommandReach<'_> {
+        CommandReach {
             root: &self.root,
             git: &[],
-            writes: Writes::Entries,
+            writes: WriteAccess::Entries,
             git_settings: false,
             visible: &|_| true,
             policy: None,
@@ -113,14 +113,14 @@ impl Place {
     }
 
     fn run(&self, script: &str, sandbox: &Sandbox) -> Result<(Exit, String), ExecError> {
-        self.run_as(script, sandbox, Writes::Entries)
+        self.run_as(script, sandbox, WriteAccess::Entries)
     }
 
     fn run_as(
         &self,
         script: &str,
         sandbox: &Sandbox,
-        writes: Writes,
+        writes: WriteAccess,
     ) -> Result<(Exit, String), ExecError> {
         self.run_for(script, sandbox, writes, Duration::from_secs(20))
     }
@@ -129,11 +129,11 @@ impl Place {
         &self,
         script: &str,
         sandbox: &Sandbox,
-        writes: Writes,
+        writes: WriteAccess,
         timeout: Duration,
     ) -> Result<(Exit, String), ExecError> {
         let proxy = sandbox.proxy("code");
-        let output = self.run_whole(script, Attempt { sandbox, writes, timeout, proxy })?;
+        let output = self.run_whole(script, ScriptAttempt { sandbox, writes, timeout, proxy })?;
         Ok((output.exit, output.output.text))
     }
 
@@ -143,14 +143,14 @@ impl Place {
         sandbox: &Sandbox,
         proxy: Option<NetworkProxy>,
     ) -> Result<CommandOutput, ExecError> {
-        let (writes, timeout) = (Writes::Entries, Duration::from_secs(20));
-        self.run_whole(script, Attempt { sandbox, writes, timeout, proxy })
+        let (writes, timeout) = (WriteAccess::Entries, Duration::from_secs(20));
+        self.run_whole(script, ScriptAttempt { sandbox, writes, timeout, proxy })
     }
 
     fn run_whole(
         &self,
         script: &str,
-        Attempt { sandbox, writes, timeout, proxy }: Attempt<'_>,
+        ScriptAttempt { sandbox, writes, timeout, proxy }: ScriptAttempt<'_>,
     ) -> Result<CommandOutput, ExecError> {
         let file = self.root.join("script.sh");
         std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -163,7 +163,7 @@ impl Place {
         )
         .unwrap();
         let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
-        let permit = policy.admit(OneCommand(script.clone()), &facts).unwrap();
+        let permit = policy.admit(TestCommand(script.clone()), &facts).unwrap();
         let git = [self.root.join(".git")];
         let visible = |path: &RepoPath| !matches!(path.as_str(), ".env" | "web/deep/server.key");
         let command = CommandRun {
@@ -174,7 +174,7 @@ impl Place {
             output_bytes: 10_000,
             redactor: &Redactor::default(),
             sandbox,
-            reach: Reach {
+            reach: CommandReach {
                 root: &self.root,
                 git: &git,
                 writes,
@@ -192,20 +192,20 @@ impl Place {
 /// The sandboxes to try: with namespaces and without, as a runner that refuses them would give it.
 fn sandboxes_of(env: &BTreeMap<String, String>) -> Vec<Sandbox> {
     let limits = CommandLimits::default();
-    let level = Level::obtained();
+    let level = SandboxLevel::obtained();
     assert!(
         level.is_full() && level.namespaces,
         "this kernel cannot hold what these tests attack: {:?}",
-        Level::tried()
+        SandboxLevel::tried()
     );
-    [level, Level { namespaces: false, ..level }]
+    [level, SandboxLevel { namespaces: false, ..level }]
         .map(|level| Sandbox::on(&limits, env, level).unwrap())
         .into()
 }
 
-struct OneCommand(Script);
+struct TestCommand(Script);
 
-impl Act for OneCommand {
+impl Act for TestCommand {
     fn intents(&self) -> Vec<Intent> {
         vec![Intent::Command(self.0.clone())]
     }
@@ -217,7 +217,7 @@ fn check(attacks: &[(&str, String)]) {
         for (wanted, succeeds) in
             [(schema::SandboxSetting::Off, true), (schema::SandboxSetting::Required, false)]
         {
-            let place = Place::new();
+            let place = SandboxFixture::new();
             let script = script.replace("$OUTSIDE", &place.outside.display().to_string());
             for sandbox in place.sandboxes(wanted) {
                 let (exit, output) = place.run(&script, &sandbox).unwrap();
@@ -238,7 +238,7 @@ fn attacks(list: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
 
 #[test]
 fn everyday_work_goes_on() {
-    let place = Place::new();
+    let place = SandboxFixture::new();
     let sandbox = place.sandbox(schema::SandboxSetting::Required);
     for script in [
         "echo x > src/new && mkdir -p src/deep/er && mv src/new src/deep/er/new && rm -r src/deep",
@@ -260,11 +260,11 @@ fn everyday_work_goes_on() {
 
 #[test]
 fn a_kernel_that_gives_too_little_runs_nothing_where_a_sandbox_is_required() {
-    let place = Place::new();
+    let place = SandboxFixture::new();
     for level in [
-        Level::default(),
-        Level { files: false, ..Level::obtained() },
-        Level { syscalls: false, network: false, ..Level::obtained() },
+        SandboxLevel::default(),
+        SandboxLevel { files: false, ..SandboxLevel::obtained() },
+        SandboxLevel { syscalls: false, network: false, ..SandboxLevel::obtained() },
     ] {
         for (wanted, runs) in
             [(schema::SandboxSetting::Required, false), (schema::SandboxSetting::BestEffort, true)]
@@ -285,7 +285,7 @@ fn a_kernel_that_gives_too_little_runs_nothing_where_a_sandbox_is_required() {
 
 #[test]
 fn tells_what_it_costs() {
-    let place = Place::new();
+    let place = SandboxFixture::new();
     let time = |sandbox: &Sandbox| {
         let mut times: Vec<Duration> = (0..30)
             .map(|_| {

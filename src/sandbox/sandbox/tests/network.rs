@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use pretty_assertions::{assert_eq, assert_ne};
 
-use super::{Place, check};
+use super::{SandboxFixture, check};
 use crate::exec::{ExecError, Exit};
-use crate::level::Level;
+use crate::level::SandboxLevel;
 use crate::network::Connector;
 use crate::network::proxy::NetworkProxy;
 use crate::samples::RecordingTransport;
@@ -75,7 +75,7 @@ fn no_socket_reaches_anything() {
 
 #[test]
 fn a_program_that_listens_is_reached_by_its_own_kind_where_there_are_namespaces() {
-    let place = Place::new();
+    let place = SandboxFixture::new();
     let talk = |family: &str, address: &str| {
         format!(
             "exec perl -MSocket=:all -e 'socket(L,{family},SOCK_STREAM,0) or die $!; \
@@ -105,7 +105,7 @@ fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
         "policy.yml",
     )
     .unwrap();
-    let place = Place::new();
+    let place = SandboxFixture::new();
     // Stands for the whole internet.
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, port) = (server.local_addr().unwrap(), server.local_addr().unwrap().port());
@@ -136,7 +136,7 @@ fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
         )
     };
     for namespaces in [true, false] {
-        let level = Level { namespaces, ..Level::obtained() };
+        let level = SandboxLevel { namespaces, ..SandboxLevel::obtained() };
         assert!(level.calls, "this kernel cannot do what this test tries: {level:?}");
         let sandbox = Sandbox::on(&limits, &place.env, level)
             .unwrap()
@@ -170,7 +170,7 @@ fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
             place.run_through(&script("GET http://good.example/"), &sandbox, None).unwrap();
         assert_ne!(output.exit, Exit::Code(0), "{}", output.output.text);
     }
-    let level = Level { namespaces: false, calls: false, ..Level::obtained() };
+    let level = SandboxLevel { namespaces: false, calls: false, ..SandboxLevel::obtained() };
     let without =
         Sandbox::on(&limits, &place.env, level).unwrap().with_hosts_of(&policy, &Facts::default());
     let error = place.run("true", &without).unwrap_err();

@@ -8,16 +8,16 @@ use landlock::ABI;
 use pretty_assertions::{assert_eq, assert_ne};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 
-use super::Place;
+use super::SandboxFixture;
 use crate::exec::{ExecError, Exit};
-use crate::level::Level;
+use crate::level::SandboxLevel;
 use crate::sandbox::{Sandbox, SandboxError};
 use locum_policy::schema::{self, CommandLimits};
 
 /// Checks that a script does something with one level and cannot do it with another.
-fn held_by(script: &str, without: Level, with: Level) {
+fn held_by(script: &str, without: SandboxLevel, with: SandboxLevel) {
     for (level, succeeds) in [(without, true), (with, false)] {
-        let place = Place::new();
+        let place = SandboxFixture::new();
         let limits = CommandLimits {
             sandbox: schema::SandboxSetting::BestEffort,
             ..CommandLimits::default()
@@ -31,8 +31,8 @@ fn held_by(script: &str, without: Level, with: Level) {
 
 #[test]
 fn each_part_holds_what_is_open_without_it() {
-    let full = Level::obtained();
-    let first_wall = Level { namespaces: false, ..full };
+    let full = SandboxLevel::obtained();
+    let first_wall = SandboxLevel { namespaces: false, ..full };
     let listener = UdpSocket::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let send = format!(
@@ -40,24 +40,28 @@ fn each_part_holds_what_is_open_without_it() {
          connect(S,sockaddr_in({port},INADDR_LOOPBACK)) or die $!; send(S,\"x\",0); \
          send(S,\"x\",0) or die $!'"
     );
-    held_by("echo x > $OUTSIDE/new", Level { files: false, ..first_wall }, first_wall);
-    held_by("grep . .env", Level { files: false, ..first_wall }, first_wall);
-    held_by(&send, Level { syscalls: false, network: false, ..first_wall }, first_wall);
+    held_by("echo x > $OUTSIDE/new", SandboxLevel { files: false, ..first_wall }, first_wall);
+    held_by("grep . .env", SandboxLevel { files: false, ..first_wall }, first_wall);
+    held_by(&send, SandboxLevel { syscalls: false, network: false, ..first_wall }, first_wall);
     held_by(&format!("test -d /proc/{}", std::process::id()), first_wall, full);
     // The second wall holds without the first one as well.
-    let second_wall = Level { files: false, syscalls: false, network: false, ..full };
-    held_by(&send, Level { namespaces: false, ..second_wall }, second_wall);
-    held_by("echo x >> .git/config", Level { namespaces: false, ..second_wall }, second_wall);
-    held_by("cat $OUTSIDE/file", Level { namespaces: false, ..second_wall }, second_wall);
+    let second_wall = SandboxLevel { files: false, syscalls: false, network: false, ..full };
+    held_by(&send, SandboxLevel { namespaces: false, ..second_wall }, second_wall);
+    held_by(
+        "echo x >> .git/config",
+        SandboxLevel { namespaces: false, ..second_wall },
+        second_wall,
+    );
+    held_by("cat $OUTSIDE/file", SandboxLevel { namespaces: false, ..second_wall }, second_wall);
 }
 
 #[test]
 fn every_version_of_the_interface_for_files_holds_what_is_told_of_it() {
-    let level = Level { namespaces: false, ..Level::obtained() };
+    let level = SandboxLevel { namespaces: false, ..SandboxLevel::obtained() };
     assert!(level.landlock >= 6, "this kernel cannot hold what this test takes away: {level:?}");
     let mut victim = std::process::Command::new("sleep").arg("100").spawn().unwrap();
     for version in 3..=i32::from(level.landlock) {
-        let place = Place::new();
+        let place = SandboxFixture::new();
         let mut sandbox = Sandbox::on(&CommandLimits::default(), &place.env, level).unwrap();
         sandbox.newest = ABI::from(version);
         let outside = place.outside.display();
@@ -82,7 +86,7 @@ fn every_version_of_the_interface_for_files_holds_what_is_told_of_it() {
             "{version}"
         );
         let (exit, _) = place.run(&format!("kill -0 {}", victim.id()), &sandbox).unwrap();
-        let told = Level { landlock: u8::try_from(version).unwrap(), ..level };
+        let told = SandboxLevel { landlock: u8::try_from(version).unwrap(), ..level };
         assert_eq!(exit != Exit::Code(0), told.holds_signals(), "version {version}");
     }
     victim.kill().unwrap();
@@ -116,8 +120,8 @@ fn on_a_kernel_without<T: Send + 'static>(
 #[test]
 fn a_kernel_without_landlock_runs_nothing_where_a_sandbox_is_required() {
     let error = on_a_kernel_without(&[libc::SYS_landlock_create_ruleset], libc::ENOSYS, || {
-        let place = Place::new();
-        let level = Level::obtained();
+        let place = SandboxFixture::new();
+        let level = SandboxLevel::obtained();
         assert_eq!((level.files, level.landlock, level.is_full()), (false, 0, false));
         let sandbox = Sandbox::prepare(&CommandLimits::default(), &place.env).unwrap();
         assert!(!sandbox.holds());
@@ -135,13 +139,13 @@ fn a_runner_that_refuses_namespaces_gives_the_first_wall_and_says_why() {
         (libc::SYS_sendto, "starting the loopback network"),
     ] {
         on_a_kernel_without(&[call], libc::EPERM, move || {
-            let (level, refused) = Level::tried();
+            let (level, refused) = SandboxLevel::tried();
             assert!(level.is_full() && !level.namespaces, "{level:?}");
             assert!(
                 refused.as_ref().is_some_and(|refused| refused.starts_with(why)),
                 "{refused:?}"
             );
-            let place = Place::new();
+            let place = SandboxFixture::new();
             let sandbox = Sandbox::prepare(&CommandLimits::default(), &place.env).unwrap();
             assert_eq!(place.run("cat top", &sandbox).unwrap(), (Exit::Code(0), "top".to_owned()));
         });

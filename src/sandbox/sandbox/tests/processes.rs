@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pretty_assertions::assert_eq;
 
-use super::{Place, check};
+use super::{SandboxFixture, check};
 use crate::exec::Exit;
 use locum_policy::schema;
 
@@ -32,7 +32,7 @@ fn other_processes_are_left_alone() {
 
 #[test]
 fn what_only_an_administrator_may_is_refused_by_the_sandbox_itself() {
-    let place = Place::new();
+    let place = SandboxFixture::new();
     let sandbox = place.sandbox(schema::SandboxSetting::Required);
     for number in [
         libc::SYS_mount,
@@ -54,7 +54,7 @@ fn what_only_an_administrator_may_is_refused_by_the_sandbox_itself() {
 
 #[test]
 fn settings_of_git_that_were_there_stay_when_the_sandbox_adds_its_own() {
-    let place = Place::new();
+    let place = SandboxFixture::new();
     let sandbox = place.sandbox(schema::SandboxSetting::Required);
     let restrictions = sandbox.restrictions(&place.reach()).unwrap().unwrap();
     let mut env = BTreeMap::from([

@@ -10,9 +10,9 @@ use std::process::Command;
 
 use pretty_assertions::{assert_eq, assert_ne};
 
-use super::{Place, sandboxes_of};
+use super::{SandboxFixture, sandboxes_of};
 use crate::exec::Exit;
-use crate::level::Level;
+use crate::level::SandboxLevel;
 use crate::sandbox::Sandbox;
 use locum_policy::Policy;
 use locum_policy::schema;
@@ -20,7 +20,7 @@ use locum_policy::schema;
 /// Has a command write to the file that a variable of the runner names, where it lies on hosted
 /// runners: found by its variable, by its path, and by looking for it.
 fn a_command_file_is_out_of_reach(variable: &str) {
-    let attack = |place: &Place, sandbox: &Sandbox| {
+    let attack = |place: &SandboxFixture, sandbox: &Sandbox| {
         let file =
             place.outside.join(format!("_runner_file_commands/{}_0b1c", variable.to_lowercase()));
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -35,17 +35,17 @@ fn a_command_file_is_out_of_reach(variable: &str) {
         place.run(&script, sandbox).unwrap();
         std::fs::read_to_string(&file).unwrap()
     };
-    let place = Place::new();
+    let place = SandboxFixture::new();
     assert_ne!(attack(&place, &place.sandbox(schema::SandboxSetting::Off)), "", "outside");
-    for sandbox in sandboxes_of(&Place::new().env) {
-        assert_eq!(attack(&Place::new(), &sandbox), "", "{variable}, {:?}", sandbox.level);
+    for sandbox in sandboxes_of(&SandboxFixture::new().env) {
+        assert_eq!(attack(&SandboxFixture::new(), &sandbox), "", "{variable}, {:?}", sandbox.level);
     }
 }
 
 /// Has a command speak to who listens at a socket, outside and inside, also where the policy lets
 /// it read the folder it lies in.
 fn a_socket_is_out_of_reach(path: &str) {
-    let attack = |place: &Place, sandbox: &Sandbox| {
+    let attack = |place: &SandboxFixture, sandbox: &Sandbox| {
         let socket = place.outside.join(path);
         std::fs::create_dir_all(socket.parent().unwrap()).unwrap();
         let listener = UnixListener::bind(&socket).unwrap();
@@ -66,9 +66,9 @@ fn a_socket_is_out_of_reach(path: &str) {
         }
         heard
     };
-    let place = Place::new();
+    let place = SandboxFixture::new();
     assert_ne!(attack(&place, &place.sandbox(schema::SandboxSetting::Off)), "", "outside");
-    let readable = |place: &Place, network: &str| {
+    let readable = |place: &SandboxFixture, network: &str| {
         let text = format!(
             "version: 1\ncommands: {{ network: {network}, reads: ['{}/**'] }}\n",
             place.outside.display()
@@ -76,15 +76,15 @@ fn a_socket_is_out_of_reach(path: &str) {
         Policy::parse(&text, "policy.yml").unwrap().settings().commands.clone()
     };
     for namespaces in [true, false] {
-        let level = Level { namespaces, ..Level::obtained() };
+        let level = SandboxLevel { namespaces, ..SandboxLevel::obtained() };
         for network in ["off", "policy", "open"] {
-            let place = Place::new();
+            let place = SandboxFixture::new();
             let sandbox = Sandbox::on(&readable(&place, network), &place.env, level).unwrap();
             assert_eq!(attack(&place, &sandbox), "", "{path}, network {network}, {level:?}");
         }
     }
-    for sandbox in sandboxes_of(&Place::new().env) {
-        assert_eq!(attack(&Place::new(), &sandbox), "", "{path}, {:?}", sandbox.level);
+    for sandbox in sandboxes_of(&SandboxFixture::new().env) {
+        assert_eq!(attack(&SandboxFixture::new(), &sandbox), "", "{path}, {:?}", sandbox.level);
     }
 }
 
@@ -143,16 +143,16 @@ fn a_program_that_makes_its_user_another_one_does_not() {
     if !rustix::process::geteuid().is_root() {
         // An ordinary user cannot make such a program; that none gains anything is asked of the
         // kernel by its own word for it.
-        for sandbox in sandboxes_of(&Place::new().env) {
+        for sandbox in sandboxes_of(&SandboxFixture::new().env) {
             let (_, status) =
-                Place::new().run("grep NoNewPrivs /proc/self/status", &sandbox).unwrap();
+                SandboxFixture::new().run("grep NoNewPrivs /proc/self/status", &sandbox).unwrap();
             assert_eq!(status, "NoNewPrivs:\t1\n");
         }
         return;
     }
     // Stands for `sudo`: it belongs to somebody else and runs as them.
     let run = |sandbox: &Sandbox| {
-        let place = Place::new();
+        let place = SandboxFixture::new();
         let program = place.root.join("src/become");
         let real = Path::new("/usr/bin/id").canonicalize().unwrap();
         assert!(Command::new("cp").arg(real).arg(&program).status().unwrap().success());
@@ -162,8 +162,8 @@ fn a_program_that_makes_its_user_another_one_does_not() {
         assert_eq!(exit, Exit::Code(0), "{output}");
         output
     };
-    assert_eq!(run(&Place::new().sandbox(schema::SandboxSetting::Off)), "65534\n");
-    for sandbox in sandboxes_of(&Place::new().env) {
+    assert_eq!(run(&SandboxFixture::new().sandbox(schema::SandboxSetting::Off)), "65534\n");
+    for sandbox in sandboxes_of(&SandboxFixture::new().env) {
         assert_eq!(run(&sandbox), "0\n", "{:?}", sandbox.level);
     }
 }

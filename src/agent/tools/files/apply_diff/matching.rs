@@ -10,13 +10,13 @@ const COMPARISON_LIMIT: usize = 40_000_000;
 
 /// A file's lines, made comparable once.
 #[derive(Debug, Default)]
-pub struct Comparable {
+pub struct NormalizedLines {
     lines: Vec<Vec<u16>>,
 }
 
 /// A range of lines to look in, counted from 0, end not included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct LineBounds {
     /// First line.
     pub start: usize,
     /// Line after the last.
@@ -25,14 +25,14 @@ pub struct Bounds {
 
 /// Lines that are like the search text.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found {
+pub struct LineMatch {
     /// The first of them, counted from 0.
     pub line: usize,
     /// 1.0 is equal; 1 minus the edit distance over the longer length, in UTF-16 units.
     pub similarity: f64,
 }
 
-impl Comparable {
+impl NormalizedLines {
     /// Prepares a file's lines.
     pub fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
         Self { lines: lines.into_iter().map(plain).collect() }
@@ -56,12 +56,12 @@ impl Comparable {
     /// Returns where the search text stands within `bounds`; of several places, the one nearest to
     /// the middle.
     #[must_use]
-    pub fn find_equal(&self, search: &str, bounds: Bounds) -> Option<Found> {
+    pub fn find_equal(&self, search: &str, bounds: LineBounds) -> Option<LineMatch> {
         let (wanted, height) = wanted(search);
         let line = middle_out(bounds, height)
             .into_iter()
             .find(|line| self.equals(*line, height, &wanted))?;
-        (!search.is_empty()).then_some(Found { line, similarity: 1.0 })
+        (!search.is_empty()).then_some(LineMatch { line, similarity: 1.0 })
     }
 
     /// Returns the lines within `bounds` most like the search text, if any are; of equals, the one
@@ -70,14 +70,14 @@ impl Comparable {
     /// Places are compared in order of how similar they can be at best, until no other can be
     /// better.
     #[must_use]
-    pub fn find_similar(&self, search: &str, bounds: Bounds) -> Option<Found> {
+    pub fn find_similar(&self, search: &str, bounds: LineBounds) -> Option<LineMatch> {
         let (wanted, height) = wanted(search);
-        let letters = Letters::of(&wanted);
+        let letters = LetterCounts::of(&wanted);
         let mut candidates: Vec<(f64, usize, usize)> = middle_out(bounds, height)
             .into_iter()
             .enumerate()
             .map(|(rank, line)| {
-                (Letters::of(&self.window(line, height)).best_similarity(&letters), rank, line)
+                (LetterCounts::of(&self.window(line, height)).best_similarity(&letters), rank, line)
             })
             .collect();
         candidates.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
@@ -101,7 +101,7 @@ impl Comparable {
             }
         }
         best.filter(|(score, _, _)| *score > 0.0 && !search.is_empty())
-            .map(|(similarity, _, line)| Found { line, similarity })
+            .map(|(similarity, _, line)| LineMatch { line, similarity })
     }
 
     fn window(&self, line: usize, height: usize) -> Vec<u16> {
@@ -166,8 +166,8 @@ fn join(lines: &[Vec<u16>]) -> Vec<u16> {
 
 /// The places to look at: from the middle outwards, left before right; to the right only where the
 /// whole text fits.
-fn middle_out(bounds: Bounds, height: usize) -> Vec<usize> {
-    let Bounds { start, end } = bounds;
+fn middle_out(bounds: LineBounds, height: usize) -> Vec<usize> {
+    let LineBounds { start, end } = bounds;
     let middle = usize::midpoint(start, end);
     let mut left = (start..=middle).rev();
     let mut right = (middle + 1)..(end + 1).saturating_sub(height).max(middle + 1);
@@ -228,12 +228,12 @@ fn distance(left: &[u16], right: &[u16]) -> usize {
 }
 
 /// How often each ASCII character stands in a text; all others are counted together.
-struct Letters {
+struct LetterCounts {
     counts: [usize; 129],
     total: usize,
 }
 
-impl Letters {
+impl LetterCounts {
     fn of(text: &[u16]) -> Self {
         let mut counts = [0; 129];
         for unit in text {
@@ -256,13 +256,13 @@ impl Letters {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bounds, Comparable, Found, distance, middle_out};
+    use super::{LineBounds, LineMatch, NormalizedLines, distance, middle_out};
     use pretty_assertions::assert_eq;
 
     fn find_equal(file: &str, search: &str) -> Option<usize> {
         let lines: Vec<&str> = file.split('\n').collect();
-        let bounds = Bounds { start: 0, end: lines.len() };
-        Comparable::new(lines).find_equal(search, bounds).map(|found| found.line)
+        let bounds = LineBounds { start: 0, end: lines.len() };
+        NormalizedLines::new(lines).find_equal(search, bounds).map(|found| found.line)
     }
 
     #[test]
@@ -282,15 +282,18 @@ mod tests {
     #[test]
     fn of_equal_places_the_middle_one_wins() {
         assert_eq!(find_equal("x\ny\nx\nz\nx\n", "x"), Some(4));
-        assert_eq!(middle_out(Bounds { start: 0, end: 4 }, 1), [2, 3, 1, 0]);
-        assert_eq!(middle_out(Bounds { start: 0, end: 1 }, 3), [0]);
+        assert_eq!(middle_out(LineBounds { start: 0, end: 4 }, 1), [2, 3, 1, 0]);
+        assert_eq!(middle_out(LineBounds { start: 0, end: 1 }, 3), [0]);
     }
 
     #[test]
     fn names_the_most_similar_lines() {
-        let file = Comparable::new(["alpha", "beta", "gamma", "gamma"]);
-        let bounds = Bounds { start: 0, end: 4 };
-        assert_eq!(file.find_similar("gamme", bounds), Some(Found { line: 2, similarity: 0.8 }));
+        let file = NormalizedLines::new(["alpha", "beta", "gamma", "gamma"]);
+        let bounds = LineBounds { start: 0, end: 4 };
+        assert_eq!(
+            file.find_similar("gamme", bounds),
+            Some(LineMatch { line: 2, similarity: 0.8 })
+        );
         assert_eq!(file.find_similar("xyz", bounds), None);
     }
 

@@ -12,8 +12,8 @@ pub mod tool;
 
 use std::fmt::Write;
 
-use crate::tools::files::apply_diff::matching::{Bounds, Comparable, Found};
-use crate::tools::files::apply_diff::parse::{Block, ParseError};
+use crate::tools::files::apply_diff::matching::{LineBounds, LineMatch, NormalizedLines};
+use crate::tools::files::apply_diff::parse::{DiffBlock, DiffParseError};
 
 /// Lines shown around the place a block was looked for, in both directions together.
 const SURROUNDING_LINES: usize = 40;
@@ -35,19 +35,19 @@ impl Default for Tolerance {
 
 /// What came of a diff of which at least one block fitted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Applied {
+pub struct AppliedDiff {
     /// The file's new text.
     pub content: String,
     /// The places that changed, in the order they were applied; lines of the text as it was right
     /// after.
-    pub changed: Vec<Changed>,
+    pub changed: Vec<ChangedRange>,
     /// The blocks that did not fit.
     pub failed: Vec<BlockError>,
 }
 
 /// A place of the new text that a block wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Changed {
+pub struct ChangedRange {
     /// First line, counted from 1.
     pub line: usize,
     /// Lines taken out.
@@ -61,7 +61,7 @@ pub struct Changed {
 pub enum DiffError {
     /// The text is no diff.
     #[error(transparent)]
-    Parse(#[from] ParseError),
+    Parse(#[from] DiffParseError),
     /// No block fits; one error each.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))]
     NoBlockFits(Vec<BlockError>),
@@ -100,7 +100,7 @@ pub struct NoMatch {
 ///
 /// # Errors
 /// When the text is no diff or no block fits.
-pub fn apply(original: &str, diff: &str) -> Result<Applied, DiffError> {
+pub fn apply(original: &str, diff: &str) -> Result<AppliedDiff, DiffError> {
     apply_with(original, diff, Tolerance::default())
 }
 
@@ -108,9 +108,13 @@ pub fn apply(original: &str, diff: &str) -> Result<Applied, DiffError> {
 ///
 /// # Errors
 /// As [`apply`].
-pub fn apply_with(original: &str, diff: &str, tolerance: Tolerance) -> Result<Applied, DiffError> {
+pub fn apply_with(
+    original: &str,
+    diff: &str,
+    tolerance: Tolerance,
+) -> Result<AppliedDiff, DiffError> {
     let blocks = parse::parse(diff)?;
-    let mut file = Target::new(original, tolerance);
+    let mut file = TargetText::new(original, tolerance);
     let mut failed = Vec::new();
     for block in blocks {
         if let Err(error) = file.apply(block) {
@@ -125,25 +129,25 @@ pub fn apply_with(original: &str, diff: &str, tolerance: Tolerance) -> Result<Ap
 }
 
 /// The file while blocks are applied to it, one after another.
-struct Target {
+struct TargetText {
     lines: Vec<String>,
-    comparable: Comparable,
+    comparable: NormalizedLines,
     line_end: &'static str,
     tolerance: Tolerance,
     /// Lines added so far less lines removed: later start lines move by it.
     moved: isize,
-    changed: Vec<Changed>,
+    changed: Vec<ChangedRange>,
 }
 
-impl Target {
+impl TargetText {
     fn new(original: &str, tolerance: Tolerance) -> Self {
         let lines: Vec<String> = blank::lines(original).map(ToOwned::to_owned).collect();
         let line_end = if original.contains("\r\n") { "\r\n" } else { "\n" };
-        let comparable = Comparable::new(lines.iter().map(String::as_str));
+        let comparable = NormalizedLines::new(lines.iter().map(String::as_str));
         Self { lines, comparable, line_end, tolerance, moved: 0, changed: Vec::new() }
     }
 
-    fn apply(&mut self, block: Block) -> Result<(), BlockError> {
+    fn apply(&mut self, block: DiffBlock) -> Result<(), BlockError> {
         let block = self.placed(block);
         if block.search == block.replace {
             return Err(BlockError::Identical);
@@ -155,7 +159,7 @@ impl Target {
             self.replace(line, &block);
             return Ok(());
         }
-        let bare = Block {
+        let bare = DiffBlock {
             start_line: block.start_line,
             search: blank::strip_number_remains(&block.search),
             replace: blank::strip_number_remains(&block.replace),
@@ -171,8 +175,8 @@ impl Target {
 
     /// Moves the start line with the changes made so far, and takes copied line numbers for what
     /// they are.
-    fn placed(&self, block: Block) -> Block {
-        let Block { mut start_line, mut search, mut replace } = block;
+    fn placed(&self, block: DiffBlock) -> DiffBlock {
+        let DiffBlock { mut start_line, mut search, mut replace } = block;
         if start_line > 0 {
             start_line = start_line.saturating_add_signed(self.moved).max(1);
         }
@@ -185,11 +189,11 @@ impl Target {
             search = blank::strip_numbers(&search);
             replace = blank::strip_numbers(&replace);
         }
-        Block { start_line, search, replace }
+        DiffBlock { start_line, search, replace }
     }
 
     /// Looks at the start line first, then near it or, without one, everywhere.
-    fn find(&self, block: &Block) -> Option<usize> {
+    fn find(&self, block: &DiffBlock) -> Option<usize> {
         let exact = block.start_line.checked_sub(1);
         exact
             .filter(|line| {
@@ -198,7 +202,7 @@ impl Target {
             .or_else(|| self.find_near(block))
     }
 
-    fn find_near(&self, block: &Block) -> Option<usize> {
+    fn find_near(&self, block: &DiffBlock) -> Option<usize> {
         let bounds = self.bounds(block);
         if let Some(found) = self.comparable.find_equal(&block.search, bounds) {
             return Some(found.line);
@@ -210,18 +214,18 @@ impl Target {
         (found.similarity >= self.tolerance.similarity).then_some(found.line)
     }
 
-    fn bounds(&self, block: &Block) -> Bounds {
+    fn bounds(&self, block: &DiffBlock) -> LineBounds {
         if block.start_line == 0 {
-            return Bounds { start: 0, end: self.lines.len() };
+            return LineBounds { start: 0, end: self.lines.len() };
         }
         let height = block.search.split('\n').count();
         let start = block.start_line.saturating_sub(self.tolerance.lines + 1);
         let end =
             block.start_line.saturating_add(height + self.tolerance.lines).min(self.lines.len());
-        Bounds { start, end }
+        LineBounds { start, end }
     }
 
-    fn replace(&mut self, line: usize, block: &Block) {
+    fn replace(&mut self, line: usize, block: &DiffBlock) {
         let search: Vec<&str> = block.search.split('\n').collect();
         let replacement: Vec<&str> =
             if block.replace.is_empty() { Vec::new() } else { block.replace.split('\n').collect() };
@@ -237,14 +241,14 @@ impl Target {
         self.comparable.splice(line, removed, &new);
         self.lines.splice(line..end, new);
         self.moved = self.moved.saturating_add_unsigned(added).saturating_sub_unsigned(removed);
-        self.changed.push(Changed { line: line + 1, removed, added });
+        self.changed.push(ChangedRange { line: line + 1, removed, added });
     }
 
-    fn no_match(&self, block: &Block) -> NoMatch {
+    fn no_match(&self, block: &DiffBlock) -> NoMatch {
         let height = block.search.split('\n').count();
         let best = self.comparable.find_similar(&block.search, self.bounds(block));
         let centre = best.map_or(block.start_line.saturating_sub(1), |found| found.line);
-        let text = |found: Found| {
+        let text = |found: LineMatch| {
             self.lines
                 .get(found.line..(found.line + height).min(self.lines.len()))
                 .unwrap_or_default()
@@ -268,8 +272,8 @@ impl Target {
         text
     }
 
-    fn finish(self, failed: Vec<BlockError>) -> Applied {
-        Applied { content: self.lines.join(self.line_end), changed: self.changed, failed }
+    fn finish(self, failed: Vec<BlockError>) -> AppliedDiff {
+        AppliedDiff { content: self.lines.join(self.line_end), changed: self.changed, failed }
     }
 }
 
@@ -298,7 +302,7 @@ impl std::fmt::Display for NoMatch {
 
 #[cfg(test)]
 mod tests {
-    use super::{Applied, BlockError, Changed, DiffError, Tolerance, apply, apply_with};
+    use super::{AppliedDiff, BlockError, ChangedRange, DiffError, Tolerance, apply, apply_with};
     use pretty_assertions::assert_eq;
 
     fn block(head: &str, search: &str, replace: &str) -> String {
@@ -328,9 +332,9 @@ mod tests {
     #[test]
     fn reports_blocks_that_do_not_fit_beside_those_that_do() {
         let diff = [block("", "a", "x"), block("", "zzz", "y"), block("", "b", "b")].concat();
-        let Applied { content, changed, failed } = apply("a\nb\n", &diff).unwrap();
+        let AppliedDiff { content, changed, failed } = apply("a\nb\n", &diff).unwrap();
         assert_eq!(content, "x\nb\n");
-        assert_eq!(changed, [Changed { line: 1, removed: 1, added: 1 }]);
+        assert_eq!(changed, [ChangedRange { line: 1, removed: 1, added: 1 }]);
         assert!(
             matches!(failed.as_slice(), [BlockError::NoMatch(_), BlockError::Identical]),
             "{failed:?}"

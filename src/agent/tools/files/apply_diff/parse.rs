@@ -1,5 +1,5 @@
-//! The grammar of a diff: text with `<<<<<<< SEARCH` blocks becomes [`Block`]s, or the one reason
-//! why it does not.
+//! The grammar of a diff: text with `<<<<<<< SEARCH` blocks becomes [`DiffBlock`]s, or the one
+//! reason why it does not.
 //!
 //! In: the diff as the model wrote it. Out: blocks in order of their start line, escapes undone. It
 //! knows nothing of the file. Markers are recognised on trimmed lines, so that a block a model
@@ -9,7 +9,7 @@ use crate::tools::files::apply_diff::blank::{is_blank, trim};
 
 /// One search/replace block, as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Block {
+pub struct DiffBlock {
     /// Line of the file the search text starts at, counted from 1; 0 when not given.
     pub start_line: usize,
     /// The text to find, lines joined by `\n`.
@@ -20,7 +20,7 @@ pub struct Block {
 
 /// Why a text is no diff. Lines are counted from 1 in the diff.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ParseError {
+pub enum DiffParseError {
     /// A line that looks like a conflict marker stands where text is expected.
     #[error(
         "line {line} of the diff: `{found}` reads as a marker where {expected} is expected; write \
@@ -83,35 +83,35 @@ const END_LINE: &str = ":end_line:";
 ///
 /// # Errors
 /// The first mistake found; then no block is usable.
-pub fn parse(diff: &str) -> Result<Vec<Block>, ParseError> {
+pub fn parse(diff: &str) -> Result<Vec<DiffBlock>, DiffParseError> {
     let lines: Vec<&str> =
         diff.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
     let spans = check_order(&lines)?;
     if spans.is_empty() || !spans.iter().all(|span| span.is_strict(&lines)) {
-        return Err(ParseError::InvalidFormat);
+        return Err(DiffParseError::InvalidFormat);
     }
-    let mut blocks: Vec<Block> = spans.iter().map(|span| span.block(&lines)).collect();
+    let mut blocks: Vec<DiffBlock> = spans.iter().map(|span| span.block(&lines)).collect();
     blocks.sort_by_key(|block| block.start_line);
     Ok(blocks)
 }
 
 /// The lines of one block's three markers, counted from 0.
 #[derive(Clone, Copy, Debug)]
-struct Span {
+struct BlockLines {
     search: usize,
     separator: usize,
     replace: usize,
 }
 
 #[derive(Clone, Copy)]
-enum Expecting {
+enum ExpectedMarker {
     Search,
     Separator { search: usize },
     Replace { search: usize, separator: usize },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Marker {
+enum DiffMarker {
     Search,
     Separator,
     Replace,
@@ -119,7 +119,7 @@ enum Marker {
     Text,
 }
 
-impl Marker {
+impl DiffMarker {
     fn of(line: &str) -> Self {
         if line == SEARCH || line.strip_prefix(SEARCH) == Some(">") {
             Self::Search
@@ -135,62 +135,73 @@ impl Marker {
     }
 }
 
-fn check_order(lines: &[&str]) -> Result<Vec<Span>, ParseError> {
-    let markers: Vec<Marker> = lines.iter().map(|line| Marker::of(trim(line))).collect();
-    let count = |wanted: Marker| markers.iter().filter(|marker| **marker == wanted).count();
-    let uneven = count(Marker::Search) != count(Marker::Replace)
-        || count(Marker::Separator) < count(Marker::Search);
+fn check_order(lines: &[&str]) -> Result<Vec<BlockLines>, DiffParseError> {
+    let markers: Vec<DiffMarker> = lines.iter().map(|line| DiffMarker::of(trim(line))).collect();
+    let count = |wanted: DiffMarker| markers.iter().filter(|marker| **marker == wanted).count();
+    let uneven = count(DiffMarker::Search) != count(DiffMarker::Replace)
+        || count(DiffMarker::Separator) < count(DiffMarker::Search);
 
     let mut spans = Vec::new();
-    let mut expecting = Expecting::Search;
+    let mut expecting = ExpectedMarker::Search;
     for (at, (line, marker)) in lines.iter().zip(&markers).enumerate() {
         let found = trim(line);
         let expected = expecting.name();
         let foreign =
-            || ParseError::UnescapedMarker { line: at + 1, found: found.to_owned(), expected };
+            || DiffParseError::UnescapedMarker { line: at + 1, found: found.to_owned(), expected };
         let malformed =
-            || ParseError::Malformed { line: at + 1, found: found.to_owned(), expected };
+            || DiffParseError::Malformed { line: at + 1, found: found.to_owned(), expected };
         expecting = match (expecting, marker) {
-            (Expecting::Replace { .. }, Marker::Text) => {
+            (ExpectedMarker::Replace { .. }, DiffMarker::Text) => {
                 if let Some(marker) =
                     [START_LINE, END_LINE].into_iter().find(|marker| found.starts_with(marker))
                 {
-                    return Err(ParseError::LineMarkerInReplace { line: at + 1, marker });
+                    return Err(DiffParseError::LineMarkerInReplace { line: at + 1, marker });
                 }
                 expecting
             }
-            (Expecting::Search | Expecting::Separator { .. }, Marker::Text) => expecting,
-            (Expecting::Search, Marker::Search) => Expecting::Separator { search: at },
-            (Expecting::Separator { search }, Marker::Separator) => {
-                Expecting::Replace { search, separator: at }
+            (ExpectedMarker::Search | ExpectedMarker::Separator { .. }, DiffMarker::Text) => {
+                expecting
             }
-            (Expecting::Replace { search, separator }, Marker::Replace) => {
-                spans.push(Span { search, separator, replace: at });
-                Expecting::Search
+            (ExpectedMarker::Search, DiffMarker::Search) => {
+                ExpectedMarker::Separator { search: at }
+            }
+            (ExpectedMarker::Separator { search }, DiffMarker::Separator) => {
+                ExpectedMarker::Replace { search, separator: at }
+            }
+            (ExpectedMarker::Replace { search, separator }, DiffMarker::Replace) => {
+                spans.push(BlockLines { search, separator, replace: at });
+                ExpectedMarker::Search
             }
             (
-                Expecting::Search | Expecting::Separator { .. } | Expecting::Replace { .. },
-                Marker::Foreign,
+                ExpectedMarker::Search
+                | ExpectedMarker::Separator { .. }
+                | ExpectedMarker::Replace { .. },
+                DiffMarker::Foreign,
             ) => return Err(foreign()),
-            (Expecting::Search | Expecting::Replace { .. }, Marker::Separator) if !uneven => {
+            (ExpectedMarker::Search | ExpectedMarker::Replace { .. }, DiffMarker::Separator)
+                if !uneven =>
+            {
                 return Err(foreign());
             }
-            (Expecting::Search | Expecting::Replace { .. }, Marker::Separator)
-            | (Expecting::Search | Expecting::Separator { .. }, Marker::Replace)
-            | (Expecting::Separator { .. } | Expecting::Replace { .. }, Marker::Search) => {
+            (ExpectedMarker::Search | ExpectedMarker::Replace { .. }, DiffMarker::Separator)
+            | (ExpectedMarker::Search | ExpectedMarker::Separator { .. }, DiffMarker::Replace)
+            | (
+                ExpectedMarker::Separator { .. } | ExpectedMarker::Replace { .. },
+                DiffMarker::Search,
+            ) => {
                 return Err(malformed());
             }
         };
     }
     match expecting {
-        Expecting::Search => Ok(spans),
-        Expecting::Separator { .. } | Expecting::Replace { .. } => {
-            Err(ParseError::UnexpectedEnd { expected: expecting.name() })
+        ExpectedMarker::Search => Ok(spans),
+        ExpectedMarker::Separator { .. } | ExpectedMarker::Replace { .. } => {
+            Err(DiffParseError::UnexpectedEnd { expected: expecting.name() })
         }
     }
 }
 
-impl Expecting {
+impl ExpectedMarker {
     fn name(self) -> &'static str {
         match self {
             Self::Search => "`<<<<<<< SEARCH`",
@@ -200,7 +211,7 @@ impl Expecting {
     }
 }
 
-impl Span {
+impl BlockLines {
     /// Returns true when no marker is indented; blanks may follow the first two, nothing may follow
     /// the last.
     fn is_strict(self, lines: &[&str]) -> bool {
@@ -210,7 +221,7 @@ impl Span {
             && line(self.replace) == REPLACE
     }
 
-    fn block(self, lines: &[&str]) -> Block {
+    fn block(self, lines: &[&str]) -> DiffBlock {
         let mut search = skip_blank(lines.get(self.search + 1..self.separator).unwrap_or_default());
         let mut start_line = 0;
         if let Some((number, rest)) = take_line_number(search, START_LINE) {
@@ -226,7 +237,7 @@ impl Span {
             search = skip_blank(rest);
         }
         let replace = skip_blank(lines.get(self.separator + 1..self.replace).unwrap_or_default());
-        Block { start_line, search: unescape(search), replace: unescape(replace) }
+        DiffBlock { start_line, search: unescape(search), replace: unescape(replace) }
     }
 }
 
@@ -256,11 +267,11 @@ fn unescape(lines: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, ParseError, parse};
+    use super::{DiffBlock, DiffParseError, parse};
     use pretty_assertions::assert_eq;
 
-    fn block(start_line: usize, search: &str, replace: &str) -> Block {
-        Block { start_line, search: search.into(), replace: replace.into() }
+    fn block(start_line: usize, search: &str, replace: &str) -> DiffBlock {
+        DiffBlock { start_line, search: search.into(), replace: replace.into() }
     }
 
     #[test]
@@ -311,11 +322,11 @@ mod tests {
     fn refuses_what_is_not_a_block() {
         let kind = |diff: &str| match parse(diff) {
             Ok(_) => "fine",
-            Err(ParseError::UnescapedMarker { .. }) => "unescaped",
-            Err(ParseError::Malformed { .. }) => "malformed",
-            Err(ParseError::LineMarkerInReplace { .. }) => "line marker",
-            Err(ParseError::UnexpectedEnd { .. }) => "end",
-            Err(ParseError::InvalidFormat) => "format",
+            Err(DiffParseError::UnescapedMarker { .. }) => "unescaped",
+            Err(DiffParseError::Malformed { .. }) => "malformed",
+            Err(DiffParseError::LineMarkerInReplace { .. }) => "line marker",
+            Err(DiffParseError::UnexpectedEnd { .. }) => "end",
+            Err(DiffParseError::InvalidFormat) => "format",
         };
         for (diff, expected) in [
             ("", "format"),

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{Call, Given};
-use crate::tools::files::apply_diff::{self, Applied};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::files::apply_diff::{self, AppliedDiff};
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -60,9 +60,9 @@ impl Tool for ApplyDiff {
 
     async fn perform(
         &self,
-        permit: &Permit<Call>,
+        permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: Given<'_>,
+        _given: EffectInputs<'_>,
     ) -> Observation {
         let ResolvedPath { asked, real } = &self.place;
         let original = match context.checkout.read(permit, real, FILE_LIMIT_BYTES) {
@@ -118,7 +118,7 @@ impl Tool for ApplyDiff {
 }
 
 /// Says what changed, so that the model need not read the file again.
-fn notice(place: &ResolvedPath, applied: &Applied, may_be_read: bool) -> String {
+fn notice(place: &ResolvedPath, applied: &AppliedDiff, may_be_read: bool) -> String {
     let mut text = format!("Changed `{}`:", place.asked);
     for change in &applied.changed {
         let end = change.line + change.added.max(1) - 1;
@@ -151,14 +151,14 @@ fn notice(place: &ResolvedPath, applied: &Applied, may_be_read: bool) -> String 
 mod tests {
     use super::notice;
     use crate::tools::arguments::ResolvedPath;
-    use crate::tools::files::apply_diff::{Applied, BlockError, Changed};
-    use crate::tools::fixture::Fixture;
+    use crate::tools::files::apply_diff::{AppliedDiff, BlockError, ChangedRange};
+    use crate::tools::fixture::ToolFixture;
     use locum_base::path::RepoPath;
     use pretty_assertions::assert_eq;
 
     #[test]
     fn a_miss_shows_nothing_of_a_file_that_may_not_be_read() {
-        let mut fixture = Fixture::new(&[("a", "kept to itself\n")]);
+        let mut fixture = ToolFixture::new(&[("a", "kept to itself\n")]);
         let arguments = serde_json::json!({ "path": "a", "diff": "<<<<<<< SEARCH\nkept\n=======\nx\n>>>>>>> REPLACE" }).to_string();
         assert!(fixture.call("apply_diff", &arguments).text.contains("kept to itself"));
         fixture.hidden.push("a");
@@ -170,17 +170,17 @@ mod tests {
         let path = RepoPath::parse("a/b.rs").unwrap();
         let place = ResolvedPath { asked: path.clone(), real: path };
         let changed = vec![
-            Changed { line: 3, removed: 1, added: 2 },
-            Changed { line: 9, removed: 4, added: 0 },
+            ChangedRange { line: 3, removed: 1, added: 2 },
+            ChangedRange { line: 9, removed: 4, added: 0 },
         ];
-        let applied = Applied { content: String::new(), changed, failed: vec![] };
+        let applied = AppliedDiff { content: String::new(), changed, failed: vec![] };
         assert_eq!(
             notice(&place, &applied, true),
             "Changed `a/b.rs`: lines 3-4 (+2 -1); 4 lines removed at line 9. No need to read it \
              again."
         );
         let text =
-            notice(&place, &Applied { failed: vec![BlockError::EmptySearch], ..applied }, true);
+            notice(&place, &AppliedDiff { failed: vec![BlockError::EmptySearch], ..applied }, true);
         assert!(
             text.contains("1 of the blocks did not fit")
                 && text.ends_with("give the lines to replace"),

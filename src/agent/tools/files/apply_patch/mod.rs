@@ -11,12 +11,12 @@ pub mod tool;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use crate::tools::files::apply_patch::parse::{Chunk, Hunk};
+use crate::tools::files::apply_patch::parse::{Hunk, PatchChunk};
 use crate::tools::files::apply_patch::seek::seek;
 
 /// What becomes of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileChange<P> {
+pub struct PatchedFile<P> {
     /// The file.
     pub path: P,
     /// What it held before; `None` when there was none.
@@ -75,7 +75,7 @@ fn after(line: usize) -> String {
 }
 
 /// The files of a patch while it is applied: each as it was, and as it is by now.
-struct Files<P, R> {
+struct PatchFiles<P, R> {
     seen: BTreeMap<P, (Option<String>, Option<String>)>,
     read: R,
 }
@@ -89,8 +89,8 @@ pub fn apply<P: Clone + Ord>(
     hunks: &[Hunk],
     find: impl Fn(&str) -> P,
     read: impl FnMut(&P) -> Result<Option<String>, PatchError>,
-) -> Result<Vec<FileChange<P>>, PatchError> {
-    let mut files = Files { seen: BTreeMap::new(), read };
+) -> Result<Vec<PatchedFile<P>>, PatchError> {
+    let mut files = PatchFiles { seen: BTreeMap::new(), read };
     for hunk in hunks {
         match hunk {
             Hunk::Add { path, content } => *files.now(&find(path))? = Some(content.clone()),
@@ -126,11 +126,11 @@ pub fn apply<P: Clone + Ord>(
     Ok(files
         .seen
         .into_iter()
-        .map(|(path, (before, after))| FileChange { path, before, after })
+        .map(|(path, (before, after))| PatchedFile { path, before, after })
         .collect())
 }
 
-impl<P: Clone + Ord, R: FnMut(&P) -> Result<Option<String>, PatchError>> Files<P, R> {
+impl<P: Clone + Ord, R: FnMut(&P) -> Result<Option<String>, PatchError>> PatchFiles<P, R> {
     /// Returns a file as it is by now; reads it when it is first asked for.
     fn now(&mut self, path: &P) -> Result<&mut Option<String>, PatchError> {
         let file = match self.seen.entry(path.clone()) {
@@ -145,7 +145,7 @@ impl<P: Clone + Ord, R: FnMut(&P) -> Result<Option<String>, PatchError>> Files<P
 }
 
 /// Returns a file's text with the chunks applied, from top to bottom; it ends with a line end.
-fn updated(path: &str, old: &str, chunks: &[Chunk]) -> Result<String, PatchError> {
+fn updated(path: &str, old: &str, chunks: &[PatchChunk]) -> Result<String, PatchError> {
     let ends_crlf = old.contains("\r\n");
     let mut lines: Vec<String> = old.split('\n').map(ToOwned::to_owned).collect();
     if lines.last().is_some_and(String::is_empty) {
@@ -185,7 +185,7 @@ fn ended(line: &str, crlf: bool) -> String {
 fn placed<'a>(
     path: &str,
     lines: &[String],
-    chunk: &'a Chunk,
+    chunk: &'a PatchChunk,
     at: usize,
 ) -> Result<(usize, usize, &'a [String]), PatchError> {
     if let Some(start) = seek(lines, &chunk.old, at, chunk.at_end) {
@@ -210,10 +210,10 @@ fn placed<'a>(
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{FileChange, PatchError, apply, parse};
+    use super::{PatchError, PatchedFile, apply, parse};
     use pretty_assertions::assert_eq;
 
-    fn patched(files: &[(&str, &str)], body: &str) -> Result<Vec<FileChange<String>>, PatchError> {
+    fn patched(files: &[(&str, &str)], body: &str) -> Result<Vec<PatchedFile<String>>, PatchError> {
         let files: BTreeMap<&str, &str> = files.iter().copied().collect();
         let hunks = parse::parse(&format!("*** Begin Patch\n{body}\n*** End Patch")).unwrap();
         apply(&hunks, ToOwned::to_owned, |path| {
@@ -250,7 +250,7 @@ mod tests {
     fn a_later_hunk_sees_what_an_earlier_one_made() {
         let body = "*** Update File: f\n@@\n-a\n+b\n*** Update File: f\n*** Move to: \
                     g\n@@\n-b\n+c\n*** Add File: f\n+new";
-        let change = |path: &str, before: Option<&str>, after: &str| FileChange {
+        let change = |path: &str, before: Option<&str>, after: &str| PatchedFile {
             path: path.to_owned(),
             before: before.map(ToOwned::to_owned),
             after: Some(after.to_owned()),

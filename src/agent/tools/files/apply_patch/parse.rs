@@ -38,7 +38,7 @@ pub enum Hunk {
         /// Where it goes.
         to: Option<String>,
         /// The changes, from top to bottom; at least one.
-        chunks: Vec<Chunk>,
+        chunks: Vec<PatchChunk>,
     },
 }
 
@@ -55,7 +55,7 @@ impl Hunk {
 
 /// One run of lines to be replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Chunk {
+pub struct PatchChunk {
     /// A line above the place, which narrows where to look.
     pub context: Option<String>,
     /// The lines as they are now; empty to add lines at the end.
@@ -68,7 +68,7 @@ pub struct Chunk {
 
 /// Why a text is no patch. Lines count from 1, in the patch without what is around it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ParseError {
+pub enum PatchParseError {
     /// The first line is something else.
     #[error("the first line of the patch must be `{BEGIN}`")]
     NoBegin,
@@ -127,9 +127,9 @@ pub enum ParseError {
 ///
 /// # Errors
 /// The first thing that is not as the grammar has it.
-pub fn parse(patch: &str) -> Result<Vec<Hunk>, ParseError> {
+pub fn parse(patch: &str) -> Result<Vec<Hunk>, PatchParseError> {
     let lines = between_markers(patch)?;
-    let mut reader = Reader { lines: &lines, at: 0 };
+    let mut reader = PatchReader { lines: &lines, at: 0 };
     let mut hunks = Vec::new();
     while let Some(line) = reader.next() {
         if line.trim().is_empty() {
@@ -137,14 +137,14 @@ pub fn parse(patch: &str) -> Result<Vec<Hunk>, ParseError> {
         }
         hunks.push(reader.hunk(line)?);
         if hunks.iter().flat_map(Hunk::paths).count() > FILES_LIMIT {
-            return Err(ParseError::TooMany);
+            return Err(PatchParseError::TooMany);
         }
     }
-    if hunks.is_empty() { Err(ParseError::Empty) } else { Ok(hunks) }
+    if hunks.is_empty() { Err(PatchParseError::Empty) } else { Ok(hunks) }
 }
 
 /// Returns the lines after the first and before the last, without a here-document around them.
-fn between_markers(patch: &str) -> Result<Vec<&str>, ParseError> {
+fn between_markers(patch: &str) -> Result<Vec<&str>, PatchParseError> {
     let mut lines: Vec<&str> = patch.trim().lines().collect();
     let is_heredoc = |line: &str| {
         ["<<EOF", "<<'EOF'", "<<\"EOF\""].iter().any(|start| line.trim_end().ends_with(start))
@@ -157,22 +157,22 @@ fn between_markers(patch: &str) -> Result<Vec<&str>, ParseError> {
         lines.remove(0);
     }
     if lines.first().is_none_or(|first| first.trim() != BEGIN) {
-        return Err(ParseError::NoBegin);
+        return Err(PatchParseError::NoBegin);
     }
     if lines.len() < 2 || lines.pop().is_none_or(|last| last.trim() != END) {
-        return Err(ParseError::NoEnd);
+        return Err(PatchParseError::NoEnd);
     }
     lines.remove(0);
     Ok(lines)
 }
 
 /// The lines of a patch that are not read yet.
-struct Reader<'a> {
+struct PatchReader<'a> {
     lines: &'a [&'a str],
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PatchReader<'a> {
     fn next(&mut self) -> Option<&'a str> {
         let line = self.peek()?;
         self.at += 1;
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
         self.at + 1
     }
 
-    fn hunk(&mut self, header: &str) -> Result<Hunk, ParseError> {
+    fn hunk(&mut self, header: &str) -> Result<Hunk, PatchParseError> {
         if let Some(path) = named(header, ADD) {
             let path = self.path(path)?;
             let mut content = String::new();
@@ -203,7 +203,7 @@ impl<'a> Reader<'a> {
             return Ok(Hunk::Delete { path: self.path(path)? });
         }
         let path = named(header, UPDATE)
-            .ok_or_else(|| ParseError::NoHeader { line: self.line(), text: cut(header) })?;
+            .ok_or_else(|| PatchParseError::NoHeader { line: self.line(), text: cut(header) })?;
         let path = self.path(path)?;
         let to = match self.peek().and_then(|line| named(line, MOVE)) {
             Some(to) => {
@@ -224,16 +224,16 @@ impl<'a> Reader<'a> {
             chunks.push(self.chunk(&path, chunks.is_empty())?);
         }
         if chunks.is_empty() {
-            Err(ParseError::NoLines { path, line: self.line() })
+            Err(PatchParseError::NoLines { path, line: self.line() })
         } else {
             Ok(Hunk::Update { path, to, chunks })
         }
     }
 
-    fn path(&self, text: &str) -> Result<String, ParseError> {
+    fn path(&self, text: &str) -> Result<String, PatchParseError> {
         let path = text.trim();
         if path.is_empty() {
-            Err(ParseError::NoPath { line: self.line() })
+            Err(PatchParseError::NoPath { line: self.line() })
         } else {
             Ok(path.to_owned())
         }
@@ -245,8 +245,8 @@ impl<'a> Reader<'a> {
         rest.iter().find(|line| !line.trim().is_empty()).is_none_or(|line| line.starts_with("*** "))
     }
 
-    fn chunk(&mut self, path: &str, first: bool) -> Result<Chunk, ParseError> {
-        let mut chunk = Chunk::default();
+    fn chunk(&mut self, path: &str, first: bool) -> Result<PatchChunk, PatchParseError> {
+        let mut chunk = PatchChunk::default();
         match self.peek().map(str::trim_end) {
             Some("@@") => self.at += 1,
             Some(line) if line.starts_with("@@ ") => {
@@ -254,7 +254,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
             }
             Some(line) if !first && !line.starts_with("***") => {
-                return Err(ParseError::NoMark {
+                return Err(PatchParseError::NoMark {
                     path: path.to_owned(),
                     line: self.line() + 1,
                     text: cut(line),
@@ -281,10 +281,10 @@ impl<'a> Reader<'a> {
         let next_is_structure =
             self.peek().is_none_or(|line| line.starts_with("@@") || line.starts_with("***"));
         match (count, next_is_structure) {
-            (0, true) => Err(ParseError::NoLines { path: path.to_owned(), line: self.line() }),
+            (0, true) => Err(PatchParseError::NoLines { path: path.to_owned(), line: self.line() }),
             (_, false) => {
                 let text = self.peek().map(cut).unwrap_or_default();
-                Err(ParseError::NoMark { path: path.to_owned(), line: self.line() + 1, text })
+                Err(PatchParseError::NoMark { path: path.to_owned(), line: self.line() + 1, text })
             }
             (_, true) => Ok(chunk),
         }
@@ -314,7 +314,7 @@ fn cut(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Chunk, Hunk, ParseError, parse};
+    use super::{Hunk, PatchChunk, PatchParseError, parse};
     use pretty_assertions::assert_eq;
 
     fn patch(body: &str) -> String {
@@ -331,7 +331,7 @@ mod tests {
             "*** Add File: a/new.txt\n+one\n+\n*** Delete File: old.txt\n*** Update File: \
              b.txt\n*** Move to: c.txt\n@@ fn b()\n x\n\n-y\n+z\n*** End of File",
         );
-        let chunk = Chunk {
+        let chunk = PatchChunk {
             context: Some("fn b()".into()),
             old: lines(&["x", "", "y"]),
             new: lines(&["x", "", "z"]),
@@ -357,22 +357,25 @@ mod tests {
 
     #[test]
     fn says_which_line_is_wrong() {
-        let no_mark =
-            |line, text: &str| ParseError::NoMark { path: "a".into(), line, text: text.into() };
+        let no_mark = |line, text: &str| PatchParseError::NoMark {
+            path: "a".into(),
+            line,
+            text: text.into(),
+        };
         for (text, expected) in [
-            (String::new(), ParseError::NoBegin),
-            ("*** Begin Patch".into(), ParseError::NoEnd),
-            ("*** Begin Patch\n*** Update File: a\n@@\n-x\n+y".into(), ParseError::NoEnd),
-            (patch(""), ParseError::Empty),
+            (String::new(), PatchParseError::NoBegin),
+            ("*** Begin Patch".into(), PatchParseError::NoEnd),
+            ("*** Begin Patch\n*** Update File: a\n@@\n-x\n+y".into(), PatchParseError::NoEnd),
+            (patch(""), PatchParseError::Empty),
             (
                 patch("*** Rename File: a"),
-                ParseError::NoHeader { line: 2, text: "*** Rename File: a".into() },
+                PatchParseError::NoHeader { line: 2, text: "*** Rename File: a".into() },
             ),
-            (patch("*** Add File:"), ParseError::NoPath { line: 2 }),
-            (patch("*** Update File: a"), ParseError::NoLines { path: "a".into(), line: 2 }),
+            (patch("*** Add File:"), PatchParseError::NoPath { line: 2 }),
+            (patch("*** Update File: a"), PatchParseError::NoLines { path: "a".into(), line: 2 }),
             (
                 patch("*** Update File: a\n@@\n@@\n-x"),
-                ParseError::NoLines { path: "a".into(), line: 3 },
+                PatchParseError::NoLines { path: "a".into(), line: 3 },
             ),
             (patch("*** Update File: a\n@@\n-x\n~y"), no_mark(5, "~y")),
             (patch("*** Update File: a\nx"), no_mark(3, "x")),
@@ -380,6 +383,6 @@ mod tests {
             assert_eq!(parse(&text), Err(expected), "{text}");
         }
         let many: String = (0..201).map(|number| format!("*** Delete File: {number}\n")).collect();
-        assert_eq!(parse(&patch(&many)), Err(ParseError::TooMany));
+        assert_eq!(parse(&patch(&many)), Err(PatchParseError::TooMany));
     }
 }

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{Call, Given};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
 use crate::tools::files::apply_patch::parse::{Hunk, parse};
-use crate::tools::files::apply_patch::{FileChange, PatchError, apply};
+use crate::tools::files::apply_patch::{PatchError, PatchedFile, apply};
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -81,9 +81,9 @@ impl Tool for ApplyPatch {
 
     async fn perform(
         &self,
-        permit: &Permit<Call>,
+        permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: Given<'_>,
+        _given: EffectInputs<'_>,
     ) -> Observation {
         let changes = match apply(
             &self.hunks,
@@ -144,7 +144,7 @@ impl ApplyPatch {
     fn text_of(
         &self,
         real: &RepoPath,
-        permit: &Permit<Call>,
+        permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Option<String>, PatchError> {
         let unreadable = |why: String| PatchError::Unreadable { path: real.to_string(), why };
@@ -160,7 +160,7 @@ impl ApplyPatch {
 }
 
 /// Says what became of each file.
-fn notice<'a>(changes: impl Iterator<Item = &'a FileChange<RepoPath>>) -> String {
+fn notice<'a>(changes: impl Iterator<Item = &'a PatchedFile<RepoPath>>) -> String {
     let mut text = String::new();
     for change in changes {
         let mark = match (&change.before, &change.after) {
@@ -178,7 +178,7 @@ mod tests {
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
-    use crate::tools::fixture::Fixture;
+    use crate::tools::fixture::ToolFixture;
     use locum_base::path::RepoPath;
     use locum_base::tool::ToolName;
     use locum_modes::file_regex::FileRegex;
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn writes_moves_and_removes_and_says_so() {
-        let fixture = Fixture::new(&[("a.md", "x\n"), ("gone", "g\n")]);
+        let fixture = ToolFixture::new(&[("a.md", "x\n"), ("gone", "g\n")]);
         let done = fixture.call("apply_patch", &arguments(MOVE));
         assert_eq!(done.text, "Applied, no need to read again:\nD a.md\nD gone\nA new\nA sub/b.md");
         assert_eq!(
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn nothing_is_written_where_a_part_does_not_fit() {
-        let fixture = Fixture::new(&[("a", "x\n"), ("image", "\0")]);
+        let fixture = ToolFixture::new(&[("a", "x\n"), ("image", "\0")]);
         for body in [
             "*** Update File: a\n@@\n-z\n+y",
             "*** Update File: image\n@@\n-x\n+y",
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn both_ends_of_a_move_are_judged_and_its_source_is_read() {
-        let fixture = Fixture::new(&[("a.md", "x\n"), ("gone", "g\n")]);
+        let fixture = ToolFixture::new(&[("a.md", "x\n"), ("gone", "g\n")]);
         let call = fixture.parse("apply_patch", &arguments(MOVE), ToolName::ALL).unwrap();
         let path = |text: &str| RepoPath::parse(text).unwrap();
         let edits = ["new", "a.md", "sub/b.md", "gone"].map(|name| Intent::Edit(path(name)));
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn the_modes_files_are_asked_for_on_every_path() {
-        let mut fixture = Fixture::new(&[("a.md", "x\n"), ("b.rs", "x\n")]);
+        let mut fixture = ToolFixture::new(&[("a.md", "x\n"), ("b.rs", "x\n")]);
         fixture.mode.groups[1].file_regex = Some(FileRegex::parse(r"\.md$").unwrap());
         let change = "@@\n-x\n+y";
         for (body, allowed) in [

@@ -3,8 +3,8 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::tools::dispatch::{self, Call, Given};
-use crate::tools::fixture::{Fixture, POLICY};
+use crate::tools::dispatch::{self, CheckedCall, EffectInputs};
+use crate::tools::fixture::{POLICY, ToolFixture};
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
@@ -12,11 +12,11 @@ use locum_policy::Policy;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_testing::images::png;
 
-fn parse(fixture: &Fixture, arguments: &Value) -> Result<Call, String> {
+fn parse(fixture: &ToolFixture, arguments: &Value) -> Result<CheckedCall, String> {
     fixture.parse("generate_image", &arguments.to_string(), ToolName::ALL).map_err(|error| error.0)
 }
 
-fn draw(fixture: &Fixture, path: &str, picture: &[u8]) -> String {
+fn draw(fixture: &ToolFixture, path: &str, picture: &[u8]) -> String {
     let call = parse(fixture, &json!({ "prompt": "a fox", "path": path })).unwrap();
     let permit = Policy::parse(POLICY, "policy.yml")
         .unwrap()
@@ -24,7 +24,7 @@ fn draw(fixture: &Fixture, path: &str, picture: &[u8]) -> String {
         .unwrap();
     let picture = Image::measure(picture).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let given = Given { picture: Some(&picture), ..Given::default() };
+    let given = EffectInputs { picture: Some(&picture), ..EffectInputs::default() };
     fixture
         .with_context(|context| runtime.block_on(dispatch::perform_with(permit, context, given)))
         .text
@@ -32,7 +32,7 @@ fn draw(fixture: &Fixture, path: &str, picture: &[u8]) -> String {
 
 #[test]
 fn the_file_the_source_and_who_draws_are_judged() {
-    let fixture = Fixture::new(&[("real.png", "x")]);
+    let fixture = ToolFixture::new(&[("real.png", "x")]);
     std::os::unix::fs::symlink("real.png", fixture.at("link.png")).unwrap();
     let call =
         parse(&fixture, &json!({ "prompt": "a fox", "path": "link.png", "image": "link.png" }))
@@ -47,7 +47,7 @@ fn the_file_the_source_and_who_draws_are_judged() {
 
 #[test]
 fn what_cannot_become_a_picture_is_said_at_once() {
-    let mut fixture = Fixture::new(&[("a.txt", "x")]);
+    let mut fixture = ToolFixture::new(&[("a.txt", "x")]);
     std::os::unix::fs::symlink("a.txt", fixture.at("link.png")).unwrap();
     for (arguments, words) in [
         (json!({ "prompt": " ", "path": "a.png" }), "is empty"),
@@ -74,7 +74,7 @@ fn what_cannot_become_a_picture_is_said_at_once() {
 
 #[test]
 fn a_picture_is_written_where_its_kind_fits_the_name() {
-    let fixture = Fixture::new(&[]);
+    let fixture = ToolFixture::new(&[]);
     let drawn = png(2, 3);
     let text = draw(&fixture, "art/fox.png", &drawn);
     assert!(text.starts_with("Created `art/fox.png` (image 2x3 png, 29 bytes)."), "{text}");

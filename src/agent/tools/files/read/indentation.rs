@@ -1,7 +1,7 @@
 //! The lines around one line that belong together by their indentation: a method, a class, a block
 //! of a configuration.
 
-use crate::tools::files::read::view::{OutOfRange, View, lines_of};
+use crate::tools::files::read::view::{FileView, OutOfRange, lines_of};
 
 /// Columns that make one level; a tab is one level.
 const LEVEL_COLUMNS: usize = 4;
@@ -11,7 +11,7 @@ const COMMENT_STARTS: &[&str] = &["#", "//", "--", "/*", "*", "'''", "\"\"\""];
 
 /// What is wanted around which line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Around {
+pub struct IndentationScope {
     /// The line to start from, counted from 1.
     pub anchor_line: usize,
     /// Levels above the anchor's own that are shown; 0 for all.
@@ -29,7 +29,7 @@ pub struct Around {
 ///
 /// # Errors
 /// When the anchor is not a line of the file.
-pub fn around<'a>(text: &'a str, wanted: &Around) -> Result<View<'a>, OutOfRange> {
+pub fn around<'a>(text: &'a str, wanted: &IndentationScope) -> Result<FileView<'a>, OutOfRange> {
     let lines = lines_of(text);
     let total_lines = lines.len();
     let anchor = wanted.anchor_line.wrapping_sub(1);
@@ -40,14 +40,14 @@ pub fn around<'a>(text: &'a str, wanted: &Around) -> Result<View<'a>, OutOfRange
     let least = if wanted.max_levels == 0 { 0 } else { own.saturating_sub(wanted.max_levels) };
     let most_lines = wanted.max_lines.min(total_lines).max(1);
 
-    let grow = Grow { lines: &lines, levels: &levels, least, wanted };
+    let grow = ScopeGrowth { lines: &lines, levels: &levels, least, wanted };
     let (start, end) = grow.from(anchor, most_lines);
     let shown = lines.get(start..end).unwrap_or_default();
     let leading = shown.iter().take_while(|line| line.trim().is_empty()).count();
     let trailing = shown.iter().rev().take_while(|line| line.trim().is_empty()).count();
     let shown =
         shown.get(leading..shown.len().saturating_sub(trailing).max(leading)).unwrap_or_default();
-    Ok(View {
+    Ok(FileView {
         first: start + leading + 1,
         lines: shown.to_vec(),
         total_lines,
@@ -55,14 +55,14 @@ pub fn around<'a>(text: &'a str, wanted: &Around) -> Result<View<'a>, OutOfRange
     })
 }
 
-struct Grow<'a> {
+struct ScopeGrowth<'a> {
     lines: &'a [&'a str],
     levels: &'a [usize],
     least: usize,
-    wanted: &'a Around,
+    wanted: &'a IndentationScope,
 }
 
-impl Grow<'_> {
+impl ScopeGrowth<'_> {
     /// Returns the range of lines, counted from 0, end not included.
     fn from(&self, anchor: usize, most_lines: usize) -> (usize, usize) {
         let (mut start, mut end) = (anchor, anchor + 1);
@@ -132,19 +132,19 @@ fn is_comment(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Around, around};
+    use super::{IndentationScope, around};
     use pretty_assertions::assert_eq;
 
     const TEXT: &str = "use a;\n\n// Adds.\n// Twice.\nfn add() {\n    one();\n\n    two \
                         {\n\tthree();\n    }\n}\n\nfn other() {\n    four();\n}\n";
 
-    fn range(wanted: &Around) -> (usize, usize) {
+    fn range(wanted: &IndentationScope) -> (usize, usize) {
         around(TEXT, wanted).map(|view| (view.first, view.last())).unwrap()
     }
 
     #[test]
     fn shows_what_belongs_together() {
-        let base = Around {
+        let base = IndentationScope {
             anchor_line: 6,
             max_levels: 1,
             include_siblings: false,
@@ -152,17 +152,17 @@ mod tests {
             max_lines: 2000,
         };
         assert_eq!(range(&base), (3, 11));
-        assert_eq!(range(&Around { include_header: false, ..base }), (5, 11));
-        assert_eq!(range(&Around { include_siblings: true, ..base }), (1, 15));
-        assert_eq!(range(&Around { max_levels: 0, ..base }), (3, 11));
-        assert_eq!(range(&Around { max_lines: 3, ..base }), (5, 6));
-        assert_eq!(range(&Around { max_lines: 1, ..base }), (6, 6));
+        assert_eq!(range(&IndentationScope { include_header: false, ..base }), (5, 11));
+        assert_eq!(range(&IndentationScope { include_siblings: true, ..base }), (1, 15));
+        assert_eq!(range(&IndentationScope { max_levels: 0, ..base }), (3, 11));
+        assert_eq!(range(&IndentationScope { max_lines: 3, ..base }), (5, 6));
+        assert_eq!(range(&IndentationScope { max_lines: 1, ..base }), (6, 6));
     }
 
     #[test]
     fn refuses_an_anchor_outside() {
         for anchor_line in [0, 17, usize::MAX] {
-            let wanted = Around {
+            let wanted = IndentationScope {
                 anchor_line,
                 max_levels: 0,
                 include_siblings: false,

@@ -6,9 +6,9 @@ pub mod view;
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{Call, Given};
-use crate::tools::files::read::indentation::Around;
-use crate::tools::files::read::view::{OutOfRange, View};
+use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::files::read::indentation::IndentationScope;
+use crate::tools::files::read::view::{FileView, OutOfRange};
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
 use crate::tools::picture::show;
 use crate::tools::tool::{Tool, ToolEffect};
@@ -28,12 +28,12 @@ pub const SHOWN_LIMIT_BYTES: usize = 96 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadFile {
     place: ResolvedPath,
-    part: Part,
+    part: FilePart,
 }
 
 /// The part of a file that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum FilePart {
     /// `limit` lines from line `offset`, counted from 1.
     Slice {
         /// First line.
@@ -42,15 +42,15 @@ pub enum Part {
         limit: usize,
     },
     /// What belongs together around a line.
-    Indentation(Around),
+    Indentation(IndentationScope),
 }
 
-impl Part {
+impl FilePart {
     /// Takes this part out of a file's text.
     ///
     /// # Errors
     /// When the file has no such line.
-    pub fn of<'a>(&self, text: &'a str) -> Result<View<'a>, OutOfRange> {
+    pub fn of<'a>(&self, text: &'a str) -> Result<FileView<'a>, OutOfRange> {
         match self {
             Self::Slice { offset, limit } => view::slice(text, *offset, *limit),
             Self::Indentation(wanted) => indentation::around(text, wanted),
@@ -95,11 +95,12 @@ impl Tool for ReadFile {
         arguments.finish()?;
         let wanted = wanted.map(|wanted| parse_around(wanted, offset, limit)).transpose()?;
         let part = match (mode.as_deref(), wanted) {
-            (None | Some("slice"), _) => Part::Slice { offset, limit },
-            (Some("indentation"), Some(around)) => Part::Indentation(around),
-            (Some("indentation"), None) => {
-                Part::Indentation(Around { anchor_line: offset, ..default_around(limit) })
-            }
+            (None | Some("slice"), _) => FilePart::Slice { offset, limit },
+            (Some("indentation"), Some(around)) => FilePart::Indentation(around),
+            (Some("indentation"), None) => FilePart::Indentation(IndentationScope {
+                anchor_line: offset,
+                ..default_around(limit)
+            }),
             (Some(other), _) => {
                 return Err(CallError(format!(
                     "`mode` of `read_file` is `slice` or `indentation`, not `{other}`."
@@ -119,9 +120,9 @@ impl Tool for ReadFile {
 
     async fn perform(
         &self,
-        permit: &Permit<Call>,
+        permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: Given<'_>,
+        _given: EffectInputs<'_>,
     ) -> Observation {
         let path = &self.place.asked;
         let content = match context.checkout.read(permit, &self.place.real, FILE_LIMIT_BYTES) {
@@ -154,7 +155,7 @@ impl Tool for ReadFile {
 }
 
 impl ReadFile {
-    fn render(&self, mut view: View<'_>) -> String {
+    fn render(&self, mut view: FileView<'_>) -> String {
         view.fit(SHOWN_LIMIT_BYTES);
         let (first, last, total) = (view.first, view.last(), view.total_lines);
         let header = if view.truncated && last < total {
@@ -169,8 +170,8 @@ impl ReadFile {
             String::new()
         };
         let footer = match self.part {
-            Part::Slice { .. } => String::new(),
-            Part::Indentation(_) => {
+            FilePart::Slice { .. } => String::new(),
+            FilePart::Indentation(_) => {
                 format!("\n\nIncluded ranges: {first}-{last} (total: {total} lines)")
             }
         };
@@ -178,8 +179,8 @@ impl ReadFile {
     }
 }
 
-fn default_around(limit: usize) -> Around {
-    Around {
+fn default_around(limit: usize) -> IndentationScope {
+    IndentationScope {
         anchor_line: 1,
         max_levels: 0,
         include_siblings: false,
@@ -188,9 +189,13 @@ fn default_around(limit: usize) -> Around {
     }
 }
 
-fn parse_around(mut wanted: CallFields, offset: usize, limit: usize) -> Result<Around, CallError> {
+fn parse_around(
+    mut wanted: CallFields,
+    offset: usize,
+    limit: usize,
+) -> Result<IndentationScope, CallError> {
     let defaults = default_around(limit);
-    let around = Around {
+    let around = IndentationScope {
         anchor_line: wanted
             .optional_number("anchor_line", 1, "a line of the block")?
             .unwrap_or(offset),

@@ -7,7 +7,7 @@ pub const LINE_LIMIT: usize = 2000;
 
 /// Lines of a file, in order and without gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct View<'a> {
+pub struct FileView<'a> {
     /// Number of the first line shown, counted from 1.
     pub first: usize,
     /// The lines.
@@ -49,7 +49,7 @@ pub fn lines_of(text: &str) -> Vec<&str> {
 ///
 /// # Errors
 /// When the file has no such line.
-pub fn slice(text: &str, offset: usize, limit: usize) -> Result<View<'_>, OutOfRange> {
+pub fn slice(text: &str, offset: usize, limit: usize) -> Result<FileView<'_>, OutOfRange> {
     let all = lines_of(text);
     let total_lines = all.len();
     let start = offset.saturating_sub(1);
@@ -58,10 +58,10 @@ pub fn slice(text: &str, offset: usize, limit: usize) -> Result<View<'_>, OutOfR
     }
     let end = start.saturating_add(limit).min(total_lines);
     let lines = all.get(start..end).unwrap_or_default().to_vec();
-    Ok(View { first: start + 1, lines, total_lines, truncated: end < total_lines })
+    Ok(FileView { first: start + 1, lines, total_lines, truncated: end < total_lines })
 }
 
-impl View<'_> {
+impl FileView<'_> {
     /// Returns the number of the last line shown.
     #[must_use]
     pub fn last(&self) -> usize {

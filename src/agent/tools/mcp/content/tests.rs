@@ -6,11 +6,11 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::{SHOWN_LIMIT_BYTES, of_call, of_resource};
-use crate::tools::fixture::Fixture;
-use crate::tools::{Observation, Sight};
+use crate::tools::fixture::ToolFixture;
+use crate::tools::{Observation, VisionSupport};
 use locum_testing::images::png;
 
-fn called(fixture: &Fixture, result: &Value) -> Observation {
+fn called(fixture: &ToolFixture, result: &Value) -> Observation {
     fixture.with_context(|context| of_call("docs", result, context))
 }
 
@@ -20,7 +20,7 @@ fn image(kind: &str, bytes: &[u8]) -> Value {
 
 #[test]
 fn every_kind_of_part_is_shown_or_described() {
-    let fixture = Fixture::new(&[]);
+    let fixture = ToolFixture::new(&[]);
     let told = called(
         &fixture,
         &json!({ "content": [
@@ -51,7 +51,7 @@ fn every_kind_of_part_is_shown_or_described() {
 
 #[test]
 fn large_answers_are_cut_and_binary_ones_described() {
-    let fixture = Fixture::new(&[]);
+    let fixture = ToolFixture::new(&[]);
     let text =
         called(&fixture, &json!({ "content": [{ "type": "text", "text": "x".repeat(1 << 20) }] }))
             .text;
@@ -67,7 +67,7 @@ fn large_answers_are_cut_and_binary_ones_described() {
 
 #[test]
 fn images_are_shown_for_what_their_bytes_are() {
-    let mut fixture = Fixture::new(&[]);
+    let mut fixture = ToolFixture::new(&[]);
     let broken = STANDARD.encode(png(3, 4));
     let (half, rest) = broken.split_at(20);
     let answer = json!({ "content": [
@@ -85,7 +85,7 @@ fn images_are_shown_for_what_their_bytes_are() {
         shown.text
     );
     assert!(shown.text.contains("[resource file:///a]\nIt is an image 5x6 png"), "{}", shown.text);
-    fixture.sight = Sight::Blind;
+    fixture.sight = VisionSupport::Blind;
     let told = called(&fixture, &answer);
     assert_eq!(
         (told.images.len(), told.text.matches("this model does not see images").count()),
@@ -94,7 +94,7 @@ fn images_are_shown_for_what_their_bytes_are() {
         told.text
     );
     let resource = json!({ "contents": [{ "uri": "file:///a", "mimeType": "text/plain", "blob": STANDARD.encode(png(5, 6)) }] });
-    fixture.sight = Sight::Shown;
+    fixture.sight = VisionSupport::Shown;
     assert_eq!(
         fixture.with_context(|context| of_resource("docs", &resource, context)).images.len(),
         1
@@ -103,7 +103,7 @@ fn images_are_shown_for_what_their_bytes_are() {
 
 #[test]
 fn what_is_no_image_or_too_large_or_holds_a_secret_is_not_shown() {
-    let fixture = Fixture::new(&[]);
+    let fixture = ToolFixture::new(&[]);
     let wide = image("image/png", &png(8001, 4));
     let heavy = image("image/png", &[png(3, 4), vec![0; 3_750_000]].concat());
     let secret = image("image/png", &[png(3, 4), fixture.secret.as_bytes().to_vec()].concat());

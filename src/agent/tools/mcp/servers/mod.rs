@@ -1,4 +1,4 @@
-//! `Servers`: the MCP servers of a run. Those that the policy names are started when it begins,
+//! `McpServers`: the MCP servers of a run. Those that the policy names are started when it begins,
 //! asked once what they have, and kept until it ends.
 //!
 //! In: definitions of the trusted ref, the policy, what is around commands. Out: a catalogue that
@@ -17,9 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::future::join_all;
 use serde_json::Value;
 
-use crate::tools::mcp::definition::{ServerDefinition, Way};
+use crate::tools::mcp::definition::{ServerDefinition, ServerEndpoint};
 use crate::tools::mcp::mcp_error::McpError;
-use crate::tools::mcp::servers::slot::{Slot, end};
+use crate::tools::mcp::servers::slot::{ServerSlot, end};
 use locum_base::secret::Redactor;
 use locum_modes::prompts::servers::{OfferedServer, OfferedTool};
 use locum_policy::Permit;
@@ -38,12 +38,12 @@ pub struct PlannedServer {
     /// Its definition.
     pub definition: ServerDefinition,
     /// How it is reached, with its variables filled in, or which of them it may not have.
-    pub way: Result<Way, String>,
+    pub way: Result<ServerEndpoint, String>,
 }
 
 /// What servers run in.
 #[derive(Clone)]
-pub struct Surroundings<'a> {
+pub struct ServerEnvironment<'a> {
     /// The checkout.
     pub workspace: &'a Workspace,
     /// Decides.
@@ -75,23 +75,23 @@ pub enum ServerStatus {
 
 /// Why a server did not do what it was asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unanswered {
+pub struct ServerFailure {
     /// A sentence of ours for the model.
     pub sentence: String,
     /// What the server said itself; empty when it said nothing.
     pub said: String,
 }
 
-impl From<String> for Unanswered {
+impl From<String> for ServerFailure {
     fn from(sentence: String) -> Self {
         Self { sentence, said: String::new() }
     }
 }
 
 /// The servers of a run; see the module.
-pub struct Servers<'a> {
-    around: Option<Surroundings<'a>>,
-    slots: Vec<Slot>,
+pub struct McpServers<'a> {
+    around: Option<ServerEnvironment<'a>>,
+    slots: Vec<ServerSlot>,
     notes: RefCell<Vec<ServerNote>>,
     /// Tools that are not offered, by server and tool.
     held_back: RefCell<BTreeSet<(String, String)>>,
@@ -106,7 +106,7 @@ pub struct ServerNote {
     pub what: String,
 }
 
-impl<'a> Servers<'a> {
+impl<'a> McpServers<'a> {
     /// Returns no servers.
     #[must_use]
     pub fn none() -> Self {
@@ -119,8 +119,8 @@ impl<'a> Servers<'a> {
     }
 
     /// Starts those that may be started, side by side, and asks them what they have.
-    pub async fn open(planned: &[PlannedServer], around: Surroundings<'a>) -> Self {
-        let opened = planned.iter().map(|planned| Slot::open(planned.clone(), &around));
+    pub async fn open(planned: &[PlannedServer], around: ServerEnvironment<'a>) -> Self {
+        let opened = planned.iter().map(|planned| ServerSlot::open(planned.clone(), &around));
         let slots = join_all(opened).await;
         Self {
             around: Some(around),
@@ -204,7 +204,7 @@ impl<'a> Servers<'a> {
         asked: &Intent,
         method: &str,
         params: &Value,
-    ) -> Result<Value, Unanswered> {
+    ) -> Result<Value, ServerFailure> {
         let Intent::Mcp { server, tool } = asked else {
             return Err("This call is about no server.".to_owned().into());
         };
@@ -233,7 +233,7 @@ impl<'a> Servers<'a> {
         }
         match answer {
             Ok(value) => Ok(value),
-            Err(McpError::Told(said)) => Err(Unanswered {
+            Err(McpError::Told(said)) => Err(ServerFailure {
                 sentence: format!("The MCP server `{server}` answered with an error."),
                 said,
             }),
@@ -245,7 +245,7 @@ impl<'a> Servers<'a> {
                     Some(open) => end(open.transport, around.redactor).await,
                     None => String::new(),
                 };
-                Err(Unanswered {
+                Err(ServerFailure {
                     sentence: format!(
                         "The connection to the MCP server `{server}` is over: {error}. {MAYBE}"
                     ),
@@ -258,7 +258,7 @@ impl<'a> Servers<'a> {
     /// Ends every server.
     pub async fn close(&self) {
         let Some(around) = &self.around else { return };
-        let close = |slot: &'_ Slot| {
+        let close = |slot: &'_ ServerSlot| {
             let connection =
                 slot.connection.try_lock().ok().and_then(|mut connection| connection.take());
             async move {

@@ -1,4 +1,4 @@
-//! `Slot`: one server of a run: how it is started, how it stands, and the connection to it.
+//! `ServerSlot`: one server of a run: how it is started, how it stands, and the connection to it.
 //!
 //! In: a definition, and what is around the server. Out: a connection over which it is asked, or
 //! why there is none. It is started under a permit of its own.
@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use crate::tools::mcp::catalogue;
-use crate::tools::mcp::connection::{Greeting, McpConnection, McpTransport};
-use crate::tools::mcp::definition::{ServerDefinition, Way};
-use crate::tools::mcp::http::Service;
+use crate::tools::mcp::connection::{McpConnection, McpTransport, ServerGreeting};
+use crate::tools::mcp::definition::{ServerDefinition, ServerEndpoint};
+use crate::tools::mcp::http::HttpTransport;
 use crate::tools::mcp::mcp_error::McpError;
 use crate::tools::mcp::server_start::ServerStart;
-use crate::tools::mcp::servers::{PlannedServer, ServerStatus, Surroundings, Unanswered};
+use crate::tools::mcp::servers::{PlannedServer, ServerEnvironment, ServerFailure, ServerStatus};
 use locum_base::path::RepoPath;
 use locum_base::secret::{Redactor, Secret};
 use locum_modes::prompts::servers::OfferedServer;
@@ -31,8 +31,8 @@ use locum_policy::intent::{Facts, Intent};
 use locum_policy::schema;
 use locum_policy::urls::{Destination, Scheme, WebUrl};
 use locum_policy::verdict::Decision;
-use locum_sandbox::exec::dialogue::{Dialogue, Server};
-use locum_sandbox::{Reach, Writes};
+use locum_sandbox::exec::dialogue::{Dialogue, ServerCommand};
+use locum_sandbox::{CommandReach, WriteAccess};
 use locum_workspace::checkout::Checkout;
 
 /// Pages of a list that are asked for.
@@ -48,7 +48,7 @@ const STARTS_LIMIT: u8 = 2;
 const ERRORS_SHOWN_LINES: usize = 10;
 
 /// A server of a run.
-pub(super) struct Slot {
+pub(super) struct ServerSlot {
     pub(super) planned: PlannedServer,
     pub(super) standing: ServerStatus,
     /// What it had when the run began.
@@ -65,9 +65,9 @@ struct ServerProgram<'p> {
     cwd: Option<&'p str>,
 }
 
-impl Slot {
+impl ServerSlot {
     /// Starts a server, unless its definition or the policy is against it.
-    pub(super) async fn open(planned: PlannedServer, around: &Surroundings<'_>) -> Self {
+    pub(super) async fn open(planned: PlannedServer, around: &ServerEnvironment<'_>) -> Self {
         let name = planned.definition.name.clone();
         let mut slot = Self {
             planned,
@@ -94,8 +94,8 @@ impl Slot {
     pub(super) async fn again(
         &self,
         tool: &str,
-        around: &Surroundings<'_>,
-    ) -> Result<McpConnection, Unanswered> {
+        around: &ServerEnvironment<'_>,
+    ) -> Result<McpConnection, ServerFailure> {
         let name = &self.offered.name;
         if self.standing != ServerStatus::Ready {
             return Err(format!("The MCP server `{name}` is not there in this run.").into());
@@ -109,7 +109,7 @@ impl Slot {
         }
         let (connection, offered) =
             self.begin(around).await.map_err(|standing| match standing {
-                ServerStatus::Refused(why) | ServerStatus::Failed(why) => Unanswered {
+                ServerStatus::Refused(why) | ServerStatus::Failed(why) => ServerFailure {
                     sentence: format!(
                         "The MCP server `{name}` ended and could not be started again."
                     ),
@@ -135,7 +135,7 @@ impl Slot {
 
     async fn begin(
         &self,
-        around: &Surroundings<'_>,
+        around: &ServerEnvironment<'_>,
     ) -> Result<(McpConnection, OfferedServer), ServerStatus> {
         let definition = &self.planned.definition;
         let transport = self.transport(around)?;
@@ -161,10 +161,10 @@ impl Slot {
     }
 
     /// Starts the program, or makes ready to ask the service, that the definition names.
-    fn transport(&self, around: &Surroundings<'_>) -> Result<McpTransport, ServerStatus> {
+    fn transport(&self, around: &ServerEnvironment<'_>) -> Result<McpTransport, ServerStatus> {
         let way = self.planned.way.as_ref().map_err(|why| ServerStatus::Refused(why.clone()))?;
         match way {
-            Way::Program { words, env, cwd } => {
+            ServerEndpoint::Program { words, env, cwd } => {
                 let (permit, facts) = self.admitted(None, around)?;
                 let mut whole_env = around.env.clone();
                 whole_env.extend(env.iter().map(|(name, value)| (name.clone(), value.clone())));
@@ -172,7 +172,7 @@ impl Slot {
                 let dialogue = self.start(&permit, program, &facts, around)?;
                 Ok(McpTransport::Program(Box::new(dialogue)))
             }
-            Way::Http { url, headers } => {
+            ServerEndpoint::Http { url, headers } => {
                 let url = WebUrl::parse(url);
                 if let Some(why) = url.problem() {
                     return Err(ServerStatus::Refused(format!("its `url`: {why}")));
@@ -191,7 +191,7 @@ impl Slot {
                     .iter()
                     .map(|(name, value)| (name.to_ascii_lowercase(), Secret::new(value.as_str())))
                     .collect();
-                Ok(McpTransport::Service(Box::new(Service::new(
+                Ok(McpTransport::Service(Box::new(HttpTransport::new(
                     permit,
                     around.connector.clone(),
                     url,
@@ -206,7 +206,7 @@ impl Slot {
     fn admitted(
         &self,
         destination: Option<Destination>,
-        around: &Surroundings<'_>,
+        around: &ServerEnvironment<'_>,
     ) -> Result<(Permit<ServerStart>, Facts), ServerStatus> {
         let opening = ServerStart { server: self.planned.definition.name.clone(), destination };
         let mut why = "no mode of this run may call tools of servers".to_owned();
@@ -230,7 +230,7 @@ impl Slot {
         permit: &Permit<ServerStart>,
         program: ServerProgram<'_>,
         facts: &Facts,
-        around: &Surroundings<'_>,
+        around: &ServerEnvironment<'_>,
     ) -> Result<Dialogue, ServerStatus> {
         let unfenced = around.policy.settings().commands.sandbox == schema::SandboxSetting::Off;
         if !around.sandbox.holds() && !unfenced {
@@ -247,16 +247,16 @@ impl Slot {
         let visible = |path: &RepoPath| {
             around.policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
         };
-        let server = Server {
+        let server = ServerCommand {
             name: &self.planned.definition.name,
             words: program.words,
             folder: checkout.absolute(&folder),
             env: program.env,
             sandbox: around.sandbox,
-            reach: Reach {
+            reach: CommandReach {
                 root: checkout.root(),
                 git: &git,
-                writes: Writes::Nothing,
+                writes: WriteAccess::Nothing,
                 git_settings: false,
                 visible: &visible,
                 policy: Some(around.policy),
@@ -287,7 +287,7 @@ fn folder_in(checkout: &Checkout, cwd: Option<&str>) -> Result<RepoPath, String>
 async fn list(
     connection: &mut McpConnection,
     definition: &ServerDefinition,
-    greeting: Greeting,
+    greeting: ServerGreeting,
     patience: Duration,
 ) -> Result<OfferedServer, McpError> {
     let mut offered = OfferedServer {

@@ -9,8 +9,8 @@ use axum::response::Response;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::tools::mcp::definition::{ServerDefinition, Way};
-use crate::tools::mcp::servers::{PlannedServer, ServerStatus, Servers, Surroundings};
+use crate::tools::mcp::definition::{ServerDefinition, ServerEndpoint};
+use crate::tools::mcp::servers::{McpServers, PlannedServer, ServerEnvironment, ServerStatus};
 use locum_base::secret::Redactor;
 use locum_policy::Policy;
 use locum_policy::intent::{Act, Facts, Intent};
@@ -32,9 +32,9 @@ rules:
 ";
 
 /// A call, as it is judged.
-struct Asking(Intent);
+struct TestIntent(Intent);
 
-impl Act for Asking {
+impl Act for TestIntent {
     fn intents(&self) -> Vec<Intent> {
         vec![self.0.clone()]
     }
@@ -115,7 +115,7 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
         repo: Repo::open(folder.path()).unwrap(),
     };
     let env = BTreeMap::new();
-    let around = Surroundings {
+    let around = ServerEnvironment {
         workspace: &workspace,
         policy: &Policy::parse(POLICY, "policy.yml").unwrap(),
         facts: vec![Facts::default()],
@@ -127,7 +127,7 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
     let planned = |name: &str, url: &str, headers: &[(&str, &str)]| {
         let headers =
             headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let way = Way::Http { url: url.to_owned(), headers };
+        let way = ServerEndpoint::Http { url: url.to_owned(), headers };
         let definition = ServerDefinition {
             name: name.to_owned(),
             origin: ".mcp.json:1".to_owned(),
@@ -146,7 +146,7 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
         planned("unnamed", "http://plain.example/mcp", &[]),
     ];
     runtime.block_on(async {
-        let servers = Servers::open(&planned, around.clone()).await;
+        let servers = McpServers::open(&planned, around.clone()).await;
         let why = |standing: &ServerStatus| match standing {
             ServerStatus::Refused(why) | ServerStatus::Failed(why) => why.clone(),
             ServerStatus::Ready => "ready".to_owned(),
@@ -167,7 +167,7 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
         assert_eq!(tools, ["say", "cut", "wrong", "gone"]);
         let ask = async |tool: &str| {
             let asked = Intent::Mcp { server: "service".to_owned(), tool: tool.to_owned() };
-            let permit = around.policy.admit(Asking(asked.clone()), &Facts::default()).unwrap();
+            let permit = around.policy.admit(TestIntent(asked.clone()), &Facts::default()).unwrap();
             servers.ask(&permit, &asked, "tools/call", &json!({ "name": tool })).await
         };
         assert_eq!(ask("say").await.unwrap()["content"][0]["text"], "said");

@@ -1,16 +1,16 @@
 //! Searches: what is found, shown and left out.
 
 use super::RESULT_LIMIT;
-use crate::tools::fixture::Fixture;
+use crate::tools::fixture::ToolFixture;
 use pretty_assertions::assert_eq;
 
-fn search(fixture: &Fixture, path: &str, regex: &str, files: Option<&str>) -> String {
+fn search(fixture: &ToolFixture, path: &str, regex: &str, files: Option<&str>) -> String {
     let arguments = serde_json::json!({ "path": path, "regex": regex, "file_pattern": files });
     fixture.call("search_files", &arguments.to_string()).text
 }
 
-fn project() -> Fixture {
-    Fixture::new(&[
+fn project() -> ToolFixture {
+    ToolFixture::new(&[
         (".gitignore", "*.log\n/ignored/\n"),
         (".github/ci.yml", "run: needle\n"),
         ("a.log", "needle\n"),
@@ -70,7 +70,7 @@ fn stops_at_the_limit_always_with_the_same_results() {
         (0..200).map(|file| (format!("d{}/f{file}", file % 7), "hit\n".repeat(5))).collect();
     let files: Vec<(&str, &str)> =
         many.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    let fixture = Fixture::new(&files);
+    let fixture = ToolFixture::new(&files);
     let first = search(&fixture, ".", "hit", None);
     assert!(
         first.starts_with("Showing first 300 of 300+ results."),
@@ -85,7 +85,7 @@ fn stops_at_the_limit_always_with_the_same_results() {
 
 #[test]
 fn cuts_long_lines_and_says_what_is_wrong_with_a_pattern() {
-    let fixture = Fixture::new(&[("a", &format!("{}needle", "x".repeat(600)))]);
+    let fixture = ToolFixture::new(&[("a", &format!("{}needle", "x".repeat(600)))]);
     let text = search(&fixture, ".", "needle", None);
     assert!(text.ends_with(&format!("{} [truncated...]\n----\n", "x".repeat(500))), "{text}");
     assert!(
@@ -101,8 +101,8 @@ fn cuts_long_lines_and_says_what_is_wrong_with_a_pattern() {
 
 #[test]
 fn does_not_follow_links() {
-    let outside = Fixture::new(&[("secret", "needle")]);
-    let fixture = Fixture::new(&[("a", "needle")]);
+    let outside = ToolFixture::new(&[("secret", "needle")]);
+    let fixture = ToolFixture::new(&[("a", "needle")]);
     std::os::unix::fs::symlink(outside.root(), fixture.at("out")).unwrap();
     std::os::unix::fs::symlink("a", fixture.at("inside")).unwrap();
     assert_eq!(
