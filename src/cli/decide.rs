@@ -5,8 +5,8 @@
 
 use std::path::PathBuf;
 
-use crate::cli::args::{SessionAnswerArgs, SessionApproveArgs, SessionDenyArgs};
 use crate::cli::output::Output;
+use crate::cli::session_args::{SessionAnswerArgs, SessionApproveArgs, SessionDenyArgs};
 use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::clock::SystemClock;

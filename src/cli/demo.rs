@@ -4,9 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::{DemoArgs, OutputFormat};
+use crate::cli::args::DemoArgs;
 use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalRunResult, LocalSession, RunDisplay};
 use crate::cli::output::Output;
+use crate::cli::run_args::OutputFormat;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::load::FlagValue;
 use crate::run::error::RunError;
@@ -56,9 +57,7 @@ pub fn run(
     show(&ended, &own.join("postings"), output)?;
     match temporary {
         None => output.line(format_args!("\nThe repository is kept in {}.", folder.display())),
-        Some(_) => {
-            output.line("\nThe repository is removed again; `locum demo --dir DIR` keeps it.")
-        }
+        Some(_) => output.line("\nRemoved the repository; `locum demo --dir DIR` keeps it."),
     }
     Ok(ExitStatus::of(ended.outcome.word))
 }
@@ -100,7 +99,7 @@ fn play(
         folder.display()
     ));
     output.line(&run.plan);
-    output.line("# Every step, and what the policy says to it\n");
+    output.line("# Every step and the policy's decision on it\n");
     let session_folder = execute::folder_of(&own.join("sessions"), &run.plan.session);
     let show = RunDisplay { format: OutputFormat::Text, live: LiveOutput::Within };
     let session = LocalSession {

@@ -186,8 +186,8 @@ fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {
         }
         ProcessLimit::Looked => [
             "sampled",
-            "processes of an administrator are counted from time to time, which a fast command \
-             can outrun",
+            "processes of an administrator are counted at intervals, which a fast command can \
+             outrun",
         ],
     };
     let row =

@@ -46,7 +46,7 @@ pub(super) fn policy(
     }
     write(context, &[(POLICY_FILE, &policy)], args.force, output)?;
     output.talk(
-        "Read it, then ask it: `locum policy check`, `locum policy test`, `locum policy explain \
+        "Review it, then try it: `locum policy check`, `locum policy test`, `locum policy explain \
          'edit(README.md)'`.",
     );
     Ok(ExitStatus::Done)
@@ -64,11 +64,11 @@ pub(super) fn all(
     let policy = made(context)?;
     write(context, &[(POLICY_FILE, &policy), (WORKFLOW_FILE, WORKFLOW)], args.force, output)?;
     output.talk(format!(
-        "What is left to do:\n1. Read `{POLICY_FILE}`, and ask it: `locum policy check`, `locum \
-         policy test`.\n2. In `{WORKFLOW_FILE}`, put in the account and the commit of the Action \
-         you have read.\n3. Put the key of your model's provider into the secret \
-         `OPENAI_API_KEY`, and the model's name into the variable `LOCUM_MODEL`.\n4. Commit both \
-         files to the default branch, and write `/locum` and a task in a comment."
+        "Next steps:\n1. Review `{POLICY_FILE}`, and try it: `locum policy check`, `locum policy \
+         test`.\n2. In `{WORKFLOW_FILE}`, set the account and the commit of the Action that you \
+         reviewed.\n3. Store the key of your model's provider in the secret `OPENAI_API_KEY`, and \
+         the model's name in the variable `LOCUM_MODEL`.\n4. Commit both files to the default \
+         branch, and write `/locum` and a task in a comment."
     ));
     Ok(ExitStatus::Done)
 }

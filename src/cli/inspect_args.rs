@@ -11,8 +11,7 @@ use crate::cli::policy_args::{
 /// How the inspecting subcommands look and answer.
 #[derive(Clone, Debug, Args)]
 pub struct InspectArgs {
-    /// Read the repository's files from this revision, as a run does, instead of from the working
-    /// tree.
+    /// Read the repository's files from this revision instead of the working tree.
     #[arg(long, value_name = "REF")]
     pub at: Option<String>,
     /// Print JSON.
@@ -33,35 +32,40 @@ pub struct PolicyArgs {
 pub enum PolicyCommand {
     /// Check a policy file: syntax, examples, rules without effect.
     Check(PolicyCheckArgs),
-    /// Explain what the policy decides on intents and tool calls, by which rule, and why. Performs
-    /// nothing. Exits with 0 (all allowed), 4 (something denied), 5 (something held) or 2
+    /// Explain the policy's decision on intents and tool calls.
+    ///
+    /// Performs nothing. Exits with 0 (all allowed), 4 (something denied), 5 (something held) or 2
     /// (something could not be read).
     Explain(PolicyExplainArgs),
-    /// Test the policy's own examples and files of cases. Exits with 0 when all pass, 3 when one
-    /// fails, 2 when there are none.
+    /// Test the policy's examples and test files.
+    ///
+    /// Exits with 0 when all pass, 3 when one fails, 2 when there are none.
     Test(PolicyTestArgs),
-    /// Write a starter policy that allows this repository's source folders and test commands;
-    /// overwrite nothing.
+    /// Write a starter policy for this repository, without overwriting one.
+    ///
+    /// It allows the source folders and the test commands.
     Init(PolicyInitArgs),
-    /// Convert the settings files of another tool into a policy; what cannot be converted is
-    /// reported on stderr, with its place.
+    /// Convert another tool's settings into a policy.
+    ///
+    /// Reports on stderr what cannot be converted, with its place.
     Import(PolicyImportArgs),
 }
 
 /// `locum policy check`.
 #[derive(Clone, Debug, Args)]
 pub struct PolicyCheckArgs {
-    /// The file; the repository's own when absent.
+    /// File to check. Default: the repository's policy.
     #[arg(value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub file: Option<PathBuf>,
     /// Exit with 2 when there are warnings.
     #[arg(long)]
     pub deny_warnings: bool,
-    /// Also warn of rules that allowed nothing in this session, by its ID or the start of it.
-    /// Several are considered together.
+    /// Also warn about rules that allowed nothing in this session.
+    ///
+    /// Takes a session ID or the start of it. Repeat it to consider several sessions together.
     #[arg(long, value_name = "ID")]
     pub session: Vec<String>,
-    /// The folder of sessions.
+    /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, requires = "session")]
     pub session_dir: Option<PathBuf>,
     /// Where to read and how to print.
@@ -80,7 +84,7 @@ pub struct ConfigArgs {
 /// What to do with settings.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Show every setting, its value and where it came from.
+    /// Show every setting, its value and its source.
     Show(InspectArgs),
 }
 
@@ -95,14 +99,14 @@ pub struct ModelsArgs {
 /// What to do with models.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ModelsCommand {
-    /// List every profile, what it is used for, its limits and its price.
+    /// List every profile with its use, limits and price.
     List(InspectArgs),
 }
 
 /// `locum schema`.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct SchemaArgs {
-    /// Which file.
+    /// File to describe.
     pub name: SchemaWord,
 }
 
@@ -119,6 +123,6 @@ pub enum SchemaWord {
     Modes,
     /// `.locum/policy-tests.yml`
     PolicyTest,
-    /// A script of fixed replies
+    /// A script for `--script`
     Script,
 }

@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use crate::cli::args::{JobArgs, JobCommand, JobDueArgs, JobRunArgs, ListArgs};
+use crate::cli::job_args::{JobArgs, JobCommand, JobDueArgs, JobRunArgs, ListArgs};
 use crate::cli::local_run::{self, LocalRun};
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus, run, table};

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use futures::FutureExt;
 use serde::{Deserialize, Serialize};
 
-use crate::cli::args::{OutputFormat, RunOptions};
 use crate::cli::output::Output;
+use crate::cli::run_args::{OutputFormat, RunOptions};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::load::FlagValue;
 use crate::config::settings::Publish;

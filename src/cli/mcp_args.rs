@@ -19,8 +19,7 @@ pub struct McpListArgs {
     /// Where to read and how to print.
     #[command(flatten)]
     pub inspect: InspectArgs,
-    /// Start the servers that a run may start, and list their tools with the policy's decision on
-    /// each.
+    /// Start the permitted servers and list their tools with the policy's decisions.
     #[arg(long)]
     pub tools: bool,
 }
@@ -28,12 +27,16 @@ pub struct McpListArgs {
 /// What to do with MCP servers.
 #[derive(Clone, Debug, Subcommand)]
 pub enum McpCommand {
-    /// List every server, where it is defined, and whether a run may use it or why not. Starts
-    /// no server without `--tools`.
+    /// List every server, its definition, and whether a run may use it.
+    ///
+    /// Starts no server without `--tools`.
     List(McpListArgs),
-    /// Check the files that define servers. Exits with 2 when one has a mistake.
+    /// Check the files that define servers.
+    ///
+    /// Exits with 2 when one has a mistake.
     Validate(ValidateArgs),
-    /// Serve MCP over standard input and output: explain the policy, list modes and servers.
-    /// Read only.
+    /// Serve MCP over standard input and output, read-only.
+    ///
+    /// The tools explain and check the policy, and list modes and servers.
     Serve,
 }

@@ -29,14 +29,14 @@ const INTENTS_LIMIT: usize = 100;
 const TOOLS: &[(&str, &str, &[&str])] = &[
     (
         "policy_explain",
-        "Say what the policy of this repository decides on intents such as `edit(src/lib.rs)` or \
+        "Explain what the policy of this repository decides on intents such as `edit(src/lib.rs)` or \
          `command(cargo test)`, and why.",
         &["policy", "explain", "--json"],
     ),
     (
         "policy_check",
-        "Check the policy of this repository: mistakes, rules without effect, risks it takes upon \
-         itself.",
+        "Check the policy of this repository: mistakes, rules without effect, and accepted \
+         risks.",
         &["policy", "check", "--json"],
     ),
     ("modes_list", "List the modes of this repository.", &["modes", "list", "--json"]),
@@ -116,7 +116,7 @@ fn tool(name: &str, about: &str) -> Value {
             "type": "object",
             "properties": {
                 "intents": { "type": "array", "items": { "type": "string" }, "minItems": 1, "maxItems": INTENTS_LIMIT },
-                "mode": { "type": "string", "description": "As if done in this mode" }
+                "mode": { "type": "string", "description": "Mode to assume" }
             },
             "required": ["intents"],
             "additionalProperties": false

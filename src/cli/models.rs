@@ -180,7 +180,7 @@ fn mark_meant(rows: &mut [ModelRow], models: &ModelSettings) {
 
 /// Returns what a model is used for that stands at this place of a pointer's list.
 fn use_name(pointer: &str, place: usize) -> String {
-    if place == 0 { pointer.to_owned() } else { format!("{pointer} (stands in)") }
+    if place == 0 { pointer.to_owned() } else { format!("{pointer} (fallback)") }
 }
 
 /// Returns who said window, limit of a reply and price.

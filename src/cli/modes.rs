@@ -96,7 +96,7 @@ fn show(
         ("edits never", listed(&record.disallowed_file_paths)),
         ("provider", record.api_provider.clone()),
         ("model", record.api_model.clone()),
-        ("model it would like", record.preferred_model_id.clone()),
+        ("preferred model", record.preferred_model_id.clone()),
         ("provider's address", record.api_base.clone()),
         ("listed under", record.group_name.clone()),
     ];

@@ -17,30 +17,32 @@ pub struct ModesArgs {
 /// What to do with modes.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ModesCommand {
-    /// List every mode: built-in, the user's, the repository's, the organisation's.
+    /// List every mode and its source.
     List(InspectArgs),
     /// Show one mode in full.
     Show(ShowModeArgs),
-    /// Check mode files and agent files. Exits with 2 when one has a mistake.
+    /// Check mode files and agent files.
+    ///
+    /// Exits with 2 when one has a mistake.
     Validate(ValidateModesArgs),
     /// Add a mode.
     Create(CreateModeArgs),
-    /// Change keys of a mode; the rest of its file stays as it is.
+    /// Change keys of a mode, leaving the rest of its file alone.
     Update(UpdateModeArgs),
     /// Remove a mode from its file.
     Delete(DeleteModeArgs),
-    /// Import the modes of a file, with the rules files it carries.
+    /// Import modes and their rules files from a file.
     Import(ImportModesArgs),
-    /// Export modes, with their rules files, as a file to import elsewhere.
+    /// Export modes and their rules files to a file.
     Export(ExportModesArgs),
 }
 
 /// `locum modes show`.
 #[derive(Clone, Debug, Args)]
 pub struct ShowModeArgs {
-    /// The mode's slug.
+    /// Slug of the mode.
     pub slug: String,
-    /// Show the complete system prompt of this mode, with a token estimate for each section.
+    /// Show the mode's complete system prompt, with token estimates.
     #[arg(long)]
     pub prompt: bool,
     /// Where to read and how to print.
@@ -51,8 +53,9 @@ pub struct ShowModeArgs {
 /// `locum modes validate`.
 #[derive(Clone, Debug, Args)]
 pub struct ValidateModesArgs {
-    /// The files; every one of the repository and the user when absent. What kind a file is, its
-    /// name and folders say.
+    /// Files to check. Default: all of the repository and the user.
+    ///
+    /// The name and folder of a file determine its kind.
     #[arg(value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub files: Vec<PathBuf>,
     /// Where to read and how to print.
@@ -60,16 +63,18 @@ pub struct ValidateModesArgs {
     pub inspect: InspectArgs,
 }
 
-/// What is written and how that is told.
+/// Where a change goes and how it is printed.
 #[derive(Clone, Debug, Args)]
 pub struct WriteArgs {
-    /// The mode file; the one that defines the mode when absent, else `.locum/modes.yml`.
+    /// Change this mode file.
+    ///
+    /// Default: the file that defines the mode, else `.locum/modes.yml`.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "user")]
     pub file: Option<PathBuf>,
-    /// The user's own mode file instead of the repository's.
+    /// Change the user's own mode file instead of the repository's.
     #[arg(long)]
     pub user: bool,
-    /// Print what would change, and change nothing.
+    /// Print the change without making it.
     #[arg(long)]
     pub dry_run: bool,
     /// Print JSON.
@@ -80,28 +85,28 @@ pub struct WriteArgs {
 /// The keys of a mode.
 #[derive(Clone, Debug, Default, Args)]
 pub struct FieldArgs {
-    /// Display name.
+    /// Set the display name.
     #[arg(long, value_name = "TEXT")]
     pub name: Option<String>,
-    /// Role description.
+    /// Set the role description.
     #[arg(long, value_name = "TEXT")]
     pub role: Option<String>,
-    /// When an orchestrator should choose it.
+    /// Set when an orchestrator should choose the mode.
     #[arg(long, value_name = "TEXT")]
     pub when_to_use: Option<String>,
-    /// One-line description for lists.
+    /// Set the one-line description for lists.
     #[arg(long, value_name = "TEXT")]
     pub description: Option<String>,
-    /// Additional instructions.
+    /// Set additional instructions.
     #[arg(long, value_name = "TEXT")]
     pub instructions: Option<String>,
-    /// Tool groups, separated by commas; `--groups ''` gives none.
+    /// Set the tool groups, separated by commas; `--groups ''` sets none.
     #[arg(long, value_name = "GROUPS", value_delimiter = ',')]
     pub groups: Option<Vec<String>>,
-    /// Only files whose path matches this JavaScript regular expression may be edited.
+    /// Allow edits only of paths that match this JavaScript regular expression.
     #[arg(long, value_name = "REGEX", requires = "groups")]
     pub edit_only: Option<String>,
-    /// Any key of a mode file, with its value in YAML: `--set 'variables={team: core}'`.
+    /// Set any key to a YAML value: `--set 'variables={team: core}'`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }
@@ -109,7 +114,7 @@ pub struct FieldArgs {
 /// `locum modes create`.
 #[derive(Clone, Debug, Args)]
 pub struct CreateModeArgs {
-    /// The mode's slug: letters, digits and `-`.
+    /// Slug of the new mode: letters, digits and `-`.
     pub slug: String,
     /// Its keys.
     #[command(flatten)]
@@ -122,12 +127,12 @@ pub struct CreateModeArgs {
 /// `locum modes update`.
 #[derive(Clone, Debug, Args)]
 pub struct UpdateModeArgs {
-    /// The mode's slug.
+    /// Slug of the mode.
     pub slug: String,
     /// The keys to change.
     #[command(flatten)]
     pub fields: FieldArgs,
-    /// A key to remove.
+    /// Remove this key.
     #[arg(long, value_name = "KEY")]
     pub unset: Vec<String>,
     /// Where it is written.
@@ -138,7 +143,7 @@ pub struct UpdateModeArgs {
 /// `locum modes delete`.
 #[derive(Clone, Debug, Args)]
 pub struct DeleteModeArgs {
-    /// The mode's slug.
+    /// Slug of the mode.
     pub slug: String,
     /// Where it is removed.
     #[command(flatten)]
@@ -148,7 +153,7 @@ pub struct DeleteModeArgs {
 /// `locum modes import`.
 #[derive(Clone, Debug, Args)]
 pub struct ImportModesArgs {
-    /// The file, as `locum modes export` or another program has written it.
+    /// File from `locum modes export` or another program.
     #[arg(value_hint = clap::ValueHint::FilePath)]
     pub from: PathBuf,
     /// Where it is written.
@@ -159,15 +164,15 @@ pub struct ImportModesArgs {
 /// `locum modes export`.
 #[derive(Clone, Debug, Args)]
 pub struct ExportModesArgs {
-    /// The modes; every one that is not built in when absent.
+    /// Modes to export. Default: all that are not built in.
     pub slugs: Vec<String>,
-    /// Format of the file.
+    /// Set the format of the file.
     #[arg(long, value_name = "FORM", default_value = "yaml")]
     pub format: ExportForm,
-    /// Write the file here instead of to standard output.
+    /// Write to this file instead of standard output.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Read the repository's files from this revision instead of from the working tree.
+    /// Read the repository's files from this revision instead of the working tree.
     #[arg(long, value_name = "REF")]
     pub at: Option<String>,
 }

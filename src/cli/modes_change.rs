@@ -96,8 +96,8 @@ fn open(args: &WriteArgs, slug: &str, context: &CommandContext) -> Result<Target
     let mode = find(&modes, slug)?;
     if mode.source.file().is_none() {
         let hint = format!(
-            "`locum modes export {slug}` prints it; a mode of this slug in a file of yours takes \
-             its place"
+            "print it with `locum modes export {slug}`; a mode with this slug in your own file \
+             replaces it"
         );
         return Err(RunError::usage("SLUG", format!("mode `{slug}` is built in")).hint(hint));
     }
@@ -160,7 +160,7 @@ fn fields(args: &FieldArgs) -> Result<Vec<(String, Option<Value>)>, RunError> {
             Some(_) | None => json!(group),
         };
         if args.edit_only.is_some() && !groups.iter().any(|group| group == "edit") {
-            return Err(RunError::usage("--edit-only", "the groups hold no `edit`")
+            return Err(RunError::usage("--edit-only", "`--groups` does not include `edit`")
                 .hint("add it: `--groups read,edit`"));
         }
         let groups: Vec<Value> =
@@ -195,7 +195,7 @@ fn known(key: &str) -> Result<(), RunError> {
         return Ok(());
     }
     let hint = nearest(key, schema::MODE_KEYS).map_or_else(
-        || format!("a mode has: {}", schema::MODE_KEYS.join(", ")),
+        || format!("the keys of a mode are: {}", schema::MODE_KEYS.join(", ")),
         |near| format!("did you mean `{near}`?"),
     );
     Err(RunError::usage("--set", format!("a mode has no key `{key}`")).hint(hint))

@@ -119,15 +119,14 @@ pub fn show(
     }
     let tools = if prompt.tools.is_empty() { "none".to_owned() } else { prompt.tools.join(", ") };
     output.line(format!(
-        "=== tools beside the prompt (about {} tokens): {tools}",
+        "=== tools sent with the prompt (about {} tokens): {tools}",
         prompt.tools_estimated_tokens
     ));
     let how = match prompt.tokenizer {
-        Tokenizer::Bytes => "a quarter of the bytes",
-        Tokenizer::O200k => "by the vocabulary o200k",
+        Tokenizer::Bytes => "as a quarter of the bytes",
+        Tokenizer::O200k => "with the vocabulary o200k",
     };
-    output
-        .line(format!("=== together about {} tokens; an estimate: {how}", prompt.estimated_tokens));
+    output.line(format!("=== total about {} tokens, estimated {how}", prompt.estimated_tokens));
     Ok(ExitStatus::Done)
 }
 

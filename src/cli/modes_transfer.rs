@@ -50,8 +50,10 @@ pub fn export(
                 let hint = format!("copy its file, {}", mode.source.file().unwrap_or_default());
                 return Err(RunError::usage("SLUG", what).hint(hint));
             }
-            Some(lost) => output
-                .talk(format!("warning: left out `{}`: a mode file cannot say {lost}", mode.slug)),
+            Some(lost) => output.talk(format!(
+                "warning: left out `{}`: a mode file cannot express {lost}",
+                mode.slug
+            )),
             None => carried.push((ModeRecord::from(mode), rules_files(&place, &mode.slug)?)),
         }
     }
@@ -209,8 +211,11 @@ fn no_links(name: &str, folder: &Path, below: &str) -> Result<(), RunError> {
     }
     for path in paths {
         if path.is_symlink() {
-            let what = format!("`{}` is a link, and nothing is written through it", path.display());
-            return Err(RunError::usage(name, what).hint("put a folder in its place"));
+            let what = format!(
+                "`{}` is a symbolic link, and Locum does not write through it",
+                path.display()
+            );
+            return Err(RunError::usage(name, what).hint("replace it with a folder"));
         }
     }
     Ok(())

@@ -206,7 +206,7 @@ fn imported(
         imported
             .notes
             .iter()
-            .for_each(|note| output.talk(format!("not carried over: {}", visible(note))));
+            .for_each(|note| output.talk(format!("not converted: {}", visible(note))));
         imported.policy.lines().for_each(|line| output.line(line.to_owned()));
     }
     Ok(ExitStatus::Done)

@@ -12,11 +12,12 @@ use locum_policy::intent::TriggerKind;
 /// `locum policy import`.
 #[derive(Clone, Debug, Args)]
 pub struct PolicyImportArgs {
-    /// Whose settings these are.
+    /// Read the settings of this tool.
     #[arg(long, value_name = "TOOL")]
     pub from: PeerWord,
-    /// The settings files, JSON with comments or YAML; where several count, the user's first, then
-    /// the project's, then local ones.
+    /// Settings files, in JSON with comments or YAML.
+    ///
+    /// Order: the user's first, then the project's, then local ones.
     #[arg(required = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// Print the policy and what could not be converted as JSON.
@@ -48,29 +49,31 @@ impl From<PeerWord> for Peer {
 /// `locum policy explain`.
 #[derive(Clone, Debug, Args)]
 pub struct PolicyExplainArgs {
-    /// What is asked about: in the policy's words, `edit(src/lib.rs)`, `command(cargo test)`,
-    /// `publish(pull-request)`; or a tool call as JSON, `{"name": "read_file", "arguments":
-    /// {"path": "a"}}`. `-` reads lines from standard input, as `--stdin`.
+    /// Intents such as `edit(src/lib.rs)`, or tool calls as JSON; `-` for `--stdin`.
+    ///
+    /// More examples: `command(cargo test)`, `publish(pull-request)`, `{"name": "read_file",
+    /// "arguments": {"path": "a"}}`.
     #[arg(required_unless_present = "stdin", value_name = "INTENT")]
     pub asked: Vec<String>,
-    /// Answer every line of standard input with a line of JSON, as it comes: an intent, a tool
-    /// call, or an object with `intent` or `call` and, if need be, `mode`, `trigger`, `tier` and
-    /// `job` of its own.
+    /// Answer each line of standard input with a line of JSON.
+    ///
+    /// A line is an intent, a tool call, or an object with `intent` or `call`. The object may also
+    /// have `mode`, `trigger`, `tier` and `job`.
     #[arg(long, conflicts_with = "asked")]
     pub stdin: bool,
-    /// As if done in this mode; the policy's default when absent.
+    /// Assume this mode instead of the policy's default.
     #[arg(long, value_name = "SLUG")]
     pub mode: Option<String>,
-    /// As if the run was started this way.
+    /// Assume a run with this trigger.
     #[arg(long, value_name = "KIND", default_value = "local")]
     pub trigger: TriggerWord,
-    /// As if started by someone of this tier.
+    /// Assume an actor of this tier.
     #[arg(long, value_name = "TIER", default_value = "maintainer")]
     pub tier: TierWord,
-    /// As if done in this job.
+    /// Assume this job.
     #[arg(long, value_name = "NAME")]
     pub job: Option<String>,
-    /// This policy file instead of the repository's.
+    /// Use this policy file instead of the repository's.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub policy: Option<PathBuf>,
     /// Where to read and how to print.
@@ -81,11 +84,12 @@ pub struct PolicyExplainArgs {
 /// `locum policy test`.
 #[derive(Clone, Debug, Args)]
 pub struct PolicyTestArgs {
-    /// Files of cases; the repository's `.locum/policy-tests.yml`, if there is one, when absent.
-    /// The policy's own examples are tried as well.
+    /// Test files. Default: the repository's `.locum/policy-tests.yml`, if any.
+    ///
+    /// The policy's own examples are tested as well.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
-    /// This policy file instead of the repository's.
+    /// Use this policy file instead of the repository's.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub policy: Option<PathBuf>,
     /// Where to read and how to print.

@@ -46,9 +46,9 @@ pub(super) fn run(
     if !lines && args.asked.iter().any(|asked| asked == "-") {
         return Err(RunError::usage(
             "INTENT",
-            "`-` stands alone: the questions come from standard input",
+            "`-` reads standard input, and takes no other arguments",
         )
-        .hint("leave out the other questions"));
+        .hint("remove the other arguments"));
     }
     let explainer = explainer(args, context)?;
     if lines {
@@ -173,10 +173,8 @@ fn answer_lines(
     }
     match (unread, worst) {
         (true, _) => Ok(ExitStatus::Usage),
-        (false, None) => {
-            Err(RunError::usage("standard input", "nothing was asked")
-                .hint("write a question a line"))
-        }
+        (false, None) => Err(RunError::usage("standard input", "no intents")
+            .hint("write one intent or tool call a line")),
         (false, worst) => Ok(status(worst)),
     }
 }

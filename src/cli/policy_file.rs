@@ -45,7 +45,7 @@ pub(super) fn repository_file(
     match (file, named) {
         (None, Some(path)) if path != POLICY_FILE => {
             let source = settings.source("policy").map_or_else(String::new, ToString::to_string);
-            Err(RunError::usage(source, format!("`policy` names `{path}`, which is not there")))
+            Err(RunError::usage(source, format!("`policy` names `{path}`, which does not exist")))
         }
         (file, _) => Ok(file),
     }

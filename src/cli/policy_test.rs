@@ -55,7 +55,7 @@ struct PolicyTestReport<'a> {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Every mistake of the policy file and of the files of cases; and when there is nothing to try.
+/// Every mistake of the policy file and of the files of cases; and when there is nothing to test.
 pub(super) fn run(
     args: &PolicyTestArgs,
     context: &CommandContext,
@@ -89,7 +89,7 @@ pub(super) fn run(
     if rows.is_empty() {
         let hint = format!("give the policy `examples`, or write `{CASES_FILE}`");
         return Err(
-            RunError::usage(explainer.policy().origin(), "there is nothing to try").hint(hint)
+            RunError::usage(explainer.policy().origin(), "there is nothing to test").hint(hint)
         );
     }
     show(&rows, args, explainer.policy().origin(), output);

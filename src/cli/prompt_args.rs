@@ -17,11 +17,13 @@ pub struct CommandsArgs {
 /// What to do with slash commands.
 #[derive(Clone, Debug, Subcommand)]
 pub enum CommandsCommand {
-    /// List every command: the repository's and the user's.
+    /// List the commands of the repository and the user.
     List(InspectArgs),
     /// Show one command in full.
     Show(NamedArgs),
-    /// Check the files of commands. Exits with 2 when one has a mistake.
+    /// Check command files.
+    ///
+    /// Exits with 2 when one has a mistake.
     Validate(ValidateArgs),
 }
 
@@ -36,18 +38,20 @@ pub struct SkillsArgs {
 /// What to do with skills.
 #[derive(Clone, Debug, Subcommand)]
 pub enum SkillsCommand {
-    /// List every skill of the repository.
+    /// List the skills of the repository.
     List(InspectArgs),
     /// Show one skill in full.
     Show(NamedArgs),
-    /// Check the files of skills. Exits with 2 when one has a mistake.
+    /// Check skill files.
+    ///
+    /// Exits with 2 when one has a mistake.
     Validate(ValidateArgs),
 }
 
 /// One thing by its name.
 #[derive(Clone, Debug, Args)]
 pub struct NamedArgs {
-    /// Its name.
+    /// Name to show.
     pub name: String,
     /// Where to read and how to print.
     #[command(flatten)]
@@ -57,7 +61,7 @@ pub struct NamedArgs {
 /// Files to check.
 #[derive(Clone, Debug, Args)]
 pub struct ValidateArgs {
-    /// The files; every one of the repository and the user when absent.
+    /// Files to check. Default: all of the repository and the user.
     #[arg(value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub files: Vec<PathBuf>,
     /// Where to read and how to print.

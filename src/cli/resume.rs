@@ -1,9 +1,9 @@
 //! `locum session resume`: resumes a session that was killed or that a person has decided on, from
 //! its journal alone.
 
-use crate::cli::args::SessionResumeArgs;
 use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalSession, RunDisplay};
 use crate::cli::output::Output;
+use crate::cli::session_args::SessionResumeArgs;
 use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
@@ -83,7 +83,7 @@ fn check_policy(start: &SessionStart, hash: &str) -> Result<(), RunError> {
     }
     Err(RunError::usage(
         "ID",
-        format!("the session was judged by policy {}, now there is {hash}", start.policy_hash),
+        format!("the session ran under policy {}, but the policy is now {hash}", start.policy_hash),
     )
     .hint(
         "the policy or an ignore file has changed since the session started: start the task again",

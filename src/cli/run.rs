@@ -2,9 +2,9 @@
 
 use std::io::Read;
 
-use crate::cli::args::{OutputFormat, RunArgs, RunOptions};
 use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalSession, RunDisplay};
 use crate::cli::output::Output;
+use crate::cli::run_args::{OutputFormat, RunArgs, RunOptions};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
 use crate::run::execute;

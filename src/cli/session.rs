@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::cli::args::{SessionArgs, SessionCommand, SessionListArgs, SessionShowArgs};
 use crate::cli::output::Output;
+use crate::cli::session_args::{SessionArgs, SessionCommand, SessionListArgs, SessionShowArgs};
 use crate::cli::session_folder::{find, names, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus, decide, resume, table};
 use crate::run::error::RunError;

@@ -46,7 +46,7 @@ pub(super) fn find(sessions: &Path, name: &str) -> Result<PathBuf, RunError> {
         several if several.iter().any(|other| other == name) => Ok(sessions.join(name)),
         several => {
             Err(RunError::usage("ID", format!("{} sessions begin with `{name}`", several.len()))
-                .hint("write more of its name"))
+                .hint("write more of the ID"))
         }
     }
 }

@@ -235,7 +235,7 @@ fn as_text(
     let mut lines = vec![format!("event  {:?}{by}{on}", trigger.kind)];
     for RequestCheck { claim, authority, refused } in &shown.checks {
         let told = if *authority == CheckAuthority::Forge {
-            " (asked of the forge at run time)"
+            " (queried from the forge at run time)"
         } else {
             ""
         };
@@ -289,8 +289,7 @@ fn plan(request: &Request, known: &TriggerFacts) -> Vec<(&'static str, String)> 
     if request.read_only {
         rows.push((
             "only",
-            "reading: nothing is edited, only commands that look are run, nothing but the comment \
-             is published"
+            "read-only: no edits, only read-only commands, and only the comment is published"
                 .to_owned(),
         ));
     }

@@ -18,37 +18,40 @@ pub struct TriggerArgs {
 /// What to do with events.
 #[derive(Clone, Debug, Subcommand)]
 pub enum TriggerCommand {
-    /// Explain what an event would start, check by check, offline. Exits with 0 (would run, or
-    /// nothing to do) or 4 (refused).
+    /// Explain, check by check, what an event would start.
+    ///
+    /// Works offline. Exits with 0 (would run, or nothing to do) or 4 (refused).
     Explain(TriggerExplainArgs),
 }
 
 /// `locum trigger explain`.
 #[derive(Clone, Debug, Args)]
 pub struct TriggerExplainArgs {
-    /// The event's name: `issue_comment`, `issues`, `pull_request_review_comment`,
-    /// `workflow_dispatch`, `schedule`.
+    /// Name of the event, such as `issue_comment`.
+    ///
+    /// Known: `issue_comment`, `issues`, `pull_request_review_comment`, `workflow_dispatch`,
+    /// `schedule`.
     #[arg(long, value_name = "NAME")]
     pub event_name: String,
-    /// The event's payload, as GitHub sends it.
+    /// File with the event's payload, as GitHub sends it.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub event: PathBuf,
-    /// This policy file instead of the repository's.
+    /// Use this policy file instead of the repository's.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub policy: Option<PathBuf>,
-    /// As if the actor was of this tier; every tier is shown when absent.
+    /// Assume an actor of this tier instead of showing every tier.
     #[arg(long, value_name = "TIER", conflicts_with = "permission")]
     pub tier: Option<TierWord>,
-    /// As if this was the permission the forge answers.
+    /// Assume that the forge reports this permission.
     #[arg(long, value_name = "WORD")]
     pub permission: Option<PermissionWord>,
-    /// As if the pull request came from a fork.
+    /// Assume that the pull request comes from a fork.
     #[arg(long)]
     pub fork: bool,
-    /// The login Locum's own comments have.
+    /// Assume that Locum comments under this login.
     #[arg(long, value_name = "LOGIN")]
     pub own_login: Option<String>,
-    /// As if it was this time (`2026-01-31T06:00:00Z`).
+    /// Assume this time instead of now (`2026-01-31T06:00:00Z`).
     #[arg(long, value_name = "TIME")]
     pub now: Option<String>,
     /// Where to read and how to print.

@@ -8,9 +8,9 @@
 //! 1. [`resolve::resolve`] picks a profile for each use, with its limits and price from the
 //!    [`catalogue`], and the key it may use: a key goes only to a host it is tied to.
 //! 2. [`build::build`] makes the model of a profile. A model without tool calls of its own is
-//! wrapped in [`xml`], which asks for them in the prompt.
-//! 3. [`fallback`] asks the next model when one fails; [`cassette`] records or replays what is
-//! said.
+//!    wrapped in [`xml`], which asks for them in the prompt.
+//! 3. [`fallback`] asks the next model when one fails; [`cassette`] records or replays
+//!    what is said.
 //! 4. [`retry::complete`] sends the request until there is a whole reply, within limits of attempts
 //!    and time. Nothing of a broken attempt is ever executed, but it is charged.
 //! 5. [`accounting`] estimates tokens before the provider has counted them ([`tokens`]) and prices

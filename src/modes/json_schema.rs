@@ -41,7 +41,7 @@ pub fn schema() -> Value {
         "slug".to_owned(),
         needed("Its name in commands and files", "^[a-zA-Z0-9-]+$", "docs"),
     );
-    properties.insert("name".to_owned(), needed("Its name for people", "[^]", "Docs writer"));
+    properties.insert("name".to_owned(), needed("Display name", "[^]", "Docs writer"));
     properties.insert(
         "roleDefinition".to_owned(),
         needed("Who the model is in this mode", "[^]", "You write the documentation."),

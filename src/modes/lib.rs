@@ -29,7 +29,7 @@ use locum_base::tool::ToolName;
 pub struct Mode {
     /// Its name in commands and files: letters, digits and `-`.
     pub slug: String,
-    /// Its name for people.
+    /// Display name.
     pub name: String,
     /// Who the model is in this mode.
     pub role_definition: String,

@@ -50,7 +50,7 @@ pub(crate) const OPTION_KEYS: &[&str] = &["fileRegex", "description"];
 pub struct ModeRecord {
     /// Its name in commands and files.
     pub slug: String,
-    /// Its name for people.
+    /// Display name.
     pub name: String,
     /// Who the model is in this mode.
     pub role_definition: String,

@@ -88,9 +88,10 @@ pub fn init(root: &Path) -> Repository {
 pub fn commit_all(git: &Repository, message: &str) -> Oid {
     let mut index = git.index().unwrap();
     index.add_all(["*"], IndexAddOption::DEFAULT, None).unwrap();
+    index.update_all(["*"], None).unwrap();
     index.write().unwrap();
     let tree = git.find_tree(index.write_tree().unwrap()).unwrap();
-    let author = Signature::now("Test", "test@example.org").unwrap();
+    let author = Signature::now("Test", "test@example.com").unwrap();
     let parent = git.head().ok().map(|head| head.peel_to_commit().unwrap());
     git.commit(Some("HEAD"), &author, &author, message, &tree, &parent.iter().collect::<Vec<_>>())
         .unwrap()

@@ -101,7 +101,7 @@ fn a_damaged_record_is_told_and_nothing_runs() {
         let ran = play(&stage);
         assert_eq!(ran.code, Some(2), "{ran:?}");
         assert!(
-            ran.err.contains("cannot be counted on") && ran.err.contains("hint: take `"),
+            ran.err.contains("spending record is unusable") && ran.err.contains("hint: delete `"),
             "{ran:?}"
         );
         assert_eq!(stage.sessions().len(), 1, "a session that cannot be counted leaves nothing");

@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 
 /// What a reader must find in what the demo prints, in this order.
 const STORY: &[&str] = &[
-    "# Every step, and what the policy says to it",
+    "# Every step and the policy's decision on it",
     "task 1 · architect",
     "allow   edit(docs/plan.md)",
     "task 2 · code",

@@ -125,7 +125,7 @@ fn a_session_goes_on_under_no_other_policy_and_no_other_ignore_files() {
         stage.git(&["commit", "-q", "-m", "other rules"]);
         let refused = stage.run(&["session", "resume", &session]);
         assert!(
-            refused.code == Some(2) && refused.err.contains("was judged by policy"),
+            refused.code == Some(2) && refused.err.contains("ran under policy"),
             "{path}: {refused:?}"
         );
         assert_eq!(stage.names("checkout/src"), ["a.txt"], "{path}");

@@ -100,11 +100,9 @@ fn an_orchestrator_puts_together_what_three_sub_tasks_did_beside_each_other() {
         0
     );
     let shown = stage.run(&["session", "show", session]);
-    for words in [
-        "starts 3 sub-tasks beside each other",
-        "was not taken over (1 conflict)",
-        "task 4 for task 0",
-    ] {
+    for words in
+        ["starts 3 parallel sub-tasks", "was not taken over (1 conflict)", "task 4 for task 0"]
+    {
         assert!(shown.out.contains(words), "{}", shown.out);
     }
 }

@@ -167,7 +167,7 @@ fn a_policys_tests_pass_or_say_what_came_out_instead() {
     };
     stage.write("checkout/.locum/policy.yml", &policy(""));
     let ran = stage.run(&["policy", "test"]);
-    assert!(ran.code == Some(2) && ran.err.contains("nothing to try"), "{ran:?}");
+    assert!(ran.code == Some(2) && ran.err.contains("nothing to test"), "{ran:?}");
 
     let policy_of_every_mode = |examples: &str| policy(examples).replace("\n    modes: [code]", "");
     stage.write(

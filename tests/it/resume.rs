@@ -14,6 +14,7 @@ use std::process::{Command, ExitStatus};
 use locum_agent::session::event::{Event, JournalLine};
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::outcome::Outcome;
+use locum_testing::repository::{commit_all, init};
 use pretty_assertions::assert_eq;
 
 const SIGXFSZ: i32 = 25;
@@ -68,13 +69,7 @@ impl Bench {
         }
         std::fs::set_permissions(root.join("step.sh"), std::fs::Permissions::from_mode(0o755))
             .unwrap();
-        let git = git2::Repository::init(&root).unwrap();
-        let mut index = git.index().unwrap();
-        index.add_all(["*"], git2::IndexAddOption::DEFAULT, None).unwrap();
-        index.write().unwrap();
-        let tree = git.find_tree(index.write_tree().unwrap()).unwrap();
-        let author = git2::Signature::now("Test", "test@example.com").unwrap();
-        git.commit(Some("HEAD"), &author, &author, "first", &tree, &[]).unwrap();
+        commit_all(&init(&root), "first");
         std::fs::write(folder.path().join("policy.yml"), policy).unwrap();
         std::fs::write(folder.path().join("script.yml"), script).unwrap();
         Self { folder }

@@ -42,7 +42,7 @@ fn says_what_would_run_for_whom_and_by_which_check() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     for shown in [
         "pass   the event is about this repository",
-        "the forge knows who it is (asked of the forge at run time)",
+        "the forge knows who it is (queried from the forge at run time)",
         "tiers  maintainer: runs · collaborator: runs · contributor: no (triggers.comment.tiers) \
          · stranger: no (triggers.comment.tiers)",
         "mode   ask",

@@ -92,7 +92,7 @@ fn lines_of(event: &Event) -> Vec<String> {
             vec![format!("task {task} · the first {left_out} messages {how}")]
         }
         Event::ParallelStarted { task, calls, .. } => {
-            vec![format!("task {task} · {} sub-tasks beside each other", calls.len())]
+            vec![format!("task {task} · {} parallel sub-tasks", calls.len())]
         }
         Event::WorkMerged { task, taken, conflicts, kept_ref } => vec![match kept_ref {
             None => format!("task {task} · {} taken over", counted(taken.len(), "file")),

@@ -52,7 +52,7 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
         }
         Event::ParallelStarted { task, calls, from, .. } => {
             format!(
-                "task {task} starts {} sub-tasks beside each other, each in a worktree of {}",
+                "task {task} starts {} parallel sub-tasks, each in a worktree of {}",
                 calls.len(),
                 from.0
             )

@@ -15,7 +15,6 @@ use crate::session::model::{RunModels, TaskModel};
 use crate::session::parts::SessionParts;
 use crate::session::repetition::REPEAT_LIMIT;
 use crate::session::run;
-use locum_base::clock::Clock;
 use locum_base::secret::{MASK, Redactor, Secret};
 use locum_models::retry::RetryLimits;
 use locum_models::scripted::ScriptedModel;
@@ -25,6 +24,7 @@ use locum_modes::{ModeSet, builtin};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_sandbox::Sandbox;
+use locum_testing::clock::TestClock;
 use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
@@ -58,22 +58,6 @@ impl AttackResult {
 
     fn answered(&self, text: &str) -> bool {
         self.answers.iter().any(|(_, answer)| answer.contains(text))
-    }
-}
-
-struct AttackClock;
-
-impl Clock for AttackClock {
-    fn now(&self) -> jiff::Timestamp {
-        jiff::Timestamp::UNIX_EPOCH
-    }
-
-    fn elapsed(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    fn sleep(&self, _: Duration) -> futures::future::BoxFuture<'static, ()> {
-        std::future::pending().boxed()
     }
 }
 
@@ -144,7 +128,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
         remaining: locum_policy::spending_limit::Remaining::default(),
         workspace: &workspace,
         servers: &crate::tools::mcp::servers::McpServers::none(),
-        clock: &AttackClock,
+        clock: &TestClock::default().sleeping_at_most(Duration::ZERO),
         cancelled: std::future::pending().boxed(),
         watch: Box::new(|_, _| {}),
     };

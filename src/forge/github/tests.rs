@@ -1,12 +1,9 @@
 //! What is asked of GitHub, checked by the requests a server receives.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
 use jiff::Timestamp;
+use locum_testing::clock::TestClock;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -31,31 +28,14 @@ use server::{Fault, GitHubServer};
 
 const MARKER: &str = "<!-- locum:v1 kind=progress run=1 -->";
 
-/// Time that passes only while somebody sleeps.
-#[derive(Default)]
-struct ForgeClock(AtomicU64);
-
-impl Clock for ForgeClock {
-    fn now(&self) -> Timestamp {
-        "2026-01-02T03:30:00Z".parse().unwrap()
-    }
-    fn elapsed(&self) -> Duration {
-        Duration::from_secs(self.0.load(Ordering::Relaxed))
-    }
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        self.0.fetch_add(duration.as_secs(), Ordering::Relaxed);
-        futures::future::ready(()).boxed()
-    }
-}
-
 fn on_server<T>(
     prefix: &str,
-    test: impl AsyncFnOnce(GitHubServer, GitHub, Arc<ForgeClock>) -> T,
+    test: impl AsyncFnOnce(GitHubServer, GitHub, Arc<TestClock>) -> T,
 ) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let server = GitHubServer::start(prefix).await;
-        let clock = Arc::new(ForgeClock::default());
+        let clock = Arc::new(TestClock::at("2026-01-02T03:30:00Z".parse().unwrap()));
         let github =
             GitHub::new(&server.url, "acme/app", Some(Secret::new("a-token")), clock.clone())
                 .unwrap();

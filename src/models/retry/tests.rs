@@ -1,12 +1,12 @@
 //! What is tried again, how long the pauses are, what lost attempts are charged.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::executor::block_on;
-use futures::future::{BoxFuture, FutureExt};
+use futures::future::FutureExt;
 use futures::stream::{self, BoxStream, StreamExt};
-use jiff::Timestamp;
+use locum_testing::clock::TestClock;
 use pretty_assertions::assert_eq;
 
 use super::{LostAttempt, RetryLimits, StreamObserver, complete, pause_after};
@@ -15,23 +15,6 @@ use locum_base::chat::{Reply, StopReason, Usage};
 use locum_base::clock::Clock;
 
 type ScriptedAttempt = Vec<Result<Delta, ModelError>>;
-
-/// Time that passes only while somebody sleeps.
-#[derive(Default)]
-struct RetryClock(AtomicU64);
-
-impl Clock for RetryClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::UNIX_EPOCH
-    }
-    fn elapsed(&self) -> Duration {
-        Duration::from_millis(self.0.load(Ordering::Relaxed))
-    }
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        self.0.fetch_add(u64::try_from(duration.as_millis()).unwrap(), Ordering::Relaxed);
-        futures::future::ready(()).boxed()
-    }
-}
 
 /// Plays one attempt after the other, the last for ever.
 struct ScriptedAttempts(Vec<ScriptedAttempt>, AtomicUsize);
@@ -66,7 +49,7 @@ const LIMITS: RetryLimits = RetryLimits {
 
 fn run(attempts: Vec<ScriptedAttempt>, limits: RetryLimits) -> RetryOutcome {
     let model = ScriptedAttempts(attempts, AtomicUsize::new(0));
-    let clock = RetryClock::default();
+    let clock = TestClock::default();
     let request = ModelRequest::with(&[]);
     let mut seen = Vec::new();
     let mut lost = Vec::new();
@@ -137,7 +120,7 @@ fn counts_what_had_come_when_nobody_waits_any_more() {
             stream::iter([Ok(Delta::Text("half of it".into()))]).chain(stream::pending()).boxed()
         }
     }
-    let (clock, mut lost) = (RetryClock::default(), Vec::new());
+    let (clock, mut lost) = (TestClock::default(), Vec::new());
     let request = ModelRequest::with(&[]);
     let observer = StreamObserver { watch: &mut |_| {}, lost: &mut lost };
     assert!(complete(&HaltingModel, request, LIMITS, &clock, observer).now_or_never().is_none());
@@ -200,7 +183,7 @@ fn gives_up_at_each_limit_and_says_how_hard_it_tried() {
 
 #[test]
 fn a_reply_that_drips_for_ever_is_cut_off() {
-    struct DrippingModel<'c>(&'c RetryClock);
+    struct DrippingModel<'c>(&'c TestClock);
     impl Model for DrippingModel<'_> {
         fn label(&self) -> &str {
             "test"
@@ -210,13 +193,13 @@ fn a_reply_that_drips_for_ever_is_cut_off() {
             _request: ModelRequest<'a>,
         ) -> BoxStream<'a, Result<Delta, ModelError>> {
             let drop_by_drop = stream::repeat(()).map(|()| {
-                self.0.0.fetch_add(1000, Ordering::Relaxed);
+                self.0.advance(Duration::from_secs(1));
                 Ok(Delta::Text("drip ".into()))
             });
             drop_by_drop.boxed()
         }
     }
-    let clock = RetryClock::default();
+    let clock = TestClock::default();
     let request = ModelRequest::with(&[]);
     let observer = StreamObserver { watch: &mut |_| {}, lost: &mut Vec::new() };
     let reply = block_on(complete(&DrippingModel(&clock), request, LIMITS, &clock, observer));

@@ -50,7 +50,7 @@ pub enum EditError {
     #[error("there is no mode `{0}` in this file")]
     NoSuchMode(String),
     /// The text is written in a way that cannot be changed in place.
-    #[error("the file is written in a way that is not changed without harm to the rest of it")]
+    #[error("cannot edit this file in place without damage to the rest of it")]
     NotInPlace,
 }
 

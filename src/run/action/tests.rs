@@ -5,8 +5,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::BoxFuture;
-use jiff::Timestamp;
+use locum_testing::clock::TestClock;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 use tracing::field::{Field, Visit};
@@ -18,7 +17,6 @@ use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::ActionInputs;
 use crate::config::environment::Environment;
 use crate::run::trusted::{CONFIG_FILE, POLICY_FILE};
-use locum_base::clock::Clock;
 use locum_forge::local::LocalForge;
 use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
@@ -47,23 +45,6 @@ const FILES: [(&str, &str); 8] = [
 ];
 
 const NOW: &str = "2026-01-02T03:04:05Z";
-
-/// A clock that stands still.
-struct StoppedClock;
-
-impl Clock for StoppedClock {
-    fn now(&self) -> Timestamp {
-        NOW.parse().unwrap()
-    }
-
-    fn elapsed(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    fn sleep(&self, _duration: Duration) -> BoxFuture<'static, ()> {
-        std::future::pending().boxed()
-    }
-}
 
 /// Sends the path of every file that is read.
 struct ReadObserver(Sender<String>);
@@ -144,7 +125,7 @@ fn dry_run(event_name: &str, payload: &serde_json::Value) -> (usize, BTreeMap<St
         forge: &LocalForge::new(&postings),
         remote: &Remote::parse(checkout.to_str().unwrap(), None).unwrap(),
         git: &GitBinary::new(&workspace.repo, environment.variables()),
-        clock: &StoppedClock,
+        clock: &TestClock::at(NOW.parse().unwrap()).sleeping_at_most(Duration::ZERO),
     };
     let (sender, receiver) = channel();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

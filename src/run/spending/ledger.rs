@@ -174,9 +174,8 @@ async fn fetch(git: &GitBinary, remote: &Remote, repo: &Repo) -> Result<Spending
 }
 
 fn unsound(place: &str, why: &str) -> RunError {
-    let hint = format!("take `{place}` away to count anew from nothing");
-    RunError::usage(place, format!("the record of what runs spent cannot be counted on: {why}"))
-        .hint(hint)
+    let hint = format!("delete `{place}` to restart the count from zero");
+    RunError::usage(place, format!("the spending record is unusable: {why}")).hint(hint)
 }
 
 async fn lock(path: &Path, clock: &dyn Clock) -> Result<File, RunError> {

@@ -72,7 +72,10 @@ fn nothing_runs_uncounted() {
     fixture.remote(&["update-ref", SPENT, main.trim()]);
     let step = says(&fixture, 7, 55);
     assert_eq!(step.code, Some(2), "{step:?}");
-    assert!(step.err.contains(SPENT) && step.err.contains("cannot be counted on"), "{step:?}");
+    assert!(
+        step.err.contains(SPENT) && step.err.contains("spending record is unusable"),
+        "{step:?}"
+    );
 
     let fixture = with("{ daily: { runs: 9 } }");
     fixture.refuse_pushes();

@@ -218,7 +218,7 @@ fn models_say_what_they_are_for_and_who_said_so() {
         listed.as_array().unwrap().iter().map(|row| row["used_for"].to_string()).collect();
     assert_eq!(
         used,
-        [r#"["main","task"]"#, r#"["main (stands in)","task (stands in)"]"#, r#"["quick"]"#]
+        [r#"["main","task"]"#, r#"["main (fallback)","task (fallback)"]"#, r#"["quick"]"#]
     );
     let sources = |row: usize| {
         listed[row]["sources"]
@@ -240,7 +240,7 @@ fn models_say_what_they_are_for_and_who_said_so() {
         (&listed[0]["problem"], &listed[0]["has_key"], listed[1]["problem"].is_string()),
         (&Value::Null, &true.into(), true)
     );
-    assert_eq!(listed[1]["used_for"].to_string(), r#"["main (stands in)"]"#);
+    assert_eq!(listed[1]["used_for"].to_string(), r#"["main (fallback)"]"#);
 }
 
 #[test]
@@ -323,12 +323,12 @@ fn tokens_are_estimated_by_what_catalogue_or_profile_say() {
     let last =
         |model: &str| run("modes show code --prompt", model).out.lines().last().unwrap().to_owned();
     assert!(
-        last("listed").starts_with("=== together about ")
-            && last("listed").ends_with("; an estimate: by the vocabulary o200k")
+        last("listed").starts_with("=== total about ")
+            && last("listed").ends_with(", estimated with the vocabulary o200k")
     );
     for model in ["turned", "nobody-knows-it"] {
         assert!(
-            last(model).ends_with("; an estimate: a quarter of the bytes"),
+            last(model).ends_with(", estimated as a quarter of the bytes"),
             "{model}: {}",
             last(model)
         );

@@ -71,7 +71,7 @@ fn what_would_be_a_mistake_is_not_written() {
         (&["create", "new", "--role", "x", "--groups", "reed"], "`reed` is not a group"),
         (
             &["create", "new", "--role", "x", "--groups", "read", "--edit-only", "x"],
-            "the groups hold no `edit`",
+            "`--groups` does not include `edit`",
         ),
         (
             &["update", "docs", "--groups", "edit", "--edit-only", "["],
@@ -163,7 +163,7 @@ fn an_import_writes_nothing_outside_the_folder_of_the_modes_rules() {
         std::fs::create_dir_all(link.parent().unwrap()).unwrap();
         symlink(outside.path(), &link).unwrap();
         let ran = setup.run("modes import x.yaml");
-        assert!(ran.code == Some(2) && ran.err.contains("is a link"), "{ran:?}");
+        assert!(ran.code == Some(2) && ran.err.contains("is a symbolic link"), "{ran:?}");
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
     }
 }

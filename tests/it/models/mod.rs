@@ -12,39 +12,20 @@ mod way_out;
 mod xml;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::support::model_server::{Answer, ModelServer, Piece};
-use futures::future::{BoxFuture, FutureExt};
-use jiff::Timestamp;
 use locum_base::chat::{Message, Reply, StopReason, ToolCall, ToolResult, ToolSpec, Usage};
-use locum_base::clock::Clock;
+use locum_base::clock::Clock as _;
 use locum_base::id::TaskId;
 use locum_models::build::build;
 use locum_models::profile::{ModelSettings, Profile};
 use locum_models::resolve::{ModelFacts, resolve};
 use locum_models::retry::{RetryLimits, StreamObserver, complete};
 use locum_models::{Delta, Model, ModelError, ModelRequest};
+use locum_testing::clock::TestClock;
 use pretty_assertions::assert_eq;
 use serde_json::json;
-
-/// Time that passes only while somebody sleeps.
-#[derive(Default)]
-struct SleepClock(AtomicU64);
-
-impl Clock for SleepClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::UNIX_EPOCH
-    }
-    fn elapsed(&self) -> Duration {
-        Duration::from_millis(self.0.load(Ordering::Relaxed))
-    }
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        self.0.fetch_add(u64::try_from(duration.as_millis()).unwrap(), Ordering::Relaxed);
-        futures::future::ready(()).boxed()
-    }
-}
 
 fn model_at(base_url: &str, change: impl FnOnce(&mut Profile)) -> Box<dyn Model> {
     let mut profile = Profile {
@@ -100,7 +81,7 @@ async fn ask_async(
         turn: 0,
         picture: None,
     };
-    let clock = SleepClock::default();
+    let clock = TestClock::default();
     let limits = RetryLimits { attempts: 3, ..RetryLimits::default() };
     let mut seen = Vec::new();
     let hearing =

@@ -4,11 +4,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use jiff::Timestamp;
 use locum_agent::env::RunEnv;
 use locum_agent::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
@@ -19,7 +17,6 @@ use locum_agent::session::outcome::Outcome;
 use locum_agent::session::parts::SessionParts;
 use locum_agent::session::run;
 use locum_agent::session::state::SessionState;
-use locum_base::clock::Clock;
 use locum_base::secret::{Redactor, Secret};
 use locum_models::Model;
 use locum_models::profile::Price;
@@ -34,6 +31,8 @@ use locum_policy::intent::Facts;
 use locum_policy::spending_limit::Remaining;
 use locum_sandbox::Sandbox;
 use locum_sandbox::network::Connector;
+use locum_testing::clock::TestClock;
+use locum_testing::repository::{commit_all, init};
 use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
@@ -99,7 +98,7 @@ impl Fixture {
         std::fs::write(root.join("step.sh"), "#!/bin/sh\necho stepped >> src/steps.txt\n").unwrap();
         std::fs::set_permissions(root.join("step.sh"), std::fs::Permissions::from_mode(0o755))
             .unwrap();
-        commit_all(&root);
+        commit_all(&init(&root), "first");
         Self { _folder: Some(folder), ..Self::of(root.parent().unwrap(), script, policy) }
     }
 
@@ -189,8 +188,10 @@ impl Fixture {
         };
         let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
         let redactor = Redactor::new([Secret::new("hunter2hunter2")]);
-        let clock =
-            TestClock { seconds: AtomicI64::new(i64::try_from(journal.past().len()).unwrap()) };
+        let clock = TestClock::at(Timestamp::from_second(1_700_000_000).unwrap())
+            .ticking(Duration::from_secs(1))
+            .sleeping_at_most(Duration::from_secs(59));
+        clock.advance(Duration::from_secs(journal.past().len() as u64));
         let mut budget = self.policy.settings().budget;
         budget.minutes = self.minutes.unwrap_or(budget.minutes);
         let facts = Facts { mode: self.mode.clone(), ..Facts::default() };
@@ -305,41 +306,6 @@ impl Ran {
     pub(crate) fn changed(&self) -> Vec<&str> {
         self.outcome.changes.iter().map(|change| change.path.as_str()).collect()
     }
-}
-
-/// Time that passes one second at each look; long sleeps never end, those under a minute end at
-/// once.
-struct TestClock {
-    seconds: AtomicI64,
-}
-
-impl Clock for TestClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_second(1_700_000_000 + self.seconds.fetch_add(1, Ordering::Relaxed))
-            .unwrap()
-    }
-
-    fn elapsed(&self) -> Duration {
-        Duration::from_secs(self.seconds.load(Ordering::Relaxed).unsigned_abs())
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        if duration < Duration::from_secs(60) {
-            std::future::ready(()).boxed()
-        } else {
-            std::future::pending().boxed()
-        }
-    }
-}
-
-fn commit_all(root: &Path) {
-    let repo = git2::Repository::init(root).unwrap();
-    let mut index = repo.index().unwrap();
-    index.add_all(["*"], git2::IndexAddOption::DEFAULT, None).unwrap();
-    index.write().unwrap();
-    let tree = repo.find_tree(index.write_tree().unwrap()).unwrap();
-    let author = git2::Signature::now("Test", "test@example.com").unwrap();
-    repo.commit(Some("HEAD"), &author, &author, "first", &tree, &[]).unwrap();
 }
 
 fn collect(root: &Path, folder: &Path, tree: &mut BTreeMap<String, String>) {

@@ -19,8 +19,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use git2::Repository;
 use locum_agent::session::event::{Event, JournalLine};
 use locum_agent::session::journal::Journal;
+use locum_testing::repository::{commit_all, init};
 use serde_json::Value;
 
 /// A folder for one test.
@@ -52,7 +54,7 @@ impl Stage {
     /// Makes a checkout of these files, all in one commit.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let stage = Self::empty();
-        stage.git(&["init", "-q", "-b", "main"]);
+        init(&stage.path("checkout"));
         files.iter().for_each(|(path, text)| stage.write(&format!("checkout/{path}"), text));
         stage.commit("first");
         stage
@@ -118,8 +120,7 @@ impl Stage {
 
     /// Commits everything in the checkout.
     pub(crate) fn commit(&self, message: &str) {
-        self.git(&["add", "-A"]);
-        self.git(&["commit", "-q", "--allow-empty", "-m", message]);
+        commit_all(&Repository::open(self.path("checkout")).unwrap(), message);
     }
 
     /// Everything the checkout is: where HEAD points, and which files differ from it and how.

@@ -1,0 +1,185 @@
+//! Arguments of `locum run`, and those that every run takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::config::load::FlagValue;
+use locum_models::cassette::RequestField;
+
+/// What of a request may differ from a recorded one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReplayField {
+    /// The system prompt.
+    System,
+    /// The tools the model is offered.
+    Tools,
+    /// The conversation before the last reply.
+    Before,
+    /// Messages to the model since then.
+    Told,
+    /// Results of tool calls since then.
+    Answers,
+}
+
+impl ReplayField {
+    /// Returns its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        let field = match self {
+            Self::System => RequestField::System,
+            Self::Tools => RequestField::Tools,
+            Self::Before => RequestField::Before,
+            Self::Told => RequestField::Told,
+            Self::Answers => RequestField::Answers,
+        };
+        field.as_str()
+    }
+}
+
+/// `locum run`.
+#[derive(Clone, Debug, Args)]
+pub struct RunArgs {
+    /// Task to run; `-` or nothing reads standard input.
+    pub task: Option<String>,
+    /// Start in this mode instead of the policy's default.
+    #[arg(long, value_name = "SLUG")]
+    pub mode: Option<String>,
+    /// Trust and compare with this revision instead of the checkout's commit.
+    ///
+    /// Policy, modes and rules files come from it, and changes are counted from it.
+    #[arg(long, value_name = "REF")]
+    pub base: Option<String>,
+    /// What every run takes.
+    #[command(flatten)]
+    pub options: RunOptions,
+}
+
+/// What every run takes, whoever starts it.
+#[derive(Clone, Debug, Default, Args)]
+pub struct RunOptions {
+    /// Run the root task on this profile, or this model of the configured provider.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Use this policy file instead of the repository's `.locum/policy.yml`.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub policy: Option<PathBuf>,
+    /// Play the fixed replies of this script instead of asking a model.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "model")]
+    pub script: Option<PathBuf>,
+    /// Append every model reply to this cassette for a later replay.
+    ///
+    /// The cassette holds no secrets.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub record: Option<PathBuf>,
+    /// Replay this cassette instead of asking a model.
+    ///
+    /// A request that differs from the recorded one fails the run.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["model", "script"])]
+    pub replay: Option<PathBuf>,
+    /// Tolerate differences from the recording in these fields of a request.
+    #[arg(long, value_name = "FIELD", value_delimiter = ',', requires = "replay")]
+    pub replay_tolerate: Vec<ReplayField>,
+    /// Print what would run and under which limits, without running it.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Publish results here instead of where the setting `publish` says.
+    #[arg(long, value_name = "TARGET")]
+    pub publish: Option<PublishTarget>,
+    /// Write results of `--publish local` to this folder.
+    ///
+    /// Default: `postings` in the session's folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub publish_dir: Option<PathBuf>,
+    /// Stop after this many model replies.
+    #[arg(long, value_name = "N")]
+    pub max_turns: Option<u32>,
+    /// Stop after this many tokens, input and output together.
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<u64>,
+    /// Stop after this many US dollars by the price table.
+    #[arg(long, value_name = "USD")]
+    pub max_cost_usd: Option<f64>,
+    /// Stop after this many minutes of wall time.
+    #[arg(long, value_name = "MINUTES")]
+    pub timeout_minutes: Option<u32>,
+    /// Keep sessions below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
+    /// Set the format of the result on stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output_format: OutputFormat,
+}
+
+impl RunOptions {
+    /// Returns the flags that are settings.
+    #[must_use]
+    pub fn settings(&self) -> Vec<FlagValue> {
+        let folder = self.session_dir.as_ref().map(|folder| folder.display().to_string());
+        let publish = self.publish.map(|target| target.as_str().to_owned());
+        let flags = [
+            ("--model", "model", self.model.clone()),
+            ("--publish", "publish", publish),
+            ("--max-turns", "budget.turns", self.max_turns.map(|limit| limit.to_string())),
+            ("--max-tokens", "budget.tokens", self.max_tokens.map(|limit| limit.to_string())),
+            ("--max-cost-usd", "budget.cost_usd", self.max_cost_usd.map(|limit| limit.to_string())),
+            (
+                "--timeout-minutes",
+                "budget.minutes",
+                self.timeout_minutes.map(|limit| limit.to_string()),
+            ),
+            ("--session-dir", "session_dir", folder),
+        ];
+        flags
+            .into_iter()
+            .filter_map(|(flag, key, value)| {
+                Some(FlagValue { flag: flag.to_owned(), key: key.to_owned(), value: value? })
+            })
+            .collect()
+    }
+}
+
+impl RunArgs {
+    /// Returns the flags that are settings.
+    #[must_use]
+    pub fn settings(&self) -> Vec<FlagValue> {
+        let mode = self.mode.clone().map(|value| FlagValue {
+            flag: "--mode".to_owned(),
+            key: "mode".to_owned(),
+            value,
+        });
+        mode.into_iter().chain(self.options.settings()).collect()
+    }
+}
+
+/// Where results go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PublishTarget {
+    /// Publish nothing; the checkout keeps the changes.
+    None,
+    /// Write files into a folder.
+    Local,
+}
+
+impl PublishTarget {
+    /// Returns the word of the flag and of the setting.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Local => "local",
+        }
+    }
+}
+
+/// Form of a run's result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// Plain text.
+    #[default]
+    Text,
+    /// One JSON object at the end.
+    Json,
+    /// One JSON object for each event as it happens, then the outcome.
+    StreamJson,
+}
