@@ -130,7 +130,7 @@ impl fmt::Debug for ImageContent {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
     /// Another kind of file.
-    #[error("is no PNG, JPEG, GIF or WebP")]
+    #[error("is not a PNG, JPEG, GIF or WebP image")]
     NoImage,
     /// The header says no size.
     #[error("begins as a {} but its header is broken", kind.as_str())]

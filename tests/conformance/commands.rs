@@ -76,7 +76,7 @@ pub(crate) fn judge(case: &Field<'_>, file: &Field<'_>) -> Result<Judged, String
     // Whether another shell was seen to make the canary: known of the case, nothing to ask of the
     // product.
     case.at("bash_effect_observed").given().map_or(Ok(false), |seen| seen.flag())?;
-    let workspace = Workspace::new(&case.at("setup"))?;
+    let workspace = CommandWorkspace::new(&case.at("setup"))?;
     let script = Script::parse_in(case.at("command").text()?, &workspace.folder)
         .below(&workspace.root.path().to_string_lossy());
     let verdict =
@@ -130,7 +130,7 @@ fn facts(sandboxed: bool) -> Facts {
 }
 
 /// A folder made as the steps of a case say.
-struct Workspace {
+struct CommandWorkspace {
     root: tempfile::TempDir,
     /// Where in it the command runs.
     folder: RepoPath,
@@ -144,7 +144,7 @@ struct Ran {
     left_nothing: bool,
 }
 
-impl Workspace {
+impl CommandWorkspace {
     fn new(setup: &Field<'_>) -> Result<Self, String> {
         let root = tempfile::tempdir().map_err(|error| error.to_string())?;
         let mut workspace = Self { root, folder: RepoPath::root() };

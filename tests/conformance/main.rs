@@ -46,14 +46,14 @@ pub enum Judged {
 
 /// Judges one case; the second argument is the file around it (its header holds policies, defaults,
 /// fakes). An error says what of the case cannot be expressed.
-type Judge = fn(&Field<'_>, &Field<'_>) -> Result<Judged, String>;
+type ConformanceJudge = fn(&Field<'_>, &Field<'_>) -> Result<Judged, String>;
 
 /// Levels of a case; a miss of the first two fails the test.
 const LEVELS: &[&str] = &["must", "normal", "should", "quirk", "js_regex", "hole"];
 const PROMISES: &[&str] = &["must", "normal"];
 
 /// Returns the judge of a set, or `None` where the product does not do this yet.
-fn judge_of(set: &str) -> Option<Judge> {
+fn judge_of(set: &str) -> Option<ConformanceJudge> {
     match set {
         "apply_diff" => Some(apply_diff::judge),
         "apply_patch" => Some(apply_patch::judge),
@@ -109,7 +109,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn count(set: &str, document: &Value, judge: Judge) -> Self {
+    fn count(set: &str, document: &Value, judge: ConformanceJudge) -> Self {
         let mut tally = Self::default();
         let looked = Looked::default();
         let header = Field::root(document, &looked);
@@ -128,7 +128,7 @@ impl Tally {
         tally
     }
 
-    fn add(&mut self, case: &Value, judge: Judge, header: &Field<'_>) {
+    fn add(&mut self, case: &Value, judge: ConformanceJudge, header: &Field<'_>) {
         let looked = Looked::default();
         let field = Field::root(case, &looked);
         let id = field.at("id").text().unwrap_or("(no id)");
@@ -181,7 +181,7 @@ impl Tally {
 }
 
 /// Judges a case; what panics has failed.
-fn judge_safely(judge: Judge, case: &Field<'_>, header: &Field<'_>) -> Judged {
+fn judge_safely(judge: ConformanceJudge, case: &Field<'_>, header: &Field<'_>) -> Judged {
     match catch_unwind(AssertUnwindSafe(|| judge(case, header))) {
         Ok(Ok(judged)) => judged,
         Ok(Err(why)) => Judged::Fail(why),
@@ -250,7 +250,7 @@ fn same_names<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Field, Judge, Judged, Tally};
+    use super::{ConformanceJudge, Field, Judged, Tally};
     use pretty_assertions::assert_eq;
     use serde_json::{Value, json};
 
@@ -266,7 +266,7 @@ mod tests {
     fn tally(cases: &Value, count: usize) -> Tally {
         let file =
             json!({ "kind": "own", "format": 1, "of": "luck", "count": count, "cases": cases });
-        Tally::count("own", &file, judge as Judge)
+        Tally::count("own", &file, judge as ConformanceJudge)
     }
 
     #[test]

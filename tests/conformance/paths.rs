@@ -181,7 +181,7 @@ struct Scene {
     /// What is operated on, places filled in.
     path: String,
     /// Every step of the set-up, places filled in.
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
 }
 
 impl Scene {
@@ -191,7 +191,7 @@ impl Scene {
         scene.make().map_err(|error| error.to_string())?;
         scene.path = scene.filled(case.at("path").text()?);
         for step in case.at("setup").items()? {
-            scene.steps.push(Step::read(&step, &scene)?);
+            scene.steps.push(PathStep::read(&step, &scene)?);
         }
         let root = scene.root();
         scene
@@ -256,7 +256,7 @@ fn own_places(text: &str) -> String {
 
 /// A step of the set-up: where, and what is there afterwards.
 #[derive(Clone)]
-struct Step {
+struct PathStep {
     at: String,
     makes: Makes,
 }
@@ -274,7 +274,7 @@ enum Makes {
     Swap(String),
 }
 
-impl Step {
+impl PathStep {
     fn read(step: &Field<'_>, scene: &Scene) -> Result<Self, String> {
         let target = || Ok::<_, String>(scene.filled(step.at("target").text()?));
         let kind = step.at("do").text()?;
@@ -328,7 +328,7 @@ struct Operation {
     root: PathBuf,
     op: Op,
     path: String,
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
 }
 
 impl Operation {

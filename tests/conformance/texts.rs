@@ -21,7 +21,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 
 /// Where a text goes.
 #[derive(Clone, Copy)]
-enum Destination {
+enum TextDestination {
     Comment,
     Title,
     CommitMessage,
@@ -32,15 +32,15 @@ enum Destination {
     Branch,
 }
 
-const DESTINATIONS: &[(&str, Destination)] = &[
-    ("comment", Destination::Comment),
-    ("title", Destination::Title),
-    ("commit_message", Destination::CommitMessage),
-    ("actions_log", Destination::Log),
-    ("artifact", Destination::Artifact),
-    ("output_file", Destination::Output),
-    ("patch", Destination::Patch),
-    ("branch_name", Destination::Branch),
+const DESTINATIONS: &[(&str, TextDestination)] = &[
+    ("comment", TextDestination::Comment),
+    ("title", TextDestination::Title),
+    ("commit_message", TextDestination::CommitMessage),
+    ("actions_log", TextDestination::Log),
+    ("artifact", TextDestination::Artifact),
+    ("output_file", TextDestination::Output),
+    ("patch", TextDestination::Patch),
+    ("branch_name", TextDestination::Branch),
 ];
 
 /// What a note asks for beside what the lists of a case say.
@@ -173,25 +173,25 @@ impl Options {
 
 /// Sends the text through the filter of its destination; `None` when it is refused.
 fn publish(
-    destination: Destination,
+    destination: TextDestination,
     options: &Options,
     text: &str,
     redactor: &Redactor,
 ) -> Result<Option<String>, String> {
     Ok(match destination {
-        Destination::Comment => Some(sanitise::markdown(text, &options.rules, redactor)),
-        Destination::Title => Some(sanitise::title(text, &options.rules, redactor)),
-        Destination::CommitMessage => {
+        TextDestination::Comment => Some(sanitise::markdown(text, &options.rules, redactor)),
+        TextDestination::Title => Some(sanitise::title(text, &options.rules, redactor)),
+        TextDestination::CommitMessage => {
             Some(sanitise::commit_message(text, &options.rules, redactor))
         }
-        Destination::Log => Some(sanitise::log_safe(text, redactor)),
-        Destination::Artifact => Some(sanitise::artifact(text, redactor)),
-        Destination::Output => match keys_of(&actions::output("result", text)).as_slice() {
+        TextDestination::Log => Some(sanitise::log_safe(text, redactor)),
+        TextDestination::Artifact => Some(sanitise::artifact(text, redactor)),
+        TextDestination::Output => match keys_of(&actions::output("result", text)).as_slice() {
             [(name, value)] if name == "result" => Some(value.clone()),
             keys => return Err(format!("the runner reads {keys:?}")),
         },
-        Destination::Patch => sanitise::patch(text, redactor).ok().map(|()| text.to_owned()),
-        Destination::Branch => {
+        TextDestination::Patch => sanitise::patch(text, redactor).ok().map(|()| text.to_owned()),
+        TextDestination::Branch => {
             sanitise::branch_name(text, &options.branch_prefix, &options.default_branch, redactor)
                 .ok()
         }

@@ -52,13 +52,13 @@ const HEADERS: &[&str] = &["accept", "accept-encoding", "connection", "host", "u
 
 /// What else is as good as the answer that is expected.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Alternative {
+enum UrlAlternative {
     CheckedAddress,
 }
 
 /// What a note asks for beside the answer. Headers are looked at in every case.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Extra {
+enum UrlExtra {
     FixedHeaders,
     Bounded,
 }
@@ -67,12 +67,12 @@ enum Extra {
 pub(crate) fn judge(case: &Field<'_>, file: &Field<'_>) -> Result<Judged, String> {
     let allow = case.at("expect").word(&[("allow", true), ("deny", false)])?;
     let alternative = case.at("alt").given().map(|alt| {
-        alt.word(&[("connects_only_to_checked_public_address", Alternative::CheckedAddress)])
+        alt.word(&[("connects_only_to_checked_public_address", UrlAlternative::CheckedAddress)])
     });
     let notes = [
-        ("headers sent are a fixed list", Extra::FixedHeaders),
-        ("bounded", Extra::Bounded),
-        ("bounded memory and time", Extra::Bounded),
+        ("headers sent are a fixed list", UrlExtra::FixedHeaders),
+        ("bounded", UrlExtra::Bounded),
+        ("bounded memory and time", UrlExtra::Bounded),
     ];
     let extra = case.at("note").given().map(|note| note.word(&notes)).transpose()?;
     let url = filled(case.at("url").text()?);
@@ -83,7 +83,7 @@ pub(crate) fn judge(case: &Field<'_>, file: &Field<'_>) -> Result<Judged, String
         .find(|(name, _)| *name == named)
         .ok_or_else(|| format!("there is no policy `{named}`"))?;
     let policy = policy(&described.1)?;
-    let world = World::read(case, file)?;
+    let world = UrlWorld::read(case, file)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -98,13 +98,13 @@ pub(crate) fn judge(case: &Field<'_>, file: &Field<'_>) -> Result<Judged, String
     if let Some(header) = seen.headers.iter().find(|header| !HEADERS.contains(&header.as_str())) {
         return Ok(Judged::Fail(format!("sent the header {header}")));
     }
-    if extra == Some(Extra::Bounded) && (seen.poured > BOUND_BYTES || seen.took > BOUND) {
+    if extra == Some(UrlExtra::Bounded) && (seen.poured > BOUND_BYTES || seen.took > BOUND) {
         return Ok(Judged::Fail(format!("took {} bytes in {:?}", seen.poured, seen.took)));
     }
     Ok(match (allow, &seen.answer) {
         (true, Ok(_)) | (false, Err(_)) => Judged::Pass,
         (false, Ok(_))
-            if alternative.transpose()? == Some(Alternative::CheckedAddress)
+            if alternative.transpose()? == Some(UrlAlternative::CheckedAddress)
                 && !seen.connects.is_empty() =>
         {
             Judged::Pass
@@ -116,7 +116,7 @@ pub(crate) fn judge(case: &Field<'_>, file: &Field<'_>) -> Result<Judged, String
 }
 
 /// What a fetch did and what came of it.
-struct Seen {
+struct SeenUrl {
     answer: Result<String, String>,
     connects: Vec<SocketAddr>,
     headers: Vec<String>,
@@ -125,7 +125,7 @@ struct Seen {
     took: Duration,
 }
 
-async fn fetch(url: &str, policy: &Policy, world: World) -> Result<Seen, String> {
+async fn fetch(url: &str, policy: &Policy, world: UrlWorld) -> Result<SeenUrl, String> {
     let (connected, connects) = mpsc::channel();
     let (heads, headers) = mpsc::channel();
     let site = Arc::new(Site { world, heads, poured: AtomicU64::new(0) });
@@ -134,7 +134,7 @@ async fn fetch(url: &str, policy: &Policy, world: World) -> Result<Seen, String>
     let answer = call(url, policy, wire).await?;
     let took = begin.elapsed();
     let poured = site.poured.load(Ordering::Relaxed);
-    Ok(Seen {
+    Ok(SeenUrl {
         answer,
         connects: connects.try_iter().collect(),
         headers: headers.try_iter().collect(),
@@ -223,7 +223,7 @@ fn filled(text: &str) -> String {
 }
 
 /// What a case says of the internet.
-struct World {
+struct UrlWorld {
     /// Answers of the resolver, one a look-up, the last one for ever; `None` never answers.
     names: BTreeMap<String, Option<Vec<Vec<IpAddr>>>>,
     /// What every other name stands for.
@@ -247,7 +247,7 @@ enum Body {
     Zeros(u64),
 }
 
-impl World {
+impl UrlWorld {
     fn read(case: &Field<'_>, file: &Field<'_>) -> Result<Self, String> {
         let told = file.at("default_dns").text()?;
         let public = told
@@ -376,7 +376,7 @@ impl Transport for Internet {
 
 /// What answers for every host of a case.
 struct Site {
-    world: World,
+    world: UrlWorld,
     heads: mpsc::Sender<String>,
     poured: AtomicU64,
 }

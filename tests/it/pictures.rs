@@ -422,7 +422,7 @@ fn each_protocol_is_asked_for_pictures_in_its_own_way() {
         let answers: Vec<String> = stage.answers().into_iter().map(|(_, text)| text).collect();
         for (answer, words) in answers[2..5].iter().zip([
             "read(private/a.png)",
-            "`a.txt` is no PNG, JPEG, GIF or WebP",
+            "`a.txt` is not a PNG, JPEG, GIF or WebP image",
             "`none.png` cannot be started from",
         ]) {
             assert!(answer.contains(words), "{words}: {answer}");

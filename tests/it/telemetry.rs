@@ -328,7 +328,7 @@ fn a_broken_collector_costs_a_line_in_the_log_and_no_more() {
         (address(&broken), "the collector answered with status 500"),
         (address(&silent), ""),
         (format!("http://{gone}"), "cannot connect"),
-        ("ftp://x".to_owned(), "is no http or https address"),
+        ("ftp://x".to_owned(), "is not an http or https address"),
     ] {
         let stage = stage();
         let on = ("LOCUM_TELEMETRY__TRACES", "true");

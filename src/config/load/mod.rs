@@ -287,7 +287,8 @@ impl LayerReader<'_> {
             let key = &entry.key;
             let is_chosen = known.contains(&"*");
             if is_chosen && !keys::is_name(key) {
-                let message = format!("`{key}` is no name: use letters, digits, `-` and `_`");
+                let message =
+                    format!("`{key}` is not a valid name: use letters, digits, `-` and `_`");
                 self.mistakes.add(entry.key_place, message);
             } else if !is_chosen && !known.contains(&key.as_str()) {
                 let hint = nearest(key, &known).map_or_else(

@@ -136,7 +136,7 @@ fn tells_every_mistake_of_every_layer_at_once() {
              user's own configuration or in the environment)",
             ".locum/config.yml:4:1: a file may not set `model` (set it with LOCUM_MODEL or a \
              flag)",
-            ".locum/config.yml:5:21: `a b` is no name: use letters, digits, `-` and `_`",
+            ".locum/config.yml:5:21: `a b` is not a valid name: use letters, digits, `-` and `_`",
             ".locum/config.yml:5:47: `models.profiles.c.temperature` must be a number from 0 \
              to 2",
             ".locum/config.yml:6:7: `mode` must be text, not a list",

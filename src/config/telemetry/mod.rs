@@ -77,7 +77,7 @@ impl Collector {
                 parsed(&format!("{}{path}", address.trim_end_matches('/')))
             }
         });
-        let url = url.ok_or_else(|| format!("`{variable}` is no http or https address"))?;
+        let url = url.ok_or_else(|| format!("`{variable}` is not an http or https address"))?;
         let milliseconds =
             first(&["OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"])
                 .and_then(|text| text.parse().ok());

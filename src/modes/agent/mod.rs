@@ -101,7 +101,7 @@ pub fn parse(text: &str, below: &str, source: &ModeSource) -> Result<AgentFile, 
                 reader.warn(
                     mistake.place,
                     "",
-                    format!("the head is no YAML and is read line by line: {}", mistake.message),
+                    format!("the head is not YAML and is read line by line: {}", mistake.message),
                     hint,
                 );
             }
@@ -281,7 +281,7 @@ impl AgentReader<'_> {
             Some(other) => {
                 let place = head.get("mode").map_or(head.place, |node| node.place);
                 let hint = Some("`all`, `primary` or `subagent`".to_owned());
-                self.wrong(place, "mode", format!("`{other}` is no way to use an agent"), hint);
+                self.wrong(place, "mode", format!("`{other}` is not a way to use an agent"), hint);
                 ModeEntry::Any
             }
         }

@@ -46,7 +46,7 @@ impl<'f> HeadReader<'f> {
             Ok(Some(found)) => {
                 if let Some(mistake) = found.mistake {
                     let message = format!(
-                        "the head is no YAML and is read line by line: {}",
+                        "the head is not YAML and is read line by line: {}",
                         mistake.message
                     );
                     self.put_up_with(

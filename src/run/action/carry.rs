@@ -168,7 +168,7 @@ pub(super) async fn sweep(env: &ActionEnv<'_>, policy: &Policy, facts: &Facts) {
         }
         let Ok(permit) = permit(policy, facts) else { return };
         match env.git.push_session(&permit, env.remote, &session, (Some(&tip), None)).await {
-            Ok(()) => tracing::info!(session, "removed a session that nobody decided on"),
+            Ok(()) => tracing::info!(session, "removed a session without a decision"),
             Err(error) => {
                 tracing::warn!(%error, session, "could not remove an expired session from its ref")
             }

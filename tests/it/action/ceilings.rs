@@ -3,23 +3,23 @@
 
 use pretty_assertions::assert_eq;
 
-use crate::action::fixture::{Ask, Fixture, Step};
+use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
 
 const SPENT: &str = "refs/locum/spent";
 
-fn with(budget: &str) -> Fixture {
-    Fixture::publishing(&format!(
+fn with(budget: &str) -> ActionFixture {
+    ActionFixture::publishing(&format!(
         "publish: {{ allow: [comment, commit, pull-request, label] }}\nbudget: {budget}"
     ))
 }
 
 /// The next comment, on a machine that knows nothing of the one before.
-fn says(fixture: &Fixture, number: u64, id: u64) -> Step {
+fn says(fixture: &ActionFixture, number: u64, id: u64) -> WorkflowStep {
     fixture.move_on(true);
     fixture.step(&Ask { ids: (id, id + 4000), number, ..Ask::comment("/locum code say hello") })
 }
 
-fn record(fixture: &Fixture) -> serde_json::Value {
+fn record(fixture: &ActionFixture) -> serde_json::Value {
     serde_json::from_str(&fixture.remote(&["show", &format!("{SPENT}:spent.json")])).unwrap()
 }
 
@@ -60,7 +60,7 @@ fn a_ceiling_holds_from_one_machine_to_the_next() {
 
 #[test]
 fn a_policy_without_ceilings_keeps_no_count() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     assert_eq!(says(&fixture, 7, 55).output("outcome"), "done");
     assert_eq!(fixture.kept_sessions(), Vec::<String>::new());
 }

@@ -141,26 +141,26 @@ impl<'a> Ask<'a> {
 
 /// A step that ended.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub(crate) struct WorkflowStep {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
     outputs: BTreeMap<String, String>,
 }
 
-impl Step {
+impl WorkflowStep {
     /// An output of the step; empty when it was not set.
     pub(crate) fn output(&self, name: &str) -> &str {
         self.outputs.get(name).map_or("", String::as_str)
     }
 }
 
-pub(crate) struct Fixture {
+pub(crate) struct ActionFixture {
     pub(crate) stage: Stage,
     pub(crate) server: GitHubServer,
 }
 
-impl Fixture {
+impl ActionFixture {
     pub(crate) fn new() -> Self {
         Self::publishing("publish: { allow: [comment, commit, pull-request, label] }")
     }
@@ -285,7 +285,7 @@ impl Fixture {
     }
 
     /// Runs the Action's step for what happened.
-    pub(crate) fn step(&self, ask: &Ask<'_>) -> Step {
+    pub(crate) fn step(&self, ask: &Ask<'_>) -> WorkflowStep {
         let (event, payload) = payload(ask);
         let run = ask.ids.1.to_string();
         self.step_with(
@@ -296,7 +296,12 @@ impl Fixture {
     }
 
     /// Runs the Action's step on a payload as it is.
-    pub(crate) fn step_with(&self, event: &str, payload: &str, inputs: &[(&str, &str)]) -> Step {
+    pub(crate) fn step_with(
+        &self,
+        event: &str,
+        payload: &str,
+        inputs: &[(&str, &str)],
+    ) -> WorkflowStep {
         let stage = &self.stage;
         stage.write("event.json", payload);
         stage.write("output", "");
@@ -318,7 +323,7 @@ impl Fixture {
             .env("INPUT_GITHUB_TOKEN", "fixture-token-1234567890")
             .envs(inputs.iter().copied());
         let Ran { code, out, err } = command.output().unwrap().into();
-        Step { code, out, err, outputs: read_outputs(&stage.read("output")) }
+        WorkflowStep { code, out, err, outputs: read_outputs(&stage.read("output")) }
     }
 }
 

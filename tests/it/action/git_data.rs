@@ -7,11 +7,11 @@ use git2::build::TreeUpdateBuilder;
 use git2::{FileMode, Oid, Repository, Signature};
 use serde_json::{Value, json};
 
-use crate::action::fixture::Fixture;
+use crate::action::fixture::ActionFixture;
 use crate::support::github::GitDatabase;
 
 /// Serves the fixture's remote; `signs` says whether commits of this token are signed.
-pub(crate) fn serve(fixture: &Fixture, signs: bool) {
+pub(crate) fn serve(fixture: &ActionFixture, signs: bool) {
     let folder = fixture.stage.path("remotes/acme/app.git");
     let database: GitDatabase = Box::new(move |method, rest, body| {
         let repository = Repository::open_bare(&folder).unwrap();

@@ -4,10 +4,10 @@
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use crate::action::fixture::{Ask, Fixture, Step};
+use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
 
 /// A run held at its second edit, and then a machine that knows nothing of it.
-fn held(fixture: &Fixture) -> String {
+fn held(fixture: &ActionFixture) -> String {
     let step = fixture.step(&Ask::comment("/locum code hold it"));
     assert_eq!((step.code, step.output("outcome")), (Some(5), "on-hold"), "{step:?}");
     let hold = fixture.waiting(7);
@@ -17,12 +17,12 @@ fn held(fixture: &Fixture) -> String {
 }
 
 /// What someone says in the next comment, which starts the next workflow run.
-fn says(fixture: &Fixture, body: &str) -> Step {
+fn says(fixture: &ActionFixture, body: &str) -> WorkflowStep {
     fixture.step(&Ask { ids: (56, 4343), ..Ask::comment(body) })
 }
 
 /// The comments that are not the run's own.
-fn told(fixture: &Fixture) -> String {
+fn told(fixture: &ActionFixture) -> String {
     fixture
         .server
         .comments(7)
@@ -34,7 +34,7 @@ fn told(fixture: &Fixture) -> String {
 
 #[test]
 fn a_maintainer_approves_and_the_run_goes_on_elsewhere() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let hold = held(&fixture);
     let comment = fixture.server.comments(7)[0].clone();
     for shown in [
@@ -82,7 +82,7 @@ fn a_maintainer_approves_and_the_run_goes_on_elsewhere() {
 
 #[test]
 fn a_no_and_an_answer_are_told_to_the_model() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let hold = held(&fixture);
     let step = says(&fixture, &format!("/locum deny {hold} leave that folder alone"));
     assert_eq!((step.output("outcome"), step.output("denied-count")), ("done", "1"), "{step:?}");
@@ -91,7 +91,7 @@ fn a_no_and_an_answer_are_told_to_the_model() {
         "src/hello.txt\n"
     );
 
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     assert_eq!(fixture.step(&Ask::comment("/locum code ask me")).output("outcome"), "needs-input");
     fixture.move_on(false);
     let step = says(&fixture, "/locum answer blue, like the sky");
@@ -105,7 +105,7 @@ fn a_no_and_an_answer_are_told_to_the_model() {
 
 #[test]
 fn a_reply_that_quotes_the_question_answers_it_and_talk_about_it_does_not() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     assert_eq!(fixture.step(&Ask::comment("/locum code ask me")).output("outcome"), "needs-input");
     fixture.move_on(true);
     let comment = fixture.server.comments(7)[0].clone();
@@ -126,7 +126,7 @@ fn a_reply_that_quotes_the_question_answers_it_and_talk_about_it_does_not() {
 
 #[test]
 fn one_hold_after_another_each_needs_its_own_yes() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     fixture.step(&Ask::comment("/locum code hold two"));
     let first = fixture.waiting(7);
     fixture.move_on(true);
@@ -157,7 +157,7 @@ fn one_hold_after_another_each_needs_its_own_yes() {
 
 #[test]
 fn sub_tasks_beside_each_other_are_carried_with_what_each_changed() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let step = fixture.step(&Ask::comment("/locum code split it up"));
     assert_eq!((step.code, step.output("outcome")), (Some(5), "on-hold"), "{step:?}");
     let first = fixture.waiting(7);
@@ -193,7 +193,7 @@ fn sub_tasks_beside_each_other_are_carried_with_what_each_changed() {
 
 #[test]
 fn nobody_else_decides_and_no_other_name_counts() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let hold = held(&fixture);
     let kept = fixture.kept_sessions();
     let approve = format!("/locum approve {hold}");
@@ -232,7 +232,7 @@ fn nobody_else_decides_and_no_other_name_counts() {
 
 #[test]
 fn a_yes_counts_once_and_a_job_started_again_is_the_same_yes() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let hold = held(&fixture);
     let approve = format!("/locum approve {hold}");
     // Killed after it had taken the session: the claim is there, the run is not.
@@ -263,7 +263,7 @@ fn a_yes_counts_once_and_a_job_started_again_is_the_same_yes() {
 #[test]
 fn nothing_goes_on_under_another_policy_from_another_head_or_with_another_session() {
     for change in ["policy", "ignore"] {
-        let fixture = Fixture::new();
+        let fixture = ActionFixture::new();
         let hold = held(&fixture);
         fixture.move_on(false);
         match change {
@@ -288,7 +288,7 @@ fn nothing_goes_on_under_another_policy_from_another_head_or_with_another_sessio
             "{step:?}"
         );
     }
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let hold = held(&fixture);
     let name = fixture.kept_sessions()[0].split(' ').next().unwrap().to_owned();
     fixture.remote(&["update-ref", &name, "refs/heads/main"]);
@@ -302,7 +302,7 @@ fn nothing_goes_on_under_another_policy_from_another_head_or_with_another_sessio
 
 #[test]
 fn on_a_pull_request_the_head_has_to_be_the_same() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let head = fixture.pull_request(false);
     let paused = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code hold it") });
     assert_eq!(paused.output("outcome"), "on-hold", "{paused:?}");
@@ -319,7 +319,7 @@ fn on_a_pull_request_the_head_has_to_be_the_same() {
         "src/held/a.txt\nsrc/hello.txt\n"
     );
 
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     fixture.pull_request(false);
     fixture.step(&Ask { number: 8, ..Ask::comment("/locum code hold it") });
     let approve = format!("/locum approve {}", fixture.waiting(8));
@@ -344,7 +344,7 @@ fn on_a_pull_request_the_head_has_to_be_the_same() {
 
 #[test]
 fn a_session_that_cannot_be_kept_says_so() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     fixture.refuse_pushes();
     let step = fixture.step(&Ask::comment("/locum code hold it"));
     assert_eq!(step.output("outcome"), "on-hold", "{step:?}");
@@ -357,7 +357,7 @@ fn a_session_that_cannot_be_kept_says_so() {
 
 #[test]
 fn a_run_that_nothing_started_on_asks_in_an_issue_of_its_own() {
-    let dispatched = |fixture: &Fixture, run| {
+    let dispatched = |fixture: &ActionFixture, run| {
         let inputs = [("INPUT_PROMPT", "hold it"), ("INPUT_MODE", "code")];
         fixture.step(&Ask {
             event: "workflow_dispatch",
@@ -366,7 +366,8 @@ fn a_run_that_nothing_started_on_asks_in_an_issue_of_its_own() {
             ..Ask::comment("")
         })
     };
-    let fixture = Fixture::publishing("publish: { allow: [comment, commit, pull-request, issue] }");
+    let fixture =
+        ActionFixture::publishing("publish: { allow: [comment, commit, pull-request, issue] }");
     let step = dispatched(&fixture, 4242);
     assert_eq!(step.output("outcome"), "on-hold", "{step:?}");
     let issue = fixture.server.issues().pop().unwrap();
@@ -400,7 +401,7 @@ fn a_run_that_nothing_started_on_asks_in_an_issue_of_its_own() {
         fixture.server.comments(number)
     );
 
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let before = fixture.server.issues().len();
     let step = dispatched(&fixture, 4242);
     assert_eq!(
@@ -417,7 +418,7 @@ fn a_run_that_nothing_started_on_asks_in_an_issue_of_its_own() {
 
 #[test]
 fn sessions_that_nobody_decides_on_go_after_their_time() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let git = git2::Repository::open_bare(fixture.stage.path("remotes/acme/app.git")).unwrap();
     let main = git.find_reference("refs/heads/main").unwrap().peel_to_commit().unwrap();
     let kept = |session: &str, days: i64| {

@@ -10,12 +10,12 @@ mod publish;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use crate::action::fixture::{Ask, Fixture, payload};
+use crate::action::fixture::{ActionFixture, Ask, payload};
 use crate::support::github::Fault;
 
 #[test]
 fn a_comment_on_an_issue_becomes_a_pull_request() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let step = fixture.step(&Ask::comment("/locum code say hello"));
     assert_eq!(step.code, Some(0), "{step:?}");
     assert_eq!(
@@ -108,7 +108,7 @@ fn a_comment_on_an_issue_becomes_a_pull_request() {
 
 #[test]
 fn the_same_event_again_updates_and_repeats_nothing() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let first = fixture.step(&Ask::comment("/locum code say hello"));
     let second = fixture.step(&Ask::comment("/locum code say hello"));
     assert_eq!((first.code, second.code), (Some(0), Some(0)), "{second:?}");
@@ -119,7 +119,7 @@ fn the_same_event_again_updates_and_repeats_nothing() {
 
 #[test]
 fn a_stranger_starts_nothing_and_is_told_nothing() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     for ask in [
         Ask { login: "eve", ..Ask::comment("/locum code say hello") },
         Ask::comment("> /locum code say hello"),
@@ -137,7 +137,7 @@ fn a_stranger_starts_nothing_and_is_told_nothing() {
 
 #[test]
 fn a_permission_that_cannot_be_asked_is_no_permission() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     fixture.server.fail(Fault::status(
         "GET /repos/acme/app/collaborators",
         403,
@@ -150,7 +150,7 @@ fn a_permission_that_cannot_be_asked_is_no_permission() {
 
 #[test]
 fn a_mistake_of_someone_who_may_ask_is_answered() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let step = fixture.step(&Ask::comment("/locum code --nonsense say hello"));
     assert_eq!((step.code, step.output("outcome")), (Some(0), "refused"), "{step:?}");
     assert!(
@@ -165,7 +165,7 @@ fn a_mistake_of_someone_who_may_ask_is_answered() {
 
 #[test]
 fn a_slash_command_of_the_repository_is_run_and_issues_it_mentions_are_shown_as_data() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     fixture.server.add_issue(
         json!({ "number": 9, "title": "How to greet", "body": "Bow. <!-- an aside -->", "user": { "login": "mallory" }, "state": "open" }),
     );
@@ -179,7 +179,7 @@ fn a_slash_command_of_the_repository_is_run_and_issues_it_mentions_are_shown_as_
 
 #[test]
 fn a_label_starts_a_run_and_another_label_does_not() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     assert_eq!(
         fixture.step(&Ask { label: Some("bug"), ..Ask::comment("") }).output("outcome"),
         "skipped"
@@ -199,7 +199,7 @@ fn a_label_starts_a_run_and_another_label_does_not() {
 
 #[test]
 fn an_issue_given_to_locum_starts_a_run_and_one_given_to_another_does_not() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let given = |body, login| fixture.step(&Ask { event: "assigned", login, ..Ask::comment(body) });
     assert_eq!(given("carol", "alice").output("outcome"), "skipped");
     assert_eq!(given("locum-bot", "eve").output("outcome"), "skipped");
@@ -214,7 +214,7 @@ fn an_issue_given_to_locum_starts_a_run_and_one_given_to_another_does_not() {
 
 #[test]
 fn somebody_the_policy_lists_may_ask_whatever_their_tier_is() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     fixture.server.permit("frieda", json!({ "permission": "read", "role_name": "read" }));
     let step = fixture.step(&Ask { login: "frieda", ..Ask::comment("/locum code say hello") });
     assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
@@ -222,7 +222,7 @@ fn somebody_the_policy_lists_may_ask_whatever_their_tier_is() {
 
 #[test]
 fn a_command_on_a_pull_request_commits_to_its_branch() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let head = fixture.pull_request(false);
     let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code say hello") });
     assert_eq!(
@@ -240,7 +240,7 @@ fn a_command_on_a_pull_request_commits_to_its_branch() {
 
 #[test]
 fn a_checkout_without_history_is_enough() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     fixture.stage.write("checkout/src/second.txt", "second\n");
     fixture.stage.commit("second");
     fixture.stage.git(&[
@@ -272,7 +272,7 @@ fn a_checkout_without_history_is_enough() {
 
 #[test]
 fn a_checkout_with_history_keeps_it() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     fixture.pull_request(false);
     fixture.step(&Ask { number: 8, ..Ask::comment("/locum code say hello") });
     assert_eq!(fixture.stage.git(&["rev-parse", "--is-shallow-repository"]).trim(), "false");
@@ -280,7 +280,7 @@ fn a_checkout_with_history_keeps_it() {
 
 #[test]
 fn a_pull_request_from_a_fork_is_only_read() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let head = fixture.pull_request(true);
     let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code say hello") });
     assert_eq!(step.code, Some(0), "{step:?}");
@@ -296,7 +296,7 @@ fn a_pull_request_from_a_fork_is_only_read() {
 
 #[test]
 fn the_policy_of_a_pull_request_does_not_judge_it() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     fixture.pull_request(false);
     // The head allows everything everywhere and names another script; the base's policy and script
     // count.
@@ -308,7 +308,7 @@ fn the_policy_of_a_pull_request_does_not_judge_it() {
 
 #[test]
 fn a_remote_that_refuses_the_push_is_told_and_the_diff_is_kept() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     fixture.refuse_pushes();
     let step = fixture.step(&Ask::comment("/locum code say hello"));
     assert_eq!((step.output("outcome"), step.output("branch-name")), ("done", ""), "{step:?}");
@@ -319,7 +319,7 @@ fn a_remote_that_refuses_the_push_is_told_and_the_diff_is_kept() {
 
 #[test]
 fn a_dispatch_with_a_prompt_and_a_schedule_with_a_due_job_run() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let dispatch = fixture.step(&Ask {
         event: "workflow_dispatch",
         inputs: &[("INPUT_PROMPT", "say hello"), ("INPUT_MODE", "code")],
@@ -335,7 +335,7 @@ fn a_dispatch_with_a_prompt_and_a_schedule_with_a_due_job_run() {
 
 #[test]
 fn a_dry_run_writes_nothing() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let step = fixture.step(&Ask {
         inputs: &[("INPUT_DRY_RUN", "true")],
         ..Ask::comment("/locum code say hello")
@@ -347,7 +347,7 @@ fn a_dry_run_writes_nothing() {
 
 #[test]
 fn a_payload_that_is_none_is_an_error_that_names_its_file() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let step = fixture.step_with("issue_comment", "{", &[]);
     assert_eq!((step.code, step.output("conclusion")), (Some(2), "failure"), "{step:?}");
     assert!(step.err.contains("event.json") && step.out.contains("::error"), "{step:?}");
@@ -357,7 +357,7 @@ fn a_payload_that_is_none_is_an_error_that_names_its_file() {
 
 #[test]
 fn no_secret_and_no_foreign_command_reaches_the_log() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let step = fixture.step(&Ask::comment("/locum code print a workflow command"));
     let foreign = step
         .out
@@ -379,19 +379,19 @@ fn in_a_private_repository_the_source_counts_as_worth_taking() {
     for (policy, outcome) in
         [(open.to_owned(), "refused"), (format!("{open}\nsource: public"), "done")]
     {
-        let fixture = Fixture::publishing(&policy);
+        let fixture = ActionFixture::publishing(&policy);
         let step = fixture.step_with(event, &private.to_string(), &[]);
         assert_eq!(step.output("outcome"), outcome, "{step:?}");
         assert_eq!(fixture.step(&ask).output("outcome"), "done", "a public one");
     }
-    let fixture = Fixture::publishing(&format!("{open}\nsource: private"));
+    let fixture = ActionFixture::publishing(&format!("{open}\nsource: private"));
     let step = fixture.step(&ask);
     assert!(step.code == Some(2) && step.err.contains("`source: private`"), "{step:?}");
 }
 
 #[test]
 fn every_verdict_is_in_the_journal_and_every_refusal_and_hold_in_the_summary() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     fixture.step(&Ask::comment("/locum code try the workflow"));
     let held = fixture.step(&Ask { ids: (56, 4343), ..Ask::comment("/locum code hold it") });
     let journal = std::fs::read_to_string(held.output("transcript-path")).unwrap();

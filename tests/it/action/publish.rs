@@ -4,14 +4,14 @@
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use crate::action::fixture::{Ask, Fixture};
+use crate::action::fixture::{ActionFixture, Ask};
 use crate::action::git_data;
 use crate::support::github::Fault;
 
 const EVERYTHING: &str = "allow: [comment, review, commit, pull-request, label]";
 
-fn with_form(form: &str) -> Fixture {
-    let fixture = Fixture::publishing(&format!("publish: {{ {EVERYTHING}, as: {form} }}"));
+fn with_form(form: &str) -> ActionFixture {
+    let fixture = ActionFixture::publishing(&format!("publish: {{ {EVERYTHING}, as: {form} }}"));
     fixture
         .server
         .change_files(&[json!({ "filename": "src/lib.txt", "patch": "@@ -0,0 +1,1 @@\n+text" })]);
@@ -111,7 +111,7 @@ fn a_run_that_only_looks_reviews_what_it_found() {
 
 #[test]
 fn a_review_needs_its_own_permission_and_an_issue_has_none() {
-    let fixture = Fixture::publishing("publish: { allow: [comment, commit], as: review }");
+    let fixture = ActionFixture::publishing("publish: { allow: [comment, commit], as: review }");
     fixture
         .server
         .change_files(&[json!({ "filename": "src/lib.txt", "patch": "@@ -0,0 +1,1 @@\n+text" })]);
@@ -156,7 +156,7 @@ fn comment_shows_the_diff_and_each_place_has_a_form_of_its_own() {
 
 #[test]
 fn commits_that_the_forge_signs_keep_modes_deletions_and_bytes() {
-    let fixture = Fixture::publishing(&format!("publish: {{ {EVERYTHING}, sign: api }}"));
+    let fixture = ActionFixture::publishing(&format!("publish: {{ {EVERYTHING}, sign: api }}"));
     std::fs::write(fixture.stage.path("checkout/src/raw.bin"), [0, 159, 146, 150]).unwrap();
     fixture.stage.commit("raw");
     fixture.stage.git(&[
@@ -207,7 +207,7 @@ fn commits_that_the_forge_signs_keep_modes_deletions_and_bytes() {
 
 #[test]
 fn a_signed_commit_moves_a_pull_requests_branch_and_only_forward() {
-    let fixture = Fixture::publishing(&format!("publish: {{ {EVERYTHING}, sign: api }}"));
+    let fixture = ActionFixture::publishing(&format!("publish: {{ {EVERYTHING}, sign: api }}"));
     let head = fixture.pull_request(false);
     git_data::serve(&fixture, true);
     fixture.refuse_pushes();
@@ -232,7 +232,7 @@ fn a_signed_commit_moves_a_pull_requests_branch_and_only_forward() {
 
 #[test]
 fn what_the_forge_does_not_sign_or_makes_otherwise_is_not_published() {
-    let fixture = Fixture::publishing(&format!("publish: {{ {EVERYTHING}, sign: api }}"));
+    let fixture = ActionFixture::publishing(&format!("publish: {{ {EVERYTHING}, sign: api }}"));
     git_data::serve(&fixture, false);
     let step = fixture.step(&Ask::comment("/locum code say hello"));
     assert_eq!((step.output("outcome"), step.output("branch-name")), ("done", ""), "{step:?}");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::action::fixture::{Ask, Fixture};
+use crate::action::fixture::{ActionFixture, Ask};
 
 /// The runner's first rule: `::name ...::` at the start of a line, after white space in the sense
 /// of Unicode.
@@ -93,7 +93,7 @@ fn texts_in(value: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn no_line_of_a_command_or_a_model_is_a_command_to_the_runner() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let attacks = attacks();
     let stage = &fixture.stage;
     let all = attacks.join("\n");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use crate::action::fixture::{Ask, Fixture};
+use crate::action::fixture::{ActionFixture, Ask};
 use crate::support::model_server::{Answer, ModelServer};
 use crate::support::stage::{Ran, Stage};
 
@@ -292,7 +292,7 @@ fn a_key_leaves_as_a_request_header_and_in_no_other_way() {
 
 #[test]
 fn nothing_that_reaches_the_forge_or_the_runner_holds_a_secret() {
-    let fixture = Fixture::new();
+    let fixture = ActionFixture::new();
     let stage = &fixture.stage;
     stage.write(
         "checkout/.locum/policy.yml",

@@ -128,7 +128,7 @@ impl ContentParts<'_> {
             }
             Ok(bytes) if kind.starts_with("image/") => {
                 format!(
-                    "[{what} of type {kind}, {} bytes: it is no PNG, JPEG, GIF or WebP and not \
+                    "[{what} of type {kind}, {} bytes: it is not a PNG, JPEG, GIF or WebP image and not \
                      shown]",
                     bytes.len()
                 )

@@ -41,7 +41,7 @@ impl Tool for AccessMcpResource {
         arguments.finish()?;
         if uri.len() > URI_LIMIT_BYTES || !uri.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(CallError(format!(
-                "`uri` is no address: at most {URI_LIMIT_BYTES} letters of ASCII, without blanks."
+                "`uri` is not an address: at most {URI_LIMIT_BYTES} letters of ASCII, without blanks."
             )));
         }
         if let Some(offered) = context.run.servers.map(|servers| servers.offered()) {

@@ -110,7 +110,7 @@ fn what_is_no_image_or_too_large_or_holds_a_secret_is_not_shown() {
     for (part, words) in [
         (
             image("image/svg+xml", b"<svg/>"),
-            "[image of type image/svg+xml, 6 bytes: it is no PNG, JPEG, GIF or WebP and not \
+            "[image of type image/svg+xml, 6 bytes: it is not a PNG, JPEG, GIF or WebP image and not \
                  shown]",
         ),
         (
@@ -119,7 +119,7 @@ fn what_is_no_image_or_too_large_or_holds_a_secret_is_not_shown() {
         ),
         (
             json!({ "type": "image", "mimeType": "image/png", "data": 7 }),
-            "[image of type image/png, 0 bytes: it is no PNG",
+            "[image of type image/png, 0 bytes: it is not a PNG",
         ),
         (json!({ "type": "image" }), "[image of type , 0 bytes: not shown]"),
         (
