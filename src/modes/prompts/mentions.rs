@@ -20,18 +20,22 @@ pub struct Mention {
     pub target: MentionTarget,
 }
 
+/// Perhaps a file or folder of the repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MentionedPath {
+    /// Its path as written.
+    pub path: String,
+    /// First and last line, counted from 1; the last may be left out.
+    pub lines: Option<(usize, usize)>,
+    /// True when it can be nothing but a path, so that one that does not exist is worth a note.
+    pub is_sure: bool,
+}
+
 /// What a mention is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MentionTarget {
     /// Perhaps a file or folder of the repository.
-    Path {
-        /// Its path as written.
-        path: String,
-        /// First and last line, counted from 1; the last may be left out.
-        lines: Option<(usize, usize)>,
-        /// True when it can be nothing but a path, so that one that is not there is worth a word.
-        is_sure: bool,
-    },
+    Path(MentionedPath),
     /// An address.
     Url(String),
     /// An issue or pull request of the repository.
@@ -93,7 +97,11 @@ fn named(text: &str) -> Option<Mention> {
         let written = text.get(..path.len() + 3 + length)?.to_owned();
         return Some(Mention {
             written,
-            target: MentionTarget::Path { path: path.to_owned(), lines, is_sure: true },
+            target: MentionTarget::Path(MentionedPath {
+                path: path.to_owned(),
+                lines,
+                is_sure: true,
+            }),
         });
     }
     let word = word_of(rest);
@@ -167,7 +175,8 @@ fn path_of(word: &str) -> Option<MentionTarget> {
         path.trim_start_matches("./").contains('/') && !path.contains("//") || has_ending(&path);
     let below = path.trim_start_matches('/');
     let says_something = below.contains(char::is_alphanumeric) && !below.starts_with('@');
-    says_something.then(|| MentionTarget::Path { path: below.to_owned(), lines, is_sure })
+    says_something
+        .then(|| MentionTarget::Path(MentionedPath { path: below.to_owned(), lines, is_sure }))
 }
 
 fn has_ending(path: &str) -> bool {
@@ -265,13 +274,13 @@ fn blank(text: &str, plain: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{MentionTarget, parse};
+    use super::{MentionTarget, MentionedPath, parse};
     use pretty_assertions::assert_eq;
 
     /// Parses a text; each mention as one word.
     fn check(text: &str, expected: &[&str]) {
         let word = |target: &MentionTarget| match target {
-            MentionTarget::Path { path, lines, is_sure } => {
+            MentionTarget::Path(MentionedPath { path, lines, is_sure }) => {
                 let lines =
                     lines.map(|(first, last)| format!(" {first}-{last}")).unwrap_or_default();
                 format!("path {path}{lines}{}", if *is_sure { "" } else { "?" })

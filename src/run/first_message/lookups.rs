@@ -24,7 +24,7 @@ use locum_base::tool::ToolName;
 use locum_forge::Forge;
 use locum_modes::agent::rights::AgentRights;
 use locum_modes::prompts::commands::expand::TaskPart;
-use locum_modes::prompts::mentions::{self, MENTIONS_LIMIT, Mention, MentionTarget};
+use locum_modes::prompts::mentions::{self, MENTIONS_LIMIT, Mention, MentionTarget, MentionedPath};
 use locum_modes::prompts::task::{self, UntrustedText};
 use locum_modes::{GroupEntry, Mode, ModeSource, ToolGroup};
 use locum_policy::intent::Intent;
@@ -134,9 +134,7 @@ impl MessageContext<'_> {
     async fn look_up(&self, named: &[Mention], found: &mut Lookups) {
         for mention in named.iter().take(MENTIONS_LIMIT) {
             match &mention.target {
-                MentionTarget::Path { path, lines, is_sure } => {
-                    self.file(&mention.written, path, *lines, *is_sure, found).await
-                }
+                MentionTarget::Path(file) => self.file(&mention.written, file, found).await,
                 MentionTarget::Url(url) => self.page(&mention.written, url, found).await,
                 MentionTarget::Issue(number) if Some(*number) == self.run.plan.subject.thread() => {
                 }
@@ -161,9 +159,7 @@ impl MessageContext<'_> {
     async fn file(
         &self,
         written: &str,
-        path: &str,
-        lines: Option<(usize, usize)>,
-        is_sure: bool,
+        MentionedPath { path, lines, is_sure }: &MentionedPath,
         found: &mut Lookups,
     ) {
         let entry = RepoPath::parse(path).map_err(|error| error.to_string()).and_then(|path| {
@@ -171,11 +167,11 @@ impl MessageContext<'_> {
         });
         let kind = match entry {
             Ok(Some(entry)) => entry.kind,
-            Ok(None) if is_sure => {
+            Ok(None) if *is_sure => {
                 return found.notes.push(format!("`{written}`: there is no such file or folder"));
             }
             Ok(None) => return,
-            Err(why) if is_sure => {
+            Err(why) if *is_sure => {
                 return found.notes.push(format!("`{written}` is not shown: {why}"));
             }
             Err(_) => return,

@@ -13,6 +13,16 @@ use locum_forge::CommentableLines;
 use locum_forge::posts::{LineComment, Posting};
 use locum_forge::sanitise;
 
+/// What a review says.
+struct ReviewParts<'a> {
+    /// The changes, where they can be committed with a click.
+    suggested: SuggestedChanges,
+    /// What was found, on the lines it names.
+    found: Vec<LineComment>,
+    /// The checks that ran.
+    checks: &'a [CommandReport],
+}
+
 impl Publisher<'_> {
     /// Reviews the pull request: the changes and what was found.
     pub(super) async fn land_review(
@@ -27,7 +37,8 @@ impl Publisher<'_> {
         let lines = self.lines().await?;
         let mut suggested = review::suggestions(&outcome.changes, &lines);
         self.take_back_altered(outcome, &mut suggested);
-        self.submit(outcome, &lines, suggested, checks.reports(), published).await
+        let found = review::findings(&outcome.summary, &lines);
+        self.submit(ReviewParts { suggested, found, checks: checks.reports() }, published).await
     }
 
     /// Reviews the pull request where a run changed nothing: what it found, where it named lines.
@@ -40,10 +51,12 @@ impl Publisher<'_> {
             return Ok(PublishResult::default());
         }
         let lines = self.lines().await?;
-        if review::findings(&outcome.summary, &lines).is_empty() {
+        let found = review::findings(&outcome.summary, &lines);
+        if found.is_empty() {
             return Ok(PublishResult::default());
         }
-        self.submit(outcome, &lines, SuggestedChanges::default(), &[], published).await
+        let suggested = SuggestedChanges::default();
+        self.submit(ReviewParts { suggested, found, checks: &[] }, published).await
     }
 
     async fn lines(&self) -> Result<CommentableLines, String> {
@@ -75,16 +88,14 @@ impl Publisher<'_> {
 
     async fn submit(
         &self,
-        outcome: &Outcome,
-        lines: &CommentableLines,
-        suggested: SuggestedChanges,
-        checks: &[CommandReport],
+        parts: ReviewParts<'_>,
         published: &mut Publication,
     ) -> Result<PublishResult, String> {
+        let ReviewParts { suggested, found, checks } = parts;
         let RunSubject::PullRequest { number, head_sha, .. } = &self.run.plan.subject else {
             return Err("there is no pull request to review".to_owned());
         };
-        let found: Vec<LineComment> = review::findings(&outcome.summary, lines)
+        let found: Vec<LineComment> = found
             .into_iter()
             .map(|comment| LineComment { body: self.clean(&comment.body, ""), ..comment })
             .collect();

@@ -73,6 +73,13 @@ struct Tracer<'a> {
     ended: Vec<Span>,
 }
 
+/// When something happened in a task.
+#[derive(Clone, Copy)]
+struct TaskMoment {
+    task: TaskId,
+    at: Timestamp,
+}
+
 /// A task that has not ended.
 struct OpenTask {
     span: Span,
@@ -121,7 +128,8 @@ impl<'a> Tracer<'a> {
         }
         match event {
             Event::TaskStarted { task, parent, parent_call, mode, message, .. } => {
-                self.begin(*task, parent.zip(parent_call.as_deref()), mode, message, at);
+                let when = TaskMoment { task: *task, at };
+                self.begin(when, parent.zip(parent_call.as_deref()), mode, message);
             }
             Event::Replied { task, reply, usage, estimated, cost_usd, .. } => {
                 self.replied(*task, at, reply, (*usage, *estimated, *cost_usd))
@@ -144,7 +152,7 @@ impl<'a> Tracer<'a> {
                 }
             }
             Event::Judged { task, call, headline, verdicts, .. } => {
-                self.judged(*task, at, call, headline, verdicts)
+                self.judged(TaskMoment { task: *task, at }, call, headline, verdicts)
             }
             Event::Performing { task, call, .. } => {
                 if let Some(span) = self.call(*task, call) {
@@ -158,7 +166,7 @@ impl<'a> Tracer<'a> {
                     (None, false, true) => Some("failed"),
                     (None, false, false) => None,
                 };
-                self.answered(*task, at, call, observation, failure);
+                self.answered(TaskMoment { task: *task, at }, call, observation, failure);
             }
             Event::TaskEnded { task, result, completed } => self.end(*task, at, result, *completed),
             Event::Ended(outcome) => self.outcome(at, outcome),
@@ -191,11 +199,10 @@ impl<'a> Tracer<'a> {
 
     fn begin(
         &mut self,
-        task: TaskId,
+        TaskMoment { task, at }: TaskMoment,
         asked: Option<(TaskId, &str)>,
         mode: &str,
         message: &str,
-        at: Timestamp,
     ) {
         let by_call =
             asked.and_then(|(parent, call)| self.call(parent, call).map(|span| span.id.clone()));
@@ -319,8 +326,7 @@ impl<'a> Tracer<'a> {
 
     fn judged(
         &mut self,
-        task: TaskId,
-        at: Timestamp,
+        TaskMoment { task, at }: TaskMoment,
         call: &str,
         headline: &str,
         verdicts: &[Verdict],
@@ -342,8 +348,7 @@ impl<'a> Tracer<'a> {
 
     fn answered(
         &mut self,
-        task: TaskId,
-        at: Timestamp,
+        TaskMoment { task, at }: TaskMoment,
         call: &str,
         observation: &Observation,
         failure: Option<&str>,

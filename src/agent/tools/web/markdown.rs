@@ -125,7 +125,7 @@ fn markup(text: &str) -> Option<(HtmlTag, &str)> {
         if rest.is_empty() {
             return Some((tag, ""));
         }
-        let (name, value, after) = attribute(rest);
+        let HtmlAttribute { name, value, rest: after } = attribute(rest);
         match name.to_ascii_lowercase().as_str() {
             "href" => tag.href = Some(unescaped(value)),
             "alt" => tag.alt = Some(unescaped(value)),
@@ -135,8 +135,16 @@ fn markup(text: &str) -> Option<(HtmlTag, &str)> {
     }
 }
 
-/// Reads an attribute: its name, its value, what follows. Takes at least one letter.
-fn attribute(text: &str) -> (&str, &str, &str) {
+/// An attribute of a tag.
+struct HtmlAttribute<'t> {
+    name: &'t str,
+    value: &'t str,
+    /// What follows it.
+    rest: &'t str,
+}
+
+/// Reads an attribute. Takes at least one letter.
+fn attribute(text: &str) -> HtmlAttribute<'_> {
     let first = text.chars().next().map_or(0, char::len_utf8);
     let stops = |letter: char| letter.is_ascii_whitespace() || matches!(letter, '=' | '>' | '/');
     let end =
@@ -145,21 +153,20 @@ fn attribute(text: &str) -> (&str, &str, &str) {
     let Some(value) =
         rest.trim_start_matches(|letter: char| letter.is_ascii_whitespace()).strip_prefix('=')
     else {
-        return (name, "", rest);
+        return HtmlAttribute { name, value: "", rest };
     };
     let value = value.trim_start_matches(|letter: char| letter.is_ascii_whitespace());
     for quote in ['"', '\''] {
         if let Some(quoted) = value.strip_prefix(quote) {
-            return quoted
-                .split_once(quote)
-                .map_or((name, quoted, ""), |(value, after)| (name, value, after));
+            let (value, rest) = quoted.split_once(quote).unwrap_or((quoted, ""));
+            return HtmlAttribute { name, value, rest };
         }
     }
     let end = value
         .find(|letter: char| letter.is_ascii_whitespace() || letter == '>')
         .unwrap_or(value.len());
-    let (value, after) = value.split_at(end);
-    (name, value, after)
+    let (value, rest) = value.split_at(end);
+    HtmlAttribute { name, value, rest }
 }
 
 /// Returns what follows the end of an element whose content is no markup.
