@@ -9,7 +9,6 @@ use super::{
     ResolvedModels, SettingAuthor, resolve, resolve_requested,
 };
 use crate::profile::ModelSettings;
-
 const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 
 struct ResolveCase<'a> {
@@ -19,6 +18,8 @@ struct ResolveCase<'a> {
     from_repository: &'a [&'a str],
 }
 
+const REQUIRED: ModelRequirement = ModelRequirement::Required;
+const PREFERRED: ModelRequirement = ModelRequirement::Preferred;
 const NOTHING: ResolveCase<'static> =
     ResolveCase { settings: "{}", env: &[], asked: None, from_repository: &[] };
 
@@ -96,41 +97,31 @@ fn a_mode_gets_the_model_it_asks_for_and_no_key_goes_where_only_the_repository_s
                 RequestedModel { mode: "m", name, provider: None, base_url, need, written_by };
             resolve_requested(&settings, &facts, requested).map(|chosen| {
                 chosen.map(|chosen| {
-                    (
-                        chosen.profile.model.clone(),
-                        chosen.profile.base_url.clone().unwrap(),
-                        chosen.key.is_some(),
-                    )
+                    let (profile, has_key) = (chosen.profile, chosen.key.is_some());
+                    (profile.model, profile.base_url.unwrap(), has_key)
                 })
             })
         };
     let model =
         |name: &str, url: &str, has_key: bool| Ok(Some((name.to_owned(), url.to_owned(), has_key)));
     let (repository, person) = (SettingAuthor::Repository, SettingAuthor::Person);
+    assert_eq!(found("fast", None, PREFERRED, repository), model("small", OPENAI_BASE_URL, true));
     assert_eq!(
-        found("fast", None, ModelRequirement::Preferred, repository),
-        model("small", OPENAI_BASE_URL, true)
-    );
-    assert_eq!(
-        found("anthropic/opus-4", None, ModelRequirement::Preferred, repository),
+        found("anthropic/opus-4", None, PREFERRED, repository),
         model("opus-4", "https://tied.example/v1", true)
     );
-    assert_eq!(found("sonnet", None, ModelRequirement::Preferred, repository), Ok(None));
-    assert_eq!(
-        found("new", None, ModelRequirement::Required, repository),
-        model("new", OPENAI_BASE_URL, true)
-    );
-    for need in [ModelRequirement::Required, ModelRequirement::Preferred] {
-        let refused =
-            found("new", Some("https://evil.example/v1"), ModelRequirement::Required, repository);
+    assert_eq!(found("sonnet", None, PREFERRED, repository), Ok(None));
+    assert_eq!(found("new", None, REQUIRED, repository), model("new", OPENAI_BASE_URL, true));
+    for need in [REQUIRED, PREFERRED] {
+        let refused = found("new", Some("https://evil.example/v1"), REQUIRED, repository);
         assert!(matches!(refused, Err(ProfileError::NotTied { .. })), "{need:?}: {refused:?}");
     }
     assert_eq!(
-        found("new", Some("https://tied.example/v2"), ModelRequirement::Required, repository),
+        found("new", Some("https://tied.example/v2"), REQUIRED, repository),
         model("new", "https://tied.example/v2", false)
     );
     assert_eq!(
-        found("new", Some("https://own.example/v1"), ModelRequirement::Required, person),
+        found("new", Some("https://own.example/v1"), REQUIRED, person),
         model("new", "https://own.example/v1", false)
     );
     let requested = RequestedModel {
@@ -138,7 +129,7 @@ fn a_mode_gets_the_model_it_asks_for_and_no_key_goes_where_only_the_repository_s
         name: "x",
         provider: Some("telepathy"),
         base_url: None,
-        need: ModelRequirement::Required,
+        need: REQUIRED,
         written_by: person,
     };
     assert!(
@@ -360,7 +351,7 @@ fn a_pointer_names_one_model_or_several() {
         name,
         provider: None,
         base_url: None,
-        need: ModelRequirement::Required,
+        need: REQUIRED,
         written_by: SettingAuthor::Person,
     };
     let found = |name| {
