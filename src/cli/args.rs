@@ -7,10 +7,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::cli::inspect_args::{ConfigArgs, ModelsArgs, PolicyArgs, SchemaArgs};
+use crate::cli::inspect_args::{ConfigArgs, ModelsArgs, SchemaArgs};
 use crate::cli::job_args::JobArgs;
 use crate::cli::mcp_args::McpArgs;
 use crate::cli::modes_args::ModesArgs;
+use crate::cli::policy_args::PolicyArgs;
 use crate::cli::prompt_args::{CommandsArgs, SkillsArgs};
 use crate::cli::run_args::RunArgs;
 use crate::cli::session_args::{SessionArgs, SessionCommand};

@@ -3,10 +3,9 @@
 
 use serde::Serialize;
 
-use crate::cli::inspect_args::{PolicyArgs, PolicyCheckArgs, PolicyCommand};
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
-use crate::cli::policy_args::PolicyImportArgs;
+use crate::cli::policy_args::{PolicyArgs, PolicyCheckArgs, PolicyCommand, PolicyImportArgs};
 use crate::cli::policy_file::{given, parse, place, repository_file};
 use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};

@@ -12,7 +12,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use locum_files::yaml::Position;
+use locum_files::position::Position;
 
 /// Largest file read, in bytes; GitHub's payloads have at most 25 MiB.
 pub const FILE_LIMIT_BYTES: u64 = 26 * 1024 * 1024;
@@ -145,7 +145,7 @@ pub fn below(folder: &Path, limit: usize) -> Result<Vec<String>, FileFault> {
 #[cfg(test)]
 mod tests {
     use super::{FileFault, read};
-    use locum_files::yaml::Position;
+    use locum_files::position::Position;
 
     #[test]
     fn reads_regular_text_and_nothing_else() {

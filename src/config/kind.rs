@@ -5,8 +5,9 @@ use figment::value::Value as Found;
 use serde_json::json;
 
 use locum_files::fields::Diagnostics;
+use locum_files::position::Position;
 use locum_files::shape::{Boolean, NumberWithin, OneOf, OneOrMany, Shape, WholeNumber};
-use locum_files::yaml::{Position, YamlNode, YamlValue};
+use locum_files::yaml::{YamlNode, YamlValue};
 
 /// What a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq)]

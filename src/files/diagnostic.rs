@@ -6,7 +6,8 @@
 use std::fmt;
 
 use crate::excerpt::Excerpt;
-use crate::yaml::Position;
+use crate::position::Position;
+use locum_base::secret::Redactor;
 
 /// One mistake in what somebody wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +61,21 @@ impl Diagnostic {
         let Self { path, message, .. } = self;
         if path.is_empty() { message.clone() } else { format!("`{path}`: {message}") }
     }
+
+    /// Gives mistakes of one text their excerpts.
+    pub fn attach_excerpts(mistakes: &mut [Self], text: &str) {
+        let redactor = Redactor::new([]);
+        let mut lines: Vec<u32> = mistakes.iter().map(|mistake| mistake.place.line).collect();
+        lines.sort_unstable();
+        let needed = (1u32..)
+            .zip(text.trim_start_matches('\u{feff}').lines())
+            .filter(|(number, _)| lines.binary_search(number).is_ok());
+        for (number, line) in needed {
+            for mistake in mistakes.iter_mut().filter(|mistake| mistake.place.line == number) {
+                mistake.excerpt = Excerpt::of(line, mistake.place, &redactor);
+            }
+        }
+    }
 }
 
 impl fmt::Display for Diagnostic {
@@ -81,7 +97,7 @@ impl fmt::Display for Diagnostic {
 mod tests {
     use super::Diagnostic;
     use crate::excerpt::Excerpt;
-    use crate::yaml::Position;
+    use crate::position::Position;
     use pretty_assertions::assert_eq;
 
     #[test]

@@ -5,8 +5,7 @@
 
 use std::fmt;
 
-use crate::diagnostic::Diagnostic;
-use crate::yaml::Position;
+use crate::position::Position;
 use locum_base::secret::Redactor;
 use locum_base::secret::view::is_invisible;
 
@@ -52,21 +51,6 @@ impl Excerpt {
         let above = usize::try_from(place.line).ok()?.checked_sub(1)?;
         Self::of(text.trim_start_matches('\u{feff}').lines().nth(above)?, place, &Redactor::new([]))
     }
-
-    /// Gives mistakes of one text their excerpts.
-    pub fn attach(mistakes: &mut [Diagnostic], text: &str) {
-        let redactor = Redactor::new([]);
-        let mut lines: Vec<u32> = mistakes.iter().map(|mistake| mistake.place.line).collect();
-        lines.sort_unstable();
-        let needed = (1u32..)
-            .zip(text.trim_start_matches('\u{feff}').lines())
-            .filter(|(number, _)| lines.binary_search(number).is_ok());
-        for (number, line) in needed {
-            for mistake in mistakes.iter_mut().filter(|mistake| mistake.place.line == number) {
-                mistake.excerpt = Self::of(line, mistake.place, &redactor);
-            }
-        }
-    }
 }
 
 impl fmt::Display for Excerpt {
@@ -111,7 +95,7 @@ fn plain(letter: char) -> char {
 mod tests {
     use super::Excerpt;
     use crate::diagnostic::Diagnostic;
-    use crate::yaml::Position;
+    use crate::position::Position;
     use locum_base::secret::Redactor;
     use pretty_assertions::assert_eq;
 
@@ -170,7 +154,7 @@ mod tests {
     fn every_mistake_of_a_text_gets_its_line() {
         let mistake = |line| Diagnostic::new(Position { line, column: 1 }, "wrong");
         let mut mistakes = [mistake(2), mistake(0), mistake(2), mistake(9), mistake(1)];
-        Excerpt::attach(&mut mistakes, "one\r\ntwo\n");
+        Diagnostic::attach_excerpts(&mut mistakes, "one\r\ntwo\n");
         let shown: Vec<_> = mistakes
             .iter()
             .map(|mistake| mistake.excerpt.as_ref().map(|excerpt| excerpt.0.text.as_str()))

@@ -8,9 +8,9 @@
 use std::time::Duration;
 
 use crate::diagnostic::Diagnostic;
-use crate::excerpt::Excerpt;
+use crate::position::Position;
 use crate::rejection::Rejection;
-use crate::yaml::{MISTAKE_LIMIT, Position, YamlNode, YamlValue};
+use crate::yaml::{MISTAKE_LIMIT, YamlNode, YamlValue};
 
 /// Mistakes collected while one file is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Diagnostics {
         mistakes.sort_by_key(|mistake| mistake.place);
         let more = mistakes.len().saturating_sub(MISTAKE_LIMIT);
         mistakes.truncate(MISTAKE_LIMIT);
-        Excerpt::attach(&mut mistakes, text);
+        Diagnostic::attach_excerpts(&mut mistakes, text);
         if more > 0 {
             mistakes.push(Diagnostic::new(
                 Position::default(),

@@ -6,7 +6,8 @@
 //! begin a key belongs to the one before.
 
 use crate::diagnostic::Diagnostic;
-use crate::yaml::{MapEntry, Position, YamlDocument, YamlNode, YamlValue};
+use crate::position::Position;
+use crate::yaml::{MapEntry, YamlDocument, YamlNode, YamlValue};
 
 /// Most bytes of a head.
 pub const HEAD_LIMIT_BYTES: usize = 64 * 1024;

@@ -10,6 +10,7 @@ pub mod diagnostic;
 pub mod excerpt;
 pub mod fields;
 pub mod front_matter;
+pub mod position;
 pub mod rejection;
 pub mod section;
 pub mod shape;

@@ -8,9 +8,10 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::fields::{Diagnostics, nearest};
+use crate::position::Position;
 use crate::rejection::Rejection;
 use crate::shape::{Shape, with};
-use crate::yaml::{MapEntry, Position, YamlNode, YamlValue};
+use crate::yaml::{MapEntry, YamlNode, YamlValue};
 
 /// A mapping that is read or described.
 pub struct Section<'a> {

@@ -10,8 +10,9 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use crate::fields::Diagnostics;
+use crate::position::Position;
 use crate::rejection::Rejection;
-use crate::yaml::{Position, YamlNode, YamlValue};
+use crate::yaml::{YamlNode, YamlValue};
 
 /// What a value may be.
 pub trait Shape {

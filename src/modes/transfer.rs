@@ -10,7 +10,8 @@ use crate::{Mode, ModeSource, edit};
 use locum_base::path::RepoPath;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::excerpt::Excerpt;
-use locum_files::yaml::{Position, YamlNode};
+use locum_files::position::Position;
+use locum_files::yaml::YamlNode;
 
 /// The key under which a mode carries its rules files.
 const RULES_KEY: &str = "rulesFiles";

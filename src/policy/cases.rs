@@ -9,10 +9,11 @@ use crate::rule::{TIERS, TRIGGERS};
 use crate::schema::PolicyErrors;
 use crate::verdict::Decision;
 use locum_files::fields::Diagnostics;
+use locum_files::position::Position;
 use locum_files::rejection::Rejection;
 use locum_files::section::Section;
 use locum_files::shape::{AnyObject, AnyText, AtLeastOne, Located, OneOf, Shape};
-use locum_files::yaml::{Position, YamlDocument, YamlNode, YamlValue};
+use locum_files::yaml::{YamlDocument, YamlNode, YamlValue};
 
 /// Where a repository's cases stand.
 pub const CASES_FILE: &str = ".locum/policy-tests.yml";

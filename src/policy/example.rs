@@ -9,10 +9,10 @@ use crate::query::parse_intent;
 use crate::schema::PolicySpec;
 use crate::verdict::{Decision, Verdict};
 use locum_files::fields::Diagnostics;
+use locum_files::position::Position;
 use locum_files::rejection::Rejection;
 use locum_files::section::Section;
 use locum_files::shape::{Located, OneOrMany, ParsedText};
-use locum_files::yaml::Position;
 
 /// The three keys that hold what is tried.
 pub(crate) const EXPECTED: &[(&str, Decision)] =

@@ -16,7 +16,7 @@ use crate::verdict::RuleRef;
 use locum_base::path::RepoPath;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Diagnostics;
-use locum_files::yaml::Position;
+use locum_files::position::Position;
 
 /// Names of ignore files; they count in the repository's root only.
 pub const IGNORE_FILES: &[&str] = &[".locumignore", ".rooignore", ".kilocodeignore"];

@@ -45,10 +45,11 @@ use crate::summary::UseKind;
 use crate::verdict::{Decision, Refusal, Verdict};
 use locum_base::path::RepoPath;
 use locum_files::fields::Diagnostics;
+use locum_files::position::Position;
 use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
 use locum_files::shape::{ExactNumber, ListOf};
-use locum_files::yaml::{Position, YamlDocument};
+use locum_files::yaml::YamlDocument;
 
 /// How the built-in policy is named in errors and verdicts.
 pub const BUILTIN_ORIGIN: &str = "built-in policy";

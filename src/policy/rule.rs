@@ -8,10 +8,10 @@ use crate::glob::PathGlob;
 use crate::intent::{Facts, TriggerKind};
 use crate::pattern::Pattern;
 use crate::verdict::{Decision, RuleRef};
+use locum_files::position::Position;
 use locum_files::rejection::Rejection;
 use locum_files::section::Section;
 use locum_files::shape::{AnyText, AtLeastOne, Boolean, Located, OneOf, OneOrMany, ParsedText};
-use locum_files::yaml::Position;
 
 /// Words for tiers, as written in policies.
 pub const TIERS: &[(&str, Tier)] = &[

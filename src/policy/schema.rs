@@ -13,7 +13,7 @@ use crate::spending_limit::SpendingLimits;
 use crate::urls::pattern::UrlPattern;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Diagnostics;
-use locum_files::yaml::Position;
+use locum_files::position::Position;
 
 /// A policy file's settings, checked; the rules beside them are private to the policy.
 #[derive(Clone, Debug, Default)]

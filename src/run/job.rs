@@ -178,7 +178,7 @@ impl Job {
             Some(job) if mistakes.0.is_empty() => Ok(job),
             _ => {
                 if mistakes.0.is_empty() {
-                    mistakes.add(locum_files::yaml::Position::default(), "the file is empty");
+                    mistakes.add(locum_files::position::Position::default(), "the file is empty");
                 }
                 Err(mistakes.finish(text))
             }

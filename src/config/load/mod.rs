@@ -17,7 +17,8 @@ use crate::config::settings::{ForgeSettings, SetValue, SettingValues, Settings};
 use crate::config::source::{ConfigError, ConfigErrors, Layer, SettingSource};
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::{Diagnostics, nearest};
-use locum_files::yaml::{Position, YamlDocument, YamlNode, YamlValue};
+use locum_files::position::Position;
+use locum_files::yaml::{YamlDocument, YamlNode, YamlValue};
 
 /// Start of the variables that are settings.
 const PREFIX: &str = "LOCUM_";

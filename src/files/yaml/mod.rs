@@ -5,9 +5,9 @@
 //! `fields`, which collects mistakes the same way.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use crate::diagnostic::Diagnostic;
+use crate::position::Position;
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
 /// Longest accepted text, in bytes.
@@ -24,30 +24,6 @@ pub const ANCHOR_LIMIT: usize = 100;
 pub const DEPTH_LIMIT: usize = 64;
 /// Most mistakes reported for one document.
 pub const MISTAKE_LIMIT: usize = 100;
-
-/// Where something stands in a file; both count from 1, 0 means the whole file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position {
-    /// The line.
-    pub line: u32,
-    /// The column, in characters.
-    pub column: u32,
-}
-
-impl Position {
-    /// Returns the place right behind a text.
-    #[must_use]
-    pub fn behind(text: &str) -> Self {
-        let last = text.rsplit('\n').next().unwrap_or_default();
-        place_at(text.matches('\n').count() + 1, last.chars().count())
-    }
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:{}", self.line, self.column)
-    }
-}
 
 /// What was read of one file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -116,7 +92,7 @@ impl YamlDocument {
             let step = match event {
                 Ok((event, span)) => builder.take(event, place_of(&span)),
                 Err(error) => Err(Diagnostic::new(
-                    place_at(error.marker().line(), error.marker().col()),
+                    Position::at(error.marker().line(), error.marker().col()),
                     describe(&error),
                 )),
             };
@@ -494,14 +470,7 @@ fn is_number(text: &str) -> bool {
 }
 
 fn place_of(span: &Span) -> Position {
-    place_at(span.start.line(), span.start.col())
-}
-
-fn place_at(line: usize, column: usize) -> Position {
-    Position {
-        line: u32::try_from(line).unwrap_or(u32::MAX),
-        column: u32::try_from(column.saturating_add(1)).unwrap_or(u32::MAX),
-    }
+    Position::at(span.start.line(), span.start.col())
 }
 
 #[cfg(test)]

@@ -11,12 +11,13 @@ use locum_base::chat::{StopReason, Usage};
 use locum_base::image::Image;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Diagnostics;
+use locum_files::position::Position;
 use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
 use locum_files::shape::{
     AnyObject, AnyText, ExactNumber, ListOf, OneOf, OneOrMany, ParsedText, WholeNumber,
 };
-use locum_files::yaml::{Position, YamlDocument};
+use locum_files::yaml::YamlDocument;
 
 /// Most tasks of a script.
 const TASKS_LIMIT: usize = 1000;

@@ -16,7 +16,8 @@ use crate::places::AGENTS_FILE;
 use crate::{Mode, ModeEntry, ModeModel, ModeSource, ModelNeed, Temperature};
 use locum_files::diagnostic::Diagnostic;
 use locum_files::front_matter;
-use locum_files::yaml::{Position, YamlNode, YamlValue};
+use locum_files::position::Position;
+use locum_files::yaml::{YamlNode, YamlValue};
 
 /// What an agent file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

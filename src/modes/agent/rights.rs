@@ -9,7 +9,8 @@ use crate::permissions::{
 };
 use crate::{GroupEntry, Mode, ModeSource, ToolGroup, ToolLimits};
 use locum_base::tool::ToolName;
-use locum_files::yaml::{Position, YamlNode, YamlValue};
+use locum_files::position::Position;
+use locum_files::yaml::{YamlNode, YamlValue};
 
 /// Groups of an agent that limits nothing.
 const ALL: &[ToolGroup] = &[ToolGroup::Read, ToolGroup::Edit, ToolGroup::Command, ToolGroup::Mcp];

@@ -2,7 +2,7 @@
 //! and `Context`. In: the file's text; out: what stands in those sections, and where. Headings
 //! inside code blocks are none.
 
-use locum_files::yaml::Position;
+use locum_files::position::Position;
 
 /// An agent as its sections describe it.
 #[derive(Debug, PartialEq, Eq)]

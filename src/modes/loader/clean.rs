@@ -1,7 +1,8 @@
 //! Texts as the peers' programs read them. In: a file's text; out: the same text with plain
 //! characters, or strict JSON as a tree that knows its places where YAML does.
 
-use locum_files::yaml::{MapEntry, Position, TEXT_LIMIT_BYTES, YamlDocument, YamlNode, YamlValue};
+use locum_files::position::Position;
+use locum_files::yaml::{MapEntry, TEXT_LIMIT_BYTES, YamlDocument, YamlNode, YamlValue};
 
 /// Replaces the characters that editors and chat windows put in place of plain ones.
 pub(super) fn clean(text: &str) -> String {

@@ -6,7 +6,8 @@ use crate::loader::{DEPRECATED_GROUP, Dialect, ModeFileReader};
 use crate::schema::{MODE_KEYS, OPTION_KEYS};
 use crate::{GroupEntry, Mode, ModeSource, ToolGroup, ToolLimits};
 use locum_files::fields::nearest;
-use locum_files::yaml::{MapEntry, Position, YamlNode, YamlValue};
+use locum_files::position::Position;
+use locum_files::yaml::{MapEntry, YamlNode, YamlValue};
 
 impl ModeFileReader<'_> {
     /// Reads one mode; `None` when its shape is so wrong that nothing more can be said of the list

@@ -15,8 +15,8 @@ use crate::loader::clean::{clean, json};
 use crate::schema::TOP_KEY;
 use crate::{Mode, ModeSource};
 use locum_files::diagnostic::Diagnostic;
-use locum_files::excerpt::Excerpt;
-use locum_files::yaml::{MISTAKE_LIMIT, Position, YamlDocument, YamlNode, YamlValue};
+use locum_files::position::Position;
+use locum_files::yaml::{MISTAKE_LIMIT, YamlDocument, YamlNode, YamlValue};
 
 /// A group that mode files may still name and that gives nothing any more.
 const DEPRECATED_GROUP: &str = "browser";
@@ -39,7 +39,7 @@ impl ModeErrors {
     pub fn of(mut errors: Vec<Diagnostic>, text: &str) -> Self {
         errors.sort_by_key(|error| error.place);
         errors.truncate(MISTAKE_LIMIT);
-        Excerpt::attach(&mut errors, text);
+        Diagnostic::attach_excerpts(&mut errors, text);
         Self(errors)
     }
 }

@@ -12,7 +12,7 @@ use crate::loader::{self, ModeErrors, ModeFile, Strictness};
 use crate::places::{self, AGENTS_FILE, AgentKind, PROJECT_FILES};
 use crate::{Mode, ModeSet, ModeSource, builtin};
 use locum_files::diagnostic::Diagnostic;
-use locum_files::yaml::Position;
+use locum_files::position::Position;
 
 /// A file that may define modes.
 #[derive(Clone, Debug, PartialEq, Eq)]

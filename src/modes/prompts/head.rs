@@ -4,10 +4,10 @@
 
 use crate::prompts::PromptFile;
 use locum_files::diagnostic::Diagnostic;
-use locum_files::excerpt::Excerpt;
 use locum_files::fields;
 use locum_files::front_matter;
-use locum_files::yaml::{Position, YamlNode, YamlValue};
+use locum_files::position::Position;
+use locum_files::yaml::{YamlNode, YamlValue};
 
 /// Reads the head of one file and collects what is wrong with it.
 pub(crate) struct HeadReader<'f> {
@@ -108,8 +108,8 @@ impl<'f> HeadReader<'f> {
 
     /// Returns what was read unless there are mistakes, and the warnings; all with their lines.
     pub(crate) fn finish<T>(mut self, read: T) -> (Result<T, Vec<Diagnostic>>, Vec<Diagnostic>) {
-        Excerpt::attach(&mut self.mistakes, &self.file.text);
-        Excerpt::attach(&mut self.warnings, &self.file.text);
+        Diagnostic::attach_excerpts(&mut self.mistakes, &self.file.text);
+        Diagnostic::attach_excerpts(&mut self.warnings, &self.file.text);
         (if self.mistakes.is_empty() { Ok(read) } else { Err(self.mistakes) }, self.warnings)
     }
 }

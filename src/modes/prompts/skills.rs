@@ -6,7 +6,8 @@ use crate::prompts::PromptFile;
 use crate::prompts::head::{FrontMatterKeys, HeadReader};
 use locum_base::text::head;
 use locum_files::diagnostic::Diagnostic;
-use locum_files::yaml::{Position, YamlNode, YamlValue};
+use locum_files::position::Position;
+use locum_files::yaml::{YamlNode, YamlValue};
 
 /// Folders that hold `skills/NAME/SKILL.md` and `skills-{mode}/NAME/SKILL.md`; a skill of an
 /// earlier one takes the place of a later one's.

@@ -14,9 +14,9 @@ use crate::rule::{LocatedPattern, Rule, TRIGGERS, trigger_word};
 use crate::schema::{CommandNetwork, PolicySpec, SandboxSetting, SourceVisibility};
 use crate::verdict::Decision;
 use locum_base::path::RepoPath;
+use locum_files::position::Position;
 use locum_files::rejection::Rejection;
 use locum_files::shape::ParsedText;
-use locum_files::yaml::Position;
 
 /// Stands for every mode in `modes.accept_risk`.
 pub const EVERY_MODE: &str = "*";

@@ -16,7 +16,8 @@ use crate::Policy;
 use crate::schema::PolicyErrors;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Diagnostics;
-use locum_files::yaml::{Position, YamlDocument, YamlNode, YamlValue};
+use locum_files::position::Position;
+use locum_files::yaml::{YamlDocument, YamlNode, YamlValue};
 
 /// Whose settings are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

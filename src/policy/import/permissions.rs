@@ -8,7 +8,8 @@ use crate::command::word;
 use crate::glob::PathGlob;
 use crate::import::{DraftRule, ImportedSettings, Peer, PolicyDraft, pattern_words};
 use crate::pattern::Pattern;
-use locum_files::yaml::{Position, YamlNode, YamlValue};
+use locum_files::position::Position;
+use locum_files::yaml::{YamlNode, YamlValue};
 
 /// Commands that need no rule there.
 const ALWAYS_ALLOWED: &[&str] =

@@ -6,7 +6,8 @@
 //! where it has none.
 
 use crate::import::{DraftRule, ImportedSettings, PolicyDraft};
-use locum_files::yaml::{MapEntry, Position, YamlNode, YamlValue};
+use locum_files::position::Position;
+use locum_files::yaml::{MapEntry, YamlNode, YamlValue};
 
 /// Commands that are allowed where no list is given.
 const DEFAULT_ALLOWED: &[&str] = &["git log", "git diff", "git show"];

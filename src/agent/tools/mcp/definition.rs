@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::{Diagnostics, nearest};
-use locum_files::yaml::{MapEntry, Position, YamlDocument, YamlNode, YamlValue};
+use locum_files::position::Position;
+use locum_files::yaml::{MapEntry, YamlDocument, YamlNode, YamlValue};
 
 /// Where a repository may define servers besides `.locum/config.yml`, the weaker first: a later
 /// file's definition takes the place of an earlier one's.

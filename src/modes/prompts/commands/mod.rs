@@ -11,7 +11,8 @@ use crate::prompts::PromptFile;
 use crate::prompts::head::{FrontMatterKeys, HeadReader};
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields;
-use locum_files::yaml::{Position, YamlNode};
+use locum_files::position::Position;
+use locum_files::yaml::YamlNode;
 
 /// Folders of a repository that hold commands, each with everything below it; a command of an
 /// earlier one takes the place of a later one's.
