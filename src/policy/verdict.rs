@@ -122,13 +122,6 @@ impl Verdict {
         self.cause.rule()
     }
 
-    /// Returns true when a `deny` rule decided. Elsewhere a denial only means that no rule allows
-    /// it.
-    #[must_use]
-    pub fn is_by_deny_rule(&self) -> bool {
-        self.cause.is_by_deny_rule(self.decision)
-    }
-
     /// Returns the reason in words: one sentence without a full stop.
     #[must_use]
     pub fn reason(&self) -> String {
