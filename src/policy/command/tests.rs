@@ -221,6 +221,7 @@ fn nothing_makes_the_grammar_choke() {
         ("braces", format!("{}a{}", "{ ".repeat(n), "; }".repeat(n))),
         ("mixed", format!("{}a{}", "( { ".repeat(n / 2), "; } )".repeat(n / 2))),
         ("open parens", "( ".repeat(n)),
+        ("parens below a text", format!("a <<<x\n{}a{}", "( ".repeat(n), " )".repeat(n))),
         ("ifs", format!("{}a{}", "if ".repeat(n), "; then a; fi".repeat(n))),
         ("ifs nl", format!("{}a{}", "if a\nthen ".repeat(200), "\nfi".repeat(200))),
         ("ifs nl open", "if a\nthen ".repeat(400)),
