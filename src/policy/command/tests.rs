@@ -4,6 +4,8 @@
 use pretty_assertions::assert_eq;
 
 use super::limits::{LOOSE_LIMIT_BYTES, OPENERS_LIMIT, SCRIPT_LIMIT_BYTES, WORDS_LIMIT};
+use super::loose::Unknown;
+use super::parse::COMMANDS_LIMIT;
 use super::{Execution, Script, change_of_folder};
 use crate::glob::PathGlob;
 use locum_base::path::RepoPath;
@@ -258,6 +260,49 @@ fn nothing_makes_the_grammar_choke() {
 }
 
 #[test]
+fn redirections_are_to_files_or_between_the_usual_streams() {
+    for (script, expected) in [
+        ("a >&1", "'a' 1>&1"),
+        ("a >&2", "'a' 1>&2"),
+        ("a 2>&1", "'a' 2>&1"),
+        ("a 2>x", "'a' 2>'x'"),
+        ("a 0<<<x", "'a' <<'LOCUM_TEXT'\nx\nLOCUM_TEXT\n"),
+        ("a <<-'E'\n\tx\n\t\ty\tz\n\tE", "'a' <<'LOCUM_TEXT'\nx\ny\tz\nLOCUM_TEXT\n"),
+    ] {
+        let execution = Script::parse(script).execution();
+        assert_eq!(execution, Some(Execution::Shell(expected.to_owned())), "{script}");
+    }
+    for (script, said) in [
+        ("a >&0", "other than 1 or 2"),
+        ("a >&3", "other than 1 or 2"),
+        ("a >&x", "other than 1 or 2"),
+        ("a 3>x", "redirects descriptor 3"),
+        ("a 3<<<x", "a descriptor other than 0"),
+        ("a 3<<'E'\nE", "a descriptor other than 0"),
+        ("a <(b)", "process substitution"),
+        ("a > >(b)", "process substitution"),
+    ] {
+        let script = Script::parse(script);
+        assert!(script.problem().is_some_and(|problem| problem.contains(said)), "{script:?}");
+    }
+}
+
+#[test]
+fn a_glob_stands_for_files_only_where_their_ending_is_known() {
+    let unknown = |word: &str| {
+        let script = Script::parse(&format!("mytool {word}"));
+        script.loose_commands().unwrap()[0].unknown.clone()
+    };
+    for word in ["lib/*.rs", "*.rs", "a?.rs", "a/b-*_c.t1"] {
+        assert_eq!(unknown(word), [(1, Unknown::Files(word.to_owned()))], "{word}");
+    }
+    for word in ["*", "lib/*", "a.*", "a.r?", "*/a.rs", "a/?/b*.rs", ".*.rs", "a/.*.rs", "[ab].rs"]
+    {
+        assert_eq!(unknown(word), [(1, Unknown::Value)], "{word}");
+    }
+}
+
+#[test]
 fn scripts_are_the_same_where_text_and_place_are() {
     let sub = RepoPath::parse("sub").unwrap();
     let script = || Script::parse("ls");
@@ -359,6 +404,8 @@ fn a_script_may_be_as_long_as_the_limits_and_no_longer() {
     assert!(loose(&expanding(LOOSE_LIMIT_BYTES)) && !loose(&expanding(LOOSE_LIMIT_BYTES + 1)));
     let words = |count: usize| "a ".repeat(count);
     assert!(strict(&words(WORDS_LIMIT)) && !strict(&words(WORDS_LIMIT + 1)));
+    let commands = |count: usize| "a;".repeat(count);
+    assert!(strict(&commands(COMMANDS_LIMIT)) && !strict(&commands(COMMANDS_LIMIT + 1)));
     let groups = |count: usize| "(a);".repeat(count);
     let negations = |count: usize| "! a;".repeat(count);
     for text in [groups, negations] {

@@ -124,6 +124,7 @@ fn what_may_not_be_read_is_known_beforehand() {
         ("private/**", true, true),
         ("later/*.txt", true, true),
         ("**/.env", true, true),
+        (".locumignore", false, true),
         ("kept/**", false, true),
         ("src/**", false, false),
         ("docs/**", false, false),
@@ -133,6 +134,12 @@ fn what_may_not_be_read_is_known_beforehand() {
         let has = |globs: &[String]| globs.iter().any(|known| known == glob);
         assert_eq!((has(&of_open), has(&of_closed)), (before, after), "{glob}");
     }
+    let empty = open.clone().with_ignored(IgnoreFiles::default());
+    assert_eq!(empty.hash(), open.hash());
+    assert_ne!(closed.hash(), open.hash());
+    let mut ignored = IgnoreFiles::default();
+    ignored.add(".locumignore", "/kept2\n").unwrap();
+    assert_ne!(open.clone().with_ignored(ignored).hash(), closed.hash());
     for (path, hidden) in [("kept", true), ("kept/a", true), ("keep/a", false)] {
         let path = RepoPath::parse(path).unwrap();
         assert_eq!((open.hides(&path), closed.hides(&path)), (false, hidden), "{path}");

@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr};
 
 use super::host::Host;
 use super::pattern::UrlPattern;
-use super::{Destination, WebUrl};
+use super::{Destination, RUN_LIMIT_BYTES, URL_LIMIT_BYTES, WebUrl};
 use crate::glob::Case;
 use pretty_assertions::assert_eq;
 
@@ -89,6 +89,10 @@ fn what_has_two_readings_is_refused() {
             .contains("carried away")
     );
     assert!(read(&format!("https://docs.rs/{}", "0123456789abcdef".repeat(4))).is_ok());
+    let run = |length: usize| read(&format!("https://docs.rs/{}", "a".repeat(length)));
+    assert!(run(RUN_LIMIT_BYTES).is_ok() && run(RUN_LIMIT_BYTES + 1).is_err());
+    let long = |length: usize| read(&format!("https://a.b/{}", "/".repeat(length - 12)));
+    assert!(long(URL_LIMIT_BYTES).is_ok() && long(URL_LIMIT_BYTES + 1).is_err());
 }
 
 #[test]
