@@ -270,6 +270,20 @@ mod tests {
             ("git log -p a", format!("git --no-pager log {drivers} -p a {pathspecs}")),
             ("git grep x", format!("git --no-pager grep x {pathspecs}")),
             ("git -P grep x", format!("git --no-pager -P grep x {pathspecs}")),
+            (
+                "git log --stat=80 a",
+                format!("git --no-pager log {drivers} --stat=80 a {pathspecs}"),
+            ),
+            ("git log -np a", format!("git --no-pager log {drivers} -np a {pathspecs}")),
+            (
+                "git log -p -- --follow",
+                format!("git --no-pager log {drivers} -p -- --follow {pathspecs}"),
+            ),
+            ("git ls-files a", format!("git --no-pager ls-files a {pathspecs}")),
+            ("git log -p --follow=x", format!("git --no-pager log {drivers} -p --follow=x")),
+            ("git log -p -L1:a", format!("git --no-pager log {drivers} -p -L1:a")),
+            ("git log -", format!("git --no-pager log {drivers} -")),
+            ("git ls-files --error-unmatch", "git --no-pager ls-files --error-unmatch".to_owned()),
             // No file is shown, or the options allow no patterns.
             ("git log a", format!("git --no-pager log {drivers} a")),
             ("git log -p --follow a", format!("git --no-pager log {drivers} -p --follow a")),

@@ -12,7 +12,7 @@ use brush_parser::{Parser, ParserOptions, ast};
 
 use crate::command::limits;
 use crate::command::loose::word::{
-    self, check_arithmetic, check_parameter, check_variable, escaped, has_expansion,
+    self, check_arithmetic, check_parameter, check_variable, escaped,
 };
 use crate::command::loose::{Loose, LooseCommand, Shape, UNKNOWN, Unknown, files_like};
 use crate::command::neutral::Neutral;
@@ -401,8 +401,7 @@ impl<'r> Walker<'r> {
             command.simple.words.push(known.clone());
             return Ok(quoted(&known));
         }
-        let known = if has_expansion(&pieces) { Unknown::Value } else { files_like(raw) };
-        command.unknown.push((command.simple.words.len(), known));
+        command.unknown.push((command.simple.words.len(), files_like(raw)));
         command.simple.words.push(UNKNOWN.to_owned());
         Ok(if rendered.is_empty() { "''".to_owned() } else { rendered })
     }
