@@ -315,6 +315,7 @@ mod tests {
             ("cat < x\n`b`", substitution),
             ("cat <x\n`b`", substitution),
             ("cat <<< x\n`b`", substitution),
+            ("cat <<< `b`", substitution),
             ("cat <<<x\n\n`b`", substitution),
             ("cat <<E\nE\n`b`", substitution),
             ("cat <<E\n\nE\n`b`", substitution),

@@ -190,6 +190,35 @@ fn a_command_spelled_out_may_read_what_a_pattern_does_not_open() {
 }
 
 #[test]
+fn of_two_rules_that_allow_alike_the_first_is_named() {
+    let rules = "rules:\n  - allow: command(cat:*)\n    reason: first\n  - allow: [command(cat:*), \
+                 \"read(**)\"]\n    reason: second\n";
+    assert_eq!(reason(rules, "command(cat a)"), "first");
+}
+
+#[test]
+fn a_glob_of_a_shell_meets_nothing_that_may_not_be_read() {
+    let policy = policy(
+        "rules:\n  - allow: [\"read(**)\", \"command(cat:*)\"]\n  - deny: \
+         \"read(src/own*.txt)\"\ncommands: { expansions: allow, max_complexity: 1.0, reads: \
+         [\"/srv/**\", \"!/srv/own.txt\"] }\n",
+    );
+    check(
+        &policy,
+        &facts("code"),
+        &[
+            ("command(cat docs/*.txt)", Allow),
+            ("command(cat src/*.md)", Allow),
+            ("command(cat src/*.txt)", Deny),
+            ("command(cat docs/*.pem)", Deny),
+            ("command(cat /srv/*.md)", Allow),
+            ("command(cat /srv/*.txt)", Deny),
+            ("command(cat /etc/*.txt)", Deny),
+        ],
+    );
+}
+
+#[test]
 fn an_approver_weighs_what_no_rule_allows_but_never_sees_what_is_refused() {
     let policy = policy(
         "rules:\n  - allow: \"read(**)\"\n  - hold: [\"command(cp:*)\", edit(held/**)]\n  - deny: \
@@ -303,6 +332,7 @@ fn a_refusal_names_the_first_file_and_says_what_to_do() {
         reason(rules, "command(cat a b && cat c)"),
         "it reads `a`: no rule allows `read(a)`"
     );
+    assert!(reason(rules, "command(rm -rf .)").contains("name files or folders"));
     assert_eq!(reason(rules, "command(rm /srv/a)"), "`/srv/a` is not a path inside the repository");
 }
 
