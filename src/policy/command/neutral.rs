@@ -284,6 +284,7 @@ mod tests {
             ("git log -p -L1:a", format!("git --no-pager log {drivers} -p -L1:a")),
             ("git log -", format!("git --no-pager log {drivers} -")),
             ("git ls-files --error-unmatch", "git --no-pager ls-files --error-unmatch".to_owned()),
+            ("git log ap", format!("git --no-pager log {drivers} ap")),
             ("git -p log a", format!("git --no-pager -p log {drivers} a")),
             // No file is shown, or the options allow no patterns.
             ("git log a", format!("git --no-pager log {drivers} a")),

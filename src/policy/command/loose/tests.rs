@@ -16,6 +16,7 @@ fn commands(script: &Script) -> String {
 fn what_is_judged_is_what_a_shell_is_given() {
     for (text, shown, found) in [
         ("a $x", "'a' $x", "a ?"),
+        ("a $x\nb\n\nc", "'a' $x\n'b'\n'c'", "a ? | b | c"),
         ("a $x; b", "'a' $x\n'b'", "a ? | b"),
         ("a $x", "'a' $x", "a ?"),
         ("a $x && b || c $y", "'a' $x && 'b' || 'c' $y", "a ? | b | c ?"),
@@ -146,6 +147,10 @@ fn words_are_added_behind_assignments() {
                 "a='1' b=$x 'git' '--no-pager' ",
                 " 'abcd1234^{commit}' ':(top,exclude,icase,glob)kept/**'",
             ],
+        ),
+        (
+            "a=$x git show abcd1234",
+            ["a=$x 'git' '--no-pager' ", " 'abcd1234^{commit}' ':(top,exclude,icase,glob)kept/**'"],
         ),
         ("a=1 git log -p $x", ["a='1' 'git' '--no-pager' ", "glob)kept/**'"]),
         ("git log $x", ["'git' '--no-pager' ", " 'log' '--no-ext-diff' '--no-textconv' $x"]),
