@@ -218,6 +218,7 @@ fn mistake(line: u32, message: String) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::{IgnoreFiles, LINES_LIMIT};
+    use crate::glob::{LetterCase, PathGlob};
     use locum_base::path::RepoPath;
     use pretty_assertions::assert_eq;
 
@@ -258,17 +259,45 @@ mod tests {
             ("\u{feff}.env\r\nsecrets/\r\n", ".env", "env"),
             ("*.{pem,key}\n", "a.key", "a.txt"),
             ("a{b}\n", "a{b}", "a"),
+            ("a\\{b\\}\n", "a{b}", "a\\{b\\}"),
+            ("*b}\n!a\\{b\\}\n", "xb}", "a{b}"),
+            ("\\*{b}\n", "*{b}", "a{b}"),
+            ("{a,{b,c}}.x\n", "b.x", "d.x"),
+            ("{a,b}{c,d}.x\n", "ad.x", "a.x"),
             ("{a\n", "{a", "a"),
             ("*.key\n!*.{key,txt}\n", "a.key", "a.txt"),
         ] {
             assert!(hidden(text, yes), "{text:?} hides {yes}");
             assert!(!hidden(text, no), "{text:?} does not hide {no}");
+            let yes = RepoPath::parse(yes).unwrap();
+            let known = files(text).globs().any(|glob| glob.matches(&yes, LetterCase::Ignored));
+            assert!(known, "{text:?} hides {yes} by its patterns too");
         }
         assert!(
             hidden("private/\n!private/ok.txt\n", "private/ok.txt"),
             "nothing comes back out of a hidden folder"
         );
         assert!(!hidden("*\n", "."), "the root itself is never hidden");
+    }
+
+    #[test]
+    fn the_patterns_are_those_of_lines_that_hide() {
+        for (text, expected) in [
+            ("# a\n\nkept\n!docs\n", "**/kept/** **/kept"),
+            ("*.{pem,key}\n", "**/*.pem/** **/*.pem **/*.key/** **/*.key"),
+            ("/a\n", "a/** a"),
+        ] {
+            let files = files(text);
+            let globs: Vec<String> = files.globs().map(PathGlob::text).collect();
+            let mut once: Vec<&str> = globs.iter().map(String::as_str).collect();
+            once.retain(|glob| !glob.contains(['{', '}']) && !glob.contains("?pem"));
+            assert_eq!(once.join(" "), expected, "{text:?}");
+            assert_eq!(files.texts().collect::<Vec<_>>(), [(".rooignore", text)]);
+            let itself: Vec<String> = files.itself_globs().iter().map(PathGlob::text).collect();
+            assert_eq!(itself, [".rooignore"]);
+            assert!(!files.is_empty());
+        }
+        assert!(files("").is_empty() && files("").globs().next().is_none());
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl FragmentFinder {
             from = match widest {
                 Some(range) => {
                     found.push(range.clone());
-                    range.end.max(hit.start() + 1)
+                    range.end
                 }
                 None => hit.start() + 1,
             };
@@ -156,9 +156,8 @@ impl EncodedForm {
 /// Cuts a form into blocks of half the shortest part: any part long enough holds a whole one.
 fn blocks_of(index: usize, form: &EncodedForm) -> Vec<EncodedBlock> {
     let length = form.shortest.div_ceil(2).max(1);
-    (0..form.bytes.len() / length)
-        .map(|block| EncodedBlock { form: index, at: block * length, length })
-        .collect()
+    let places = (0..).step_by(length).zip(form.bytes.chunks_exact(length));
+    places.map(|(at, _)| EncodedBlock { form: index, at, length }).collect()
 }
 
 #[expect(

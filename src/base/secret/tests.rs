@@ -1,5 +1,6 @@
 //! What is redacted and what is left.
 
+use super::view::escape_length;
 use super::{Redactor, Secret};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -31,12 +32,17 @@ fn keeps(text: &str) {
 fn a_secret_never_prints_itself() {
     let secret = Secret::new(VALUE);
     assert_eq!(format!("{secret} {secret:?}"), "*** ***");
+    let shown = format!("{:?}", redactor());
+    assert!(shown.contains("forms: [***, ***"), "{shown}");
+    assert!(!shown.contains("correct"), "{shown}");
 }
 
 #[test]
 fn hides_a_registered_value_and_keeps_the_words_around_it() {
     assert_eq!(redactor().redact(&format!("the value is {VALUE} ok")), "the value is *** ok");
     assert_eq!(redactor().redact(&format!("{VALUE}{VALUE}")), "***");
+    assert_eq!(redactor().redact(&format!("{VALUE} or {VALUE}")), "*** or ***");
+    assert_eq!(redactor().plain_values().hide(&format!("<{VALUE}>")), "<***>");
 }
 
 #[test]
@@ -45,6 +51,7 @@ fn hides_a_registered_value_however_it_is_written() {
     let entities: String = VALUE.bytes().map(|byte| format!("&#{byte};")).collect();
     let hex_entities: String = VALUE.bytes().map(|byte| format!("&#x{byte:x};")).collect();
     let escapes: String = VALUE.bytes().map(|byte| format!("\\u{byte:04x}")).collect();
+    let short_escapes: String = VALUE.bytes().map(|byte| format!("\\x{byte:02x}")).collect();
     let hex: String = VALUE.bytes().map(|byte| format!("{byte:02x}")).collect();
     let spaced: String = VALUE.chars().flat_map(|letter| [letter, ' ']).collect();
     let lines: String = VALUE.chars().flat_map(|letter| [letter, '\n']).collect();
@@ -58,14 +65,17 @@ fn hides_a_registered_value_however_it_is_written() {
         entities,
         hex_entities,
         escapes,
+        short_escapes,
+        VALUE.replace('-', "&dash;"),
+        VALUE.replace('-', "&hyphen;"),
         hex.to_uppercase(),
         hex,
-        spaced,
-        lines,
-        invisible,
-        coloured,
         wide,
     ] {
+        assert_eq!(redactor().redact(&format!("<{text}>")), "<***>");
+        hides(&text);
+    }
+    for text in [spaced, lines, invisible, coloured] {
         hides(&text);
     }
     hides(&VALUE.chars().rev().collect::<String>());
@@ -83,6 +93,48 @@ fn hides_a_value_without_its_first_or_last_characters_but_not_a_word_of_it() {
     hides(&format!("x{}y", &VALUE[5..25]));
     keeps("correct");
     keeps("a horse and a battery");
+    for part in [1..16, 16..31, 0..15, 8..23, 3..19, 0..31] {
+        let text = format!("<{}>", &VALUE[part]);
+        assert_eq!(redactor().redact(&text), "<***>", "{text}");
+    }
+    for part in [5..16, 1..12, 17..31, 9..23] {
+        keeps(&format!("<{}>", &VALUE[part]));
+    }
+}
+
+#[test]
+fn hides_a_part_in_hexadecimal_from_twelve_bytes_on() {
+    let hex: String = VALUE.bytes().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(redactor().redact(&format!("<{}>", &hex[2..26])), "<***>");
+    keeps(&format!("<{}>", &hex[2..24]));
+}
+
+#[test]
+fn hides_a_short_value_in_base64_whatever_stands_beside_it() {
+    let redactor = Redactor::new([Secret::new("hunter22")]);
+    for before in ["", "x", "xx"] {
+        for after in ["", "\n", " and", "\u{7f}"] {
+            let text = STANDARD.encode(format!("{before}hunter22{after}"));
+            assert!(redactor.redact(&text).contains("***"), "{before}{after:?}: {text}");
+            let other = STANDARD.encode(format!("{before}hunter33{after}"));
+            assert_eq!(redactor.redact(&other), other);
+        }
+    }
+}
+
+#[test]
+fn an_escape_sequence_ends_where_a_terminal_ends_it() {
+    for (text, length) in [
+        ("\u{1b}[31mred", 5),
+        ("\u{1b}[3\nred", 3),
+        ("\u{1b}]0;title\u{7}rest", 10),
+        ("\u{1b}]0;title\nrest", 9),
+        ("\u{1b}]0;title", 2),
+        ("\u{1b}", 1),
+        ("red", 0),
+    ] {
+        assert_eq!(escape_length(text), length, "{text:?}");
+    }
 }
 
 #[test]
@@ -156,6 +208,11 @@ fn finds_a_secret_anywhere_in_a_long_text() {
         let text = format!("{head}{VALUE}\n{}", line.repeat(100));
         assert_eq!(redactor().first_secret(&text), Some(head.len()), "{before}");
     }
+    // A token whose head alone is longer than a kibibyte, on the edge of a window.
+    let long = token(&["ey", "J", &"a".repeat(6_000), ".", "ey", "J", &"b".repeat(60)]);
+    let head = "-".repeat(262_144 - 3_000);
+    let text = format!("{head} {long}.{}\n{}", "c".repeat(40), line.repeat(100));
+    assert_eq!(redactor().first_secret(&text), Some(head.len() + 1));
     assert_eq!(redactor().first_secret(&line.repeat(9_000)), None);
 }
 

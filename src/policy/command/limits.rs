@@ -101,9 +101,11 @@ impl ScriptScan {
                     self.at += 1;
                     self.open(letter == '(')?;
                 }
-                '<' if self.starts_with("<<") && !self.starts_with("<<<") => {
-                    self.here_document()?
+                '<' if self.starts_with("<<<") => {
+                    self.at += 3;
+                    self.count_word()?;
                 }
+                '<' if self.starts_with("<<") => self.here_document()?,
                 ';' | '&' | '|' | '<' | '>' => {
                     self.at += 1;
                     self.count_word()?;
@@ -248,5 +250,99 @@ impl ScriptScan {
 
     fn peek(&self) -> Option<char> {
         self.letters.get(self.at).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OPENERS_LIMIT, check};
+
+    #[test]
+    fn passes_over_what_a_shell_takes_for_itself() {
+        for text in [
+            "a # ` (( $( \"",
+            "# `\na\n\t# `\nb",
+            "a'` (( $(' b",
+            "a\"(( \\` \\$( \\\"\" b",
+            "\"a\" \"b\"c",
+            "a\\` \\$\\(b\\)",
+            "a $x $ \"$x $\" \"$'\"",
+            "a '\\' b '\"'",
+            "a; b & c | d < e > f",
+            "( (a) )",
+            "cat <<< x\nb",
+            "cat <<'E'\n` (( $(\nE\nb",
+            "cat <<\"E\" <<\\F\n`\nE\n`\nF\nb",
+            "cat << \t E\n`\nE\nb",
+            "cat <<E\n`\n\tE\nE \nE\nb",
+            "cat <<-E\n`\n\tE\nb",
+            "cat <<- 'E'\n\t`\n\t\tE\nb",
+            "cat <<E; b\n`\nE\nc",
+            "cat <<E",
+        ] {
+            assert_eq!(check(text), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_a_shell_would_work_out_and_says_what() {
+        let (expansion, substitution) = ("an expansion", "a command substitution");
+        for (text, said) in [
+            ("a `b`", substitution),
+            ("a\n`b`", substitution),
+            ("a;`b`", substitution),
+            ("(`b`)", substitution),
+            ("a''`b`", substitution),
+            ("a'b'`c`", substitution),
+            ("a\"b\"`c`", substitution),
+            ("a\\\\`b`", substitution),
+            ("a $x`b`", substitution),
+            ("# x\n`b`", substitution),
+            ("a \"`b`\"", "substitution in double quotes"),
+            ("a \"\\\\`b`\"", "substitution in double quotes"),
+            ("a \"$x`b`\"", "substitution in double quotes"),
+            ("a \"b", "an unclosed double quote"),
+            ("a \"b\\\"", "an unclosed double quote"),
+            ("a $(b)", expansion),
+            ("a ${b}", expansion),
+            ("a $[1]", expansion),
+            ("a \"$(b)\"", expansion),
+            ("a \"b${c}\"", expansion),
+            ("a $'b'", "quote; use plain quotes"),
+            ("a $\"b\"", "quote; use plain quotes"),
+            ("((1))", "two brackets at once"),
+            ("a; ((1))", "two brackets at once"),
+            ("a(b", "a bracket inside a word"),
+            ("cat < x\n`b`", substitution),
+            ("cat <x\n`b`", substitution),
+            ("cat <<< x\n`b`", substitution),
+            ("cat <<< `b`", substitution),
+            ("cat <<<x\n\n`b`", substitution),
+            ("cat <<E\nE\n`b`", substitution),
+            ("cat <<E\n\nE\n`b`", substitution),
+            ("cat <<E; `b`\nE", substitution),
+            ("cat <<-E\n\t\tE\n`b`", substitution),
+            ("cat <<- E\n\tE\n`b`", substitution),
+            ("cat <<'E'\nx\nE\n`b`", substitution),
+            ("cat <<E <<F\nE\nF\n`b`", substitution),
+            ("cat << `b`", substitution),
+        ] {
+            let refused = check(text).unwrap_err();
+            assert!(refused.contains(said), "{text}: {refused}");
+        }
+    }
+
+    #[test]
+    fn counts_what_opens_a_level_and_nothing_else() {
+        for (text, closing) in
+            [("( ", ") "), ("{ ", "} "), ("if ", "fi "), ("a <<E ", "a "), ("! ", "a! ")]
+        {
+            assert_eq!(check(&text.repeat(OPENERS_LIMIT)), Ok(()), "{text}");
+            assert!(check(&text.repeat(OPENERS_LIMIT + 1)).is_err(), "{text}");
+            assert_eq!(check(&closing.repeat(OPENERS_LIMIT + 1)), Ok(()), "{closing}");
+        }
+        assert!(check(&format!("{}if a", "( ".repeat(OPENERS_LIMIT))).is_err());
+        let lines = "a <<E\nE\n".repeat(OPENERS_LIMIT + 1);
+        assert_eq!(check(&lines), Ok(()), "the limit is one of a line");
     }
 }

@@ -197,3 +197,133 @@ fn grep_excludes(glob: &PathGlob) -> Vec<String> {
     }
     vec![format!("{kind}={name}")]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::NeutralFolder;
+    use crate::glob::PathGlob;
+    use pretty_assertions::assert_eq;
+
+    const UNSEEN: &[&str] = &["**/.env", "kept/**", "a/drafts/*", ".git/config"];
+
+    fn run(unseen: &[&str], text: &str) -> Vec<String> {
+        let unseen = unseen.iter().map(|glob| PathGlob::parse(glob).unwrap()).collect();
+        let neutral = NeutralFolder { root: String::new(), unseen };
+        neutral.words(&text.split(' ').map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    /// The words without the settings that every git is given.
+    fn shown(unseen: &[&str], text: &str) -> String {
+        let words = run(unseen, text);
+        let mut left: Vec<&str> = Vec::new();
+        let mut rest = words.iter().map(String::as_str);
+        while let Some(word) = rest.next() {
+            match word {
+                "-c" => {
+                    rest.next();
+                }
+                "--no-optional-locks" => {}
+                word => left.push(word),
+            }
+        }
+        left.join(" ")
+    }
+
+    #[test]
+    fn every_git_runs_without_what_a_repository_could_start() {
+        for text in ["git", "git log", "git --no-pager branch", "git commit -m x"] {
+            let words = run(&[], text);
+            assert_eq!(words[..3], ["git", "--no-pager", "--no-optional-locks"], "{text}");
+            assert!(words.contains(&"core.hooksPath=/dev/null".to_owned()), "{text}");
+        }
+        for text in ["rg x", "cat git", "grep x a", "hg log"] {
+            assert_eq!(run(&[], text).join(" "), text);
+        }
+    }
+
+    #[test]
+    fn differences_are_shown_without_drivers() {
+        let drivers = "--no-ext-diff --no-textconv";
+        for (text, expected) in [
+            ("git log -1", format!("git --no-pager log {drivers} -1")),
+            ("git -P show a", format!("git --no-pager -P show {drivers} a")),
+            ("git diff", format!("git --no-pager diff {drivers}")),
+            ("git blame a", "git --no-pager blame --no-textconv a".to_owned()),
+            ("git branch -a", "git --no-pager branch -a".to_owned()),
+            ("git", "git --no-pager".to_owned()),
+        ] {
+            assert_eq!(shown(&[], text), expected);
+        }
+    }
+
+    #[test]
+    fn programs_that_find_files_themselves_leave_out_what_may_not_be_seen() {
+        let pathspecs: Vec<String> =
+            UNSEEN.iter().map(|glob| format!(":(top,exclude,icase,glob){glob}")).collect();
+        let pathspecs = pathspecs.join(" ");
+        let iglobs = "--iglob=!**/.env --iglob=!**/kept/** --iglob=!**/a/drafts/* \
+                      --iglob=!**/.git/config";
+        let excludes = "--exclude=.env --exclude-dir=kept --exclude-dir=.git --exclude-dir=.git";
+        let drivers = "--no-ext-diff --no-textconv";
+        for (text, expected) in [
+            ("git diff a", format!("git --no-pager diff {drivers} a {pathspecs}")),
+            ("git log -p a", format!("git --no-pager log {drivers} -p a {pathspecs}")),
+            ("git grep x", format!("git --no-pager grep x {pathspecs}")),
+            ("git -P grep x", format!("git --no-pager -P grep x {pathspecs}")),
+            (
+                "git log --stat=80 a",
+                format!("git --no-pager log {drivers} --stat=80 a {pathspecs}"),
+            ),
+            ("git log -np a", format!("git --no-pager log {drivers} -np a {pathspecs}")),
+            (
+                "git log -p -- --follow",
+                format!("git --no-pager log {drivers} -p -- --follow {pathspecs}"),
+            ),
+            ("git ls-files a", format!("git --no-pager ls-files a {pathspecs}")),
+            ("git log -p --follow=x", format!("git --no-pager log {drivers} -p --follow=x")),
+            ("git log -p -L1:a", format!("git --no-pager log {drivers} -p -L1:a")),
+            ("git log -", format!("git --no-pager log {drivers} -")),
+            ("git ls-files --error-unmatch", "git --no-pager ls-files --error-unmatch".to_owned()),
+            ("git log ap", format!("git --no-pager log {drivers} ap")),
+            ("git -p log a", format!("git --no-pager -p log {drivers} a")),
+            // No file is shown, or the options allow no patterns.
+            ("git log a", format!("git --no-pager log {drivers} a")),
+            ("git log -p --follow a", format!("git --no-pager log {drivers} -p --follow a")),
+            ("git diff --no-index a b", format!("git --no-pager diff {drivers} --no-index a b")),
+            ("git branch", "git --no-pager branch".to_owned()),
+            ("rg x src", format!("rg x src {iglobs}")),
+            ("rg -- x src", format!("rg {iglobs} -- x src")),
+            ("grep -r x -- a", format!("grep -r x {excludes} -- a")),
+            ("grep -n x a", "grep -n x a".to_owned()),
+            ("cat -r a", "cat -r a".to_owned()),
+        ] {
+            assert_eq!(shown(UNSEEN, text), expected);
+        }
+    }
+
+    /// By its number any file could be shown, one that may not be seen as well.
+    #[test]
+    fn an_object_named_by_its_number_has_to_be_a_commit() {
+        let last = |unseen: &[&str], text: &str| {
+            let words = shown(unseen, text);
+            words.split(' ').find(|word| word.starts_with("abcd")).map(str::to_owned).unwrap()
+        };
+        for (text, expected) in [
+            ("git show abcd1234", "abcd1234^{commit}"),
+            ("git show --stat abcd1234", "abcd1234^{commit}"),
+            ("git -P diff abcd1234 a", "abcd1234^{commit}"),
+            ("git grep x abcd", "abcd^{commit}"),
+            ("git diff abcd1234..abcd", "abcd1234^{commit}..abcd^{commit}"),
+            ("git diff abcd1234...main", "abcd1234^{commit}...main"),
+            ("git show abcd1234:a", "abcd1234:a"),
+            ("git show abcdxyz", "abcdxyz"),
+            ("git show -- abcd1234", "abcd1234"),
+            ("git log abcd1234", "abcd1234"),
+            ("hg show abcd1234", "abcd1234"),
+        ] {
+            assert_eq!(last(UNSEEN, text), expected, "{text}");
+            let plain = text.split(' ').find(|word| word.starts_with("abcd")).unwrap();
+            assert_eq!(last(&[], text), plain, "{text}");
+        }
+    }
+}

@@ -144,6 +144,13 @@ mod tests {
             "3,+2p",
             "y/ab/cd/",
             "$=",
+            "q5",
+            "q 5",
+            "5q 1;p",
+            "s/[ab]/x/",
+            "s/[ab]/x/;s/[^c]*/d/p",
+            "s/\\[/x/",
+            "s|[/]|x|",
         ] {
             assert_eq!(check(script), Ok(()), "{script}");
         }
@@ -166,6 +173,16 @@ mod tests {
             "p w x",
             "a text",
             "s/[/]/b/w x",
+            "s/[/]/p",
+            "s/a[/]/;p",
+            "q5x",
+            "qq",
+            "sxaxbx",
+            "s a b ",
+            "s[a[b[",
+            "s\\a\\b\\",
+            "s\na\nb\n",
+            "s1a1b1",
         ] {
             assert!(check(script).is_err(), "{script}");
         }

@@ -3,7 +3,11 @@
 
 use pretty_assertions::assert_eq;
 
-use super::{Script, ScriptExecution};
+use super::limits::{LOOSE_LIMIT_BYTES, OPENERS_LIMIT, SCRIPT_LIMIT_BYTES, WORDS_LIMIT};
+use super::loose::UnknownWord;
+use super::parse::COMMANDS_LIMIT;
+use super::{Script, ScriptExecution, change_of_folder};
+use crate::glob::PathGlob;
 use locum_base::path::RepoPath;
 
 fn words(list: &[&str]) -> ScriptExecution {
@@ -219,6 +223,7 @@ fn nothing_makes_the_grammar_choke() {
         ("braces", format!("{}a{}", "{ ".repeat(n), "; }".repeat(n))),
         ("mixed", format!("{}a{}", "( { ".repeat(n / 2), "; } )".repeat(n / 2))),
         ("open parens", "( ".repeat(n)),
+        ("parens below a text", format!("a <<<x\n{}a{}", "( ".repeat(n), " )".repeat(n))),
         ("ifs", format!("{}a{}", "if ".repeat(n), "; then a; fi".repeat(n))),
         ("ifs nl", format!("{}a{}", "if a\nthen ".repeat(200), "\nfi".repeat(200))),
         ("ifs nl open", "if a\nthen ".repeat(400)),
@@ -252,4 +257,167 @@ fn nothing_makes_the_grammar_choke() {
             "{name}"
         );
     }
+}
+
+#[test]
+fn redirections_are_to_files_or_between_the_usual_streams() {
+    for (script, expected) in [
+        ("a >&1", "'a' 1>&1"),
+        ("a >&2", "'a' 1>&2"),
+        ("a 2>&1", "'a' 2>&1"),
+        ("a 2>x", "'a' 2>'x'"),
+        ("a 0<<<x", "'a' <<'LOCUM_TEXT'\nx\nLOCUM_TEXT\n"),
+        ("a <<-'E'\n\tx\n\t\ty\tz\n\tE", "'a' <<'LOCUM_TEXT'\nx\ny\tz\nLOCUM_TEXT\n"),
+    ] {
+        let execution = Script::parse(script).execution();
+        assert_eq!(execution, Some(ScriptExecution::Shell(expected.to_owned())), "{script}");
+    }
+    for (script, said) in [
+        ("a >&0", "other than 1 or 2"),
+        ("a >&3", "other than 1 or 2"),
+        ("a >&x", "other than 1 or 2"),
+        ("a 3>x", "redirects descriptor 3"),
+        ("a 3<<<x", "a descriptor other than 0"),
+        ("a 3<<'E'\nE", "a descriptor other than 0"),
+        ("a <(b)", "process substitution"),
+        ("a > >(b)", "process substitution"),
+    ] {
+        let script = Script::parse(script);
+        assert!(script.problem().is_some_and(|problem| problem.contains(said)), "{script:?}");
+    }
+}
+
+#[test]
+fn a_glob_stands_for_files_only_where_their_ending_is_known() {
+    let unknown = |word: &str| {
+        let script = Script::parse(&format!("mytool {word}"));
+        script.loose_commands().unwrap()[0].unknown.clone()
+    };
+    for word in ["lib/*.rs", "*.rs", "a?.rs", "a/b-*_c.t1"] {
+        assert_eq!(unknown(word), [(1, UnknownWord::Files(word.to_owned()))], "{word}");
+    }
+    for word in ["*", "lib/*", "a.*", "a.r?", "*/a.rs", "a/?/b*.rs", ".*.rs", "a/.*.rs", "[ab].rs"]
+    {
+        assert_eq!(unknown(word), [(1, UnknownWord::Value)], "{word}");
+    }
+}
+
+#[test]
+fn scripts_are_the_same_where_text_and_place_are() {
+    let sub = RepoPath::parse("sub").unwrap();
+    let script = || Script::parse("ls");
+    assert_eq!(script(), Script::parse("ls"));
+    assert_eq!(script().below("/a/"), script().below("/a"));
+    let unseen = || script().leaving_out([PathGlob::parse("x").unwrap()].into());
+    assert_eq!(unseen(), unseen());
+    for other in
+        [Script::parse("ls a"), Script::parse_in("ls", &sub), script().below("/a"), unseen()]
+    {
+        assert_ne!(script(), other);
+    }
+    assert_eq!(Script::parse_in(" ls ", &sub).with_folder(), "cd sub && ls");
+    assert_eq!(Script::parse_in(" ls ", &sub).folder(), &sub);
+    assert_eq!(Script::parse(" ls ").with_folder(), "ls");
+    assert_eq!(Script::parse(" ls ").text(), " ls ");
+}
+
+#[test]
+fn a_change_of_folder_at_the_front_is_one_plain_word() {
+    for (text, expected) in [
+        ("cd src && ls", Some(("src", "ls"))),
+        (" cd a/b-c_d.e&&ls && x", Some(("a/b-c_d.e", "ls && x"))),
+        ("cd src", None),
+        ("cd src &&", None),
+        ("cd src && ", None),
+        ("cd && ls", None),
+        ("cd  && ls", None),
+        ("cd - && ls", None),
+        ("cd -P && ls", None),
+        ("cd $x && ls", None),
+        ("cd 'a' && ls", None),
+        ("cd a b && ls", None),
+        ("cd a; ls && x", None),
+        ("cdsrc && ls", None),
+    ] {
+        assert_eq!(change_of_folder(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_cd_to_where_it_runs_is_nothing_and_any_other_is_judged() {
+    let commands = |text: &str, folder: &str, root: &str| {
+        let folder = RepoPath::parse(folder).unwrap();
+        let strict = Script::parse_in(text, &folder).below(root).examinations().len();
+        let loose = Script::parse_in(&format!("{text} $x"), &folder).below(root);
+        (strict, loose.loose_examinations().unwrap().len())
+    };
+    for (text, folder, root, expected) in [
+        ("cd /repo && ls", ".", "/repo", 1),
+        ("cd /repo/ && ls", ".", "/repo", 1),
+        ("cd . && ls", ".", "/repo", 1),
+        ("cd . && ls", "sub", "", 1),
+        ("cd /repo/sub && ls", "sub", "/repo", 1),
+        ("cd /repo && ls", "sub", "/repo", 2),
+        ("cd /repo/sub && ls", ".", "/repo", 2),
+        ("cd / && ls", ".", "", 2),
+        ("cd /sub && ls", "sub", "", 2),
+        ("cd .. && ls", ".", "/repo", 2),
+        ("cd && ls", ".", "/repo", 2),
+        ("cd /repo x && ls", ".", "/repo", 2),
+        ("pushd /repo && ls", ".", "/repo", 2),
+        ("pushd . && ls", ".", "/repo", 2),
+    ] {
+        assert_eq!(commands(text, folder, root), (expected, expected), "{text} in {folder}");
+    }
+}
+
+#[test]
+fn scripts_that_name_git_get_its_settings_by_variables_too() {
+    let value = |text: &str, wanted: &str| {
+        let found = Script::parse(text).below("/repo").environment();
+        found.into_iter().find(|(name, _)| name == wanted).map(|(_, value)| value)
+    };
+    for text in
+        ["git log", "mytool 'x; git log'", "ls && git status", "echo $(git log)", "/bin/git x"]
+    {
+        assert_eq!(value(text, "GIT_PAGER").as_deref(), Some("cat"), "{text}");
+        assert_eq!(value(text, "GIT_DIR").as_deref(), Some("/repo/.git"), "{text}");
+        assert_eq!(value(text, "GIT_WORK_TREE").as_deref(), Some("/repo"), "{text}");
+    }
+    let settings = Script::parse("git log").environment();
+    let named = |name: &str| settings.iter().any(|(known, _)| known == name);
+    assert!(named("GIT_CONFIG_KEY_0") && named("GIT_ATTR_SOURCE"));
+    assert!(!named("GIT_DIR") && !named("GIT_WORK_TREE"));
+    for text in ["ls", "cat .gitignore", "mytool digit gitk", "ls $x"] {
+        assert_eq!(Script::parse(text).below("/repo").environment(), [], "{text}");
+    }
+}
+
+#[test]
+fn a_script_may_be_as_long_as_the_limits_and_no_longer() {
+    let filled = |length: usize| format!("ls {}", "a".repeat(length - 3));
+    let loose = |text: &str| Script::parse(text).loose_commands().is_ok();
+    let strict = |text: &str| Script::parse(text).problem().is_none();
+    assert_eq!((SCRIPT_LIMIT_BYTES, LOOSE_LIMIT_BYTES), (65_536, 4_096));
+    assert!(strict(&filled(SCRIPT_LIMIT_BYTES)) && !strict(&filled(SCRIPT_LIMIT_BYTES + 1)));
+    let expanding = |length: usize| format!("{} $x", filled(length - 3));
+    assert!(loose(&expanding(LOOSE_LIMIT_BYTES)) && !loose(&expanding(LOOSE_LIMIT_BYTES + 1)));
+    let words = |count: usize| "a ".repeat(count);
+    assert!(strict(&words(WORDS_LIMIT)) && !strict(&words(WORDS_LIMIT + 1)));
+    let commands = |count: usize| "a;".repeat(count);
+    assert!(strict(&commands(COMMANDS_LIMIT)) && !strict(&commands(COMMANDS_LIMIT + 1)));
+    let groups = |count: usize| "(a);".repeat(count);
+    let negations = |count: usize| "! a;".repeat(count);
+    for text in [groups, negations] {
+        assert!(strict(&text(OPENERS_LIMIT)) && !strict(&text(OPENERS_LIMIT + 1)));
+    }
+    for (open, most) in [("(a $x); ", 10), ("{ a $x; }; ", 5), ("! a $x; ", 10), ("a $(b); ", 10)] {
+        assert!(loose(&open.repeat(most)), "{open}");
+        assert!(!loose(&open.repeat(most + 1)), "{open}");
+    }
+    // Four of one kind and seven of the other are too many together.
+    assert!(!loose(&format!("{}{}", "! a $x; ".repeat(4), "(a $x); ".repeat(7))));
+    let text = |length: usize| format!("ls {}", "a".repeat(length - 3));
+    let heavy = |length: usize| Script::parse(&text(length)).complexity() > 0.0;
+    assert!(!heavy(100) && heavy(101));
 }

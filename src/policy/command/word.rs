@@ -197,6 +197,8 @@ mod tests {
             ("{}", "{}"),
             ("'{a,b}'", "{a,b}"),
             ("a~", "a~"),
+            ("a:~x", "a:~x"),
+            ("a=b~", "a=b~"),
             ("''", ""),
             ("ä", "ä"),
         ] {
@@ -239,6 +241,9 @@ mod tests {
         ] {
             assert!(literal(raw).is_err(), "{raw}");
         }
+        for raw in ["$'x'", "$\"x\""] {
+            assert!(literal(raw).unwrap_err().contains("use plain quotes"), "{raw}");
+        }
     }
 
     #[test]
@@ -247,7 +252,11 @@ mod tests {
             split("git  log --format='%h %s'"),
             Ok(["git", "log", "--format=%h %s"].map(str::to_owned).to_vec())
         );
-        for text in ["a; b", "a | b", "a > b", "a $b", "a 'b"] {
+        assert_eq!(
+            split("git log 'a b' \"c d\" -e"),
+            Ok(["git", "log", "a b", "c d", "-e"].map(str::to_owned).to_vec())
+        );
+        for text in ["a; b", "a | b", "a > b", "a $b", "a 'b", "'a' ; b", "\"a\" | b"] {
             assert!(split(text).is_err(), "{text}");
         }
     }

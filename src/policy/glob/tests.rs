@@ -30,6 +30,12 @@ fn matches_paths_part_by_part() {
         ("src/a*/**", "src/ab", true),
         ("src/a*/**", "src/b", false),
         ("a*a", "a", false),
+        ("a*", "a", true),
+        ("src/a*", "src/a", true),
+        ("a*/b", "ax/b", true),
+        ("?a/b", "xa/b", true),
+        ("*/b", "a/b", true),
+        ("a*/b", "ax/c", false),
         ("a/*b", "a/b", true),
         (".", ".", true),
         ("*", ".", false),
@@ -116,6 +122,25 @@ fn is_quick_on_hostile_patterns() {
 fn refuses_patterns_that_mean_nothing() {
     for text in ["", "/etc/**", "~/x", "a/../b", "a**", "a\nb"] {
         assert!(PathGlob::parse(text).is_err(), "{text:?}");
+    }
+}
+
+#[test]
+fn names_one_path_and_knows_where_it_starts() {
+    for (pattern, path, names) in [
+        ("a/b", "a/b", true),
+        ("a/b", "a/c", false),
+        ("a/b", "a/b/c", false),
+        ("a/*", "a/*", false),
+        ("a/**", "a", false),
+    ] {
+        let glob = PathGlob::parse(pattern).unwrap();
+        assert_eq!(glob.names(&RepoPath::parse(path).unwrap()), names, "{pattern} {path}");
+    }
+    for (pattern, start) in
+        [("SRC/*", Some("src")), ("a", Some("a")), ("*/a", None), ("**", None), ("a?/b", None)]
+    {
+        assert_eq!(PathGlob::parse(pattern).unwrap().start(), start, "{pattern}");
     }
 }
 

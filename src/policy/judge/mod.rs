@@ -240,7 +240,8 @@ impl Evaluation<'_> {
     }
 
     /// Rules decide on a path that is not hidden; one that is protected, from what and why, is
-    /// opened only by a rule that names it in full.
+    /// opened only by a rule that names it in full. Protection is also the cause where no rule
+    /// allows it: what merely lacks a rule may pass as part of a command.
     fn path(&self, intent: &Intent, path: &RepoPath, protected: Option<(&str, &str)>) -> Ruling {
         if !self.judge.ignored.is_empty()
             && let Some(hidden) = self.judge.hidden(path)
@@ -248,7 +249,9 @@ impl Evaluation<'_> {
             return hidden;
         }
         let ruling = self.by_rules(intent);
-        let Some((what, why)) = protected.filter(|_| ruling.decision == Decision::Allow) else {
+        let is_by_refusal =
+            ruling.decision != Decision::Allow && !matches!(ruling.cause, Cause::NoRule { .. });
+        let Some((what, why)) = protected.filter(|_| !is_by_refusal) else {
             return ruling;
         };
         let opens = |found: RuleMatch<'_>| {

@@ -84,11 +84,7 @@ fn read_list(text: &'static str) -> Vec<(PathGlob, &'static str)> {
 /// Returns the path as a disk that ignores case, invisible characters, stream names, and trailing
 /// dots and blanks would see it.
 pub fn plain_spelling(path: &RepoPath) -> Option<RepoPath> {
-    let parts: Vec<String> = path
-        .parts()
-        .map(plain_name)
-        .filter(|part| !part.is_empty() && part != "." && part != "..")
-        .collect();
+    let parts: Vec<String> = path.parts().map(plain_name).filter(|part| !part.is_empty()).collect();
     if parts.is_empty() { Some(RepoPath::root()) } else { RepoPath::parse(&parts.join("/")).ok() }
 }
 

@@ -4,6 +4,7 @@ mod attacks;
 mod closest;
 mod everyday;
 mod hidden;
+mod judged;
 
 use pretty_assertions::assert_eq;
 

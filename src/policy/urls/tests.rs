@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr};
 
 use super::host::Host;
 use super::pattern::UrlPattern;
-use super::{Destination, WebUrl};
+use super::{Destination, RUN_LIMIT_BYTES, URL_LIMIT_BYTES, WebUrl};
 use crate::glob::LetterCase;
 use pretty_assertions::assert_eq;
 
@@ -89,6 +89,39 @@ fn what_has_two_readings_is_refused() {
             .contains("carried away")
     );
     assert!(read(&format!("https://docs.rs/{}", "0123456789abcdef".repeat(4))).is_ok());
+    let run = |length: usize| read(&format!("https://docs.rs/{}", "a".repeat(length)));
+    assert!(run(RUN_LIMIT_BYTES).is_ok() && run(RUN_LIMIT_BYTES + 1).is_err());
+    let long = |length: usize| read(&format!("https://a.b/{}", "/".repeat(length - 12)));
+    assert!(long(URL_LIMIT_BYTES).is_ok() && long(URL_LIMIT_BYTES + 1).is_err());
+}
+
+#[test]
+fn a_host_has_letters_that_are_seen_and_no_more_than_names_may_have() {
+    for odd in ["do cs.rs", "docs\u{1}.rs", "docs\u{200b}.rs", "docs.rs\t", "docs.rs\u{2028}"] {
+        let problem = Host::parse(odd).unwrap_err();
+        assert!(problem.contains("holds the invisible character U+"), "{odd:?}: {problem}");
+    }
+    let label = "a".repeat(63);
+    let name = |last: usize| format!("{label}.{label}.{label}.{}", "b".repeat(last));
+    assert!(Host::parse(&name(61)).is_ok() && Host::parse(&name(62)).is_err());
+    assert!(Host::parse(&format!("{label}.rs")).is_ok());
+    assert!(Host::parse(&format!("{label}a.rs")).is_err());
+}
+
+#[test]
+fn a_pattern_knows_how_wide_it_is() {
+    for (text, host, has_path, any, wild) in [
+        ("docs.rs", "docs.rs", false, false, false),
+        ("docs.rs/a/**", "docs.rs", true, false, false),
+        ("*.docs.rs", "*.docs.rs", false, false, true),
+        ("*", "*", false, true, true),
+        ("http://docs.rs:8080/a", "docs.rs", true, false, false),
+    ] {
+        let pattern = UrlPattern::parse(text).unwrap();
+        let found =
+            (pattern.host(), pattern.has_path(), pattern.is_any_host(), pattern.has_wildcard());
+        assert_eq!(found, (host.to_owned(), has_path, any, wild), "{text}");
+    }
 }
 
 #[test]

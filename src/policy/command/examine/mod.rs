@@ -82,3 +82,6 @@ pub fn path_use(word: &str, folder: &RepoPath) -> Option<PathUse> {
     }
     Some(folder.join(word).map_or_else(|_| PathUse::Outside(word.to_owned()), PathUse::Inside))
 }
+
+#[cfg(test)]
+mod tests;

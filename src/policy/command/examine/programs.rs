@@ -25,7 +25,7 @@ impl Examiner<'_> {
 
     pub(super) fn find(&mut self) {
         (self.known, self.found.only_reads) = (true, true);
-        let mut starts = 0;
+        let mut names_a_start = false;
         while let Some(word) = self.words.get(self.next).cloned() {
             let index = self.next;
             self.next += 1;
@@ -33,7 +33,7 @@ impl Examiner<'_> {
                 continue;
             }
             if !word.starts_with(['-', '(', ')', '!', ',']) {
-                starts += 1;
+                names_a_start = true;
                 self.found.reads.extend(path_use(&word, self.folder));
                 continue;
             }
@@ -51,7 +51,7 @@ impl Examiner<'_> {
                 ),
             }
         }
-        if starts == 0 {
+        if !names_a_start {
             self.reads(["."].into_iter());
         }
     }

@@ -135,7 +135,7 @@ impl LooseCommand {
 }
 
 /// `lib/*.rs` stands for files like `lib/x.rs`. A glob that could be an option, a hidden file or
-/// any ending at all is unknown.
+/// any ending at all is unknown, and so is every word with another expansion or a quote in it.
 fn files_like(raw: &str) -> UnknownWord {
     let (folder, name) = raw.rsplit_once('/').map_or(("", raw), |(folder, name)| (folder, name));
     let ending = name.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
@@ -157,3 +157,6 @@ fn files_like(raw: &str) -> UnknownWord {
 pub(super) fn redirects(commands: &[LooseCommand]) -> impl Iterator<Item = &Redirect> {
     commands.iter().flat_map(|command| &command.simple.redirects)
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,7 @@ use brush_parser::{Parser, ParserOptions, ast};
 use crate::command::UNKNOWN;
 use crate::command::limits;
 use crate::command::loose::word::{
-    self, check_arithmetic, check_parameter, check_variable, escaped, has_expansion,
+    self, check_arithmetic, check_parameter, check_variable, escaped,
 };
 use crate::command::loose::{LooseCommand, LooseScript, ScriptFeatures, UnknownWord, files_like};
 use crate::command::neutral::NeutralFolder;
@@ -402,8 +402,7 @@ impl<'r> ScriptWalker<'r> {
             command.simple.words.push(known.clone());
             return Ok(quoted(&known));
         }
-        let known = if has_expansion(&pieces) { UnknownWord::Value } else { files_like(raw) };
-        command.unknown.push((command.simple.words.len(), known));
+        command.unknown.push((command.simple.words.len(), files_like(raw)));
         command.simple.words.push(UNKNOWN.to_owned());
         Ok(if rendered.is_empty() { "''".to_owned() } else { rendered })
     }

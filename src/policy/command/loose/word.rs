@@ -3,8 +3,6 @@
 //!
 //! In: pieces of words as the shell grammar cut them. Out: the same in text, or why it is refused.
 
-use brush_parser::word::{WordPiece, WordPieceWithSource};
-
 /// Lets through an expansion of a parameter that holds no code and sets nothing: `$NAME`,
 /// `${NAME}`, `${#NAME}`, `${NAME:-plain}` and the like.
 pub(super) fn check_parameter(source: &str, raw: &str) -> Result<(), String> {
@@ -93,24 +91,9 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
-/// Returns true when a shell makes something of the word besides names of files.
-pub(super) fn has_expansion(pieces: &[WordPieceWithSource]) -> bool {
-    pieces.iter().any(|piece| match &piece.piece {
-        WordPiece::Text(_) | WordPiece::SingleQuotedText(_) | WordPiece::EscapeSequence(_) => false,
-        WordPiece::DoubleQuotedSequence(inner) => has_expansion(inner),
-        WordPiece::AnsiCQuotedText(_)
-        | WordPiece::GettextDoubleQuotedSequence(_)
-        | WordPiece::TildeExpansion(_)
-        | WordPiece::ParameterExpansion(_)
-        | WordPiece::CommandSubstitution(_)
-        | WordPiece::BackquotedCommandSubstitution(_)
-        | WordPiece::ArithmeticExpression(_) => true,
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{bare, check_arithmetic, check_parameter, escaped};
+    use super::{bare, check_arithmetic, check_parameter, check_variable, escaped};
     use pretty_assertions::assert_eq;
 
     #[test]
@@ -127,6 +110,8 @@ mod tests {
             "${a: -1}",
             "${a[@]}",
             "${a/b/c}",
+            "${a%\\.rs}",
+            "${a##*\\n}",
             "$1",
             "${@}",
         ] {
@@ -146,6 +131,10 @@ mod tests {
             "${a:-${b}}",
             "${a:+\\u0060b}",
             "${a%\\}}",
+            "${a%$b}",
+            "${a%(b)}",
+            "${a#'b'}",
+            "${a/\\n/b}",
             "${}",
             "$(",
         ] {
@@ -154,6 +143,29 @@ mod tests {
         assert!(check_arithmetic("1 + 2*3", "").is_ok());
         for inner in ["a", "1+a[0]", "$a", "0x1f"] {
             assert!(check_arithmetic(inner, "").is_err(), "{inner}");
+        }
+    }
+
+    #[test]
+    fn a_variable_of_a_loop_has_no_meaning_for_programs() {
+        for name in ["f", "file", "i", "X", "AB", "Ab", "a_b1", "proxy", "NPM"] {
+            assert_eq!(check_variable(name).is_ok(), name != "NPM", "{name}");
+        }
+        for name in [
+            "",
+            "PATH",
+            "IFS",
+            "ABC",
+            "http_proxy",
+            "npm_config_x",
+            "a-b",
+            "a b",
+            "-",
+            "\u{e9}",
+            "a\u{e9}",
+            "a[0]",
+        ] {
+            assert!(check_variable(name).is_err(), "{name}");
         }
     }
 

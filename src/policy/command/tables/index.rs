@@ -124,5 +124,6 @@ mod tests {
             }
         }
         assert!(of("nothing-of-that-name").is_empty());
+        assert!(all().count() > 50);
     }
 }

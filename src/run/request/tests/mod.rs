@@ -1,5 +1,6 @@
 //! Who may start what, rule by rule: each allow with a neighbouring refusal.
 
+mod edges;
 mod threads;
 
 use super::{
@@ -91,12 +92,7 @@ impl RequestFixture {
             .map(str::to_owned);
         let profiles = ["fast".to_owned()];
         let known = RequestFacts {
-            job: JobFacts {
-                now: self.now.parse().unwrap(),
-                repository: "acme/app",
-                default_branch: "main",
-                git_ref: self.git_ref,
-            },
+            job: self.job(),
             own_login: Some("locum[bot]"),
             permission: self.permission.clone(),
             restarted_by: self.restarted_by.clone().map(|permission| ("mallory", permission)),
@@ -106,6 +102,15 @@ impl RequestFixture {
             profiles: &profiles,
         };
         examine(&self.trigger, Some(&self.triggers), &known)
+    }
+
+    fn job(&self) -> JobFacts<'static> {
+        JobFacts {
+            now: self.now.parse().unwrap(),
+            repository: "acme/app",
+            default_branch: "main",
+            git_ref: self.git_ref,
+        }
     }
 
     fn refused_by(&self) -> (&'static str, RefusalNotice) {

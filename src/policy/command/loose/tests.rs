@@ -1,0 +1,164 @@
+//! Scripts with expansions: which commands are found in them and what a shell is given.
+
+use crate::command::{Script, ScriptExecution};
+use crate::glob::PathGlob;
+use pretty_assertions::assert_eq;
+
+/// The commands in the order they are found, unknown words as `?`.
+fn commands(script: &Script) -> String {
+    let found = script.loose_commands().unwrap();
+    let words: Vec<String> =
+        found.iter().map(|command| command.simple.words.join(" ").replace('\0', "?")).collect();
+    words.join(" | ")
+}
+
+#[test]
+fn what_is_judged_is_what_a_shell_is_given() {
+    for (text, shown, found) in [
+        ("a $x", "'a' $x", "a ?"),
+        ("a $x\nb\n\nc", "'a' $x\n'b'\n'c'", "a ? | b | c"),
+        ("a $x; b", "'a' $x\n'b'", "a ? | b"),
+        ("a $x", "'a' $x", "a ?"),
+        ("a $x && b || c $y", "'a' $x && 'b' || 'c' $y", "a ? | b | c ?"),
+        ("a $x | b | c", "'a' $x | 'b' | 'c'", "a ? | b | c"),
+        ("! a $x", "! 'a' $x", "a ?"),
+        ("a $x &", "'a' $x &", "a ?"),
+        ("(a $x; b)", "( 'a' $x\n'b'\n)", "a ? | b"),
+        ("(a $x) > y", "( 'a' $x\n) 1>'y'", "a ? | "),
+        ("{ a $x; b; } 2>&1", "{ 'a' $x\n'b'\n} 2>&1", "a ? | b | "),
+        (
+            "for f in a $b c; do d \"$f\"; done",
+            "for f in 'a' $b 'c'\ndo 'd' \"$f\"\ndone",
+            "for a ? c | d ?",
+        ),
+        ("for f in a; do d; done > out", "for f in 'a'\ndo 'd'\ndone 1>'out'", "for a | d | "),
+        ("for f; do a $f; done", "for f\ndo 'a' $f\ndone", "for | a ?"),
+        ("while a $x; do b; done", "while 'a' $x\ndo 'b'\ndone", "while | a ? | b"),
+        ("until a; do b $x; done", "until 'a'\ndo 'b' $x\ndone", "until | a | b ?"),
+        (
+            "if a $x; then b; elif c; then d; else e; fi",
+            "if 'a' $x\nthen 'b'\nelif 'c'\nthen 'd'\nelse 'e'\nfi",
+            "if | a ? | b | c | d | e",
+        ),
+        (
+            "case $x in a|b) c;; *) d; e;; esac",
+            "case $x in\n('a'|'b') 'c'\n;;\n(*) 'd'\n'e'\n;;\nesac",
+            "case ? a b ? | c | d | e",
+        ),
+        ("case a in (b) ;; esac", "case 'a' in\n('b') \n;;\nesac", "case a b"),
+        ("x=1 a", "x='1' 'a'", "x=1 a"),
+        ("x=$y a b", "x=$y 'a' 'b'", "? a b"),
+        ("x=(1 $y) a", "x=('1' $y) 'a'", "x=(1 $y) a"),
+        ("x=1", "x='1'", "x=1"),
+        ("rg x $y", "'rg' 'x' $y", "rg x ?"),
+        ("a <(b $x)", "'a' <('b' $x\n)", "b ? | a ?"),
+        ("a \"$x y\" 'c d' e\\ f", "'a' \"$x y\" 'c d' 'e f'", "a ? c d e f"),
+        ("a \"it's \\\"q\\\" \\$x $y\"", "'a' \"it's \\\"q\\\" \\$x $y\"", "a ?"),
+        ("$x", "$x", "?"),
+        ("a \\$x$y", "'a' '$'x$y", "a ?"),
+        ("a ~/b $x", "'a' ~/b $x", "a ? ?"),
+        ("a ~u.x/b", "'a' ~u.x/b", "a ?"),
+        ("a $(b $c)", "'a' $( 'b' $c\n)", "b ? | a ?"),
+        ("a `b`", "'a' $( 'b'\n)", "b | a ?"),
+        ("a \"$(b; c)\"", "'a' \"$( 'b'\n'c'\n)\"", "b | c | a ?"),
+        ("a $((1+2)) $x", "'a' $((1+2)) $x", "a ? ?"),
+        ("a *.rs lib/?.md", "'a' *.rs lib/?.md", "a ? ?"),
+        ("a {b,c}", "'a' {b,c}", "a ?"),
+        ("a $x > out < in", "'a' $x 1>'out' 0<'in'", "a ?"),
+        ("a b=c $x", "'a' 'b=c' $x", "a b=c ?"),
+        ("a \"(b)\" $x", "'a' '(b)' $x", "a (b) ?"),
+        ("a \"\" $x", "'a' '' $x", "a  ?"),
+        ("a ''$x", "'a' ''$x", "a ?"),
+        ("a b\\\n$x", "'a' b$x", "a ?"),
+        ("a $(b $(c $(d)))", "'a' $( 'b' $( 'c' $( 'd'\n)\n)\n)", "d | c ? | b ? | a ?"),
+        (
+            "a $(b) $(c) $(d) $(e)",
+            "'a' $( 'b'\n) $( 'c'\n) $( 'd'\n) $( 'e'\n)",
+            "b | c | d | e | a ? ? ? ?",
+        ),
+        ("a $x <<'E' | b\ntext\nE", "'a' $x <<'LOCUM_TEXT' | 'b'\ntext\nLOCUM_TEXT\n", "a ? | b"),
+    ] {
+        let script = Script::parse(text);
+        assert_eq!(script.execution(), Some(ScriptExecution::Shell(shown.to_owned())), "{text}");
+        assert_eq!(commands(&script), found, "{text}");
+    }
+}
+
+#[test]
+fn what_could_hold_code_is_refused_even_so() {
+    for (text, said) in [
+        ("f() { a $x; }", "the script defines a function"),
+        ("[[ $x ]]", "the script uses `[[ ... ]]`"),
+        ("time a $x", "the script uses `time`"),
+        ("((x=1))", "the script uses arithmetic (`((...))`)"),
+        ("for ((;;)); do a; done", "the script is not complete shell syntax"),
+        ("coproc a $x", "the script uses a coprocess"),
+        ("a >(b) $x", "the script uses a process substitution that is written to"),
+        ("x+=1 a $y", "the script changes a variable or a part of one"),
+        ("x+=(1) a $y", "the script sets an array"),
+        ("x[1]=2 a $y", "the script changes a variable or a part of one"),
+        ("x=([1]=2) a $y", "the script sets a part of an array"),
+        ("a x=(1) $y", "the script sets an array"),
+        (
+            "PATH=$x a; for PATH in a; do b; done",
+            "the script sets the variable `PATH`, which may change what programs do",
+        ),
+        (
+            "for IFS in a; do b $x; done",
+            "the script sets the variable `IFS`, which may change what programs do",
+        ),
+        (
+            "for HOME in a; do b; done",
+            "the script sets the variable `HOME`, which may change what programs do",
+        ),
+        (
+            "for npm_x in a; do b; done",
+            "the script sets the variable `npm_x`, which may change what programs do",
+        ),
+        (
+            "for no_proxy in a; do b; done",
+            "the script sets the variable `no_proxy`, which may change what programs do",
+        ),
+        ("case $x in a) b;& c) d;; esac", "the script goes on from one case to the next"),
+        ("case $x in a) b;;& c) d;; esac", "the script goes on from one case to the next"),
+        ("a ${x:=1}", "the word `${x:=1}` holds an expansion that could run code"),
+        ("a $'x' $y", "the word `$'x'` holds a `$'...'` quote"),
+        ("a $(b $(c $(d $(e))))", "the script nests substitutions too deeply"),
+        ("a $((x)) $y", "the word `$((x))` holds arithmetic with more than numbers"),
+        ("a x(y) $z", "the script is not complete shell syntax"),
+        ("a $x (", "the script is not complete shell syntax"),
+        ("a <<E", "the script is not complete shell syntax"),
+        ("a <&3 $x", "the script uses a redirection other than `<`, `>`, `>>` and `2>&1`"),
+        ("a `b \\c`", "the word ``b \\c`` holds nested backticks"),
+    ] {
+        let script = Script::parse(text);
+        assert_eq!(script.loose_commands().unwrap_err(), said, "{text}");
+        assert_eq!(script.execution(), None, "{text}");
+    }
+}
+
+#[test]
+fn words_are_added_behind_assignments() {
+    let unseen = [PathGlob::parse("kept/**").unwrap()];
+    for (text, parts) in [
+        (
+            "a=1 b=$x git show abcd1234",
+            [
+                "a='1' b=$x 'git' '--no-pager' ",
+                " 'abcd1234^{commit}' ':(top,exclude,icase,glob)kept/**'",
+            ],
+        ),
+        (
+            "a=$x git show abcd1234",
+            ["a=$x 'git' '--no-pager' ", " 'abcd1234^{commit}' ':(top,exclude,icase,glob)kept/**'"],
+        ),
+        ("a=1 git log -p $x", ["a='1' 'git' '--no-pager' ", "glob)kept/**'"]),
+        ("git log $x", ["'git' '--no-pager' ", " 'log' '--no-ext-diff' '--no-textconv' $x"]),
+        ("a=1 rg x $y", ["a='1' 'rg' 'x' $y", " '--iglob=!**/kept/**'"]),
+    ] {
+        let script = Script::parse(text).leaving_out(unseen.clone().into());
+        let Some(ScriptExecution::Shell(shown)) = script.execution() else { panic!("{text}") };
+        let [start, end] = parts;
+        assert!(shown.starts_with(start) && shown.ends_with(end), "{text}: {shown}");
+    }
+}

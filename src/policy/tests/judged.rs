@@ -1,0 +1,350 @@
+//! Single checks of the judge, each with a neighbour that passes: approvals, servers, hosts, what a
+//! rule spells out, which of two rules counts.
+
+use pretty_assertions::assert_eq;
+
+use crate::approval::Approval;
+use crate::command::Script;
+use crate::ignore::IgnoreFiles;
+use crate::intent::{Facts, Intent};
+use crate::query::parse_intent;
+use crate::tests::{check, facts, policy};
+use crate::verdict::Decision::{self, Allow, Deny, Hold};
+use crate::verdict::{Cause, RuleRef, Verdict};
+use locum_base::path::RepoPath;
+
+fn reason(rules: &str, intent: &str) -> String {
+    policy(rules).decide(&parse_intent(intent).unwrap(), &facts("code")).reason()
+}
+
+#[test]
+fn an_approval_opens_what_was_held_and_shown_and_nothing_else() {
+    let approval = Approval {
+        hold: "name".to_owned(),
+        by: "octocat".to_owned(),
+        intents: vec!["edit(a)".to_owned(), "edit(denied)".to_owned()],
+    };
+    let cause = || Cause::Check { said: "said".to_owned() };
+    for (decision, intent, approved) in [
+        (Hold, "edit(a)", Allow),
+        (Hold, "edit(b)", Hold),
+        (Deny, "edit(denied)", Deny),
+        (Deny, "edit(b)", Deny),
+        (Allow, "edit(b)", Allow),
+    ] {
+        let verdict = Verdict { decision, intent: intent.to_owned(), cause: cause() };
+        assert_eq!(Approval::applied(Some(&approval), &verdict), approved, "{intent}");
+        assert_eq!(Approval::applied(None, &verdict), decision, "{intent}");
+    }
+}
+
+#[test]
+fn verdicts_are_equal_only_where_nothing_differs() {
+    let rule = |line| RuleRef { pattern: "edit(a)".to_owned(), origin: "p.yml".to_owned(), line };
+    let verdict = |decision: Decision, intent: &str, line, said: &str| Verdict {
+        decision,
+        intent: intent.to_owned(),
+        cause: Cause::Rule { rule: rule(line), said: said.to_owned() },
+    };
+    let one = verdict(Deny, "edit(a)", 1, "said");
+    assert_eq!(one, verdict(Deny, "edit(a)", 1, "said"));
+    for other in [
+        verdict(Hold, "edit(a)", 1, "said"),
+        verdict(Deny, "edit(b)", 1, "said"),
+        verdict(Deny, "edit(a)", 2, "said"),
+        verdict(Deny, "edit(a)", 1, "other"),
+    ] {
+        assert_ne!(one, other);
+    }
+}
+
+#[test]
+fn a_server_starts_where_a_rule_is_about_its_tools_and_none_refuses_them_all() {
+    let narrow = "    modes: [ask]\n";
+    for (rules, expected) in [
+        ("  - allow: mcp(time/*)\n", Allow),
+        ("  - allow: mcp(time/now)\n", Allow),
+        ("  - hold: mcp(time/now)\n", Allow),
+        ("  - allow: mcp(clock/now)\n", Deny),
+        ("  - deny: mcp(time/now)\n", Deny),
+        ("  - allow: mcp(time/*)\n  - deny: mcp(time/now)\n", Allow),
+        ("  - allow: mcp(time/*)\n  - deny: mcp(time/*)\n", Deny),
+        ("  - allow: mcp(time/*)\n  - deny: mcp(clock/*)\n", Allow),
+        ("  - allow: mcp(time/*)\n  - deny: mcp(time/*)\n    except: mcp(time/now)\n", Allow),
+        (&format!("  - allow: mcp(time/*)\n{narrow}"), Deny),
+        (&format!("  - allow: mcp(time/*)\n  - deny: mcp(time/*)\n{narrow}"), Allow),
+    ] {
+        let policy = policy(&format!("rules:\n{rules}"));
+        let verdict = policy.decide(&Intent::Server("time".to_owned()), &facts("code"));
+        assert_eq!(verdict.decision, expected, "{rules}{}", verdict.reason());
+    }
+}
+
+#[test]
+fn commands_talk_to_listed_hosts_that_no_rule_refuses() {
+    let policy = policy(
+        "rules:\n  - deny: fetch(bad.example)\n  - deny: [fetch(good.example/private/**), \
+         browse(good.example)]\n  - allow: fetch(other.example)\n  - hold: \
+         fetch(held.example)\n  - deny: fetch(ask.example)\n    modes: [ask]\nnetwork: { allow: \
+         [good.example, bad.example, held.example, ask.example, \"*.sub.example\"] }\n",
+    );
+    check(
+        &policy,
+        &facts("code"),
+        &[
+            ("connect(good.example)", Allow),
+            ("connect(a.sub.example)", Allow),
+            ("connect(good.example:8443)", Deny),
+            ("connect(bad.example)", Deny),
+            ("connect(held.example)", Hold),
+            ("connect(ask.example)", Allow),
+            ("connect(other.example)", Deny),
+            ("connect(unheard-of.example)", Deny),
+            ("connect(127.0.0.1)", Deny),
+        ],
+    );
+    check(&policy, &facts("ask"), &[("connect(ask.example)", Deny)]);
+}
+
+#[test]
+fn what_may_not_be_read_is_known_beforehand() {
+    let open = policy(
+        "rules:\n  - allow: [\"read(src/**)\", \"edit(docs/**)\"]\n  - deny: \
+         [\"read(private/**)\", \"edit(gen/**)\"]\n  - hold: read(later/*.txt)\n  - deny: \
+         read(**)\n    modes: [ask]\n",
+    );
+    let mut ignored = IgnoreFiles::default();
+    ignored.add(".locumignore", "/kept\n").unwrap();
+    let closed = open.clone().with_ignored(ignored);
+    let unseen = |policy: &crate::Policy| -> Vec<String> {
+        policy.settings().commands.unseen.iter().map(|glob| glob.text()).collect()
+    };
+    let (of_open, of_closed) = (unseen(&open), unseen(&closed));
+    for (glob, before, after) in [
+        ("private/**", true, true),
+        ("later/*.txt", true, true),
+        ("**/.env", true, true),
+        (".locumignore", false, true),
+        ("kept/**", false, true),
+        ("src/**", false, false),
+        ("docs/**", false, false),
+        ("gen/**", false, false),
+        ("**", false, false),
+    ] {
+        let has = |globs: &[String]| globs.iter().any(|known| known == glob);
+        assert_eq!((has(&of_open), has(&of_closed)), (before, after), "{glob}");
+    }
+    let empty = open.clone().with_ignored(IgnoreFiles::default());
+    assert_eq!(empty.hash(), open.hash());
+    assert_ne!(closed.hash(), open.hash());
+    let mut ignored = IgnoreFiles::default();
+    ignored.add(".locumignore", "/kept2\n").unwrap();
+    assert_ne!(open.clone().with_ignored(ignored).hash(), closed.hash());
+    for (path, hidden) in [("kept", true), ("kept/a", true), ("keep/a", false)] {
+        let path = RepoPath::parse(path).unwrap();
+        assert_eq!((open.hides(&path), closed.hides(&path)), (false, hidden), "{path}");
+    }
+}
+
+#[test]
+fn a_script_is_spelled_out_with_the_folder_it_runs_in_or_without() {
+    let policy = policy(
+        "rules:\n  - allow: [\"command(ls:*)\", \"read(**)\"]\n  - deny: [\"script(ls a)\", \
+         \"script(cd src && ls b)\"]\n  - hold: script(ls c)\n",
+    );
+    check(
+        &policy,
+        &facts("code"),
+        &[
+            ("command(ls a)", Deny),
+            ("command(cd src && ls a)", Deny),
+            ("command(ls b)", Allow),
+            ("command(cd src && ls b)", Deny),
+            ("command(cd docs && ls b)", Allow),
+            ("command(ls c)", Hold),
+        ],
+    );
+}
+
+#[test]
+fn the_strictest_rule_on_a_command_counts_wherever_it_stands() {
+    let (hold, deny) = ("  - hold: command(git:*)\n", "  - deny: command(git push:*)\n");
+    for rules in [format!("{hold}{deny}"), format!("{deny}{hold}")] {
+        let policy = policy(&format!("rules:\n{rules}"));
+        let cases = [("command(git push)", Deny), ("command(git log)", Hold)];
+        check(&policy, &facts("code"), &cases);
+    }
+    let twice = "rules:\n  - deny: command(git:*)\n    reason: first\n  - deny: command(git \
+                 push:*)\n    reason: second\n";
+    assert_eq!(reason(twice, "command(git push)"), "first");
+}
+
+#[test]
+fn a_command_spelled_out_may_read_what_a_pattern_does_not_open() {
+    let (exact, open) = ("  - allow: command(cat a.txt)\n", "  - allow: command(cat:*)\n");
+    for rules in [format!("{exact}{open}"), format!("{open}{exact}")] {
+        let policy = policy(&format!("rules:\n{rules}"));
+        let cases = [("command(cat a.txt)", Allow), ("command(cat b.txt)", Deny)];
+        check(&policy, &facts("code"), &cases);
+    }
+}
+
+#[test]
+fn of_two_rules_that_allow_alike_the_first_is_named() {
+    let rules = "rules:\n  - allow: command(cat:*)\n    reason: first\n  - allow: [command(cat:*), \
+                 \"read(**)\"]\n    reason: second\n";
+    assert_eq!(reason(rules, "command(cat a)"), "first");
+}
+
+#[test]
+fn a_glob_of_a_shell_meets_nothing_that_may_not_be_read() {
+    let policy = policy(
+        "rules:\n  - allow: [\"read(**)\", \"command(cat:*)\"]\n  - deny: \
+         \"read(src/own*.txt)\"\ncommands: { expansions: allow, max_complexity: 1.0, reads: \
+         [\"/srv/**\", \"!/srv/own.txt\"] }\n",
+    );
+    check(
+        &policy,
+        &facts("code"),
+        &[
+            ("command(cat docs/*.txt)", Allow),
+            ("command(cat src/*.md)", Allow),
+            ("command(cat src/*.txt)", Deny),
+            ("command(cat docs/*.pem)", Deny),
+            ("command(cat /srv/*.md)", Allow),
+            ("command(cat /srv/*.txt)", Deny),
+            ("command(cat /etc/*.txt)", Deny),
+        ],
+    );
+}
+
+#[test]
+fn an_approver_weighs_what_no_rule_allows_but_never_sees_what_is_refused() {
+    let policy = policy(
+        "rules:\n  - allow: \"read(**)\"\n  - hold: [\"command(cp:*)\", edit(held/**)]\n  - deny: \
+         edit(gen/**)\n",
+    );
+    check(
+        &policy,
+        &facts("code"),
+        &[
+            ("command(cp src/a docs/b)", Hold),
+            ("command(cp src/a held/b)", Hold),
+            ("command(cp src/a gen/b)", Deny),
+            ("command(cp src/a .git/config)", Deny),
+        ],
+    );
+}
+
+/// What merely lacks a rule may pass as part of a command; a protected file does not, whatever
+/// rules there are.
+#[test]
+fn protection_does_not_wait_for_a_rule_that_allows() {
+    let (narrow, wide) = ("\"read(src/**)\"", "\"read(**)\", \"edit(**)\"");
+    for files in [narrow, wide] {
+        let policy = policy(&format!(
+            "rules:\n  - allow: [{files}, \"command(git log:*)\"]\n  - hold: command(cp:*)\n"
+        ));
+        check(
+            &policy,
+            &facts("code"),
+            &[
+                ("command(git log main)", Allow),
+                ("command(git log .env)", Deny),
+                ("command(cp src/a docs/b)", Hold),
+                ("command(cp src/a .git/config)", Deny),
+                ("command(cp src/a .github/workflows/ci.yml)", Deny),
+            ],
+        );
+    }
+    let rules = format!("rules:\n  - allow: [{narrow}]\n");
+    assert_eq!(reason(&rules, "read(.env)"), "protected from reading: may hold credentials");
+    assert_eq!(reason(&rules, "read(docs/a)"), "no rule allows `read(docs/a)`");
+}
+
+#[test]
+fn folders_opened_to_commands_hold_no_credentials() {
+    let policy = policy(
+        "rules:\n  - allow: [\"command(cat:*)\", \"read(**)\", \"command(rm:*)\", \
+         \"edit(**)\"]\ncommands: { reads: [\"/srv/data/**\", \"!/srv/data/own/**\"] }\n",
+    );
+    check(
+        &policy,
+        &facts("code"),
+        &[
+            ("command(cat /srv/data/a)", Allow),
+            ("command(cat /srv/data/.env)", Deny),
+            ("command(cat /srv/data/../a)", Deny),
+            ("command(cat /srv/data/../data/a)", Deny),
+            ("command(cat /srv/data/own/a)", Deny),
+            ("command(cat /srv/DATA/a)", Deny),
+            ("command(cat /srv/a)", Deny),
+            ("command(rm /srv/data/a)", Deny),
+        ],
+    );
+}
+
+#[test]
+fn options_that_change_nothing_are_left_out_for_git_alone() {
+    let policy = policy(
+        "rules:\n  - allow: [\"command(git log)\", \"command(grep x)\", \"read(**)\"]\n  - deny: \
+         command(git push:*)\n",
+    );
+    check(
+        &policy,
+        &facts("code"),
+        &[
+            ("command(git log)", Allow),
+            ("command(git --no-pager log)", Allow),
+            ("command(git -P --no-optional-locks log)", Allow),
+            ("command(git --no-pager push)", Deny),
+            ("command(grep x)", Allow),
+            ("command(grep -P x)", Deny),
+        ],
+    );
+}
+
+#[test]
+fn an_empty_script_runs_nothing_where_scripts_may_hold_expansions() {
+    let script = |text: &str| Intent::Command(Script::parse(text));
+    let decision = |rules: &str, text| policy(rules).decide(&script(text), &facts("code")).decision;
+    let expanding = "commands: { expansions: allow }\n";
+    for text in ["", " \n"] {
+        assert_eq!(decision(expanding, text), Allow);
+        assert_eq!(decision("rules: []\n", text), Deny);
+    }
+    assert_eq!(decision(expanding, "ls $x"), Deny);
+}
+
+#[test]
+fn a_denied_command_is_named_even_where_the_script_cannot_be_judged() {
+    let rules = "rules:\n  - allow: command(echo:*)\n  - deny: command(git push:*)\n    reason: \
+                 never push\n";
+    assert_eq!(reason(rules, "command(echo $(git push))"), "never push");
+    assert_eq!(reason(rules, "command(; 'git' push;)"), "never push");
+    assert!(reason(rules, "command(echo $(git log))") != "never push");
+}
+
+#[test]
+fn a_refusal_names_the_first_file_and_says_what_to_do() {
+    let rules = "rules:\n  - allow: [\"command(cat:*)\", \"command(rm:*)\"]\n";
+    assert_eq!(
+        reason(rules, "command(cat a b && cat c)"),
+        "it reads `a`: no rule allows `read(a)`"
+    );
+    assert!(reason(rules, "command(rm -rf .)").contains("name files or folders"));
+    assert_eq!(reason(rules, "command(rm /srv/a)"), "`/srv/a` is not a path inside the repository");
+}
+
+#[test]
+fn a_run_held_to_some_paths_ignores_what_is_no_pattern() {
+    let policy = policy("rules: [{ allow: \"edit(**)\" }]\n");
+    let held = |globs: &[&str]| {
+        let mut facts: Facts = facts("code");
+        facts.restriction.paths = globs.iter().map(|glob| (*glob).to_owned()).collect();
+        facts
+    };
+    check(&policy, &held(&["src/**", ""]), &[("edit(src/a)", Allow), ("edit(b)", Deny)]);
+    check(&policy, &held(&["/src/**"]), &[("edit(src/a)", Deny), ("edit(b)", Deny)]);
+    check(&policy, &held(&[]), &[("edit(b)", Allow)]);
+}

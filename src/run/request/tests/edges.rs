@@ -1,0 +1,97 @@
+//! Where a check begins to refuse: the last value that passes beside the first that does not, and
+//! what is refused before the forge is asked.
+
+use super::{RequestFixture, fixture};
+use crate::run::request::{RefusalNotice, screen};
+use locum_forge::ForgePermission;
+use locum_forge::event::{Actor, EventKind};
+use locum_forge::sanitise::BODY_LIMIT_CHARS;
+use pretty_assertions::assert_eq;
+
+/// The verb of the command, or the rule that refuses.
+fn screened(fixture: &RequestFixture) -> Result<Option<String>, &'static str> {
+    screen(&fixture.trigger, &fixture.triggers, &fixture.job())
+        .map(|command| command.and_then(|command| command.verb))
+        .map_err(|refused| refused.rule)
+}
+
+fn by(login: &str, is_user: bool) -> RequestFixture {
+    let mut fixture = fixture("/locum fix it");
+    fixture.trigger.actor =
+        Actor { login: login.to_owned(), id: None, is_user, association: String::new() };
+    fixture
+}
+
+#[test]
+fn what_the_event_alone_refuses_never_reaches_the_forge() {
+    assert_eq!(screened(&by("alice", true)), Ok(Some("fix".to_owned())));
+    assert_eq!(screened(&by("good-app[bot]", false)), Ok(Some("fix".to_owned())));
+    assert_eq!(screened(&by("evil-app[bot]", false)), Err("triggers.bots.allow"));
+    assert_eq!(screened(&by("github-actions[bot]", false)), Err("own-output"));
+    assert_eq!(screened(&fixture("nice work")), Err("triggers.comment.prefix"));
+    let mut other = fixture("/locum fix it");
+    other.trigger.repository = "evil/app".to_owned();
+    assert_eq!(screened(&other), Err("repository"));
+    let mut schedule = by("github-actions[bot]", false);
+    schedule.trigger.kind = EventKind::Schedule;
+    assert_eq!(screened(&schedule), Ok(None));
+    schedule.git_ref = "refs/heads/topic";
+    assert_eq!(screened(&schedule), Err("schedule-branch"));
+}
+
+#[test]
+fn a_program_nobody_listed_is_refused_by_that_check_and_by_its_tier() {
+    let failed: Vec<&str> = by("evil-app[bot]", false)
+        .examine()
+        .checks
+        .iter()
+        .filter(|check| check.refused.is_some())
+        .map(|check| check.claim)
+        .collect();
+    let expected = ["it is by a person, or by a bot the policy lists", "the forge knows who it is"];
+    assert_eq!(failed, expected);
+}
+
+#[test]
+fn a_comment_has_as_many_characters_as_the_forge_allows() {
+    let filled = |letter: &str, length: usize| format!("/locum {}", letter.repeat(length - 7));
+    for letter in ["a", "\u{e9}"] {
+        fixture(&filled(letter, BODY_LIMIT_CHARS)).runs();
+        assert_eq!(
+            fixture(&filled(letter, BODY_LIMIT_CHARS + 1)).refused_by(),
+            ("comment-length", RefusalNotice::Silent)
+        );
+    }
+}
+
+#[test]
+fn an_event_is_fresh_for_a_day_and_a_budget_is_above_zero() {
+    RequestFixture { now: "2026-01-03T03:04:05Z", ..fixture("/locum") }.runs();
+    let late = RequestFixture { now: "2026-01-03T03:04:06Z", ..fixture("/locum") };
+    assert_eq!(late.refused_by(), ("event-age", RefusalNotice::Posted));
+    fixture("/locum fix --budget 0.01").runs();
+    for budget in ["0", "-0", "$0"] {
+        assert_eq!(
+            fixture(&format!("/locum fix --budget {budget}")).refused_by(),
+            ("command", RefusalNotice::Posted),
+            "{budget}"
+        );
+    }
+}
+
+#[test]
+fn a_mode_that_is_named_stands_beside_plan() {
+    let mode = |body: &str| fixture(body).decide().unwrap().mode;
+    assert_eq!(mode("/locum plan it").as_deref(), Some("architect"));
+    assert_eq!(mode("/locum plan --mode=code it").as_deref(), Some("code"));
+}
+
+#[test]
+fn a_refusal_names_the_tier() {
+    for (permission, tier) in
+        [(ForgePermission::Triage, "collaborator"), (ForgePermission::Read, "stranger")]
+    {
+        let refused = RequestFixture { permission: Ok(permission), ..fixture("/locum") }.decide();
+        assert_eq!(refused.unwrap_err().why, format!("tier `{tier}` may not start runs this way"));
+    }
+}
