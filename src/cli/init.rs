@@ -14,9 +14,10 @@ use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyInitArgs;
 use crate::cli::{CommandContext, ExitStatus};
-use crate::run::error::{RunError, diagnostic};
+use crate::run::error::RunError;
 use crate::run::repository_scan::scan;
 use crate::run::trusted::POLICY_FILE;
+use locum_files::diagnostic::Diagnostic;
 use locum_modes::{ModeSource, ToolGroup};
 use locum_policy::starter::scan::OwnMode;
 use locum_policy::starter::starter;
@@ -108,7 +109,7 @@ fn write(
     let error: RunError = files
         .iter()
         .filter(there)
-        .map(|(path, _)| diagnostic(*path, "already exists").hint(hint))
+        .map(|(path, _)| Diagnostic::about(*path, "already exists").hint(hint))
         .collect();
     if !force && !error.diagnostics.is_empty() {
         return Err(error);

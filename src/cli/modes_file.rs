@@ -8,8 +8,9 @@ use crate::cli::CommandContext;
 use crate::cli::modes_args::WriteArgs;
 use crate::cli::output::Output;
 use crate::config::files;
-use crate::run::error::{RunError, diagnostic};
+use crate::run::error::RunError;
 use crate::run::user::named_file;
+use locum_files::diagnostic::Diagnostic;
 use locum_modes::edit::{self, EditError, ModeEdit};
 use locum_modes::loader::Strictness;
 use locum_modes::merge::{self, ModeText};
@@ -98,7 +99,7 @@ impl TargetFile {
         let file = ModeText { source: self.source.clone(), text };
         let read = merge::definitions(&file, Strictness::Strict).map_err(|errors| {
             let mut error = RunError::from(errors);
-            error.diagnostics.push(diagnostic(
+            error.diagnostics.push(Diagnostic::about(
                 self.name.clone(),
                 "not changed, because the file would have these mistakes",
             ));

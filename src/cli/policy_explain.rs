@@ -14,7 +14,7 @@ use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyExplainArgs;
 use crate::cli::policy_file::{given, parse, place, repository_file};
 use crate::cli::{CommandContext, ExitStatus, local_run};
-use crate::run::error::{RunError, diagnostic};
+use crate::run::error::RunError;
 use crate::run::explain::{ExplainedQuery, Explainer};
 use locum_agent::report::json::VerdictReport;
 use locum_agent::report::markdown::visible;
@@ -63,8 +63,10 @@ pub(super) fn run(
     for text in &args.asked {
         match answer(text, &explainer) {
             Ok((_, answer)) => answers.push(answer),
-            Err(unread) => diagnostics
-                .push(Diagnostic { hint: unread.hint, ..diagnostic("INTENT", unread.message) }),
+            Err(unread) => diagnostics.push(Diagnostic {
+                hint: unread.hint,
+                ..Diagnostic::about("INTENT", unread.message)
+            }),
         }
     }
     if !diagnostics.is_empty() {

@@ -14,10 +14,11 @@ use crate::cli::policy_explain::word;
 use crate::cli::policy_file::{given, repository_file};
 use crate::cli::{CommandContext, ExitStatus, local_run};
 use crate::config::load::ConfigFile;
-use crate::run::error::{RunError, diagnostic};
+use crate::run::error::RunError;
 use crate::run::explain::Explainer;
 use locum_agent::report::figures;
 use locum_agent::report::markdown::visible;
+use locum_files::diagnostic::Diagnostic;
 use locum_policy::cases::{CASES_FILE, PolicyCase, read_cases};
 use locum_policy::example::Example;
 use locum_policy::intent::Facts;
@@ -146,9 +147,8 @@ fn of_files(files: &[ConfigFile], explainer: &Explainer) -> Result<Vec<CaseRow>,
                         verdict.unwrap_or_else(|| no_path(&case.text)),
                     ));
                 }
-                Err(message) => {
-                    diagnostics.push(diagnostic(format!("{}:{}", file.origin, case.place), message))
-                }
+                Err(message) => diagnostics
+                    .push(Diagnostic::about(format!("{}:{}", file.origin, case.place), message)),
             }
         }
     }

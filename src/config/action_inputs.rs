@@ -5,7 +5,8 @@
 //! the policy gives.
 
 use crate::config::environment::Environment;
-use crate::config::source::{ConfigError, ConfigErrors};
+use crate::config::source::ConfigErrors;
+use locum_files::diagnostic::Diagnostic;
 use locum_policy::schema::{Forks, Triggers};
 
 /// Inputs of the Action about one event. An empty input counts as absent.
@@ -121,8 +122,8 @@ fn logins(text: Option<&str>) -> Vec<String> {
         .collect()
 }
 
-fn wrong(variable: &str, value: &str, wanted: &str) -> ConfigError {
-    ConfigError::new(variable, format!("cannot be `{value}`")).hint(format!("one of: {wanted}"))
+fn wrong(variable: &str, value: &str, wanted: &str) -> Diagnostic {
+    Diagnostic::about(variable, format!("cannot be `{value}`")).hint(format!("one of: {wanted}"))
 }
 
 #[cfg(test)]
@@ -159,7 +160,7 @@ mod tests {
             .unwrap_err()
             .0
             .into_iter()
-            .map(|error| error.place)
+            .map(|error| error.origin)
             .collect();
         assert_eq!(places, ["INPUT_ALLOW_FORK", "INPUT_DRY_RUN", "INPUT_ALLOW_BOTS"]);
     }

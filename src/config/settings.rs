@@ -10,9 +10,10 @@ use serde::Deserialize;
 
 use crate::config::keys;
 use crate::config::kind::SettingKind;
-use crate::config::source::{ConfigError, Layer, SettingSource};
+use crate::config::source::{Layer, SettingSource};
 use locum_agent::session::outcome::OutcomeWord;
 use locum_agent::tools::mcp::definition::ServerSpec;
+use locum_files::diagnostic::Diagnostic;
 use locum_models::profile::ModelSettings;
 use locum_modes::loader::Strictness;
 use locum_policy::budget::Budget;
@@ -173,10 +174,10 @@ impl Settings {
     ///
     /// # Errors
     /// When neither a setting nor the environment names one.
-    pub fn session_folder(&self) -> Result<PathBuf, ConfigError> {
+    pub fn session_folder(&self) -> Result<PathBuf, Diagnostic> {
         let below_state = || self.values.state_dir.as_ref().map(|folder| folder.join("sessions"));
         self.values.session_dir.clone().or_else(below_state).ok_or_else(|| {
-            ConfigError::new("HOME", "not set, so there is no place for sessions")
+            Diagnostic::about("HOME", "not set, so there is no place for sessions")
                 .hint("set LOCUM_STATE_DIR or HOME, or pass --session-dir")
         })
     }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use locum_files::excerpt::Excerpt;
+use locum_files::diagnostic::Diagnostic;
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,34 +64,5 @@ impl fmt::Display for SettingSource {
 
 /// Every mistake found in the settings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", .0.iter().map(|error| error.to_string()).collect::<Vec<_>>().join("\n"))]
-pub struct ConfigErrors(pub Vec<ConfigError>);
-
-/// One mistake.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {message}")]
-pub struct ConfigError {
-    /// `file:line:column`, the variable or the flag.
-    pub place: String,
-    /// What is wrong: a lowercase fragment without a full stop.
-    pub message: String,
-    /// What to do.
-    pub hint: Option<String>,
-    /// The line it is on.
-    pub excerpt: Option<Excerpt>,
-}
-
-impl ConfigError {
-    /// Returns a mistake without a hint.
-    #[must_use]
-    pub fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { place: place.into(), message: message.into(), hint: None, excerpt: None }
-    }
-
-    /// Adds what to do.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-}
+#[error("{}", .0.iter().map(Diagnostic::headline).collect::<Vec<_>>().join("\n"))]
+pub struct ConfigErrors(pub Vec<Diagnostic>);

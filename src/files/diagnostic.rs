@@ -34,6 +34,12 @@ impl Diagnostic {
         Self { place, message: message.into(), ..Self::default() }
     }
 
+    /// Returns a mistake in a flag, a variable or a whole file.
+    #[must_use]
+    pub fn about(origin: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { origin: origin.into(), message: message.into(), ..Self::default() }
+    }
+
     /// Adds what to do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -62,6 +68,14 @@ impl Diagnostic {
         if path.is_empty() { message.clone() } else { format!("`{path}`: {message}") }
     }
 
+    /// Returns where and what in one line, without excerpt and hint.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let location = self.location();
+        let colon = if location.is_empty() { "" } else { ": " };
+        format!("{location}{colon}{}", self.what())
+    }
+
     /// Gives mistakes of one text their excerpts.
     pub fn attach_excerpts(mistakes: &mut [Self], text: &str) {
         let redactor = Redactor::new([]);
@@ -80,9 +94,7 @@ impl Diagnostic {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let location = self.location();
-        let colon = if location.is_empty() { "" } else { ": " };
-        write!(formatter, "{location}{colon}{}", self.what())?;
+        formatter.write_str(&self.headline())?;
         if let Some(excerpt) = &self.excerpt {
             write!(formatter, "\n{excerpt}")?;
         }

@@ -1,14 +1,14 @@
 //! `RunError`: why a command or a run could not do its work, with every mistake found and what to
 //! do about each: `error: place: message`, the line of the file, then `hint: what to do`.
 
-use crate::config::source::{ConfigError, ConfigErrors};
+use crate::config::source::ConfigErrors;
 use locum_files::diagnostic::Diagnostic;
 use locum_modes::loader::ModeErrors;
 use locum_policy::schema::PolicyErrors;
 
 /// Why a command or a run could not do its work; every mistake found, not only the first.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", diagnostics.iter().map(headline).collect::<Vec<_>>().join("\n"))]
+#[error("{}", diagnostics.iter().map(Diagnostic::headline).collect::<Vec<_>>().join("\n"))]
 pub struct RunError {
     /// Whether the person who started it can correct it.
     pub kind: RunErrorKind,
@@ -29,13 +29,13 @@ impl RunError {
     /// Returns an error of a flag, a file or a variable (exit code 2).
     #[must_use]
     pub fn usage(place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::one(RunErrorKind::Usage, diagnostic(place, message))
+        Self::one(RunErrorKind::Usage, Diagnostic::about(place, message))
     }
 
     /// Returns an error of the machine, the forge or the program (exit code 1).
     #[must_use]
     pub fn internal(message: impl std::fmt::Display) -> Self {
-        Self::one(RunErrorKind::Internal, diagnostic("", message.to_string()))
+        Self::one(RunErrorKind::Internal, Diagnostic::about("", message.to_string()))
     }
 
     /// Returns the mistakes of a file as one error.
@@ -72,28 +72,15 @@ impl FromIterator<Diagnostic> for RunError {
     }
 }
 
-/// Returns a diagnostic about a flag, a variable or a whole file.
-#[must_use]
-pub fn diagnostic(origin: impl Into<String>, message: impl Into<String>) -> Diagnostic {
-    Diagnostic { origin: origin.into(), message: message.into(), ..Diagnostic::default() }
-}
-
-/// Returns place and message in one line.
-fn headline(diagnostic: &Diagnostic) -> String {
-    let location = diagnostic.location();
-    let colon = if location.is_empty() { "" } else { ": " };
-    format!("{location}{colon}{}", diagnostic.what())
-}
-
 impl From<ConfigErrors> for RunError {
     fn from(errors: ConfigErrors) -> Self {
-        errors.0.into_iter().map(of_config).collect()
+        errors.0.into_iter().collect()
     }
 }
 
-impl From<ConfigError> for RunError {
-    fn from(error: ConfigError) -> Self {
-        Self::one(RunErrorKind::Usage, of_config(error))
+impl From<Diagnostic> for RunError {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self::one(RunErrorKind::Usage, diagnostic)
     }
 }
 
@@ -109,22 +96,18 @@ impl From<ModeErrors> for RunError {
     }
 }
 
-fn of_config(error: ConfigError) -> Diagnostic {
-    let ConfigError { place, message, hint, excerpt } = error;
-    Diagnostic { hint, excerpt, ..diagnostic(place, message) }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{RunError, diagnostic};
+    use super::RunError;
+    use locum_files::diagnostic::Diagnostic;
     use pretty_assertions::assert_eq;
 
     #[test]
     fn report_shows_place_message_and_hint_of_every_diagnostic() {
-        let unknown = diagnostic(".locum/config.yml:3:1", "unknown key `mod`");
+        let unknown = Diagnostic::about(".locum/config.yml:3:1", "unknown key `mod`");
         let unknown = unknown.hint("did you mean `mode`?");
         let error: RunError =
-            [unknown, diagnostic("", "no model is configured")].into_iter().collect();
+            [unknown, Diagnostic::about("", "no model is configured")].into_iter().collect();
         assert_eq!(
             error.report(),
             "error: .locum/config.yml:3:1: unknown key `mod`\nhint: did you mean `mode`?\nerror: \

@@ -15,8 +15,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::config::collector_headers;
-use crate::config::source::ConfigError;
 use locum_base::secret::Secret;
+use locum_files::diagnostic::Diagnostic;
 use locum_models::profile::Provider;
 use locum_models::proxy;
 use locum_models::resolve::MODEL_VARIABLE;
@@ -50,7 +50,7 @@ impl Environment {
     ///
     /// # Errors
     /// When it is not written so, a variable is set already, or nothing can be read there.
-    pub fn with_passed_keys(mut self) -> Result<Self, ConfigError> {
+    pub fn with_passed_keys(mut self) -> Result<Self, Diagnostic> {
         let Some(list) =
             self.variables.remove(KEY_FDS_VARIABLE).filter(|list| !list.trim().is_empty())
         else {
@@ -58,7 +58,7 @@ impl Environment {
         };
         for entry in list.split(',') {
             let (name, value) = self.passed_key(entry.trim()).map_err(|message| {
-                ConfigError::new(KEY_FDS_VARIABLE, message)
+                Diagnostic::about(KEY_FDS_VARIABLE, message)
                     .hint("write `NAME=DESCRIPTOR`, separated by commas, as in `OPENAI_API_KEY=3`")
             })?;
             self.replaced.push(Secret::new(value.clone()));

@@ -46,7 +46,7 @@ fn a_key_comes_through_an_open_file() {
     ] {
         let error = with(list.clone(), more).unwrap_err();
         assert!(
-            error.place == "LOCUM_KEY_FDS" && !error.message.contains("sk-"),
+            error.origin == "LOCUM_KEY_FDS" && !error.message.contains("sk-"),
             "{list}: {error:?}"
         );
     }

@@ -14,7 +14,7 @@ use figment::{Figment, Metadata, Profile, Provider};
 use crate::config::environment::Environment;
 use crate::config::keys::{self, KEYS, SettingScope};
 use crate::config::settings::{ForgeSettings, SetValue, SettingValues, Settings};
-use crate::config::source::{ConfigError, ConfigErrors, Layer, SettingSource};
+use crate::config::source::{ConfigErrors, Layer, SettingSource};
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::{Diagnostics, nearest};
 use locum_files::position::Position;
@@ -142,14 +142,14 @@ fn set_value(figment: &Figment, key: &str) -> Option<SetValue> {
 
 /// Values are checked before they are merged, so what figment still finds is a fault of the table
 /// of keys.
-fn of_figment(error: figment::Error) -> ConfigError {
+fn of_figment(error: figment::Error) -> Diagnostic {
     let place = error
         .metadata
         .as_ref()
         .map(|metadata| metadata.interpolate(&Profile::Default, &error.path))
         .filter(|place| !place.is_empty())
         .unwrap_or_else(|| "settings".to_owned());
-    ConfigError::new(place, format!("`{}`: {}", error.path.join("."), error.kind))
+    Diagnostic::about(place, format!("`{}`: {}", error.path.join("."), error.kind))
 }
 
 fn built_in(environment: &Environment) -> LayerValues {
@@ -168,7 +168,7 @@ fn built_in(environment: &Environment) -> LayerValues {
 }
 
 /// Reads a file; one with a mistake gives no value.
-fn of_file(layer: Layer, file: &ConfigFile, errors: &mut Vec<ConfigError>) -> LayerValues {
+fn of_file(layer: Layer, file: &ConfigFile, errors: &mut Vec<Diagnostic>) -> LayerValues {
     let document = YamlDocument::parse(&file.text);
     let mut mistakes = Diagnostics(document.mistakes);
     let mut found = LayerValues::new(layer);
@@ -181,12 +181,12 @@ fn of_file(layer: Layer, file: &ConfigFile, errors: &mut Vec<ConfigError>) -> La
         found.values.clear();
     }
     errors.extend(
-        mistakes.finish(&file.text).into_iter().map(|mistake| in_file(&file.origin, mistake)),
+        mistakes.finish(&file.text).into_iter().map(|mistake| mistake.in_file(&file.origin)),
     );
     found
 }
 
-fn of_environment(environment: &Environment, errors: &mut Vec<ConfigError>) -> LayerValues {
+fn of_environment(environment: &Environment, errors: &mut Vec<Diagnostic>) -> LayerValues {
     let mut found = LayerValues::new(Layer::Environment);
     for key in KEYS.iter().filter(|key| !key.path.contains('*')) {
         for variable in key.variables {
@@ -215,20 +215,20 @@ fn of_environment(environment: &Environment, errors: &mut Vec<ConfigError>) -> L
     found
 }
 
-fn unknown_variable(variable: &str) -> ConfigError {
+fn unknown_variable(variable: &str) -> Diagnostic {
     let known: Vec<String> = KEYS.iter().map(|key| variable_of(key.path)).collect();
     let hint = nearest(variable, &known.iter().map(String::as_str).collect::<Vec<_>>())
         .map_or_else(
             || "`locum config show` lists every setting".to_owned(),
             |near| format!("did you mean {near}?"),
         );
-    ConfigError::new(variable, "no setting has this name").hint(hint)
+    Diagnostic::about(variable, "no setting has this name").hint(hint)
 }
 
 /// Finds profiles and prices that some layer began and none completed.
-fn missing(layers: &[LayerValues]) -> Vec<ConfigError> {
+fn missing(layers: &[LayerValues]) -> Vec<Diagnostic> {
     let found = || layers.iter().flat_map(|layer| &layer.values);
-    let mut errors: Vec<ConfigError> = Vec::new();
+    let mut errors: Vec<Diagnostic> = Vec::new();
     for FoundValue { key, place, .. } in found() {
         let Some((profile, setting)) =
             key.strip_prefix("models.profiles.").and_then(|rest| rest.split_once('.'))
@@ -239,7 +239,7 @@ fn missing(layers: &[LayerValues]) -> Vec<ConfigError> {
         let of_price: &[&str] = if has_price { &["price.input", "price.output"] } else { &[] };
         for name in ["model"].iter().chain(of_price) {
             let needed = format!("models.profiles.{profile}.{name}");
-            let error = ConfigError::new(place, format!("`{needed}` is missing"));
+            let error = Diagnostic::about(place, format!("`{needed}` is missing"));
             let is_known = errors.iter().any(|other| other.message == error.message);
             if !is_known && !found().any(|other| other.key == needed) {
                 errors.push(error);
@@ -255,16 +255,16 @@ impl LayerValues {
     }
 
     /// Reads a value given as text by a variable or flag.
-    fn read_text(&mut self, place: &str, key: &str, text: &str, errors: &mut Vec<ConfigError>) {
+    fn read_text(&mut self, place: &str, key: &str, text: &str, errors: &mut Vec<Diagnostic>) {
         let Some(setting) = keys::find(key) else { return };
         let mut mistakes = Diagnostics::default();
         if let Some(value) = setting.kind.read(&setting.kind.node(text), key, &mut mistakes) {
             let (key, place) = (key.to_owned(), place.to_owned());
             self.values.push(FoundValue { key, value, place });
         }
-        errors.extend(mistakes.0.into_iter().map(|mistake| ConfigError {
+        errors.extend(mistakes.0.into_iter().map(|mistake| Diagnostic {
             hint: mistake.hint,
-            ..ConfigError::new(place, mistake.message)
+            ..Diagnostic::about(place, mistake.message)
         }));
     }
 }
@@ -335,15 +335,6 @@ impl LayerReader<'_> {
 /// Returns the variable of a key: `budget.turns` is `LOCUM_BUDGET__TURNS`.
 fn variable_of(key: &str) -> String {
     format!("{PREFIX}{}", key.replace('.', "__").to_ascii_uppercase())
-}
-
-fn in_file(origin: &str, mistake: Diagnostic) -> ConfigError {
-    let place = if mistake.place.line == 0 {
-        origin.to_owned()
-    } else {
-        format!("{origin}:{}", mistake.place)
-    };
-    ConfigError { place, message: mistake.message, hint: mistake.hint, excerpt: mistake.excerpt }
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ fn told(result: Result<Settings, ConfigErrors>) -> Vec<String> {
         .unwrap_err()
         .0
         .into_iter()
-        .map(|error| format!("{error}{}", hint(error.hint.clone())))
+        .map(|error| format!("{}{}", error.headline(), hint(error.hint.clone())))
         .collect()
 }
 
