@@ -8,7 +8,7 @@ use locum_files::excerpt::Excerpt;
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SettingSource {
-    /// Which layer.
+    /// Layer that set the value.
     pub layer: Layer,
     /// `file:line`, the variable or the flag; empty for built-in values.
     pub place: String,
@@ -25,7 +25,7 @@ pub enum Layer {
     Repository,
     /// A variable of the environment, the Action's inputs included.
     Environment,
-    /// A flag.
+    /// A flag of the command line.
     Flag,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for SettingSource {
 #[error("{}", .0.iter().map(|error| error.to_string()).collect::<Vec<_>>().join("\n"))]
 pub struct ConfigErrors(pub Vec<ConfigError>);
 
-/// One mistake.
+/// One mistake in the settings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct ConfigError {
@@ -75,7 +75,7 @@ pub struct ConfigError {
     pub place: String,
     /// What is wrong: a lowercase fragment without a full stop.
     pub message: String,
-    /// What to do.
+    /// What to do about it.
     pub hint: Option<String>,
     /// The line it is on.
     pub excerpt: Option<Excerpt>,
