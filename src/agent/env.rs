@@ -13,14 +13,14 @@ use locum_sandbox::network::Connector;
 /// What every effect of a run goes through; the same for all its tasks.
 #[derive(Clone, Copy)]
 pub struct RunEnv<'a> {
-    /// Decides.
+    /// Decides on every effect.
     pub policy: &'a Policy,
     /// The whole environment commands get.
     pub env: &'a BTreeMap<String, String>,
-    /// Restricts commands.
+    /// Restricts what commands reach.
     pub sandbox: &'a Sandbox,
-    /// Opens connections.
+    /// Opens every outgoing connection.
     pub connector: &'a Connector,
-    /// Takes secrets out of what models and people see.
+    /// Takes secrets out of what models and maintainers see.
     pub redactor: &'a Redactor,
 }

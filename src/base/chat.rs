@@ -71,7 +71,7 @@ fn images_bytes(images: &[Image]) -> usize {
 }
 
 /// What a provider wants back with a reply exactly as it sent it: signed or encrypted reasoning,
-/// names of items. Nobody else can read it.
+/// names of items. No other party can read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpaqueState {
     /// The model that wrote it, with its host: no other is shown it.
@@ -218,7 +218,7 @@ pub enum StopReason {
 /// One complete turn of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
-    /// Its visible words.
+    /// Visible text of the reply.
     pub text: String,
     /// Its reasoning where shown.
     #[serde(default, skip_serializing_if = "String::is_empty")]

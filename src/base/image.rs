@@ -1,8 +1,8 @@
-//! `Image`: a picture in a conversation, known by its bytes and never by its name.
+//! `Image`: an image in a conversation, known by its bytes and never by its name.
 //!
 //! In: the bytes of a file or of a reply. Out: its kind, its size as its header says, its hash, and
 //! what it counts for. Nothing is ever decoded, so that a small file that claims to be a huge
-//! picture costs nothing here. It does not decide who is shown it.
+//! image costs nothing here. Callers decide who is shown it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub enum ImageKind {
 }
 
 impl ImageKind {
-    /// Every kind.
+    /// Every kind, for iteration.
     pub const ALL: [Self; 4] = [Self::Png, Self::Jpeg, Self::Gif, Self::Webp];
 
     /// Looks at the first bytes; `None` for anything else.
@@ -90,10 +90,10 @@ impl ImageKind {
     }
 }
 
-/// A picture in a conversation.
+/// An image in a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
-    /// What it is.
+    /// Format, by its first bytes.
     pub kind: ImageKind,
     /// Pixels from left to right, as its header says.
     pub width: u32,
@@ -101,7 +101,7 @@ pub struct Image {
     pub height: u32,
     /// Its length in bytes.
     pub size_bytes: usize,
-    /// SHA-256 of its bytes: the name it is kept under beside the journal.
+    /// SHA-256 of its bytes, which name its file next to the journal.
     pub hash: String,
     /// Its bytes; not written where it is described.
     #[serde(skip)]
@@ -126,13 +126,13 @@ impl fmt::Debug for ImageContent {
     }
 }
 
-/// Why bytes are no image that a model can be shown: a fragment that stands after "it".
+/// Why bytes are not an image that a model can be shown: a fragment that follows "it".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
     /// Another kind of file.
     #[error("is not a PNG, JPEG, GIF or WebP image")]
     NoImage,
-    /// The header says no size.
+    /// The header gives no size.
     #[error("begins as a {} but its header is broken", kind.as_str())]
     Broken {
         /// What it begins as.
@@ -141,7 +141,7 @@ pub enum ImageError {
     /// Too many bytes.
     #[error("has {size_bytes} bytes, more than the {IMAGE_LIMIT_BYTES} of an image that is shown")]
     TooLarge {
-        /// Its length.
+        /// Length in bytes.
         size_bytes: usize,
     },
     /// Too many pixels.
@@ -158,10 +158,10 @@ pub enum ImageError {
 }
 
 impl Image {
-    /// Reads what bytes say of themselves.
+    /// Reads the header of an image.
     ///
     /// # Errors
-    /// When they are no image, broken, or larger than models are shown.
+    /// When the bytes are not an image, broken, or larger than models are shown.
     pub fn parse(bytes: &[u8]) -> Result<Self, ImageError> {
         let image = Self::measure(bytes)?;
         if image.width > IMAGE_LIMIT_SIDE || image.height > IMAGE_LIMIT_SIDE {
@@ -173,11 +173,10 @@ impl Image {
         Ok(image)
     }
 
-    /// Reads what bytes say of themselves, however large: for images that models give and none is
-    /// shown.
+    /// Reads the header of an image, however large: for images that models give and none is shown.
     ///
     /// # Errors
-    /// When they are no image, or broken.
+    /// When the bytes are not an image, or broken.
     pub fn measure(bytes: &[u8]) -> Result<Self, ImageError> {
         let kind = ImageKind::of(bytes).ok_or(ImageError::NoImage)?;
         let size = imagesize::blob_size(bytes).map_err(|_| ImageError::Broken { kind })?;
@@ -199,7 +198,7 @@ impl Image {
         })
     }
 
-    /// Puts the bytes back that were kept apart; those of another image are not taken.
+    /// Puts back the bytes that were stored separately; those of another image are not taken.
     #[must_use]
     pub fn with_content(self, bytes: &[u8]) -> Self {
         match Self::measure(bytes) {

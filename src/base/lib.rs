@@ -1,7 +1,7 @@
 //! Types that every other crate uses: paths, secrets, messages, images, ids, tools' names, the
-//! clock's trait.
+//! trait of clocks.
 //!
-//! No effects, no clock of its own, nothing that decides.
+//! No effects, no clock of its own, no decisions.
 
 #![forbid(unsafe_code)]
 

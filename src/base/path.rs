@@ -1,9 +1,8 @@
 //! `RepoPath`: a place inside the checkout, as text that has been checked once and can be trusted
 //! afterwards.
-//!
-//! In: whatever a person, a file or a model wrote. Out: a relative, `/`-separated, dot-free path,
-//! or why it is not one. It does not look at the disk: links are resolved by `workspace`,
-//! protection is decided by `policy`.
+//! In: whatever a user, a file or a model wrote. Out: a relative, `/`-separated, dot-free path, or
+//! why it is not one. It does not look at the disk: links are resolved by `workspace`, protection
+//! is decided by `policy`.
 
 use std::fmt;
 
@@ -41,7 +40,7 @@ pub enum PathError {
 }
 
 impl RepoPath {
-    /// Reads a path as written by a person or a model; `a/./b`, `a//b` and `a/../b` are brought to
+    /// Reads a path as written by a user or a model; `a/./b`, `a//b` and `a/../b` are reduced to
     /// their plain form.
     ///
     /// # Errors

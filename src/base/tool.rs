@@ -102,9 +102,9 @@ impl Availability {
 pub enum ToolGroup {
     /// Reading, listing, searching.
     Read,
-    /// Changing files.
+    /// Creating, changing and deleting files.
     Edit,
-    /// Running commands.
+    /// Running commands in the checkout.
     Command,
     /// Tools of MCP servers.
     Mcp,
@@ -113,7 +113,7 @@ pub enum ToolGroup {
 }
 
 impl ToolGroup {
-    /// Every group.
+    /// Every group, for iteration.
     pub const ALL: &'static [Self] =
         &[Self::Read, Self::Edit, Self::Command, Self::Mcp, Self::Modes];
 

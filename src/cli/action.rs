@@ -135,7 +135,7 @@ fn carry_out(
     ends
 }
 
-/// Tells the runner how everything ended.
+/// Reports to the runner how everything ended.
 fn finish(
     ends: &[ActionEnd],
     job: &ActionContext,

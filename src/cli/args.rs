@@ -1,7 +1,6 @@
 //! The command line as clap reads it: every subcommand and flag, with the words of its help.
 //!
-//! Flags can tighten a policy, never widen it. A value's meaning is checked by the floor that uses
-//! it.
+//! Flags can tighten a policy, never widen it. A value's meaning is checked where it is used.
 
 use std::path::PathBuf;
 

@@ -14,9 +14,9 @@ use locum_files::diagnostic::Diagnostic;
 /// What a check of one file found.
 #[derive(Serialize)]
 pub struct FileCheck<D> {
-    /// The file.
+    /// Path of the file.
     pub file: String,
-    /// What it defines.
+    /// What the file defines.
     #[serde(flatten)]
     pub defines: D,
     /// What is wrong with it.
@@ -34,9 +34,9 @@ pub struct Finding {
     pub column: u32,
     /// The key it is about; may be empty.
     pub path: String,
-    /// What is wrong.
+    /// What is wrong, and where.
     pub message: String,
-    /// What to do.
+    /// What to change in the file.
     pub hint: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl From<Diagnostic> for Finding {
 
 /// What is said of files without mistakes.
 pub struct CheckWording<'t, D> {
-    /// Where there is no file at all.
+    /// Line to print where no file exists.
     pub none: &'t str,
     /// What a file defines.
     pub words: &'t dyn Fn(&D) -> String,
@@ -58,7 +58,7 @@ pub struct CheckWording<'t, D> {
 /// Shows what was found; ends with 2 when one file has a mistake.
 pub fn show<D: Serialize>(
     all: &[FileCheck<D>],
-    told: CheckWording<'_, D>,
+    wording: CheckWording<'_, D>,
     as_json: bool,
     output: &mut Output,
 ) -> ExitStatus {
@@ -66,10 +66,10 @@ pub fn show<D: Serialize>(
         output.json(&all);
     } else {
         for checked in all {
-            checked.show(&(told.words)(&checked.defines), output);
+            checked.show(&(wording.words)(&checked.defines), output);
         }
         if all.is_empty() {
-            output.line(told.none);
+            output.line(wording.none);
         }
     }
     if all.iter().all(|checked| checked.mistakes.is_empty()) {
@@ -108,11 +108,11 @@ impl<D> FileCheck<D> {
     }
 }
 
-/// Reads a file a person named: the longest end of its path that is a place of such files, else the
+/// Reads a file a user named: the longest end of its path that is a place of such files, else the
 /// path as written; and its text.
 ///
 /// # Errors
-/// When it is not there or cannot be read.
+/// When it does not exist or cannot be read.
 pub fn named(
     path: &Path,
     shown: &Path,

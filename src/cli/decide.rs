@@ -1,7 +1,7 @@
 //! `locum session approve|deny|answer`: the decision on what a session stopped for, written into
 //! its journal; `resume` continues from there.
 //!
-//! The person at the command line is the owner of the checkout: nobody is asked who may.
+//! The user at the command line owns the checkout, so their right to decide is not checked.
 
 use std::path::PathBuf;
 

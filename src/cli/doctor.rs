@@ -1,5 +1,5 @@
 //! `locum doctor`: what this machine gives a run: the sandbox, git, a model with its key, a place
-//! for sessions. Asks nobody over a network.
+//! for sessions. It uses no network.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
 use locum_sandbox::level::{ProcessLimit, SandboxLevel};
 use locum_workspace::git_binary;
 
-/// What was found.
+/// Result of every check.
 #[derive(Clone, Debug, Serialize)]
 struct DoctorReport {
     version: &'static str,

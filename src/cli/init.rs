@@ -1,8 +1,7 @@
 //! `locum policy init` and `locum init`: a starter policy made from what lies in the repository,
 //! and the workflow that starts runs.
-//!
-//! In: a folder. Out: files that were not there before, or their text. A file appears whole or not
-//! at all, and none is overwritten without being asked for.
+//! In: a folder. Out: new files, or their text. A file appears whole or not at all, and none is
+//! overwritten without a flag that says so.
 
 use std::fs::Permissions;
 use std::io::{self, Write as _};
@@ -34,7 +33,7 @@ type InitFile<'a> = (&'a str, &'a str);
 /// Runs `locum policy init`.
 ///
 /// # Errors
-/// When a file is there already, or cannot be written.
+/// When a file already exists, or cannot be written.
 pub(super) fn policy(
     args: &PolicyInitArgs,
     context: &CommandContext,
@@ -56,7 +55,7 @@ pub(super) fn policy(
 /// Runs `locum init`.
 ///
 /// # Errors
-/// When a file is there already, or cannot be written.
+/// When a file already exists, or cannot be written.
 pub(super) fn all(
     args: &InitArgs,
     context: &CommandContext,
@@ -96,7 +95,7 @@ fn root(context: &CommandContext) -> std::path::PathBuf {
         .map_or_else(|_| context.folder.clone(), |repo| repo.root().to_owned())
 }
 
-/// Writes the files; none when one of them is there already, unless that is what was asked for.
+/// Writes the files; none when one of them already exists, unless overwriting was requested.
 fn write(
     context: &CommandContext,
     files: &[InitFile<'_>],

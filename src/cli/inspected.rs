@@ -1,6 +1,6 @@
 //! `InspectedRepository`: where the inspecting subcommands (`config`, `modes`, `models`, `policy`)
-//! read the repository's files: the working tree, so that an edit can be looked at before it is
-//! committed, or a commit by `--at`, which is what a run reads.
+//! read the repository's files. That is the working tree, so that an edit can be looked at before
+//! it is committed, or by `--at` a commit, which is what a run reads.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ impl<'a> InspectedRepository<'a> {
     /// Opens the working tree around the folder, or the commit a revision names.
     ///
     /// # Errors
-    /// When a revision is given and there is no repository or no such revision.
+    /// When a revision is given and the repository or the revision does not exist.
     pub fn open(context: &'a CommandContext, at: Option<&str>) -> Result<Self, RunError> {
         let repo = Repo::open(&context.folder);
         let root =

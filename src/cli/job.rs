@@ -20,7 +20,7 @@ use locum_policy::intent::Facts;
 /// Runs the subcommand.
 ///
 /// # Errors
-/// When there is no such job, or a job file has mistakes.
+/// When the job does not exist, or a job file has mistakes.
 pub fn run(
     args: &JobArgs,
     context: &CommandContext,

@@ -43,14 +43,14 @@ use locum_workspace::repo::{CommitId, Repo, RepoError};
 /// killed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LocalRun {
-    /// The checkout.
+    /// Root of the checkout.
     pub folder: PathBuf,
     /// The revision the commit to start from was named by; `None` for the checkout's own commit.
     #[serde(default)]
     pub base_revision: Option<String>,
     /// Folder for what would be posted; `None` publishes nothing.
     pub postings: Option<PathBuf>,
-    /// What is run.
+    /// What is run, as it was asked.
     #[serde(flatten)]
     pub request: RunRequest,
 }
@@ -67,7 +67,7 @@ pub struct RunDisplay {
 /// Whether a run is followed line by line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiveOutput {
-    /// On stderr, beside the result.
+    /// On stderr, next to the result.
     Beside,
     /// On stdout, as a part of the result.
     Within,
@@ -77,9 +77,9 @@ pub enum LiveOutput {
 
 /// What a run was and led to.
 pub struct LocalRunResult {
-    /// How it ended.
+    /// How the session ended.
     pub outcome: Outcome,
-    /// What was published.
+    /// What was published; `None` where nothing was to be.
     pub publication: Option<Publication>,
 }
 
@@ -105,7 +105,7 @@ pub fn open(folder: &Path) -> Result<Workspace, RunError> {
 /// Returns the commit that is trusted: `--base`, else the checkout's own.
 ///
 /// # Errors
-/// When there is no such commit.
+/// When that commit does not exist.
 pub fn base(workspace: &Workspace, revision: Option<&str>) -> Result<CommitId, RunError> {
     let place = if revision.is_some() { "--base" } else { "--repo" };
     workspace.repo.commit_of(revision.unwrap_or("HEAD")).map_err(|error| {
@@ -215,9 +215,9 @@ pub struct LocalSession<'a> {
     pub local: &'a LocalRun,
     /// What it works with.
     pub run: &'a PreparedRun,
-    /// The checkout.
+    /// The checkout that the run works in.
     pub workspace: &'a Workspace,
-    /// The session's folder.
+    /// Folder of the session's journal.
     pub folder: &'a Path,
     /// Whether the session begins or resumes.
     pub beginning: SessionOrigin,
@@ -283,7 +283,7 @@ pub fn carry_out(
     Ok(LocalRunResult { outcome, publication })
 }
 
-/// Shows how a run ended, in the form asked for.
+/// Shows how a run ended, in the requested form.
 pub fn show_end(ended: &LocalRunResult, show: RunDisplay, output: &mut Output) -> ExitStatus {
     let status = ExitStatus::of(ended.outcome.word);
     let receipts = ended.publication.as_ref().map_or(&[][..], |publication| &publication.receipts);

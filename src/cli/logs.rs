@@ -17,7 +17,7 @@ const VARIABLE: &str = "LOCUM_LOG";
 /// Starts logging for the rest of the process.
 ///
 /// # Errors
-/// When `LOCUM_LOG` is no filter.
+/// When `LOCUM_LOG` is not a filter.
 pub fn start(
     global: &GlobalArgs,
     environment: &Environment,

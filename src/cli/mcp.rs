@@ -1,8 +1,8 @@
 //! `locum mcp list|validate`: the MCP servers of a repository, whether a run may use them, and what
 //! is wrong with their files.
 //!
-//! Only `--tools` starts anything: what the policy lets a run start, in the same sandbox, asked for
-//! its lists and ended.
+//! Only `--tools` starts anything: what the policy lets a run start, in the same sandbox. Each
+//! server lists what it has and is ended.
 
 use serde::Serialize;
 
@@ -58,7 +58,7 @@ pub(super) struct ServerRow {
     pub(super) state: &'static str,
     /// Why it is refused, or could not be started; empty otherwise.
     reason: String,
-    /// What it has; only where that was asked for and it answered.
+    /// What it has; only where that was requested and it answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<Vec<ToolRow>>,
 }

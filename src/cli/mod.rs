@@ -1,9 +1,9 @@
-//! The command line. Results on stdout, talk on stderr; every error says where, what, and what to
-//! do.
+//! The command line. Results on stdout, messages on stderr; every error says where, what, and what
+//! to do.
 //!
 //! In: arguments, the environment, the folder it was started in. Out: an exit code from
-//! [`ExitStatus`]. The work itself is done on the floors below: a subcommand's file parses nothing
-//! and decides nothing, it asks and shows.
+//! [`ExitStatus`]. The work itself is done in the crates below; a subcommand's file only calls them
+//! and prints.
 
 #![expect(
     clippy::disallowed_methods,
@@ -81,7 +81,7 @@ pub enum ExitStatus {
     Failed = 3,
     /// The policy refused.
     Refused = 4,
-    /// A person has to answer a question or approve a call.
+    /// A maintainer has to answer a question or approve a call.
     NeedsPerson = 5,
     /// The budget is used up.
     BudgetExhausted = 6,

@@ -1,5 +1,5 @@
 //! `locum models list`: the models that are configured, which one is used for what, their limits
-//! and prices. Asks nobody.
+//! and prices. It contacts no server.
 
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ pub(super) struct ModelRow {
     pub(super) name: String,
     /// `main`, `task`: the pointers that lead here.
     pub(super) used_for: Vec<String>,
-    /// Whose protocol it speaks.
+    /// Protocol of its server.
     pub(super) provider: &'static str,
     pub(super) model: String,
     pub(super) base_url: Option<String>,

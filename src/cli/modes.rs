@@ -106,8 +106,8 @@ fn show(
     for (name, value) in &record.variables {
         output.line(visible(&format!("variable {name}: {value}")));
     }
-    for told in mode.permission_maps().into_iter().filter_map(sections::permissions) {
-        output.line(visible(&told));
+    for section in mode.permission_maps().into_iter().filter_map(sections::permissions) {
+        output.line(visible(&section));
     }
     let rules = (!record.custom_rules.is_empty())
         .then(|| record.custom_rules.iter().map(|rule| format!("- {}\n", rule.trim())).collect());
@@ -163,8 +163,8 @@ fn validate(
     ))
 }
 
-/// Reads a file a person named. What kind it is, is said by the longest end of its path that is a
-/// place of mode files.
+/// Reads a file a user named. Its kind follows from the longest end of its path that is a place of
+/// mode files.
 fn named_text(path: &Path, shown: &Path) -> Result<ModeText, RunError> {
     let (known, text) = checked::named(path, shown, &places::may_define)?;
     Ok(ModeText { source: ModeSource::Project { file: known }, text })

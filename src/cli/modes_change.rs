@@ -52,7 +52,7 @@ pub fn create(
 /// Changes some keys of a mode.
 ///
 /// # Errors
-/// When there is no such mode, it is built in, or it would have a mistake.
+/// When the mode does not exist, is built in, or would have a mistake.
 pub fn update(
     args: &UpdateModeArgs,
     context: &CommandContext,
@@ -75,7 +75,7 @@ pub fn update(
 /// Takes a mode out of its file. Its rules files stay.
 ///
 /// # Errors
-/// When there is no such mode, or it is built in.
+/// When the mode does not exist, or is built in.
 pub fn delete(
     args: &DeleteModeArgs,
     context: &CommandContext,

@@ -46,7 +46,7 @@ impl TargetFile {
     /// Opens the file that flags name, else the one that defines `mode`, else the repository's own.
     ///
     /// # Errors
-    /// When it cannot be read, or is no mode file that can be changed.
+    /// When it cannot be read, or is not a mode file that can be changed.
     pub fn open(
         args: &WriteArgs,
         mode: Option<&Mode>,
@@ -140,7 +140,7 @@ impl TargetFile {
 /// Writes a file in one step; no folder on the way to it may be a link.
 ///
 /// # Errors
-/// When the operating system says no, or something else stands in its place.
+/// When the operating system reports an error, or something else stands in its place.
 pub fn replace(name: &str, path: &Path, text: &str) -> Result<(), RunError> {
     files::replace(path, text).map_err(|error| RunError::usage(name, error.to_string()))
 }

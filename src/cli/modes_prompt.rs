@@ -1,5 +1,5 @@
-//! `locum modes show --prompt`: what a model is told in a mode, as a run on the command line would
-//! tell it, and about how long that is for the model it would have.
+//! `locum modes show --prompt`: the system prompt and tools of a mode, as a run on the command line
+//! would send them, and about how long that is for the model it would have.
 
 use std::slice;
 
@@ -33,7 +33,7 @@ struct PromptSection {
     text: String,
 }
 
-/// The whole prompt.
+/// The whole prompt, with estimates of its length.
 #[derive(Serialize)]
 struct PromptReport<'a> {
     mode: &'a str,
@@ -69,7 +69,7 @@ pub fn show(
     let values = settings.values;
     let image_models = values.models.pointers.image.0.clone();
     let experts = values.models.profiles.into_keys().collect();
-    let told = PromptInputs::of(&PromptContext {
+    let inputs = PromptInputs::of(&PromptContext {
         servers: &[],
         mode,
         modes,
@@ -92,19 +92,19 @@ pub fn show(
         estimated_tokens: tokenizer.tokens(&text),
         text,
     };
-    let tools_bytes: usize = told
+    let tools_bytes: usize = inputs
         .tools
         .iter()
         .map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len())
         .sum();
-    let tools_estimated_tokens = estimate_tools(tokenizer, &told.tools);
-    let sections: Vec<PromptSection> = told.sections.into_iter().map(section).collect();
+    let tools_estimated_tokens = estimate_tools(tokenizer, &inputs.tools);
+    let sections: Vec<PromptSection> = inputs.sections.into_iter().map(section).collect();
     let prompt = PromptReport {
         mode: &mode.slug,
         estimated_tokens: sections.iter().map(|section| section.estimated_tokens).sum::<u64>()
             + tools_estimated_tokens,
         sections,
-        tools: told.tools.into_iter().map(|tool| tool.name).collect(),
+        tools: inputs.tools.into_iter().map(|tool| tool.name).collect(),
         tools_bytes,
         tools_estimated_tokens,
         tokenizer,

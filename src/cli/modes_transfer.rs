@@ -26,7 +26,7 @@ const RULES_FOLDERS: &[&str] = &[".locum/rules-", ".roo/rules-", ".kilocode/rule
 /// Prints modes as a file that can be imported.
 ///
 /// # Errors
-/// When there is no such mode, or it says more than a mode file can.
+/// When the mode does not exist, or it says more than a mode file can.
 pub fn export(
     args: &ExportModesArgs,
     context: &CommandContext,

@@ -1,8 +1,7 @@
-//! `Output`: the one way to stdout and stderr. Results go to stdout, everything said beside them to
-//! stderr.
+//! `Output`: the one way to stdout and stderr. Results go to stdout, all other messages to stderr.
 //!
-//! A reader that closes stdout early (`locum modes list | head -1`) is no error: what follows is
-//! dropped in silence. any other error (a full disk behind `>`) is kept and told by
+//! A reader that closes stdout early (`locum modes list | head -1`) is not an error: what follows
+//! is dropped in silence. Any other error (a full disk behind `>`) is kept and reported by
 //! [`Output::finish`], so that a cut result is never taken for a whole one.
 
 use std::io::{self, ErrorKind, Write};
@@ -12,7 +11,7 @@ use serde::Serialize;
 use crate::run::error::RunError;
 use locum_base::secret::plain::PlainValues;
 
-/// Where a command's result and its talk go.
+/// The streams for a command's result and its messages.
 pub struct Output {
     results: Box<dyn Write>,
     talk: Box<dyn Write>,
@@ -44,7 +43,7 @@ impl Output {
         self.line_as_it_is(text);
     }
 
-    /// Writes a line that may name a secret: what tells the runner to mask it.
+    /// Writes a line that may name a secret: the command that makes the runner mask it.
     pub fn line_as_it_is(&mut self, text: impl std::fmt::Display) {
         self.write(|results| writeln!(results, "{text}"));
     }
@@ -65,7 +64,7 @@ impl Output {
         self.json_text(serde_json::to_string(value));
     }
 
-    /// Hands on what was written. Returns false when nobody takes it any more.
+    /// Hands on what was written. Returns false when the reader has closed its end.
     pub fn hand_on(&mut self) -> bool {
         self.write(|results| results.flush());
         self.error.is_none()
@@ -77,10 +76,10 @@ impl Output {
         self.write(|results| results.write_all(&bytes));
     }
 
-    /// Says a line to the person beside the result. What was written before it is shown first.
+    /// Writes a line to stderr. What was written to stdout before it is shown first.
     pub fn talk(&mut self, text: impl std::fmt::Display) {
         self.write(|results| results.flush());
-        // NOTE: with stderr gone there is nobody left to tell.
+        // NOTE: with stderr gone there is nowhere left to report it.
         let _ = writeln!(self.talk, "{text}");
     }
 

@@ -53,7 +53,7 @@ struct PolicyCheckReport<'a> {
     hash: Option<&'a str>,
     errors: Vec<ErrorRow<'a>>,
     warnings: &'a [Warning],
-    /// What the policy takes upon itself, in words.
+    /// Risks that the policy accepts, with its reasons.
     accepted_risks: &'a [AcceptedRisk],
 }
 
@@ -130,8 +130,8 @@ fn check(
     Ok(status)
 }
 
-/// Everything there is to warn of: by the policy alone, by the jobs beside it, and by sessions that
-/// are named.
+/// Everything there is to warn of: by the policy alone, by the jobs, and by sessions that are
+/// named.
 fn warnings(
     policy: &Policy,
     args: &PolicyCheckArgs,
@@ -147,7 +147,7 @@ fn warnings(
             .map(str::to_owned)
             .collect();
         warnings.extend(idle::unknown_jobs(policy, &jobs));
-        // Mistakes in files of modes are told by `locum modes validate` and by every run.
+        // Mistakes in files of modes are reported by `locum modes validate` and by every run.
         if let Ok(modes) = place.modes() {
             let slugs: Vec<String> = modes.iter().map(|mode| mode.slug.clone()).collect();
             warnings.extend(idle::unknown_modes(policy, &slugs));

@@ -181,7 +181,7 @@ fn answer_lines(
     }
 }
 
-/// What was read.
+/// What a question was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InputLine {
     /// A line, with or without its end.
@@ -229,7 +229,7 @@ fn status(worst: Option<Decision>) -> ExitStatus {
     }
 }
 
-/// One answer for programs: the worst verdict and, of a tool call, every one.
+/// One answer as JSON: the strictest verdict and, of a tool call, every one.
 #[derive(Serialize)]
 struct ExplainRow<'a> {
     /// The line of standard input, counted from 1.
@@ -256,7 +256,7 @@ struct ExplainedVerdict<'a> {
     nearest: Option<&'a NearestRule>,
 }
 
-/// A line that is no question.
+/// A line that is not a question.
 #[derive(Serialize)]
 struct UnreadRow<'a> {
     input_line: usize,
@@ -295,7 +295,7 @@ impl<'a> From<&'a Explanation> for ExplainedVerdict<'a> {
     }
 }
 
-/// An answer for people: of a tool call, the call and below it what it would do.
+/// An answer as text: of a tool call, the call and below it what it would do.
 fn texts(answer: &ExplainedQuery) -> Vec<String> {
     let of_intents = answer.explanations.iter().flat_map(lines);
     match &answer.call {

@@ -1,5 +1,4 @@
-//! The policy file a command is about: the one a person names, the repository's own, or the
-//! built-in.
+//! The policy file a command is about: the one a user names, the repository's own, or the built-in.
 
 use crate::cli::CommandContext;
 use crate::cli::inspected::InspectedRepository;
@@ -21,7 +20,7 @@ pub(super) fn parse(file: Option<&ConfigFile>) -> Result<Policy, PolicyErrors> {
     file.map_or_else(|| Ok(Policy::builtin()), |file| Policy::parse(&file.text, &file.origin))
 }
 
-/// Reads the policy file a person named; it has to be there.
+/// Reads the policy file a user named; it has to exist.
 pub(super) fn given(
     context: &CommandContext,
     path: &std::path::Path,

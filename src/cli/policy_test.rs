@@ -25,7 +25,7 @@ use locum_policy::intent::Facts;
 use locum_policy::verdict::{Decision, Verdict};
 use locum_policy::{BUILTIN_ORIGIN, BUILTIN_TEXT, Policy};
 
-/// What came of one case.
+/// The result of one case.
 #[derive(Serialize)]
 struct CaseRow {
     file: String,
@@ -36,7 +36,7 @@ struct CaseRow {
     case: String,
     expected: Decision,
     passed: bool,
-    /// What came out.
+    /// The decision that came out.
     decision: Decision,
     reason: String,
     rule: Option<String>,
@@ -155,7 +155,7 @@ fn of_files(files: &[ConfigFile], explainer: &Explainer) -> Result<Vec<CaseRow>,
     if diagnostics.is_empty() { Ok(rows) } else { Err(diagnostics.into_iter().collect()) }
 }
 
-/// What leads out of the repository is no path, and denied.
+/// A path that leads out of the repository is denied.
 fn no_path(text: &str) -> Verdict {
     Verdict::denied(text.to_owned(), "it is not a path inside the repository".to_owned())
 }

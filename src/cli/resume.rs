@@ -1,5 +1,5 @@
-//! `locum session resume`: resumes a session that was killed or that a person has decided on, from
-//! its journal alone.
+//! `locum session resume`: resumes a session that was killed or has been decided on, from its
+//! journal alone.
 
 use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalSession, RunDisplay};
 use crate::cli::output::Output;
@@ -17,7 +17,7 @@ use locum_workspace::Workspace;
 /// Runs the subcommand.
 ///
 /// # Errors
-/// When there is no such session, or it cannot be prepared as it was.
+/// When the session does not exist, or cannot be prepared as it was.
 pub fn run(
     args: &SessionResumeArgs,
     context: &CommandContext,

@@ -1,4 +1,4 @@
-//! `locum run`: a task in the checkout, asked by the person at the command line.
+//! `locum run`: a task in the checkout, asked by the user at the command line.
 
 use std::io::Read;
 

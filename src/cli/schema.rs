@@ -1,4 +1,4 @@
-//! `locum schema NAME`: the JSON Schema of one of the files people write, for editors and checks.
+//! `locum schema NAME`: the JSON Schema of one of the files users write, for editors and checks.
 
 use serde_json::{Map, Value as Json, json};
 

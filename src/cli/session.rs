@@ -21,7 +21,7 @@ use locum_agent::session::state::SessionState;
 /// Runs the subcommand.
 ///
 /// # Errors
-/// When there is no such session or its journal cannot be read.
+/// When the session does not exist or its journal cannot be read.
 pub fn run(
     args: &SessionArgs,
     context: &CommandContext,
@@ -135,7 +135,7 @@ struct SessionReport<'a> {
     tasks: Vec<TaskEntry<'a>>,
     /// What was spent so far.
     spent: SpentReport,
-    /// The journal.
+    /// Every line of the journal, in order.
     events: &'a [JournalLine],
 }
 

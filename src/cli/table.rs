@@ -1,4 +1,4 @@
-//! Columns for people: as wide as their widest entry, the last one free.
+//! Columns for terminals: as wide as their widest entry, the last one free.
 
 /// Returns rows as lines with aligned columns; nothing for no rows. Cells are foreign text: control
 /// characters are spelled out.

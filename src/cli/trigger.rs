@@ -2,7 +2,7 @@
 //! Action's.
 //!
 //! What only the forge can say (who the actor is, whether a pull request is from a fork, how many
-//! runs there were) is given by flags, or shown for every tier. Nothing is asked of anyone.
+//! runs there were) is given by flags, or shown for every tier. No server is contacted.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -234,15 +234,15 @@ fn as_text(
     });
     let mut lines = vec![format!("event  {:?}{by}{on}", trigger.kind)];
     for RequestCheck { claim, authority, refused } in &shown.checks {
-        let told = if *authority == CheckAuthority::Forge {
+        let source = if *authority == CheckAuthority::Forge {
             " (queried from the forge at run time)"
         } else {
             ""
         };
         lines.push(match refused {
-            None => format!("pass   {claim}{told}"),
+            None => format!("pass   {claim}{source}"),
             Some(refused) => format!(
-                "FAIL   {claim}{told}\n       {refused}{}",
+                "FAIL   {claim}{source}\n       {refused}{}",
                 if refused.notice == RefusalNotice::Posted { "; posted on the thread" } else { "" }
             ),
         });
@@ -315,8 +315,8 @@ fn as_json(
     shown: &TriggerExamination,
 ) -> Value {
     let refusal = |refused: &RequestRefusal| {
-        let told = refused.notice == RefusalNotice::Posted;
-        json!({ "rule": refused.rule, "why": refused.why, "told": told })
+        let is_posted = refused.notice == RefusalNotice::Posted;
+        json!({ "rule": refused.rule, "why": refused.why, "told": is_posted })
     };
     let authority = |authority: CheckAuthority| match authority {
         CheckAuthority::Event => "event",

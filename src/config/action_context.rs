@@ -21,7 +21,7 @@ pub struct ActionContext {
     pub sha: String,
     /// Ref the workflow was started for: `refs/heads/main`.
     pub git_ref: String,
-    /// The checkout.
+    /// Path of the checkout.
     pub workspace: PathBuf,
     /// Start of the forge's API: `https://api.github.com`, `https://ghes.example/api/v3`.
     pub api_url: String,
@@ -47,7 +47,7 @@ pub struct ActionContext {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("environment variable `{variable}` is not set")]
 pub struct NotInAction {
-    /// The variable.
+    /// Name of the variable.
     pub variable: &'static str,
 }
 

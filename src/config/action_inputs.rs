@@ -105,7 +105,7 @@ impl ActionInputs {
         tightened
     }
 
-    /// Returns true when these inputs let a person start runs.
+    /// Returns true when these inputs let a user start runs.
     #[must_use]
     pub fn allows_user(&self, login: &str) -> bool {
         self.allow_users.is_empty()

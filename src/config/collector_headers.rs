@@ -25,8 +25,8 @@ pub(super) fn headers(text: &str) -> Vec<(String, Secret)> {
     pairs(text).into_iter().map(|(name, value)| (name, Secret::new(value))).collect()
 }
 
-/// Reads `key=value,key=value` with values in percent encoding (W3C Baggage); what is no pair is
-/// left out.
+/// Reads `key=value,key=value` with values in percent encoding (W3C Baggage); anything that is not
+/// a pair is left out.
 pub(super) fn pairs(text: &str) -> Vec<(String, String)> {
     let pair = |part: &str| {
         let (key, value) = part.split_once('=')?;

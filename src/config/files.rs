@@ -1,5 +1,5 @@
-//! Files a person names: the user's own settings, a policy or script given by flag, an event's
-//! payload; and files a person lets us write.
+//! Files a user names: the user's own settings, a policy or script given by flag, an event's
+//! payload; and files a user lets us write.
 //!
 //! In: a path on this machine. Out: text, bounded in size, from regular files only: a pipe or
 //! device neither blocks nor fills memory. Files of the checkout that judge or shape a run are not
@@ -32,7 +32,7 @@ pub enum FileFault {
     /// It holds bytes that are not UTF-8; the first of them is here.
     #[error("{0}: is not UTF-8 text")]
     NotText(Position),
-    /// The operating system said no.
+    /// The operating system reports an error.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
@@ -69,7 +69,7 @@ pub fn read(path: &Path) -> Result<Option<String>, FileFault> {
 ///
 /// # Errors
 /// When there is something else in its place (a folder, a link, a device), or the operating system
-/// says no.
+/// reports an error.
 pub fn replace(path: &Path, text: &str) -> Result<(), FileFault> {
     let permissions =
         match std::fs::symlink_metadata(path) {
@@ -99,7 +99,7 @@ pub fn replace(path: &Path, text: &str) -> Result<(), FileFault> {
 /// Removes a file.
 ///
 /// # Errors
-/// When it is not there, or the operating system says no.
+/// When it is not there, or the operating system reports an error.
 pub fn remove(path: &Path) -> Result<(), FileFault> {
     Ok(std::fs::remove_file(path)?)
 }

@@ -5,12 +5,12 @@
 
 use crate::config::kind::SettingKind;
 
-/// One setting.
+/// One setting and who may set it.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingKey {
-    /// Its dotted path; `*` stands for a name that the user chooses.
+    /// Its dotted path; `*` matches a name that the user chooses.
     pub path: &'static str,
-    /// What it takes.
+    /// Values that it takes.
     pub kind: SettingKind,
     /// Who may set it.
     pub scope: SettingScope,
@@ -24,7 +24,7 @@ pub struct SettingKey {
 /// Who may set a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingScope {
-    /// Everyone.
+    /// Every layer, the repository's included.
     Everyone,
     /// Everyone but the repository: it decides where keys, tokens or records go.
     NotRepository,

@@ -20,14 +20,14 @@ pub enum SettingKind {
     Hidden,
     /// A whole number from 1 to a limit.
     Count {
-        /// The limit.
+        /// Largest count that is accepted.
         most: u64,
     },
     /// A number within bounds.
     Number {
-        /// Smallest.
+        /// Smallest number that is accepted.
         least: f64,
-        /// Largest.
+        /// Largest number that is accepted.
         most: f64,
     },
     /// True or false.

@@ -1,7 +1,7 @@
 //! `Settings`: every setting of a run, typed, each value with where it came from.
 //!
-//! In: what `load` merged. Out: values for the floors that use them, and rows for `config show`. It
-//! reads nothing.
+//! In: what `load` merged. Out: values for the crates that use them, and rows for `config show`.
+//! Files are read elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ const HIDDEN: &str = "***";
 /// Every setting of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// The values.
+    /// Values of all layers together.
     pub values: SettingValues,
     /// Every value that is set, by its dotted key, as text, with where it came from.
     pub set: BTreeMap<String, SetValue>,
@@ -49,11 +49,11 @@ pub struct SettingValues {
     pub mode_files: Strictness,
     /// Language of results and questions.
     pub language: Option<String>,
-    /// Profile or model of the root task, asked for by flag, input or variable.
+    /// Profile or model of the root task, requested by flag, input or variable.
     pub model: Option<String>,
     /// Profiles and pointers.
     pub models: ModelSettings,
-    /// MCP servers.
+    /// MCP servers by name.
     pub mcp: BTreeMap<String, ServerSpec>,
     /// Path of the policy in the repository.
     pub policy: Option<String>,
@@ -63,7 +63,7 @@ pub struct SettingValues {
     pub publish: Option<Publish>,
     /// Outcomes that make the Action's step red; `None` means every outcome that is not a good end.
     pub fail_on: Option<Vec<OutcomeWord>>,
-    /// The forge.
+    /// Forge of the repository, and how it is reached.
     pub forge: ForgeSettings,
     /// What a run sends to a trace collector.
     pub telemetry: TelemetrySettings,
@@ -87,17 +87,17 @@ pub struct TelemetrySettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BudgetLimits {
-    /// Model replies.
+    /// Most model replies.
     pub turns: Option<u32>,
-    /// Tool calls.
+    /// Most tool calls.
     pub tool_calls: Option<u32>,
     /// Input and output tokens together.
     pub tokens: Option<u64>,
-    /// US dollars.
+    /// Most US dollars, by the price table.
     pub cost_usd: Option<f64>,
     /// Wall time in minutes.
     pub minutes: Option<u32>,
-    /// Changed files.
+    /// Most files changed.
     pub files: Option<u32>,
     /// Added and removed lines together.
     pub diff_lines: Option<u32>,
@@ -107,7 +107,7 @@ pub struct BudgetLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Publish {
-    /// Nowhere.
+    /// Nothing is published.
     None,
     /// Into a folder.
     Local,
@@ -115,7 +115,7 @@ pub enum Publish {
     Forge,
 }
 
-/// The forge.
+/// Which forge is used, and how it is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ForgeSettings {
@@ -224,7 +224,7 @@ impl Settings {
 /// One setting as `config show` prints it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingRow {
-    /// Its dotted key.
+    /// Dotted key of the setting.
     pub key: String,
     /// Its value, `***` where it may be secret, `null` where it is not set.
     pub value: serde_json::Value,

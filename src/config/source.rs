@@ -8,7 +8,7 @@ use locum_files::diagnostic::Diagnostic;
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SettingSource {
-    /// Which layer.
+    /// Layer that set the value.
     pub layer: Layer,
     /// `file:line`, the variable or the flag; empty for built-in values.
     pub place: String,
@@ -25,7 +25,7 @@ pub enum Layer {
     Repository,
     /// A variable of the environment, the Action's inputs included.
     Environment,
-    /// A flag.
+    /// A flag of the command line.
     Flag,
 }
 

@@ -1,7 +1,8 @@
-//! `Diagnostic`: one mistake in what somebody wrote, with where it is and what to do about it.
+//! `Diagnostic`: one mistake in a file, a variable or a flag, with where it is and what to do about
+//! it.
 //!
-//! In: what a reader of a file, a variable or a flag found. Out: the same as data, and as text:
-//! `file:line:column: what`, the line it is on, then `hint: what to do`.
+//! In: what its reader found. Out: the same as data, and as text: `file:line:column: what`, the
+//! line it is on, then `hint: what to do`.
 
 use std::fmt;
 
@@ -9,7 +10,7 @@ use crate::excerpt::Excerpt;
 use crate::position::Position;
 use locum_base::secret::Redactor;
 
-/// One mistake in what somebody wrote.
+/// One mistake in what a user wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The file, variable or flag; empty where the message says it itself, or the reader was given
@@ -21,7 +22,7 @@ pub struct Diagnostic {
     pub path: String,
     /// What is wrong: a lowercase fragment without a full stop.
     pub message: String,
-    /// What to do.
+    /// What to do about it.
     pub hint: Option<String>,
     /// The line it is on.
     pub excerpt: Option<Excerpt>,

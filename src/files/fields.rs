@@ -61,7 +61,7 @@ impl Diagnostics {
         self.add(node.place, format!("`{what}` must be {wanted}, not {}", node.kind()));
     }
 
-    /// Reads text.
+    /// Reads text, quoted or plain.
     pub fn text(&mut self, node: &YamlNode, what: &str) -> Option<String> {
         let text = node.text().map(str::to_owned);
         if text.is_none() {

@@ -19,7 +19,7 @@ pub struct FrontMatter<'t> {
     pub head: YamlNode,
     /// Why the head had to be read line by line, or `None`.
     pub mistake: Option<Diagnostic>,
-    /// The text below.
+    /// Text below the header.
     pub body: &'t str,
 }
 

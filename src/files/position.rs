@@ -5,7 +5,7 @@ use std::fmt;
 /// Where something stands in a file; both count from 1, 0 means the whole file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// The line.
+    /// Line, counted from 1.
     pub line: u32,
     /// The column, in characters.
     pub column: u32,

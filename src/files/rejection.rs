@@ -5,7 +5,7 @@
 pub struct Rejection {
     /// A lowercase fragment without a full stop.
     pub message: String,
-    /// What to do.
+    /// What to write instead.
     pub hint: Option<String>,
 }
 

@@ -36,7 +36,7 @@ enum SectionPass<'a> {
 pub struct Mapping<F>(pub &'static str, pub F);
 
 impl<'a> Section<'a> {
-    /// Reads a mapping. `name` stands for it in messages.
+    /// Reads a mapping, called `name` in messages.
     pub fn read<T>(
         node: &'a YamlNode,
         name: &'a str,

@@ -1,8 +1,8 @@
-//! `Shape`: what a value of a settings file may be. One description does both: it reads the value,
-//! and it says in JSON Schema what it reads, so that the two cannot drift apart.
+//! `Shape`: what a value of a settings file may be. One description both reads the value and says
+//! in JSON Schema what it reads, so that the two cannot drift apart.
 //!
-//! In: a node of a `yaml` tree. Out: a checked value, or mistakes; or the schema. Mappings
-//! with keys of their own are `section`'s. It knows no particular file.
+//! In: a node of a `yaml` tree. Out: a checked value, or mistakes; or the schema. Mappings with
+//! keys of their own are in `section`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::yaml::{YamlNode, YamlValue};
 
 /// What a value may be.
 pub trait Shape {
-    /// What reading gives.
+    /// Type of the checked value.
     type Value;
 
     /// Reads a value; what is wrong with it goes to the mistakes. `what` is the key it stands
@@ -26,11 +26,11 @@ pub trait Shape {
     /// Returns the JSON Schema of what is read.
     fn schema(&self) -> Json;
 
-    /// Returns how a value is written in a file; `None` for values that are no default of anything.
+    /// Returns how a value is written in a file; `None` for values that are never a default.
     fn written(&self, value: &Self::Value) -> Option<Json>;
 }
 
-/// Text.
+/// Any text.
 #[derive(Clone, Copy, Debug)]
 pub struct AnyText;
 
@@ -41,27 +41,27 @@ pub struct Boolean;
 /// A whole number from `least` to `most`; `20k` and `2M` count in thousands and millions.
 #[derive(Clone, Copy, Debug)]
 pub struct WholeNumber {
-    /// Smallest.
+    /// Smallest value that is accepted.
     pub least: u64,
-    /// Largest.
+    /// Largest value that is accepted.
     pub most: u64,
 }
 
 /// A count that fits 32 bits.
 #[derive(Clone, Copy, Debug)]
 pub struct SmallCount {
-    /// Smallest.
+    /// Smallest value that is accepted.
     pub least: u32,
-    /// Largest.
+    /// Largest value that is accepted.
     pub most: u32,
 }
 
 /// A number from `least` to `most`.
 #[derive(Clone, Copy, Debug)]
 pub struct NumberWithin {
-    /// Smallest.
+    /// Smallest value that is accepted.
     pub least: f64,
-    /// Largest.
+    /// Largest value that is accepted.
     pub most: f64,
 }
 
@@ -88,7 +88,7 @@ pub struct AnyObject;
 /// Text that has to be something: a host, a pattern, a name.
 #[derive(Clone, Copy, Debug)]
 pub struct ParsedText<T> {
-    /// Reads it.
+    /// Parses the text, or says why not.
     pub parse: fn(&str) -> Result<T, Rejection>,
     /// Writes it back; `None` where no default ever needs it.
     pub write: Option<fn(&T) -> String>,
@@ -106,14 +106,14 @@ pub struct OneOrMany<S>(pub S);
 #[derive(Clone, Copy, Debug)]
 pub struct AtLeastOne<S>(pub S);
 
-/// A list with so many entries.
+/// A list with a bounded number of entries.
 #[derive(Clone, Copy, Debug)]
 pub struct ListOf<S> {
     /// What each entry is.
     pub item: S,
-    /// Fewest entries.
+    /// Fewest entries that are accepted.
     pub least: usize,
-    /// Most entries.
+    /// Most entries that are accepted.
     pub most: usize,
 }
 

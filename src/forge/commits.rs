@@ -15,7 +15,7 @@ pub struct ForgeCommit {
     pub parent_tree: String,
     /// The tree that has to come of it, so that what was judged is what is published.
     pub tree: String,
-    /// Its message.
+    /// Message of the commit.
     pub message: String,
     /// Paths that differ.
     pub entries: Vec<CommitEntry>,
@@ -33,7 +33,7 @@ pub enum TargetBranch {
 /// A path that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitEntry {
-    /// The path.
+    /// Path in the tree.
     pub path: String,
     /// Git's mode, the name of the content in git, and the content; `None` when it is gone.
     pub now: Option<(&'static str, String, Vec<u8>)>,

@@ -23,7 +23,7 @@ pub trait Forge: Send + Sync {
     /// Returns the forge's name in messages: `github`, `local`.
     fn name(&self) -> &'static str;
 
-    /// Asks what a person may do in the repository.
+    /// Asks what a user may do in the repository.
     fn permission<'a>(
         &'a self,
         login: &'a str,
@@ -66,7 +66,7 @@ pub type CommentableLines = BTreeMap<String, Vec<(u32, u32)>>;
 /// An issue or pull request, as a place that is commented on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// Its number.
+    /// Number in the repository.
     pub number: u64,
     /// Whether there are comments on lines of it as well.
     pub is_pull_request: bool,
@@ -75,29 +75,29 @@ pub struct Thread {
 /// A comment of our own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnComment {
-    /// Its id.
+    /// Id at the forge.
     pub id: u64,
     /// Its text as it is now.
     pub body: String,
 }
 
-/// What a person may do in the repository, by the forge's own answer.
+/// What a user may do in the repository, by the forge's own answer.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum ForgePermission {
-    /// Nothing.
+    /// No access beyond what is public.
     None,
-    /// Read.
+    /// May read and comment.
     Read,
-    /// Triage.
+    /// May manage issues and pull requests, not push.
     Triage,
-    /// Write.
+    /// May push.
     Write,
-    /// Maintain.
+    /// May also manage the repository, but not its sensitive settings.
     Maintain,
-    /// Admin.
+    /// May do everything.
     Admin,
 }
 
@@ -141,11 +141,11 @@ impl ForgePermission {
 /// A pull request as it is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullRequest {
-    /// Its number.
+    /// Number in the repository.
     pub number: u64,
-    /// Title.
+    /// Title as it is now.
     pub title: String,
-    /// Body.
+    /// Body as it is now, in Markdown.
     pub body: String,
     /// `open` or not.
     pub is_open: bool,
@@ -167,7 +167,7 @@ pub enum ForgeError {
     /// The token is missing, wrong, or may not do this (401, 403).
     #[error("{forge} refused {action}: {message}")]
     Forbidden {
-        /// The forge.
+        /// Name of the forge.
         forge: &'static str,
         /// What was asked: `POST /repos/a/b/issues/1/comments`.
         action: String,
@@ -177,9 +177,9 @@ pub enum ForgeError {
     /// It does not exist (404, 410).
     #[error("{forge} does not know {what}")]
     NotFound {
-        /// The forge.
+        /// Name of the forge.
         forge: &'static str,
-        /// What was asked for.
+        /// The missing resource.
         what: String,
     },
     /// Too much was asked (403 or 429 with a limit's headers).
@@ -188,9 +188,9 @@ pub enum ForgeError {
         retry_after_s.map(|seconds| format!(" {seconds} s")).unwrap_or_default()
     )]
     RateLimited {
-        /// The forge.
+        /// Name of the forge.
         forge: &'static str,
-        /// What was asked.
+        /// The request: method and path.
         action: String,
         /// Seconds to wait, where the forge says.
         retry_after_s: Option<u64>,
@@ -198,19 +198,19 @@ pub enum ForgeError {
     /// Something else exists in its place.
     #[error("{forge}: {what}")]
     Conflict {
-        /// The forge.
+        /// Name of the forge.
         forge: &'static str,
-        /// What is where.
+        /// What exists, and where.
         what: String,
     },
     /// Anything else: the forge or the connection failed.
     #[error("{forge} failed at {action}: {message}")]
     Failed {
-        /// The forge.
+        /// Name of the forge.
         forge: &'static str,
-        /// What was asked.
+        /// The request: method and path.
         action: String,
-        /// What happened.
+        /// What happened, clipped.
         message: String,
     },
 }

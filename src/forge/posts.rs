@@ -10,7 +10,7 @@ use locum_policy::intent::{Act, Intent, PublicationKind};
 pub enum Posting {
     /// A reaction on the comment (or issue) that started the run.
     Reaction {
-        /// On what.
+        /// Comment or issue that gets it.
         target: ReactionTarget,
         /// Which: `eyes`, `rocket`, `+1`, `confused`.
         content: String,
@@ -28,7 +28,7 @@ pub enum Posting {
     },
     /// A reply in the thread of a review comment, found again and edited like `Comment`.
     Reply {
-        /// Pull request.
+        /// Number of the pull request.
         number: u64,
         /// The review comment that is answered.
         comment: u64,
@@ -40,7 +40,7 @@ pub enum Posting {
     /// A review of a pull request: comments on its lines, nothing approved and nothing refused. The
     /// same one again changes its text only.
     Review {
-        /// Pull request.
+        /// Number of the pull request.
         number: u64,
         /// The commit whose lines are meant.
         commit: String,
@@ -48,7 +48,7 @@ pub enum Posting {
         marker: String,
         /// The whole body, marker included.
         body: String,
-        /// The comments.
+        /// Comments on lines, each with its range.
         comments: Vec<LineComment>,
     },
     /// A pull request from a pushed branch; an open one from the same branch is updated.
@@ -57,9 +57,9 @@ pub enum Posting {
         head: String,
         /// Branch to merge into.
         base: String,
-        /// Title.
+        /// Title in plain text.
         title: String,
-        /// Body.
+        /// Body in Markdown.
         body: String,
         /// Whether it starts as a draft.
         draft: bool,
@@ -68,7 +68,7 @@ pub enum Posting {
     Issue {
         /// The hidden first line that names it; part of `body`.
         marker: String,
-        /// Title.
+        /// Title in plain text.
         title: String,
         /// The whole body, marker included.
         body: String,
@@ -77,7 +77,7 @@ pub enum Posting {
     Labels {
         /// Issue or pull request.
         number: u64,
-        /// Labels.
+        /// Names of the labels.
         labels: Vec<String>,
     },
 }
@@ -85,13 +85,13 @@ pub enum Posting {
 /// A comment on lines of a pull request, as they are at its head.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineComment {
-    /// The file.
+    /// Path of the file.
     pub path: String,
     /// First line, counted from 1.
     pub first: u32,
     /// Last line; the same as the first for one line.
     pub last: u32,
-    /// Its text.
+    /// Body in Markdown.
     pub body: String,
 }
 
@@ -110,7 +110,7 @@ pub enum ReactionTarget {
 /// A reaction that we put on something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnReaction {
-    /// On what.
+    /// Comment or issue that has it.
     pub target: ReactionTarget,
     /// Its id at the forge.
     pub id: u64,
@@ -132,10 +132,10 @@ impl Act for Posting {
     }
 }
 
-/// What was published.
+/// Proof of one publication.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// What it is.
+    /// Kind of what was published.
     pub publication: PublicationKind,
     /// Its number or id at the forge.
     pub id: u64,

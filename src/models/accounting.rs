@@ -1,8 +1,8 @@
 //! What a reply costs and how long a request is: pure arithmetic.
 //!
 //! In: counted usage and a price, or texts and the tokenizer of their model. Out: US dollars, or an
-//! estimate of tokens, which must be shown as one; it decides nothing once the provider has
-//! counted.
+//! estimate of tokens, which must be shown as one. Once the provider has counted, its count
+//! replaces the estimate.
 
 use crate::ModelRequest;
 use crate::profile::Price;
@@ -14,7 +14,7 @@ use locum_base::image::Image;
 const PRICED_TOKENS: f64 = 1_000_000.0;
 
 /// Returns the cost in US dollars. Input read from or written to the provider's cache is part of
-/// [`Usage::input`] and is priced apart where the price says so.
+/// [`Usage::input`] and is priced separately where the price says so.
 #[must_use]
 pub fn cost(usage: Usage, price: Price) -> f64 {
     let cached_read = usage.cached_read.min(usage.input);

@@ -1,9 +1,7 @@
 //! `Catalogue`: what is known about common models and the hosts that serve them, compiled in from
 //! `config/models.yml`.
-//!
-//! In: a model's name or a host. Out: its limits, its price, its ways; nothing for what is not
-//! listed. The figures have a date and a source and give way to what a profile says. It decides
-//! nothing.
+//! In: a model's name or a host. Out: its limits, its price, its dialect; nothing for what is not
+//! listed. The figures have a date and a source; a profile overrides them.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::profile::{Price, Profile, ToolProtocol};
 use crate::tokens::Tokenizer;
 
-/// Everything the program knows about models before it is told.
+/// Everything the program knows about models without configuration.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Catalogue {
@@ -33,7 +31,7 @@ pub struct CatalogueEntry {
     pub context_window: u32,
     /// Most tokens of one reply.
     pub max_output_tokens: u32,
-    /// What it costs.
+    /// Price per million tokens.
     pub price: Price,
     /// How it calls tools.
     #[serde(default)]
@@ -82,7 +80,7 @@ pub struct ModelLimits {
     pub context_window: u32,
     /// Most tokens of one reply.
     pub max_output_tokens: u32,
-    /// What it costs; `None` when nobody said.
+    /// What it costs; `None` when it is unknown.
     pub price: Option<Price>,
     /// How it calls tools.
     pub tool_protocol: ToolProtocol,
@@ -93,18 +91,18 @@ pub struct ModelLimits {
     /// True when the model is neither listed nor described by its profile: the window is a careful
     /// guess.
     pub guessed: bool,
-    /// Who said so.
+    /// The source of each figure.
     pub sources: LimitSources,
 }
 
 /// Who said what a model can take and what it costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LimitSources {
-    /// The window.
+    /// Source of the context window.
     pub context_window: LimitSource,
     /// The limit of a reply.
     pub max_output_tokens: LimitSource,
-    /// The price; `Default` where nobody said one.
+    /// Source of the price; `Default` where it is unknown.
     pub price: LimitSource,
 }
 
@@ -112,11 +110,11 @@ pub struct LimitSources {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitSource {
-    /// The profile.
+    /// The profile gives it.
     Profile,
-    /// The catalogue.
+    /// The catalogue gives it.
     Catalogue,
-    /// Nobody: it is a careful guess.
+    /// Neither: it is a careful guess.
     Default,
 }
 

@@ -19,7 +19,7 @@ const STAY_REQUESTS: usize = 20;
 
 /// A model of a chain.
 pub struct FallbackModel {
-    /// The model.
+    /// Model of this link.
     pub model: Box<dyn Model>,
     /// Tokens it can read and write in one request.
     pub context_window: u32,
@@ -65,7 +65,7 @@ impl FallbackChain {
     }
 
     /// Returns the model to ask after a failure of the one at `at`; `None` when it is to be asked
-    /// again or nobody can help.
+    /// again or no fallback is left.
     fn after(&self, at: usize, err: &ModelError) -> Option<usize> {
         let window = |at: usize| self.models.get(at).map_or(0, |entry| entry.context_window);
         let next = match err {

@@ -56,7 +56,7 @@ use locum_base::image::{Image, ImageKind};
 
 /// A language model, or something that stands in for one.
 pub trait Model: Send + Sync {
-    /// Returns the profile's name and model, as shown to people.
+    /// Returns the profile's name and model, as shown to users.
     fn label(&self) -> &str;
 
     /// Sends one request and streams the reply. The stream ends after [`Delta::Stop`] or the first
@@ -67,7 +67,7 @@ pub trait Model: Send + Sync {
 /// One request to a model.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelRequest<'a> {
-    /// The system prompt.
+    /// Text of the system prompt.
     pub system: &'a str,
     /// The conversation so far; every tool call in it is answered.
     pub messages: &'a [Message],
@@ -83,16 +83,16 @@ pub struct ModelRequest<'a> {
     pub mode: &'a str,
     /// How many replies this task has had before.
     pub turn: u32,
-    /// Set where a picture is asked for and not words: by the one message of the conversation.
+    /// Set where an image is requested instead of text, by the one message of the conversation.
     pub picture: Option<ImageRequest<'a>>,
 }
 
-/// A picture that is asked for.
+/// An image that is requested.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageRequest<'a> {
-    /// What it is best given as; few providers can be told.
+    /// Preferred format; few providers take it.
     pub kind: ImageKind,
-    /// The picture it starts from.
+    /// The image it starts from.
     pub from: Option<&'a Image>,
 }
 
@@ -124,9 +124,9 @@ impl<'a> ModelRequest<'a> {
 /// A piece of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delta {
-    /// Visible text.
+    /// Visible text of the reply.
     Text(String),
-    /// Reasoning.
+    /// Readable part of the reasoning.
     Reasoning(String),
     /// A piece of a tool call; pieces with one index belong together, in order.
     Call {
@@ -139,7 +139,7 @@ pub enum Delta {
         /// The next piece of the arguments.
         arguments: String,
     },
-    /// An image.
+    /// A whole generated image.
     Image(Image),
     /// Opaque state the provider wants back with the reply; a later one replaces an earlier one.
     Opaque(OpaqueState),
@@ -149,17 +149,17 @@ pub enum Delta {
     Usage(Usage),
     /// The reply is complete.
     Stop(StopReason),
-    /// An attempt failed midway: forget what came before, the reply starts anew.
+    /// An attempt failed midway: discard what came before, the reply starts again.
     Restart,
 }
 
-/// Why there is no reply.
+/// Why a request got no reply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// The key is missing, wrong or not allowed to use the model (401, 403).
     #[error("model `{model}` refused the key: {message}")]
     Unauthorized {
-        /// The model's label.
+        /// Label of the model.
         model: String,
         /// The provider's message, clipped.
         message: String,
@@ -167,9 +167,9 @@ pub enum ModelError {
     /// The request itself was refused (400, 404, 422).
     #[error("model `{model}` refused the request ({status}): {message}")]
     Rejected {
-        /// The model's label.
+        /// Label of the model.
         model: String,
-        /// HTTP status.
+        /// HTTP status code.
         status: u16,
         /// The provider's message, clipped.
         message: String,
@@ -177,7 +177,7 @@ pub enum ModelError {
     /// The conversation is longer than the model's window.
     #[error("the conversation is too long for model `{model}`: {message}")]
     TooLong {
-        /// The model's label.
+        /// Label of the model.
         model: String,
         /// The provider's message, clipped.
         message: String,
@@ -186,26 +186,25 @@ pub enum ModelError {
     /// idle for too long.
     #[error("model `{model}` is not available: {message}")]
     Unavailable {
-        /// The model's label.
+        /// Label of the model.
         model: String,
-        /// What happened.
+        /// What happened, in one sentence.
         message: String,
         /// How long the provider asked to wait.
         retry_after: Option<Duration>,
     },
-    /// A fault on the way that does not pass: a certificate nobody trusted vouches for, a proxy
-    /// that lets nobody through.
+    /// A lasting fault on the way: a certificate without a trusted issuer, a proxy that refuses.
     #[error("model `{model}` cannot be reached: {message}")]
     Unreachable {
-        /// The model's label.
+        /// Label of the model.
         model: String,
-        /// What happened.
+        /// What happened, in one sentence.
         message: String,
     },
     /// The response is not one of the provider's protocol.
     #[error("model `{model}` returned a malformed response: {message}")]
     Garbled {
-        /// The model's label.
+        /// Label of the model.
         model: String,
         /// What was wrong with it.
         message: String,
@@ -213,9 +212,9 @@ pub enum ModelError {
     /// A script or cassette has no reply for this request.
     #[error("script `{model}`: {message}")]
     Script {
-        /// The script's file.
+        /// Path of the script.
         model: String,
-        /// What is missing.
+        /// What is missing in the script.
         message: String,
     },
 }

@@ -33,7 +33,7 @@ const RESERVED_HEADERS: &[&str] = &[
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// Whose protocol it speaks.
+    /// Protocol of its server.
     #[serde(default)]
     pub provider: Provider,
     /// The model's name at the provider; for `scripted` the script's file.
@@ -159,16 +159,16 @@ fn check_header(name: &str, value: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whose protocol a model speaks.
+/// Protocol of a model's server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Provider {
     /// OpenAI Chat Completions and everything compatible.
     #[default]
     Openai,
-    /// OpenAI Responses.
+    /// The OpenAI Responses API.
     OpenaiResponses,
-    /// Anthropic Messages.
+    /// The Anthropic Messages API.
     Anthropic,
     /// Gemini `generateContent`.
     Gemini,
@@ -188,7 +188,7 @@ pub struct ProviderApi {
 }
 
 impl Provider {
-    /// Every provider.
+    /// Every provider, for iteration.
     pub const ALL: [Self; 5] =
         [Self::Openai, Self::OpenaiResponses, Self::Anthropic, Self::Gemini, Self::Scripted];
 
@@ -210,7 +210,7 @@ impl Provider {
         Self::ALL.into_iter().find(|provider| provider.as_str() == word)
     }
 
-    /// Takes a model's name apart that may begin with its provider: `anthropic:claude-opus-5`.
+    /// Splits a model's name that may begin with its provider: `anthropic:claude-opus-5`.
     #[must_use]
     pub fn before(name: &str) -> (Self, &str) {
         name.split_once(':')
@@ -218,7 +218,7 @@ impl Provider {
             .unwrap_or((Self::default(), name))
     }
 
-    /// Returns true when a model can give a picture in its protocol.
+    /// Returns true when a model can generate an image in its protocol.
     pub(crate) fn gives_images(self) -> bool {
         match self {
             Self::Openai | Self::OpenaiResponses | Self::Gemini | Self::Scripted => true,
@@ -259,8 +259,8 @@ pub enum ToolProtocol {
     Xml,
 }
 
-/// How hard a model thinks before it speaks. Not every model knows every word; the nearest it knows
-/// is meant.
+/// How hard a model thinks before it answers. Not every model knows every level; the nearest one it
+/// knows is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
@@ -286,7 +286,7 @@ pub enum Effort {
 pub struct Price {
     /// Input that was not cached.
     pub input: f64,
-    /// Output.
+    /// Output, of whatever kind.
     pub output: f64,
     /// Input read from the cache; as `input` when absent.
     #[serde(default)]
@@ -311,7 +311,7 @@ pub struct ModelSettings {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pointers {
-    /// The root task.
+    /// Used by the root task.
     pub main: Pointer,
     /// Sub-tasks; as `main` when absent.
     pub task: Pointer,
@@ -340,7 +340,7 @@ impl Pointers {
     }
 }
 
-/// Names of profiles, the first to be asked first; none when nothing is said.
+/// Names of profiles, the first to be asked first; none when absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "OneOrMore")]
 pub struct Pointer(pub Vec<String>);

@@ -1,9 +1,8 @@
 //! `ProxySettings`: what stands between this program and a model's server, as variables of the
 //! environment name it.
-//!
 //! In: the environment, a server's address, and whether a key goes there. Out: the proxy, its
-//! password kept secret; or why the one that is named cannot be used, as going round it is not what
-//! was asked for. It connects to nothing.
+//! password kept secret; or why the one that is named cannot be used. An unusable proxy is never
+//! bypassed. Connecting is done elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +14,10 @@ use locum_base::secret::Secret;
 /// Variables that name a proxy, each of a kind in the order they count.
 pub const VARIABLES: [&str; 6] =
     ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
-/// Schemes of proxies that are spoken.
+/// Supported schemes of proxies.
 const SCHEMES: &[&str] = &["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
 
-/// A proxy.
+/// A proxy, by its address and credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxySettings {
     /// Its address, with the user name and password it wants.

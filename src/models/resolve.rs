@@ -1,11 +1,10 @@
 //! `resolve`: from settings and the environment to the two models of a run, each with the key it
 //! may use.
-//!
-//! In: profiles, pointers, the environment as a map, the model asked for by flag, and which
-//! settings the repository wrote. Out: two [`ChosenModel`] models or what is missing. A key goes
-//! only to a host it is tied to: one a person named together with it (user configuration,
-//! environment, flags) or the provider's own; a repository's configuration can tie nothing. It
-//! contacts nobody.
+//! In: profiles, pointers, the environment as a map, the model requested by flag, and which
+//! settings the repository wrote. Out: two [`ChosenModel`]s or what is missing. A key goes only to
+//! a host it is tied to: the provider's own, or one that the user named together with it in
+//! configuration, environment or flags. A repository's configuration can tie nothing. No server is
+//! contacted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,9 +26,9 @@ pub const MODEL_VARIABLE: &str = "LOCUM_MODEL";
 /// What a choice of models depends on besides the settings.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelFacts<'a> {
-    /// The environment.
+    /// Variables that hold keys and addresses.
     pub env: &'a BTreeMap<String, String>,
-    /// A profile or model asked for by flag or input: stronger than everything else.
+    /// A profile or model requested by flag or input: stronger than everything else.
     pub asked: Option<&'a str>,
     /// The settings whose value the repository's configuration gave, as dotted paths below
     /// `models`: `profiles.fast.base_url`.
@@ -45,14 +44,14 @@ pub struct ResolvedModels {
     pub task: ChosenModel,
     /// The other pointers that say something, by name; but for `image`, which nothing waits for.
     pub others: BTreeMap<&'static str, ChosenModel>,
-    /// Who draws pictures, or why nobody does; `None` where the pointer says nothing.
+    /// The image model, or why there is none; `None` where the pointer says nothing.
     pub image: Option<Result<ChosenModel, ProfileError>>,
 }
 
 /// One model that is ready to be built.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChosenModel {
-    /// The profile's name; the model's name where there is no profile.
+    /// The profile's name; the model's name where it has no profile.
     pub name: String,
     /// The profile, its `base_url` filled in.
     pub profile: Profile,
@@ -66,17 +65,17 @@ pub struct ChosenModel {
     pub proxy: Option<ProxySettings>,
     /// Its fallbacks, in order.
     pub fallbacks: Vec<ChosenModel>,
-    /// What a person should know: a guessed window, a missing price, a key that travels in the
-    /// clear.
+    /// What the user should know: a guessed window, a missing price, a key that travels
+    /// unencrypted.
     pub notes: Vec<String>,
 }
 
 /// Chooses the models of a run.
 ///
-/// The root task's is the one asked for by flag, else by `LOCUM_MODEL`, else by `pointers.main`,
-/// else the only profile there is. A name that is no profile, given by flag or variable, is a model
-/// at `OPENAI_BASE_URL` (or OpenAI) with the key in `OPENAI_API_KEY`, or at the provider named
-/// before a colon: `anthropic:claude-opus-5`.
+/// The root task's is the one requested by flag, else by `LOCUM_MODEL`, else by `pointers.main`,
+/// else the only profile there is. A name without a profile, given by flag or variable, is a model
+/// at `OPENAI_BASE_URL` (or OpenAI) with the key in `OPENAI_API_KEY`. With a provider before a
+/// colon it is a model there: `anthropic:claude-opus-5`.
 ///
 /// # Errors
 /// When no model is configured, a pointer dangles, a key is missing or may not go where it would.
@@ -121,11 +120,11 @@ type KeyOrigin = (String, String);
 /// A model that a mode asks for.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestedModel<'a> {
-    /// The mode's slug.
+    /// Slug of the mode.
     pub mode: &'a str,
     /// A profile, or a model's name.
     pub name: &'a str,
-    /// Whose protocol it speaks, as written.
+    /// Protocol of its server, as written.
     pub provider: Option<&'a str>,
     /// Where its provider's API starts.
     pub base_url: Option<&'a str>,
@@ -145,11 +144,11 @@ pub enum ModelRequirement {
 }
 
 /// Chooses the model a mode asks for: the profile of that name, else the pointer of that name, else
-/// the one profile whose model has that name (also without the provider before a `/`), else a model
-/// described by the wish alone. `None` when nothing but a wish stands behind the name.
+/// the one profile whose model has that name (also without the provider before a `/`). Else it is a
+/// model described by the request alone; `None` when that says nothing but a name.
 ///
 /// # Errors
-/// As [`resolve`]; an address that only the repository wrote is refused unless a person or the
+/// As [`resolve`]; an address that only the repository wrote is refused unless the user or the
 /// catalogue knows its host.
 pub fn resolve_requested(
     settings: &ModelSettings,
@@ -226,7 +225,7 @@ pub fn resolve_named(
     resolver.profile("expert", name)
 }
 
-/// Decides whether the key in `variable` may be sent to `url`. What a person wrote may go anywhere;
+/// Decides whether the key in `variable` may be sent to `url`. What a user wrote may go anywhere;
 /// what the repository wrote only where the two are tied together.
 pub(crate) fn key_may_go(
     variable: &str,
@@ -245,7 +244,7 @@ pub(crate) fn key_may_go(
 pub enum SettingAuthor {
     /// The user's configuration, the environment, a flag, or the program itself.
     Person,
-    /// The repository's configuration.
+    /// Configuration that a repository holds.
     Repository,
 }
 
@@ -256,7 +255,7 @@ struct ModelResolver<'a> {
     ties: TrustedOrigins,
 }
 
-/// What belongs together because a person or the catalogue said so.
+/// What belongs together because a user or the catalogue said so.
 struct TrustedOrigins {
     keys: BTreeSet<KeyOrigin>,
     /// Where requests may go even when the repository says so.
@@ -428,7 +427,7 @@ fn moved_origin(home: ProviderApi, env: &BTreeMap<String, String>) -> Option<Str
         .map(|url| origin(&url))
 }
 
-/// Returns every tie that a person or the catalogue made.
+/// Returns every tie that a user or the catalogue made.
 fn ties(settings: &ModelSettings, facts: &ModelFacts<'_>, catalogue: &Catalogue) -> TrustedOrigins {
     let mut keys: BTreeSet<KeyOrigin> = catalogue
         .keys()

@@ -51,7 +51,7 @@ const PATCH_HEADERS: &[&str] =
 /// Tools taken from and given to every mode of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ToolChoice<'a> {
-    /// Tools nobody has, by name or alias; wins over everything.
+    /// Tools that no mode has, by name or alias; wins over everything.
     pub disabled: &'a [String],
     /// Opt-in tools that the model gets where its mode has their group, by name or alias.
     pub included: &'a [String],
@@ -60,7 +60,7 @@ pub struct ToolChoice<'a> {
 /// Why a mode may not do what was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AccessError {
-    /// There is no such tool.
+    /// The tool does not exist.
     #[error(
         "Unknown tool \"{tool}\". This tool does not exist. Use one of the tools you were given."
     )]
@@ -73,7 +73,7 @@ pub enum AccessError {
     NotAllowed {
         /// The name as the model wrote it.
         tool: String,
-        /// The mode's slug.
+        /// Slug of the mode.
         mode: String,
     },
     /// The mode has the tool, but not for this file.
@@ -93,9 +93,9 @@ pub enum UseError {
          Got: {path}"
     )]
     NoEdits {
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// The mode's name for people.
+        /// Display name of the mode.
         mode: String,
         /// The path that would change.
         path: String,
@@ -103,9 +103,9 @@ pub enum UseError {
     /// Its permission map is against it.
     #[error("Tool '{tool}' in mode '{mode}' is denied for `{pattern}`. {}", said_left(.left))]
     Denied {
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// The mode's name for people.
+        /// Display name of the mode.
         mode: String,
         /// The pattern that denies it.
         pattern: String,
@@ -127,17 +127,17 @@ fn said_left(left: &[String]) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Tool '{tool}' in mode '{mode}' {limit} files matching pattern: {pattern}{}. Got: {path}", description.as_ref().map(|text| format!(" ({text})")).unwrap_or_default())]
 pub struct FileRestrictionError {
-    /// The tool.
+    /// Name of the tool.
     pub tool: Box<str>,
-    /// The mode's name for people.
+    /// Display name of the mode.
     pub mode: String,
-    /// The pattern.
+    /// Pattern of the restriction.
     pub pattern: Box<str>,
     /// What it is to match the pattern.
     pub limit: FileLimit,
     /// What the pattern means.
     pub description: Option<String>,
-    /// The path asked for.
+    /// The requested path.
     pub path: String,
 }
 
@@ -172,7 +172,7 @@ pub enum TaskPurpose {
     /// To do a part of the work.
     #[default]
     Work,
-    /// To decide which mode another task goes on in.
+    /// To decide in which mode another task continues.
     Decide,
 }
 
@@ -312,7 +312,7 @@ pub fn edit_limits(mode: &Mode) -> Vec<(FileLimit, String, Option<&str>)> {
 /// does not exist has only the tools every mode has.
 ///
 /// # Errors
-/// When there is no such tool, the mode does not have it, or has it for other files only.
+/// When the tool does not exist, the mode does not have it, or has it for other files only.
 pub fn decide_access(
     modes: &ModeSet,
     slug: &str,
@@ -340,7 +340,7 @@ pub fn decide_access(
     Ok(())
 }
 
-/// Returns which modes have a tool of this program or a foreign one; `None` for one nobody knows.
+/// Returns which modes have a tool of this program or a foreign one; `None` for an unknown one.
 fn access_of(name: &str) -> Option<Availability> {
     let foreign =
         || FOREIGN.iter().find(|(known, _)| *known == name).map(|(_, availability)| *availability);

@@ -29,7 +29,7 @@ use locum_base::tool::ToolName;
 pub struct Mode {
     /// Its name in commands and files: letters, digits and `-`.
     pub slug: String,
-    /// Display name.
+    /// Display name, for users.
     pub name: String,
     /// Who the model is in this mode.
     pub role_definition: String,
@@ -43,7 +43,7 @@ pub struct Mode {
     pub groups: Vec<GroupEntry>,
     /// Which tools of its groups it has.
     pub tool_limits: ToolLimits,
-    /// Which files it may edit, beside the restriction of its edit group.
+    /// Which files it may edit, besides the restriction of its edit group.
     pub file_limits: FileLimits,
     /// What an agent file lets it do, in that file's own words.
     pub permissions: Permissions,
@@ -53,7 +53,7 @@ pub struct Mode {
     pub system_prompt: Option<String>,
     /// Rules of its own, shown with those of the repository.
     pub rules: Vec<String>,
-    /// What `{{name}}` stands for in its texts.
+    /// Values of `{{name}}` in its texts.
     pub variables: BTreeMap<String, String>,
     /// The model it runs on, where that is not the run's.
     pub model: Option<ModeModel>,
@@ -63,7 +63,7 @@ pub struct Mode {
     pub turns: Option<u32>,
     /// Sampling temperature, where that is not its model's.
     pub temperature: Option<Temperature>,
-    /// The heading it is listed under, and its sign; for people only.
+    /// The heading it is listed under, and its icon; only for display.
     pub looks: ModeAppearance,
     /// Where it was defined.
     pub source: ModeSource,
@@ -74,7 +74,7 @@ pub struct Mode {
 pub struct ToolLimits {
     /// Only these; all when `None`.
     pub only: Option<Vec<ToolName>>,
-    /// Never these.
+    /// These are taken away, also from `only`.
     pub never: Vec<ToolName>,
 }
 
@@ -100,11 +100,11 @@ pub struct FileLimits {
 pub struct ModeModel {
     /// A profile of the settings, or a model's name at its provider.
     pub name: String,
-    /// Whose protocol it speaks.
+    /// Protocol of its server.
     pub provider: Option<String>,
     /// Where its provider's API starts.
     pub base_url: Option<String>,
-    /// What becomes of the mode when there is no such model.
+    /// What becomes of the mode when the model does not exist.
     pub need: ModelNeed,
 }
 
@@ -137,7 +137,7 @@ pub struct Temperature(pub f64);
 /// It is a number: it was read from a text and lies between two.
 impl Eq for Temperature {}
 
-/// How a mode is shown to people.
+/// How a mode is displayed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModeAppearance {
     /// The heading it is listed under.
@@ -149,11 +149,11 @@ pub struct ModeAppearance {
 /// A tool group of a mode and its restriction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupEntry {
-    /// The group.
+    /// Tools that the entry gives.
     pub group: ToolGroup,
     /// For `edit`: only files whose path matches.
     pub file_regex: Option<file_regex::FileRegex>,
-    /// What the restriction means, for people and the model.
+    /// What the restriction means, for users and the model.
     pub description: Option<String>,
 }
 
@@ -164,7 +164,7 @@ pub enum ModeSource {
     Builtin,
     /// In the user's own configuration.
     Global {
-        /// The file.
+        /// Path of the file.
         file: String,
     },
     /// In the repository.
@@ -174,7 +174,7 @@ pub enum ModeSource {
     },
     /// By the organisation, for all of its repositories.
     Organization {
-        /// The file.
+        /// Path of the file.
         file: String,
     },
 }

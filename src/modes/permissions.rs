@@ -2,8 +2,7 @@
 //! to be done; out: denied or not.
 //!
 //! The last rule that matches wins, as in the programs these files are from. A map can only take
-//! away here: `allow` and `ask` leave the decision to the policy, which stands for the person who
-//! would be asked.
+//! away here: `allow` and `ask` leave the decision to the policy, since no user is there to ask.
 
 use locum_policy::command::Script;
 use locum_policy::glob::name_matches;
@@ -16,9 +15,9 @@ pub const RULES_LIMIT: usize = 500;
 pub enum PermissionKind {
     /// Reading, listing and searching files.
     Read,
-    /// Changing files.
+    /// Creating, changing and deleting files.
     Edit,
-    /// Running commands.
+    /// Running commands, whatever they do.
     Command,
     /// Tools of MCP servers.
     Mcp,
@@ -29,11 +28,11 @@ pub enum PermissionKind {
 /// What a rule says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PermissionAction {
-    /// The policy decides.
+    /// The policy decides, as without the rule.
     Allow,
-    /// A person would decide; here the policy does.
+    /// A user would decide; here the policy does.
     Ask,
-    /// No.
+    /// Denied, whatever the policy says.
     Deny,
 }
 
@@ -44,7 +43,7 @@ pub struct PermissionRule {
     pub permission: PermissionKind,
     /// `*` for any letters, `?` for one; a path, or a command as written.
     pub pattern: String,
-    /// What it says.
+    /// Allow, ask or deny.
     pub action: PermissionAction,
 }
 
@@ -73,8 +72,8 @@ impl Permissions {
     }
 
     /// Returns the rule that denies a script: one that denies it as written, or one of its
-    /// commands. A script nobody understands is denied by the first rule about commands that denies
-    /// anything.
+    /// commands. A script that cannot be parsed is denied by the first rule about commands that
+    /// denies anything.
     #[must_use]
     pub fn denying_script(&self, script: &Script) -> Option<&PermissionRule> {
         let whole = self.denying(PermissionKind::Command, script.text().trim());

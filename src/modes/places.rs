@@ -23,14 +23,14 @@ pub enum AgentKind {
     Claude,
     /// Agents of Kilo Code and OpenCode, which are modes there too.
     Kilo,
-    /// Ours.
+    /// Our own agent files.
     Locum,
 }
 
 /// A folder of agent files.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentFolder {
-    /// Its path.
+    /// Path in the repository.
     pub path: &'static str,
     /// Whose files they are.
     pub kind: AgentKind,

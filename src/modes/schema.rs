@@ -50,7 +50,7 @@ pub(crate) const OPTION_KEYS: &[&str] = &["fileRegex", "description"];
 pub struct ModeRecord {
     /// Its name in commands and files.
     pub slug: String,
-    /// Display name.
+    /// Display name, for users.
     pub name: String,
     /// Who the model is in this mode.
     pub role_definition: String,
@@ -60,10 +60,10 @@ pub struct ModeRecord {
     /// One line for lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// More instructions.
+    /// Instructions after the role.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_instructions: Option<String>,
-    /// Tool groups.
+    /// Tool groups, each with its restriction.
     pub groups: Vec<GroupRecord>,
     /// Instructions right after the role.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,10 +77,10 @@ pub struct ModeRecord {
     /// Rules of its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub custom_rules: Vec<String>,
-    /// What `{{name}}` stands for.
+    /// Values of `{{name}}` in its texts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
-    /// Whose protocol its model speaks.
+    /// Protocol of its model's server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_provider: Option<String>,
     /// The model it needs.
@@ -129,12 +129,13 @@ pub struct GroupOptions {
     /// The pattern of files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_regex: Option<String>,
-    /// What it means.
+    /// What the restriction means.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
-/// A mode as shown to people and programs: what its file says, where that is, and what it comes to.
+/// A mode as inspecting commands print it: what its file says, where that is, and its effective
+/// tools.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ModeView {
     /// What its file says.

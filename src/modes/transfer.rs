@@ -24,14 +24,14 @@ pub const RULES_FILES_LIMIT: usize = 200;
 pub struct RulesFile {
     /// Its path below the folder of its mode's rules.
     pub path: RepoPath,
-    /// Its text.
+    /// Whole text of the file.
     pub content: String,
 }
 
 /// One mode and what it carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransferredMode {
-    /// The mode.
+    /// The mode without its rules files.
     pub mode: Mode,
     /// Its rules files; `None` when the file says nothing about them.
     pub rules: Option<Vec<RulesFile>>,

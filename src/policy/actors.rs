@@ -8,14 +8,15 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Tier {
-    /// May push: admin, maintain, write. Also the person at the command line of their own checkout.
+    /// May push: admin, maintain, write. Also whoever runs Locum on the command line of their
+    /// checkout.
     #[default]
     Maintainer,
     /// Triage, or read on a private repository.
     Collaborator,
     /// Has contributed before, may not push.
     Contributor,
-    /// Anyone else.
+    /// Anyone whom no other tier fits.
     Stranger,
     /// A program, listed by name in the policy.
     Bot,
@@ -29,7 +30,7 @@ pub struct ActorFacts<'a> {
     /// Permission word: `admin`, `maintain`, `write`, `triage`, `read`, `none`; anything else
     /// counts as `none`.
     pub permission: &'a str,
-    /// Whether the account is a person's.
+    /// Whether the account is a user's, not a bot's or an organisation's.
     pub is_user: bool,
     /// Whether the repository is private, so that `read` is given to someone on purpose.
     pub is_private: bool,

@@ -1,4 +1,4 @@
-//! `Approval`: somebody's approval of one held act. It turns holds into permits, never denials.
+//! `Approval`: a maintainer's approval of one held act. It turns holds into permits, never denials.
 //!
 //! In: what was shown to the approver, in the policy's words. Who may approve, and until when, the
 //! caller has checked.

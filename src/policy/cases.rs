@@ -18,7 +18,7 @@ use locum_files::yaml::{YamlDocument, YamlNode, YamlValue};
 /// Where a repository's cases stand.
 pub const CASES_FILE: &str = ".locum/policy-tests.yml";
 
-/// One thing that is tried.
+/// One case to be tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyCase {
     /// Where it stands.

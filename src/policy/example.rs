@@ -29,7 +29,7 @@ pub struct Example {
     pub expected: Decision,
 }
 
-/// What came out for an example.
+/// The result of an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExampleResult {
     /// Whether it came out as it must.

@@ -1,4 +1,4 @@
-//! `Intent`: one thing an act would do to the world, in words the policy has rules for.
+//! `Intent`: one thing an act would do to the world, in terms the policy has rules for.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub enum Intent {
     Fetch(WebUrl),
     /// Opens a page in a browser.
     Browse(WebUrl),
-    /// Lets a command talk to a host.
+    /// Lets a command connect to a host.
     Connect(Destination),
     /// Starts an MCP server, or connects to it, and asks what tools it has.
     Server(String),
@@ -32,7 +32,7 @@ pub enum Intent {
         /// The tool's name as the server gives it.
         tool: String,
     },
-    /// Publishes something where other people see it.
+    /// Publishes something where others see it.
     Publish(PublicationKind),
     /// Hands work to a sub-task in this mode.
     Delegate(String),
@@ -104,7 +104,7 @@ pub trait Act {
     fn intents(&self) -> Vec<Intent>;
 }
 
-/// A connection that somebody asks for.
+/// A connection that a command or a tool requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection(pub Destination);
 
@@ -114,7 +114,7 @@ impl Act for Connection {
     }
 }
 
-/// What a decision may depend on beside the intent: who asked, how, and in which mode the agent
+/// What a decision may depend on besides the intent: who asked, how, and in which mode the agent
 /// runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Facts {
@@ -122,7 +122,7 @@ pub struct Facts {
     pub mode: String,
     /// How the run was started.
     pub trigger: TriggerKind,
-    /// What the forge says of the person who started it.
+    /// What the forge reports about the account that started it.
     pub tier: Tier,
     /// The job that is run, if any.
     pub job: Option<String>,
@@ -159,17 +159,17 @@ impl Restriction {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum TriggerKind {
-    /// A person on the command line.
+    /// A user on the command line.
     #[default]
     Local,
     /// `/locum ...` in a comment.
     Comment,
     /// A label put on an issue.
     Label,
-    /// An issue assigned to somebody.
+    /// An issue assigned to a login that the policy names.
     Assign,
     /// `workflow_dispatch`.
     Dispatch,
-    /// A cron expression.
+    /// A cron schedule of the workflow.
     Schedule,
 }

@@ -1,6 +1,6 @@
 //! `RuleKind`: under which key rules are found quickly.
 //!
-//! In: patterns and intents. Out: the key. It matches nothing.
+//! In: patterns and intents. Out: the key. Patterns are matched in `pattern`.
 
 use crate::glob::PathGlob;
 use crate::intent::Intent;

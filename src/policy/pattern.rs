@@ -79,8 +79,8 @@ pub enum CommandForm {
     /// `command(...)`: word by word.
     Words,
     /// `command-prefix(...)`: these words, then anything that does not start another program by
-    /// name: verbs and interpreters that no table knows are included. For policies brought over
-    /// from tools that know no options.
+    /// name. Verbs and interpreters that no table knows are included. For policies imported from
+    /// tools that know no options.
     Prefix,
     /// `command-text(...)`: as a prefix, but the words joined by single blanks start with this
     /// text, whatever the case. Allowing needs the text to end with a word; refusing does not.
@@ -257,8 +257,8 @@ impl CommandPattern {
         })
     }
 
-    /// Returns true when a simple command's words match. `LetterCase::Ignored` stands for a rule
-    /// that refuses.
+    /// Returns true when a simple command's words match. `LetterCase::Ignored` is for rules that
+    /// refuse.
     #[must_use]
     pub fn matches(&self, words: &[String], case: LetterCase) -> bool {
         match &self.form {
@@ -381,7 +381,7 @@ mod tests {
 
     #[test]
     fn says_what_is_wrong() {
-        for (text, told) in [
+        for (text, message) in [
             ("edti(src)", "did you mean `edit`?"),
             ("edit src", "not of the form"),
             ("edit(/etc)", "absolute"),
@@ -398,7 +398,7 @@ mod tests {
             ("command(git\u{2060} push:*)", "U+2060"),
         ] {
             let error = Pattern::parse(text).unwrap_err();
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(message), "{text}: {error}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! `PolicyQuery`: what `locum policy explain` is asked: an intent in words, or a tool call as a
-//! model writes it, under circumstances of its own.
+//! `PolicyQuery`: a question for `locum policy explain`: an intent as text, or a tool call as a
+//! model writes it, with facts of its own.
 //!
 //! In: one text: an intent (`edit(src/x.rs)`), or a JSON object that holds an intent or a call in
 //! one of the shapes that models' protocols have. Out: the question, or what is wrong with the
@@ -49,13 +49,13 @@ pub struct PolicyQuery {
     pub act: QueriedAct,
     /// The name the asker gave it; comes back with the answer.
     pub id: Option<String>,
-    /// The mode it would be done in, where the question says so itself.
+    /// The mode it would be done in, where the question names one.
     pub mode: Option<String>,
-    /// How the run was started, where the question says so itself.
+    /// How the run was started, where the question says how.
     pub trigger: Option<TriggerKind>,
-    /// Who started it, where the question says so itself.
+    /// Who started it, where the question says who.
     pub tier: Option<Tier>,
-    /// The job it would be done in, where the question says so itself.
+    /// The job it would be done in, where the question names one.
     pub job: Option<String>,
 }
 
@@ -64,7 +64,7 @@ pub struct PolicyQuery {
 pub enum QueriedAct {
     /// One thing, in the policy's words.
     Intent(Intent),
-    /// A tool call.
+    /// A tool call, as a model writes it.
     Call(ToolCall),
 }
 
@@ -74,7 +74,7 @@ pub enum QueriedAct {
 pub struct QueryError {
     /// What is wrong: a fragment without a full stop.
     pub message: String,
-    /// What to do.
+    /// What to change in the text, where that is known.
     pub hint: Option<String>,
 }
 
@@ -167,7 +167,7 @@ impl From<&str> for QueryError {
     }
 }
 
-/// Reads an intent as a person writes it: `edit(src/x.rs)`, `command(cargo test)`,
+/// Reads an intent as a maintainer writes it: `edit(src/x.rs)`, `command(cargo test)`,
 /// `publish(comment)`.
 ///
 /// # Errors
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn what_is_no_question_is_told() {
-        for (text, told) in [
+        for (text, expected) in [
             ("", "not of the form"),
             ("edti(a)", "did you mean `edit`?"),
             ("{", "not valid JSON"),
@@ -392,7 +392,7 @@ mod tests {
             (r#"{"type": "text", "name": "x"}"#, "`type` cannot be `text`"),
         ] {
             let error = PolicyQuery::parse(text).unwrap_err();
-            assert!(error.message.contains(told), "{text}: {error}");
+            assert!(error.message.contains(expected), "{text}: {error}");
         }
         for (text, hint) in [
             (r#"{"intnet": "edit(a)"}"#, "did you mean `intent`?"),

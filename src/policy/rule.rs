@@ -1,7 +1,7 @@
 //! `Rule`: one entry of a policy's `rules`, with what narrows it.
 //!
-//! In: the `rules` list of a policy file. Out: checked rules; mistakes go to the collector. It
-//! decides nothing by itself.
+//! In: the `rules` list of a policy file. Out: checked rules; mistakes go to the collector. Rules
+//! are applied in `judge`.
 
 use crate::actors::Tier;
 use crate::glob::PathGlob;
@@ -46,10 +46,10 @@ pub(crate) fn tier_word(tier: Tier) -> &'static str {
 /// Most rules in one policy, and most patterns in one rule.
 pub const RULES_LIMIT: usize = 5_000;
 
-/// One rule.
+/// One checked entry of `rules`.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// What it says.
+    /// Allow, hold or deny.
     pub decision: Decision,
     /// What it is about: any of these.
     pub patterns: Vec<LocatedPattern>,
@@ -66,11 +66,11 @@ pub struct Rule {
 /// A pattern and where it stands.
 #[derive(Clone, Debug)]
 pub struct LocatedPattern {
-    /// The pattern.
+    /// The pattern, parsed.
     pub pattern: Pattern,
     /// The pattern as written.
     pub text: String,
-    /// Where.
+    /// Line and column in the policy file.
     pub place: Position,
 }
 

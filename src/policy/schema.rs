@@ -15,14 +15,14 @@ use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Diagnostics;
 use locum_files::position::Position;
 
-/// A policy file's settings, checked; the rules beside them are private to the policy.
+/// A policy file's settings, checked; the rules are private to the policy.
 #[derive(Clone, Debug, Default)]
 pub struct PolicySpec {
     /// Who may start what.
     pub triggers: Triggers,
     /// Which modes may run and how they follow each other.
     pub modes: ModeRules,
-    /// How commands run.
+    /// Sandbox, network, time and output of commands.
     pub commands: CommandLimits,
     /// What commands may reach where `commands.network` is `policy`.
     pub network: NetworkRules,
@@ -46,7 +46,7 @@ pub struct PolicySpec {
 /// Who may see the source that a run reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceVisibility {
-    /// Everyone.
+    /// Everyone: reading it reveals nothing.
     Public,
     /// Not everyone: it is worth taking.
     Private,
@@ -59,9 +59,9 @@ pub struct Triggers {
     pub comment: Option<CommentTrigger>,
     /// Labels; `None` when labels start nothing.
     pub label: Option<LabelTrigger>,
-    /// Issues that somebody is assigned to; `None` when that starts nothing.
+    /// Issues assigned to a login; `None` when that starts nothing.
     pub assign: Option<AssignTrigger>,
-    /// People that may start runs in the ways above whatever their tier is, by login.
+    /// Users that may start runs in the ways above whatever their tier is, by login.
     pub users: Vec<ListedUser>,
     /// Names of jobs that the schedule may start.
     pub schedule_jobs: Vec<String>,
@@ -94,7 +94,7 @@ impl Default for Triggers {
     }
 }
 
-/// Comment commands.
+/// Comments that start a run.
 #[derive(Clone, Debug)]
 pub struct CommentTrigger {
     /// The word a command starts with, `/locum`.
@@ -106,13 +106,13 @@ pub struct CommentTrigger {
 /// Labels that start a run.
 #[derive(Clone, Debug)]
 pub struct LabelTrigger {
-    /// The label's name.
+    /// The label's name, as the forge has it.
     pub name: String,
     /// Tiers whose label counts.
     pub tiers: Vec<Tier>,
 }
 
-/// An issue given to somebody, which starts a run.
+/// An issue assigned to a login, which starts a run.
 #[derive(Clone, Debug)]
 pub struct AssignTrigger {
     /// Who it has to be given to, by login.
@@ -121,10 +121,10 @@ pub struct AssignTrigger {
     pub tiers: Vec<Tier>,
 }
 
-/// A person named in the policy.
+/// An account named in the policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedUser {
-    /// Their login.
+    /// Login as the forge has it.
     pub login: String,
     /// The number of their account: logins change hands, numbers do not.
     pub id: Option<u64>,
@@ -133,7 +133,7 @@ pub struct ListedUser {
 /// What a pull request from a fork may start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Forks {
-    /// Nothing.
+    /// No run at all.
     Deny,
     /// Runs without write tools and commands.
     #[default]
@@ -183,9 +183,9 @@ pub enum Switching {
     /// Only the coordinator mode.
     #[default]
     Coordinator,
-    /// Every mode.
+    /// Every mode, by itself.
     Direct,
-    /// Nobody.
+    /// No mode.
     Off,
 }
 
@@ -208,7 +208,7 @@ impl Default for Delegation {
     }
 }
 
-/// How commands run.
+/// Limits and surroundings of commands.
 #[derive(Clone, Debug)]
 pub struct CommandLimits {
     /// Wall time of one command.
@@ -259,12 +259,12 @@ impl Default for CommandLimits {
 /// What of the network commands may reach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CommandNetwork {
-    /// Nothing.
+    /// No host at all.
     #[default]
     Off,
     /// The hosts that `network.allow` lists, through a proxy.
     Listed,
-    /// Everything.
+    /// Every host.
     Open,
 }
 
@@ -278,8 +278,8 @@ pub struct NetworkRules {
 /// What MCP servers are given.
 #[derive(Clone, Debug, Default)]
 pub struct McpRules {
-    /// For a server, the environment variables its definition may refer to. They are worth taking:
-    /// that is why somebody gives them.
+    /// For a server, the environment variables its definition may refer to. Their values count as
+    /// secrets.
     pub env: BTreeMap<String, Vec<String>>,
 }
 
@@ -290,7 +290,7 @@ pub struct ListedHost {
     pub pattern: UrlPattern,
     /// The host as written.
     pub text: String,
-    /// Where.
+    /// Line and column in the policy file.
     pub place: Position,
 }
 
@@ -325,7 +325,8 @@ pub enum SandboxSetting {
     Required,
     /// As much of a sandbox as the machine gives.
     BestEffort,
-    /// Nothing: the maintainer accepts in words that such code runs with the rights of the run.
+    /// No sandbox: the maintainer accepts explicitly that such code runs with the rights of the
+    /// run.
     Off,
 }
 
@@ -335,7 +336,7 @@ pub enum OnHold {
     /// Stop the run with outcome `on-hold`.
     #[default]
     Pause,
-    /// Tell the model no and go on.
+    /// Report the refusal to the model and continue.
     Refuse,
 }
 

@@ -1,6 +1,6 @@
 //! Ceilings: what the runs of a day, or those on one issue or pull request, may spend together.
 //!
-//! In: the policy's ceilings, and what other runs took of them. Out: an [`Remaining`] for one run,
+//! In: the policy's ceilings, and what other runs took of them. Out: a [`Remaining`] for one run,
 //! asked before each of its requests. Where the record is kept, and what day it is, is the
 //! caller's.
 
@@ -36,13 +36,13 @@ pub struct SpendingLimits {
 pub struct LimitUsage {
     /// Runs that began.
     pub runs: u64,
-    /// Tokens.
+    /// Input and output tokens together.
     pub tokens: u64,
-    /// US dollars.
+    /// US dollars by the price table.
     pub cost_usd: f64,
 }
 
-/// Which ceiling.
+/// Which ceiling a limit belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitScope {
     /// That of a day.
@@ -63,8 +63,8 @@ struct RemainingBound {
     amount: RemainingAmount,
 }
 
-/// A limit, what others took of it, and how far the run's own total may go; it counts from where
-/// the run goes on after a pause.
+/// A limit, what others took of it, and how far the run's own total may go. It counts from where
+/// the run resumes after a pause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum RemainingAmount {
     Runs { limit: u64 },
@@ -83,7 +83,7 @@ pub struct ReachedLimit {
 }
 
 impl SpendingLimit {
-    /// Returns true when there is no limit in it.
+    /// Returns true when it has no limit.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()
@@ -111,7 +111,7 @@ impl std::fmt::Display for SpendingLimit {
 /// How far a run's total may go and what it asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReservationRequest {
-    /// True for a run that begins, false for one that goes on.
+    /// True for a run that begins, false for one that resumes.
     pub is_new: bool,
     /// What it had spent before; it was charged already.
     pub before: LimitUsage,
@@ -158,7 +158,7 @@ impl Remaining {
         left
     }
 
-    /// Asks whether one more request of about so many tokens and dollars fits.
+    /// Asks whether one more request of about this many tokens and dollars fits.
     ///
     /// # Errors
     /// Names the ceiling that is reached.
@@ -273,11 +273,14 @@ mod tests {
             (0, 0.5, 0, 0.0, "dollars"),
             (0, 0.2, 0, 0.31, "dollars"),
         ] {
-            let told = remaining
+            let message = remaining
                 .ask(&spent(tokens, cost_usd), estimate, estimate_usd)
                 .unwrap_err()
                 .to_string();
-            assert!(told.starts_with("the daily ceiling of ") && told.contains(word), "{told}");
+            assert!(
+                message.starts_with("the daily ceiling of ") && message.contains(word),
+                "{message}"
+            );
         }
     }
 
@@ -285,20 +288,20 @@ mod tests {
     fn a_run_that_goes_on_counts_from_where_it_was_and_is_no_new_one() {
         let others = LimitUsage { runs: 3, tokens: 900, cost_usd: 0.0 };
         let before = LimitUsage { runs: 1, tokens: 500, cost_usd: 0.0 };
-        let mut goes_on = Remaining::default();
-        goes_on.bind(LimitScope::Thread, &CEILING, &others, &request(false, before, false));
-        assert_eq!(goes_on.ask(&spent(500, 0.0), 100, 0.0), Ok(()));
-        assert!(goes_on.ask(&spent(500, 0.0), 101, 0.0).is_err());
-        let mut begins = Remaining::default();
-        begins.bind(
+        let mut resumed = Remaining::default();
+        resumed.bind(LimitScope::Thread, &CEILING, &others, &request(false, before, false));
+        assert_eq!(resumed.ask(&spent(500, 0.0), 100, 0.0), Ok(()));
+        assert!(resumed.ask(&spent(500, 0.0), 101, 0.0).is_err());
+        let mut first_run = Remaining::default();
+        first_run.bind(
             LimitScope::Thread,
             &CEILING,
             &others,
             &request(true, LimitUsage::default(), false),
         );
-        let told = begins.ask(&spent(0, 0.0), 0, 0.0).unwrap_err().to_string();
+        let message = first_run.ask(&spent(0, 0.0), 0, 0.0).unwrap_err().to_string();
         assert_eq!(
-            told,
+            message,
             "the thread's ceiling of 3 runs is reached: that many have begun (`budget.per_thread` \
              in the policy)"
         );

@@ -1,7 +1,7 @@
-//! What the rules allow, in words a model reads: lines for its instructions, and what would be
-//! allowed instead of an act that was refused.
+//! What the rules allow, as text for a model: lines for its instructions, and what would be allowed
+//! instead of a refused act.
 //!
-//! In: rules, and a mode or facts. Out: text. It judges no intent.
+//! In: rules, and a mode or facts. Out: text. Intents are judged in `judge`.
 
 use crate::intent::{Facts, Intent};
 use crate::pattern::Pattern;
@@ -11,11 +11,11 @@ use crate::verdict::Decision;
 /// A kind of use that tools are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UseKind {
-    /// Reading files.
+    /// Files whose content is shown.
     Read,
-    /// Changing files.
+    /// Files created, changed or deleted.
     Edit,
-    /// Running commands.
+    /// Programs started in the checkout.
     Command,
     /// Calling tools of MCP servers.
     Mcp,
@@ -36,8 +36,8 @@ pub(crate) fn may_use(rules: &[Rule], kind: UseKind, facts: &Facts) -> bool {
     patterns.any(|written| use_of(&written.pattern) == Some(kind))
 }
 
-/// Returns what is allowed in a mode, one line a kind of intent. Kinds that there is no tool for
-/// are left out.
+/// Returns what is allowed in a mode, one line per kind of intent. Kinds without a tool are left
+/// out.
 pub(crate) fn lines(
     rules: &[Rule],
     mode: &str,

@@ -21,16 +21,16 @@ pub enum Decision {
 
 /// A decision on one intent and why.
 ///
-/// Written to a journal it is decision, intent, rule and the reason in words. Read back from there
-/// the cause is [`Cause::Recorded`]: words can be shown again, nothing is decided by them.
+/// A journal stores decision, intent, rule and the reason as text. Read back from there the cause
+/// is [`Cause::Recorded`]: the text can be shown again, nothing is decided by it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "VerdictRecord", into = "VerdictRecord")]
 pub struct Verdict {
-    /// The decision.
+    /// Allow, hold or deny.
     pub decision: Decision,
     /// The intent in the policy's own words: `edit(src/lib.rs)`, `command(cargo test)`.
     pub intent: String,
-    /// What decided.
+    /// The check, setting or rule that decided.
     pub cause: Cause,
 }
 
@@ -41,7 +41,7 @@ pub enum Cause {
     Rule {
         /// The pattern that matched.
         rule: RuleRef,
-        /// The reason the rule gives, or what its decision comes to.
+        /// The reason the rule gives, or a default for its decision.
         said: String,
     },
     /// A list of the settings that counts as a rule.
@@ -58,14 +58,14 @@ pub enum Cause {
     },
     /// A line of an ignore file hides the path.
     Ignored {
-        /// The line.
+        /// The line of the ignore file.
         rule: RuleRef,
-        /// The path.
+        /// The hidden path.
         path: RepoPath,
     },
     /// A rule allows the command, but not with this option or argument.
     Uncovered {
-        /// The rule.
+        /// The allowing rule.
         rule: RuleRef,
         /// The words of the command.
         command: String,
@@ -76,14 +76,14 @@ pub enum Cause {
     Access {
         /// What the command does with it.
         access: Access,
-        /// The file.
+        /// The file, relative to the repository.
         path: RepoPath,
         /// What decided on the file.
         cause: Box<Self>,
     },
     /// The command is more complex than `commands.max_complexity` lets pass without approval.
     Complexity {
-        /// The measure and the limit, in words.
+        /// The measure and the limit, as text.
         said: String,
     },
     /// A built-in check that no rule overrides, or a fact that leaves nothing to refuse.
@@ -129,7 +129,7 @@ impl Verdict {
         self.cause.is_by_deny_rule(self.decision)
     }
 
-    /// Returns the reason in words: one sentence without a full stop.
+    /// Returns the reason as one sentence without a full stop.
     #[must_use]
     pub fn reason(&self) -> String {
         self.cause.to_string()

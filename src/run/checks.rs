@@ -1,6 +1,6 @@
 //! The policy's `publish.success` commands, run on the final tree before anything is published.
 //!
-//! They pass the same door as a model's own commands: parsed, judged, permitted, performed. One
+//! They take the same path as a model's own commands: parsed, judged, permitted, performed. One
 //! that is refused counts as failed.
 
 use crate::run::prepare::PreparedRun;
@@ -16,7 +16,7 @@ use locum_sandbox::exec::Exit;
 use locum_sandbox::network::Connector;
 use locum_workspace::Workspace;
 
-/// What came of the checks.
+/// The results of the commands that were run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckResults {
     reports: Vec<CommandReport>,

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use locum_base::clock::Clock;
 
-/// The system's time.
+/// The system's time, in UTC.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock {
     started: Instant,

@@ -10,16 +10,16 @@ use locum_policy::schema::PolicyErrors;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", diagnostics.iter().map(Diagnostic::headline).collect::<Vec<_>>().join("\n"))]
 pub struct RunError {
-    /// Whether the person who started it can correct it.
+    /// Whether the user who started it can correct it.
     pub kind: RunErrorKind,
     /// What is wrong, at least one.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Whether the person who started a command can correct what is wrong.
+/// Whether the user who started a command can correct what is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunErrorKind {
-    /// A flag, a file or a variable is wrong; the person who set it can correct it.
+    /// A flag, a file or a variable is wrong; the user who set it can correct it.
     Usage,
     /// The machine, the forge or the program failed.
     Internal,

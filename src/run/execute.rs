@@ -66,7 +66,7 @@ pub async fn run_beside_progress<'a>(
     let (latest, seen) = watch::channel(Progress::default());
     let mut watch = watch;
     let shown = move |line: &JournalLine, state: &SessionState| {
-        // NOTE: fails only when nobody posts any more.
+        // NOTE: fails only when the poster of progress has ended.
         let _ = latest.send(Progress::of(state, line.at));
         watch(line, state);
     };

@@ -8,24 +8,24 @@ use locum_base::clock::Clock;
 use locum_forge::Forge;
 use locum_workspace::Workspace;
 
-/// Whether a session begins or goes on.
+/// Whether a session begins or resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionOrigin {
     /// It is new.
     Fresh,
-    /// It was killed and goes on where its journal ends.
+    /// It was killed and resumes where its journal ends.
     Resumed,
 }
 
 /// A prepared run, and what carrying it out takes besides.
 pub struct RunExecution<'a> {
-    /// The run.
+    /// What was prepared for the run.
     pub run: &'a PreparedRun,
-    /// The checkout.
+    /// The checkout it works in.
     pub workspace: &'a Workspace,
     /// The folder of this session; holds the journal.
     pub folder: &'a Path,
-    /// Whether it begins or goes on.
+    /// Whether it begins or resumes.
     pub beginning: SessionOrigin,
     /// What a resume needs to prepare the same run again.
     pub caller: serde_json::Value,
@@ -33,6 +33,6 @@ pub struct RunExecution<'a> {
     pub record: RecordStore<'a>,
     /// Where issues that the task names are read; `None` where there is none.
     pub forge: Option<&'a dyn Forge>,
-    /// Time.
+    /// Source of the current time, fixed in tests.
     pub clock: &'a dyn Clock,
 }

@@ -48,7 +48,7 @@ pub struct ExplainedQuery {
 }
 
 impl ExplainedQuery {
-    /// Returns the worst of its explanations; of equals the first.
+    /// Returns the strictest of its explanations; of equals the first.
     #[must_use]
     pub fn worst(&self) -> Option<&Explanation> {
         self.explanations.iter().rev().max_by_key(|one| one.verdict.decision)
@@ -81,7 +81,7 @@ impl Explainer {
         }
     }
 
-    /// Tells who would draw pictures: calls that ask for one are about them.
+    /// Sets the models that would generate images: calls that request an image are judged by them.
     #[must_use]
     pub fn with_image_models(self, image_models: Vec<String>) -> Self {
         Self { image_models, ..self }
@@ -102,7 +102,7 @@ impl Explainer {
     /// Answers one question.
     ///
     /// # Errors
-    /// When it has no answer: there is no such mode, or a tool call is asked about where there is
+    /// When it has no answer: the mode does not exist, or a tool call is asked about where there is
     /// no checkout.
     pub fn answer(&self, question: &PolicyQuery) -> Result<ExplainedQuery, String> {
         let facts = Facts {

@@ -50,7 +50,7 @@ pub struct Job {
     pub schedule: Option<Schedule>,
     /// The mode it runs in; the policy's default when absent.
     pub mode: Option<String>,
-    /// What it does.
+    /// Steps, a task, or both.
     pub work: JobWork,
 }
 
@@ -66,10 +66,10 @@ pub enum JobWork {
     StepsThenTask(Vec<FixedStep>, String),
 }
 
-/// One fixed call.
+/// One tool call that no model decides on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FixedStep {
-    /// The tool.
+    /// The tool it calls.
     pub tool: ToolName,
     /// Its arguments, a JSON object.
     pub arguments: serde_json::Value,
@@ -140,7 +140,7 @@ impl Schedule {
 }
 
 impl Job {
-    /// Returns what the run is told first: the task, or what the fixed steps are.
+    /// Returns the run's first message: the task, or what the fixed steps are.
     #[must_use]
     pub fn task_text(&self) -> String {
         let steps =

@@ -1,8 +1,8 @@
-//! The models of a run: chosen by settings and flags, built with those that stand in for them,
-//! recorded or played again.
+//! The models of a run: chosen by settings and flags, built with their fallbacks, recorded or
+//! replayed.
 //!
 //! In: a [`RunRequest`], settings, the environment. Out: [`PreparedModels`] that are ready to be
-//! asked, or every mistake found. Nobody is asked yet.
+//! asked, or every mistake found. No request is sent yet.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -98,7 +98,7 @@ impl PreparedModel {
             fallback_models.iter().skip(1).zip(&chosen.fallbacks).map(fallback).collect();
         let chain = FallbackChain::new(fallback_models)
             .ok_or_else(|| RunError::usage("models", "there is no model"))?;
-        // Fixed replies have no window but one that a person says.
+        // Fixed replies have no window unless settings give one.
         let is_remote = chosen.profile.provider.home().is_some();
         let context_window = if is_remote {
             chosen.limits.context_window
@@ -198,7 +198,7 @@ pub(super) struct WantedModels<'w> {
     pub(super) root: &'w str,
     /// Profiles that may be asked a question.
     pub(super) experts: &'w [String],
-    /// Profiles that may be asked for a picture: the first, and those that stand in for it.
+    /// Profiles that may generate images: the first, and its fallbacks.
     pub(super) image_models: &'w [String],
 }
 

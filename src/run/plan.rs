@@ -14,7 +14,7 @@ use locum_workspace::repo::CommitId;
 /// Everything that is settled before a run begins.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunPlan {
-    /// Its name.
+    /// Name of the run's session.
     pub session: SessionId,
     /// What is to be done.
     pub task: String,
@@ -27,7 +27,7 @@ pub struct RunPlan {
     pub facts: Facts,
     /// What it is about.
     pub subject: RunSubject,
-    /// The checkout.
+    /// Path of the checkout.
     pub checkout: String,
     /// The commit the run starts from and changes are counted from.
     pub base: CommitId,
@@ -52,7 +52,7 @@ pub struct RunPlan {
     pub allowed: Vec<String>,
     /// What the policy accepts although the rule of two speaks against it, with its reasons.
     pub risks: Vec<String>,
-    /// What a person should know.
+    /// What the user should know before it begins.
     pub notes: Vec<String>,
 }
 
@@ -72,20 +72,20 @@ pub enum RunSubject {
     /// Nothing at the forge: a task given by hand.
     #[default]
     Prompt,
-    /// An issue.
+    /// An issue of the repository.
     Issue {
-        /// Its number.
+        /// Number on the forge.
         number: u64,
         /// Its title at the time of the event.
         title: String,
     },
-    /// A pull request.
+    /// A pull request, from the repository or a fork.
     PullRequest {
-        /// Its number.
+        /// Number on the forge.
         number: u64,
-        /// Its title.
+        /// Title at the time of the event.
         title: String,
-        /// Its branch.
+        /// Branch it was opened from.
         head_branch: String,
         /// The commit of its branch that the run starts from.
         head_sha: String,
@@ -94,15 +94,15 @@ pub enum RunSubject {
         /// True when changes are to become a pull request of their own, against its branch.
         own_pull_request: bool,
     },
-    /// A maintenance job.
+    /// A maintenance job of the repository.
     Job {
-        /// Its name.
+        /// Name of the job's file, without its ending.
         name: String,
     },
 }
 
 impl RunSubject {
-    /// Returns the words that stand for it in a branch name.
+    /// Returns the words that name it in a branch name.
     #[must_use]
     pub fn branch_words(&self) -> String {
         match self {

@@ -35,13 +35,13 @@ use locum_workspace::Workspace;
 
 /// Everything a run works with, looked up.
 pub struct PreparedRun {
-    /// What was settled.
+    /// What was settled, as a dry run shows it.
     pub plan: RunPlan,
-    /// What the root task is told first, before what it names is looked up.
+    /// First message of the root task, before what it names is looked up.
     pub message: FirstMessage,
-    /// Settings.
+    /// Settings of the trusted ref, the user and the environment together.
     pub settings: Settings,
-    /// Decides.
+    /// Decides on every effect of the run.
     pub policy: Rc<Policy>,
     /// Every mode, as the slash command leaves it.
     pub modes: ModeSet,
@@ -219,7 +219,7 @@ fn is_askable(name: &str, request: &RunRequest, policy: &Policy, runnable: &[Str
     })
 }
 
-/// Returns the mode of the root task: the one asked for, the slash command's, the files', the
+/// Returns the mode of the root task: the requested one, the slash command's, the files', the
 /// policy's.
 fn first_mode(
     request: &RunRequest,
@@ -238,7 +238,7 @@ fn first_mode(
 }
 
 /// Returns the modes as the slash command leaves them: narrowed, and the first one on its model
-/// unless a model was asked for.
+/// unless a model was requested.
 fn narrowed_by_command(
     modes: ModeSet,
     message: &FirstMessage,

@@ -30,7 +30,7 @@ pub async fn keep_posting(
         let body = comment::progress(&facts, &latest.borrow_and_update());
         publisher.post(publisher.comment(number, &body, UNDECIDED), &mut published).await;
         if !published.notes.is_empty() {
-            // The policy or the forge said no; it will not say yes ten seconds later.
+            // The policy or the forge refused; it will not accept ten seconds later.
             return;
         }
         tokio::select! {

@@ -58,7 +58,7 @@ pub fn scan(root: &Path, modes: Vec<OwnMode>) -> io::Result<StarterScan> {
     Ok(scanned)
 }
 
-/// Reads a file of the size a person writes; `None` for anything else.
+/// Reads a file small enough to be written by hand; `None` for anything else.
 fn read(path: &Path) -> Option<String> {
     let mut text = String::new();
     File::open(path).ok()?.take(TEXT_LIMIT_BYTES).read_to_string(&mut text).ok()?;

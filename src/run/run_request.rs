@@ -16,17 +16,17 @@ use locum_workspace::repo::CommitId;
 /// What is to be run, before anything is looked up.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRequest {
-    /// The session's name.
+    /// Name of the session that carries it out.
     pub session: SessionId,
     /// What is to be done, in the words of who asked.
     pub task: String,
     /// Whose words these are.
     #[serde(default)]
     pub words: TaskAuthor,
-    /// What the task is about, by people who may not be trusted.
+    /// What the task is about, from authors who may not be trusted.
     #[serde(default)]
     pub materials: Vec<TaskMaterial>,
-    /// Mode asked for.
+    /// Mode that was requested.
     pub mode: Option<String>,
     /// Who asked and how; the mode is filled in when the run is prepared.
     pub facts: Facts,
@@ -44,7 +44,7 @@ pub struct RunRequest {
 }
 
 impl RunRequest {
-    /// Returns the request of a person at the command line, who trusts the commit to start from.
+    /// Returns the request of a user at the command line, who trusts the commit to start from.
     #[must_use]
     pub fn new(task: String, base: CommitId) -> Self {
         Self {
@@ -89,18 +89,18 @@ pub struct Cassettes {
 /// A cassette to be played.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayRequest {
-    /// The cassette.
+    /// The cassette's text and where it is from.
     pub cassette: NamedFile,
     /// The fields in which requests may differ from the recorded ones, by
     /// [`locum_models::cassette::Field::as_str`].
     pub tolerate: Vec<String>,
 }
 
-/// A file a person named on the command line.
+/// A file a user named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedFile {
     /// Its name in messages.
     pub name: String,
-    /// Its text.
+    /// Whole text of the file.
     pub text: String,
 }

@@ -1,8 +1,7 @@
 //! The MCP servers of a run: from settings and files of the trusted ref to what may be started,
 //! with the variables the policy gives each.
-//!
 //! In: settings, files, the policy, the environment. Out: [`PlannedServer`]s by name, and values
-//! that nobody may see. Nothing is started.
+//! that must stay secret. Nothing is started.
 
 use std::path::Path;
 
@@ -19,7 +18,7 @@ use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_sandbox::env::holds_a_secret;
 
-/// Servers that may be started, and what they are given that nobody may see.
+/// Servers that may be started, and the secret values they are given.
 #[derive(Clone, Debug, Default)]
 pub struct ServerPlan {
     /// The servers, by name.

@@ -1,8 +1,7 @@
-//! `FileSource`: where the files of a repository that judge and shape a run are read: a commit,
-//! which is what a run reads, or the working tree, so that an edit can be inspected before it is
-//! committed.
+//! `FileSource`: where the files of a repository that judge and shape a run are read. That is a
+//! commit for a run, or the working tree, so that an edit can be inspected before it is committed.
 //!
-//! In: the repository and a commit, or a folder. Out: texts, and what is read of each by itself. A
+//! In: the repository and a commit, or a folder. Out: texts; each file is interpreted elsewhere. A
 //! run never reads the checkout's own copies.
 
 use std::path::PathBuf;

@@ -7,8 +7,7 @@ pub enum TaskAuthor {
     /// Of someone who may start runs: commands and mentions in them count.
     #[default]
     Asker,
-    /// Put together by the program, perhaps with other people's words in them: nothing in them
-    /// counts.
+    /// Put together by the program, perhaps from text of others: nothing in them counts.
     Program,
 }
 
@@ -19,6 +18,6 @@ pub struct TaskMaterial {
     pub what: String,
     /// Where it comes from: `written by someone`.
     pub origin: String,
-    /// The text.
+    /// Text as it is shown to the model.
     pub text: String,
 }

@@ -25,13 +25,13 @@ pub const FILE_LIMIT_BYTES: u64 = 10 * 1024 * 1024;
 /// Most bytes of all new and changed files together.
 pub const TOTAL_LIMIT_BYTES: u64 = 25 * 1024 * 1024;
 
-/// Objections that are told one by one.
+/// Most objections that are listed one by one.
 const TOLD_LIMIT: usize = 20;
 
 /// What the final tree is judged by.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeJudge<'a> {
-    /// The policy.
+    /// Decides on every changed path.
     pub policy: &'a Policy,
     /// Who asked and how.
     pub facts: &'a Facts,
@@ -39,11 +39,11 @@ pub struct TreeJudge<'a> {
     pub modes: &'a [&'a Mode],
     /// What may be changed at most.
     pub budget: &'a Budget,
-    /// Finds secrets.
+    /// Finds secrets in what was changed.
     pub redactor: &'a Redactor,
     /// The commit the run started from.
     pub base: &'a CommitId,
-    /// Calls that people approved: what was held of them may stay.
+    /// Approved calls: what was held of them may stay.
     pub approved: &'a [ApprovedCall],
 }
 
@@ -471,10 +471,13 @@ mod tests {
 
     #[test]
     fn tells_so_many_objections_and_how_many_more() {
-        let told = judged(
+        let objections = judged(
             &commit((0..30).map(|n| changed(&format!(".github/{n}"), file(1))).collect()),
             "code",
         );
-        assert_eq!((told.len(), told.last().map(String::as_str)), (21, Some("and 11 more")));
+        assert_eq!(
+            (objections.len(), objections.last().map(String::as_str)),
+            (21, Some("and 11 more"))
+        );
     }
 }

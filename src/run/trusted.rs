@@ -2,8 +2,8 @@
 //! else: settings, policy, modes, slash commands, skills, jobs.
 //!
 //! In: the commit, the user's own files, the environment, flags. Out: what they hold, each file
-//! read and checked once, however many runs one event starts. Settings and policy are read at once;
-//! the rest when it is first asked for, so that a mistake stops only what needs the file.
+//! read and checked once, however many runs one event starts. Settings and policy are read at once.
+//! The rest is read on first use, so that a mistake stops only what needs the file.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ use locum_modes::prompts::rules::RuleFile;
 use locum_modes::prompts::skills::SkillSet;
 use locum_policy::Policy;
 
-/// Where a repository keeps its policy unless told otherwise.
+/// Default path of a repository's policy.
 pub const POLICY_FILE: &str = ".locum/policy.yml";
 /// Where a repository keeps its settings.
 pub const CONFIG_FILE: &str = ".locum/config.yml";
@@ -31,11 +31,11 @@ pub const CONFIG_FILE: &str = ".locum/config.yml";
 /// Where configuration comes from.
 #[derive(Clone)]
 pub struct ConfigOrigin<'a> {
-    /// The repository's files.
+    /// Where the repository's files are read.
     pub source: FileSource<'a>,
     /// The user's own files.
     pub user: UserFolder,
-    /// The environment.
+    /// Variables that change settings.
     pub environment: &'a Environment,
 }
 
@@ -91,7 +91,7 @@ impl SettingsFiles {
 pub struct TrustedConfig<'a> {
     /// Where it comes from.
     pub origin: ConfigOrigin<'a>,
-    /// The settings.
+    /// Settings of commit, user, environment and flags together.
     pub settings: Settings,
     /// Decides; what the ignore files hide is hidden in it.
     pub policy: Rc<Policy>,
@@ -105,7 +105,7 @@ pub struct TrustedConfig<'a> {
 }
 
 impl<'a> TrustedConfig<'a> {
-    /// Loads settings and policy: the policy a person named, else the commit's, else the built-in
+    /// Loads settings and policy: the policy a user named, else the commit's, else the built-in
     /// one.
     ///
     /// # Errors

@@ -34,7 +34,7 @@ fn is_secret_name(name: &str) -> bool {
 }
 
 /// Returns true for names that say that their value is a secret. What a runner gives its steps is
-/// withheld from commands, but most of it (the repository's name, say) is no secret.
+/// withheld from commands, but most of it (the repository's name, say) is not secret.
 #[must_use]
 pub fn holds_a_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();

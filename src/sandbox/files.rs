@@ -106,10 +106,10 @@ pub(crate) fn rules(
     Ok(rules)
 }
 
-/// Why there are no rules.
+/// Why the rules could not be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RulesError {
-    /// The kernel said no.
+    /// The kernel refused.
     #[error(transparent)]
     Kernel(#[from] RulesetError),
     /// The checkout could not be looked at.
@@ -125,7 +125,7 @@ pub(crate) fn empty(options: RulesetOptions) -> Result<RulesetCreated, RulesetEr
     let held = held
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(options.newest))?;
-    // Older versions know neither; what is empty cannot be asked for.
+    // Older versions know neither; an empty set cannot be requested.
     let held =
         if options.newest >= ABI::V6 { held.scope(Scope::from_all(options.newest))? } else { held };
     match options.network {

@@ -71,7 +71,7 @@ impl SandboxLevel {
         }
     }
 
-    /// Returns what is missing, in words; empty when nothing is.
+    /// Returns what is missing, as text; empty when nothing is.
     #[must_use]
     pub fn missing(self) -> String {
         let parts = [

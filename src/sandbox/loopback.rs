@@ -32,7 +32,7 @@ const LENGTH: usize = 32;
 /// What the kernel calls an answer that says whether it was done.
 const ERROR: u16 = 2;
 
-/// What is said along with the socket.
+/// The byte that is sent along with the socket.
 const SOCKET: u8 = b'S';
 
 /// Starts the first interface of a new network, which is the loopback: a message to the kernel's

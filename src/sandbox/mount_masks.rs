@@ -3,7 +3,7 @@
 //!
 //! In: the checkout and what the policy says of its paths. Out: the masks, the outer ones first.
 //! What was seen of a folder is kept and used again while the kernel says that the folder has not
-//! changed; names are judged anew where it has.
+//! changed. Where it has, names are judged again.
 #![expect(
     clippy::disallowed_methods,
     reason = "a folder that changed a moment ago may change again unseen: the clock tells"
@@ -29,7 +29,7 @@ const ENTRIES_LIMIT: usize = 400_000;
 /// Masks of one command.
 const MASKS_LIMIT: usize = 2_000;
 
-/// Age from which a folder's time of change tells every later change.
+/// Age from which a folder's time of change reveals every later change.
 const SETTLED_AFTER: Duration = Duration::from_secs(1);
 
 /// What keeps a path from being written, or read at all.
@@ -65,11 +65,11 @@ enum MaskReason {
     /// An ignore file names it, or it may hold credentials.
     Sensitive,
     Protected,
-    /// It is no file, or its name is none the policy can speak of.
+    /// It is not a file, or the policy cannot express its name.
     Special,
 }
 
-/// Why there are no masks.
+/// Why the masks could not be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MaskError {
     /// The checkout could not be looked at.
@@ -239,7 +239,7 @@ fn look(
             kind => kind,
         };
         let mark = match kind {
-            // A link is no file of its own: what it leads to is judged where it lies.
+            // A link is not a file of its own: what it leads to is judged where it lies.
             FileType::Symlink => None,
             FileType::Socket
             | FileType::CharacterDevice

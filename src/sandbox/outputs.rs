@@ -2,7 +2,7 @@
 //! sandbox, it is made before.
 //!
 //! In: the root, and other folders that are closed alike. Out: empty folders and files at the names
-//! tools are known to use; whatever is still empty in the end is removed.
+//! tools are known to use. Whatever is still empty in the end is removed.
 #![expect(
     clippy::disallowed_methods,
     reason = "an empty file or folder that was made here and not used is removed"
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
-/// What a tool makes beside the file it is known by.
+/// What a tool makes next to the file it is known by.
 struct BuildTool {
     known_by: &'static str,
     folders: &'static [&'static str],

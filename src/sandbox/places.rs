@@ -16,7 +16,7 @@ use locum_policy::schema::CommandLimits;
 pub(crate) enum PlaceUse {
     /// Read, list, execute.
     Read,
-    /// Everything.
+    /// May be read, written and run.
     Write,
 }
 
@@ -126,13 +126,13 @@ const HOME_TOOLS: &[&str] = &[
     "miniforge3",
 ];
 
-/// What is read of cargo's own folder; its credentials lie beside these.
+/// What is read of cargo's own folder; its credentials lie next to these.
 const CARGO_TOOLS: &[&str] = &["bin", "config.toml", "config", "env"];
 
 /// What cargo keeps of the registry; written to only where commands may reach the network.
 const CARGO_STORES: &[&str] = &["registry", "git"];
 
-/// What a toolchain keeps beside its `bin`.
+/// What a toolchain keeps next to its `bin`.
 const BESIDE_PROGRAMS: &[&str] = &["lib", "lib64", "libexec", "include"];
 
 /// Variables that name a folder of tools, and where it lies in a home when they are not set.
@@ -158,8 +158,8 @@ pub(crate) fn places(
     found.extend(DEVICES.iter().map(|path| (PathBuf::from(path), PlaceUse::Write)));
     found.extend(ETC.iter().map(|name| (Path::new("/etc").join(name), PlaceUse::Read)));
     found.push((own.to_owned(), PlaceUse::Write));
-    // Commands held to a proxy resolve nothing: a question for a name would tell anybody whatever
-    // the name says.
+    // Commands held to a proxy resolve nothing: a query for a name would leak whatever the name
+    // says.
     if network == NetworkAccess::Open {
         found.extend(RESOLVER.iter().map(|path| (PathBuf::from(path), PlaceUse::Read)));
     }

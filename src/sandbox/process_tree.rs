@@ -1,9 +1,9 @@
 //! `ProcessTree`: every process a command started, to end them all.
 //!
 //! Killing the process group leaves those that made a session of their own. So this program adopts
-//! orphaned descendants, and every command carries a `CommandMark` that its descendants inherit and
-//! cannot take off by changing session or environment: a limit on the time of real-time processes,
-//! far too large ever to matter, whose value is the command's number.
+//! orphaned descendants, and every command carries a `CommandMark` that its descendants inherit.
+//! They cannot take it off by changing session or environment: it is a limit on the time of
+//! real-time processes, far too large ever to matter, whose value is the command's number.
 #![expect(
     clippy::disallowed_methods,
     reason = "the kernel's tables of processes are read here, and not too often"
@@ -78,7 +78,7 @@ impl ProcessTree {
     /// Asks the command's group to end by itself.
     pub(crate) fn ask_to_end(&mut self) {
         match &mut self.control {
-            // Fails only when nobody is left to be asked.
+            // Fails only when the receiver is gone.
             Some(control) => drop(control.write_all(b"e")),
             None => self.signal(Signal::TERM),
         }
@@ -111,7 +111,7 @@ impl ProcessTree {
         }
     }
 
-    /// Returns true once the first process has ended, whether or not its owner has been told.
+    /// Returns true once the first process has ended, whether or not its owner knows.
     fn leader_is_gone(&self) -> bool {
         let Some(leader) = self.leader else { return true };
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -141,7 +141,7 @@ pub(crate) struct ProcessCounter {
 }
 
 impl ProcessCounter {
-    /// Lets the command with this mark have so many.
+    /// Lets the command with this mark have up to this many.
     pub(crate) fn of(mark: CommandMark, limit: usize) -> Self {
         Self {
             mark,

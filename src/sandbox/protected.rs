@@ -80,7 +80,7 @@ pub(crate) fn guarded_git_entries(
     Ok(found)
 }
 
-/// Whether an entry of a git folder is hidden: it may hold credentials, and they are not asked for.
+/// Whether an entry of a git folder is hidden because it may hold credentials.
 pub(crate) fn is_guarded(folder: &Path, name: &str, reach: &CommandReach<'_>) -> bool {
     let guarded = name.starts_with("config")
         || name.starts_with("credential")

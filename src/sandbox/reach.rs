@@ -12,7 +12,7 @@ use locum_policy::paths::Protection;
 /// What of the network commands reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NetworkAccess {
-    /// Nothing.
+    /// No network at all.
     Off,
     /// A network of their own, which ends at `127.0.0.1`.
     Own,
@@ -20,14 +20,14 @@ pub(crate) enum NetworkAccess {
     Proxied,
     /// Nothing but the proxy: this program hands out sockets that lead there.
     Handed,
-    /// Everything.
+    /// Every host, unchecked.
     Open,
 }
 
 /// How far a command reaches in a checkout.
 #[derive(Clone, Copy)]
 pub struct CommandReach<'a> {
-    /// The checkout.
+    /// Root of the checkout.
     pub root: &'a Path,
     /// Git's own folders of it: they may be read.
     pub git: &'a [PathBuf],
@@ -46,7 +46,7 @@ pub struct CommandReach<'a> {
 /// What a command may write in a checkout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteAccess {
-    /// Nothing.
+    /// No file of the checkout.
     Nothing,
     /// What is not protected. Nothing new can be made directly in the root, besides what build
     /// tools are known to make there.

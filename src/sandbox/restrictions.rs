@@ -29,11 +29,11 @@ pub(crate) struct Restrictions {
     pub(crate) child: ChildRestrictions,
     /// Processes it may have at once, where this program counts them.
     pub(crate) processes: Option<usize>,
-    /// What it sees; `None` for what everybody sees.
+    /// What it sees; `None` for the machine's own view.
     pub(crate) view: Option<SandboxView>,
     /// Variables it gets besides its own.
     pub(crate) variables: BTreeMap<String, String>,
-    /// The checkout.
+    /// Root of the checkout, as an absolute path.
     pub(crate) root: String,
     /// Files that had to be there; removed with it when they were not used.
     pub(crate) outputs: ToolOutputs,
@@ -45,8 +45,8 @@ impl Restrictions {
     /// Changes an environment to that of a command inside.
     pub(crate) fn adapt(&self, env: &mut BTreeMap<String, String>) {
         env.extend(self.variables.clone());
-        // Git does not work in a folder of somebody else, as a container's often is, unless told
-        // that it may. This comes after settings that are there already.
+        // Git refuses a folder of another owner, as a container's often is, unless a setting allows
+        // it. This comes after settings that already exist.
         let count =
             env.get("GIT_CONFIG_COUNT").and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
         env.insert(format!("GIT_CONFIG_KEY_{count}"), "safe.directory".to_owned());

@@ -2,7 +2,7 @@
 //! ended.
 //!
 //! In: the root, before and after. Out: what was removed. Only where the root itself is open to
-//! commands: what was there already is masked, but the kernel cannot hold names that do not exist
+//! commands: what already existed is masked, but the kernel cannot hold names that do not exist
 //! yet.
 #![expect(clippy::disallowed_methods, reason = "what a command may not make is removed here")]
 

@@ -1,12 +1,12 @@
-//! The seccomp user-notification supervisor: calls of commands that this program answers itself.
-//! Where they have no network of their own, every call for a socket, with one that is connected to
-//! the proxy already; where the kernel does not count their processes, every call for another one.
+//! The seccomp user-notification supervisor: system calls of commands that this program answers
+//! itself. Where commands have no network of their own, it answers every call for a socket, with
+//! one that is already connected to the proxy. Where the kernel does not count their processes, it
+//! answers every call for another one.
 //!
 //! In: the descriptor on which calls of a command wait, where the proxy listens, and who counts.
 //! Out: answers. The command itself can connect nothing: where a socket leads is settled before it
-//! has it, so that no memory of the command is trusted and nothing can be changed in between. What
-//! else its sockets could do (send without a connection, listen, change their route) the filters
-//! refuse (`syscalls`).
+//! has it. So no memory of the command is trusted. The filters refuse what else its sockets could
+//! do: send without a connection, listen, change their route (`syscalls`).
 #![expect(
     clippy::disallowed_methods,
     reason = "the address that a call names is read from the caller's memory"
@@ -42,7 +42,7 @@ const OPENING_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest wait for a call that is tried.
 const TRIAL_PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 
-/// The part of a socket's kind that is no flag.
+/// The part of a socket's kind without its flags.
 const KIND_MASK: u64 = 0xf;
 
 /// Bytes of an address of the internet's fourth version.
@@ -102,7 +102,7 @@ pub(crate) fn install(calls: &mut [libc::sock_filter]) -> Result<OwnedFd, Errno>
     let flags =
         libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
     // SAFETY: the kernel reads the program, which lives until the call returns, and gives a
-    // descriptor nobody else owns.
+    // descriptor without another owner.
     unsafe {
         match libc::syscall(
             libc::SYS_seccomp,
@@ -153,7 +153,7 @@ pub(crate) fn is_available() -> bool {
 pub(crate) struct SyscallGrants {
     /// Where sockets lead; `None` where none are handed out.
     pub(crate) proxy: Option<SocketAddr>,
-    /// Counts new processes; `None` where nobody has to.
+    /// Counts new processes; `None` where the kernel counts them.
     pub(crate) counter: Option<ProcessCounter>,
 }
 
@@ -198,7 +198,7 @@ async fn answer_all(listener: Arc<AsyncFd<OwnedFd>>, mut grants: SyscallGrants) 
             }
             ListenerState::Ended => return,
         }
-        // Who called may be gone by now; that is no matter to the others, here and below.
+        // The caller may be gone by now, which does not matter to the others, here and below.
         let Ok(call) = SupervisedSyscall::next(listener.get_ref()) else { continue };
         match (call.request, grants.proxy) {
             (SyscallKind::Socket { nonblocking, closed_at_exec }, Some(proxy)) => {
@@ -411,8 +411,8 @@ fn known(number: i32) -> u64 {
     u64::from(number.cast_unsigned())
 }
 
-/// Tells what a call means to reach. It is for the caller's sake only: what its socket is connected
-/// to is settled. So where its memory cannot be read, the proxy is what it gets to talk to.
+/// Returns whether a call means to reach the proxy. It only matters to the caller: what its socket
+/// is connected to is settled. So where its memory cannot be read, it gets the proxy.
 fn is_to_proxy(process: u32, [_, address, length, ..]: [u64; 6]) -> bool {
     if length & u64::from(u32::MAX) < ADDRESS_BYTES as u64 {
         return false;

@@ -24,7 +24,7 @@ pub(crate) enum SocketAccess {
     Handed,
     /// The internet protocols, where addresses are those of namespaces of its own.
     Unnamed,
-    /// The internet protocols.
+    /// Sockets of the internet protocols.
     Internet,
     /// The internet protocols and sockets with names, where names and addresses are those of
     /// namespaces of its own.
@@ -34,7 +34,7 @@ pub(crate) enum SocketAccess {
 /// Whose processes commands see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProcessVisibility {
-    /// Everybody's.
+    /// Those of every user.
     Shared,
     /// Their own, under numbers of their own.
     Own,
@@ -125,7 +125,7 @@ const OWN: &[i32] = &[libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK, libc::AF_
 /// is asked over one of them.
 const BY_HAND: &[i32] = &[libc::SOCK_RAW, OLD_PACKET];
 
-/// What raw packets were asked for by before they had a family.
+/// Type by which raw packets were requested before they had a family.
 const OLD_PACKET: i32 = 10;
 
 /// Settings of a connected socket, each with its level, by which what it sends could take another
@@ -139,7 +139,7 @@ const ROUTES: &[(i32, i32)] = &[
     (libc::IPPROTO_TCP, libc::TCP_FASTOPEN_CONNECT),
 ];
 
-/// The part of a socket's kind that is no flag.
+/// The part of a socket's kind without its flags.
 const KIND_MASK: u64 = 0xf;
 
 /// Requests that put characters into the input of a terminal.
@@ -191,7 +191,7 @@ pub(crate) fn filters(
     rules.extend(limits_of_others()?);
     match processes {
         ProcessVisibility::Shared => rules.extend(aimed_at_us()?),
-        // The number of this program is somebody else's there.
+        // The number of this program belongs to another process there.
         ProcessVisibility::Own => {}
     }
     let target: TargetArch = std::env::consts::ARCH.try_into()?;
@@ -205,7 +205,7 @@ pub(crate) fn filters(
     Ok(vec![one_numbering(main), unseen])
 }
 
-/// Puts filters on the calling process, for good.
+/// Puts filters on the calling process; they cannot be removed.
 ///
 /// # Errors
 /// When the kernel refuses one.

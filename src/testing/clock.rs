@@ -1,4 +1,4 @@
-//! Time for tests: it moves when a test says so, or when somebody sleeps; nobody waits for it.
+//! Time for tests: it advances when a test says so, or when code sleeps, without any real wait.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -31,7 +31,7 @@ impl TestClock {
         Self { start, elapsed_ns, tick: Duration::ZERO, longest_sleep: Duration::MAX }
     }
 
-    /// Moves the clock on with every look at it.
+    /// Advances the clock with every look at it.
     #[must_use]
     pub fn ticking(self, tick: Duration) -> Self {
         Self { tick, ..self }
@@ -43,7 +43,7 @@ impl TestClock {
         Self { longest_sleep, ..self }
     }
 
-    /// Moves the clock on.
+    /// Advances the clock.
     pub fn advance(&self, by: Duration) {
         self.elapsed_ns.fetch_add(u64::try_from(by.as_nanos()).unwrap(), Ordering::Relaxed);
     }

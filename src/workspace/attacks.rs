@@ -1,4 +1,4 @@
-//! Attacks on the checkout and on commands, each beside the same act without what is hostile in it.
+//! Attacks on the checkout and on commands, each paired with the same act without the hostile part.
 #![expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
 
 use std::collections::BTreeMap;

@@ -19,14 +19,14 @@ use locum_base::path::RepoPath;
 /// Largest `.gitattributes` that is read, in bytes; a larger one says nothing.
 const FILE_LIMIT_BYTES: usize = 256 * 1024;
 
-/// The attributes of a commit, read folder by folder as they are asked for.
+/// The attributes of a commit, read folder by folder on first use.
 pub(super) struct Attributes<'a> {
     git: &'a Repository,
     tree: &'a Tree<'a>,
     folders: BTreeMap<RepoPath, Vec<AttributeRule>>,
 }
 
-/// What is said about one path.
+/// The attributes of one path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PathAttributes {
     text: Option<TextAttribute>,

@@ -32,7 +32,7 @@ use crate::repo::Repo;
 
 /// A git checkout the run works in.
 pub struct Workspace {
-    /// Its files.
+    /// Files of the checkout, below its root.
     pub checkout: Checkout,
     /// Its objects and refs.
     pub repo: Repo,

@@ -18,9 +18,9 @@ pub struct Rebuilt {
     pub parent: CommitId,
     /// Tree of that commit.
     pub parent_tree: String,
-    /// Its own tree.
+    /// Hash of its own tree.
     pub tree: String,
-    /// Its message.
+    /// Message of the commit.
     pub message: String,
     /// Paths that differ.
     pub entries: Vec<RebuiltEntry>,
@@ -29,7 +29,7 @@ pub struct Rebuilt {
 /// A path that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RebuiltEntry {
-    /// The path.
+    /// Path in the tree.
     pub path: String,
     /// What it is now; `None` when it is gone.
     pub now: Option<RebuiltFile>,
@@ -42,7 +42,7 @@ pub struct RebuiltFile {
     pub mode: &'static str,
     /// Name of the content in git.
     pub blob: String,
-    /// Its bytes.
+    /// Content in bytes.
     pub content: Vec<u8>,
 }
 
@@ -50,8 +50,8 @@ impl Repo {
     /// Returns a commit as it can be recreated.
     ///
     /// # Errors
-    /// [`RepoError::NotRebuildable`] for a path that is no text, a submodule, or too much content;
-    /// when an object cannot be read.
+    /// [`RepoError::NotRebuildable`] for a path that is not UTF-8, a submodule, or too much
+    /// content; when an object cannot be read.
     pub fn rebuilt(&self, commit: &CommitId) -> Result<Rebuilt, RepoError> {
         let made = self.find(commit)?;
         let parent = made.parent(0)?;

@@ -46,7 +46,7 @@ fn commit_all(git: &git2::Repository, message: &str) -> Result<CommitId, RepoErr
     Ok(CommitId(commit.to_string()))
 }
 
-/// Why there is no new repository.
+/// Why the new repository could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
     /// The folder holds something.
@@ -58,7 +58,7 @@ pub enum SeedError {
     /// A file could not be written.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// Git said no.
+    /// Git reports an error.
     #[error(transparent)]
     Repo(#[from] RepoError),
 }

@@ -6,20 +6,20 @@ use crate::checkout::{Checkout, EntryKind, FileError};
 use crate::write::Executable;
 use locum_base::path::RepoPath;
 
-/// Largest file that is recorded, compared or brought back, in bytes (GitHub takes no larger one).
+/// Largest file that is recorded, compared or restored, in bytes (GitHub takes no larger one).
 pub(super) const FILE_LIMIT_BYTES: u64 = 100 * 1024 * 1024;
 
 /// What git keeps of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum StoredFile {
-    /// A regular file.
+    /// A regular file, executable or not.
     File {
-        /// Its bytes.
+        /// Content in bytes.
         content: Vec<u8>,
         /// Whether it may be executed.
         executable: bool,
     },
-    /// A symbolic link.
+    /// A symbolic link, by its target.
     Link {
         /// Where it points, as written.
         target: Vec<u8>,

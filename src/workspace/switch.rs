@@ -8,7 +8,7 @@ impl Repo {
     /// from the commit are a refusal: nothing that was not committed is lost.
     ///
     /// # Errors
-    /// When there is no such commit or a file is in the way; the checkout is then as it was.
+    /// When the commit does not exist or a file is in the way; the checkout is then as it was.
     pub fn switch_to(&self, commit: &CommitId) -> Result<(), RepoError> {
         let target = self.find(commit)?;
         let mut how = git2::build::CheckoutBuilder::new();

@@ -2,9 +2,9 @@
 //! `HEAD` of their own, on the objects and refs of the repository.
 //!
 //! In: a commit and a folder outside of the checkout. Out: a [`Workspace`] there. What makes it a
-//! worktree lies beside its files and not below the repository's `.git/worktrees`, so that nobody
-//! else ever sees it, and taking the folder away is all there is to removing it. A folder that was
-//! being made when the run was killed is recreated.
+//! worktree lies next to its files and not below the repository's `.git/worktrees`. So it is
+//! invisible to the repository, and removing it means removing the folder. A folder that was being
+//! made when the run was killed is recreated.
 #![expect(
     clippy::disallowed_methods,
     reason = "makes and removes whole checkouts of our own, outside of the one that is worked in"
@@ -25,7 +25,7 @@ const READY: &str = "ready";
 /// Where a worktree comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorktreeOrigin {
-    /// It was there already, as it was left.
+    /// It already existed, and is as it was left.
     Found,
     /// It holds the files of the commit.
     New,

@@ -25,11 +25,11 @@ pub enum AnnotationLevel {
 /// A remark on a run, or on a place in a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Annotation<'a> {
-    /// How loud.
+    /// How GitHub shows it.
     pub level: AnnotationLevel,
-    /// Its headline.
+    /// Headline above the message.
     pub title: &'a str,
-    /// What it says.
+    /// Text below the headline.
     pub message: &'a str,
     /// File and line, where it is about one.
     pub place: Option<(&'a str, u32)>,

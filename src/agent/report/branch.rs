@@ -6,14 +6,14 @@ const NAME_LIMIT_BYTES: usize = 100;
 const SLUG_LIMIT_BYTES: usize = 40;
 
 /// Fills a template (`locum/{subject}-{slug}`) and returns a name git takes, whatever the parts
-/// are. `subject` is ours (`issue-12`, `job-docs`), `title` a person's or a model's.
+/// are. `subject` is ours (`issue-12`, `job-docs`), `title` a user's or a model's.
 #[must_use]
 pub fn name(template: &str, subject: &str, title: &str) -> String {
     let filled = template.replace("{subject}", &slug(subject)).replace("{slug}", &slug(title));
     let parts: Vec<String> = filled.split('/').map(part).filter(|part| !part.is_empty()).collect();
     let name = parts.join("/");
     let name = locum_base::text::head(&name, NAME_LIMIT_BYTES).trim_end_matches(['/', '-', '.']);
-    // A cut may have left a part that git keeps for itself; `HEAD` and full refs would be taken for
+    // A cut may have left a part that git keeps for itself; `HEAD` and full refs would be read as
     // something else.
     let name = name.trim_end_matches(".lock");
     if name.is_empty() || name.starts_with("refs/") || name.eq_ignore_ascii_case("head") {
@@ -46,7 +46,7 @@ pub fn slug(text: &str) -> String {
 }
 
 /// Keeps what git allows in one part of a ref (git-check-ref-format): no dot at its start or
-/// doubled, no `.lock` at its end, none of the letters with a meaning in revisions; and no `-` at
+/// doubled, no `.lock` at its end, none of the letters with a meaning in revisions. Also no `-` at
 /// its start, where a command would take it for an option.
 fn part(text: &str) -> String {
     let mut part = String::new();

@@ -31,11 +31,11 @@ pub struct CommentFacts<'a> {
     pub run_url: Option<&'a str>,
     /// What may be spent.
     pub budget: &'a Budget,
-    /// How people decide on what a run stopped for.
+    /// How maintainers decide on what a run stopped for.
     pub decide: DecisionChannel<'a>,
 }
 
-/// How people decide on what a run stopped for.
+/// Where maintainers decide on what a run stopped for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecisionChannel<'a> {
     /// By a comment on the thread.
@@ -89,25 +89,25 @@ pub enum ChangeDestination<'a> {
     Nowhere(&'a str),
     /// Into a pull request.
     PullRequest {
-        /// Its number.
+        /// Number on the forge.
         number: u64,
-        /// Its page.
+        /// URL of its page.
         url: &'a str,
-        /// Its branch.
+        /// Branch it was opened from.
         branch: &'a str,
         /// True when it is a draft.
         draft: bool,
     },
     /// As a commit onto a branch that was there.
     Commit {
-        /// The commit.
+        /// Commit hash.
         id: &'a str,
-        /// The branch.
+        /// Branch the commit is on.
         branch: &'a str,
     },
     /// Into a review of the pull request: suggestions and comments on its lines.
     Review {
-        /// Its page.
+        /// URL of the review.
         url: &'a str,
         /// How many comments on lines it has.
         comments: usize,
@@ -159,8 +159,8 @@ pub fn ended(
     sections::join(&paragraphs)
 }
 
-/// Returns title and body of the issue where people decide on a run that no issue or pull request
-/// started.
+/// Returns title and body of the issue where maintainers decide on a run that no issue or pull
+/// request started.
 #[must_use]
 pub fn decision_issue(marker: &str, about: &str, run_url: Option<&str>) -> (String, String) {
     let title = format!(
@@ -235,7 +235,7 @@ fn landed(outcome: &Outcome, landing: ChangeDestination<'_>) -> String {
     }
 }
 
-/// What a person can do next, where the word alone does not say it.
+/// What a maintainer can do next, where the word alone does not say it.
 fn how_to_go_on(facts: &CommentFacts<'_>, outcome: &Outcome) -> String {
     match outcome.word {
         OutcomeWord::NeedsInput => decide(
@@ -258,7 +258,7 @@ fn how_to_go_on(facts: &CommentFacts<'_>, outcome: &Outcome) -> String {
     }
 }
 
-/// Says how a person decides; `waits` is the name of what waits, and whether it is a call.
+/// Says how a maintainer decides; `waits` is the name of what waits, and whether it is a call.
 fn decide(facts: &CommentFacts<'_>, waits: Option<(&str, bool)>, outcome: &Outcome) -> String {
     let session = &outcome.session;
     match (facts.decide, waits) {

@@ -1,8 +1,8 @@
 //! The message of a commit: subject, body, trailers.
 //!
-//! In: words of people and models. Out: plain text whose last paragraph is ours, so that no trailer
-//! can be forged. What a message may say (pings, closing words, words that switch checks off) is
-//! `forge::sanitise`'s business.
+//! In: text of users and models. Out: plain text whose last paragraph is ours, so that no trailer
+//! can be forged. `forge::sanitise` limits what a message may say: pings, closing words, words that
+//! skip checks.
 
 use crate::report::figures;
 use crate::report::markdown::visible;

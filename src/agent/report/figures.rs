@@ -97,7 +97,7 @@ pub fn succeeded(command: &CommandReport) -> bool {
     matches!(command.exit, Exit::Code(0))
 }
 
-/// Returns an outcome's word for people.
+/// Returns an outcome's word for readers of a report.
 #[must_use]
 pub fn word(word: OutcomeWord) -> &'static str {
     match word {
@@ -113,7 +113,7 @@ pub fn word(word: OutcomeWord) -> &'static str {
     }
 }
 
-/// Returns a decision as the past participle people read in lists.
+/// Returns a decision as the past participle that lists show.
 #[must_use]
 pub fn decision(decision: Decision) -> &'static str {
     match decision {
@@ -184,7 +184,7 @@ pub fn diff(changes: &[FileChange]) -> String {
     text
 }
 
-/// Returns how many calls were denied and how many wait for a person.
+/// Returns how many calls were denied and how many wait for a decision.
 #[must_use]
 pub fn refusals(refusals: &[RefusedCall]) -> String {
     let held = refusals.iter().filter(|call| call.refusal.decision == Decision::Hold).count();
@@ -209,7 +209,7 @@ pub struct RefusedRule<'a> {
     pub line: Option<u32>,
     /// The reason given the first time.
     pub reason: String,
-    /// How often.
+    /// Number of times it happened.
     pub count: usize,
 }
 

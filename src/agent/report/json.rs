@@ -37,9 +37,9 @@ pub struct RunReport<'a> {
     pub reason: Option<&'a str>,
     /// The question, for `needs-input`.
     pub question: Option<&'a Question>,
-    /// The call that waits for a person, for `on-hold`.
+    /// The call that waits for a decision, for `on-hold`.
     pub held: Option<&'a HeldCall>,
-    /// Held calls that people approved.
+    /// Held calls that were approved.
     pub approved: &'a [ApprovedCall],
     /// SHA-256 of the policy that judged it, ignore files included.
     pub policy_hash: &'a str,
@@ -47,32 +47,32 @@ pub struct RunReport<'a> {
     pub tasks: Vec<TaskEntry<'a>>,
     /// The root task's checklist.
     pub todos: &'a [Todo],
-    /// Every refusal.
+    /// Every refusal, in the order it happened.
     pub refusals: Vec<RefusalReport<'a>>,
     /// How often each rule or guard refused or held something.
     pub refused_rules: Vec<RefusedRule<'a>>,
-    /// Every command.
+    /// Every command that ran, in order.
     pub commands: Vec<CommandEnd<'a>>,
-    /// Changed files.
+    /// Every changed file, with its diff.
     pub changes: Vec<ChangeReport<'a>>,
-    /// What was spent.
+    /// What the whole run spent.
     pub spent: SpentReport,
     /// The commit the run started from.
     pub base: &'a str,
-    /// The last checkpoint.
+    /// The last checkpoint's commit.
     pub checkpoint: Option<&'a str>,
-    /// What was published.
+    /// What was published, in order.
     pub published: &'a [Receipt],
 }
 
-/// A task.
+/// A task of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskEntry<'a> {
-    /// Its number.
+    /// Number in the session; the root task's is 0.
     pub task: u32,
-    /// Who asked for it.
+    /// The task that requested it.
     pub parent: Option<u32>,
-    /// Its last mode.
+    /// Slug of the mode it ended in.
     pub mode: &'a str,
     /// The first line of what it was to do.
     pub title: &'a str,
@@ -89,7 +89,7 @@ pub struct TaskEntry<'a> {
     pub with_sub_tasks: ChargedReport,
 }
 
-/// A refused call.
+/// A call that was denied or held.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RefusalReport<'a> {
     /// Number of the task.
@@ -100,7 +100,7 @@ pub struct RefusalReport<'a> {
     pub call: &'a str,
     /// `hold` or `deny`.
     pub decision: Decision,
-    /// Why.
+    /// One verdict per intent of the call.
     pub verdicts: Vec<VerdictReport<'a>>,
     /// What would be allowed instead.
     pub hint: Option<&'a str>,
@@ -109,7 +109,7 @@ pub struct RefusalReport<'a> {
 /// A verdict that is not `allow`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VerdictReport<'a> {
-    /// The decision.
+    /// Allow, hold or deny.
     pub decision: Decision,
     /// The intent in the policy's words.
     pub intent: &'a str,
@@ -119,16 +119,16 @@ pub struct VerdictReport<'a> {
     pub file: Option<&'a str>,
     /// The line of the rule.
     pub line: Option<u32>,
-    /// The reason.
+    /// The reason as one sentence.
     pub reason: String,
 }
 
 /// A command and how it ended: one of `exit_code`, `signal`, `timed_out` is set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommandEnd<'a> {
-    /// The command.
+    /// The command as it was run.
     pub command: &'a str,
-    /// Its exit code.
+    /// Exit code; absent where it was killed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// The signal that ended it.
@@ -139,31 +139,31 @@ pub struct CommandEnd<'a> {
     pub(crate) timed_out: bool,
 }
 
-/// A changed file.
+/// A changed file and its diff.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChangeReport<'a> {
-    /// The file.
+    /// Path in the repository.
     pub path: &'a str,
     /// What happened to it.
     pub kind: ChangeKind,
-    /// Lines added.
+    /// Number of lines added.
     pub added: u32,
-    /// Lines removed.
+    /// Number of lines removed.
     pub removed: u32,
     /// Bytes of the file now, where it is binary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub binary_bytes: Option<u64>,
-    /// The unified diff.
+    /// The unified diff of this file.
     pub patch: &'a str,
 }
 
-/// What was spent.
+/// What a run spent, by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SpentReport {
     /// What requests to models used up.
     #[serde(flatten)]
     pub charged: ChargedReport,
-    /// Tool calls.
+    /// Number of tool calls.
     pub tool_calls: u32,
     /// Wall time in seconds.
     pub seconds: u64,
@@ -184,7 +184,7 @@ pub struct ChargedReport {
     pub cache_write_tokens: u64,
     /// Of the output, those of reasoning.
     pub reasoning_tokens: u64,
-    /// US dollars.
+    /// US dollars by the price table.
     pub cost_usd: f64,
     /// True when some of it is an estimate.
     pub is_estimate: bool,

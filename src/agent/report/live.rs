@@ -1,8 +1,8 @@
-//! A run as it happens, one line an event: tasks, decisions with rule and line, results of
+//! A run as it happens, one line per event: tasks, decisions with rule and line, results of
 //! commands.
 //!
-//! In: an event. Out: lines for a terminal, or nothing for events people do not follow. No colours,
-//! no control characters.
+//! In: an event. Out: lines for a terminal, or nothing for events without news for a reader. No
+//! colours, no control characters.
 
 use crate::report::figures;
 use crate::report::markdown::visible;

@@ -1,18 +1,18 @@
-//! Pieces of Markdown that keep foreign text where it was put: nothing a model or a person wrote
+//! Pieces of Markdown that keep untrusted text where it was put. Nothing a model or a user wrote
 //! can end a fence, open a fold, hide what follows or pass for a marker.
 //!
-//! In: any text. Out: GitHub Markdown. What may be *said* (pings, links, secrets) is
-//! `forge::sanitise`'s business; this file keeps the structure around it.
+//! In: any text. Out: GitHub Markdown. `forge::sanitise` limits what may be *said* (pings, links,
+//! secrets); this file keeps the structure around it.
 
 use std::fmt::Write;
 
 use locum_base::secret::view::is_invisible;
 
-/// Returns Markdown by a model or a person so that it ends where it should: fences it opened are
+/// Returns Markdown by a model or a user so that it ends where it should: fences it opened are
 /// closed, HTML in it is shown as text. Code spans and top-level fences keep their `<`.
 ///
-/// The reading is stricter than Markdown's own: whatever could be read in two ways is taken as no
-/// code, and escaped.
+/// The reading is stricter than Markdown's own: whatever could be read in two ways is not treated
+/// as code, and escaped.
 pub(crate) fn contained(text: &str) -> String {
     let mut result = String::with_capacity(text.len() + 16);
     let mut fence: Option<CodeFence> = None;
@@ -115,7 +115,7 @@ pub fn visible(text: &str) -> String {
                 result.push('\n');
             }
             '\n' | '\t' => result.push(letter),
-            // Kept after letters and signs, where it chooses the picture of an emoji; never where
+            // Kept after letters and signs, where it chooses the image of an emoji; never where
             // it could split a fence.
             '\u{fe0f}' if !result.ends_with(['`', '~', '<', ' ', '\n']) => result.push(letter),
             letter if is_hidden(letter) => {

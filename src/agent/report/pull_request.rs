@@ -25,7 +25,7 @@ pub struct PullRequestFacts<'a> {
     pub run_url: Option<&'a str>,
     /// The policy's `publish.success` commands as run on the final tree; empty when it has none.
     pub checks: &'a [CommandReport],
-    /// What else people should know, in words of our own: why it is a draft, what was left out.
+    /// What else readers should know, as text of our own: why it is a draft, what was left out.
     pub notes: &'a [String],
 }
 

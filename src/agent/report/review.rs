@@ -2,8 +2,8 @@
 //! comments there, and the text above.
 //!
 //! In: changes from the pull request's head, the result, the lines that can be commented on. Out:
-//! comments, and the changes that no suggestion can carry, which are told as a diff. A file is
-//! suggested whole or not at all.
+//! comments, and the changes that no suggestion can carry, shown as a diff. A file is suggested
+//! whole or not at all.
 
 use crate::report::markdown::{contained, fenced, visible};
 use crate::report::{figures, sections};
@@ -32,7 +32,7 @@ pub struct ReviewFacts<'a> {
     pub checks: &'a [CommandReport],
     /// How many of the comments suggest a change.
     pub suggested: usize,
-    /// How many of them tell what was found.
+    /// How many of them report findings.
     pub found: usize,
 }
 
@@ -60,7 +60,7 @@ pub fn suggestions(changes: &[FileChange], lines: &CommentableLines) -> Suggeste
     found
 }
 
-/// Returns what a result tells of lines that can be commented on: entries of lists that name
+/// Returns what a result reports about lines that can be commented on: entries of lists that name
 /// `path:line` or `path:line-line`.
 #[must_use]
 pub fn findings(summary: &str, lines: &CommentableLines) -> Vec<LineComment> {
@@ -175,7 +175,7 @@ fn parts_of(patch: &str) -> Option<Vec<ChangedLines<'_>>> {
                 parts.extend(open.take());
                 let old =
                     line.strip_prefix("@@ -")?.split([',', ' ']).next()?.parse::<u32>().ok()?;
-                // Of an empty old span the line before it is told.
+                // An empty old span names the line before it.
                 next = if line.split(' ').nth(1)?.ends_with(",0") { old + 1 } else { old };
                 before = None;
             }
@@ -347,12 +347,12 @@ mod tests {
             .into_iter()
             .map(|comment| (comment.first, comment.last, comment.body))
             .collect();
-        let told = |first, last, body: &str| (first, last, body.to_owned());
+        let expected = |first, last, body: &str| (first, last, body.to_owned());
         assert_eq!(
             found,
             [
-                told(2, 4, "**blocker** `src/a.rs:2-4`: wrong\nfor an empty list"),
-                told(9, 9, "src/a.rs:9 nit")
+                expected(2, 4, "**blocker** `src/a.rs:2-4`: wrong\nfor an empty list"),
+                expected(9, 9, "src/a.rs:9 nit")
             ]
         );
     }

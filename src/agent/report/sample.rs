@@ -117,7 +117,7 @@ pub(crate) fn filled_with(filler: &str, length: usize) -> Outcome {
     }
 }
 
-/// The same for a run that stopped at a call a person has to decide on.
+/// The same for a run that stopped at a call a maintainer has to decide on.
 pub(crate) fn held_filled_with(filler: &str, length: usize) -> Outcome {
     let outcome = filled_with(filler, length);
     let held = HeldCall {
@@ -127,7 +127,7 @@ pub(crate) fn held_filled_with(filler: &str, length: usize) -> Outcome {
     Outcome { word: OutcomeWord::OnHold, question: None, held: Some(Box::new(held)), ..outcome }
 }
 
-/// A run that stopped at a call a person has to decide on.
+/// A run that stopped at a call a maintainer has to decide on.
 pub(crate) fn held() -> Outcome {
     let rule = RuleRef {
         pattern: "command(cargo add:*)".to_owned(),
@@ -167,7 +167,7 @@ fn held_with(text: &str) -> HeldCall {
     }
 }
 
-/// A run with a change of so many lines.
+/// A run with a change of this many lines.
 pub(crate) fn with_diff_lines(number: u32) -> Outcome {
     let patch: String = (0..number).map(|line| format!("+line {line}\n")).collect();
     Outcome { changes: vec![change("big.txt", &patch, number, 0)], ..outcome() }

@@ -79,7 +79,7 @@ pub fn written_by(requested_by: Option<&str>, run_url: Option<&str>) -> String {
     format!("Written by locum{by}{log}.")
 }
 
-/// Returns the tasks as a nested checklist, sub-tasks below the task that asked for them; empty for
+/// Returns the tasks as a nested checklist, sub-tasks below the task that requested them; empty for
 /// a single task.
 #[must_use]
 pub fn tasks(tasks: &[TaskReport]) -> String {
@@ -161,8 +161,8 @@ pub fn question(question: &Question) -> String {
     if suggestions.is_empty() { text } else { format!("{text}\n\n{suggestions}") }
 }
 
-/// Returns the call that waits for a person: what it would do, by which rule it is held, its
-/// arguments and, for an edit, the diff; empty when none does.
+/// Returns the call that waits for a decision: what it would do, by which rule it is held, its
+/// arguments and, for an edit, the diff. Empty when none waits.
 #[must_use]
 pub fn held(outcome: &Outcome) -> String {
     let Some(held) = &outcome.held else { return String::new() };
@@ -187,7 +187,7 @@ pub fn held(outcome: &Outcome) -> String {
     join(&[lines.join("\n"), arguments, diff])
 }
 
-/// Returns the held calls that people approved, one entry each; empty when there are none.
+/// Returns the held calls that were approved, one entry each; empty when there are none.
 #[must_use]
 pub fn approved(outcome: &Outcome) -> String {
     listed(&outcome.approved, REFUSAL_LIMIT, |call| {
@@ -273,7 +273,7 @@ pub(crate) fn folds(outcome: &Outcome) -> Vec<String> {
     folds
 }
 
-/// Returns what was spent, a line each, and the names a person needs to look further.
+/// Returns what was spent, one line per kind, and the names a reader needs to look further.
 #[must_use]
 pub fn spent(outcome: &Outcome) -> String {
     let note = if outcome.spent_is_estimate {
@@ -330,8 +330,8 @@ fn spent_by_task(tasks: &[TaskReport]) -> String {
     lines.join("\n")
 }
 
-/// Returns the diff in a fold of at most `room_chars` characters, cut at a line and saying so;
-/// `None` when there is no room or no change.
+/// Returns the diff in a fold of at most `room_chars` characters, cut at a line with a note that it
+/// was. `None` when there is no room or no change.
 #[must_use]
 pub fn diff(changes: &[FileChange], room_chars: usize) -> Option<String> {
     let whole = figures::diff(changes);

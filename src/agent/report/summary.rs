@@ -99,9 +99,9 @@ pub fn so_far(progress: &Progress) -> String {
 /// Whether a summary holds the diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiffSection {
-    /// It does.
+    /// The diff is shown.
     Shown,
-    /// It does not.
+    /// The diff is left out.
     LeftOut,
 }
 
@@ -164,7 +164,7 @@ fn tasks(tasks: &[TaskReport]) -> Vec<String> {
     tasks.iter().map(entry).collect()
 }
 
-/// What a person has to decide, and how.
+/// What a maintainer has to decide, and how.
 fn waits(outcome: &Outcome, held: &HeldCall) -> String {
     let mut lines = vec![format!("{} (mode {})", line(&held.headline), line(&held.mode))];
     lines.extend(held.verdicts.iter().map(verdict_line));

@@ -1,7 +1,7 @@
-//! A session as people read it, one paragraph an event.
+//! A session as maintainers read it, one paragraph per event.
 //!
 //! In: journal lines. Out: text. Each turn says what it cost, each task what all of its own did.
-//! Long texts are shown by their beginning, and where a context was shortened stands between the
+//! Long texts are shown by their beginning, and compactions of the context are shown between the
 //! turns.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use locum_base::text::{self, counted};
 /// Bytes of one text shown.
 const TEXT_LIMIT_BYTES: usize = 2000;
 
-/// Returns a session as people read it, one paragraph an event.
+/// Returns a session as maintainers read it, one paragraph per event.
 #[must_use]
 pub fn transcript(lines: &[JournalLine]) -> String {
     let mut transcript = String::new();
@@ -34,7 +34,7 @@ pub fn transcript(lines: &[JournalLine]) -> String {
     transcript
 }
 
-/// Returns an event as people read it, given the state it led to.
+/// Returns an event as maintainers read it, given the state it led to.
 fn paragraph(event: &Event, state: &SessionState) -> String {
     let charged = event.charged().as_ref().map(figures::charged).unwrap_or_default();
     match event {
@@ -175,7 +175,7 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
     }
 }
 
-/// Returns what came of a picture that was asked for.
+/// Returns the result of a requested image.
 #[must_use]
 pub fn painted(generated: &GeneratedImage) -> String {
     generated
@@ -184,7 +184,7 @@ pub fn painted(generated: &GeneratedImage) -> String {
         .map_or_else(|| format!("no picture: {}", generated.said), ToString::to_string)
 }
 
-/// Returns what a person said, as one sentence.
+/// Returns a maintainer's decision as one sentence.
 #[must_use]
 pub fn decided(decision: &RecordedDecision) -> String {
     let RecordedDecision { id, by, word } = decision;

@@ -1,4 +1,4 @@
-//! What a task is reminded of beside the answers to its calls, each thing once: the rules files of
+//! What a task is reminded of besides the answers to its calls, each thing once: the rules files of
 //! folders it works in, and that its budget runs low.
 //!
 //! In: the paths its permitted calls were about. Out: reminders in the journal. Rules files are
@@ -45,7 +45,7 @@ impl Session<'_> {
         self.paths_in_play.extend(paths);
     }
 
-    /// Tells a task what it has to know before its next turn.
+    /// Sends a task what it has to know before its next turn.
     pub(crate) fn tell_asides(&mut self, id: TaskId) -> Result<(), Stop> {
         let (own, others) =
             std::mem::take(&mut self.paths_in_play).into_iter().partition(|(task, _)| *task == id);

@@ -1,5 +1,5 @@
-//! Attacks on a session, each beside the same turns without what is hostile in them. The model
-//! plays the attack; what the journal and the checkout hold afterwards tells whether it succeeded.
+//! Attacks on a session, each paired with the same turns without the hostile part. The model plays
+//! the attack; the journal and the checkout show afterwards whether it succeeded.
 #![expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
 
 use std::collections::BTreeMap;

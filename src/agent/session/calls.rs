@@ -102,7 +102,7 @@ impl<'a> Session<'a> {
     /// Judges one call; `ahead` calls before it are about to be performed.
     ///
     /// # Errors
-    /// Also where a person is to decide on it first.
+    /// Also where a maintainer has to decide on it first.
     fn judge(
         &mut self,
         id: TaskId,
@@ -209,7 +209,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns the answer to a refused call, or stops at it where a person is to decide.
+    /// Returns the answer to a refused call, or stops at it where a maintainer has to decide.
     fn refused(
         &mut self,
         id: TaskId,

@@ -55,7 +55,7 @@ impl<'a> Session<'a> {
         Ok(compaction::cut(messages, keep_bytes))
     }
 
-    /// Asks for a summary of the first messages of a task's conversation.
+    /// Requests a summary of the first messages of a task's conversation.
     pub(crate) fn sum_up(&mut self, id: TaskId, left_out: usize) -> Result<(), Stop> {
         let task = self.task(id)?;
         let model = self.parts.models.condense.unwrap_or(self.model_of(task));
@@ -119,7 +119,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns what stands for messages that are left out.
+    /// Returns the text that replaces messages that are left out.
     fn what_stays(
         &self,
         id: TaskId,

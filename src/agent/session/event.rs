@@ -27,11 +27,11 @@ pub const JOURNAL_VERSION: u32 = 2;
 pub struct SessionStart {
     /// Format of the journal.
     pub version: u32,
-    /// Its name.
+    /// Name of the session, also of its folder.
     pub id: SessionId,
     /// The task in the words of who asked.
     pub task: String,
-    /// What the root task is told first: the task together with its material.
+    /// First message of the root task: the task together with its material.
     pub message: String,
     /// The mode of the root task.
     pub mode: String,
@@ -49,27 +49,27 @@ pub struct SessionStart {
     pub caller: serde_json::Value,
 }
 
-/// One thing that happened.
+/// One event of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// The session began.
+    /// The session began; always the first line.
     Started(Box<SessionStart>),
-    /// It was taken up again after it had been killed.
+    /// A killed session was resumed.
     Resumed,
-    /// A task began.
+    /// A task began, the root task or a sub-task.
     TaskStarted {
-        /// Its name.
+        /// Number of the new task.
         task: TaskId,
-        /// The task that asked for it; `None` for the root task.
+        /// The task that requested it; `None` for the root task.
         parent: Option<TaskId>,
-        /// The call of the parent that asked for it.
+        /// The call of the parent that requested it.
         parent_call: Option<String>,
-        /// Its mode.
+        /// Slug of the mode it begins in.
         mode: String,
         /// What it is to do.
         message: String,
-        /// Its first checklist.
+        /// Checklist it begins with.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         todos: Vec<Todo>,
         /// What it may spend.
@@ -78,8 +78,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tree: Option<CommitId>,
     },
-    /// Sub-tasks are about to be started that work beside each other, each in a worktree of its
-    /// own.
+    /// Parallel sub-tasks are about to start, each in a worktree of its own.
     #[serde(rename = "forked")]
     ParallelStarted {
         /// Who starts them.
@@ -93,7 +92,7 @@ pub enum Event {
     /// kept.
     #[serde(rename = "brought")]
     WorkMerged {
-        /// The sub-task.
+        /// The sub-task whose changes are merged.
         task: TaskId,
         /// Files that changed where its parent works.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -105,11 +104,11 @@ pub enum Event {
         #[serde(rename = "kept", default, skip_serializing_if = "Option::is_none")]
         kept_ref: Option<String>,
     },
-    /// The model replied.
+    /// The model replied to a request.
     Replied {
         /// In which task.
         task: TaskId,
-        /// The reply.
+        /// The reply, without secrets.
         reply: Reply,
         /// Tokens as counted, or estimated.
         usage: Usage,
@@ -127,11 +126,11 @@ pub enum Event {
     Consulted {
         /// In which task.
         task: TaskId,
-        /// The call.
+        /// Id of the call that asks the expert.
         call: String,
         /// The name of the profile that was asked.
         expert: String,
-        /// Its answer.
+        /// The expert's answer, or why there is none.
         answer: String,
         /// Tokens as counted, or estimated.
         usage: Usage,
@@ -140,14 +139,15 @@ pub enum Event {
         /// US dollars by the price table.
         cost_usd: f64,
     },
-    /// Another model drew a picture for a call, or said why not; its bytes are kept apart.
+    /// An image model generated an image for a call, or said why not; the bytes are stored
+    /// separately.
     #[serde(rename = "painted")]
     ImageGenerated {
         /// In which task.
         task: TaskId,
-        /// The call.
+        /// Id of the call that requests the image.
         call: String,
-        /// What came of it.
+        /// The image, or why there is none.
         #[serde(flatten)]
         generated: GeneratedImage,
         /// Tokens as counted, or estimated.
@@ -172,13 +172,13 @@ pub enum Event {
     /// The context of a task was shortened; the journal keeps what was left out.
     #[serde(rename = "shortened")]
     Compacted {
-        /// Which task.
+        /// The task whose context it is.
         task: TaskId,
-        /// How.
+        /// By a summary, or without one.
         how: CompactionKind,
         /// Messages at its beginning that are left out.
         left_out: usize,
-        /// What stands for them.
+        /// Text that replaces them.
         text: String,
         /// Tokens of the summary.
         usage: Usage,
@@ -191,11 +191,11 @@ pub enum Event {
     Reminded {
         /// In which task.
         task: TaskId,
-        /// What it said.
+        /// Message to the model.
         text: String,
         /// True when the model had made a mistake (no tool called, unknown tool, bad arguments).
         mistake: bool,
-        /// What it was about, where a task is told of it once only.
+        /// What it was about, where a task is reminded of it only once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         about: Option<String>,
     },
@@ -203,39 +203,39 @@ pub enum Event {
     Judged {
         /// In which task.
         task: TaskId,
-        /// The call.
+        /// Id of the judged call.
         call: String,
-        /// One line for people.
+        /// One line for readers.
         headline: String,
         /// The script it would run, if it would run one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         command: Option<String>,
-        /// Every verdict.
+        /// One verdict per intent of the call.
         verdicts: Vec<Verdict>,
-        /// The person's yes that let held intents pass.
+        /// The approval that let held intents pass.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approval: Option<Approval>,
     },
-    /// A person said something to what the session had stopped for; it goes on there.
+    /// A maintainer decided on what the session had stopped for; it resumes there.
     Decided {
         /// In which task.
         task: TaskId,
         /// The call that waited.
         call: String,
-        /// What they said.
+        /// The decision, with author and time.
         decision: RecordedDecision,
     },
     /// A permitted call with effects is about to be performed. Flushed before the effect.
     Performing {
         /// In which task.
         task: TaskId,
-        /// The call.
+        /// Id of the call about to be performed.
         call: String,
         /// What the files it would edit held before, so that an effect cut off midway can be undone
         /// and done again.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         before: Vec<FileBefore>,
-        /// For commands: the checkout before it, kept beside the journal under this hash.
+        /// For commands: the checkout before it, stored next to the journal under this hash.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         snapshot: Option<String>,
     },
@@ -243,11 +243,11 @@ pub enum Event {
     Answered {
         /// In which task.
         task: TaskId,
-        /// The call.
+        /// Id of the answered call.
         call: String,
         /// The tool's name as the model wrote it.
         tool: String,
-        /// The answer.
+        /// What the model reads as the answer.
         observation: Observation,
         /// Why it was refused, if it was, or why a part of what it did was undone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -261,16 +261,16 @@ pub enum Event {
     TodosChanged {
         /// In which task.
         task: TaskId,
-        /// The new checklist.
+        /// The whole checklist, which replaces the last.
         todos: Vec<Todo>,
     },
-    /// A task goes on in another mode.
+    /// A task continues in another mode.
     ModeSwitched {
-        /// Which task.
+        /// The task that switches.
         task: TaskId,
-        /// The mode before.
+        /// Slug of the mode before.
         from: String,
-        /// The mode after.
+        /// Slug of the mode after.
         to: String,
         /// Why: the model's reason, or the coordinator's.
         reason: String,
@@ -283,14 +283,14 @@ pub enum Event {
         /// The task whose own worktree it is of; `None` for the run's checkout.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tree: Option<TaskId>,
-        /// The snapshot.
+        /// Commit that holds the snapshot.
         commit: CommitId,
         /// The paths touched since the checkpoint before.
         touched: Vec<TouchedPath>,
     },
     /// A task ended and its result went to its parent.
     TaskEnded {
-        /// Which task.
+        /// The task that ended.
         task: TaskId,
         /// Its result in the model's words, or why it failed.
         result: String,
@@ -300,22 +300,22 @@ pub enum Event {
     /// MCP servers said what tools they have: a hash of each, by server and tool. No others are
     /// offered in this session.
     ServersListed {
-        /// The servers.
+        /// Hashes by server, then by tool.
         servers: BTreeMap<String, BTreeMap<String, String>>,
     },
-    /// An MCP server did something nobody asked for: it ended, or has other tools.
+    /// An MCP server did something unrequested: it ended, or has other tools.
     ServerNoted {
-        /// Its name.
+        /// Name of the server in the definitions.
         server: String,
-        /// What.
+        /// What it did, as text.
         what: String,
     },
-    /// The session ended.
+    /// The session ended; a decision may resume it.
     Ended(Box<Outcome>),
 }
 
 impl Event {
-    /// Returns the images it holds: their bytes are kept apart.
+    /// Returns the images it holds: their bytes are stored separately.
     #[must_use]
     pub fn images(&self) -> &[Image] {
         if let Self::Answered { observation, .. } = self {
@@ -344,7 +344,7 @@ impl Event {
 }
 
 impl Event {
-    /// Returns what it charges to its task; `None` for what no model was asked for.
+    /// Returns what it charges to its task; `None` for what no model was asked.
     #[must_use]
     pub fn charged(&self) -> Option<ChargedUsage> {
         let charge = |turns, usage: &Usage, is_estimate, cost_usd: &f64| ChargedUsage {
@@ -417,7 +417,7 @@ impl Event {
     }
 }
 
-/// A sub-task that is about to be started beside others.
+/// A sub-task that is about to be started in parallel with others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ParallelCall {
     /// The call that asks for it.
@@ -426,22 +426,21 @@ pub struct ParallelCall {
     pub budget: Budget,
 }
 
-/// What another model gave for a picture it was asked for.
+/// The result of a request to an image model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GeneratedImage {
     /// The name of the profile that was asked.
     pub by: String,
-    /// Tells what was wished for from anything else: a hash of the prompt and of the picture it
-    /// starts from.
+    /// Identifies the request: a hash of the prompt and of the image it starts from.
     #[serde(rename = "wish")]
     pub request_hash: String,
-    /// The picture; `None` where it gave words alone.
+    /// The image; `None` where only text came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<Image>,
-    /// What it said beside it.
+    /// Text that came with it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said: String,
-    /// True when it was drawn for an earlier call that could not write it.
+    /// True when it was generated for an earlier call that could not write it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
 }
@@ -456,12 +455,12 @@ pub enum CompactionKind {
     Truncated,
 }
 
-/// What a person said to a hold or a question.
+/// A maintainer's decision on a hold or a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedDecision {
     /// The hold or question it is about.
     pub id: String,
-    /// Who: a login, or the person at the command line.
+    /// Who: a login, or the user at the command line.
     pub by: String,
     /// Yes, no, or words.
     pub word: PersonDecision,
@@ -499,7 +498,7 @@ pub enum PersonDecision {
 /// A path at a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TouchedPath {
-    /// The path.
+    /// Path in the repository.
     pub path: RepoPath,
     /// Lines added and removed since the run's base; `None` when the file is as it was there.
     pub diff_lines: Option<u32>,
@@ -508,9 +507,9 @@ pub struct TouchedPath {
 /// A file as it was before a call that edits it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileBefore {
-    /// The file.
+    /// Path in the repository.
     pub path: RepoPath,
-    /// What it held.
+    /// Its content before the edit.
     pub content: ContentBefore,
 }
 
@@ -520,7 +519,7 @@ pub struct FileBefore {
 pub enum ContentBefore {
     /// There was no such file.
     Absent,
-    /// This, kept beside the journal under its hash.
+    /// This, stored next to the journal under its hash.
     Kept(String),
     /// Something too large or too odd to keep.
     NotKept,
@@ -529,9 +528,9 @@ pub enum ContentBefore {
 /// A journal line: an event and when it happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalLine {
-    /// When.
+    /// When it was written.
     pub at: Timestamp,
-    /// What.
+    /// The event itself.
     #[serde(flatten)]
     pub event: Event,
 }

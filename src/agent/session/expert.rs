@@ -27,8 +27,8 @@ const ANSWER_LIMIT_BYTES: usize = 32 * 1024;
 /// Most tokens of an answer.
 const ANSWER_LIMIT_TOKENS: u32 = 8192;
 
-/// Returns the name under which an expert is asked: what a script or cassette tells its requests
-/// by.
+/// Returns the name under which an expert is asked: what a script or cassette recognises its
+/// requests by.
 fn mode_of(expert: &str) -> String {
     format!("expert:{expert}")
 }

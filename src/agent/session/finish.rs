@@ -80,8 +80,8 @@ impl Session<'_> {
         let cut_off: Vec<(TaskId, WaitingCall)> = self.state.at_work().flat_map(cut_off).collect();
         for (id, waiting) in cut_off {
             self.answer_interrupted(id, &waiting)?;
-            while let Some((_, goes_on)) = self.under_way.next().await {
-                goes_on(self)?;
+            while let Some((_, continuation)) = self.under_way.next().await {
+                continuation(self)?;
             }
         }
         Ok(())

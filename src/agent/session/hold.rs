@@ -1,10 +1,10 @@
-//! Holds and questions: what a session waits for, and how a person's decision is written down so
+//! Holds and questions: what a session waits for, and how a maintainer's decision is recorded so
 //! that it resumes at exactly that call.
 //!
 //! A hold is named by a hash of the session, its policy, the call with its arguments and what was
 //! held of it; a question by one of the call that asks. So an approval covers that call and no
 //! other, and only once: the answered call never waits again. In: an ended session's journal and a
-//! person's decision. Out: one more line in it, or why not. Who may decide is the caller's matter.
+//! maintainer's decision. Out: one more line in it, or why not. The caller checks who may decide.
 
 use std::path::Path;
 
@@ -19,11 +19,10 @@ use locum_base::chat::ToolCall;
 use locum_base::id::TaskId;
 use locum_policy::verdict::Verdict;
 
-/// After so long a hold or question is over: what it was about may no longer be what anybody has in
-/// mind.
+/// Time after which a hold or question expires: its approval may no longer be wanted.
 pub const WAIT_LIMIT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// Bytes of what a person says that are taken.
+/// Most bytes of an answer that are accepted.
 pub const WORDS_LIMIT_BYTES: usize = 32 * 1024;
 
 /// Digits of a name.
@@ -34,11 +33,11 @@ const ID_DIGITS: usize = 16;
 pub enum PendingDecision {
     /// An approval or a denial.
     Hold(Box<HeldCall>),
-    /// An answer.
+    /// An answer to the model's question.
     Question(Question),
 }
 
-/// Why a person's decision is not accepted.
+/// Why a decision is not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum DecisionError {
     /// The session does not wait for a decision.
@@ -47,9 +46,9 @@ pub enum DecisionError {
     /// Something else waits.
     #[error("`{target}` is not the pending decision, which is `{waiting}`")]
     OtherWaits {
-        /// What was named.
+        /// Id that the decision names.
         target: String,
-        /// What waits.
+        /// Id of the pending decision.
         waiting: String,
     },
     /// A hold is approved or denied, a question answered.
@@ -58,7 +57,7 @@ pub enum DecisionError {
     /// It is over.
     #[error("it has waited since {since}, longer than the {days} days a hold or question stays open", days = WAIT_LIMIT.as_hours() / 24)]
     Expired {
-        /// Since when.
+        /// When the session stopped for it.
         since: Timestamp,
     },
     /// An answer without words, or too long.
@@ -148,7 +147,7 @@ impl PendingDecision {
     }
 }
 
-/// Writes a person's decision into the journal of an ended session, which resumes there.
+/// Writes a decision into the journal of an ended session, which resumes there.
 ///
 /// # Errors
 /// When the session waits for nothing, for something else, or too long already; when the journal is

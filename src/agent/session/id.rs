@@ -16,8 +16,8 @@ impl SessionId {
         Self(uuid::Uuid::now_v7().simple().to_string())
     }
 
-    /// Reads a name as written by a person; only hexadecimal digits and `-`, so that it is safe as
-    /// a file name.
+    /// Reads a name as typed by a user; only hexadecimal digits and `-`, so that it is safe as a
+    /// file name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let plain = !text.is_empty()
@@ -26,7 +26,8 @@ impl SessionId {
         plain.then(|| Self(text.to_owned()))
     }
 
-    /// Returns when it was given out, in seconds since 1970; `None` for a name that does not tell.
+    /// Returns when it was created, in seconds since 1970; `None` for a name that does not
+    /// contain it.
     #[must_use]
     pub fn made_at_s(&self) -> Option<i64> {
         let (seconds, _) = uuid::Uuid::try_parse(&self.0).ok()?.get_timestamp()?.to_unix();

@@ -1,5 +1,5 @@
-//! Images that another model generates: a permitted call asks for one, what comes is kept beside
-//! the journal and paid for by the task, then it is written like any edit.
+//! Images that another model generates: a permitted call requests one, the result is stored next to
+//! the journal and charged to the task, then it is written like any edit.
 //!
 //! In: a permitted `generate_image`. Out: an event with the image, then the effect. A session that
 //! was killed between the two does not ask again; nor does a call that only puts elsewhere what
@@ -26,11 +26,11 @@ use locum_models::accounting;
 use locum_models::{ImageRequest, ModelRequest};
 use locum_modes::prompts::image_model;
 
-/// Bytes that are kept of what is said beside an image.
+/// Bytes that are kept of the text that comes with an image.
 const TEXT_LIMIT_BYTES: usize = 4 * 1024;
 
 impl<'a> Session<'a> {
-    /// Has the image generated that a permitted call asks for; the call goes on once it is there.
+    /// Requests the image for a permitted call; the call continues once the image exists.
     pub(crate) fn generate(&mut self, id: TaskId, permitted: PermittedCall) -> Result<(), Stop> {
         let PermittedCall { waiting, permit } = &permitted;
         let CheckedCall::GenerateImage(call) = permit.act() else {
@@ -81,7 +81,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Takes in what the image model gave for `generated`, charges it, and goes on with the call.
+    /// Records the image model's answer for `generated`, charges it, and continues with the call.
     fn generated(
         &mut self,
         permitted: PermittedCall,
@@ -109,7 +109,7 @@ impl<'a> Session<'a> {
         self.place_image(id, permitted, GeneratedImage { image, said, ..generated }, cost)
     }
 
-    /// Writes an image down and goes on with the call that asked for it.
+    /// Records an image and continues with the call that requested it.
     fn place_image(
         &mut self,
         id: TaskId,
@@ -130,7 +130,7 @@ impl<'a> Session<'a> {
         self.perform_alone(id, PermittedCall { waiting, ..permitted })
     }
 
-    /// Answers a call for which there is no image.
+    /// Answers a call for which no image could be generated.
     pub(crate) fn no_image(
         &mut self,
         id: TaskId,
@@ -146,7 +146,7 @@ fn tokens_of(image: &Image) -> u64 {
     u64::try_from(image.tokens()).unwrap_or(u64::MAX)
 }
 
-/// Returns what tells one request from another: by its words and by what it starts from.
+/// Returns what distinguishes one request from another: its prompt and the image it starts from.
 fn hash_of(prompt: &str, from: Option<&Image>) -> String {
     let from = from.map_or("", |image| image.hash.as_str());
     Sha256::digest(format!("{from}\n{prompt}")).iter().fold(

@@ -1,8 +1,8 @@
 //! `InFlight`: a request whose broken attempts are charged, also when the session stops and
 //! abandons it.
 //!
-//! In: a model as a task uses it and a request. Out: what came of it; or, where it is dropped
-//! before it is over, a note for the session's end of what it used up. It decides nothing.
+//! In: a model as a task uses it and a request. Out: what came of it. Dropped before it is over, it
+//! leaves a note of what it used up for the session's end.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -29,13 +29,13 @@ pub(crate) struct AbandonedRequest<'a> {
 pub(crate) struct InFlightRequest<'a> {
     /// The task that pays.
     pub(crate) task: TaskId,
-    /// The model.
+    /// The model that is asked, with its price.
     pub(crate) model: TaskModel<'a>,
-    /// Tokens that the request was taken for.
+    /// Tokens that the request was estimated at.
     pub(crate) estimate_tokens: u64,
 }
 
-/// A reply, or why there is none, and who was asked for it.
+/// A reply, or why there is none, and the model that was asked.
 pub(crate) struct CompletedRequest<'a> {
     pub(crate) target: InFlightRequest<'a>,
     pub(crate) reply: Result<Reply, ModelError>,
@@ -95,8 +95,8 @@ pub(crate) struct ReplyCost {
 }
 
 impl ReplyCost {
-    /// Returns what a reply cost; `output_tokens` is what it is taken for where its provider does
-    /// not count.
+    /// Returns what a reply cost; `output_tokens` is the estimate used where its provider does not
+    /// count.
     pub(crate) fn of(reply: &Reply, target: InFlightRequest<'_>, output_tokens: u64) -> Self {
         let price = target.model.price_of(reply);
         let estimate =

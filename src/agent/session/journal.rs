@@ -1,13 +1,12 @@
-//! `journal.jsonl`: append-only, one event a line, with the system before the effect it announces;
-//! and the blobs beside it, images among them.
+//! `journal.jsonl`: append-only, one event per line, handed to the system before the effect it
+//! announces; and the blobs next to it, images among them.
 //!
-//! In: events and their times. Out: whole lines, each handed to the operating system in one write,
-//! so that a killed process loses at most the line it was writing; reading drops such a cut last
-//! line. A line costs the same however long the journal is. `fdatasync` happens for the first and
-//! the last event only: what lies between is lost together with the checkout when the machine loses
-//! power, and waiting for the disk at every line would cost more than the rest of a turn. One
-//! process at a time holds a journal (a lock of the operating system, gone with the process). It
-//! does not interpret events.
+//! In: events and their times. Out: whole lines, each handed to the operating system in one write.
+//! So a killed process loses at most the line it was writing; reading drops such a cut last line. A
+//! line costs the same however long the journal is. `fdatasync` happens for the first and the last
+//! event only. What lies between is lost together with the checkout on a power failure, and syncing
+//! every line would cost more than the rest of a turn. One process at a time holds a journal, by a
+//! lock that ends with the process. Events are interpreted elsewhere.
 #![expect(
     clippy::disallowed_methods,
     reason = "the journal and its blobs are the session's own files, outside the checkout"
@@ -43,39 +42,39 @@ pub struct Journal {
 /// Why a journal could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The operating system said no.
+    /// The operating system reports an error.
     #[error("journal `{file}`: {source}")]
     Io {
-        /// The file.
+        /// Path of the journal.
         file: String,
-        /// What it said.
+        /// The operating system's error.
         source: std::io::Error,
     },
-    /// A line is no event. The last line may be cut short by a kill and is then dropped; any other
-    /// is an error.
+    /// A line is not an event. The last line may be cut short by a kill and is then dropped; any
+    /// other is an error.
     #[error("journal `{file}`:{line}: {message}")]
     Malformed {
-        /// The file.
+        /// Path of the journal.
         file: String,
         /// Its line, counted from 1.
         line: usize,
-        /// What is wrong.
+        /// What is wrong with the line.
         message: String,
     },
     /// Another process has it open for writing.
     #[error("journal `{file}` is in use by another process")]
     InUse {
-        /// The file.
+        /// Path of the journal.
         file: String,
     },
     /// It is larger than what is read.
     #[error("journal `{file}` has {size_bytes} bytes, more than the {limit_bytes} that are read")]
     TooLarge {
-        /// The file.
+        /// Path of the journal.
         file: String,
-        /// Its size.
+        /// Size of the file in bytes.
         size_bytes: u64,
-        /// What is read.
+        /// Largest size that is read, in bytes.
         limit_bytes: u64,
     },
 }
@@ -158,7 +157,8 @@ impl Journal {
         }
     }
 
-    /// Returns true while a process holds the journal in `folder`, and where that cannot be told.
+    /// Returns true while a process holds the journal in `folder`, and where that cannot be
+    /// determined.
     #[must_use]
     pub fn is_held(folder: &Path) -> bool {
         match File::open(folder.join(JOURNAL_FILE)) {
@@ -202,7 +202,7 @@ impl Journal {
     /// Reads the first line of a journal's text: what the session was to do.
     ///
     /// # Errors
-    /// When it is no such line, or of a later version.
+    /// When it is not such a line, or of a later version.
     pub fn start_in(text: &str) -> Result<Box<SessionStart>, String> {
         let first = parse_line(text.lines().next().unwrap_or_default().as_bytes())?;
         if let Event::Started(start) = first.event {
@@ -252,7 +252,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Keeps content beside the journal and returns the hash it is found by.
+    /// Keeps content next to the journal and returns the hash it is found by.
     ///
     /// # Errors
     /// When the disk is full or gone.

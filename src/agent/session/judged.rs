@@ -21,7 +21,7 @@ const WITHHELD: &str = "This call was not performed: its arguments hold a secret
 pub(crate) struct PermittedCall {
     /// The call as the model wrote it, and what is known of it.
     pub(crate) waiting: WaitingCall,
-    /// The permit.
+    /// Proof that the policy allowed the call.
     pub(crate) permit: Permit<CheckedCall>,
 }
 
@@ -61,7 +61,7 @@ fn writes(waiting: &WaitingCall) -> bool {
 }
 
 /// Returns why a call is not even looked at: cut short, with a secret in it, repeated too often, or
-/// a completion beside calls that failed.
+/// a completion next to calls that failed.
 pub(crate) fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<UnperformedCall> {
     let mistake = |text: String| Some(UnperformedCall { text, refusal: None, mistake: true });
     let last = task.turn.waiting.last().is_some_and(|last| last.call.id == waiting.call.id);

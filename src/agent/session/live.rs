@@ -1,10 +1,10 @@
 //! `Session`: a session at work, and what its steps have in common: how it changes ([`emit`]) and
 //! how a task waits ([`wait`]).
 //!
-//! The loop alone changes a session. Whatever has to be waited for (a model's reply, tools at work,
-//! a look at the checkout) is a future that borrows nothing of it, so that those of several tasks
-//! run in parallel, together with what the session does when it is over. One task has at most one
-//! such work under way. The steps themselves stand in the modules above, the loop on top.
+//! The loop alone changes a session. Whatever it waits for (a model's reply, tools at work, a look
+//! at the checkout) is a future that borrows nothing of it. So the futures of several tasks run in
+//! parallel; each carries what the session does when it is over. A task has at most one of them.
+//! The steps themselves stand in the modules above, the loop on top.
 //!
 //! [`emit`]: Session::emit
 //! [`wait`]: Session::wait
@@ -113,9 +113,9 @@ impl<'a> Session<'a> {
         self.busy.insert(id);
         let work = async move {
             let result = work.await;
-            let goes_on: Continuation<'a> =
+            let continuation: Continuation<'a> =
                 Box::new(move |session: &mut Session<'a>| then(session, result));
-            (id, goes_on)
+            (id, continuation)
         };
         self.under_way.push(work.boxed_local());
     }

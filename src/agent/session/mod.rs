@@ -1,19 +1,19 @@
-//! The loop. Context to the model, its calls through the door, everything into the journal, until
+//! The loop. Context to the model, its calls through the policy, everything into the journal, until
 //! there is an outcome.
 //!
 //! In: [`SessionParts`] and a journal. Out: an [`Outcome`]; the journal holds every event that led
 //! to it. The live run computes its state from its own events (`emit`: into the journal, into the
-//! state, to the watcher), so a resumed run is the same fold over the lines read back, and then
+//! state, to the watcher). So a resumed run is the same fold over the lines read back, and then
 //! continues. What is next is read off the state (`step`).
 //!
 //! Killed at any line, a session resumes like this. A request without a recorded reply is sent
 //! again. A call without an answer is judged again and performed: reading twice is harmless; a
 //! file's content before an edit is kept, put back and the edit done again, so that it happens
-//! once. A command that may have written is never run a second time: its answer says that it was
+//! once. A command that may have written is never run a second time. Its answer says that it was
 //! interrupted and may or may not have run, what it changed is found by comparing the checkout, and
 //! the model decides. So the outcome's word, tree, refusals and checkpoint are those of a run that
-//! was not killed; for a model that reacts to the interruption, the path there may differ. An ended
-//! session stays ended, unless it had stopped for a person who has decided since (`hold`).
+//! was not killed; only the path there may differ. An ended session stays ended, unless it had
+//! stopped for a decision that has been made since (`hold`).
 
 mod aside;
 #[cfg(test)]
@@ -118,8 +118,8 @@ impl Session<'_> {
         self.list_servers()
     }
 
-    /// Takes step after step until there is nothing more to do or something stops it. Tasks that
-    /// wait for something wait in parallel; one that waits for a person holds up no other.
+    /// Takes step after step until there is nothing more to do or something stops it. Tasks wait in
+    /// parallel; one that waits for a maintainer does not block the others.
     async fn work(&mut self) -> Stop {
         let mut held: Vec<(TaskId, Stop)> = Vec::new();
         loop {
@@ -132,9 +132,9 @@ impl Session<'_> {
                 Some(Step::Finish) => return self.result(),
                 Some(step) => (step.task(), self.take(step)),
                 None => match self.under_way.next().await {
-                    Some((id, goes_on)) => {
+                    Some((id, continuation)) => {
                         self.busy.remove(&id);
-                        (id, goes_on(self))
+                        (id, continuation(self))
                     }
                     None => {
                         let held = held.into_iter().next();

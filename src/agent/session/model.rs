@@ -13,7 +13,7 @@ use locum_models::tokens::Tokenizer;
 /// A model as a task uses it.
 #[derive(Clone, Copy)]
 pub struct TaskModel<'a> {
-    /// The model.
+    /// Sends requests and reads replies.
     pub model: &'a dyn Model,
     /// What it costs; `None` counts as nothing.
     pub price: Option<Price>,
@@ -58,7 +58,7 @@ impl<'a> TaskModel<'a> {
         }
     }
 
-    /// Returns what a reply costs, told by who gave it.
+    /// Returns the price of a reply, by the model that gave it.
     #[must_use]
     pub fn price_of(&self, reply: &Reply) -> Option<Price> {
         self.price_by(reply.by.as_deref())
@@ -87,9 +87,9 @@ impl<'a> TaskModel<'a> {
 
 /// The models of a run.
 pub struct RunModels<'a> {
-    /// The root task's.
+    /// Used by the root task.
     pub main: TaskModel<'a>,
-    /// The sub-tasks'.
+    /// Used by sub-tasks.
     pub task: TaskModel<'a>,
     /// Sums conversations up; each task's own when absent.
     pub condense: Option<TaskModel<'a>>,
@@ -97,9 +97,8 @@ pub struct RunModels<'a> {
     pub own: BTreeMap<String, TaskModel<'a>>,
     /// May be asked a question, by the names of their profiles.
     pub experts: BTreeMap<String, TaskModel<'a>>,
-    /// Generates images, by the profiles that [`Standing::painters`] names; none when absent.
-    ///
-    /// [`Standing::painters`]: locum_modes::prompts::Standing
+    /// Generates images, under the names in `RepositoryInstructions::image_models`; none when
+    /// absent.
     pub image_model: Option<ImageModel<'a>>,
     /// How requests are tried again.
     pub retry: RetryLimits,
@@ -110,7 +109,7 @@ pub struct RunModels<'a> {
 pub struct ImageModel<'a> {
     /// The names of its profile and of those that stand in for it.
     pub names: &'a [String],
-    /// The model.
+    /// The model that is asked for images.
     pub model: TaskModel<'a>,
 }
 

@@ -16,20 +16,20 @@ use locum_workspace::repo::CommitId;
 /// How a session ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Its name.
+    /// Name of the session that ended.
     pub session: SessionId,
     /// In one word.
     pub word: OutcomeWord,
     /// The root task's result in the model's words; empty when it has none.
     pub summary: String,
-    /// Why it ended so, when it is not `done`: one sentence for people.
+    /// Why it ended so, when it is not `done`: one sentence for readers.
     pub reason: Option<String>,
     /// The question, for `needs-input`.
     pub question: Option<Question>,
-    /// The call that waits for a person, for `on-hold`.
+    /// The call that waits for a decision, for `on-hold`.
     #[serde(default)]
     pub held: Option<Box<HeldCall>>,
-    /// Held calls that a person approved and that were performed, in order.
+    /// Held calls that were approved and performed, in order.
     #[serde(default)]
     pub approved: Vec<ApprovedCall>,
     /// Hash of the policy that judged it.
@@ -43,7 +43,7 @@ pub struct Outcome {
     pub commands: Vec<CommandReport>,
     /// The root task's checklist.
     pub todos: Vec<Todo>,
-    /// What was spent.
+    /// What all its tasks spent together.
     pub spent: Spent,
     /// True when some tokens were estimated or had no price.
     pub spent_is_estimate: bool,
@@ -82,7 +82,7 @@ pub enum OutcomeWord {
     Cancelled,
 }
 
-/// A question to people.
+/// A question to the maintainers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     /// What an answer names: a hash of the call that asks.
@@ -94,43 +94,43 @@ pub struct Question {
     /// The call that waits for the answer.
     #[serde(default)]
     pub call: String,
-    /// The question.
+    /// The question as the model wrote it.
     pub text: String,
-    /// Suggested answers.
+    /// Answers that the model suggests.
     pub suggestions: Vec<String>,
 }
 
-/// A call that waits for a person's yes.
+/// A call that waits for approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldCall {
     /// What an approval names: a hash of the call, its arguments and what was held of it.
     pub id: String,
     /// The task that wants it.
     pub task: TaskId,
-    /// The call.
+    /// Id of the call in the model's reply.
     pub call: String,
     /// Mode of the task.
     pub mode: String,
     /// The tool as the model wrote it.
     pub tool: String,
-    /// One line for people.
+    /// One line for readers.
     pub headline: String,
     /// The arguments as the model wrote them, clipped.
     pub arguments: String,
     /// What was held, each with its rule.
     pub verdicts: Vec<Verdict>,
-    /// What an edit would change, clipped; `None` for other calls and where it cannot be told.
+    /// What an edit would change, clipped; `None` for other calls and where it is not known.
     pub diff: Option<String>,
 }
 
-/// A held call that a person approved.
+/// A held call that was approved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovedCall {
     /// The task that wanted it.
     pub task: TaskId,
-    /// One line for people.
+    /// One line for readers.
     pub headline: String,
-    /// The yes.
+    /// Who approved it, and what exactly.
     pub approval: Approval,
 }
 
@@ -150,11 +150,11 @@ pub struct ChargedUsage {
 /// A task in a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskReport {
-    /// Its name.
+    /// Number of the task.
     pub task: TaskId,
-    /// Who asked for it.
+    /// The task that requested it.
     pub parent: Option<TaskId>,
-    /// Its last mode.
+    /// Slug of the mode it ended in.
     pub mode: String,
     /// The first line of what it was to do.
     pub title: String,
@@ -180,9 +180,9 @@ pub struct RefusedCall {
     pub task: TaskId,
     /// In which mode.
     pub mode: String,
-    /// One line for people.
+    /// One line for readers.
     pub headline: String,
-    /// Why.
+    /// Why it was refused, with every verdict.
     pub refusal: Refusal,
 }
 
@@ -191,7 +191,7 @@ pub struct RefusedCall {
 pub struct CommandReport {
     /// The command as written.
     pub command: String,
-    /// How it ended.
+    /// Exit code, signal, or why it was killed.
     pub exit: Exit,
 }
 

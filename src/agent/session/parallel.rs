@@ -2,11 +2,11 @@
 //! parent works, in the order of the calls.
 //!
 //! Which calls belong together, what they begin with and what each may spend is one line of the
-//! journal (`parallel`), so that a resumed session starts what a killed one had not. The parent
-//! waits for all of them; then each result is merged or refused as a whole (`brought`). A merge
-//! depends on commits alone and writes what it wrote before, so a kill in the middle of one does no
-//! harm. What is not merged stays on a private ref. Uncommitted work of others is neither copied
-//! nor written over: where there is some, sub-tasks run one after another.
+//! journal (`parallel`). So a resumed session starts what a killed one had not. The parent waits
+//! for all of them; then each result is merged or refused as a whole (`brought` in the journal). A
+//! merge depends on commits alone and writes what it wrote before, so a kill in the middle of one
+//! does no harm. What is not merged stays on a private ref. Uncommitted work of others is neither
+//! copied nor written over: where there is some, sub-tasks run one after another.
 
 use std::collections::BTreeSet;
 
@@ -83,8 +83,8 @@ impl Session<'_> {
         self.start_task(id, waiting, call, SubTaskShare { budget, tree: None })
     }
 
-    /// Writes down which sub-tasks begin together; only the first of them where somebody has work
-    /// of their own in the checkout.
+    /// Records which sub-tasks begin together; only the first of them where the checkout has
+    /// uncommitted work of others.
     fn plan(
         &mut self,
         id: TaskId,
@@ -192,8 +192,8 @@ impl Session<'_> {
                 .map(|change| change.path)
                 .collect())
         };
-        // As it was before the merge, or as it is after one that was cut off: anything else is
-        // somebody else's.
+        // As it was before the merge, or as it is after one that was cut off: anything else is work
+        // of others.
         for path in differs(&ours)?.intersection(&differs(&commit)?) {
             let what = "has changes of somebody else, which are in no commit".to_owned();
             result.conflicts.push(conflict(path, what));

@@ -21,7 +21,7 @@ pub struct SessionParts<'a> {
     pub start: SessionStart,
     /// What its effects go through.
     pub run: RunEnv<'a>,
-    /// Every mode.
+    /// Every mode that tasks may switch to.
     pub modes: &'a ModeSet,
     /// What the trusted ref adds to prompts, all modes together.
     pub instructions: &'a RepositoryInstructions,
@@ -31,11 +31,11 @@ pub struct SessionParts<'a> {
     pub models: RunModels<'a>,
     /// What the policy's ceilings leave to this run.
     pub remaining: Remaining,
-    /// The checkout.
+    /// The checkout that tools change.
     pub workspace: &'a Workspace,
     /// The MCP servers, started already.
     pub servers: &'a McpServers<'a>,
-    /// Time.
+    /// Source of the current time, fixed in tests.
     pub clock: &'a dyn Clock,
     /// Resolves when the run is to stop (Ctrl-C, SIGTERM).
     pub cancelled: futures::future::BoxFuture<'a, ()>,

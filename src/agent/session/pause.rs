@@ -1,5 +1,5 @@
-//! How a session stops for a person at a held call or a question, and finds what they decided when
-//! it resumes there.
+//! How a session stops for a decision at a held call or a question, and finds it when it resumes
+//! there.
 
 use crate::session::event::{PersonDecision, RecordedDecision};
 use crate::session::hold::{PendingDecision, hold_id, question_id};
@@ -27,7 +27,7 @@ const DIFF_LIMIT_BYTES: usize = 16 * 1024;
 /// Largest file a diff is shown of.
 const FILE_LIMIT_BYTES: u64 = 1 << 20;
 
-/// What a person decided on a held call.
+/// What a maintainer decided on a held call.
 pub(crate) enum HoldDecision {
     /// It may be performed, once.
     Approved(Approval),
@@ -36,8 +36,7 @@ pub(crate) enum HoldDecision {
 }
 
 impl Session<'_> {
-    /// Returns what a person decided on a held call; `None` without a decision on exactly this
-    /// hold.
+    /// Returns the decision on a held call; `None` without a decision on exactly this hold.
     pub(crate) fn decision_on(
         &self,
         id: TaskId,
@@ -60,7 +59,7 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the stop at a held call, with what people need to decide on it.
+    /// Returns the stop at a held call, with what a maintainer needs to decide on it.
     pub(crate) fn hold(
         &mut self,
         id: TaskId,

@@ -37,7 +37,7 @@ pub(crate) const KEPT_LIMIT_BYTES: u64 = 16 << 20;
 /// How a command is reported that was cut off together with the run: as killed.
 const CUT_OFF: Exit = Exit::Signal(9);
 
-/// What came of a call with effects.
+/// The result of a call with effects.
 struct PerformedCall<'d> {
     observation: Observation,
     /// What it was permitted to do.

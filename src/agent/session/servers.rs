@@ -1,5 +1,5 @@
 //! What MCP servers had when the session began, in the journal: what they have later is not
-//! adopted, also when the session is taken up again.
+//! adopted, also when the session is resumed.
 
 use std::collections::BTreeMap;
 

@@ -12,7 +12,7 @@ use locum_models::retry::LostAttempt;
 
 impl<'a> Session<'a> {
     /// Prepares a request after asking budget and ceilings for one of about its size. `cached`
-    /// tokens of it were sent before and are taken for cached, so that a run is not stopped early.
+    /// tokens of it were sent before and count as cached, so that a run is not stopped early.
     pub(crate) fn request(
         &self,
         target: InFlightRequest<'a>,

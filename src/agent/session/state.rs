@@ -30,11 +30,11 @@ pub struct SessionState {
     pub start: Option<Box<SessionStart>>,
     /// Every task, by its number.
     pub tasks: Vec<TaskState>,
-    /// The tasks that run, in the order they began: a task stands after the one that asked for it.
+    /// The tasks that run, in the order they began: a task stands after its parent.
     pub running: Vec<TaskId>,
     /// Every refusal, in order.
     pub refusals: Vec<RefusedCall>,
-    /// Held calls that a person approved, in order.
+    /// Held calls that were approved, in order.
     pub approved: Vec<ApprovedCall>,
     /// Commands that were run, in order.
     pub commands: Vec<CommandReport>,
@@ -59,7 +59,7 @@ pub struct CheckoutChanges {
     pub touched: BTreeMap<RepoPath, Option<u32>>,
     /// Paths touched since the last checkpoint.
     pub unsaved: BTreeSet<RepoPath>,
-    /// The last checkpoint.
+    /// Commit of the last checkpoint.
     pub checkpoint: Option<CommitId>,
 }
 
@@ -140,7 +140,7 @@ impl SessionState {
         self.last_at
     }
 
-    /// Returns true for a call that a person approved.
+    /// Returns true for a call that was approved.
     #[must_use]
     pub fn is_approved(&self, waiting: &WaitingCall) -> bool {
         waiting.decided.as_ref().is_some_and(|decided| {

@@ -1,8 +1,8 @@
 //! Tasks and the calls they wait for: sub-tasks begin and end here, questions are asked, results
 //! given (modes are switched in `switch`).
 //!
-//! Sub-tasks only lose: a child runs under the same facts as its parent (who asked, how, which
-//! job), in a mode the policy allows and with what its own mode gives; its budget is the rest of
+//! A sub-task never has more than its parent. It runs under the same facts (who asked, how, which
+//! job), in a mode the policy allows and with what its own mode gives. Its budget is the rest of
 //! its parent's, and what it spends its parent has spent.
 
 use crate::session::event::Event;
@@ -52,7 +52,7 @@ impl Session<'_> {
         }
     }
 
-    /// Does what an answered call asked for, at the end of its turn.
+    /// Performs the control that an answered call requested, at the end of its turn.
     pub(crate) fn settle(&mut self, id: TaskId, control: Control) -> Result<(), Stop> {
         match control {
             Control::Todos { todos } => self.emit(Event::TodosChanged { task: id, todos }),
@@ -77,7 +77,7 @@ impl Session<'_> {
         }
     }
 
-    /// Gives a sub-task's result to the call that asked for it.
+    /// Gives a sub-task's result to the call that requested it.
     pub(crate) fn answer_from_child(
         &mut self,
         id: TaskId,

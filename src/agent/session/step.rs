@@ -21,7 +21,7 @@ pub enum Step {
     Answer(TaskId),
     /// Make a checkpoint of what was touched where this task works.
     Save(TaskId),
-    /// Do what an answered call asked for.
+    /// Perform the control that an answered call requested.
     Settle(TaskId, Control),
     /// Say something to a reply that called no tool.
     Nudge(TaskId),

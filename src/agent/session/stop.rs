@@ -1,5 +1,5 @@
-//! `Stop`: why a task or a whole session cannot go on, in an outcome word and one sentence for
-//! people.
+//! `Stop`: why a task or a whole session cannot continue, as an outcome word and one sentence for
+//! readers.
 
 use crate::session::hold::PendingDecision;
 use crate::session::journal::JournalError;
@@ -18,7 +18,7 @@ pub struct Stop {
     pub word: OutcomeWord,
     /// Why, as a sentence without a full stop; empty for `done`.
     pub reason: String,
-    /// What a person has to decide first.
+    /// What a maintainer has to decide first.
     pub waiting: Option<Box<PendingDecision>>,
 }
 
@@ -28,7 +28,7 @@ pub enum StopScope {
     /// Only the task at work: a sub-task's parent gets the reason and continues; for the root
     /// task it is the session.
     Task,
-    /// The whole session.
+    /// Every task, whichever of them stopped.
     Session,
 }
 
@@ -98,8 +98,8 @@ impl From<ModelError> for Stop {
         };
         let reason = format!("{error}{advice}");
         match error {
-            // A replayed run ends at the first request its script does not have: a parent that went
-            // on would only differ too.
+            // A replayed run ends at the first request its script does not have: a parent that
+            // continued would only differ too.
             ModelError::Script { .. } => Self::failed(reason),
             ModelError::Unauthorized { .. }
             | ModelError::TooLong { .. }

@@ -1,4 +1,4 @@
-//! `SystemPrompt`: what a model in one mode is sent beside the conversation: the system prompt and
+//! `SystemPrompt`: what a model in one mode is sent besides the conversation: the system prompt and
 //! the tools. Made once a mode, so that it stays the same bytes from turn to turn.
 
 use crate::session::model::TaskModel;
@@ -20,13 +20,13 @@ use locum_policy::pattern::RESOURCE;
 use locum_policy::summary::UseKind;
 use locum_policy::verdict::Decision;
 
-/// What a model in one mode is sent beside the conversation.
+/// What a model in one mode is sent besides the conversation.
 pub(crate) struct SystemPrompt {
-    /// The system prompt.
+    /// Text of the system prompt.
     pub(crate) system: String,
     /// The tools it is offered, as the model sees them.
     pub(crate) tools: Vec<ToolSpec>,
-    /// Their names.
+    /// Names of the tools the model may call.
     pub(crate) offered: Vec<ToolName>,
     /// About how many tokens all of it has: an estimate.
     pub(crate) size_tokens: u64,
@@ -54,11 +54,11 @@ fn estimate(system: &str, tools: &[ToolSpec], model: TaskModel<'_>) -> u64 {
 /// What decides what a model in one mode is sent.
 #[derive(Clone, Copy)]
 pub struct PromptContext<'t> {
-    /// The mode.
+    /// Mode of the task.
     pub mode: &'t Mode,
-    /// Every mode.
+    /// Every mode that tasks may switch to.
     pub modes: &'t ModeSet,
-    /// Decides.
+    /// Says what the prompt may promise.
     pub policy: &'t Policy,
     /// Who asked and how, in this mode.
     pub facts: &'t Facts,
@@ -74,7 +74,7 @@ pub struct PromptContext<'t> {
     pub servers: &'t [OfferedServer],
 }
 
-/// What a model in one mode is sent beside the conversation, by section.
+/// What a model in one mode is sent besides the conversation, by section.
 pub struct PromptInputs {
     /// The sections of the system prompt by name.
     pub sections: Vec<(&'static str, String)>,
@@ -177,7 +177,7 @@ pub struct ToolPrerequisites<'k> {
     pub skills: &'k [&'k Skill],
     /// The models it may ask.
     pub experts: &'k [&'k str],
-    /// Whether a model may be asked for images.
+    /// Whether an image model may be used.
     pub generates_images: bool,
     /// Whether there are MCP servers whose tools have no names of their own yet.
     pub servers: bool,
@@ -273,7 +273,7 @@ fn usable(
             .filter(|uri| may(&server.name, &format!("{RESOURCE}{uri}")))
             .cloned()
             .collect();
-        // Others than those it listed may be asked for as well.
+        // Unlisted resources may be requested as well.
         let has_resources = server.has_resources
             && (!resources.is_empty() || may(&server.name, &format!("{RESOURCE}any")));
         let usable = OfferedServer { name: server.name.clone(), tools, has_resources, resources };

@@ -41,7 +41,7 @@ pub(crate) struct TaskEnv<'a> {
     pub(crate) run: RunEnv<'a>,
     /// Where it works.
     pub(crate) place: TaskCheckout<'a>,
-    /// Its mode.
+    /// Mode the task is in.
     pub(crate) mode: &'a Mode,
     /// Who asked and how, in this mode.
     pub(crate) facts: Facts,
@@ -49,7 +49,7 @@ pub(crate) struct TaskEnv<'a> {
     pub(crate) skills: &'a SkillSet,
     /// The profiles that generate images; empty where none may be asked.
     pub(crate) image_models: &'a [String],
-    /// The MCP servers.
+    /// MCP servers of the run, already started.
     pub(crate) servers: &'a McpServers<'a>,
     /// What becomes of images.
     pub(crate) vision: VisionSupport,

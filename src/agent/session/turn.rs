@@ -99,7 +99,7 @@ impl<'a> Session<'a> {
         let holds = |call: &ToolCall| redactor.finds_secret(&call.arguments);
         let (mut calls, mut withheld) = (Vec::with_capacity(reply.calls.len()), Vec::new());
         for (index, call) in reply.calls.into_iter().enumerate() {
-            // A name that held a secret still has to tell calls apart.
+            // A name that held a secret still has to distinguish calls.
             let id = if redactor.finds_secret(&call.id) {
                 format!("call-{index}")
             } else {

@@ -17,7 +17,7 @@ use locum_base::path::RepoPath;
 use locum_workspace::repo::CommitId;
 use locum_workspace::worktree::{WorktreeOrigin, remove_worktree};
 
-/// The folder of worktrees, beside the journal.
+/// The folder of worktrees, next to the journal.
 const TREES_FOLDER: &str = "trees";
 
 impl<'a> Session<'a> {

@@ -25,7 +25,7 @@ pub struct CallFields {
     known: Vec<&'static str>,
 }
 
-/// A place in the checkout: what was asked for and where it really lies.
+/// A place in the checkout: the path as written and where it really lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedPath {
     /// As the model wrote it, in its plain form.
@@ -194,7 +194,7 @@ impl CallFields {
     /// Takes a path and follows its links; the root where it may be left out and is.
     ///
     /// # Errors
-    /// When it is missing, is no path inside the repository or leads out of it.
+    /// When it is missing, is not a path inside the repository or leads out of it.
     pub fn place(
         &mut self,
         name: &'static str,
@@ -222,7 +222,7 @@ impl CallFields {
         )
     }
 
-    /// Returns everything that was not taken, where somebody else says what there may be.
+    /// Returns everything that was not taken, where a schema from outside says what there may be.
     #[must_use]
     pub fn into_fields(self) -> Map<String, Value> {
         self.fields
@@ -263,7 +263,7 @@ impl ResolvedPath {
     /// Finds the place a text names.
     ///
     /// # Errors
-    /// When it is no path inside the repository or leads out of it.
+    /// When it is not a path inside the repository or leads out of it.
     pub fn find(text: &str, context: ToolContext<'_>) -> Result<Self, CallError> {
         let asked = RepoPath::parse(below_root(text, context.checkout.root()))
             .map_err(|error| sentence(&error))?;
@@ -271,7 +271,7 @@ impl ResolvedPath {
         Ok(Self { asked, real })
     }
 
-    /// Asks the mode whether the tool may edit here, under the name asked for and the real one.
+    /// Asks the mode whether the tool may edit here, under the path as written and the real one.
     ///
     /// # Errors
     /// The mode's own words.

@@ -84,8 +84,7 @@ impl Tool for ExecuteCommand {
         let longest = context.run.policy.settings().commands.timeout;
         let asked = timeout_s
             .map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX)));
-        // A root that is no text cannot be told to git in words; it then finds the repository by
-        // itself.
+        // A root that is not UTF-8 cannot be passed to git; it then finds the repository by itself.
         let root = context.checkout.root().to_str().unwrap_or_default();
         let script = Script::parse_in(command, &folder.real)
             .below(root)
@@ -253,7 +252,7 @@ fn render_touched(touched: &BTreeSet<RepoPath>) -> String {
     }
 }
 
-/// Tells what the proxy refused.
+/// Lists the destinations that the proxy refused.
 fn refused_hosts(output: &CommandOutput) -> String {
     let verdicts = output.traffic.iter().flat_map(|traffic| &traffic.verdicts);
     let refused =

@@ -116,7 +116,7 @@ macro_rules! calls {
 locum_base::tool_table!(calls);
 
 impl CheckedCall {
-    /// Returns one line for people: `edit src/lib.rs`, `run cargo test`.
+    /// Returns one line for readers: `edit src/lib.rs`, `run cargo test`.
     #[must_use]
     pub fn headline(&self) -> String {
         let text = self.whole_headline();
@@ -198,16 +198,16 @@ pub async fn perform(permit: Permit<CheckedCall>, context: ToolContext<'_>) -> O
     perform_with(permit, context, EffectInputs::default()).await
 }
 
-/// What a caller has at hand for an effect.
+/// What a caller provides for an effect.
 #[derive(Clone, Copy, Default)]
 pub struct EffectInputs<'g> {
     /// The checkout as it was just now: what a command touched is found against it.
     pub before: Option<&'g Snapshot>,
-    /// The picture that was drawn for the call.
+    /// The image that was generated for the call.
     pub picture: Option<&'g Image>,
 }
 
-/// As [`perform`], with what the caller has at hand.
+/// As [`perform`], with what the caller provides.
 pub async fn perform_with(
     permit: Permit<CheckedCall>,
     context: ToolContext<'_>,

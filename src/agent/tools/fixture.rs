@@ -1,5 +1,5 @@
-//! A small checkout with a policy that allows everything, for the tests of tools: they are called
-//! through the door.
+//! A small checkout with a policy that allows everything, for the tests of tools. Every call takes
+//! the same path as in a run.
 
 #![expect(clippy::disallowed_methods, reason = "tests make and look at the files they are about")]
 

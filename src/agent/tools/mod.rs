@@ -1,4 +1,4 @@
-//! What the model can call. One door: parse, intents, admit, perform.
+//! What the model can call. Every call takes one path: parse, intents, admit, perform.
 
 pub mod arguments;
 pub mod command;
@@ -39,7 +39,7 @@ use locum_workspace::repo::Repo;
 pub struct ToolContext<'a> {
     /// What is the same in every task of the run.
     pub run: RunTools<'a>,
-    /// The files.
+    /// Files below the root of the task's checkout.
     pub checkout: &'a Checkout,
     /// Its git side: what a command touched is found there.
     pub repo: &'a Repo,
@@ -47,8 +47,8 @@ pub struct ToolContext<'a> {
     pub mode: &'a Mode,
     /// Under which circumstances the policy decides.
     pub facts: &'a Facts,
-    /// Whether the policy lets this real path be read: asked for everything a list or a search
-    /// would show. Called from threads.
+    /// Whether the policy lets this real path be read: called for everything a list or a search
+    /// would show, from threads.
     pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
     /// What becomes of images.
     pub vision: VisionSupport,
@@ -65,7 +65,7 @@ pub struct RunTools<'a> {
     pub sandbox: &'a Sandbox,
     /// Takes secrets out of what the model sees.
     pub redactor: &'a Redactor,
-    /// Opens connections.
+    /// Opens connections to addresses that were judged.
     pub connector: &'a Connector,
     /// The skills of the trusted ref; `None` where no model calls.
     pub skills: Option<&'a SkillSet>,
@@ -111,7 +111,7 @@ pub enum VisionSupport {
 #[error("{0}")]
 pub struct CallError(pub String);
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// What the model reads: redacted and clipped.
@@ -128,10 +128,10 @@ pub struct Observation {
     /// For commands: how it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<locum_sandbox::exec::Exit>,
-    /// What the model is shown with the text. The journal keeps their bytes beside it.
+    /// What the model is shown with the text. Their bytes are stored next to the journal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
-    /// What the policy refused on the way; it stands beside the answer in the journal.
+    /// What the policy refused on the way; the journal records it with the answer.
     #[serde(skip)]
     pub refused: Option<Box<Refusal>>,
 }
@@ -160,40 +160,40 @@ pub enum Control {
         mode: String,
         /// What it is to do.
         message: String,
-        /// Its first checklist.
+        /// Checklist it begins with.
         todos: Vec<Todo>,
     },
     /// Go on in another mode.
     SwitchMode {
-        /// The mode.
+        /// Slug of the new mode.
         slug: String,
-        /// Why.
+        /// Why, in the model's words.
         reason: String,
     },
     /// Ask for another mode.
     RequestSwitch {
         /// The mode; left to the coordinator when absent.
         slug: Option<String>,
-        /// Why.
+        /// Why, in the model's words.
         reason: String,
     },
-    /// Decide for the task that asked for another mode.
+    /// Decide for the task that requested another mode.
     CoordinateMode {
-        /// The mode it goes on in; `None` when it stays as it is.
+        /// The mode it continues in; `None` when it stays as it is.
         slug: Option<String>,
-        /// Why.
+        /// Why, in the model's words.
         reason: String,
     },
-    /// Ask the people behind the task.
+    /// Ask the maintainers behind the task.
     Ask {
-        /// The question.
+        /// The question as the model wrote it.
         question: String,
         /// Suggested answers, best first.
         suggestions: Vec<String>,
     },
     /// Ask another model.
     AskExpert {
-        /// What it is told.
+        /// The whole message to the expert.
         question: String,
         /// The name of its profile.
         expert: String,
@@ -205,7 +205,7 @@ pub enum Control {
     },
     /// Replace the checklist.
     Todos {
-        /// The new checklist.
+        /// The whole checklist, which replaces the last.
         todos: Vec<Todo>,
     },
 }

@@ -67,9 +67,9 @@ mod tests {
             assert_eq!((seen.images.len(), seen.is_error), (1, false));
         }
         fixture.vision = VisionSupport::Blind;
-        let told = read(&fixture, "a.png", &png(640, 480));
+        let observation = read(&fixture, "a.png", &png(640, 480));
         assert_eq!(
-            (told.text.contains("this model does not see images"), told.images.len()),
+            (observation.text.contains("this model does not see images"), observation.images.len()),
             (true, 0)
         );
         fixture.vision = VisionSupport::OnCall;
@@ -90,17 +90,21 @@ mod tests {
             ),
             (b"\0<svg/>".to_vec(), "Binary file of 7 bytes"),
         ] {
-            let told = read(&fixture, "a.png", &bytes);
-            assert!(told.text.contains(words) && told.images.is_empty(), "{}", told.text);
+            let observation = read(&fixture, "a.png", &bytes);
+            assert!(
+                observation.text.contains(words) && observation.images.is_empty(),
+                "{}",
+                observation.text
+            );
         }
-        let told =
+        let observation =
             read(&fixture, "a.png", &[png(10, 10), fixture.secret.as_bytes().to_vec()].concat());
         assert!(
-            told.is_error
-                && told.images.is_empty()
-                && told.text.contains("a secret is written in its bytes"),
+            observation.is_error
+                && observation.images.is_empty()
+                && observation.text.contains("a secret is written in its bytes"),
             "{}",
-            told.text
+            observation.text
         );
     }
 }

@@ -107,13 +107,13 @@ mod tests {
 
     #[test]
     fn knows_only_skills_of_the_mode() {
-        for (name, told) in [
+        for (name, message) in [
             ("asking", "There are: `release`."),
             ("relaese", "Did you mean `release`?"),
             ("../x", "There is no skill `../x`."),
         ] {
             let seen = fixture().call("skill", &format!(r#"{{"skill": "{name}"}}"#));
-            assert!(seen.is_error && seen.text.contains(told), "{name}: {}", seen.text);
+            assert!(seen.is_error && seen.text.contains(message), "{name}: {}", seen.text);
         }
         let none = ToolFixture::new(&[]).call("skill", r#"{"skill": "x"}"#);
         assert!(none.text.contains("There are none in this mode."), "{}", none.text);

@@ -20,7 +20,7 @@ pub enum ToolEffect {
     Edits,
     /// More than files: they run a command, or ask a host or a server.
     Runs,
-    /// The session.
+    /// The session: what it does next.
     Steers,
 }
 
@@ -29,7 +29,7 @@ pub(crate) trait Tool: Clone + Debug + Sized {
     /// What its calls act on.
     const EFFECT: ToolEffect;
 
-    /// What models are told of it.
+    /// Description that models read.
     const DESCRIPTION: &'static str;
 
     /// The parameters that have to be given.
@@ -47,7 +47,7 @@ pub(crate) trait Tool: Clone + Debug + Sized {
     /// Returns everything it would do, which the policy decides on.
     fn intents(&self) -> Vec<Intent>;
 
-    /// Returns what it does for people: `edit src/lib.rs`. Only a first line is shown.
+    /// Returns what it does, for readers: `edit src/lib.rs`. Only a first line is shown.
     fn headline(&self) -> String;
 
     /// Does it. A failure is an observation, too.

@@ -1,9 +1,8 @@
 //! Secrets and their removal: a `Secret` never prints itself, a `Redactor` takes known values and
 //! known formats out of text.
-//!
 //! In: values registered at the start of a run. Out: text without them, also where they are encoded
-//! (base64, hexadecimal, percent, entities), reversed, shortened or taken apart by blanks, colours
-//! and invisible characters. It does not decide whether a text may leave.
+//! (base64, hexadecimal, percent, entities), reversed, shortened or split by blanks, colours and
+//! invisible characters. Whether a text may leave is decided elsewhere.
 
 pub mod formats;
 pub mod plain;

@@ -46,7 +46,7 @@ impl PlainValues {
         shown
     }
 
-    /// Returns bytes without the values; bytes that are no text are only replaced where they hold
+    /// Returns bytes without the values; bytes that are not UTF-8 are only replaced where they hold
     /// one.
     #[must_use]
     pub fn hide_bytes<'t>(&self, bytes: &'t [u8]) -> Cow<'t, [u8]> {

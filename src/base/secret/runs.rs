@@ -2,7 +2,7 @@
 //! likely to be smuggled out in.
 //!
 //! Each encoded form of a value is cut into blocks; any part of it that is long enough holds one
-//! whole block, so one search for all blocks finds every candidate, which is then compared to both
+//! whole block. So one search for all blocks finds every candidate, which is then compared to both
 //! sides.
 
 use std::ops::Range;
@@ -95,8 +95,8 @@ impl FragmentFinder {
         found
     }
 
-    /// Returns how far the text around a block goes on like the form the block is from, when that
-    /// is far enough.
+    /// Returns how far the text around a block matches the form the block is from, when that is far
+    /// enough.
     fn widen(&self, bytes: &[u8], hit: usize, block: EncodedBlock) -> Option<Range<usize>> {
         let form = self.forms.get(block.form)?;
         let rest = bytes.get(hit..)?;

@@ -9,7 +9,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default)]
 pub struct NormalizedText {
     bytes: Vec<u8>,
-    /// For each byte, where the piece of text it stands for starts and ends.
+    /// For each byte, where the piece of text it came from starts and ends.
     from: Vec<Range<usize>>,
 }
 
@@ -64,7 +64,7 @@ impl NormalizedText {
         &self.bytes
     }
 
-    /// Returns the part of the text that a range of the view stands for.
+    /// Returns the part of the text that a range of the view came from.
     #[must_use]
     pub fn source(&self, range: Range<usize>) -> Range<usize> {
         let start = self.from.get(range.start).map(|from| from.start);
@@ -103,7 +103,7 @@ pub fn escape_length(text: &str) -> usize {
     }
 }
 
-/// Decodes one character reference at the start of the text: its length and what it stands for.
+/// Decodes one character reference at the start of the text: its length and its character.
 #[must_use]
 pub fn entity(text: &str) -> Option<(usize, char)> {
     const LONGEST: usize = 12;

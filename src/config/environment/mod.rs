@@ -1,9 +1,8 @@
 //! `Environment`: the process environment, read once at the start and handed to everyone who needs
 //! a fact from it.
-//!
 //! In: the variables of the process. Out: a plain map, the folders that follow from it, and the
-//! Action's context. Variables whose name or value is not UTF-8 are left out. It decides nothing:
-//! layering is `load`'s work.
+//! Action's context. Variables whose name or value is not UTF-8 are left out. Settings are layered
+//! in `load`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -24,7 +23,7 @@ use locum_sandbox::env::holds_a_secret;
 
 /// The variable that says which keys come through open files.
 const KEY_FDS_VARIABLE: &str = "LOCUM_KEY_FDS";
-/// Largest key.
+/// Most bytes of one key.
 const KEY_LIMIT_BYTES: u64 = 16 * 1024;
 
 /// The variables of the process at its start.
@@ -92,10 +91,10 @@ impl Environment {
         }
     }
 
-    /// Takes given variables. Names of Action inputs are brought to one form (`INPUT_MAX-TURNS`
-    /// becomes `INPUT_MAX_TURNS`), and the inputs `api-key`, `base-url` and `github-token` take the
-    /// place of the variables they stand for: the first two of those of the provider that the
-    /// model's name begins with, else of `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
+    /// Takes given variables. Names of Action inputs are reduced to one form (`INPUT_MAX-TURNS`
+    /// becomes `INPUT_MAX_TURNS`). The inputs `api-key`, `base-url` and `github-token` replace the
+    /// variables they are for: the first two those of the provider that the model's name begins
+    /// with, else `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
     #[must_use]
     pub fn from_pairs(
         pairs: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,

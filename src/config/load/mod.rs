@@ -31,7 +31,7 @@ const NOT_SETTINGS: &[&str] = &["LOCUM_LOG", "LOCUM_VECTORS", "LOCUM_TEST_"];
 pub struct ConfigFile {
     /// Its name in messages.
     pub origin: String,
-    /// Its text.
+    /// Whole text of the file.
     pub text: String,
 }
 
@@ -53,9 +53,9 @@ pub struct Layers<'a> {
     pub user: Option<&'a ConfigFile>,
     /// The repository's file, as it is at the trusted ref.
     pub repository: Option<&'a ConfigFile>,
-    /// The environment.
+    /// Variables that set values.
     pub environment: &'a Environment,
-    /// Flags.
+    /// Flags in the order they were given.
     pub flags: &'a [FlagValue],
 }
 

@@ -29,7 +29,7 @@ fn read(
     })
 }
 
-fn told(result: Result<Settings, ConfigErrors>) -> Vec<String> {
+fn mistakes_of(result: Result<Settings, ConfigErrors>) -> Vec<String> {
     let hint = |hint: Option<String>| hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
     result
         .unwrap_err()
@@ -125,7 +125,7 @@ fn tells_every_mistake_of_every_layer_at_once() {
         value: "0".to_owned(),
     }];
     assert_eq!(
-        told(read("mode: code\nmode: ask\n", repository, &pairs, &flags)),
+        mistakes_of(read("mode: code\nmode: ask\n", repository, &pairs, &flags)),
         [
             "/h/.config/locum/config.yml:2:1: duplicate key `mode`",
             ".locum/config.yml:1:1: unknown key `mod` (did you mean `mode`?)",
@@ -152,7 +152,7 @@ fn tells_every_mistake_of_every_layer_at_once() {
 #[test]
 fn a_profile_needs_a_model_from_some_layer() {
     assert_eq!(
-        told(read(
+        mistakes_of(read(
             "",
             "models:\n  profiles:\n    fast:\n      temperature: 1\n      price: {input: 1}\n",
             &[],
@@ -195,9 +195,9 @@ fn a_repository_decides_nothing_about_keys_tokens_and_records() {
         "forge: {token_env: AWS_KEY}",
     ] {
         assert!(
-            told(read("", key, &[], &[]))
+            mistakes_of(read("", key, &[], &[]))
                 .first()
-                .is_some_and(|told| told.contains("a repository may not set")),
+                .is_some_and(|message| message.contains("a repository may not set")),
             "{key}"
         );
         assert!(read(key, "", &[], &[]).is_ok(), "{key}");

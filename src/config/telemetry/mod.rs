@@ -23,7 +23,7 @@ const WAIT: Duration = Duration::from_secs(5);
 /// Where traces go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collector {
-    /// The address.
+    /// Address that spans are sent to.
     pub url: Url,
     /// Headers of the request.
     pub headers: Vec<(String, Secret)>,

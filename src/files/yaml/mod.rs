@@ -18,7 +18,7 @@ pub const NODE_LIMIT: usize = 200_000;
 pub const SCALAR_LIMIT_BYTES: usize = 1024 * 1024;
 /// Most bytes of all values together, those repeated by aliases or kept for them counted each time.
 pub const BYTES_LIMIT: usize = 8 * 1024 * 1024;
-/// Most anchors.
+/// Most anchors in one document.
 pub const ANCHOR_LIMIT: usize = 100;
 /// Deepest nesting of lists and mappings.
 pub const DEPTH_LIMIT: usize = 64;
@@ -40,7 +40,7 @@ pub struct YamlDocument {
 pub struct YamlNode {
     /// Where it starts.
     pub place: Position,
-    /// What it is.
+    /// The value, with everything in it.
     pub value: YamlValue,
 }
 
@@ -55,7 +55,7 @@ pub enum YamlValue {
     Number(String),
     /// Text, quoted or plain.
     Text(String),
-    /// A sequence.
+    /// A sequence, in the file's order.
     List(Vec<YamlNode>),
     /// A mapping, in the file's order; of duplicate keys the first.
     Map(Vec<MapEntry>),
@@ -64,11 +64,11 @@ pub enum YamlValue {
 /// One key of a mapping with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapEntry {
-    /// The key.
+    /// Key as text.
     pub key: String,
     /// Where the key stands.
     pub key_place: Position,
-    /// The value.
+    /// Value of the key.
     pub node: YamlNode,
 }
 
@@ -393,9 +393,8 @@ fn only_plain(tag: Option<&Tag>, place: Position) -> Result<(), Diagnostic> {
     }
 }
 
-/// Returns true for characters that stand in no settings file but as escapes: what acts on a
-/// terminal, breaks lines unseen, or shows text in another order than it is read in; and the sign
-/// for what is no text.
+/// Returns true for characters that settings files hold only as escapes: those that act on a
+/// terminal, break lines unseen, or change the reading order; and the replacement character.
 #[must_use]
 pub fn is_unwanted(letter: char) -> bool {
     letter.is_control()

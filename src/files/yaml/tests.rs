@@ -83,13 +83,14 @@ fn refuses_bombs_and_broken_texts() {
 
 fn refused(name: &str, text: &str, place: (u32, u32), message: &str) {
     let document = YamlDocument::parse(text);
-    let told = document
+    let mistake = document
         .mistakes
         .first()
         .map(|mistake| (mistake.place.line, mistake.place.column, mistake.message.as_str()));
     assert!(
-        told.is_some_and(|(line, column, told)| (line, column) == place && told.contains(message)),
-        "{name}: {told:?}"
+        mistake
+            .is_some_and(|(line, column, text)| (line, column) == place && text.contains(message)),
+        "{name}: {mistake:?}"
     );
     assert!(document.root.is_none(), "{name}");
 }

@@ -107,7 +107,7 @@ const RAW: &[(&str, &str)] = &[
 /// What the current line stands in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineContext {
-    /// Ordinary text.
+    /// Ordinary text, outside code and HTML.
     Text,
     /// Fenced code: the fence's letter and length.
     Fence(u8, usize),

@@ -1,8 +1,8 @@
 //! `Trigger`: what happened, read from a webhook payload; claims of the payload that must be
 //! checked are marked as such.
 //!
-//! In: the event's name and its JSON. Out: the trigger, or why there is none. It decides nothing
-//! about who may: an event of a known kind and action is a trigger, whoever caused it.
+//! In: the event's name and its JSON. Out: the trigger, or why there is none. Permissions are
+//! checked later: an event of a known kind and action is a trigger, whoever caused it.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 /// <https://docs.github.com/en/webhooks/webhook-events-and-payloads>.
 pub const PAYLOAD_LIMIT_BYTES: usize = 25 * 1024 * 1024;
 
-/// What happened.
+/// One event that may start a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trigger {
     /// What kind of event.
@@ -54,7 +54,7 @@ pub enum EventKind {
     IssueComment,
     /// A label was put on an issue.
     IssueLabeled,
-    /// An issue was assigned to somebody.
+    /// An issue was assigned to an account.
     IssueAssigned,
     /// A comment on a line of a pull request was created.
     ReviewComment,
@@ -67,12 +67,12 @@ pub enum EventKind {
 /// Who did it, by the payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {
-    /// Login.
+    /// Login at the time of the event.
     pub login: String,
     /// Number of the account, which stays when the login changes.
     #[serde(default)]
     pub id: Option<u64>,
-    /// True when the account is a person (`User`), not a bot or an organisation.
+    /// True for a user account (`User`), false for a bot or an organisation.
     pub is_user: bool,
     /// The payload's `author_association`: a claim, shown but never decisive.
     pub association: String,
@@ -81,7 +81,7 @@ pub struct Actor {
 /// An issue or pull request, as the payload has it: the text at the time of the event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventSubject {
-    /// Its number.
+    /// Number in the repository.
     pub number: u64,
     /// Title at the time of the event.
     pub title: String,
@@ -102,7 +102,7 @@ pub struct EventSubject {
 /// The comment that asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comment {
-    /// Its id.
+    /// Id at the forge.
     pub id: u64,
     /// Its text at the time of the event.
     pub body: String,
@@ -118,7 +118,7 @@ pub enum EventError {
     /// Events of this name, or with this action, start nothing.
     #[error("event `{name}` ({action}) starts nothing")]
     Ignored {
-        /// The event.
+        /// Name of the event.
         name: String,
         /// Its action; empty when it has none.
         action: String,
@@ -126,7 +126,7 @@ pub enum EventError {
     /// The payload is not what GitHub sends for this event.
     #[error("payload of `{name}`: {message}")]
     Malformed {
-        /// The event.
+        /// Name of the event.
         name: String,
         /// Where and what.
         message: String,

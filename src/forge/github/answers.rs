@@ -45,7 +45,7 @@ pub(super) struct Issue {
     pub(super) pull_request: Option<IgnoredAny>,
 }
 
-/// A pull request.
+/// A pull request, as the API answers it.
 #[derive(Deserialize)]
 pub(super) struct Pull {
     pub(super) number: u64,

@@ -1,8 +1,8 @@
 //! A connection to GitHub's REST API: octocrab with typed answers over our own reqwest.
 //!
-//! In: a path and what is sent. Out: the answer, or an error a person can act on. Reads are
-//! repeated within bounds. Writes are sent once: a comment posted twice is worse than one reported
-//! as failed. octocrab's own retries repeat writes, so they are not compiled in.
+//! In: a path and what is sent. Out: the answer, or an error a user can act on. Reads are repeated
+//! within bounds. Writes are sent once: a comment posted twice is worse than one reported as
+//! failed. octocrab's own retries repeat writes, so they are not compiled in.
 
 use std::fmt;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ impl RestClient {
         Ok(kept)
     }
 
-    /// Creates.
+    /// Creates a resource below `path`.
     pub(super) async fn post<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -146,7 +146,7 @@ impl RestClient {
         answer.map_err(|error| self.failure(request, &error).error)
     }
 
-    /// Changes.
+    /// Changes the resource at `path`.
     pub(super) async fn patch<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -157,7 +157,7 @@ impl RestClient {
         answer.map_err(|error| self.failure(request, &error).error)
     }
 
-    /// Replaces.
+    /// Replaces the resource at `path`.
     pub(super) async fn put<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -300,7 +300,7 @@ struct RateLimit {
 }
 
 impl RateLimit {
-    /// Tells a limit from a refusal: both come as 403.
+    /// Distinguishes a limit from a refusal: both come as 403.
     /// <https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api>
     fn of(answer: &GitHubError, now_s: i64) -> Self {
         let header = |name: &str| answer.headers.as_ref()?.get(name)?.to_str().ok().map(str::trim);

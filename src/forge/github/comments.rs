@@ -1,10 +1,9 @@
 //! What we have written, found again by its marker and edited rather than repeated.
 //!
 //! The marker is the first line of a text and names one run or thread. Anyone can write such a
-//! line, and a token that may write can edit anyone's comment, so a comment counts as ours only
-//! when we can have written it: its author is the token's own login, or, where the forge does not
-//! tell an App's token who it is, a bot. An edit that is refused is followed by a comment of our
-//! own.
+//! line, and a token that may write can edit any comment. So a comment counts as ours only when we
+//! can have written it: its author is the token's own login or, where an App's token cannot learn
+//! its login, a bot. An edit that is refused is followed by a comment of our own.
 
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
@@ -93,7 +92,8 @@ impl GitHub {
             let path = format!("{}/{}", endpoints.edit, post.id);
             match self.client.patch(&path, &text).await {
                 Ok(post) => return Ok(receipt(PublicationKind::Comment, post, true)),
-                // Somebody else's after all, or gone: ours is the next one, or still to be written.
+                // Another author's after all, or gone: ours is the next one, or still to be
+                // written.
                 Err(ForgeError::Forbidden { .. } | ForgeError::NotFound { .. }) => {}
                 Err(error) => return Err(error),
             }

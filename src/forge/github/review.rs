@@ -1,7 +1,7 @@
 //! Reviews of pull requests: which lines can be commented on, and the one review of a run.
 //!
-//! A review is found again by its marker, as a comment is; only its text can be changed then, so
-//! the marker has to stand for the comments as well.
+//! A review is found again by its marker, as a comment is. Only its text can be changed then, so
+//! one marker identifies text and comments.
 
 use serde::Serialize;
 use serde_json::json;

@@ -216,10 +216,10 @@ fn limits_are_waited_for_when_short_and_told_when_long() {
         );
         let reset: Timestamp = Timestamp::from_second(1_767_325_800).unwrap();
         let wait = reset.as_second() - clock.now().as_second();
-        let told = github.permission("alice").await.unwrap_err();
+        let limited = github.permission("alice").await.unwrap_err();
         assert!(
-            matches!(told, ForgeError::RateLimited { retry_after_s: Some(seconds), .. } if i64::try_from(seconds).unwrap() == wait.max(0)),
-            "{told}"
+            matches!(limited, ForgeError::RateLimited { retry_after_s: Some(seconds), .. } if i64::try_from(seconds).unwrap() == wait.max(0)),
+            "{limited}"
         );
         server.fail(
             Fault::status("POST", 403, "You have exceeded a secondary rate limit")

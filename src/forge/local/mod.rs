@@ -1,8 +1,8 @@
-//! `local`: writes what would be posted into a folder, one numbered file a posting; a comment or
+//! `local`: writes what would be posted into a folder, one numbered file per posting; a comment or
 //! pull request posted again changes its file.
 //!
 //! Comments and pull requests are Markdown as they would be posted (a pull request under a line of
-//! JSON with its branches), reactions and labels are JSON. The person at the command line is asked
+//! JSON with its branches), reactions and labels are JSON. The user at the command line is asked
 //! nothing: it is their own checkout.
 
 #![expect(clippy::disallowed_methods, reason = "this forge is a folder")]
@@ -24,7 +24,7 @@ use crate::{
 use locum_policy::Permit;
 use locum_policy::intent::{Act as _, Intent, PublicationKind};
 
-/// The forge's name.
+/// Name in errors and receipts.
 const NAME: &str = "local";
 
 /// A folder that takes what would be posted.

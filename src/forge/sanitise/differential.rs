@@ -1,8 +1,8 @@
-//! What is code, asked of two readers: ours, and comrak, which follows GitHub's own parser.
+//! Whether two readers agree on what is code: ours, and comrak, which follows GitHub's own parser.
 //!
-//! Documents are drawn from pieces that open, close and break code, with mentions between them. A
-//! mention that we leave as it is, because we take it for code, has to be code to comrak as well,
-//! or part of an address: otherwise it would ping somebody.
+//! Documents are generated from pieces that open, close and break code, with mentions between them.
+//! A mention that we keep because we read it as code has to be code to comrak as well, or part of
+//! an address. Otherwise it would ping an account.
 
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, parse_document};

@@ -308,7 +308,7 @@ impl LineWriter<'_> {
         if opens { self.put_str(1, "&lt;") } else { self.put(1, '<') }
     }
 
-    /// A character reference: decoded when it stands for what is looked for here, so that the next
+    /// A character reference: decoded when it encodes what is looked for here, so that the next
     /// reading sees it.
     fn reference(&mut self, rest: &str) {
         match entity(rest) {
@@ -367,7 +367,8 @@ impl LineWriter<'_> {
     }
 }
 
-/// Returns an address in which no `@` mentions anybody, be it an address to GitHub or only text.
+/// Returns an address in which no `@` mentions an account, whether it leads to GitHub or is only
+/// text.
 fn without_mentions(address: &str) -> String {
     let is_bare = is_bare_address(address);
     let mut written = String::with_capacity(address.len());

@@ -114,7 +114,7 @@ fn host_may_stay(address: &str, hosts: &[String]) -> bool {
 /// The target of an inline link: `](target "title")`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LinkTarget<'a> {
-    /// The address.
+    /// Target of the link, as written.
     pub(super) address: &'a str,
     /// Bytes from the opening bracket to the closing one, both included.
     pub(super) length: usize,

@@ -49,7 +49,7 @@ pub enum TextRefusal {
     /// A change cannot be published with a part of it blacked out.
     #[error("the patch holds a secret")]
     SecretInPatch,
-    /// The name would not name a branch of ours.
+    /// The name cannot name a branch of ours.
     #[error("`{name}` cannot name a branch of ours: {why}")]
     Branch {
         /// The name, without what is not seen.
@@ -240,7 +240,7 @@ fn settle(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
     format!("{fence}\n{}\n{fence}", current.trim_end())
 }
 
-/// Sets words apart that switch checks off: `[skip ci]` and its kin, and the `skip-checks` trailer.
+/// Breaks up words that switch checks off: `[skip ci]` and the like, and the `skip-checks` trailer.
 fn keep_checks_on(text: &str) -> String {
     let words =
         Regex::new(r"(?i)\[\s*((?:skip|no)[ _-]+[a-z]+|[a-z]+[ _-]+skip)\s*\]|\*\*\*(no_ci)\*\*\*");

@@ -5,7 +5,7 @@
 const CLOSING: &[&str] =
     &["close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"];
 
-/// Stands between a closing word and its reference, so that they are no longer one.
+/// Put between a closing word and its reference, so that they no longer act as one.
 const APART: &str = "\u{b7} ";
 
 /// Looks like `@` and mentions no user, in code, HTML and plain text alike.
@@ -68,7 +68,7 @@ pub(super) fn is_issue_address(text: &str) -> bool {
         .is_some_and(|number| number.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
-/// Sets a closing word at the end of `out` apart from the reference that is about to be written.
+/// Separates a closing word at the end of `out` from the reference that is about to be written.
 pub(super) fn keep_apart(out: &mut String) {
     let tail = tail(out, out.len());
     let mut word_end = tail.len() - repository_length(tail);

@@ -43,19 +43,19 @@ const REFUSED: &[(&[&str], ServerDialect)] = &[
 
 // The bits of the dialect.
 
-/// No thinking, and none of what was thought before.
+/// Ask for no thinking, and send back none of what was thought before.
 const PLAIN: ServerDialect = 1;
-/// No marks for the cache.
+/// Set no marks for the cache.
 const UNCACHED: ServerDialect = 1 << 1;
-/// No wish for arguments as they are written.
+/// Do not ask for arguments as they are written.
 const LATE_INPUT: ServerDialect = 1 << 2;
-/// No temperature.
+/// Send no temperature.
 const NO_TEMPERATURE: ServerDialect = 1 << 3;
-/// The other kind of thinking than the model's name suggests.
+/// Use the other kind of thinking than the model's name suggests.
 const OTHER_THINKING: ServerDialect = 1 << 4;
-/// No images.
+/// Send no images.
 const NO_IMAGES: ServerDialect = 1 << 5;
-/// No word on what becomes of thoughts.
+/// Do not say what becomes of thoughts.
 const BARE_THINKING: ServerDialect = 1 << 6;
 
 /// The protocol as one profile speaks it.
@@ -141,17 +141,17 @@ impl Protocol for Messages {
 }
 
 impl Messages {
-    /// Returns what the model is told about thinking.
+    /// Returns the thinking mode that the request asks for.
     fn thinks(&self, dialect: ServerDialect) -> ThinkingMode {
         let (by_name, other) =
             (thinks_adaptively(&self.defaults.model), dialect & OTHER_THINKING != 0);
         match self.defaults.effort {
             _ if dialect & PLAIN != 0 => ThinkingMode::Unsaid,
-            // It thinks whether it is told so or not, and has to be told what becomes of its
+            // It thinks with or without the field, and the request has to say what becomes of its
             // thoughts.
             None if always_thinks(&self.defaults.model) && !other => ThinkingMode::Adaptive(None),
             None => ThinkingMode::Unsaid,
-            // A model that cannot but think is told to think little.
+            // A model that always thinks is asked to think little.
             Some(Effort::None) if by_name && (other || always_thinks(&self.defaults.model)) => {
                 ThinkingMode::Adaptive(Some(Effort::None))
             }
@@ -174,15 +174,15 @@ impl Messages {
     }
 }
 
-/// Returns true for models that decide themselves how long to think, told how hard; older ones, and
-/// other makers', are told how many tokens.
+/// Returns true for models that decide themselves how long to think, given an effort; older ones,
+/// and other makers', take a number of tokens.
 fn thinks_adaptively(model: &str) -> bool {
     version(model).is_some_and(|version| version >= (4, 6))
 }
 
-/// Returns true for models that cannot be told not to think, and whose thoughts are bound to what
-/// stood before them (Claude API, "What's new in Claude Opus 5.5", 2026-09; the same of Fable 5.1
-/// and Sonnet 5.5).
+/// Returns true for models whose thinking cannot be switched off, and whose thoughts are bound to
+/// what stood before them. Source: Claude API, "What's new in Claude Opus 5.5", 2026-09; the same
+/// holds for Fable 5.1 and Sonnet 5.5.
 fn always_thinks(model: &str) -> bool {
     version(model).is_some_and(|version| version > (5, 0))
 }

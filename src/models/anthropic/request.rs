@@ -1,9 +1,9 @@
 //! The body of a Messages request.
 //!
 //! In: a request and the options of profile and server. Out: JSON bytes whose keys always come in
-//! one order with the conversation last. The cache is told three places to remember: the end of the
-//! system prompt, which covers the tools, and the ends of the last two things the model was told,
-//! so that what the request before wrote is what this one reads. It sends nothing.
+//! one order with the conversation last. It marks three places for the cache: the end of the system
+//! prompt, which covers the tools, and the ends of the last two user messages. So what one request
+//! wrote to the cache is what the next one reads.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ use crate::transport::parts::{ReplyPart, reply_parts};
 use locum_base::chat::{Message, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 
-/// Fewest tokens a model can be told to think for.
+/// Fewest tokens that a thinking budget can have.
 const LEAST_BUDGET_TOKENS: u32 = 1024;
 /// What stands where a message has nothing to say: none may be empty.
 const NOTHING_SAID: &str = "(nothing was said)";
@@ -35,12 +35,12 @@ pub(super) struct MessagesOptions<'a> {
     pub(super) temperature: Option<f64>,
     /// Most tokens of the reply.
     pub(super) max_output_tokens: u32,
-    /// What the model is told about thinking.
+    /// What the request says about thinking.
     pub(super) thinks: ThinkingMode,
     /// Lets thoughts be dropped that no longer fit what stands before them: a mode or a summary has
     /// taken its place.
     pub(super) bound: bool,
-    /// Asks for thoughts in words; newer models keep them to themselves else.
+    /// Asks for readable thoughts; newer models withhold them otherwise.
     pub(super) shows_thinking: bool,
     /// Sends thinking back with the conversation.
     pub(super) returns_thinking: bool,
@@ -52,16 +52,16 @@ pub(super) struct MessagesOptions<'a> {
     pub(super) images: &'static [ImageKind],
 }
 
-/// What a model is told about thinking.
+/// What a request says about thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ThinkingMode {
-    /// Nothing.
+    /// The field is left out.
     Unsaid,
-    /// Not to.
+    /// Thinking is switched off.
     Off,
     /// As long as it sees fit, and how hard.
     Adaptive(Option<Effort>),
-    /// How many tokens.
+    /// A budget of tokens that grows with the effort.
     Budget(Effort),
 }
 
@@ -414,11 +414,11 @@ fn effort_word(effort: Effort) -> &'static str {
     }
 }
 
-/// Returns false when the model has called tools since it was last told something and its thoughts
-/// before the first call are not there: then it cannot go on thinking (another model may have
-/// begun, or a thought may have held a secret).
+/// Returns false when the model has called tools since the last user message and its thoughts
+/// before the first call are missing. Then it cannot continue thinking: another model may have
+/// begun, or a thought may have held a secret.
 fn began_with_thinking(messages: &[Message], by: &str) -> bool {
-    let told = messages.iter().enumerate().rev().find(|(at, message)| {
+    let last_user = messages.iter().enumerate().rev().find(|(at, message)| {
         matches!(message, Message::User { .. })
             && !matches!(
                 at.checked_sub(1).and_then(|before| messages.get(before)),
@@ -427,7 +427,7 @@ fn began_with_thinking(messages: &[Message], by: &str) -> bool {
     });
     let first = messages
         .iter()
-        .skip(told.map_or(0, |(at, _)| at + 1))
+        .skip(last_user.map_or(0, |(at, _)| at + 1))
         .find(|message| matches!(message, Message::Assistant { .. }));
     match first {
         Some(Message::Assistant { text, calls, opaque, .. }) => {

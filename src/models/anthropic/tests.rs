@@ -1,4 +1,4 @@
-//! Where requests go, how thinking is asked for, what is learned from refusals.
+//! Where requests go, how thinking is requested, what is learned from refusals.
 
 use pretty_assertions::assert_eq;
 

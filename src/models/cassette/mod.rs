@@ -51,7 +51,7 @@ pub struct Capacities {
     /// The models that could be asked a question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub experts: Vec<String>,
-    /// The models that could be asked for a picture.
+    /// The configured image models.
     #[serde(rename = "painters", default, skip_serializing_if = "Vec::is_empty")]
     pub image_models: Vec<String>,
 }
@@ -79,10 +79,10 @@ struct RecordedExchange {
     task: u32,
     turn: u32,
     mode: String,
-    /// The model's label.
+    /// Label of the model that replied.
     model: String,
     asked: Vec<RequestPart>,
-    /// The pictures of a reply that was to give one, each in base64: they are written to files, so
+    /// The images of a reply that was to give one, each in base64: they are written to files, so
     /// their hashes are not enough.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pictures: Vec<String>,
@@ -94,7 +94,7 @@ struct RecordedExchange {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum RecordedResponse {
-    /// A reply.
+    /// A whole reply.
     Reply(Reply),
     /// That the conversation is too long for it, in its words: the run shortened it and asked
     /// again.
@@ -107,30 +107,30 @@ struct RequestPart {
     field: RequestField,
     /// Of all of it.
     hash: String,
-    /// How it begins.
+    /// Beginning of its text, for messages.
     shown: String,
     /// Of each line, the first ones.
     lines: Vec<u32>,
 }
 
-/// What a part of a request is; the names a replay may be told to tolerate.
+/// What a part of a request is; the names that a replay may tolerate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RequestField {
-    /// The system prompt.
+    /// Text of the system prompt.
     System,
-    /// The tools.
+    /// Names, descriptions and parameters of the tools.
     Tools,
     /// Everything said before the last reply.
     Before,
-    /// What the model was told.
+    /// Messages of the user or the session since the last reply.
     Told,
     /// Answers to calls.
     Answers,
 }
 
 impl RequestField {
-    /// Every field.
+    /// Every field, for iteration.
     pub const ALL: [Self; 5] = [Self::System, Self::Tools, Self::Before, Self::Told, Self::Answers];
 
     /// Returns its name.

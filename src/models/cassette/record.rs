@@ -1,8 +1,8 @@
 //! `RecordingModel`: a model whose replies are written to a cassette as they are given.
 //!
 //! In: a model, an open [`CassetteWriter`]. Out: the same deltas; a line in the cassette for each
-//! whole reply, and each word that a conversation is too long, without secrets. A reply that cannot
-//! be written down is an error: a cassette with a hole in it would be found out at the worst time.
+//! whole reply, and for each answer that a conversation is too long, without secrets. A reply that
+//! cannot be recorded is an error: a gap would only show when the cassette is replayed.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -22,7 +22,7 @@ use crate::retry::assembly::ReplyAssembly;
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::secret::Redactor;
 
-/// An open cassette.
+/// A cassette open for appending.
 #[derive(Debug)]
 pub struct CassetteWriter {
     file: std::fs::File,
@@ -50,12 +50,12 @@ impl CassetteWriter {
     }
 
     fn write(&self, line: &Value) -> std::io::Result<()> {
-        // One write of one line: models beside each other do not tear each other's.
+        // One write per line: parallel models do not mix their lines.
         (&self.file).write_all(format!("{line}\n").as_bytes())
     }
 
     fn add(&self, mut exchange: RecordedExchange) -> std::io::Result<()> {
-        // Base64 of a picture is no text in which a secret could be found; an image model is sent
+        // Base64 of an image is not text in which a secret could be found; an image model is sent
         // none.
         let pictures = std::mem::take(&mut exchange.pictures);
         let mut line = serde_json::to_value(exchange)?;

@@ -23,8 +23,8 @@ use locum_base::text::{counted, head};
 pub struct ReplayModel {
     name: String,
     capacities: Capacities,
-    /// What was said at each turn, in order: a turn is asked for again after its conversation was
-    /// shortened.
+    /// What was said at each turn, in order: a turn is requested again after its conversation was
+    /// compacted.
     exchanges: BTreeMap<(u32, u32, String), Vec<RecordedExchange>>,
     tolerated: BTreeSet<RequestField>,
 }
@@ -89,7 +89,7 @@ impl ReplayModel {
         let nothing = || fault(format!("nothing was recorded there for mode `{}`", request.mode));
         let asked = parts(request);
         let mut difference = None;
-        // A run that was killed and went on asked for its last reply again: the later one counts.
+        // A resumed run requested its last reply again: the later one counts.
         for exchange in found.ok_or_else(nothing)?.iter().rev() {
             match (self.difference(&exchange.asked, &asked), &exchange.said) {
                 (None, RecordedResponse::Reply(reply)) => {

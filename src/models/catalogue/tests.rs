@@ -46,8 +46,8 @@ fn names_a_tokenizer_where_one_was_found_to_be_right_or_near() {
         ("gpt-6-sol", Tokenizer::Bytes),
     ] {
         assert_eq!(catalogue.find(model).unwrap().tokenizer, tokenizer, "{model}");
-        let told = Profile { tokenizer: Some(Tokenizer::Bytes), ..Profile::new(model) };
-        assert_eq!(catalogue.limits(&told).tokenizer, Tokenizer::Bytes, "{model}");
+        let overridden = Profile { tokenizer: Some(Tokenizer::Bytes), ..Profile::new(model) };
+        assert_eq!(catalogue.limits(&overridden).tokenizer, Tokenizer::Bytes, "{model}");
     }
     assert_eq!(catalogue.limits(&Profile::new("nobody-knows-it")).tokenizer, Tokenizer::Bytes);
 }
@@ -69,9 +69,9 @@ fn takes_the_profiles_word_first_and_says_when_it_guesses() {
     let limits = catalogue.limits(&known);
     assert_eq!((limits.context_window, limits.guessed), (272_000, false));
     let price = Price { input: 1.0, output: 1.0, ..Price::default() };
-    let told = Profile { context_window: Some(1000), price: Some(price), ..known };
+    let overridden = Profile { context_window: Some(1000), price: Some(price), ..known };
     assert_eq!(
-        (catalogue.limits(&told).context_window, catalogue.limits(&told).price),
+        (catalogue.limits(&overridden).context_window, catalogue.limits(&overridden).price),
         (1000, Some(price))
     );
     let unknown = catalogue.limits(&Profile::new("my-own"));

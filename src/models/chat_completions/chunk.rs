@@ -23,7 +23,7 @@ pub(crate) struct ChatChunk {
     pub(crate) kind: Option<Value>,
 }
 
-/// One of the replies asked for; only the first counts.
+/// One of the requested replies; only the first counts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ChatChoice {
@@ -65,7 +65,8 @@ pub(crate) struct CallPiece {
 }
 
 impl ChatChunk {
-    /// Returns what the provider says went wrong, where this is no piece of a reply but an error.
+    /// Returns the error that the provider reports, where this is an error instead of a piece of a
+    /// reply.
     pub(crate) fn fault(&self) -> Option<&Value> {
         let own = self.error.as_ref().filter(|error| is_set(error));
         own.or_else(|| {

@@ -1,8 +1,8 @@
 //! The body of a Chat Completions request.
 //!
 //! In: a request and the options of profile and host. Out: JSON bytes whose keys always come in one
-//! order with the conversation last, so that from turn to turn everything before the new messages
-//! stays byte for byte the same and a provider's cache holds. It sends nothing.
+//! order with the conversation last. So everything before the new messages stays the same from turn
+//! to turn, byte for byte, and a provider's cache holds.
 
 use std::borrow::Cow;
 use std::slice;
@@ -27,7 +27,7 @@ pub(super) struct ChatOptions<'a> {
     pub(super) model: &'a str,
     /// Whose kept parts are sent back.
     pub(super) by: &'a str,
-    /// Sampling temperature.
+    /// Sampling temperature; left out when absent.
     pub(super) temperature: Option<f64>,
     /// Most tokens of the reply.
     pub(super) max_output_tokens: Option<u32>,
@@ -60,11 +60,11 @@ impl ChatFields {
     pub(super) const NEWER_LIMIT: ServerDialect = 1;
     /// No `stream_options`.
     const NO_STREAM_OPTIONS: ServerDialect = 1 << 1;
-    /// No temperature.
+    /// Send no temperature.
     const NO_TEMPERATURE: ServerDialect = 1 << 2;
     /// No effort of reasoning.
     const NO_EFFORT: ServerDialect = 1 << 3;
-    /// No images.
+    /// Send no images.
     pub(super) const NO_IMAGES: ServerDialect = 1 << 4;
     /// The reasoning of replies with calls goes back.
     const RETURNS_REASONING: ServerDialect = 1 << 5;
@@ -216,7 +216,7 @@ enum ChatMessage<'a> {
         content: ChatContent<'a>,
     },
     Assistant {
-        /// Null beside tool calls: some servers refuse an empty text there.
+        /// Null next to tool calls: some servers refuse an empty text there.
         content: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reasoning_content: Option<&'a str>,

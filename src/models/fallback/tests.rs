@@ -10,7 +10,7 @@ use super::{FAILURES, FallbackChain, FallbackModel, STAY_REQUESTS};
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::StopReason;
 
-/// Fails as often as it is told, then says its name.
+/// Fails as often as set, then answers with its name.
 struct FailingModel(&'static str, AtomicUsize, fn(String) -> ModelError);
 
 impl Model for FailingModel {
@@ -53,7 +53,7 @@ fn chain(links: &[FailingSetup]) -> FallbackChain {
     FallbackChain::new(links.iter().map(link).collect()).unwrap()
 }
 
-/// Who answers one attempt, as told by words and by name.
+/// Returns who answers one attempt, by the reply's words and by its label.
 fn ask(chain: &FallbackChain) -> Result<(String, Option<String>), ModelError> {
     let request = ModelRequest::with(&[]);
     let (mut words, mut by) = (String::new(), None);

@@ -22,16 +22,16 @@ const KINDS: &[ImageKind] = &[ImageKind::Png, ImageKind::Jpeg, ImageKind::Webp];
 
 // The bits of the dialect.
 
-/// Schemas in the older, smaller form.
+/// Send schemas in the older, smaller form.
 const OLD_SCHEMA: ServerDialect = 1;
-/// No word on thinking.
+/// Send nothing about thinking.
 const NO_THINKING: ServerDialect = 1 << 1;
-/// Nothing that was signed before.
+/// Send back nothing that was signed before.
 const UNSIGNED: ServerDialect = 1 << 2;
-/// No images.
+/// Send no images.
 const NO_IMAGES: ServerDialect = 1 << 3;
-/// Little thinking where as little as can be is asked for: not every model of the third
-/// generation thinks less.
+/// Little thinking where the least was requested: not every model of the third generation thinks
+/// less.
 const LITTLE_THINKING: ServerDialect = 1 << 4;
 
 /// The protocol as one profile speaks it.
@@ -131,13 +131,13 @@ impl Protocol for Gemini {
 }
 
 impl Gemini {
-    /// Returns true where the least of the levels is asked for.
+    /// Returns true where the lowest level is requested.
     fn thinks_least(&self) -> bool {
         self.generation >= 3 && matches!(self.defaults.effort, Some(Effort::None | Effort::Minimal))
     }
 }
 
-/// Returns the generation a model's name tells: 3 for `gemini-3.1-pro`; 0 where it tells none.
+/// Returns the generation in a model's name: 3 for `gemini-3.1-pro`; 0 where it has none.
 fn generation(model: &str) -> u32 {
     let digits = model.rsplit_once("gemini-").map(|(_, rest)| {
         rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap_or_default()
@@ -145,7 +145,7 @@ fn generation(model: &str) -> u32 {
     digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-/// Returns what a generation is told about thinking: a level since the third, tokens before.
+/// Returns what a generation takes about thinking: a level since the third, tokens before.
 fn thinking(effort: Effort, generation: u32) -> GeminiThinking {
     if generation >= 3 {
         return GeminiThinking::Level(match effort {

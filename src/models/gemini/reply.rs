@@ -59,7 +59,7 @@ impl ReplyParser for GeminiReply {
                 PieceKind::Other
             });
         };
-        // Others than the first were not asked for.
+        // Candidates after the first were not requested.
         let first = candidates
             .iter()
             .find(|candidate| candidate.get("index").and_then(Value::as_u64).unwrap_or(0) == 0);
@@ -131,7 +131,8 @@ impl GeminiReply {
             "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS"
                 if self.calls == 0 =>
             {
-                // The model is told like one that called nothing, and sees what it wrote.
+                // The model gets the same reminder as one that called nothing, and sees what it
+                // wrote.
                 let words =
                     read_text(candidate.get("finishMessage")).unwrap_or_else(|| reason.to_owned());
                 let words = format!("(this call could not be read: {words})");

@@ -16,8 +16,8 @@ use crate::transport::parts::{ReplyPart, reply_parts};
 use locum_base::chat::{Message, OpaqueState, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 
-/// Stands for the signature of a call that this model did not make (Gemini API, "Thought
-/// signatures": calls carried over from elsewhere).
+/// Replaces the signature of a call that this model did not make (Gemini API, "Thought signatures":
+/// calls carried over from elsewhere).
 const NOT_SIGNED_HERE: &str = "skip_thought_signature_validator";
 /// Keys of JSON ToolSchema that the older form knows.
 const OLD_KEYS: &[&str] = &[
@@ -47,7 +47,7 @@ pub(super) struct GeminiOptions<'a> {
     pub(super) by: &'a str,
     /// True for models that refuse a call without a signature.
     pub(super) wants_signatures: bool,
-    /// Sampling temperature.
+    /// Sampling temperature; left out when absent.
     pub(super) temperature: Option<f64>,
     /// Most tokens of the reply.
     pub(super) max_output_tokens: Option<u32>,
@@ -57,7 +57,7 @@ pub(super) struct GeminiOptions<'a> {
     pub(super) schema: ToolSchema,
     /// The kinds of images it is shown.
     pub(super) images: &'static [ImageKind],
-    /// True for models that take images in an answer; older ones take them beside it.
+    /// True for models that take images in an answer; older ones take them next to it.
     pub(super) images_in_answers: bool,
 }
 
@@ -67,7 +67,7 @@ pub(super) enum GeminiThinking {
     /// In a word.
     #[serde(rename = "thinkingLevel")]
     Level(&'static str),
-    /// In tokens.
+    /// As a number of tokens.
     #[serde(rename = "thinkingBudget")]
     Budget(u32),
 }

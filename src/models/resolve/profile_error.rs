@@ -2,7 +2,7 @@
 
 use super::MODEL_VARIABLE;
 
-/// Why there is no model.
+/// Why no model could be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// Nothing names a model.
@@ -14,9 +14,9 @@ pub enum ProfileError {
     /// A pointer names a profile that is not there.
     #[error("`models.pointers.{pointer}` names the profile `{name}`, which does not exist")]
     UnknownProfile {
-        /// The pointer.
+        /// Name of the pointer.
         pointer: &'static str,
-        /// What it names.
+        /// Name of the missing profile.
         name: String,
         /// The profile that was probably meant.
         near: Option<String>,
@@ -29,7 +29,7 @@ pub enum ProfileError {
     NoKey {
         /// The profile or model.
         name: String,
-        /// The variable.
+        /// Name of the variable.
         variable: String,
         /// `not set`, `empty` or what else is wrong with it.
         state: &'static str,
@@ -39,17 +39,18 @@ pub enum ProfileError {
     BaseUrl {
         /// The profile or model.
         name: String,
-        /// The address.
+        /// Address as configured.
         url: String,
         /// What is wrong with it.
         problem: String,
     },
-    /// The repository's configuration would send requests or a key to a host nobody tied them to.
+    /// The repository's configuration would send requests or a key to a host that neither the user
+    /// nor the catalogue tied them to.
     #[error("model `{name}`: the repository's configuration may not {what}")]
     NotTied {
         /// The profile or model.
         name: String,
-        /// What it tried.
+        /// What it tried to do.
         what: String,
     },
     /// A number outside its range, a header that is not allowed.
@@ -57,7 +58,7 @@ pub enum ProfileError {
     Profile {
         /// The profile or model.
         name: String,
-        /// What is wrong.
+        /// What is wrong with the profile.
         problem: String,
     },
     /// The compiled-in catalogue is broken.

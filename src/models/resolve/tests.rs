@@ -54,7 +54,7 @@ fn chosen(name: &str, url: &str, key: Option<&str>) -> (String, String, Option<S
 
 #[test]
 fn a_key_goes_to_no_host_that_only_the_repository_names() {
-    // A host nobody tied anything to, and one that another key belongs to.
+    // A host without any tie, and one that another key belongs to.
     for (host, variable, refused) in [
         ("https://evil.example/v1", "OPENAI_API_KEY", "send requests to `https://evil.example`"),
         (

@@ -41,17 +41,17 @@ const REFUSALS: &[&str] = &[
 
 // The bits of the dialect.
 
-/// No encrypted reasoning.
+/// Ask for no encrypted reasoning.
 const NO_ENCRYPTED: ServerDialect = 1;
-/// No word on what is stored.
+/// Do not say what is stored.
 const NO_STORE: ServerDialect = 1 << 1;
-/// No temperature.
+/// Send no temperature.
 const NO_TEMPERATURE: ServerDialect = 1 << 2;
-/// No effort of reasoning.
+/// Send no reasoning effort.
 const NO_EFFORT: ServerDialect = 1 << 3;
-/// No limit of the reply.
+/// Send no limit of the reply.
 const NO_LIMIT: ServerDialect = 1 << 4;
-/// No images.
+/// Send no images.
 const NO_IMAGES: ServerDialect = 1 << 5;
 
 /// The protocol as one profile speaks it.

@@ -174,9 +174,9 @@ impl OutputItem {
 }
 
 impl ResponsesReply {
-    /// Finds the place of the item an event is about: by its number, which some servers leave out
-    /// and some give to every item alike, by its names, which some give anew with every event, or
-    /// else after what came last. What fits nowhere is a new item.
+    /// Finds the place of the item an event is about. It goes by the item's number, which some
+    /// servers leave out or give to every item alike; by its names, which some change with every
+    /// event; or else by what came last. What fits nowhere is a new item.
     fn place(&mut self, event: &Value, kind: ItemKind) -> u64 {
         let item = event.get("item");
         let call = item.and_then(|item| read_text(item.get("call_id")));

@@ -25,7 +25,7 @@ pub(super) struct ResponsesOptions<'a> {
     pub(super) model: &'a str,
     /// Whose kept parts are sent back.
     pub(super) by: &'a str,
-    /// Sampling temperature.
+    /// Sampling temperature; left out when absent.
     pub(super) temperature: Option<f64>,
     /// Most tokens of the reply, reasoning included.
     pub(super) max_output_tokens: Option<u32>,
@@ -114,8 +114,8 @@ enum ResponsesTool<'a> {
         parameters: &'a Value,
         strict: bool,
     },
-    /// The provider's own, which draws (OpenAI API, "Image generation": the tool of the Responses
-    /// API).
+    /// The provider's own tool that generates images (OpenAI API, "Image generation": the tool of
+    /// the Responses API).
     ImageGeneration {
         #[serde(skip_serializing_if = "Option::is_none")]
         output_format: Option<&'static str>,

@@ -180,7 +180,7 @@ fn finished_calls(drafts: BTreeMap<usize, CallDraft>, request: &ModelRequest<'_>
     calls
 }
 
-/// Returns the arguments as the object they stand for where that is plain, else as they are.
+/// Returns the arguments as the object they encode where that is clear, else as they are.
 fn tidy_arguments(arguments: String) -> String {
     let trimmed = arguments.trim();
     if trimmed.is_empty() || trimmed == "null" {

@@ -17,8 +17,8 @@ use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::{Reply, Usage};
 use locum_base::clock::Clock;
 
-/// Answers that are no reply are asked for again at most this often; a model that keeps giving them
-/// will not stop.
+/// Malformed answers are requested again at most this often; a model that keeps giving them will
+/// not stop.
 const GARBLED_RETRIES: u32 = 2;
 
 /// How often and how long a request is tried again.
@@ -45,13 +45,12 @@ impl Default for RetryLimits {
     }
 }
 
-/// What is told while a request is under way.
+/// What is reported while a request is under way.
 pub struct StreamObserver<'h> {
     /// Sees every delta as it comes, `Restart` between attempts.
     pub watch: &'h mut (dyn FnMut(&Delta) + Send),
     /// Gets the attempts that broke after something of a reply had come, in order: a provider
-    /// counts them. So it does the one that is under way when nobody waits for the reply any more
-    /// and the request is dropped.
+    /// counts them. It also gets the attempt under way when the request is dropped.
     pub lost: &'h mut Vec<LostAttempt>,
 }
 
@@ -64,7 +63,7 @@ pub struct LostAttempt {
     pub usage: Option<Usage>,
     /// What had come of a reply: its words, its reasoning and its calls.
     pub text: String,
-    /// About how many tokens had come that are no text: an estimate.
+    /// About how many tokens had come that are not text: an estimate.
     pub other_tokens: u64,
 }
 

@@ -1,6 +1,6 @@
 //! What a script expects of a request, checked.
 //!
-//! In: the expectation and the request. Out: nothing, or a sentence a person can act on. Only the
+//! In: the expectation and the request. Out: nothing, or a sentence a user can act on. Only the
 //! messages since the last reply are looked at: what a script asserts is the effect of the turn
 //! before.
 
@@ -21,20 +21,21 @@ pub(super) fn check_expectation(
     request: &ModelRequest<'_>,
 ) -> Result<(), String> {
     if !expected.contains.is_empty() || !expected.not_contains.is_empty() {
-        let heard = last_messages(request.messages);
-        if let Some(words) = expected.contains.iter().find(|words| !heard.contains(words.as_str()))
+        let received = last_messages(request.messages);
+        if let Some(words) =
+            expected.contains.iter().find(|words| !received.contains(words.as_str()))
         {
             return Err(format!(
                 "the last messages do not contain `{words}`; they are:\n{}",
-                quoted(&heard)
+                quoted(&received)
             ));
         }
         if let Some(words) =
-            expected.not_contains.iter().find(|words| heard.contains(words.as_str()))
+            expected.not_contains.iter().find(|words| received.contains(words.as_str()))
         {
             return Err(format!(
                 "the last messages contain `{words}`, which they must not; they are:\n{}",
-                quoted(&heard)
+                quoted(&received)
             ));
         }
     }

@@ -41,12 +41,12 @@ const IN_BASE64: ParsedText<Image> = ParsedText {
 /// Any number of tokens.
 const TOKENS: WholeNumber = WholeNumber { least: 0, most: u64::MAX };
 
-/// A checked script.
+/// A script without mistakes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelScript {
     /// The file it came from, as shown in errors.
     pub file: String,
-    /// Its name for people; the file where it has none.
+    /// Its name in messages; the file where it has none.
     pub name: String,
     /// Tasks; the first that fits a request answers it.
     pub tasks: Vec<ScriptTask>,
@@ -70,9 +70,9 @@ pub struct ScriptTurn {
     pub expect: Expectation,
     /// The fault played instead of a reply.
     pub fail: Option<ScriptedFailure>,
-    /// Visible words.
+    /// Visible text of the reply.
     pub say: String,
-    /// Reasoning.
+    /// Readable part of the reasoning.
     pub reasoning: String,
     /// Tool calls, in order.
     pub calls: Vec<ScriptCall>,
@@ -111,21 +111,21 @@ pub struct Expectation {
 pub enum ScriptedFailure {
     /// The provider does not answer; asked again, it still does not.
     Unavailable(String),
-    /// What comes back is no reply.
+    /// The response is malformed.
     Garbled(String),
 }
 
 /// Every mistake of a script.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", mistakes.iter().map(|mistake| told(file, mistake)).collect::<Vec<_>>().join("\n"))]
+#[error("{}", mistakes.iter().map(|mistake| line_of(file, mistake)).collect::<Vec<_>>().join("\n"))]
 pub struct ScriptErrors {
-    /// The file.
+    /// Path of the script.
     pub file: String,
     /// The mistakes, in order of place.
     pub mistakes: Vec<Diagnostic>,
 }
 
-fn told(file: &str, mistake: &Diagnostic) -> String {
+fn line_of(file: &str, mistake: &Diagnostic) -> String {
     let hint = mistake.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
     format!(
         "script `{file}`:{}:{}: {}{hint}",

@@ -1,8 +1,8 @@
 //! `Tokenizer`: how many tokens a text has for a model, before its provider has counted them.
 //!
-//! In: a text, any text. Out: a number of tokens, an estimate: what providers put around messages
-//! and tools is not published. Counting is linear in the text, keeps nothing and needs no start;
-//! the tables are read-only data of the program. It decides nothing.
+//! In: any text. Out: an estimated number of tokens: what providers put around messages and tools
+//! is not published. Counting is linear in the text, keeps nothing and needs no start-up; the
+//! tables are read-only data of the program.
 
 mod class;
 mod merge;
@@ -31,7 +31,7 @@ pub enum Tokenizer {
 }
 
 impl Tokenizer {
-    /// Every tokenizer.
+    /// Every tokenizer, for iteration.
     pub const ALL: [Self; 2] = [Self::Bytes, Self::O200k];
 
     /// Returns the word it is configured by.
@@ -43,9 +43,9 @@ impl Tokenizer {
         }
     }
 
-    /// Returns the tokens that stand around a message or a tool: OpenAI tells of three for a
-    /// message and one for its role, and not how tools are written. A quarter of the bytes is taken
-    /// to hold them.
+    /// Returns the tokens that stand around a message or a tool. OpenAI documents three for a
+    /// message and one for its role, and not how tools are written. A quarter of the bytes is
+    /// assumed to hold them.
     pub(crate) fn frame_tokens(self) -> u64 {
         match self {
             Self::Bytes => 0,

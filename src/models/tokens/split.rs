@@ -1,10 +1,11 @@
 //! Splits a text into the pieces that tokens never reach across: words, numbers, runs of symbols,
 //! white space.
 //!
-//! In: a text. Out: its pieces in order, each at least a character long, together the whole text:
-//! what the regular expression of `o200k_base` finds (<https://github.com/openai/tiktoken>,
-//! `openai_public.py`), told by one look at each kind of character instead of by an engine that
-//! goes back. Linear: no character is looked at more than a few times.
+//! In: a text. Out: its pieces in order, each at least a character long, together the whole text.
+//! They are what the regular expression of `o200k_base` finds
+//! (<https://github.com/openai/tiktoken>, `openai_public.py`), determined by one look at each kind
+//! of character instead of a backtracking engine. Linear: no character is looked at more than a few
+//! times.
 
 use crate::tokens::class::CharClass;
 

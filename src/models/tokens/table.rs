@@ -9,7 +9,7 @@ pub(super) const TOKEN_LIMIT_BYTES: usize = 128;
 
 /// Bits of a hash that say in which group a token lies.
 const GROUP_BITS: u32 = 15;
-/// Bits of a hash that tell the tokens of a group apart.
+/// Bits of a hash that distinguish the tokens of a group.
 const PRINT_BITS: u32 = 30;
 /// Bits of a rank.
 const RANK_BITS: u32 = 18;

@@ -86,7 +86,7 @@ fn counts_by_bytes_where_no_tokenizer_is_known() {
     }
 }
 
-/// Texts of characters that begin and end pieces, drawn by a fixed sequence.
+/// Texts of characters that begin and end pieces, chosen by a fixed sequence.
 #[test]
 fn any_text_is_split_without_loss_and_counted() {
     let characters: Vec<char> = " \t\n\r/'sSreLVaZ09.,(<_字あǅʰé\u{301}\u{0}\u{A0}\u{2028}½🙂\

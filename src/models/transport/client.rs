@@ -19,10 +19,10 @@ use locum_base::secret::Secret;
 /// Longest wait for a connection.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Sends a JSON text to an address that is no model, and returns the status of the answer.
+/// Sends a JSON text to an address that is not a model's, and returns the status of the answer.
 ///
 /// # Errors
-/// When a header cannot be used, or nobody answered in time.
+/// When a header cannot be used, or no answer came in time.
 pub async fn post(
     url: &Url,
     headers: &[(String, Secret)],
@@ -104,7 +104,7 @@ pub(super) fn client(url: &Url, way: ProxySource<'_>) -> Result<Client, String> 
     })
 }
 
-/// Returns what to do about a fault on the way that another try will not mend.
+/// Returns what to do about a connection fault that a retry will not fix.
 pub(super) fn lasting(message: &str) -> Option<&'static str> {
     const LASTING: &[(&str, &str)] = &[
         (

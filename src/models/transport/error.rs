@@ -45,7 +45,7 @@ const OUT_OF_MONEY: &[&str] = &[
     "credit balance",
 ];
 
-/// What providers call a fault inside a stream that another try will not mend.
+/// What providers call a fault inside a stream that a retry will not fix.
 const LASTING: &[&str] = &[
     "invalid_request",
     "invalid request",

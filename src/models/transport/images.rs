@@ -9,10 +9,10 @@ use serde::{Serialize, Serializer};
 
 use locum_base::image::{Image, ImageKind};
 
-/// An image as it is sent, or what stands for it.
+/// An image as it is sent, or the text that replaces it.
 #[derive(Clone, Copy)]
 pub(crate) enum SentImage<'a> {
-    /// The image.
+    /// Sent as an image.
     Image(EncodedImage<'a>),
     /// Why there is none.
     Note(&'static str),

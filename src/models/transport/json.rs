@@ -85,9 +85,9 @@ pub(crate) fn is_set(value: &Value) -> bool {
     }
 }
 
-/// Returns what a model wrote as arguments as the object it stands for. Servers that take objects,
-/// and those that read the text when they lay out the conversation, fail the whole request for one
-/// broken call of the past; what the model wrote is kept inside an object then.
+/// Returns the object that a model's arguments encode. Servers that take objects, and those that
+/// parse the text when they lay out the conversation, fail the whole request for one broken call of
+/// the past. In that case what the model wrote is kept inside an object.
 fn as_object(written: &str) -> Value {
     match serde_json::from_str(written) {
         Ok(object @ Value::Object(_)) => object,

@@ -1,8 +1,7 @@
 //! The corpus of malformed responses: good ones cut, with lines lost, doubled and out of
 //! order, with values of another kind.
-//!
-//! In: a recorded answer and how a protocol reads it. Nothing may panic or go on for ever, and what
-//! broke off is no reply: nothing of it is ever executed.
+//! In: a recorded answer and how a protocol reads it. Nothing may panic or loop for ever, and an
+//! answer that broke off is not a reply: nothing of it is ever executed.
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};

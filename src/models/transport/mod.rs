@@ -3,7 +3,7 @@
 //!
 //! In: a chosen model, where its requests go, and a `Protocol`. Out: a [`Model`]. It tries
 //! nothing again (that is `retry`'s part) except a request whose optional fields a server refuses:
-//! that one is said in the server's dialect, which is remembered.
+//! that one is sent in the server's dialect, which is remembered.
 //!
 //! The adapters are our own because servers are only nearly compatible, and what a general client
 //! library makes of the differences is lost for good: arguments sent as objects, calls without a
@@ -42,16 +42,16 @@ use locum_base::secret::Redactor;
 
 /// Most bytes read of an error's body.
 const ERROR_LIMIT_BYTES: usize = 64 * 1024;
-/// Most times one request is said again in another dialect.
+/// Most times one request is sent again in another dialect.
 const DIALECTS: usize = 3;
 
 /// A model cannot be reached the way it is configured.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("model `{model}` cannot be set up: {message}")]
 pub struct SetupError {
-    /// The model's label.
+    /// Label of the model.
     pub model: String,
-    /// What is wrong.
+    /// What is wrong with the configuration.
     pub message: String,
 }
 

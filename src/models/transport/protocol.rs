@@ -12,7 +12,7 @@ use crate::transport::SetupError;
 use crate::transport::response::ReplyParser;
 use locum_base::image::ImageKind;
 
-/// One provider's protocol.
+/// The parts in which one provider's protocol differs from the others.
 pub(crate) trait Protocol: Send + Sync {
     /// How its answers are read.
     type Parser: ReplyParser;
@@ -145,7 +145,7 @@ pub(crate) fn openai_key_header(url: &Url) -> KeyHeader {
     }
 }
 
-/// Returns what tells a model from every other: its host, the protocol's path there, its name.
+/// Returns what identifies a model: its host, the protocol's path there, its name.
 pub(crate) fn identity(chosen: &ChosenModel, url: &Url) -> String {
     format!("{}{} {}", url.host_str().unwrap_or_default(), url.path(), chosen.profile.model)
 }

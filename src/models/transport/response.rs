@@ -23,7 +23,7 @@ const PLAIN_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 /// How much of something odd is quoted.
 const QUOTED_BYTES: usize = 200;
 
-/// Why an answer is no reply.
+/// Why an answer is not a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ResponseError {
     /// It broke off before it was whole.
@@ -48,7 +48,7 @@ pub(crate) enum ResponseForm {
 pub(crate) enum PieceKind {
     /// A piece of a reply.
     Reply,
-    /// Something else.
+    /// Valid, but not a piece of a reply.
     Other,
 }
 
@@ -82,14 +82,14 @@ pub(crate) struct DeltaWriter {
 }
 
 impl DeltaWriter {
-    /// Visible words.
+    /// Emits visible text.
     pub(crate) fn text(&mut self, text: &str) {
         if !text.is_empty() {
             self.deltas.push(Delta::Text(text.to_owned()));
         }
     }
 
-    /// Reasoning.
+    /// Emits reasoning.
     pub(crate) fn reasoning(&mut self, text: &str) {
         if !text.is_empty() {
             self.deltas.push(Delta::Reasoning(text.to_owned()));
@@ -148,7 +148,7 @@ pub(crate) struct ResponseReader<R> {
     stopped: bool,
     received_bytes: usize,
     pieces: usize,
-    /// The last part of the answer that is no piece of a reply, quoted.
+    /// The last part of the answer that is not a piece of a reply, quoted.
     odd: String,
     /// How the answer begins.
     opening: Vec<u8>,
@@ -410,7 +410,7 @@ pub(crate) mod testing {
         pub(crate) reasoning: String,
         /// As `id name arguments`.
         pub(crate) calls: Vec<String>,
-        /// Described.
+        /// A description of each image.
         pub(crate) images: Vec<String>,
         pub(crate) usage: Option<Usage>,
         pub(crate) opaque: Vec<OpaquePart>,
@@ -418,7 +418,7 @@ pub(crate) mod testing {
     }
 
     /// Reads an answer, the same however its bytes are cut.
-    pub(crate) fn told<R: ReplyParser>(body: &str) -> Result<ReadReply, ResponseError> {
+    pub(crate) fn read_reply<R: ReplyParser>(body: &str) -> Result<ReadReply, ResponseError> {
         let deltas = read::<R>(body.as_bytes(), body.len(), None)?;
         for cut in [1, 7] {
             assert_eq!(
@@ -427,11 +427,12 @@ pub(crate) mod testing {
                 "in parts of {cut}"
             );
         }
-        let (mut told, mut calls) = (ReadReply::default(), Vec::<(String, String, String)>::new());
+        let (mut reading, mut calls) =
+            (ReadReply::default(), Vec::<(String, String, String)>::new());
         for delta in deltas {
             match delta {
-                Delta::Text(text) => told.words.push_str(&text),
-                Delta::Reasoning(text) => told.reasoning.push_str(&text),
+                Delta::Text(text) => reading.words.push_str(&text),
+                Delta::Reasoning(text) => reading.reasoning.push_str(&text),
                 Delta::Call { index, id, name, arguments } => {
                     calls.resize(calls.len().max(index + 1), Default::default());
                     let call = calls.get_mut(index).unwrap();
@@ -439,16 +440,16 @@ pub(crate) mod testing {
                     call.1.push_str(&name.unwrap_or_default());
                     call.2.push_str(&arguments);
                 }
-                Delta::Opaque(opaque) => told.opaque = opaque.parts,
-                Delta::Usage(usage) => told.usage = Some(usage),
+                Delta::Opaque(opaque) => reading.opaque = opaque.parts,
+                Delta::Usage(usage) => reading.usage = Some(usage),
                 Delta::Stop(stop) => {
                     let calls = calls
                         .into_iter()
                         .map(|(id, name, arguments)| format!("{id} {name} {arguments}"))
                         .collect();
-                    return Ok(ReadReply { calls, stop, ..told });
+                    return Ok(ReadReply { calls, stop, ..reading });
                 }
-                Delta::Image(image) => told.images.push(image.to_string()),
+                Delta::Image(image) => reading.images.push(image.to_string()),
                 Delta::By(_) | Delta::Restart => panic!("an answer does not restart"),
             }
         }

@@ -1,17 +1,17 @@
 //! `SplitChars`: characters that a server cut in two between the texts of two events, made whole
 //! again.
 //!
-//! In: the JSON of an event that cannot be read as it is. Out: the same without what is no
-//! character: the first half of one at the end of a text is kept for the text that begins with the
-//! second half, whatever has no other half is replaced. Servers cut a text into pieces by bytes, or
-//! by the 16-bit units their language counts in, and write half a character as an escape of its own
+//! In: the JSON of an event that cannot be read as it is. Out: the same without split characters.
+//! The first half of one at the end of a text is kept for the text that begins with the second
+//! half; a half without its other half is replaced. Servers cut a text into pieces by bytes, or by
+//! the 16-bit units their language counts in, and write half a character as an escape of its own
 //! (`\ud83d`).
 
 /// How an escape of a 16-bit unit begins.
 const ESCAPE: &[u8] = b"\\u";
 /// Bytes of such an escape.
 const ESCAPE_BYTES: usize = 6;
-/// What stands for half a character.
+/// Replacement for half a character.
 const REPLACED: &[u8] = "\u{fffd}".as_bytes();
 
 /// The first half of a character whose second half did not come yet.
@@ -20,7 +20,7 @@ pub(super) struct SplitChars {
     first: Vec<u8>,
 }
 
-/// What an escape stands for.
+/// What an escape encodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EscapeUnit {
     Whole,

@@ -23,7 +23,7 @@ use crate::xml::reply::{ParsedPiece, ReplyEnd};
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::{StopReason, ToolSpec};
 
-/// A model that is told of its tools in the prompt and calls them in XML.
+/// A model whose tools are listed in the prompt and that calls them in XML.
 pub struct PromptedToolCalls {
     model: Box<dyn Model>,
 }
@@ -51,12 +51,12 @@ impl PromptedToolCalls {
         });
         let mut translator = ReplyTranslator::new(request.tools);
         while let Some(item) = asked.next().await {
-            let heard = match item {
+            let translated = match item {
                 Ok(delta) => translator.translate(delta).into_iter().map(Ok).collect(),
                 Err(err) => vec![Err(err)],
             };
-            for item in heard {
-                // Nobody listens any more.
+            for item in translated {
+                // The receiver is gone.
                 if poll_fn(|context| deltas.poll_ready(context)).await.is_err()
                     || deltas.start_send(item).is_err()
                 {
@@ -167,11 +167,11 @@ impl<'t> ReplyTranslator<'t> {
         let mut index = self.native.len();
         let reading = reply::read(&std::mem::take(&mut self.pending), self.tools, end);
         let mut deltas: Vec<Delta> = Vec::with_capacity(reading.pieces.len() + 1);
-        let mut apart = false;
+        let mut needs_gap = false;
         for piece in reading.pieces {
             match piece {
                 ParsedPiece::Text(text) => {
-                    let gap = if apart && self.has_words { "\n\n" } else { "" };
+                    let gap = if needs_gap && self.has_words { "\n\n" } else { "" };
                     self.has_words = true;
                     deltas.push(Delta::Text(format!("{gap}{text}")));
                 }
@@ -180,13 +180,13 @@ impl<'t> ReplyTranslator<'t> {
                     let arguments = serde_json::Value::Object(arguments).to_string();
                     deltas.push(Delta::Call { index, id: None, name: Some(name), arguments });
                     index += 1;
-                    apart = true;
+                    needs_gap = true;
                 }
             }
         }
-        // A call that is not whole is told so as one that the output limit cut.
-        let is_told = stop == StopReason::Filtered || reading.end == ReplyEnd::Whole;
-        deltas.push(Delta::Stop(if is_told { stop } else { StopReason::Length }));
+        // An incomplete call is reported like one that the output limit cut.
+        let keeps_stop = stop == StopReason::Filtered || reading.end == ReplyEnd::Whole;
+        deltas.push(Delta::Stop(if keeps_stop { stop } else { StopReason::Length }));
         deltas
     }
 }

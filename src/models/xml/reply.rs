@@ -1,11 +1,11 @@
-//! `read`: a reply's words taken apart into what was said, what was thought and the calls that were
+//! `read`: a reply's text split into what was said, what was thought and the calls that were
 //! written in it.
 //!
 //! In: the whole text and the tools that were offered. Out: pieces in order. Which closing tag is
 //! the last one is known only at the end, so nothing is read before the reply is whole. A value
-//! ends at the closing tag that is followed by another parameter or by the end of the call; that a
-//! file's content holds such tags itself, a whole example of the same call even, ends nothing. It
-//! checks no arguments.
+//! ends at the closing tag that is followed by another parameter or by the end of the call. Such
+//! tags inside a file's content, even a whole example of the same call, end nothing. Arguments are
+//! checked later.
 
 use serde_json::{Map, Value};
 
@@ -29,7 +29,7 @@ const WORK_FACTOR: usize = 64;
 /// Whether a reply came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReplyEnd {
-    /// It did.
+    /// It is complete.
     Whole,
     /// It was cut off.
     Cut,
@@ -38,15 +38,15 @@ pub(super) enum ReplyEnd {
 /// A part of a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ParsedPiece {
-    /// Words.
+    /// Visible text of the reply.
     Text(String),
-    /// Thoughts.
+    /// Reasoning of the reply.
     Reasoning(String),
-    /// A call.
+    /// A call that was written in the text.
     Call {
         /// The tool, as it was written.
         name: String,
-        /// The arguments.
+        /// Arguments by name, unchecked.
         arguments: Map<String, Value>,
     },
 }
@@ -60,7 +60,7 @@ pub(super) struct ParsedReply {
     pub(super) end: ReplyEnd,
 }
 
-/// Takes a reply apart.
+/// Splits a reply into its pieces.
 pub(super) fn read(text: &str, tools: &[ToolSpec], end: ReplyEnd) -> ParsedReply {
     let reader = ReplyReader {
         text,
@@ -93,7 +93,7 @@ enum TaggedPart {
     Imagined,
 }
 
-/// Where a value ends, and where the text goes on.
+/// Where a value ends, and where the text continues.
 #[derive(Clone, Copy)]
 struct ValueEnd {
     inner: usize,
@@ -392,8 +392,7 @@ impl ReplyReader<'_> {
         }
         let before_end = |end: &ValueEnd| end_of_call.is_none_or(|call| end.inner < call.inner);
         let closed = fitting.filter(before_end).or(first.filter(before_end)).or(end_of_call);
-        // Without any closing tag one line may be all of it; of several lines nobody knows whether
-        // they are.
+        // Without any closing tag one line may be all of it; for several lines that is unknown.
         let is_line = text.get(open.end..).is_some_and(|value| !value.trim().contains('\n'));
         closed.unwrap_or(ValueEnd { whole: is_line, ..rest })
     }

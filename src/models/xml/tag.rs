@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Longest value of an attribute, in bytes: what is longer is no tag.
+/// Longest value of an attribute, in bytes: anything longer is not a tag.
 const ATTRIBUTE_LIMIT_BYTES: usize = 4096;
 const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
 const ENTITIES: [(&str, &str); 5] =
@@ -19,13 +19,13 @@ pub(super) enum TagKind {
     Alone,
 }
 
-/// One tag.
+/// An opening or closing tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct XmlTag<'t> {
     pub(super) kind: TagKind,
     pub(super) name: &'t str,
     pub(super) attributes: Vec<(&'t str, String)>,
-    /// Where the text goes on after it.
+    /// Where the text continues after it.
     pub(super) end: usize,
 }
 
@@ -69,7 +69,7 @@ impl<'t> XmlTag<'t> {
     }
 }
 
-/// Returns the first place from `at` on that is no blank.
+/// Returns the first place from `at` on that is not a blank.
 pub(super) fn skip_blanks(text: &str, at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     text.len() - rest.trim_start_matches(BLANKS).len()

@@ -158,8 +158,8 @@ fn close_of(raw: &str, open: &XmlTag<'_>) -> Option<(usize, usize)> {
     None
 }
 
-/// Returns a text as it was meant: without the line breaks that only set the tags apart, its
-/// entities taken out where all of it is escaped.
+/// Returns a text as it was meant: without the line breaks that only separate the tags, its
+/// entities decoded where all of it is escaped.
 fn read_text(name: &str, raw: &str) -> String {
     let trimmed = raw.trim();
     if let Some(inner) = trimmed.strip_prefix(CDATA).and_then(|inner| inner.strip_suffix(CDATA_END))

@@ -1,5 +1,4 @@
-//! What a model is told that has tools in words only: how to call them, the calls it made, their
-//! results.
+//! What a model with prompted tools reads: how to call them, the calls it made, their results.
 //!
 //! In: tools, messages. Out: text. The same message is always the same text, so that a later
 //! request begins with an earlier one.
@@ -47,7 +46,7 @@ fn described(tool: &ToolSpec) -> String {
     format!("{text}\n<{}>\n{slots}</{}>\n", tool.name, tool.name)
 }
 
-/// Returns what a parameter is: its type where it is no text, what it may be, what it means.
+/// Returns what a parameter is: its type where it is not text, what it may be, what it means.
 fn meaning(schema: &Value) -> String {
     let nested = value::is(Some(schema), "array") || value::is(Some(schema), "object");
     let kind = if nested {
@@ -82,8 +81,8 @@ fn meaning(schema: &Value) -> String {
     format!("{kind}{words}")
 }
 
-/// Returns the conversation in words. Messages of one speaker that follow each other become one,
-/// for servers that want them in turn.
+/// Returns the conversation as text. Consecutive messages of one speaker become one, for servers
+/// that want speakers in turn.
 #[must_use]
 pub fn conversation(messages: &[Message]) -> Vec<Message> {
     let mut written: Vec<Message> = Vec::with_capacity(messages.len());

@@ -72,7 +72,7 @@ const KEYS: &[&str] = &[
 ];
 
 /// Returns the slug of an agent with this name, or whose file has this path below its folder,
-/// without its ending. A name that is a slug stays as it is; any other is brought to small letters,
+/// without its ending. A name that is a slug stays as it is; any other is reduced to small letters,
 /// digits and `-`.
 #[must_use]
 pub fn slug_of(name: &str) -> String {
@@ -266,7 +266,7 @@ impl AgentReader<'_> {
         self.file.modes.push(rights.give(mode));
     }
 
-    /// Reads the model; another program's word for one is only a wish.
+    /// Reads the model; another program's name for one is only a preference.
     fn model(&mut self, head: &YamlNode) -> Option<ModeModel> {
         let name = self.text(head, "model").or_else(|| self.text(head, "model_name"))?;
         let wish = ModeModel { name, provider: None, base_url: None, need: ModelNeed::Preferred };

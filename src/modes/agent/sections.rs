@@ -26,7 +26,7 @@ struct MarkdownSection<'t> {
     text: &'t str,
 }
 
-/// Finds every agent: a section `Instructions` with text, and the sections beside it.
+/// Finds every agent: a section `Instructions` with text, and the sections next to it.
 pub(super) fn agents(text: &str) -> Vec<DescribedAgent<'_>> {
     let sections = sections(text);
     let mut agents = Vec::new();

@@ -2,8 +2,8 @@
 //! quotes, blank lines. In: the text and one [`ModeEdit`]; out: the new text, or why it cannot be
 //! done without harm. Writes no file.
 //!
-//! Block YAML is changed line by line; JSON is written anew, since it has no comments to lose.
-//! Whatever was done, the new text is read again and has to say exactly what was meant.
+//! Block YAML is changed line by line; JSON is written as a whole, since it has no comments to
+//! lose. In both cases, the new text is read again and has to say exactly what was meant.
 
 mod emit;
 mod lines;
@@ -21,14 +21,14 @@ pub enum ModeEdit {
     Put(Map<String, Value>),
     /// Changes some keys of a mode; a key without a value is taken out.
     Set {
-        /// The mode's slug.
+        /// Slug of the mode.
         slug: String,
         /// Keys and their new values.
         fields: Vec<(String, Option<Value>)>,
     },
     /// Takes a mode out.
     Remove {
-        /// Its slug.
+        /// Slug of the mode.
         slug: String,
     },
 }
@@ -43,7 +43,7 @@ pub enum EditError {
         line: u32,
         /// Its column, counted from 1.
         column: u32,
-        /// What is wrong.
+        /// What is wrong with the text.
         message: String,
     },
     /// The file holds no such mode.

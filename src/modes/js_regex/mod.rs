@@ -25,7 +25,7 @@ pub enum JsRegexError {
     /// JavaScript refuses it too.
     #[error("{what} at character {at}")]
     Invalid {
-        /// What is wrong.
+        /// What is wrong with the pattern.
         what: &'static str,
         /// Where, counted from 1.
         at: usize,
@@ -33,7 +33,7 @@ pub enum JsRegexError {
     /// JavaScript takes it, but it cannot be said here.
     #[error("{what} is not supported")]
     Unsupported {
-        /// What.
+        /// The unsupported construct.
         what: &'static str,
     },
 }

@@ -116,7 +116,7 @@ impl ModeFileReader<'_> {
         self.optional(node, path, key)?
     }
 
-    /// Reads a text that may be missing: `Some(None)` then, `None` when it is no text.
+    /// Reads a text that may be missing: `Some(None)` then, `None` when it is not text.
     #[expect(clippy::option_option, reason = "absent and wrong are different answers")]
     pub(super) fn optional(
         &mut self,

@@ -2,10 +2,10 @@
 //! once with its place in the file and in the data. One mistake and the whole file contributes
 //! nothing. Reads no file itself and merges nothing.
 //!
-//! The dialect is told by the file's name. Ours (`.locum/modes.yml`, the built-in modes): text as
-//! it is, unknown keys are mistakes. The peers' (`.roomodes`, `custom_modes.yaml`,
-//! `.kilocodemodes`): typographic characters are cleaned first, unknown keys and the group
-//! `browser` are dropped, and what is no YAML may still be JSON.
+//! The file's name determines the dialect. In ours (`.locum/modes.yml`, the built-in modes) text is
+//! taken as it is, and unknown keys are mistakes. In the peers' (`.roomodes`, `custom_modes.yaml`,
+//! `.kilocodemodes`) typographic characters are cleaned first, unknown keys and the group `browser`
+//! are dropped, and text that is not YAML may still be JSON.
 
 mod clean;
 mod fields;
@@ -33,7 +33,7 @@ fn line_of(error: &Diagnostic) -> String {
 }
 
 impl ModeErrors {
-    /// Returns the mistakes of one text for people: in order of place, each with its line, a
+    /// Returns the mistakes of one text as messages: in order of place, each with its line, a
     /// bounded number of them.
     #[must_use]
     pub fn of(mut errors: Vec<Diagnostic>, text: &str) -> Self {
@@ -51,7 +51,7 @@ pub struct ModeFile {
     pub modes: Vec<Mode>,
     /// What it says without effect: dropped keys and groups, or modes where none are looked for.
     pub warnings: Vec<Diagnostic>,
-    /// Mistakes that were put up with, because the reading was lenient.
+    /// Mistakes that were tolerated, because the reading was lenient.
     pub dropped: Vec<Diagnostic>,
     /// Slugs of modes with such mistakes. They name no mode at all, not even one of another file
     /// that these would have replaced.
@@ -112,7 +112,7 @@ pub fn parse_file(
 /// The rules a file is read by.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dialect {
-    /// Ours.
+    /// Our own dialect, which is strict.
     Locum,
     /// The peers', in a file that is always YAML.
     Yaml,

@@ -1,10 +1,10 @@
 //! From the texts of every file that defines modes to the modes of a run. In: texts with their
-//! paths, and how strictly they are read; out: one mode a slug and what should be told, or every
-//! mistake of every file.
+//! paths, and how strictly they are read; out: one mode per slug and warnings, or every mistake of
+//! every file.
 //!
 //! Precedence, whole modes by slug: built-in, the user's, the repository's (agent files, then mode
-//! files), the organisation's. Two things keep a mode from slipping through to a weaker definition:
-//! a mode with mistakes takes its slug with it, and an agent that is no mode in its own program
+//! files), the organisation's. Two things keep a mode from slipping through to a weaker definition.
+//! A mode with mistakes takes its slug with it, and an agent that is not a mode in its own program
 //! never takes the place of a built-in mode.
 
 use crate::agent::{self, AgentFile};
@@ -19,7 +19,7 @@ use locum_files::position::Position;
 pub struct ModeText {
     /// Where it stands; its path says what kind of file it is.
     pub source: ModeSource,
-    /// Its text.
+    /// Whole text of the file.
     pub text: String,
 }
 
@@ -28,18 +28,18 @@ pub struct ModeText {
 pub struct MergedModes {
     /// One mode a slug.
     pub modes: ModeSet,
-    /// What is said without effect, and mistakes that were put up with.
+    /// What has no effect, and mistakes that were tolerated.
     pub warnings: Vec<Diagnostic>,
 }
 
 /// What one file defines.
 #[derive(Debug, Default)]
 pub struct ModeDefinitions {
-    /// Its modes.
+    /// Modes without mistakes.
     pub modes: Vec<Mode>,
     /// Slugs that name no mode because of this file.
     pub lost: Vec<String>,
-    /// What should be told.
+    /// Warnings about what the file says.
     pub warnings: Vec<Diagnostic>,
 }
 

@@ -1,8 +1,8 @@
-//! Shortening a conversation: what a model is told that sums one up, and the message that stands
-//! for what was left out.
+//! Shortening a conversation: the instructions for its summary, and the message that replaces what
+//! was left out.
 //!
-//! In: messages and what a task must not forget. Out: text. When a conversation is shortened, and
-//! where, is the session's matter.
+//! In: messages and what a task must not forget. Out: text. The session decides when and where a
+//! conversation is shortened.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ const ANSWER_LIMIT_BYTES: usize = 3000;
 const FILES: usize = 12;
 /// Most files whose text stays.
 const TEXTS: usize = 4;
-/// A text of fewer bytes than this helps nobody.
+/// A text cut to fewer bytes than this is not worth keeping.
 const TEXT_LEAST_BYTES: usize = 200;
 
 /// The system prompt of a model that sums up a conversation.
@@ -27,7 +27,7 @@ pub const SYSTEM: &str = "You sum up the work of a coding agent so that it can g
 /// What a task must not forget when its conversation is shortened.
 #[derive(Clone, Copy, Debug)]
 pub struct CompactionMemory<'a> {
-    /// What it was told first.
+    /// First message of the task.
     pub task: &'a str,
     /// Its checklist, one line each.
     pub todos: &'a [String],
@@ -61,7 +61,7 @@ pub fn request(task: &str, messages: &[Message], limit_bytes: usize) -> String {
     )
 }
 
-/// Returns the message that stands for what was left out of a conversation.
+/// Returns the message that replaces what was left out of a conversation.
 #[must_use]
 pub fn message(remembered: &CompactionMemory<'_>, summary: Option<&str>) -> String {
     let CompactionMemory { task, todos, refusals, messages, room_bytes } = *remembered;

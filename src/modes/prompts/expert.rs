@@ -1,11 +1,11 @@
-//! Texts around a question to another model: what it is told, how its answer comes back.
+//! Texts around a question to another model: its instructions, how its answer comes back.
 
 use crate::prompts::task::{UntrustedText, fenced};
 
-/// What an expert is told before the question.
+/// System prompt of an expert.
 pub const SYSTEM: &str = include_str!("../../../config/prompts/expert.md");
 
-/// Returns an expert's answer as the task that asked is told it.
+/// Returns an expert's answer as the task that asked reads it.
 #[must_use]
 pub fn answer(expert: &str, text: &str) -> String {
     let text = if text.is_empty() { "(no words)" } else { text };
@@ -21,7 +21,7 @@ pub fn answer(expert: &str, text: &str) -> String {
     )
 }
 
-/// Answers a question to nobody.
+/// Answers a question to an unknown expert.
 #[must_use]
 pub fn unknown(expert: &str, known: &[&str]) -> String {
     let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();

@@ -1,4 +1,4 @@
-//! Texts around an image that another model was asked for.
+//! Texts around an image that is requested from another model.
 
 use crate::prompts::task::{UntrustedText, fenced};
 

@@ -1,11 +1,11 @@
-//! What a task names beside its words: `@src/lib.rs`, `@src/lib.rs:10-20`, `@"a b.md"`,
-//! `@https://...`, `#12`, `@agent-docs`, `@ask-gpt`. In: the words of whoever asks; out: the
-//! mentions in order. Looks nothing up: whether there is such a file is the run's question.
+//! What a task mentions: `@src/lib.rs`, `@src/lib.rs:10-20`, `@"a b.md"`, `@https://...`, `#12`,
+//! `@agent-docs`, `@ask-gpt`. In: the text of whoever asks; out: the mentions in order. Looks
+//! nothing up: whether the file exists is the run's question.
 //!
-//! Code, quotes (`> ...`), e-mail addresses and what has a backslash before it are no mentions:
-//! quoted words are somebody else's.
+//! Code, quotes (`> ...`), e-mail addresses and what has a backslash before it are not mentions:
+//! quoted text was written by others.
 
-/// Most mentions of one task; more are told and left alone.
+/// Most mentions of one task; more are reported and not looked up.
 pub const MENTIONS_LIMIT: usize = 20;
 
 /// Longest mention, in bytes; what is longer is cut there and found not to be there.
@@ -16,7 +16,7 @@ const WORD_LIMIT_BYTES: usize = 2048;
 pub struct Mention {
     /// As it was written.
     pub written: String,
-    /// What it is.
+    /// What is mentioned.
     pub target: MentionTarget,
 }
 
@@ -36,7 +36,7 @@ pub struct MentionedPath {
 pub enum MentionTarget {
     /// Perhaps a file or folder of the repository.
     Path(MentionedPath),
-    /// An address.
+    /// An address on the web.
     Url(String),
     /// An issue or pull request of the repository.
     Issue(u64),
@@ -248,7 +248,7 @@ fn without_spans(line: &str, plain: &mut String) {
     plain.push_str(rest);
 }
 
-/// Returns where a run of just so many backticks begins.
+/// Returns where a run of exactly this many backticks begins.
 fn closing(text: &str, ticks: usize) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = text.get(at..)?.find('`') {

@@ -22,7 +22,7 @@ use locum_base::chat::ToolSpec;
 pub struct PromptFile {
     /// Its path in the repository, or where the user keeps it.
     pub path: String,
-    /// Its text.
+    /// Whole text of the file.
     pub text: String,
 }
 
@@ -31,7 +31,7 @@ pub struct PromptFile {
 pub struct RepositoryInstructions {
     /// Rules files, and files that take the place of a mode's prompt.
     pub rules: Vec<rules::RuleFile>,
-    /// Skills.
+    /// Skills by name.
     pub skills: skills::SkillSet,
     /// The language of results and questions.
     pub language: Option<String>,

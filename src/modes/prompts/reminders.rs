@@ -31,7 +31,7 @@ pub fn rules_nearby(file: &str, folder: &str, text: &str) -> String {
     )
 }
 
-/// Tells a task that its budget is nearly used up; `used` says of what.
+/// Warns a task that its budget is nearly used up; `used` says of what.
 #[must_use]
 pub fn budget_low(used: &str) -> String {
     format!(
@@ -69,7 +69,7 @@ pub fn repeated(cycle: usize, times: usize) -> String {
     )
 }
 
-/// Answers a completion beside a call of the same reply that failed.
+/// Answers a completion next to a call of the same reply that failed.
 #[must_use]
 pub fn completion_too_early() -> &'static str {
     "The task was not ended, because another call of the same reply failed. Look at its result \
@@ -87,7 +87,7 @@ pub fn refused(reasons: &str, hint: Option<&str>) -> String {
     )
 }
 
-/// Answers a held call that a person said no to.
+/// Answers a held call that a maintainer denied.
 #[must_use]
 pub fn denied_by_person(by: &str, reason: &str) -> String {
     let reason =

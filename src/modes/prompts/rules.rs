@@ -1,6 +1,6 @@
-//! Rules files: which files of the trusted ref tell a mode how to work, in which order, and how
-//! much of them. In: paths and texts; out: the files as the prompt shows them. Reads nothing
-//! itself, and knows nothing of rules that judge: those are the policy's.
+//! Rules files: which files of the trusted ref instruct a mode, in which order, and how much of
+//! them. In: paths and texts; out: the files as the prompt shows them. Reads nothing itself. Rules
+//! that judge are the policy's.
 //!
 //! Order: files for the mode, then `AGENTS.md` and its like, then files for every mode; among
 //! folders `.locum`, `.roo`, `.kilocode`. Single files of older layouts (`.roorules-code`,
@@ -13,7 +13,7 @@ use locum_base::text;
 pub struct RuleFile {
     /// Its path, as shown to the model.
     pub path: String,
-    /// Its text.
+    /// Whole text of the file.
     pub text: String,
 }
 
@@ -98,12 +98,12 @@ pub fn is_rules_file(path: &str, mode: &str) -> bool {
 pub struct RulesPlaces {
     /// Folders to read with everything below them.
     pub folders: Vec<String>,
-    /// Single files.
+    /// Files outside such folders.
     pub files: Vec<String>,
 }
 
-/// Returns every place that can hold rules files of these modes, so that the trusted ref is asked
-/// for nothing else.
+/// Returns every place that can hold rules files of these modes, so that nothing else of the
+/// trusted ref is read.
 #[must_use]
 pub fn places(modes: &[String]) -> RulesPlaces {
     let suffixes: Vec<String> =

@@ -60,7 +60,7 @@ pub(crate) fn servers(facts: &PromptFacts<'_>) -> String {
     )
 }
 
-/// Returns the language people are to be answered in.
+/// Returns the language that reports are written in.
 pub(crate) fn language(facts: &PromptFacts<'_>) -> String {
     let said = |language: &str| {
         format!(
@@ -71,7 +71,7 @@ pub(crate) fn language(facts: &PromptFacts<'_>) -> String {
     facts.language.map(said).unwrap_or_default()
 }
 
-/// Returns how a run goes without a person.
+/// Returns how a run works without a user present.
 pub(crate) fn rules() -> String {
     include_str!("../../../config/prompts/run.md").to_owned()
 }
@@ -121,7 +121,7 @@ pub(crate) fn capabilities(facts: &PromptFacts<'_>) -> String {
             .permission_maps()
             .into_iter()
             .filter_map(permissions)
-            .map(|told| format!("- {told}\n")),
+            .map(|section| format!("- {section}\n")),
     );
     lines.extend(facts.policy_lines.iter().map(|line| format!("- {line}\n")));
     if lines.is_empty() {

@@ -1,4 +1,4 @@
-//! What models are told of MCP servers: their names, what their tools are called, their resources.
+//! The prompt's section on MCP servers: their names, what their tools are called, their resources.
 //! Descriptions and schemas go with the tools themselves.
 //!
 //! In: what servers said when the run began, cleaned already. Out: text.
@@ -8,9 +8,9 @@ use serde_json::Value;
 /// A server that answers, and what it has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OfferedServer {
-    /// Its name.
+    /// Name in the definitions.
     pub name: String,
-    /// Its tools.
+    /// Tools that the policy may allow.
     pub tools: Vec<OfferedTool>,
     /// Whether it has resources.
     pub has_resources: bool,

@@ -43,20 +43,20 @@ const KEYS: FrontMatterKeys = FrontMatterKeys {
     ],
 };
 
-/// A skill.
+/// A skill, read from its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skill {
     /// Its name: its folder's.
     pub name: String,
-    /// Its file.
+    /// Path of its file.
     pub origin: String,
     /// What it is for and when.
     pub description: String,
     /// The modes that have it; every mode when empty.
     pub modes: Vec<String>,
-    /// Whether models are told of it.
+    /// Whether prompts list it.
     pub is_listed: bool,
-    /// The instructions.
+    /// Instructions below the header.
     pub body: String,
 }
 
@@ -87,7 +87,7 @@ impl Skill {
 pub struct SkillFile {
     /// The skill's name: its folder's.
     pub name: String,
-    /// The file.
+    /// Path of the file.
     pub origin: String,
     /// The skill, or every mistake in the file.
     pub skill: Result<Skill, Vec<Diagnostic>>,
@@ -105,7 +105,7 @@ pub struct SkillSet {
 }
 
 impl SkillSet {
-    /// Reads files, the strongest first. Files that are no skills are left out.
+    /// Reads files, the strongest first. Files that are not skills are left out.
     #[must_use]
     pub fn read(texts: &[PromptFile]) -> Self {
         Self {
@@ -127,7 +127,7 @@ impl SkillSet {
         self.files.iter().any(|file| file.skill.as_ref().is_ok_and(|skill| skill.name == name))
     }
 
-    /// Returns the skills that a model is told of in a mode, by name.
+    /// Returns the skills that the prompt of a mode lists, by name.
     #[must_use]
     pub fn of_mode(&self, slug: &str) -> Vec<&Skill> {
         let mut found = self.all_of_mode(slug);
@@ -135,7 +135,7 @@ impl SkillSet {
         found
     }
 
-    /// Returns the skills of a mode by name, those that people alone call among them: of the mode's
+    /// Returns the skills of a mode by name, those that only users call among them: of the mode's
     /// own folders, then the others.
     #[must_use]
     pub fn all_of_mode(&self, slug: &str) -> Vec<&Skill> {

@@ -1,6 +1,6 @@
-//! First messages of a task. In: the words of the authorised person (or of the parent task) and
+//! First messages of a task. In: the text of the authorised user (or of the parent task) and
 //! material that others wrote; out: one text in which both cannot be confused. Material is data: it
-//! is fenced with a fence it cannot close and named with its origin.
+//! is named with its origin, in a fence that it cannot close.
 
 use crate::Mode;
 use crate::prompts::sections;
@@ -13,18 +13,18 @@ pub(crate) const MATERIAL_LIMIT_BYTES: usize = 48 * 1024;
 /// What stands above the first checklist of a sub-task.
 const CHECKLIST: &str = "\n\nChecklist to begin with:\n";
 
-/// Text that nobody with authority wrote: an issue, a comment, a diff.
+/// Text of authors without authority: an issue, a comment, a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UntrustedText<'a> {
     /// What it is, in our own words: `description of issue #12`.
     pub what: &'a str,
     /// Where it comes from: `written by someone at 2026-01-01`, `head 0a1b2c of the pull request`.
     pub origin: &'a str,
-    /// The text.
+    /// Text of the material.
     pub text: &'a str,
 }
 
-/// Returns the first message of the root task: what the authorised person asks, then the material.
+/// Returns the first message of the root task: what the authorised user asks, then the material.
 #[must_use]
 pub fn task_message(task: &str, materials: &[UntrustedText<'_>]) -> String {
     let mut message = task.trim().to_owned();
@@ -80,7 +80,7 @@ pub struct ModeChoice<'a> {
     pub modes: &'a [&'a Mode],
 }
 
-/// Returns the message of a task that decides which mode another one goes on in.
+/// Returns the message of a task that decides in which mode another one continues.
 #[must_use]
 pub fn choice_message(choice: &ModeChoice<'_>) -> String {
     let modes: String = choice.modes.iter().map(|mode| sections::mode_line(mode)).collect();
@@ -110,9 +110,9 @@ pub fn words_of(message: &str) -> &str {
     message.get(..ends.unwrap_or(message.len())).unwrap_or_default().trim()
 }
 
-/// Returns what people see of a Markdown text (an issue, a comment): HTML comments are replaced by
-/// a note, also in code, where a page would show them: telling the two apart takes all of Markdown.
-/// One without an end goes to the end of the text.
+/// Returns what readers see of a Markdown text (an issue, a comment). HTML comments are replaced by
+/// a note, also in code, where a page would show them: only a full Markdown parser could
+/// distinguish the two. One without an end reaches to the end of the text.
 #[must_use]
 pub fn seen_of_markdown(text: &str) -> String {
     let mut visible = String::new();
@@ -151,7 +151,7 @@ fn one_line(text: &str) -> String {
         .collect()
 }
 
-/// Returns true for characters that a person does not see and a model does: controls, zero-width,
+/// Returns true for characters that a reader does not see and a model does: controls, zero-width,
 /// direction and tag characters.
 fn is_hidden(char: char) -> bool {
     (char.is_control() && !matches!(char, '\n' | '\t')) || is_invisible(char)

@@ -1,5 +1,5 @@
-//! Budgets: limits a run may not pass, and the ledger of what it spent. Counts only; the clock is
-//! the caller's.
+//! Budgets: limits a run may not pass, and the ledger of what it spent. It only counts; the caller
+//! measures time.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,9 @@ use locum_base::chat::Usage;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Budget {
-    /// Model replies.
+    /// Most model replies.
     pub turns: u32,
-    /// Tool calls.
+    /// Most tool calls.
     pub tool_calls: u32,
     /// Input and output tokens together.
     pub tokens: u64,
@@ -19,7 +19,7 @@ pub struct Budget {
     pub cost_usd: f64,
     /// Wall time in minutes.
     pub minutes: u32,
-    /// Changed files.
+    /// Most files changed.
     pub files: u32,
     /// Added and removed lines together.
     pub diff_lines: u32,
@@ -42,9 +42,9 @@ impl Default for Budget {
 /// What was spent so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
-    /// Model replies.
+    /// Model replies so far.
     pub turns: u32,
-    /// Tool calls.
+    /// Tool calls so far.
     pub tool_calls: u32,
     /// Tokens as counted by the provider, or estimated where it did not say.
     pub usage: Usage,
@@ -52,7 +52,7 @@ pub struct Spent {
     pub cost_usd: f64,
     /// Wall time in seconds.
     pub seconds: u64,
-    /// Changed files.
+    /// Files changed so far.
     pub files: u32,
     /// Added and removed lines together.
     pub diff_lines: u32,
@@ -74,8 +74,8 @@ pub struct Exhausted {
 const LOW_LEAST: u64 = 10;
 
 impl Budget {
-    /// Asks whether one more model reply fits whose request has about so many tokens and costs
-    /// about so much.
+    /// Asks whether one more model reply fits whose request has about this many tokens and costs
+    /// about this much.
     ///
     /// # Errors
     /// Names the limit that is reached.
@@ -160,8 +160,8 @@ impl Budget {
         asked.map_or(rest, |asked| rest.at_most(&asked))
     }
 
-    /// Returns so many of `all` equal shares, to be spent beside the others: all of the time, and a
-    /// part of everything else.
+    /// Returns `shares` of `all` equal shares, for parallel spending: all of the time, and a part
+    /// of everything else.
     #[must_use]
     pub fn share(&self, shares: u32, all: u32) -> Self {
         let all = all.max(shares).max(1);

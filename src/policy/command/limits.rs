@@ -1,9 +1,8 @@
 //! What a script's text may look like before the shell grammar sees it: bounds that keep the
 //! grammar quick and shallow, and characters that show something else than they are.
 //!
-//! In: the text. Out: nothing, or why it is refused. It is a scan in one pass; it decides nothing
-//! that the tree does not decide again, except that it refuses early what the tree would refuse
-//! late.
+//! In: the text. Out: nothing, or why it is refused. It is a scan in one pass. It refuses early
+//! what the tree would refuse late, and decides nothing else.
 
 use crate::paths::is_invisible;
 

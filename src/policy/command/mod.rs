@@ -2,8 +2,8 @@
 //! second parse.
 //!
 //! In: a script as a model or a job wrote it, and the folder it runs in. Out: its simple commands
-//! with what their options do (for the policy to judge), and an [`ScriptExecution`] made from the
-//! tree, never from the text. It decides nothing.
+//! with what their options do, for the policy to judge. Also a [`ScriptExecution`] made from the
+//! tree, never from the text.
 
 pub mod examine;
 pub mod limits;
@@ -32,7 +32,7 @@ pub struct Script {
     folder: RepoPath,
     neutral: NeutralFolder,
     tree: Result<CommandList, String>,
-    /// What the tree cannot hold, read once somebody asks: for policies that let a shell work words
+    /// What the tree cannot hold, read when first needed: for policies that let a shell work words
     /// out.
     loose: OnceLock<Result<LooseScript, String>>,
 }
@@ -78,8 +78,8 @@ impl Script {
         }
     }
 
-    /// Parses a script as a person writes it in a question or an example: a change of folder at its
-    /// front is where the rest runs, as it is when a model calls a command.
+    /// Parses a script as a maintainer writes it in a question or an example. A change of folder at
+    /// its front is where the rest runs, as it is when a model calls a command.
     #[must_use]
     pub fn asked(text: &str) -> Self {
         let inner = change_of_folder(text)
@@ -110,7 +110,7 @@ impl Script {
         &self.text
     }
 
-    /// Returns the script with the folder it runs in, as a person would write it.
+    /// Returns the script with the folder it runs in, as a maintainer would write it.
     #[must_use]
     pub fn with_folder(&self) -> String {
         let text = self.text.trim();
@@ -266,8 +266,8 @@ impl Script {
         (reads, edits)
     }
 
-    /// Returns every path of the repository that it names as read or written: the floor that runs
-    /// it resolves their links.
+    /// Returns every path of the repository that it names as read or written. The code that runs it
+    /// resolves their links.
     #[must_use]
     pub fn paths(&self) -> Vec<RepoPath> {
         let (mut used, edits) = self.redirected();
@@ -328,5 +328,5 @@ fn redirect_use(path: &str, folder: &RepoPath) -> Option<PathUse> {
 #[cfg(test)]
 mod tests;
 
-/// Stands for a word that is not known; no pattern can hold it.
+/// Replaces a word that is not known; no pattern can hold it.
 pub const UNKNOWN: &str = "\0";

@@ -2,7 +2,7 @@
 //! script is in and no other, and without files that may not be seen.
 //!
 //! In: the words of a simple command, some of which may not be known. Out: words to add to it, and
-//! variables that say the same to a git that another program starts. It judges nothing.
+//! variables that say the same to a git that another program starts.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ pub struct CommandList(pub Vec<AndOr>);
 /// Pipelines joined by `&&` and `||`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AndOr {
-    /// The first pipeline.
+    /// The pipeline that runs whatever follows.
     pub first: Pipeline,
     /// Those that follow.
     pub rest: Vec<(ListOperator, Pipeline)>,
@@ -33,7 +33,7 @@ pub enum ListOperator {
 pub struct Pipeline {
     /// Whether its exit status is turned round by `!`.
     pub negated: bool,
-    /// The commands.
+    /// At least one, in the order of the pipe.
     pub commands: Vec<ShellCommand>,
 }
 
@@ -57,7 +57,7 @@ pub struct SimpleCommand {
     pub variables: Vec<(String, String)>,
     /// The words; the first names the program.
     pub words: Vec<String>,
-    /// The redirections.
+    /// In the order they are written, as the shell applies them.
     pub redirects: Vec<Redirect>,
 }
 
@@ -148,7 +148,7 @@ impl CommandList {
         })
     }
 
-    /// Returns true when it decides or groups: `&&` and `||` apart.
+    /// Returns true when it branches or groups; `&&` and `||` do not count.
     #[must_use]
     pub fn has_control_flow(&self) -> bool {
         self.pipelines().any(|pipeline| {

@@ -1,4 +1,4 @@
-//! Shell words brought to what a program would receive, or refused: quotes are removed, nothing is
+//! Shell words turned into what a program would receive, or refused: quotes are removed, nothing is
 //! ever expanded.
 //!
 //! In: a raw word as the shell grammar cut it, or the text of a command pattern. Out: the literal

@@ -18,13 +18,13 @@ use locum_files::position::Position;
 use locum_files::rejection::Rejection;
 use locum_files::shape::ParsedText;
 
-/// Stands for every mode in `modes.accept_risk`.
+/// Matches every mode in `modes.accept_risk`.
 pub const EVERY_MODE: &str = "*";
 
 /// Fewest words that count as a reason.
 const WORDS_LEAST: usize = 4;
 
-/// Variables that tell commands where and how, and nothing worth taking.
+/// Variables that only configure how commands run and hold nothing worth taking.
 const HARMLESS_VARIABLES: &[&str] = &[
     "PATH",
     "HOME",
@@ -103,7 +103,7 @@ const HARMLESS_FOLDERS: &[&str] = &[
 pub struct Exposure {
     /// The modes, by slug.
     pub modes: Vec<String>,
-    /// What comes together, in words.
+    /// What comes together, as text.
     pub what: String,
     /// Where the way out stands; line 0 where it is in the settings.
     pub place: Position,
@@ -196,8 +196,8 @@ pub fn accepted<'s>(spec: &'s PolicySpec, mode: &str) -> Option<&'s str> {
     accepted.get(mode).or_else(|| accepted.get(EVERY_MODE)).map(String::as_str)
 }
 
-/// Ways a run may start under this policy, and what of them strangers write. A person at the
-/// command line always may.
+/// Returns how a run may start under this policy, and which of its text strangers write. A user at
+/// the command line may always start one.
 pub(crate) fn starts(spec: &PolicySpec) -> Vec<(TriggerKind, Option<&'static str>)> {
     let triggers = &spec.triggers;
     let someone = |tiers: &[Tier]| {

@@ -96,11 +96,11 @@ fn all_three_together_are_refused() {
             ["3: in mode", "", ""],
         ),
     ] {
-        let told = refused(&text);
-        assert_eq!(told.len(), 1, "{name}: {told:?}");
+        let risks = refused(&text);
+        assert_eq!(risks.len(), 1, "{name}: {risks:?}");
         assert!(
-            parts.iter().all(|part| told.first().is_some_and(|told| told.contains(part))),
-            "{name}: {told:?}"
+            parts.iter().all(|part| risks.first().is_some_and(|risk| risk.contains(part))),
+            "{name}: {risks:?}"
         );
     }
 }
@@ -135,7 +135,7 @@ fn a_run_without_strangers_text_meets_none_where_it_would_be_the_third() {
     let open = "commands: { network: open }\n";
     assert!(
         met(open, TriggerKind::Dispatch)
-            .is_some_and(|told| told.contains("in runs started by `dispatch`"))
+            .is_some_and(|risk| risk.contains("in runs started by `dispatch`"))
     );
     assert_eq!(met(&format!("source: public\n{open}"), TriggerKind::Dispatch), None);
     assert_eq!(met("", TriggerKind::Dispatch), None);
@@ -242,7 +242,7 @@ fn a_policy_may_say_why_in_words() {
     assert_eq!(refused(&with("{ '*': the servers hold public data only }")), Vec::<String>::new());
     let of_one = refused(&with("{ code: the servers hold public data only }"));
     assert!(
-        of_one.len() == 1 && of_one.iter().all(|told| told.contains("in mode `ask`,")),
+        of_one.len() == 1 && of_one.iter().all(|risk| risk.contains("in mode `ask`,")),
         "{of_one:?}"
     );
     for accept in [

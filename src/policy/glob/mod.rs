@@ -1,7 +1,7 @@
 //! Path and name patterns: `*` within a part, `**` for any number of parts, `?` for one character.
 //!
 //! In: a pattern as written in a policy. Out: whether a path matches. Matching takes time in
-//! proportion to both lengths, whatever the pattern. It knows nothing of rules or of the disk.
+//! proportion to both lengths, whatever the pattern.
 
 use locum_base::path::RepoPath;
 
@@ -133,9 +133,9 @@ impl PathGlob {
         self.parts.join("/")
     }
 
-    /// Returns patterns that together match what a line of `.gitignore` matches, or more: sets of
-    /// letters are any letter, and a folder stands for everything in it. Empty for what is no
-    /// pattern.
+    /// Returns patterns that together match what a line of `.gitignore` matches, or more: a set of
+    /// letters becomes any letter, and a folder matches everything in it. Empty for a line without
+    /// a pattern.
     #[must_use]
     pub fn of_ignore_line(line: &str) -> Vec<Self> {
         let mut plain = String::with_capacity(line.len());
@@ -248,7 +248,7 @@ impl PatternEnds {
     }
 }
 
-/// Returns true when the name matches a pattern in which `*` stands for any letters and `?` for
+/// Returns true when the name matches a pattern in which `*` matches any letters and `?` exactly
 /// one.
 #[must_use]
 pub fn name_matches(pattern: &str, name: &str) -> bool {

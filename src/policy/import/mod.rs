@@ -42,7 +42,7 @@ pub struct ImportedPolicy {
 /// The text of a settings file and how it is named in errors and notes.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportSource<'a> {
-    /// Its name.
+    /// Path or name for messages.
     pub origin: &'a str,
     /// Its text: JSON, with comments if need be, or YAML.
     pub text: &'a str,

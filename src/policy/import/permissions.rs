@@ -23,7 +23,7 @@ const CARRIED: &[&str] = &["allow", "ask", "deny", "defaultMode", "additionalDir
 /// What a mode of these tools does to what the lists allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ImportedMode {
-    /// Nothing.
+    /// The lists decide alone.
     Lists,
     /// Edits need no click.
     Edits,
@@ -106,7 +106,7 @@ fn default_mode(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) -> Impo
     }
 }
 
-/// Folders beside the repository, which commands may read.
+/// Folders outside the repository, which commands may read.
 fn additional(file: &ImportedSettings<'_>, draft: &mut PolicyDraft) {
     for (folder, place) in draft.texts(
         file.origin,
@@ -208,9 +208,9 @@ impl RuleImport<'_> {
         self.draft.note(self.origin, self.place, format!("the rule `{}`", text.escape_debug()));
     }
 
-    /// `//x` is absolute, `/x` counts from the settings' folder, `~/x` from the home directory;
-    /// anything else is what `.gitignore` makes of it: without a slash but at its end it matches at
-    /// any depth, and a folder stands for everything in it.
+    /// `//x` is absolute, `/x` counts from the settings' folder, `~/x` from the home directory.
+    /// Anything else is read like `.gitignore`: without a slash but at its end it matches at any
+    /// depth, and a folder matches everything in it.
     fn path(&mut self, kind: &str, text: &str, decision: &str) -> Vec<String> {
         let refuses = decision != "allow";
         let refused =
@@ -279,8 +279,8 @@ fn starred(peer: Peer, text: &str) -> String {
     }
 }
 
-/// What a refused text means as words, where [`command`] took it letter by letter: a part of a
-/// script is compared there too, in whatever way it is quoted here. A text that is no plain words
+/// Returns what a refused text means as words, where [`command`] took it letter by letter: a part
+/// of a script is compared there too, however it is quoted here. A text that is not plain words
 /// refuses everything that begins as it does.
 fn refused_command(peer: Peer, text: &str) -> Option<String> {
     let (text, open) = text.strip_suffix(":*").map_or((text, false), |head| (head, true));

@@ -13,7 +13,7 @@ use locum_files::yaml::{MapEntry, YamlNode, YamlValue};
 const DEFAULT_ALLOWED: &[&str] = &["git log", "git diff", "git show"];
 /// Keys of an editor's settings file start with one of these.
 const PREFIXES: &[&str] = &["", "roo-cline.", "kilo-code."];
-/// Switches with no word in a policy, and what stands for them.
+/// Switches without a counterpart in a policy, and what to use instead.
 const WITHOUT_A_WORD: &[(&str, &str)] = &[
     ("alwaysAllowReadOnlyOutsideWorkspace", "nothing outside the repository is read by tools"),
     ("alwaysAllowWriteOutsideWorkspace", "nothing outside the repository is written"),
@@ -62,7 +62,7 @@ pub(super) fn read(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {
     let is = |key: &str, wanted: bool| {
         last(files, key).is_some_and(|found| found.node.value == YamlValue::Bool(wanted))
     };
-    // What asked for approval there is held here.
+    // What needed approval there is held here.
     let asks = is("autoApprovalEnabled", false);
     let decision = |key: &str| if asks || is(key, false) { "hold" } else { "allow" };
     draft.rule(decision("alwaysAllowReadOnly"), "read(**)".to_owned());

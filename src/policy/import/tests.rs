@@ -203,15 +203,15 @@ fn writes_a_rule_once_however_often_the_settings_say_it() {
 
 #[test]
 fn says_what_it_leaves_out() {
-    let told = |peer, text| import(peer, text, "s").unwrap().notes.join("; ");
-    let roo = told(
+    let notes_of = |peer, text| import(peer, text, "s").unwrap().notes.join("; ");
+    let roo = notes_of(
         Peer::Roo,
         r#"{"globalSettings": {"allowedCommands": ["", "ls"], "alwaysAllowMcp": true, "alwaysAllowWriteProtected": true}}"#,
     );
     for part in ["an empty command", "alwaysAllowMcp", "alwaysAllowWriteProtected"] {
         assert!(roo.contains(part), "{roo}");
     }
-    let kode = told(
+    let kode = notes_of(
         Peer::Kode,
         r#"{"permissions": {"allow": ["Bash(make", "bash(make)", "Skill(x)"], "defaultMode": "bypassPermissions"}, "hooks": {}}"#,
     );

@@ -42,9 +42,8 @@ impl Evaluation<'_> {
         if counts { self.judge.ruled(&found) } else { ruling }
     }
 
-    /// Returns true when something is wrong with a script that no rule can put right: nothing to
-    /// run, no sandbox where one is required, a shell word that changes later commands, hidden or
-    /// protected files.
+    /// Returns true for a script that no rule can allow: nothing to run, no sandbox where one is
+    /// required, a shell word that changes later commands, hidden or protected files.
     fn checks_refuse(&self, script: &Script) -> bool {
         if script.execution().is_none()
             || (!self.facts.sandboxed && self.spec.commands.sandbox == SandboxSetting::Required)
@@ -334,9 +333,9 @@ impl Evaluation<'_> {
         let missing =
             !self.facts.sandboxed && self.spec.commands.sandbox == SandboxSetting::Required;
         (examined.runs_code && missing).then(|| {
-            let told = simple.words.join(" ");
+            let text = simple.words.join(" ");
             Ruling::deny(format!(
-                "`{told}` runs code of the repository and there is no sandbox here; `commands: {{ \
+                "`{text}` runs code of the repository and there is no sandbox here; `commands: {{ \
                  sandbox: off }}` in the policy accepts that"
             ))
         })

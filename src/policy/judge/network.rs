@@ -1,7 +1,7 @@
-//! What is said of the network: addresses that are fetched, and hosts that commands talk to.
+//! Rules about the network: addresses that are fetched, and hosts that commands connect to.
 //!
-//! In: an intent about one of them. Out: a verdict. Nothing is resolved: what a name stands for is
-//! checked when it is connected to.
+//! In: an intent about one of them. Out: a verdict. Nothing is resolved here: addresses behind a
+//! name are checked when it is connected to.
 
 use crate::glob::LetterCase;
 use crate::intent::Intent;
@@ -37,8 +37,8 @@ impl Evaluation<'_> {
         }
     }
 
-    /// `network.allow` lists what commands may talk to; a rule that refuses to fetch from a whole
-    /// host refuses this as well.
+    /// `network.allow` lists what commands may connect to; a rule that refuses to fetch from a
+    /// whole host refuses this as well.
     pub(super) fn connect(&self, destination: &Destination) -> Ruling {
         if let Some(why) = destination.host.forbidden() {
             return Ruling::deny(why);

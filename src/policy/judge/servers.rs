@@ -1,4 +1,4 @@
-//! What is said of starting MCP servers: a server that no rule names is not started.
+//! Rules about starting MCP servers: a server that no rule names is not started.
 //!
 //! In: the server's name. Out: a verdict. Which of its tools are called is judged call by call.
 

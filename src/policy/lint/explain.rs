@@ -10,7 +10,7 @@ use crate::verdict::Verdict;
 /// A verdict and what would have changed it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Explanation {
-    /// The verdict.
+    /// The verdict as a run would get it.
     pub verdict: Verdict,
     /// The allowing rule that comes nearest, where the verdict is not `Allow`, and why it did not
     /// do.

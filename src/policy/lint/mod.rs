@@ -1,4 +1,4 @@
-//! What can be said about a policy beside its verdicts: why something came out so, which rules do
+//! What can be said about a policy besides its verdicts: why something came out so, which rules do
 //! nothing, which risks it takes.
 //!
 //! In: a `Policy`, and questions or past verdicts. Out: plain data; printing is done above. None of

@@ -1,9 +1,9 @@
 //! `NearestRule`: of the rules that allow, the one that comes closest to something that was not
 //! allowed, and why it did not do.
 //!
-//! In: an intent, the facts and the verdict. Out: a rule, or a setting that counts as one, with a
-//! reason in words. Of a script the part that was refused is looked at: one simple command, or one
-//! file that it reads or writes. It decides nothing.
+//! In: an intent, the facts and the verdict. Out: a rule, or a setting that counts as one, with the
+//! reason as text. Of a script only the refused part is looked at: one simple command, or one file
+//! that it reads or writes.
 
 use serde::Serialize;
 
@@ -96,7 +96,7 @@ pub(super) fn nearest(
 fn closest<'p>(policy: &'p Policy, part: &IntentPart, facts: &Facts) -> Option<NearCandidate<'p>> {
     let rules = policy.judge.rules().iter().filter(|rule| rule.decision == Decision::Allow);
     let written = rules.flat_map(|rule| rule.patterns.iter().map(move |written| (rule, written)));
-    // The spelling is compared only among those that nothing else tells apart.
+    // The spelling is compared only among those that are otherwise equal.
     let mut closest: Vec<NearCandidate<'_>> = Vec::new();
     let mut best = (RuleFit::Other, 0);
     for (rule, written) in written {

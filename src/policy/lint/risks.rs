@@ -1,5 +1,5 @@
 //! Risks by the rule of two that a policy takes or would take: what `exposure` finds, for the
-//! people who answer for it.
+//! maintainers who answer for it.
 
 use crate::Policy;
 use crate::exposure::{Exposure, accepted, exposures, with_text};
@@ -11,7 +11,7 @@ use crate::schema::{PolicySpec, SourceVisibility};
 pub struct AcceptedRisk {
     /// The modes it is about.
     pub modes: Vec<String>,
-    /// What comes together.
+    /// The three properties that come together, as text.
     pub what: String,
     /// Why that is fine.
     pub reason: String,

@@ -116,13 +116,13 @@ fn narrow(letter: char) -> char {
     }
 }
 
-/// Returns true for invisible characters that no script and no picture needs in a name.
+/// Returns true for invisible characters that no script and no emoji needs in a name.
 fn deceives(letter: char) -> bool {
     view::is_invisible(letter) && !matches!(letter, '\u{200c}' | '\u{200d}')
 }
 
-/// Returns true for characters that show nothing, the sign that turns the letter before it into a
-/// picture among them: joiners, direction marks, fillers, byte order marks, tags.
+/// Returns true for characters that show nothing: joiners, direction marks, fillers, byte order
+/// marks, tags, and the sign that turns the letter before it into an emoji.
 #[must_use]
 pub fn is_invisible(letter: char) -> bool {
     letter == '\u{fe0f}' || view::is_invisible(letter)

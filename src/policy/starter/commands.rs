@@ -1,7 +1,7 @@
 //! Which programs build and test a repository, found by what lies in it.
 //!
-//! In: a survey. Out: commands with why: a tool whose options are known gets `:*`, anything else
-//! its exact words.
+//! In: a repository scan. Out: commands with why: a tool whose options are known gets `:*`,
+//! anything else its exact words.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ const TARGETS: &[&str] = &["test", "tests", "lint", "check", "build"];
 /// A command that may be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProposedTool {
-    /// What allows it.
+    /// The line of the policy that allows it.
     pub(super) line: ProposedLine,
     /// One that is allowed, for the examples.
     pub(super) command: String,
@@ -73,7 +73,7 @@ impl ProposedTool {
 pub(super) enum TrailingWords {
     /// Options that are known to be harmless, and names of tests.
     Known,
-    /// Nothing.
+    /// Exactly these words.
     Exact,
 }
 

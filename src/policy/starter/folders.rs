@@ -77,12 +77,12 @@ const TOP_TEXTS: &[&str] =
     &["README.md", "README.rst", "README.adoc", "CHANGELOG.md", "CONTRIBUTING.md"];
 /// Folders of texts.
 const TEXT_FOLDERS: &[&str] = &["docs", "doc", "documentation", "guide"];
-/// Sibling folders from which on one pattern stands for all of them.
+/// Number of sibling folders from which one pattern replaces theirs.
 const SIBLINGS: usize = 3;
 /// Most patterns of one kind; a repository with more needs a maintainer's hand.
 const MOST: usize = 40;
 
-/// What was found.
+/// Folders and files by what they hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ScannedFolders {
     /// Edits of source.

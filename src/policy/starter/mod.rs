@@ -26,7 +26,7 @@ const WRITERS: &[&str] = &["code", "debug"];
 const BUILT_IN: &[&str] =
     &["orchestrator", "architect", "code", "debug", "ask", "review", "coordinator"];
 
-/// Returns true for files whose text a survey needs.
+/// Returns true for files whose text a repository scan needs.
 #[must_use]
 pub fn is_read(path: &RepoPath) -> bool {
     let workflow = path.as_str().starts_with(".github/workflows/")
@@ -38,8 +38,8 @@ pub fn is_read(path: &RepoPath) -> bool {
 /// Writes the policy.
 ///
 /// # Errors
-/// Never for a repository that was thought of: the text is read before it is handed out, and what
-/// is wrong with it is told.
+/// Never for a repository this code foresees. The text is parsed before it is returned, and what is
+/// wrong with it is reported.
 pub fn starter(scan: &StarterScan) -> Result<String, PolicyErrors> {
     let folders = folders::find(&scan.files, &scan.texts);
     let mut tools = commands::find(scan);

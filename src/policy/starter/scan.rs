@@ -19,7 +19,7 @@ pub struct StarterScan {
 /// A mode of the repository's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnMode {
-    /// Its slug.
+    /// Its slug, as its file names it.
     pub slug: String,
     /// Whether it may edit files or run commands.
     pub writes: bool,

@@ -155,18 +155,18 @@ fn code_of_the_repository_runs_in_a_sandbox_or_where_the_policy_says_off() {
         "rules:\n  - allow: [\"command(cargo test:*)\", \"command(./run.sh)\", \
          \"command(make:*)\"]\n",
     );
-    let told = ["command(cargo test)", "command(./run.sh)", "command(make check)"];
-    check(&strict, &facts("code"), &told.map(|intent| (intent, Deny)));
+    let intents = ["command(cargo test)", "command(./run.sh)", "command(make check)"];
+    check(&strict, &facts("code"), &intents.map(|intent| (intent, Deny)));
     check(
         &strict,
         &Facts { sandboxed: true, ..facts("code") },
-        &told.map(|intent| (intent, Allow)),
+        &intents.map(|intent| (intent, Allow)),
     );
     let open = policy(
         "rules:\n  - allow: [\"command(cargo test:*)\", \"command(./run.sh)\", \
          \"command(make:*)\"]\ncommands: { sandbox: off }\n",
     );
-    check(&open, &facts("code"), &told.map(|intent| (intent, Allow)));
+    check(&open, &facts("code"), &intents.map(|intent| (intent, Allow)));
     let verdict = open.decide(&parse_intent("command(cargo test)").unwrap(), &facts("code"));
     assert!(verdict.reason().contains("runs code of the repository"), "{}", verdict.reason());
 }
@@ -237,7 +237,7 @@ fn every_mistake_is_told_at_once_with_its_place() {
          2M, cost: 1 }\ncommands: { timeout: 10, env: [GITHUB_TOKEN, PATH] }\nmodes: { default: \
          cod, allow: [code] }\ntriggers: { bots: { allow: [\"*\"] }, comment: { tiers: \
          [maintainers] } }\nexamples: { allow: [\"edit(y)\"] }\nbudget: {}\n";
-    let told: Vec<String> = Policy::parse(text, "p.yml")
+    let mistakes: Vec<String> = Policy::parse(text, "p.yml")
         .unwrap_err()
         .0
         .iter()
@@ -262,7 +262,7 @@ fn every_mistake_is_told_at_once_with_its_place() {
         "13:21 example `edit(y)` is not `allow` but `deny`: no rule allows `edit(y)`",
         "14:1 duplicate key `budget`",
     ];
-    let mut sorted = told.clone();
+    let mut sorted = mistakes.clone();
     sorted.sort();
     let mut expected = expected.map(str::to_owned).to_vec();
     expected.sort();
@@ -375,11 +375,11 @@ fn tells_a_mode_what_it_may_do() {
 
 #[test]
 fn tools_of_a_server_are_carved_out_of_all_of_them() {
-    let told = |rules: &str| warnings(&policy(&format!("rules:\n{rules}"))).len();
-    assert_eq!(told("  - allow: mcp(time/*)\n    except: mcp(time/set)\n"), 0);
-    assert_eq!(told("  - allow: mcp(time/get)\n    except: mcp(time/set)\n"), 1);
-    assert_eq!(told("  - allow: [mcp(time/*), mcp(time/get)]\n"), 1);
-    assert_eq!(told("  - allow: [mcp(time/*), mcp(clock/get)]\n"), 0);
+    let count = |rules: &str| warnings(&policy(&format!("rules:\n{rules}"))).len();
+    assert_eq!(count("  - allow: mcp(time/*)\n    except: mcp(time/set)\n"), 0);
+    assert_eq!(count("  - allow: mcp(time/get)\n    except: mcp(time/set)\n"), 1);
+    assert_eq!(count("  - allow: [mcp(time/*), mcp(time/get)]\n"), 1);
+    assert_eq!(count("  - allow: [mcp(time/*), mcp(clock/get)]\n"), 0);
 }
 
 #[test]
@@ -389,14 +389,14 @@ fn warns_of_rules_that_never_decide() {
          edit(docs/a.md)\n  - deny: edit(x/**)\n    except: [\"edit(x/**)\"]\n  - deny: \
          command(git push:*)\n    except: command(git log:*)\n",
     );
-    let told: Vec<String> = warnings(&policy)
+    let messages: Vec<String> = warnings(&policy)
         .into_iter()
         .map(|warning| {
             format!("{} {}: {}", warning.rule.line, warning.rule.pattern, warning.message)
         })
         .collect();
     assert_eq!(
-        told,
+        messages,
         [
             "3 edit(src/**): is redundant: `edit(**)` on line 3 covers it",
             "5 edit(docs/a.md): is redundant: `edit(**)` on line 3 covers it",

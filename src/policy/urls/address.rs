@@ -1,12 +1,11 @@
-//! Which addresses of the internet protocols are nobody's but the machine's own, its network's or
-//! its cloud's: never connected to.
+//! Internet addresses that belong to the machine, its network or its cloud: never connected to.
 //!
-//! In: an address as numbers. Out: what it is, in words, where it is not an ordinary public
-//! address. Names are not its business.
+//! In: a numeric address. Out: what it is, as text, unless it is an ordinary public address. Names
+//! are handled in `host`.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Blocks of IPv4 that are no public hosts: first address, length of the prefix, what they are.
+/// Blocks of IPv4 that are not public hosts: first address, length of the prefix, what they are.
 /// From the registry of special-purpose addresses
 /// (<https://www.iana.org/assignments/iana-ipv4-special-registry>), and what clouds put on public
 /// addresses.
@@ -33,7 +32,7 @@ const SPECIAL_V4: &[([u8; 4], u32, &str)] = &[
     ([240, 0, 0, 0], 4, "a reserved address"),
 ];
 
-/// Blocks of IPv6 that are no public hosts although they lie in `2000::/3`, and names for the
+/// Blocks of IPv6 that are not public hosts although they lie in `2000::/3`, and names for the
 /// others that come up.
 const SPECIAL_V6: &[([u16; 8], u32, &str)] = &[
     ([0, 0, 0, 0, 0, 0, 0, 0], 128, "an address of this machine"),

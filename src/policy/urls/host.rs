@@ -41,12 +41,12 @@ const METADATA: &[&str] = &[
     "metadata.platformequinix.com",
 ];
 
-/// A host.
+/// The host part of an address, in its one canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Host {
     /// A name, in ASCII and lower case, without a dot at its end.
     Name(String),
-    /// An address.
+    /// An address, IPv4 or IPv6.
     Address(IpAddr),
 }
 
@@ -84,8 +84,8 @@ impl Host {
     }
 
     /// Returns why this host is never reached, whatever the rules say: a name of this machine or
-    /// its network, an address that is not public. What a name stands for is checked again when it
-    /// is resolved.
+    /// its network, an address that is not public. Addresses behind a name are checked again when
+    /// it is resolved.
     #[must_use]
     pub fn forbidden(&self) -> Option<String> {
         match self {

@@ -2,8 +2,8 @@
 //! reached.
 //!
 //! In: what a model or a program wrote. Out: a [`WebUrl`] or a [`Destination`] in one form, or what
-//! is wrong with it. Nothing is looked up here: whoever connects checks every address a name stands
-//! for, with [`address::special`].
+//! is wrong with it. Nothing is resolved here: the connecting code checks every address behind a
+//! name with [`address::special`].
 
 pub mod address;
 pub mod host;
@@ -18,11 +18,11 @@ use crate::urls::host::Host;
 /// Longest address, in bytes: enough for documentation, little for carrying anything away.
 pub const URL_LIMIT_BYTES: usize = 1024;
 
-/// Longest unbroken run of letters and digits in an address, in bytes. Hashes are shorter, what
-/// somebody encoded is longer.
+/// Longest unbroken run of letters and digits in an address, in bytes. Hashes are shorter, encoded
+/// data is longer.
 const RUN_LIMIT_BYTES: usize = 100;
 
-/// An address as somebody wrote it, and how it is read: one way, or not at all.
+/// An address as written, and how it is read: one way, or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebUrl {
     text: String,
@@ -49,7 +49,7 @@ impl WebUrl {
         self.read.as_ref().ok().map(|(url, _)| url)
     }
 
-    /// Returns whom it would be asked of.
+    /// Returns the host and port that a request for it would connect to.
     #[must_use]
     pub fn destination(&self) -> Option<&Destination> {
         self.read.as_ref().ok().map(|(_, destination)| destination)
@@ -76,23 +76,23 @@ impl fmt::Display for WebUrl {
     }
 }
 
-/// A host, a port, and whether what is said there is encrypted.
+/// A host, a port, and whether the connection is encrypted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Destination {
-    /// Who.
+    /// Name or address to connect to.
     pub host: Host,
-    /// The port.
+    /// The port, the scheme's own where none is written.
     pub port: u16,
-    /// How it is spoken to.
+    /// Whether connections to it are encrypted.
     pub scheme: Scheme,
 }
 
-/// How a host is spoken to.
+/// The protocol of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// `https`: encrypted, and the host proves its name.
     Https,
-    /// `http`: in the clear.
+    /// `http`: not encrypted.
     Http,
 }
 

@@ -27,7 +27,7 @@ enum HostPattern {
     Any,
     /// `*.example.com`: every name below it.
     Below(String),
-    /// This one.
+    /// Exactly this host.
     One(Host),
 }
 
@@ -76,8 +76,7 @@ impl UrlPattern {
         Ok(Self { scheme, hosts, port, path })
     }
 
-    /// Returns true when it is about this address. `LetterCase::Ignored` stands for a rule that
-    /// refuses.
+    /// Returns true when it is about this address. `LetterCase::Ignored` is for rules that refuse.
     #[must_use]
     pub fn matches(&self, url: &WebUrl, case: LetterCase) -> bool {
         let Some((url, destination)) = url.url().zip(url.destination()) else { return false };

@@ -32,7 +32,7 @@ fn an_address_has_one_form() {
 
 #[test]
 fn what_has_two_readings_is_refused() {
-    for (text, told) in [
+    for (text, message) in [
         ("docs.rs/x", "in full"),
         ("//docs.rs/x", "in full"),
         ("https:docs.rs", "in full"),
@@ -76,7 +76,7 @@ fn what_has_two_readings_is_refused() {
         ("https://docs.rs:65536/", "not a port"),
     ] {
         let problem = read(text).unwrap_err();
-        assert!(problem.contains(told), "{text}: {problem}");
+        assert!(problem.contains(message), "{text}: {problem}");
     }
     assert!(
         read(&format!("https://docs.rs/{}", "a/".repeat(600)))
@@ -202,7 +202,7 @@ fn rules_are_about_the_parts_of_an_address() {
 
 #[test]
 fn says_what_is_wrong_with_a_pattern() {
-    for (text, told) in [
+    for (text, message) in [
         ("ftp://x.example", "only https"),
         ("", "write a host"),
         ("*.", "write a host"),
@@ -217,7 +217,7 @@ fn says_what_is_wrong_with_a_pattern() {
         ("0x7f.1", "write a host"),
     ] {
         let error = UrlPattern::parse(text).unwrap_err();
-        assert!(error.contains(told), "{text}: {error}");
+        assert!(error.contains(message), "{text}: {error}");
     }
 }
 

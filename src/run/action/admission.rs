@@ -24,7 +24,7 @@ pub(super) const PROGRESS: &str = "<!-- locum:v1 kind=progress";
 pub(super) enum Admission<'a> {
     /// It may start something.
     Admitted(Box<AdmittedEvent<'a>>),
-    /// It may not, and who asked is told why.
+    /// It may not; the reason goes to the log, and to whoever asked where they may read it.
     Refused(Box<RefusedEvent>),
     /// It starts nothing, for this reason, which only the log shows.
     Skipped(String),
@@ -32,9 +32,9 @@ pub(super) enum Admission<'a> {
 
 /// An event that may start something.
 pub(super) struct AdmittedEvent<'a> {
-    /// The event.
+    /// The event as read from the payload.
     pub(super) event: ForgeEvent,
-    /// What is asked for.
+    /// What the event requests.
     pub(super) request: Request,
     /// The configuration it was admitted under, and that its runs are prepared with.
     pub(super) config: TrustedConfig<'a>,
@@ -42,9 +42,9 @@ pub(super) struct AdmittedEvent<'a> {
 
 /// An event that was refused.
 pub(super) struct RefusedEvent {
-    /// The event.
+    /// The event as read from the payload.
     pub(super) event: ForgeEvent,
-    /// Why.
+    /// The rule that refused it, and why.
     pub(super) refused: RequestRefusal,
     /// The policy that refused it.
     pub(super) policy: Rc<Policy>,

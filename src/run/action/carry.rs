@@ -1,6 +1,6 @@
-//! A session that waits for a person, carried from one workflow run to the next: its journal as a
-//! commit on a private ref of the repository, whose parents are the last checkpoint, the run's base
-//! and the trusted commit.
+//! A session that waits for a decision, carried from one workflow run to the next: its journal as a
+//! commit on a private ref of the repository. Parents of the commit are the last checkpoint, the
+//! run's base and the trusted commit.
 //!
 //! What counts is not what the ref holds but what our own comment names: the commit stands in its
 //! second, hidden line. Who can push cannot swap the session, who can edit comments cannot make one
@@ -34,10 +34,10 @@ pub(super) const CARRIED_LIMIT_BYTES: u64 = 20 * 1024 * 1024;
 /// Sessions that one workflow run takes away at most.
 const SWEPT_AT_ONCE: usize = 10;
 
-/// What the next workflow run needs beside the journal; kept in the journal's first line.
+/// What the next workflow run needs besides the journal; kept in the journal's first line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct CarriedState {
-    /// What is run.
+    /// The request as it was first prepared.
     #[serde(rename = "order")]
     pub(super) request: RunRequest,
     /// Where results go.
@@ -51,7 +51,7 @@ pub(super) struct CarriedState {
 /// Where a session waits, as our own comment says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WaitingSession {
-    /// The session.
+    /// Name of the waiting session.
     pub(super) session: SessionId,
     /// The commit that holds it.
     pub(super) commit: CommitId,
@@ -108,7 +108,7 @@ pub(super) async fn waiting(
         .collect())
 }
 
-/// Puts a session that waits for a person onto its ref; returns the hidden line for the run's
+/// Puts a session that waits for a decision onto its ref. Returns the hidden line for the run's
 /// comment, `None` when it waits for nothing.
 ///
 /// # Errors
@@ -149,8 +149,8 @@ pub(super) fn waits_words(id: &str, thread: u64) -> String {
     format!("waits {id} on #{thread}\n")
 }
 
-/// Takes away what waited for longer than anything may: sessions nobody decided on, and claims
-/// whose run was killed.
+/// Deletes what waited for longer than anything may: sessions without a decision, and claims whose
+/// run was killed.
 pub(super) async fn sweep(env: &ActionEnv<'_>, policy: &Policy, facts: &Facts) {
     let Ok(kept) = env.git.sessions(env.remote).await else { return };
     let now_s = env.clock.now().as_second();
@@ -194,7 +194,7 @@ pub(super) async fn drop_off(env: &ActionEnv<'_>, run: &PreparedRun, from: &Comm
 
 /// Why a session is not resumed.
 pub(super) enum ClaimError {
-    /// For this reason, which who asked is told.
+    /// For this reason, which is shown to whoever asked.
     Refused(String),
     /// The machine, the forge or the program failed.
     Failed(RunError),
@@ -237,11 +237,11 @@ pub(super) async fn fetch(
     }))
 }
 
-/// Moves the ref on, so that nobody else decides: from what was fetched to this workflow run's
+/// Moves the ref on, so that no other decision counts: from what was fetched to this workflow run's
 /// claim.
 ///
 /// # Errors
-/// Why it cannot be had.
+/// Why it cannot be claimed.
 pub(super) async fn claim(
     env: &ActionEnv<'_>,
     event: &ForgeEvent,

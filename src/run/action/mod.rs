@@ -1,9 +1,9 @@
-//! The Action's route: an event's payload to what was published. Gate first, then one run for each
-//! thing asked for.
+//! The Action's route: from an event's payload to what was published. Admission first, then one run
+//! for each request.
 //!
 //! In: the job's context, inputs, payload, checkout, forge. Out: what happened, in order, for
-//! outputs and the job summary. Policy, modes, settings and jobs come from the trusted ref, the
-//! default branch or a pull request's base, and are loaded once for all runs of the event.
+//! outputs and the job summary. Policy, modes, settings and jobs come from the trusted ref: the
+//! default branch or a pull request's base. They are loaded once for all runs of the event.
 
 mod admission;
 mod answer;
@@ -50,27 +50,27 @@ use locum_workspace::repo::CommitId;
 
 /// What the Action's step has to work with.
 pub struct ActionEnv<'a> {
-    /// The job.
+    /// The workflow job's context.
     pub job: &'a ActionContext,
     /// The inputs about this event.
     pub inputs: &'a ActionInputs,
-    /// The environment.
+    /// Every variable of the step.
     pub environment: &'a Environment,
-    /// The event's payload.
+    /// The event's payload as JSON text.
     pub payload: &'a str,
-    /// The checkout.
+    /// The checkout that runs work in.
     pub workspace: &'a Workspace,
-    /// The forge.
+    /// API of the forge that sent the event.
     pub forge: &'a dyn Forge,
     /// Where commits are fetched from and pushed to.
     pub remote: &'a Remote,
     /// The `git` binary.
     pub git: &'a GitBinary,
-    /// Time.
+    /// Source of the current time, fixed in tests.
     pub clock: &'a dyn Clock,
 }
 
-/// What came of one thing that was asked for.
+/// The result of one request.
 pub enum ActionEnd {
     /// The event starts nothing; the reason is only logged.
     Skipped(String),
@@ -81,9 +81,9 @@ pub enum ActionEnd {
         /// True for a refusal.
         refused: bool,
     },
-    /// A dry run.
+    /// A dry run's plan.
     Planned(Box<RunPlan>),
-    /// A run.
+    /// A run that ended, whatever its outcome.
     Ran(Box<FinishedRun>),
 }
 
@@ -91,13 +91,13 @@ pub enum ActionEnd {
 pub struct FinishedRun {
     /// What was settled before.
     pub plan: RunPlan,
-    /// How it ended.
+    /// How the session ended.
     pub outcome: Outcome,
-    /// What was published.
+    /// What was published, and what was not.
     pub publication: Publication,
-    /// The session's folder.
+    /// Folder of the session's journal.
     pub folder: PathBuf,
-    /// The changes as a patch, beside the journal; `None` when nothing changed.
+    /// The changes as a patch, next to the journal; `None` when nothing changed.
     pub patch: Option<PathBuf>,
     /// Whether the settings make the step fail on this outcome.
     pub fails: bool,
@@ -171,7 +171,7 @@ pub async fn run(
     Ok(ends)
 }
 
-/// Runs one thing that was asked for and publishes its outcome.
+/// Runs one request and publishes its outcome.
 async fn one(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
@@ -211,7 +211,7 @@ async fn one(
 struct SessionRun {
     /// What it works with.
     run: PreparedRun,
-    /// Its folder.
+    /// Folder of the session's journal.
     folder: PathBuf,
     /// What the next workflow run needs.
     carried: CarriedState,
@@ -234,7 +234,8 @@ impl ActionStart {
     }
 }
 
-/// Runs a session and publishes its outcome; keeps it in the repository when it waits for a person.
+/// Runs a session and publishes its outcome; keeps it in the repository when it waits for a
+/// decision.
 async fn carry_out(
     env: &ActionEnv<'_>,
     event: &ForgeEvent,

@@ -48,7 +48,7 @@ pub(super) fn unusable_command(
 /// Returns what is to be run: a job by name, the jobs that are due, or the task.
 ///
 /// # Errors
-/// When a job is not there or has mistakes, or there is no task.
+/// When a job does not exist or has mistakes, or there is no task.
 pub(super) fn work_items(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
@@ -173,8 +173,7 @@ pub(super) fn base_branch(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> 
         .unwrap_or_else(|| event.default_branch.clone())
 }
 
-/// Returns whether changes to a pull request become one of their own: somebody asked for it, or the
-/// policy says so.
+/// Returns whether changes to a pull request become one of their own: by request, or by the policy.
 fn own_pull_request(admitted: &AdmittedEvent<'_>) -> bool {
     let forms = admitted.config.policy.settings().publish.publish_as;
     admitted.request.flags.new_pull_request || forms.pull_requests == PublishForm::PullRequest

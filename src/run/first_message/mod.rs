@@ -1,7 +1,7 @@
-//! What a run begins with: the task as the model is told it first, and the slash command it calls.
+//! What a run begins with: the task as the model first reads it, and the slash command it calls.
 //!
 //! In: the task, the trusted configuration. Out: the parts of the first message; what they name is
-//! looked up later, by `lookups`. Only words of people who may start runs are looked into, never an
+//! looked up later, by `lookups`. Only text of users who may start runs is searched, never an
 //! issue's title.
 
 pub mod lookups;
@@ -27,11 +27,11 @@ pub struct FirstMessage {
 }
 
 impl FirstMessage {
-    /// Reads a task; a slash command is looked for in the trusted commit, then among the user's
+    /// Reads a task. A slash command is looked for in the trusted commit, then among the user's
     /// own, then among the skills of the modes that may run.
     ///
     /// # Errors
-    /// When there is no such command or skill, or its file has mistakes.
+    /// When the command or skill does not exist, or its file has mistakes.
     pub fn read(
         task: &str,
         words: TaskAuthor,
@@ -104,7 +104,7 @@ impl FirstMessage {
         Ok(Self { parts: vec![TaskPart::Text(skill.instructions(arguments))], ..self })
     }
 
-    /// Returns what the task calls by a slash, for people.
+    /// Returns what the task calls by a slash, for reports.
     #[must_use]
     pub fn called(&self) -> Option<String> {
         let of_skill = || self.skill.as_ref().map(|(name, _)| format!("/{name} (skill)"));

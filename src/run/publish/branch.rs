@@ -123,8 +123,8 @@ impl Publisher<'_> {
         Ok(PublishResult::PullRequest { number: receipt.id, url: receipt.url, branch, draft })
     }
 
-    /// Pushes a branch of our own. A branch of that name that holds something else gets company,
-    /// never a new content.
+    /// Pushes a branch of our own. Where that name holds something else, another name is chosen and
+    /// the branch stays as it is.
     async fn push_own_branch(&self, commit: &CommitId) -> Result<(String, CommitId), String> {
         let plan = &self.run.plan;
         let rules = &self.run.policy.settings().publish;
@@ -200,12 +200,12 @@ impl Publisher<'_> {
         commit: &CommitId,
         onto: TargetBranch,
     ) -> Result<CommitId, PlacementError> {
-        let told = self
+        let commit_parts = self
             .workspace
             .repo
             .rebuilt(commit)
             .map_err(|error| PlacementError::Refused(format!("{error}; `sign: git` can")))?;
-        let Rebuilt { parent, parent_tree, tree, message, entries } = told;
+        let Rebuilt { parent, parent_tree, tree, message, entries } = commit_parts;
         let entry = |entry: RebuiltEntry| CommitEntry {
             path: entry.path,
             now: entry.now.map(|file| (file.mode, file.blob, file.content)),
@@ -261,7 +261,7 @@ impl Act for PushBranch {
 enum PlacementError {
     /// A branch of this name holds something else.
     Taken(String),
-    /// The policy, the remote or git said no.
+    /// The policy, the remote or git refused.
     Refused(String),
 }
 

@@ -28,7 +28,7 @@ use locum_workspace::git_binary::GitBinary;
 use locum_workspace::remote::Remote;
 use locum_workspace::repo::{CommitId, NewCommit};
 
-/// The reaction that says that something was seen: it is worked on, or waits for a person.
+/// The reaction that shows that something was seen: it is worked on, or waits for a decision.
 const SEEN: &str = "eyes";
 /// What says that a comment decided, where the run it was about waits for the next one.
 const TAKEN: &str = "+1";
@@ -62,18 +62,18 @@ pub struct RunEnd<'a> {
     pub seen: &'a [OwnReaction],
     /// The one on the comment that decided on what the run waited for, which goes in any case.
     pub decided: Option<OwnReaction>,
-    /// How people decide on what the run stops for.
+    /// How maintainers decide on what the run stops for.
     pub decide: DecisionChannel<'a>,
 }
 
-/// What was published.
+/// What was published, and what was not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Publication {
     /// Where the changes went.
     pub result: PublishResult,
-    /// The run's comment.
+    /// The run's own comment, where it has one.
     pub comment: Option<Receipt>,
-    /// What was published.
+    /// Every comment, commit and pull request, in order.
     pub receipts: Vec<Receipt>,
     /// What was not, and why: the policy's refusals and the forge's.
     pub notes: Vec<String>,
@@ -86,25 +86,25 @@ pub enum PublishResult {
     Nowhere(String),
     /// Into a pull request.
     PullRequest {
-        /// Its number.
+        /// Number on the forge.
         number: u64,
-        /// Its page.
+        /// URL of its page.
         url: String,
-        /// Its branch.
+        /// Branch it was opened from.
         branch: String,
         /// True when it is a draft.
         draft: bool,
     },
     /// As a commit onto a branch that was there.
     Commit {
-        /// The commit.
+        /// Commit hash.
         id: String,
-        /// The branch.
+        /// Branch the commit is on.
         branch: String,
     },
     /// Into a review of the pull request.
     Review {
-        /// Its page.
+        /// URL of the review.
         url: String,
         /// How many comments on lines it has.
         comments: usize,
@@ -139,11 +139,11 @@ impl PublishResult {
 
 /// Publishes one outcome.
 pub struct Publisher<'a> {
-    /// The run.
+    /// The run whose results are published.
     pub run: &'a PreparedRun,
-    /// The checkout.
+    /// The checkout that holds the changes.
     pub workspace: &'a Workspace,
-    /// The forge.
+    /// API of the forge.
     pub forge: &'a dyn Forge,
     /// Where branches are pushed; `None` keeps them in the checkout's own repository.
     pub remote: Option<&'a Remote>,
@@ -188,8 +188,8 @@ impl Publisher<'_> {
         published
     }
 
-    /// Opens the issue where people decide on a run that has no other place; the error says why
-    /// there is none.
+    /// Opens the issue where maintainers decide on a run that has no other place; the error says
+    /// why there is none.
     pub async fn open_issue(&self) -> Result<u64, String> {
         let plan = &self.run.plan;
         let key = if let RunSubject::Job { name } = &plan.subject {

@@ -6,15 +6,14 @@
 
 use crate::run::request::who::is;
 use crate::run::request::{
-    EVENT_AGE_LIMIT, JobFacts, RUNS_PER_HOUR, RequestFacts, RequestRefusal, silent, told,
+    EVENT_AGE_LIMIT, JobFacts, RUNS_PER_HOUR, RequestFacts, RequestRefusal, posted, silent,
 };
 use locum_forge::command::{self, CommentCommand};
 use locum_forge::event::{EventKind, Trigger};
 use locum_forge::sanitise::BODY_LIMIT_CHARS;
 use locum_policy::schema::{Forks, Triggers};
 
-/// The login that comments with a workflow's own token have: possibly ours, so never a person to
-/// obey.
+/// Login of comments made with a workflow's own token: possibly ours, so never to be obeyed.
 const WORKFLOW_LOGIN: &str = "github-actions[bot]";
 
 pub(super) fn screen_repository(
@@ -123,24 +122,24 @@ pub(super) fn screen_bot(trigger: &Trigger, triggers: &Triggers) -> Result<(), R
 pub(super) fn screen_thread(trigger: &Trigger, known: &JobFacts<'_>) -> Result<(), RequestRefusal> {
     if let Some(subject) = &trigger.subject {
         if !subject.is_open {
-            return Err(told("thread-open", "the thread is closed"));
+            return Err(posted("thread-open", "the thread is closed"));
         }
         if subject.is_locked {
-            return Err(told("thread-unlocked", "the thread is locked"));
+            return Err(posted("thread-unlocked", "the thread is locked"));
         }
     }
     if trigger
         .happened_at
         .is_some_and(|happened| known.now.duration_since(happened) > EVENT_AGE_LIMIT)
     {
-        return Err(told("event-age", "the event is older than a day"));
+        return Err(posted("event-age", "the event is older than a day"));
     }
     Ok(())
 }
 
 pub(super) fn screen_rate(known: &RequestFacts<'_>) -> Result<(), RequestRefusal> {
     if known.recent_runs >= RUNS_PER_HOUR {
-        return Err(told(
+        return Err(posted(
             "runs-per-hour",
             &format!("{RUNS_PER_HOUR} runs were started here within the hour"),
         ));
@@ -162,16 +161,16 @@ pub(super) fn fork_is_read_only(
         .filter(|pull_request| pull_request.number == subject.number)
         .ok_or_else(|| silent("pull-request", "the pull request could not be read"))?;
     if !pull_request.is_open {
-        return Err(told("thread-open", "the pull request is closed"));
+        return Err(posted("thread-open", "the pull request is closed"));
     }
     if subject.head_sha.as_ref().is_some_and(|head| *head != pull_request.head_sha) {
-        return Err(told("head-moved", "the pull request has new commits since it was asked"));
+        return Err(posted("head-moved", "the pull request has new commits since it was asked"));
     }
     match (pull_request.is_fork, triggers.forks) {
         (false, _) | (true, Forks::Allow) => Ok(false),
         (true, Forks::ReadOnly) => Ok(true),
         (true, Forks::Deny) => {
-            Err(told("triggers.forks", "pull requests from forks start nothing here"))
+            Err(posted("triggers.forks", "pull requests from forks start nothing here"))
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! In: the trigger, the policy's settings, what the forge answered about the actor and the pull
 //! request, and what the job knows of itself. Out: the request, or the refusal with the rule that
-//! made it. It asks nobody anything and fails closed: an answer that is missing, failed or unknown
+//! made it. It performs no lookups and fails closed: an answer that is missing, failed or unknown
 //! is a refusal.
 
 mod event;
@@ -24,7 +24,7 @@ use locum_policy::actors::Tier;
 use locum_policy::intent::{Facts, TriggerKind};
 use locum_policy::schema::Triggers;
 
-/// An event older than this starts nothing: what it asked for may long be done otherwise.
+/// An event older than this starts nothing: its purpose may long be settled otherwise.
 pub const EVENT_AGE_LIMIT: SignedDuration = SignedDuration::from_hours(24);
 
 /// So many runs an hour may be started on one issue or pull request.
@@ -33,9 +33,9 @@ pub const RUNS_PER_HOUR: u32 = 10;
 /// A trigger that may run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// What is asked for.
+    /// What is requested.
     pub action: RequestedAction,
-    /// The mode asked for; `None` means the policy's default.
+    /// The requested mode; `None` means the policy's default.
     pub mode: Option<String>,
     /// The task in the asker's words; may be empty: then the issue itself is the task.
     pub text: String,
@@ -49,25 +49,25 @@ pub struct Request {
     pub comment: Option<Comment>,
     /// Flags of the command.
     pub flags: CommandFlags,
-    /// The job asked for, if any.
+    /// The requested job, if any.
     pub job: Option<String>,
 }
 
-/// What is asked for.
+/// What a trigger requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum RequestedAction {
-    /// A run.
+    /// To start a run.
     #[default]
     Run,
-    /// To resume a run that stopped for a person.
+    /// To resume a run that stopped for a decision.
     Decide(DecisionRequest),
-    /// A list of what can be asked for.
+    /// A list of the commands.
     Help,
     /// A list of what runs or ran here.
     Status,
 }
 
-/// What a person says to a hold or a question.
+/// A maintainer's decision on a hold or a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecisionRequest {
     /// Its name; `None` for an answer to the only question of the thread.
@@ -99,23 +99,23 @@ pub struct RequestRefusal {
     pub why: String,
     /// The policy key or built-in rule that decided.
     pub rule: &'static str,
-    /// Whether people are told where they asked.
+    /// Whether the refusal is posted where it was asked.
     pub notice: RefusalNotice,
 }
 
-/// Whether people are told of a refusal where they asked.
+/// Whether a refusal is posted where it was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalNotice {
-    /// No: nothing was asked, or whoever asked should not be able to make us talk.
+    /// No: nothing was asked, or whoever asked should not be able to trigger a comment.
     Silent,
-    /// Yes: someone who may ask made a mistake.
+    /// Yes: a user who may ask made a mistake.
     Posted,
 }
 
 /// What the job knows of itself, before the forge is asked anything.
 #[derive(Clone, Copy, Debug)]
 pub struct JobFacts<'a> {
-    /// Now.
+    /// Time of the decision, to judge ages by.
     pub now: Timestamp,
     /// `owner/name` of the repository the job runs for.
     pub repository: &'a str,
@@ -125,7 +125,7 @@ pub struct JobFacts<'a> {
     pub git_ref: &'a str,
 }
 
-/// What is known beside the trigger and the policy.
+/// What is known besides the trigger and the policy.
 #[derive(Clone, Debug)]
 pub struct RequestFacts<'a> {
     /// What the job knows of itself.
@@ -151,7 +151,7 @@ pub struct RequestFacts<'a> {
 /// that can be read.
 ///
 /// # Errors
-/// The first rule that speaks against it.
+/// The first rule that refuses it.
 pub fn decide(
     trigger: &Trigger,
     triggers: Option<&Triggers>,
@@ -276,7 +276,7 @@ pub struct TriggerExamination {
     pub request: Result<Request, RequestRefusal>,
 }
 
-/// One check.
+/// One check of a trigger, passed or failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestCheck {
     /// What has to be so.
@@ -290,9 +290,9 @@ pub struct RequestCheck {
 /// Who says whether something is so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckAuthority {
-    /// The event's payload.
+    /// The event's payload says so.
     Event,
-    /// The policy.
+    /// The policy says so.
     Policy,
     /// The forge, when it is asked.
     Forge,
@@ -340,7 +340,7 @@ fn input(trigger: &Trigger, names: &[&str]) -> Option<String> {
 /// Returns the command, for events that carry one.
 ///
 /// # Errors
-/// The first rule that speaks against it.
+/// The first rule that refuses it.
 pub fn screen(
     trigger: &Trigger,
     triggers: &Triggers,
@@ -369,7 +369,7 @@ fn silent(rule: &'static str, why: &str) -> RequestRefusal {
     RequestRefusal { why: why.to_owned(), rule, notice: RefusalNotice::Silent }
 }
 
-fn told(rule: &'static str, why: &str) -> RequestRefusal {
+fn posted(rule: &'static str, why: &str) -> RequestRefusal {
     RequestRefusal { why: why.to_owned(), rule, notice: RefusalNotice::Posted }
 }
 

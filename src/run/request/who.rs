@@ -1,5 +1,4 @@
-//! Who asks, and whether the policy lets them: tiers by the forge's answer, bots and people by
-//! name.
+//! Who asks, and whether the policy lets them: tiers by the forge's answer, bots and users by name.
 //!
 //! In: the trigger, the policy's settings and what the forge answered. Out: the tier, or the rule
 //! that refuses.
@@ -64,7 +63,7 @@ pub(super) fn tier_of(
     }))
 }
 
-/// Returns true for a person the policy names, whom the forge lets read here. A number has to be
+/// Returns true for a user the policy names, whom the forge lets read here. A number has to be
 /// theirs as well: logins change hands.
 pub(super) fn is_listed(trigger: &Trigger, triggers: &Triggers, known: &RequestFacts<'_>) -> bool {
     let Actor { login, id, is_user, .. } = &trigger.actor;
@@ -101,13 +100,13 @@ pub(super) fn admit_tier(
         }
         EventKind::Schedule => return Ok(()),
     };
-    // A bot is admitted by its name, but never in place of a person.
+    // A bot is admitted by its name, but never in place of a user.
     let in_a_persons_place =
         matches!(purpose, CommandPurpose::Approve | CommandPurpose::Answer) && tier == Tier::Bot;
     if in_a_persons_place {
         return Err(silent("triggers.approve", "only people decide"));
     }
-    // People and bots by name as well, in the ways that are open at all; never to say yes to a held
+    // Users and bots by name as well, in the ways that are open at all; never to approve a held
     // call.
     let open = kind != EventKind::Dispatch || !triggers.dispatch_tiers.is_empty();
     if listed && open && purpose != CommandPurpose::Approve {

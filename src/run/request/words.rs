@@ -1,14 +1,13 @@
-//! The words of a command: verb or mode, flags, what is decided. Mistakes of somebody who may ask
-//! are told.
+//! The words of a command: verb or mode, flags, what is decided. Mistakes of users who may ask are
+//! posted.
 
 use crate::run::request::{
-    DecisionRequest, Request, RequestFacts, RequestRefusal, RequestedAction, told,
+    DecisionRequest, Request, RequestFacts, RequestRefusal, RequestedAction, posted,
 };
 use locum_agent::session::event::PersonDecision;
 use locum_forge::command::{self, CommentCommand};
 
-/// Verbs that will be served one day; until then they are answered, not taken for the start of a
-/// sentence.
+/// Verbs reserved for later; until then they are answered, not read as the start of a sentence.
 const RESERVED_VERBS: &[&str] = &["cancel", "retry", "triage"];
 
 pub(super) fn read_command(
@@ -26,7 +25,7 @@ pub(super) fn read_command(
                 request.flags.model = Some(model.to_owned())
             }
             ("model", Some(model)) => {
-                return Err(told("command", &format!("there is no model profile `{model}`")));
+                return Err(posted("command", &format!("there is no model profile `{model}`")));
             }
             ("budget", Some(budget)) => request.flags.budget_usd = Some(dollars(budget)?),
             ("paths", Some(paths)) => {
@@ -37,12 +36,12 @@ pub(super) fn read_command(
                     .collect()
             }
             ("dry-run" | "new-pr", Some(_)) => {
-                return Err(told("command", &format!("`--{flag}` takes no value")));
+                return Err(posted("command", &format!("`--{flag}` takes no value")));
             }
             ("mode" | "model" | "budget" | "paths", None) => {
-                return Err(told("command", &format!("`--{flag}` needs a value")));
+                return Err(posted("command", &format!("`--{flag}` needs a value")));
             }
-            (_, _) => return Err(told("command", &format!("there is no flag `--{flag}`"))),
+            (_, _) => return Err(posted("command", &format!("there is no flag `--{flag}`"))),
         }
     }
     request.text = command.text.clone();
@@ -50,13 +49,13 @@ pub(super) fn read_command(
         None => {}
         Some(verb @ ("approve" | "deny" | "answer")) => {
             if let Some((flag, _)) = command.flags.first() {
-                return Err(told("command", &format!("`{verb}` takes no flag `--{flag}`")));
+                return Err(posted("command", &format!("`{verb}` takes no flag `--{flag}`")));
             }
             request.action = RequestedAction::Decide(said(verb, &command.text)?);
         }
         Some(mode) if known.modes.iter().any(|known| known == mode) => {
             if request.mode.as_ref().is_some_and(|named| named != mode) {
-                return Err(told("command", "more than one mode is named"));
+                return Err(posted("command", "more than one mode is named"));
             }
             request.mode = Some(mode.to_owned());
         }
@@ -68,17 +67,17 @@ pub(super) fn read_command(
         }
         Some("plan") => {}
         Some(verb @ ("code" | "ask" | "review")) => {
-            return Err(told("command", &format!("there is no mode `{verb}`")));
+            return Err(posted("command", &format!("there is no mode `{verb}`")));
         }
         Some(verb) if RESERVED_VERBS.contains(&verb) => {
-            return Err(told("command", &format!("`{verb}` is not known")));
+            return Err(posted("command", &format!("`{verb}` is not known")));
         }
         Some(_) => request.text = command.whole_text(),
     }
     Ok(())
 }
 
-/// Reads what a person says: the name, then a reason or an answer.
+/// Reads a decision: the name, then a reason or an answer.
 fn said(verb: &str, text: &str) -> Result<DecisionRequest, RequestRefusal> {
     let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let name = first.to_ascii_lowercase();
@@ -94,11 +93,11 @@ fn said(verb: &str, text: &str) -> Result<DecisionRequest, RequestRefusal> {
             id: None,
             word: PersonDecision::Answer { text: text.trim().to_owned() },
         }),
-        (verb, None) => Err(told(
+        (verb, None) => Err(posted(
             "command",
             &format!("`{verb}` needs the name of what waits, as the run's comment gives it"),
         )),
-        ("approve", Some(_)) if !rest.is_empty() => Err(told(
+        ("approve", Some(_)) if !rest.is_empty() => Err(posted(
             "command",
             "`approve` takes a name and nothing else: it is a yes to the call as it is shown",
         )),
@@ -112,7 +111,7 @@ pub(super) fn known_mode(mode: &str, known: &RequestFacts<'_>) -> Result<String,
     if known {
         Ok(mode.to_owned())
     } else {
-        Err(told("command", &format!("there is no mode `{mode}`")))
+        Err(posted("command", &format!("there is no mode `{mode}`")))
     }
 }
 
@@ -122,6 +121,7 @@ fn dollars(text: &str) -> Result<f64, RequestRefusal> {
         .parse::<f64>()
         .ok()
         .filter(|number| number.is_finite() && *number > 0.0);
-    number
-        .ok_or_else(|| told("command", &format!("`--budget` needs dollars above 0, not `{text}`")))
+    number.ok_or_else(|| {
+        posted("command", &format!("`--budget` needs dollars above 0, not `{text}`"))
+    })
 }

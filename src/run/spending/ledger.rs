@@ -50,7 +50,7 @@ pub(super) enum SpendingLedger<'a> {
     },
 }
 
-/// The act of keeping count in the repository: it belongs to the comment that tells of the run.
+/// The act of keeping count in the repository: it belongs to the comment that reports the run.
 pub(super) struct RecordSpending;
 
 impl Act for RecordSpending {

@@ -1,9 +1,9 @@
-//! What the runs of a day or of a thread may spend together: asked for before a run, given back
+//! What the runs of a day or of a thread may spend together: reserved before a run, given back
 //! after it.
 //!
 //! In: the policy's ceilings, the run's own budget, the record of what other runs took. Out: an
-//! [`Remaining`] the session asks before each request. A run is written down with all it may spend
-//! before it begins, and with what it spent when it ended: several at once stay below a ceiling
+//! [`Remaining`] the session asks before each request. A run is recorded with all it may spend
+//! before it begins, and with what it spent when it ended. So several at once stay below a ceiling
 //! together, and one that was killed is counted. The record lies in the state directory, or on a
 //! ref of the repository.
 
@@ -109,7 +109,7 @@ fn admit(
     reservation: &Reservation,
 ) -> Result<Remaining, String> {
     record.start_day(reservation.day);
-    // A session that goes on after a kill was never ended in the record.
+    // A session that resumes after a kill was never ended in the record.
     record.end(&reservation.session, reservation.before);
     let killed: Vec<(String, SpentAmount)> = record
         .under_way()
@@ -247,12 +247,12 @@ mod tests {
             1500,
             "the second one gets what the first one leaves"
         );
-        let told = ask(&mut record, spending_limits, "c", TODAY).unwrap();
+        let refusal = ask(&mut record, spending_limits, "c", TODAY).unwrap();
         assert!(
-            told.starts_with(
+            refusal.starts_with(
                 "the daily ceiling of 1500 tokens is reached: other runs have 1500 of it"
             ),
-            "{told}"
+            "{refusal}"
         );
         assert_eq!(record.of_day(TODAY).runs, 2, "what may not begin takes nothing");
         record.end("a", SpentAmount { tokens: 100, cost_usd: 0.0 });

@@ -14,9 +14,9 @@ use locum_policy::spending_limit::LimitUsage;
 
 /// The version this program reads and writes.
 const VERSION: u32 = 1;
-/// Days after which the sums of a thread nobody worked on are forgotten.
+/// Days without a run after which the sums of a thread are dropped.
 const THREAD_DAYS: i32 = 365;
-/// Most runs of one or two days that are kept apart; more are refused.
+/// Most runs of one or two days that are recorded one by one; more are refused.
 const RESERVATIONS_LIMIT: usize = 10_000;
 
 /// What the runs of a repository spent.
@@ -31,17 +31,17 @@ pub(super) struct SpendingRecord {
     threads: BTreeMap<u64, ThreadSpending>,
 }
 
-/// A run from where it began or went on to where it ended or stopped for a person.
+/// A run from where it began or resumed to where it ended or stopped for a decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reservation {
-    /// The session.
+    /// Name of the session.
     pub(super) session: String,
     /// The day it began, by UTC.
     pub(super) day: jiff::civil::Date,
     /// The issue or pull request it is about.
     pub(super) thread: Option<u64>,
-    /// False where the session only goes on.
+    /// False where the session only resumes.
     pub(super) is_new: bool,
     /// What the session had spent before.
     pub(super) before: SpentAmount,
@@ -263,7 +263,7 @@ mod tests {
         record.start_day(tomorrow);
         assert_eq!(record.of_day(tomorrow).tokens, 0);
         assert_eq!((record.of_thread(7).runs, record.of_thread(7).tokens), (2, 80));
-        // What is still under way is told apart from what ended.
+        // What is still under way is distinct from what ended.
         record.end("b", SpentAmount { tokens: 10, cost_usd: 0.1 });
         assert_eq!(record.of_thread(7).tokens, 40);
         record.start_day(tomorrow);

@@ -12,7 +12,7 @@ pub enum RecordStore<'a> {
     Remote {
         /// The `git` binary.
         git: &'a GitBinary,
-        /// The repository.
+        /// Where the ref is fetched from and pushed to.
         remote: &'a Remote,
     },
 }

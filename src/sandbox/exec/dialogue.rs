@@ -1,9 +1,9 @@
-//! `Dialogue`: a program that is talked to in lines for as long as a run lasts, an MCP server: in a
-//! sandbox like any command, with its input, output and errors apart.
+//! `Dialogue`: a program that exchanges lines with a run for as long as it lasts, an MCP server. It
+//! is in a sandbox like any command, with input, output and errors on streams of their own.
 //!
-//! In: a permit to start the server, its words, what is around it. Out: lines both ways, each
-//! bounded, and at the end what it said on its error stream. What the lines mean is not known here.
-//! Dropping it kills every process of it.
+//! In: a permit to start the server, its words, its environment and sandbox. Out: lines both ways,
+//! each bounded, and at the end what it wrote to its error stream. The meaning of lines is handled
+//! elsewhere. Dropping it kills every process of it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -34,7 +34,7 @@ const ERRORS_KEPT_BYTES: usize = 4 * 1024;
 /// Time a program has to end once its input is closed, before it is killed.
 const END_GRACE: Duration = Duration::from_millis(500);
 
-/// A program about to be talked to.
+/// A program about to be started for a dialogue.
 pub struct ServerCommand<'a> {
     /// The server's name; the permit covers starting it.
     pub name: &'a str,
@@ -48,11 +48,11 @@ pub struct ServerCommand<'a> {
     pub sandbox: &'a Sandbox,
     /// How far it reaches there.
     pub reach: CommandReach<'a>,
-    /// What it talks to the network through, where the policy lists hosts.
+    /// Its way to the network, where the policy lists hosts.
     pub proxy: Option<NetworkProxy>,
 }
 
-/// A program that runs and is talked to.
+/// A running program that exchanges lines with this one.
 pub struct Dialogue {
     started: StartedCommand,
     /// Bytes of its output that no line was made of yet; bounded.
@@ -64,7 +64,7 @@ pub struct Dialogue {
     _supervisor: Option<Supervisor>,
 }
 
-/// Why there is no next line.
+/// Why no next line came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DialogueEnd {
     /// It closed its output, or ended.

@@ -2,8 +2,8 @@
 //! output bounded, all of them gone at the end.
 //!
 //! In: a script the permit covers, where and with what environment it runs, how long and how much
-//! output is kept. Out: how it ended and both ends of what it printed. It decides nothing about the
-//! script and builds no environment (`env` does).
+//! output is kept. Out: how it ended and both ends of what it printed. The policy judges the
+//! script; `env` builds the environment.
 
 pub mod dialogue;
 pub mod output;
@@ -69,14 +69,14 @@ pub struct CommandRun<'a> {
     pub sandbox: &'a Sandbox,
     /// How far it reaches there.
     pub reach: CommandReach<'a>,
-    /// What it talks to the network through, where the policy lists hosts.
+    /// Its way to the network, where the policy lists hosts.
     pub proxy: Option<NetworkProxy>,
 }
 
-/// What came of it.
+/// How a command ended and what it printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandOutput {
-    /// How it ended.
+    /// Exit code, signal, or why it was killed.
     pub exit: Exit,
     /// Both streams as they came, bounded; bytes that are no UTF-8 are replaced.
     pub output: ClippedText,
@@ -84,7 +84,7 @@ pub struct CommandOutput {
     pub removed: Vec<RepoPath>,
     /// What it asked the proxy for, where there is one.
     pub traffic: Option<Traffic>,
-    /// Wall time.
+    /// Wall time from start to end.
     pub elapsed: Duration,
 }
 
@@ -108,7 +108,7 @@ pub enum ExecError {
     /// The permit was given for something else.
     #[error("the command is not covered by the permit")]
     NotPermitted,
-    /// There is no sandbox where the policy requires one, or it cannot be made.
+    /// The sandbox that the policy requires is missing or cannot be made.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
     /// The script has no understood form that could be run.
@@ -120,7 +120,7 @@ pub enum ExecError {
     /// The program does not exist or cannot be run.
     #[error("`{program}`: {source}")]
     Start {
-        /// The program.
+        /// Program that could not be started.
         program: String,
         /// What the operating system said.
         source: io::Error,

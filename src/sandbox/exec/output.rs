@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use locum_base::secret::Redactor;
 use locum_base::text::ClippedText;
 
-/// Bytes kept beyond each cut, looked at together with the rest and then left out: no part of a
-/// secret that lies across a cut is shown, as long as the secret, in whatever encoding, is no
-/// longer than this.
+/// Bytes kept beyond each cut, redacted together with the rest and then left out. So no part of a
+/// secret that lies across a cut is shown, as long as the secret, however encoded, is no longer
+/// than this.
 const MARGIN_BYTES: usize = 8 * 1024;
 
 /// Collects output: the first half of the limit as it comes, then the last half of whatever
@@ -40,7 +40,7 @@ impl BoundedOutput {
     }
 
     /// Returns what was kept, as [`BoundedOutput::finish`] does, without secrets and without parts
-    /// of secrets at the cut. Masks are shorter than what they stand for, so leaving out the margin
+    /// of secrets at the cut. Masks are shorter than what they replace, so leaving out the margin
     /// of the redacted text leaves out that of the output too.
     pub(crate) fn finish_redacted(mut self, redactor: &Redactor) -> ClippedText {
         let missing_bytes = self.total_bytes - self.head.len() - self.tail.len();

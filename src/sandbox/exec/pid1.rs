@@ -56,7 +56,7 @@ pub(super) fn wait_inside(program: Pid) {
     loop {
         match rustix::process::waitpid(None, WaitOptions::empty()) {
             Ok(Some((process, status))) if process == program => {
-                // Nobody listens when whoever started the command is gone.
+                // The write fails when the parent is gone, and then its result is not needed.
                 let _ = rustix::io::write(out, &status.as_raw().to_ne_bytes());
                 return;
             }

@@ -31,10 +31,10 @@ use crate::view::SandboxView;
 use crate::view::stage::ViewStage;
 use crate::view::steps::c_string;
 
-/// What a trial ends with when nothing was refused: no kernel says so of any of its parts.
+/// Error number of a trial in which nothing was refused: no step of a trial fails with it.
 const ALL_WELL: Errno = Errno::OWNERDEAD;
 
-/// How gladly the kernel ends a command when memory is short, from -1000 to 1000; written as text.
+/// The kernel's preference for ending a command when memory is short, from -1000 to 1000, as text.
 const ENDED_FIRST: &[u8] = b"800";
 
 /// How much a command lets others go before it, from -20 to 19.
@@ -45,7 +45,7 @@ const NICE: i32 = 5;
 pub(super) enum ChildStreams {
     /// It reads nothing, and both its outputs are one.
     Output,
-    /// It is talked to: input, output and errors are pipes of their own.
+    /// A dialogue: input, output and errors are pipes of their own.
     Talk,
 }
 
@@ -53,11 +53,11 @@ pub(super) enum ChildStreams {
 pub(super) struct StartedCommand {
     /// Its program, for messages.
     pub(super) program: String,
-    /// Both streams, or the output of one that is talked to; `None` once they ended.
+    /// Both streams, or the output of a dialogue; `None` once they ended.
     pub(super) output: Option<pipe::Receiver>,
-    /// The input of one that is talked to.
+    /// The input of a dialogue.
     pub(super) input: Option<pipe::Sender>,
-    /// The errors of one that is talked to.
+    /// The errors of a dialogue.
     pub(super) errors: Option<pipe::Receiver>,
     /// Every process of it; killed when dropped.
     pub(super) tree: ProcessTree,
@@ -94,9 +94,9 @@ impl StartedCommand {
 pub(super) struct ChildProgram<'a> {
     /// The program and its arguments.
     pub(super) words: &'a [String],
-    /// An absolute path.
+    /// Working folder, as an absolute path.
     pub(super) folder: &'a Path,
-    /// Its whole environment.
+    /// The whole environment; nothing is inherited.
     pub(super) env: &'a BTreeMap<String, String>,
     /// What it reads and writes.
     pub(super) streams: ChildStreams,
@@ -105,7 +105,7 @@ pub(super) struct ChildProgram<'a> {
 /// Starts a program.
 ///
 /// # Errors
-/// When there is no such program or it may not be run, or the restrictions cannot be put on it.
+/// When the program does not exist or may not be run, or the restrictions cannot be put on it.
 pub(super) fn spawn(
     ChildProgram { words, folder, env, streams }: ChildProgram<'_>,
     restrictions: Option<Restrictions>,
@@ -201,7 +201,7 @@ struct Channels {
     status: UnixStream,
 }
 
-/// Their ends.
+/// The child's ends of the channels.
 struct ChildChannels {
     control: OwnedFd,
     status: OwnedFd,
@@ -264,9 +264,9 @@ fn before_exec(
     }
 }
 
-/// What the child does before it becomes the program: a session of its own (no terminal to ask at),
-/// death when this program dies, the mark by which its descendants are found, its restrictions,
-/// and, where its calls are to be answered, the descriptor they come in on.
+/// What the child does before it becomes the program. It gets a session of its own (no terminal to
+/// ask at), death when this program dies, the mark by which its descendants are found, and its
+/// restrictions. Where its calls are to be answered, it also gets the descriptor they come in on.
 fn start_outside(
     mark: CommandMark,
     restrictions: Option<&mut ChildRestrictions>,

@@ -1,5 +1,5 @@
-//! One exchange with a service that is spoken to in JSON over HTTP, an MCP server: a request with a
-//! body, and an answer that is read piece by piece.
+//! One exchange of JSON over HTTP with a service, an MCP server: a request with a body, and an
+//! answer that is read piece by piece.
 //!
 //! In: a permit, the address, headers of the caller. Out: the answer's head, and its body as it
 //! comes. As with pages, the connection goes to an address that was checked, and redirects are not
@@ -17,7 +17,7 @@ use locum_policy::Permit;
 use locum_policy::intent::Act;
 use locum_policy::urls::WebUrl;
 
-/// What is asked for.
+/// The method of a request, with its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HttpMethod {
     /// This JSON is sent.
@@ -28,7 +28,7 @@ pub enum HttpMethod {
 
 /// An answer on its way.
 pub struct StreamedResponse {
-    /// The status code.
+    /// HTTP status code.
     pub status: u16,
     /// What it says it is, in small letters and without parameters; empty when it does not say.
     pub content_type: String,
@@ -41,7 +41,8 @@ impl Connector {
     /// Sends one request to an address.
     ///
     /// # Errors
-    /// When there is no connection, the host does not prove its name, or its answer cannot be read.
+    /// When no connection can be made, the host does not prove its name, or its answer cannot be
+    /// read.
     pub async fn exchange(
         &self,
         permit: &Permit<impl Act>,

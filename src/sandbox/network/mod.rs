@@ -2,8 +2,8 @@
 //! that holds commands to theirs.
 //!
 //! In: a permit and the destination it covers. Out: a connection to an address that was checked, or
-//! why there is none. A name is resolved here, every address it resolves to has to be public, and
-//! exactly these are connected to: nobody resolves it a second time.
+//! why there is none. A name is resolved here, and only here. Every address it resolves to has to
+//! be public, and exactly these are connected to.
 
 pub mod exchange;
 pub mod page;
@@ -50,7 +50,7 @@ pub trait Transport: Send + Sync {
 }
 
 /// The machine's own resolver and sockets. Variables that name a proxy are not looked at: what a
-/// proxy connects to nobody can check.
+/// proxy connects to cannot be checked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SystemTransport;
 
@@ -82,7 +82,7 @@ impl Transport for SystemTransport {
     }
 }
 
-/// Why there is no connection.
+/// Why no connection was made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NetworkError {
     /// The permit was given for something else.
@@ -93,15 +93,15 @@ pub enum NetworkError {
     Forbidden {
         /// The name, or the address as written.
         name: String,
-        /// The address.
+        /// Address that the name resolved to.
         address: IpAddr,
-        /// What it is.
+        /// Kind of address, as text.
         what: &'static str,
     },
     /// The name has no address.
     #[error("cannot resolve `{name}`: {message}")]
     Unresolved {
-        /// The name.
+        /// Name that does not resolve.
         name: String,
         /// What the resolver said.
         message: String,
@@ -109,14 +109,14 @@ pub enum NetworkError {
     /// Nothing answers there.
     #[error("cannot connect to `{destination}`: {message}")]
     Unreachable {
-        /// Who.
+        /// Host and port.
         destination: String,
         /// What the operating system said.
         message: String,
     },
 }
 
-/// Opens connections.
+/// Opens connections to destinations that a permit covers.
 #[derive(Clone)]
 pub struct Connector {
     transport: Arc<dyn Transport>,
@@ -223,7 +223,7 @@ mod tests {
     use locum_policy::intent::{Connection, Facts};
     use locum_policy::urls::Destination;
 
-    /// Connects to a listed host whose name stands for these addresses; true when anything was
+    /// Connects to a listed host whose name resolves to these addresses; true when anything was
     /// connected to.
     fn reaches(answer: &[&str]) -> bool {
         let (server, _) = serve(Vec::new());

@@ -1,4 +1,4 @@
-//! One page: asked for once, over a connection to an address that was checked. Redirects are not
+//! One page: requested once, over a connection to an address that was checked. Redirects are not
 //! followed here.
 //!
 //! In: a permit and the address it covers. Out: the answer's head and as much of its body as is
@@ -34,10 +34,10 @@ pub const PAGE_LIMIT_BYTES: usize = 2 << 20;
 const HEAD_LIMIT_BYTES: usize = 64 * 1024;
 const HEADERS_LIMIT: usize = 100;
 
-/// An answer.
+/// The answer to the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebPage {
-    /// The status code.
+    /// HTTP status code.
     pub status: u16,
     /// What it says it is: `text/html; charset=utf-8`; empty when it does not say.
     pub content_type: String,
@@ -49,38 +49,39 @@ pub struct WebPage {
     pub is_cut: bool,
 }
 
-/// Why there is no answer.
+/// Why no answer was read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
     /// The address is not understood.
     #[error("this address cannot be fetched")]
     Address,
-    /// There is no connection.
+    /// No connection was made.
     #[error(transparent)]
     Network(#[from] NetworkError),
     /// Its certificate does not hold.
     #[error("TLS certificate verification failed for `{host}`: {message}")]
     Proof {
-        /// Its name.
+        /// Name of the host.
         host: String,
-        /// What is wrong.
+        /// What is wrong with its certificate or name.
         message: String,
     },
     /// What it answers is not HTTP as it should be, or breaks off.
     #[error("the response of `{host}` cannot be read: {message}")]
     Answer {
-        /// Its name.
+        /// Name of the host.
         host: String,
-        /// What is wrong.
+        /// What is wrong with its answer.
         message: String,
     },
 }
 
 impl Connector {
-    /// Asks for a page.
+    /// Requests a page.
     ///
     /// # Errors
-    /// When there is no connection, the host does not prove its name, or its answer cannot be read.
+    /// When no connection can be made, the host does not prove its name, or its answer cannot be
+    /// read.
     pub async fn page(
         &self,
         permit: &Permit<impl Act>,
@@ -156,7 +157,7 @@ async fn send(
     let mut client = http1::Builder::new();
     client.max_buf_size(HEAD_LIMIT_BYTES).max_headers(HEADERS_LIMIT);
     let (mut asker, connection) = client.handshake(TokioIo::new(stream)).await.map_err(unread)?;
-    // Ends when the answer is read, or nobody reads it any more.
+    // Ends when the answer is read, or its reader is gone.
     tokio::spawn(connection);
     asker.send_request(request).await.map_err(unread)
 }

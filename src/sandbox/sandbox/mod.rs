@@ -36,7 +36,7 @@ use locum_policy::paths::Protection;
 use locum_policy::schema::{self, CommandLimits, CommandNetwork};
 
 /// What is left of an administrator's rights: files and names of the checkout, which in a container
-/// often belongs to somebody else.
+/// often belongs to another user.
 const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -106,8 +106,8 @@ impl Sandbox {
     /// program.
     ///
     /// # Errors
-    /// When the folder for commands cannot be made. A kernel that does not give enough is no error
-    /// here: commands are refused then.
+    /// When the folder for commands cannot be made. A kernel that does not give enough is not an
+    /// error here: commands are refused then.
     pub fn prepare(
         limits: &CommandLimits,
         env: &BTreeMap<String, String>,

@@ -1,10 +1,10 @@
-//! What a command sees of the machine when it has namespaces of its own: a root that holds nothing
-//! but the places it needs, with masks over what is protected or hidden, processes of its own, and
-//! a network of its own that ends at `127.0.0.1`.
+//! What a command sees of the machine when it has namespaces of its own. That is a root with only
+//! the places it needs and masks over what is protected or hidden, processes of its own, and a
+//! network of its own that ends at `127.0.0.1`.
 //!
 //! In: places, the checkout, and what of it is masked. Out: a [`SandboxView`], steps worked out
-//! beforehand, that the first process of the namespaces takes before any foreign code runs. It
-//! changes nothing outside: mounts made here are seen by nobody else.
+//! beforehand, that the first process of the namespaces takes before any foreign code runs. Mounts
+//! made here are invisible outside.
 
 pub(crate) mod stage;
 pub(crate) mod steps;
@@ -79,7 +79,7 @@ impl SandboxView {
     /// Works out the steps.
     ///
     /// # Errors
-    /// When something to be masked cannot be looked at, or a path cannot be told to the kernel.
+    /// When something to be masked cannot be looked at, or a path cannot be passed to the kernel.
     pub(crate) fn of(spec: &ViewSpec<'_>) -> io::Result<Self> {
         let mut plan = ViewPlan::new(root_in(spec.own));
         for (link, target) in DEVICE_LINKS {

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ViewStage {
-    /// The namespaces themselves.
+    /// Creating the namespaces.
     Namespaces = 1,
     /// Who the user is inside.
     User,

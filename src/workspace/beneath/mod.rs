@@ -3,8 +3,8 @@
 //!
 //! In: a [`RepoPath`]. Out: a descriptor of exactly that place, reached through real folders only;
 //! a link anywhere on the way is `ELOOP`, a way out `EXDEV`. The kernel does it in one step
-//! (`openat2`) where it can; otherwise folder after folder is opened without following. It asks for
-//! no permit and decides nothing: `checkout` does.
+//! (`openat2`) where it can; otherwise folder after folder is opened without following. Permits are
+//! checked in `checkout`.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, OwnedFd};
@@ -94,7 +94,7 @@ impl Beneath {
     /// Opens a folder for use as the start of further calls.
     ///
     /// # Errors
-    /// `ELOOP` for a link, `ENOTDIR` for anything else that is no folder.
+    /// `ELOOP` for a link, `ENOTDIR` for anything else that is not a folder.
     pub(super) fn folder(&self, path: &RepoPath) -> Result<OwnedFd, Errno> {
         match self.resolver {
             PathResolution::Openat2 => {
@@ -134,7 +134,7 @@ impl Beneath {
     /// Reads where the link at `path` points.
     ///
     /// # Errors
-    /// `EINVAL` when it is no link.
+    /// `EINVAL` when it is not a link.
     pub(super) fn read_link(&self, path: &RepoPath) -> Result<CString, Errno> {
         rustix::fs::readlinkat(self.folder(&path.parent())?, name_of(path)?, Vec::new())
     }

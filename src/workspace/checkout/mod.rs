@@ -37,7 +37,7 @@ pub struct ReadableFolder<'a> {
 /// What lies at a path, seen without following a last link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckoutEntry {
-    /// What it is.
+    /// File, folder, link or something else.
     pub kind: EntryKind,
     /// Size in bytes; of a link, the length of its target.
     pub size_bytes: u64,
@@ -48,11 +48,11 @@ pub struct CheckoutEntry {
 /// What a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A regular file.
+    /// A regular file, executable or not.
     File,
-    /// A folder.
+    /// A folder, which may be empty.
     Folder,
-    /// A symbolic link.
+    /// A symbolic link, which is not followed.
     Link,
     /// A device, a named pipe, a socket.
     Other,
@@ -61,7 +61,7 @@ pub enum EntryKind {
 /// Why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// There is no such file.
+    /// The file does not exist.
     #[error("`{0}` does not exist")]
     Missing(RepoPath),
     /// A link or mount on the way leads out of the checkout.
@@ -74,7 +74,7 @@ pub enum FileError {
     /// The path is a folder where a file is needed, a device, a pipe or a socket.
     #[error("`{path}` is {what}")]
     NotAFile {
-        /// The path.
+        /// Path in the checkout.
         path: RepoPath,
         /// What it is: `a directory`, `a named pipe`.
         what: &'static str,
@@ -85,22 +85,22 @@ pub enum FileError {
     /// The file is larger than the limit.
     #[error("`{path}` has {size_bytes} bytes, more than the {limit_bytes} that are read")]
     TooLarge {
-        /// The path.
+        /// Path in the checkout.
         path: RepoPath,
-        /// Its size.
+        /// Size of the file in bytes.
         size_bytes: u64,
-        /// The limit.
+        /// Largest size that is read, in bytes.
         limit_bytes: u64,
     },
     /// The permit was given for something else.
     #[error("`{0}` is not covered by the permit")]
     NotPermitted(RepoPath),
-    /// The operating system said no.
+    /// The operating system reports an error.
     #[error("`{path}`: {source}")]
     Io {
-        /// The path.
+        /// Path in the checkout.
         path: RepoPath,
-        /// What it said.
+        /// The operating system's error.
         source: std::io::Error,
     },
 }
@@ -323,7 +323,7 @@ pub(super) fn refuse_unless_regular(path: &RepoPath, stat: &Stat) -> Result<(), 
     Err(FileError::NotAFile { path: path.clone(), what })
 }
 
-/// Returns the error that stands for what the kernel said about a path.
+/// Returns the error that describes what the kernel answered about a path.
 pub(super) fn file_error(path: &RepoPath, errno: Errno) -> FileError {
     let path = path.clone();
     match errno {

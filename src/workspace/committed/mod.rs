@@ -2,8 +2,8 @@
 //! or attribute has a say in it.
 //!
 //! In: a base and a commit made on it. Out: every path that differs, what it was and is, the lines
-//! that are new in it, where its links lead, and names that differ from others of their folder by
-//! case or invisible characters only. It judges nothing.
+//! that are new in it, where its links lead. Also names that differ from others of their folder by
+//! case or invisible characters only. Judging them is the caller's part.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ pub struct CommitChanges {
     /// Every path that differs from the base, in order. Not all of them when there are more than
     /// [`PATHS_LIMIT`].
     pub paths: Vec<CommittedPath>,
-    /// New names beside old ones that some disks take for the same: (new, old).
+    /// New names that some disks take for the same as old ones: (new, old).
     pub collisions: Vec<(String, String)>,
     /// True when something was too much to look at.
     pub is_cut: bool,
@@ -56,16 +56,16 @@ pub struct CommittedPath {
 /// What a tree has at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommittedFile {
-    /// Nothing.
+    /// No file: it was added, or is deleted.
     Nothing,
-    /// A regular file.
+    /// A regular file, by its blob.
     File {
         /// Whether it may be executed.
         executable: bool,
-        /// Its size.
+        /// Size of the file in bytes.
         size_bytes: u64,
     },
-    /// A symbolic link.
+    /// A symbolic link, by its target.
     Link {
         /// Where it points, as written.
         target: String,
@@ -301,8 +301,8 @@ fn parts_of(target: &str) -> Option<Vec<String>> {
     )
 }
 
-/// A name of a tree is a path only when it means the same in every spelling: `a/../b` is no name
-/// git has.
+/// A name of a tree is a path only when it means the same in every spelling: git has no names like
+/// `a/../b`.
 fn path_of(parts: &[Vec<u8>]) -> Result<RepoPath, String> {
     let lossy = || {
         parts

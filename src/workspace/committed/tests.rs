@@ -43,7 +43,7 @@ fn tells_every_kind_of_change() {
     let commit = CommitId(fixture.commit("second"));
     let found = fixture.repo.committed(&fixture.base, &commit).unwrap();
     let file = |executable, size_bytes| CommittedFile::File { executable, size_bytes };
-    let told: Vec<(&str, &CommittedFile, &CommittedFile)> = found
+    let files: Vec<(&str, &CommittedFile, &CommittedFile)> = found
         .paths
         .iter()
         .map(|changed| (changed.path.as_ref().unwrap().as_str(), &changed.before, &changed.after))
@@ -53,7 +53,7 @@ fn tells_every_kind_of_change() {
         leads_to: Some(path(to)),
     };
     assert_eq!(
-        told,
+        files,
         [
             ("latin", &file(false, 5), &file(true, 5)),
             ("link", &link("src/lib.rs", "src/lib.rs"), &link("src", "src")),
@@ -91,7 +91,7 @@ fn sees_what_a_checkout_would_not_show() {
             (b"self", b"..", FileMode::Link),
         ],
     );
-    let told: Vec<(String, Option<String>)> = found
+    let files: Vec<(String, Option<String>)> = found
         .paths
         .iter()
         .map(|changed| {
@@ -109,7 +109,7 @@ fn sees_what_a_checkout_would_not_show() {
         .collect();
     let expect = |path: &str, leads: Option<&str>| (path.to_owned(), leads.map(str::to_owned));
     assert_eq!(
-        told,
+        files,
         [
             expect("sub/README", None),
             expect("?sub/a\\nb", None),

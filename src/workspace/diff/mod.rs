@@ -13,7 +13,7 @@ const CONTEXT_LINES: usize = 3;
 /// Largest content, before and after together, of which a line by line diff is made, in bytes.
 const DIFF_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 
-/// Time after which the shortest difference is no longer looked for and a longer one is taken.
+/// Time after which the search for the shortest difference stops and a longer one is taken.
 const DIFF_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Bytes in which a NUL makes a file binary, as git does.
@@ -22,13 +22,13 @@ const BINARY_PROBE_BYTES: usize = 8000;
 /// A change to one file, from the run's base to now.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FileChange {
-    /// The file.
+    /// Path in the checkout.
     pub path: RepoPath,
     /// What happened to it.
     pub kind: ChangeKind,
-    /// Lines added.
+    /// Number of lines added.
     pub added: u32,
-    /// Lines removed.
+    /// Number of lines removed.
     pub removed: u32,
     /// The unified diff with git's header lines, as `git apply` takes it; a line saying so for
     /// binary and for huge files.
@@ -156,9 +156,9 @@ fn append(change: &mut FileChange, before: Option<&StoredFile>, after: Option<&S
 pub struct NewLines {
     /// Number, from 1, and text of each new line; every line where old and new cannot be compared.
     pub text: Vec<(usize, String)>,
-    /// Lines added.
+    /// Number of lines added.
     pub added: u32,
-    /// Lines removed.
+    /// Number of lines removed.
     pub removed: u32,
 }
 

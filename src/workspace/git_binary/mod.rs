@@ -1,10 +1,10 @@
 //! The `git` binary, for what libgit2 cannot do or does slowly: status, fetch and push.
 //!
-//! In: where, and a remote with its token. Out: what changed in the checkout; refs fetched or
+//! In: a folder, and a remote with its token. Out: what changed in the checkout; refs fetched or
 //! pushed, or why not. It always runs with neutralised configuration: no system or user settings,
 //! no hook, monitor, pager, filter or credential helper of the repository starts, no prompt waits.
-//! A token is handed over in memory that only git has open: it is no argument, no variable and no
-//! file. What git says is redacted. Time and output are bounded.
+//! A token is handed over in memory that only git has open, never as an argument, a variable or a
+//! file. What git prints is redacted. Time and output are bounded.
 #![expect(
     clippy::disallowed_methods,
     reason = "the empty repository that is pushed from is made here"
@@ -151,13 +151,13 @@ impl GitBinary {
     /// Pushes a commit to a branch of the remote. Never with force: a branch that moved meanwhile
     /// is a refusal.
     ///
-    /// It is pushed from an empty repository that borrows this one's objects, so that nothing a
+    /// It is pushed from an empty repository that borrows this one's objects. So nothing that a
     /// command may have put into the repository's configuration (another address, a proxy, trust in
     /// any certificate) sees the token.
     ///
     /// # Errors
     /// [`RepoError::NotPermitted`], [`RepoError::BadName`], [`RepoError::PushRefused`] when the
-    /// remote says no (the branch moved, a hook or a rule declined, the token may not),
+    /// remote refuses (the branch moved, a hook or a rule declined, the token may not),
     /// [`RepoError::Binary`] for everything else.
     pub async fn push(
         &self,
@@ -288,10 +288,10 @@ impl GitBinary {
     }
 }
 
-/// Returns what the binary says its version is.
+/// Returns the version that the binary reports.
 ///
 /// # Errors
-/// When there is no such program or it fails.
+/// When the program does not exist or fails.
 pub async fn version(folder: &Path, env: &BTreeMap<String, String>) -> Result<String, RepoError> {
     let ask = GitInvocation::local("--version", vec!["--version".into()], folder);
     let answer = ask.succeed(&CallerEnv::of(env)).await?;
@@ -311,8 +311,8 @@ impl FetchDepth {
     }
 }
 
-/// Returns why the remote said no, from the porcelain lines of a push and what was said beside
-/// them; `None` when it never came to an answer.
+/// Returns why the remote refused, from the porcelain lines of a push and git's other messages;
+/// `None` when it never came to an answer.
 fn refusal(porcelain: &str, messages: &str) -> Option<String> {
     let said: Vec<&str> =
         messages.lines().filter_map(|line| line.strip_prefix("remote: ")).map(str::trim).collect();

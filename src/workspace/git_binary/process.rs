@@ -175,7 +175,7 @@ impl<'a> GitInvocation<'a> {
         let output = output
             .ok_or_else(|| failed(format!("more than {ANSWER_LIMIT_BYTES} bytes of output")))?;
         let status = status.map_err(|error| failed(error.to_string()))?;
-        // Messages of a success are read by nobody.
+        // Messages of a success are not needed.
         let messages =
             if status.success() { String::new() } else { self.redacted(&messages, caller) };
         Ok(GitOutput { status, output, messages })
@@ -240,7 +240,7 @@ pub(super) fn failed(command: &str, message: String) -> RepoError {
 async fn read_whole(pipe: Option<impl AsyncRead + Unpin>) -> Option<Vec<u8>> {
     let mut output = Vec::new();
     let limit = u64::try_from(ANSWER_LIMIT_BYTES).unwrap_or(u64::MAX);
-    // A broken pipe is an end like any other; the status tells the rest.
+    // A broken pipe is an end like any other; the status says the rest.
     let _ = pipe?.take(limit.saturating_add(1)).read_to_end(&mut output).await;
     (output.len() <= ANSWER_LIMIT_BYTES).then_some(output)
 }

@@ -21,7 +21,7 @@ use locum_base::text::ClippedText;
 /// Bytes of both sides of one file that are shown.
 const SIDES_LIMIT_BYTES: usize = 6 * 1024;
 
-/// What is merged.
+/// The commits of a merge, and the paths it touches.
 #[derive(Clone, Copy, Debug)]
 pub struct MergeSides<'a> {
     /// What both began with.
@@ -34,12 +34,12 @@ pub struct MergeSides<'a> {
     pub touched: &'a BTreeSet<RepoPath>,
 }
 
-/// What came of a merge.
+/// The result of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MergeOutcome {
     /// Both sides in one commit.
     Whole {
-        /// The commit.
+        /// The merge, on top of our side.
         commit: CommitId,
         /// The paths in which it differs from our side.
         changed: BTreeSet<RepoPath>,
@@ -51,11 +51,11 @@ pub enum MergeOutcome {
 /// One file on which two sides contradict each other.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Conflict {
-    /// The file.
+    /// Path of the file in conflict.
     pub path: RepoPath,
     /// What is wrong, as part of a sentence: `both sides changed the same lines`.
     pub what: String,
-    /// Both sides of the lines in conflict between git's markers, clipped; empty where there are no
+    /// Both sides of the lines in conflict between git's markers, clipped; empty for a file without
     /// lines.
     pub sides: String,
 }

@@ -24,7 +24,7 @@ pub struct Repo {
 /// Why git did not do it.
 #[derive(Debug, thiserror::Error)]
 pub enum RepoError {
-    /// The folder is no git repository.
+    /// The folder is not a git repository.
     #[error("`{0}` is not a git repository")]
     NotARepository(String),
     /// The repository has no files beside it.
@@ -54,12 +54,12 @@ pub enum RepoError {
     /// A file is kept by git through a filter, which is a program and is not run.
     #[error("`{path}` uses the git filter `{filter}`, which is never run; it cannot be committed")]
     Filtered {
-        /// The file.
+        /// Path in the checkout.
         path: RepoPath,
         /// The filter's name in `.gitattributes`.
         filter: String,
     },
-    /// libgit2 said no.
+    /// libgit2 reports an error.
     #[error("git: {0}")]
     Git(#[from] git2::Error),
     /// Reading or writing a file failed.
@@ -77,7 +77,7 @@ pub enum RepoError {
     /// The checkout of a sub-task cannot be made or removed.
     #[error("the worktree `{folder}`: {message}")]
     Worktree {
-        /// Its folder.
+        /// Folder of the worktree.
         folder: String,
         /// What the operating system said.
         message: String,
@@ -85,7 +85,7 @@ pub enum RepoError {
     /// The `git` program failed.
     #[error("`git {command}` failed: {message}")]
     Binary {
-        /// Its first words.
+        /// First words of the command.
         command: String,
         /// The end of what it printed.
         message: String,
@@ -140,7 +140,7 @@ impl Repo {
             })?;
         let root = git.workdir().ok_or_else(|| RepoError::Bare(shown.clone()))?;
         let checkout = Checkout::open(root).map_err(absent)?;
-        // `core.worktree` may name a place that has nothing to do with the folder asked for.
+        // `core.worktree` may name a place that has nothing to do with the requested folder.
         if !folder.starts_with(checkout.root()) {
             return Err(RepoError::NotARepository(shown));
         }

@@ -83,7 +83,7 @@ impl Checkout {
         let beside = format!(".locum-{}", uuid::Uuid::now_v7().simple());
         rustix::fs::symlinkat(target, &folder, beside.as_str()).map_err(io)?;
         rustix::fs::renameat(&folder, beside.as_str(), &folder, name).map_err(|errno| {
-            // The error that is told is the renaming's.
+            // The reported error is that of the renaming.
             let _ = rustix::fs::unlinkat(&folder, beside.as_str(), AtFlags::empty());
             file_error(path, errno)
         })
@@ -134,7 +134,7 @@ impl Checkout {
 pub(super) enum Executable {
     /// As the file that is replaced; a new one may not.
     AsBefore,
-    /// As given.
+    /// As given: true when it may.
     Set(bool),
 }
 

@@ -1,4 +1,4 @@
-//! What is said of a span: keys with values, in the form OTLP writes them in.
+//! Attributes of a span: keys with values, in the form OTLP writes them in.
 
 use serde_json::{Value, json};
 

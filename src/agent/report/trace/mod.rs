@@ -1,10 +1,10 @@
 //! A session as a trace: one span for the run, each task, each reply of a model, each call, in
-//! OpenTelemetry's words for agents.
+//! OpenTelemetry's terms for agents.
 //!
 //! In: the lines of a journal, what is known of the models. Out: spans, in the order they ended.
-//! Everything is read off the journal, names of spans too, so that a resumed session tells the same
-//! spans again. Texts of people, models and tools are left out unless they are asked for. It sends
-//! nothing.
+//! Everything is read off the journal, names of spans too, so that a resumed session reports the
+//! same spans again. Texts of users, models and tools are left out unless requested. Sending is
+//! done elsewhere.
 
 mod attribute;
 pub mod otlp;
@@ -37,13 +37,13 @@ pub struct TracedModel {
 pub struct TraceFacts {
     /// The root task's model.
     pub main: TracedModel,
-    /// The sub-tasks' model.
+    /// The model that sub-tasks use.
     pub task: TracedModel,
     /// The model that sums conversations up; each task's own when absent.
     pub condense: Option<TracedModel>,
     /// The models of modes that have one of their own, by slug.
     pub own: BTreeMap<String, TracedModel>,
-    /// Whether texts of people, models and tools are told.
+    /// Whether texts of users, models and tools are included.
     pub content: bool,
     /// What the run is part of.
     pub parent: Option<Parent>,
@@ -379,7 +379,7 @@ impl<'a> Tracer<'a> {
         self.close(open, at);
     }
 
-    /// Takes a task in that is over, and its calls that nobody answered.
+    /// Records a task that is over, and its calls that were not answered.
     fn close(&mut self, mut open: OpenTask, at: Timestamp) {
         open.span.attributes.number("locum.turns", u64::from(open.turns));
         open.span.attributes.total(OWN, open.own.usage, open.own.cost_usd);

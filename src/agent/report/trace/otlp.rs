@@ -10,7 +10,7 @@ use crate::report::trace::span::{Span, SpanKind};
 /// Most spans of one request.
 const SPANS_LIMIT: usize = 512;
 
-/// Returns the bodies that tell a collector of spans; `resource` says who they are from.
+/// Returns the bodies that report spans to a collector; `resource` says who they are from.
 #[must_use]
 pub fn bodies(spans: &[Span], resource: &[(String, String)]) -> Vec<String> {
     let said =

@@ -15,15 +15,15 @@ pub struct Span {
     pub id: String,
     /// The span it is part of.
     pub parent: Option<String>,
-    /// What it is, for people.
+    /// What it is, for readers of the trace.
     pub name: String,
-    /// Whether it waited for somebody else.
+    /// Whether it waited for another server.
     pub(super) kind: SpanKind,
     /// When it began.
     pub start: Timestamp,
     /// When it ended.
     pub end: Timestamp,
-    /// What is said of it.
+    /// Attributes, with keys of OpenTelemetry's conventions.
     pub(super) attributes: SpanAttributes,
     /// True when it did not do what it was there for.
     pub failed: bool,
@@ -37,7 +37,7 @@ impl Span {
     }
 }
 
-/// Whether a span waited for somebody else.
+/// Whether a span waited for another server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SpanKind {
     /// It did not.
@@ -49,7 +49,7 @@ pub(super) enum SpanKind {
 /// What a run is part of: W3C's `traceparent`, as a workflow hands it on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parent {
-    /// The trace.
+    /// The trace's id, 32 hexadecimal digits.
     pub(crate) trace_id: String,
     /// The span in it.
     pub(crate) span_id: String,
@@ -77,7 +77,7 @@ impl Parent {
 
 /// The names of the spans of one session.
 pub(super) struct SpanNames {
-    /// The session's name.
+    /// The session's name, from which ids are derived.
     pub(super) session: String,
     trace_id: String,
 }
@@ -93,7 +93,7 @@ impl SpanNames {
         Self { trace_id: parent.map_or(own, |parent| parent.trace_id.clone()), session }
     }
 
-    /// Begins a span; `seed` tells it from every other of the session.
+    /// Begins a span; `seed` distinguishes it from every other of the session.
     pub(super) fn span(
         &self,
         seed: &str,

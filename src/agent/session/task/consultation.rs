@@ -8,7 +8,7 @@ use crate::session::task::turn::Turn;
 pub struct Consultation {
     /// How often one answered a question.
     pub questions: u32,
-    /// How often one was asked for an image.
+    /// How many images were requested.
     pub images: u32,
     /// The last image that could not be written where it was to go.
     pub unplaced: Option<GeneratedImage>,

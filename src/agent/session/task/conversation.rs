@@ -22,7 +22,7 @@ pub struct Conversation {
 /// A conversation with its last reply, as its provider counted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeasuredConversation {
-    /// Its tokens, with what was sent beside it.
+    /// Its tokens, with the system prompt and tools that were sent.
     pub tokens: u64,
     /// The bytes of text it had then.
     pub bytes: usize,

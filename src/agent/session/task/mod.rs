@@ -28,19 +28,19 @@ use locum_policy::budget::Budget;
 /// One conversation of a session.
 #[derive(Clone, Debug)]
 pub struct TaskState {
-    /// Its name.
+    /// Number in the session.
     pub id: TaskId,
-    /// Who asked for it.
+    /// The task that requested it.
     pub parent: Option<TaskId>,
     /// The root task is depth 0.
     pub depth: u32,
     /// What it is there for.
     pub purpose: TaskPurpose,
-    /// Its mode now.
+    /// Slug of the mode it is in now.
     pub mode: String,
-    /// What it was told first.
+    /// First message of its conversation.
     pub message: String,
-    /// Its checklist.
+    /// Checklist as last replaced.
     pub todos: Vec<Todo>,
     /// The mode it chose for the task that asked, and why.
     pub chosen: Option<ChosenMode>,
@@ -52,7 +52,7 @@ pub struct TaskState {
     pub budgeting: TaskBudget,
     /// What its model is sent.
     pub conversation: Conversation,
-    /// Its last reply.
+    /// The last reply, with its calls and their answers.
     pub turn: Turn,
     /// Where it works.
     pub isolation: Isolation,
@@ -62,12 +62,12 @@ pub struct TaskState {
     pub consultation: Consultation,
 }
 
-/// The coordinator's choice for the task that asked for another mode.
+/// The coordinator's choice for the task that requested another mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenMode {
     /// The mode; `None` for a refusal.
     pub slug: Option<String>,
-    /// Why.
+    /// Why it was chosen or refused.
     pub reason: String,
 }
 

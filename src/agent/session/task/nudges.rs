@@ -47,7 +47,7 @@ impl Nudges {
         } else if let Event::ModeSwitched { .. } = event {
             self.last_denied_edit = None;
         } else if let Event::Compacted { .. } = event {
-            // Rules it was told once may be among what was left out.
+            // Rules it was shown once may be among what was left out.
             self.reminded_of.clear();
         }
     }

@@ -17,7 +17,7 @@ pub struct Turn {
     /// The calls of the last reply in order, answered or not; empty once all of them are and stand
     /// in the conversation.
     pub waiting: Vec<WaitingCall>,
-    /// True when the last reply called no tool and nothing was said to that yet.
+    /// True when the last reply called no tool and the model was not reminded of it yet.
     pub needs_nudge: bool,
     /// Replies in a row that called no tool.
     pub toolless_in_a_row: u32,
@@ -25,22 +25,22 @@ pub struct Turn {
     pub stop: StopReason,
     /// What answered calls asked of the session and has not been done yet.
     pub pending_controls: VecDeque<Control>,
-    /// What was said to the model while calls wait; it comes after their answers.
+    /// Reminders that arose while calls wait; they come after their answers.
     held_back: Vec<String>,
 }
 
 /// A call of the last reply.
 #[derive(Clone, Debug)]
 pub struct WaitingCall {
-    /// The call.
+    /// The call as the model wrote it.
     pub call: ToolCall,
     /// True when a secret was taken out of its arguments.
     pub withheld: bool,
-    /// One line for people, once it was judged.
+    /// One line for readers, once it was judged.
     pub headline: Option<String>,
     /// The script it would run, once it was judged.
     pub command: Option<String>,
-    /// What a person decided on it.
+    /// What a maintainer decided on it.
     pub decided: Option<RecordedDecision>,
     /// Set when its effect was announced.
     pub performing: Option<AnnouncedEffect>,
@@ -50,7 +50,7 @@ pub struct WaitingCall {
     pub generated: Option<GeneratedImage>,
     /// The sub-task it started.
     pub child: Option<TaskId>,
-    /// Its answer.
+    /// Answer to the call, once there is one.
     pub answer: Option<ToolResult>,
 }
 
@@ -59,7 +59,7 @@ pub struct WaitingCall {
 pub struct AnnouncedEffect {
     /// The files it edits.
     pub before: Vec<FileBefore>,
-    /// For commands: the checkout, kept beside the journal under this hash.
+    /// For commands: the checkout, stored next to the journal under this hash.
     pub snapshot: Option<String>,
 }
 

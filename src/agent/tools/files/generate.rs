@@ -1,8 +1,8 @@
-//! `generate_image`: has another model draw a picture and writes it to a file.
+//! `generate_image`: has an image model generate an image and writes it to a file.
 //!
-//! In: what is to be seen, where it goes, perhaps a picture to start from. Out: a checked call;
-//! then, with the picture that the session had drawn, the file. It asks no model: who draws, what
-//! that costs and what is kept of it is the session's part.
+//! In: a prompt, a target path, perhaps an image to start from. Out: a checked call; then, with the
+//! image that the session had generated, the file. The session chooses and asks the image model,
+//! charges it and keeps the result.
 
 use std::borrow::Cow;
 
@@ -19,13 +19,13 @@ use locum_policy::Permit;
 use locum_policy::intent::Intent;
 use locum_workspace::checkout::EntryKind;
 
-/// Longest description of a picture, in bytes.
+/// Longest description of an image, in bytes.
 const PROMPT_LIMIT_BYTES: usize = 32 * 1024;
 
-/// What is drawn; nobody draws GIFs.
+/// Formats that image models generate; none generates GIFs.
 const KINDS: [ImageKind; 3] = [ImageKind::Png, ImageKind::Jpeg, ImageKind::Webp];
 
-/// A picture about to be drawn and written.
+/// An image about to be generated and written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GenerateImage {
     prompt: String,
@@ -145,7 +145,7 @@ impl GenerateImage {
         self.kind
     }
 
-    /// Reads the picture it starts from; `None` where it starts from nothing.
+    /// Reads the image it starts from; `None` where it starts from nothing.
     ///
     /// # Errors
     /// A sentence for the model, where there is no such image or it may not be sent.

@@ -88,7 +88,7 @@ impl Tool for ListFiles {
     }
 }
 
-/// Goes down level by level until there is no more or the list is full.
+/// Goes down level by level until nothing is left or the list is full.
 fn deep(folder: &ReadableFolder<'_>, context: ToolContext<'_>) -> (Vec<ListedPath>, bool) {
     let mut entries: Vec<ListedPath> = Vec::new();
     for depth in 0..DEPTH_LIMIT {

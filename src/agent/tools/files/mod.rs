@@ -19,7 +19,7 @@ pub fn is_binary(content: &[u8]) -> bool {
     content.iter().take(BINARY_PROBE_BYTES).any(|byte| *byte == 0)
 }
 
-/// Counts the lines of a text as people do: a final line end starts no new line.
+/// Counts the lines of a text as editors do: a final line end starts no new line.
 #[must_use]
 pub fn count_lines(text: &str) -> usize {
     text.lines().count()

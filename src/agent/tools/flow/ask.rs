@@ -1,4 +1,4 @@
-//! `ask_followup_question`: asks the people behind the task.
+//! `ask_followup_question`: asks the maintainers behind the task.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `coordinate_mode`: decides which mode a task goes on in that asked for another one.
+//! `coordinate_mode`: decides in which mode a task continues that requested another one.
 
 use serde_json::{Value, json};
 

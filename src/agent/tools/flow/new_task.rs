@@ -20,12 +20,12 @@ pub struct NewTask {
     context: Option<String>,
 }
 
-/// How much of what is left a sub-task may spend, compared with those beside it.
+/// Share of the remaining budget a sub-task may spend, compared with parallel ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaskPriority {
     /// Half of a normal one's share.
     Low,
-    /// One share.
+    /// An equal share of what is left.
     #[default]
     Normal,
     /// Twice a normal one's share.
@@ -127,7 +127,7 @@ impl Tool for NewTask {
 }
 
 impl NewTask {
-    /// Returns the mode asked for.
+    /// Returns the requested mode.
     #[must_use]
     pub fn mode(&self) -> &str {
         &self.mode
@@ -145,7 +145,7 @@ impl NewTask {
         &self.todos
     }
 
-    /// Returns how much it may spend beside others.
+    /// Returns its share among parallel sub-tasks.
     #[must_use]
     pub fn priority(&self) -> TaskPriority {
         self.priority

@@ -1,4 +1,4 @@
-//! `switch_mode`: goes on in another mode.
+//! `switch_mode`: continues in another mode.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::tools::{CallError, Control, Observation, ToolContext};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
 
-/// A change of mode about to be asked for.
+/// A change of mode about to be requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchMode {
     slug: String,

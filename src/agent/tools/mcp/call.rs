@@ -125,7 +125,7 @@ impl UseMcpTool {
     }
 }
 
-/// Tells what a server did not do.
+/// Reports a request that a server did not answer as it should.
 pub(super) fn failed(server: &str, unanswered: &ServerFailure) -> Observation {
     let said = if unanswered.said.is_empty() {
         String::new()

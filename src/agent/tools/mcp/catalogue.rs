@@ -2,8 +2,8 @@
 //! with a name for models, a bounded description and a hash.
 //!
 //! In: answers to `tools/list` and `resources/list`. Out: [`OfferedTool`]s and addresses.
-//! Everything in them is somebody else's text: names that could be taken for something else are
-//! left out, descriptions made one line.
+//! Everything in them is untrusted text: names that could be confused with others are left out,
+//! descriptions made one line.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ use locum_modes::prompts::servers::{OfferedServer, OfferedTool};
 /// Most tools of one server.
 pub const TOOLS_LIMIT: usize = 100;
 
-/// Addresses of resources that models are told.
+/// Most addresses of resources that models are shown.
 pub const RESOURCES_SHOWN: usize = 20;
 
 /// Longest name of a tool as its server gives it, in bytes.
@@ -86,7 +86,7 @@ pub fn called(server: &str, tool: &str) -> String {
     )
 }
 
-/// Whether a name a model wrote means a tool: `-` and `_` are told apart by few of them.
+/// Whether a name a model wrote means a tool: few models keep `-` and `_` distinct.
 #[must_use]
 pub fn is_called(tool: &OfferedTool, name: &str) -> bool {
     tool.called == name || tool.called.replace('-', "_") == name.replace('-', "_")

@@ -2,8 +2,8 @@
 //! answered.
 //!
 //! In: a method and its parameters. Out: the result, or a [`McpError`] that says whether the
-//! connection can still be used. What the server asks for meanwhile is refused, since nobody sits
-//! here; what it tells is left aside, but for the notice that its tools changed.
+//! connection can still be used. What the server requests meanwhile is refused, since no user is
+//! present. Its notices are ignored, except the one that its tools changed.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use locum_sandbox::exec::dialogue::Dialogue;
 /// broken.
 const MESSAGES_LIMIT: usize = 10_000;
 
-/// Longest wait for a server to take the notice that nobody waits for an answer any more.
+/// Longest wait for a server to accept the notice that a request is cancelled.
 const CANCEL_LIMIT: Duration = Duration::from_millis(200);
 
 /// Longest text of a server's error that is passed on, in bytes.
@@ -28,9 +28,9 @@ const ERROR_LIMIT_BYTES: usize = 4 * 1024;
 
 /// Where messages go and come from.
 pub(super) enum McpTransport {
-    /// A program's streams.
+    /// Standard streams of a program.
     Program(Box<Dialogue>),
-    /// A service.
+    /// HTTP requests to a service.
     Service(Box<HttpTransport>),
 }
 
@@ -89,7 +89,7 @@ impl McpConnection {
         Ok(ServerGreeting { has_tools: has("tools"), has_resources: has("resources") })
     }
 
-    /// Asks for something and waits for the answer.
+    /// Sends a request and waits for the answer.
     pub(super) async fn ask(
         &mut self,
         method: &str,
@@ -146,7 +146,7 @@ impl McpConnection {
                             ))
                         });
                     }
-                    // An answer that nobody waits for any more.
+                    // An answer to a request that was given up.
                     McpMessage::Answer { .. } => {}
                     McpMessage::Notice { method } => {
                         self.tools_changed |= method == "notifications/tools/list_changed"

@@ -2,8 +2,8 @@
 //! shown, everything else described.
 //!
 //! In: the result of a call or of reading a resource. Out: an observation, bounded. Whoever runs
-//! the server may have written it, or anyone whose words it passes on: it is data and is said to
-//! be. What is an image is told by its bytes, never by what the server says of it.
+//! the server may have written it, or anyone whose words it passes on: it is labelled as data.
+//! Images are recognised by their bytes, never by what the server says.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
@@ -40,25 +40,25 @@ pub fn of_call(server: &str, result: &Value, context: ToolContext<'_>) -> Observ
     let is_error = result.get("isError").and_then(Value::as_bool).unwrap_or_default();
     let parts =
         result.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let mut told = ContentParts { context, texts: Vec::new(), images: Vec::new() };
-    parts.iter().take(PARTS_LIMIT).for_each(|part| told.part(part));
-    // What is structured is said again as text by servers that do as they should.
+    let mut answer_parts = ContentParts { context, texts: Vec::new(), images: Vec::new() };
+    parts.iter().take(PARTS_LIMIT).for_each(|part| answer_parts.part(part));
+    // Servers that follow the protocol repeat structured content as text.
     if let Some(structured) = result
         .get("structuredContent")
-        .filter(|_| told.texts.iter().all(|text| text.trim().is_empty()))
+        .filter(|_| answer_parts.texts.iter().all(|text| text.trim().is_empty()))
     {
-        told.texts.push(serde_json::to_string_pretty(structured).unwrap_or_default());
+        answer_parts.texts.push(serde_json::to_string_pretty(structured).unwrap_or_default());
     }
-    Observation { is_error, ..told.shown(server, parts.len()) }
+    Observation { is_error, ..answer_parts.shown(server, parts.len()) }
 }
 
 /// Returns what a resource holds.
 pub fn of_resource(server: &str, result: &Value, context: ToolContext<'_>) -> Observation {
     let parts =
         result.get("contents").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let mut told = ContentParts { context, texts: Vec::new(), images: Vec::new() };
-    parts.iter().take(PARTS_LIMIT).for_each(|part| told.held(part));
-    told.shown(server, parts.len())
+    let mut answer_parts = ContentParts { context, texts: Vec::new(), images: Vec::new() };
+    parts.iter().take(PARTS_LIMIT).for_each(|part| answer_parts.held(part));
+    answer_parts.shown(server, parts.len())
 }
 
 /// Fences a text of a server.

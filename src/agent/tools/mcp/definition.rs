@@ -47,16 +47,16 @@ const KEYS: &[&str] = &[
     "description",
 ];
 
-/// What a person wrote about one server, before it is checked as a whole.
+/// What a user wrote about one server, before it is checked as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerSpec {
-    /// How it is spoken to, where that is said.
+    /// Kind of transport, where it is given.
     #[serde(rename = "type")]
     pub transport: Option<String>,
-    /// The program.
+    /// Program that serves over its standard streams.
     pub command: Option<String>,
-    /// Its arguments.
+    /// Arguments of the program.
     pub args: Vec<String>,
     /// Variables it gets.
     pub env: BTreeMap<String, String>,
@@ -70,11 +70,11 @@ pub struct ServerSpec {
     pub disabled: bool,
     /// Longest wait for an answer, in seconds.
     pub timeout: Option<u64>,
-    /// Tools of it that nobody is offered.
+    /// Tools of it that are not offered.
     pub disabled_tools: Vec<String>,
 }
 
-/// An MCP server.
+/// An MCP server, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerDefinition {
     /// Its name in policies and tools: letters, digits, `-` and `_`.
@@ -87,7 +87,7 @@ pub struct ServerDefinition {
     pub disabled: bool,
     /// Longest wait for an answer.
     pub timeout: Duration,
-    /// Tools of it that nobody is offered.
+    /// Tools of it that are not offered.
     pub disabled_tools: Vec<String>,
 }
 
@@ -105,7 +105,7 @@ pub enum ServerEndpoint {
     },
     /// As a service.
     Http {
-        /// Its address.
+        /// URL that every request is sent to.
         url: String,
         /// Headers of every request.
         headers: BTreeMap<String, String>,
@@ -374,7 +374,7 @@ impl ServerFileReader<'_> {
                 "disabled" => spec.disabled = self.mistakes.flag(node, key).unwrap_or_default(),
                 "timeout" => spec.timeout = self.timeout(node),
                 "disabledTools" => spec.disabled_tools = self.texts(node, key),
-                // Who may call what is the policy's word, and nobody watches files here.
+                // The policy decides who may call what, and files are not watched here.
                 "alwaysAllow" | "autoApprove" | "watchPaths" | "description" => {}
                 _ => {
                     let near = nearest(key, KEYS).map(|near| format!("did you mean `{near}`?"));
@@ -458,7 +458,7 @@ mod tests {
 
     use super::{ServerEndpoint, ServerFile, plain_name};
 
-    fn told(text: &str) -> Vec<String> {
+    fn mistakes_in(text: &str) -> Vec<String> {
         ServerFile::parse(".mcp.json", text)
             .mistakes
             .into_iter()
@@ -491,10 +491,10 @@ mod tests {
             ("{type: stdio, url: 'https://h.example'}", "`url` is for"),
             ("{command: x, env: [a]}", "must be a mapping"),
         ] {
-            let found = told(&format!("mcpServers: {{a: {server}}}"));
+            let found = mistakes_in(&format!("mcpServers: {{a: {server}}}"));
             assert!(found.len() == 1 && found[0].contains(wrong), "{server}: {found:?}");
         }
-        assert_eq!(told("{}"), ["1:1: `mcpServers` is missing"]);
+        assert_eq!(mistakes_in("{}"), ["1:1: `mcpServers` is missing"]);
         assert_eq!(
             ServerFile::parse(".mcprc", "{a: {command: x}}").servers.len(),
             1,

@@ -1,9 +1,10 @@
 //! `HttpTransport`: a server that is reached over HTTP ("streamable HTTP"): every message is a
 //! request, the answer JSON or a stream of events.
 //!
-//! In: lines. Out: lines. Each request goes to the one address of the definition, over a connection
-//! of its own that the connector opens; redirects are not followed and cookies not kept, so a key
-//! in a header reaches nobody else. The older transport of events alone (SSE) is not spoken.
+//! In: lines. Out: lines. Each request is sent to the one address of the definition, over a
+//! connection of its own that the connector opens. Redirects are not followed and cookies not kept,
+//! so a key in a header reaches no other server. The older transport of events alone (SSE) is not
+//! supported.
 
 use std::collections::VecDeque;
 
@@ -103,7 +104,7 @@ impl HttpTransport {
         self.send(HttpMethod::Post(line)).await.map(drop)
     }
 
-    /// Tells the server that the conversation is over.
+    /// Informs the server that the session is over.
     pub(super) async fn close(&mut self) {
         if self.session.is_some() {
             // A server may not care.

@@ -1,7 +1,7 @@
-//! What is said in the protocol: JSON-RPC requests, answers and notices, each a value and a line.
+//! Messages of the protocol: JSON-RPC requests, answers and notices, each a value and a line.
 //!
-//! In: bytes. Out: a [`McpMessage`], or nothing where they are none. What somebody means by it is
-//! decided where it is read.
+//! In: bytes. Out: a [`McpMessage`], or nothing where they are none. Their meaning is decided where
+//! they are read.
 
 use serde_json::{Value, json};
 
@@ -13,34 +13,34 @@ pub const VERSIONS: &[&str] = &["2025-11-25", "2025-06-18", "2025-03-26", "2024-
 
 /// Codes of errors.
 pub mod code {
-    /// What came is no JSON.
+    /// The message is not JSON.
     pub const PARSE: i64 = -32700;
-    /// What came is no request.
+    /// The message is not a request.
     pub const INVALID: i64 = -32600;
-    /// There is no such method.
+    /// The method does not exist.
     pub const NO_METHOD: i64 = -32601;
     /// The parameters are wrong.
     pub const PARAMETERS: i64 = -32602;
 }
 
-/// One message.
+/// A message in either direction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum McpMessage {
-    /// Somebody asks.
+    /// A call that wants an answer.
     Request {
         /// By which the answer is known.
         id: Value,
-        /// What for.
+        /// Name of the called method.
         method: String,
-        /// With what.
+        /// Arguments of the method.
         params: Value,
     },
-    /// Somebody says something that wants no answer.
+    /// A message that wants no answer.
     Notice {
-        /// What.
+        /// Name of the notice.
         method: String,
     },
-    /// An answer.
+    /// The result or error of a request.
     Answer {
         /// To which request.
         id: Value,
@@ -50,8 +50,8 @@ pub enum McpMessage {
 }
 
 impl McpMessage {
-    /// Reads the messages of a line; older servers send several in a list. What is no message is
-    /// left out.
+    /// Reads the messages of a line; older servers send several in a list. Anything that is not a
+    /// message is left out.
     #[must_use]
     pub fn parse_all(bytes: &[u8]) -> Vec<Self> {
         match serde_json::from_slice(bytes) {
@@ -74,7 +74,7 @@ impl McpMessage {
             }
             (None, Some(method)) => Some(Self::Notice { method }),
             (Some(id), None) => {
-                let told = |error: Value| {
+                let code_and_message = |error: Value| {
                     let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
                     (
                         code,
@@ -82,7 +82,7 @@ impl McpMessage {
                     )
                 };
                 let result = match error {
-                    Some(error) => Err(told(error)),
+                    Some(error) => Err(code_and_message(error)),
                     None => Ok(take("result")?),
                 };
                 Some(Self::Answer { id, result })

@@ -6,9 +6,9 @@
 //! what is said, [`catalogue`] what models are shown of it, [`schema`] what arguments are held to,
 //! [`content`] how results are shown.
 //!
-//! The client is our own. What a run needs of the protocol are five requests, while whose process
-//! it is, which address is connected to, how long a line may be, and what happens when a server
-//! ends are matters of the sandbox, the network's connector and the journal, not of a library.
+//! The client is our own. A run needs five requests of the protocol. The rest is a matter of the
+//! sandbox, the network's connector and the journal, not of a library: whose process it is, which
+//! address is connected to, how long a line may be, what happens when a server ends.
 
 pub mod call;
 pub mod catalogue;

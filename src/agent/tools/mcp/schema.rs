@@ -94,7 +94,7 @@ fn trimmed(schema: &Value, depth: usize) -> Value {
     Value::Object(kept)
 }
 
-/// Returns a text of somebody else as one line without anything that is not seen.
+/// Returns untrusted text as one line without invisible characters.
 #[must_use]
 pub fn one_line(text: &str, limit_bytes: usize) -> String {
     let seen: String =

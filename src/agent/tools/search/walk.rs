@@ -2,8 +2,8 @@
 //! ignore files name and `.git`.
 //!
 //! The walk starts at the checkout's root and goes straight to the folder, so that ignore files
-//! above it count and none outside the checkout does. A folder that is itself ignored was asked for
-//! by name: then ignore files do not count.
+//! above it count and none outside the checkout does. Ignore files do not count for a folder that
+//! is itself ignored: it was named on purpose.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -48,7 +48,7 @@ pub(crate) fn open<'c>(
     }
 }
 
-/// As [`open`], for what has to be a folder.
+/// As [`open`], for a path that has to be a folder.
 ///
 /// # Errors
 /// A sentence for the model.
@@ -74,7 +74,7 @@ pub struct FolderWalk {
     depth: usize,
 }
 
-/// Which folders below the one asked for are left out beside those that ignore files name.
+/// Which folders below the requested one are left out besides those that ignore files name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkippedFolders {
     /// Only git's own.
@@ -112,7 +112,7 @@ impl FolderWalk {
         }
     }
 
-    /// Returns how to go through it; entries above the folder come first and are told apart by
+    /// Returns how to go through it; entries above the folder come first and are recognised by
     /// [`FolderWalk::path_of`].
     pub fn builder(&mut self) -> &mut WalkBuilder {
         &mut self.builder
@@ -125,7 +125,7 @@ impl FolderWalk {
     }
 
     /// Returns an entry's path in the checkout; `None` for the folder itself, what lies above it,
-    /// and names that are no text. A file that was asked for itself is an entry.
+    /// and names that are not UTF-8. A file that was requested itself is an entry.
     #[must_use]
     pub fn path_of(&self, entry: &DirEntry) -> Option<RepoPath> {
         if entry.depth() < self.depth

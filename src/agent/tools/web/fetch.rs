@@ -2,7 +2,7 @@
 //!
 //! A redirect is a new address and judged as one, at every hop. What comes back is data of whoever
 //! runs the host: fenced, named with its origin, bounded in time and size. An address that holds a
-//! secret is not asked for.
+//! secret is not requested.
 
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -52,7 +52,7 @@ impl Act for RedirectHop {
 
 /// Why a page was not read.
 enum NotRead {
-    /// What the model is told.
+    /// Message for the model.
     Failed(String),
     /// A hop that the policy does not allow.
     Refused(String, Box<Refusal>),
@@ -125,7 +125,7 @@ impl Tool for WebFetch {
 }
 
 impl WebFetch {
-    /// Asks for the page, and for what it redirects to, each hop with a permit of its own.
+    /// Requests the page, and what it redirects to, each hop with a permit of its own.
     async fn read(
         &self,
         permit: &Permit<CheckedCall>,
@@ -224,8 +224,7 @@ fn is_redirect(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// Reads where an answer sends the asker. What was asked for encrypted is never asked for in the
-/// clear.
+/// Returns where a redirect leads. What was requested encrypted is never requested in the clear.
 fn next_hop(from: &WebUrl, location: &str, redactor: &Redactor) -> Result<WebUrl, String> {
     let next = from.join(location);
     if redactor.finds_secret(&next.to_string()) {

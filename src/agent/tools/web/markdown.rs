@@ -139,7 +139,7 @@ fn markup(text: &str) -> Option<(HtmlTag, &str)> {
 struct HtmlAttribute<'t> {
     name: &'t str,
     value: &'t str,
-    /// What follows it.
+    /// Text after the attribute.
     rest: &'t str,
 }
 
@@ -169,7 +169,7 @@ fn attribute(text: &str) -> HtmlAttribute<'_> {
     HtmlAttribute { name, value, rest }
 }
 
-/// Returns what follows the end of an element whose content is no markup.
+/// Returns what follows the end of an element whose content is not markup.
 fn after_element<'t>(text: &'t str, name: &str) -> &'t str {
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| rest.find("</")).map(|at| from + at) {

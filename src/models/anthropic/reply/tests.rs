@@ -8,8 +8,8 @@ use crate::transport::malformed;
 use crate::transport::response::testing::{self, ReadReply, events};
 use locum_base::chat::{OpaquePart, StopReason, Usage};
 
-fn told(frames: &[&str]) -> ReadReply {
-    testing::told::<MessagesReply>(&events(frames)).unwrap()
+fn read_reply(frames: &[&str]) -> ReadReply {
+    testing::read_reply::<MessagesReply>(&events(frames)).unwrap()
 }
 
 fn broken(frames: &[&str]) -> ResponseError {
@@ -27,7 +27,7 @@ fn ends(reason: &str) -> String {
 
 #[test]
 fn reads_the_protocol_as_it_is_written_down() {
-    let reply = told(&[
+    let reply = read_reply(&[
         START,
         r#"{"type":"ping"}"#,
         r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
@@ -107,7 +107,7 @@ fn reads_events_however_odd() {
             r#"{"type":"message","content":[{"type":"text","text":"a"}],"stop_reason":"end_turn","usage":{"input_tokens":1}}"#,
         ],
     ] {
-        let reply = told(&frames);
+        let reply = read_reply(&frames);
         assert_eq!(
             (reply.words.as_str(), reply.stop, reply.opaque),
             ("a", StopReason::End, vec![]),
@@ -115,7 +115,7 @@ fn reads_events_however_odd() {
         );
     }
     let plain = r#"{"type":"message","role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{"a":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":2}}"#;
-    let reply = testing::told::<MessagesReply>(plain).unwrap();
+    let reply = testing::read_reply::<MessagesReply>(plain).unwrap();
     assert_eq!(
         (reply.calls, reply.usage.map(|usage| usage.input)),
         (vec![r#"t f {"a":1}"#.to_owned()], Some(3))
@@ -145,7 +145,7 @@ fn reads_calls_however_they_come() {
         let stop = ends("tool_use");
         let frames: Vec<&str> =
             frames.iter().map(String::as_str).chain([stop.as_str(), STOP]).collect();
-        assert_eq!(told(&frames).calls, [call], "{frames:?}");
+        assert_eq!(read_reply(&frames).calls, [call], "{frames:?}");
     }
 }
 
@@ -156,8 +156,8 @@ fn half_a_thought_is_not_returned() {
         r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}"#,
     ];
     let (cut, whole) = (ends("max_tokens"), ends("end_turn"));
-    assert_eq!(told(&[thought[0], thought[1], &cut, STOP]).opaque, []);
-    assert_eq!(told(&[thought[0], thought[1], &whole, STOP]).opaque.len(), 1);
+    assert_eq!(read_reply(&[thought[0], thought[1], &cut, STOP]).opaque, []);
+    assert_eq!(read_reply(&[thought[0], thought[1], &whole, STOP]).opaque.len(), 1);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn says_why_it_stopped() {
         ("model_context_window_exceeded", StopReason::Length),
         ("refusal", StopReason::Filtered),
     ] {
-        assert_eq!(told(&[START, text, &ends(reason), STOP]).stop, stop, "{reason}");
+        assert_eq!(read_reply(&[START, text, &ends(reason), STOP]).stop, stop, "{reason}");
     }
 }
 
@@ -191,7 +191,7 @@ fn tells_a_broken_answer_from_a_whole_one() {
         panic!("an error inside")
     };
     assert_eq!(fault["type"], "overloaded_error");
-    assert_eq!(told(&[START, text, &ends("end_turn"), "{ junk"][..3]).words, "a");
+    assert_eq!(read_reply(&[START, text, &ends("end_turn"), "{ junk"][..3]).words, "a");
 }
 
 #[test]

@@ -212,11 +212,11 @@ fn found_in_cache(requests: &[Value]) -> Vec<usize> {
 #[test]
 fn many_calls_in_one_reply_do_not_hide_what_is_cached() {
     let mut messages = vec![user("go")];
-    let (mut requests, mut told) = (Vec::new(), Vec::new());
+    let (mut requests, mut ends) = (Vec::new(), Vec::new());
     for (turn, calls) in [1, 30, 2, 40, 40, 1, 30].into_iter().enumerate() {
         let options = MessagesOptions { cached: true, ..OPTIONS };
         requests.push(body(&messages, options));
-        told.push(
+        ends.push(
             requests[turn]["messages"]
                 .as_array()
                 .unwrap()
@@ -233,7 +233,7 @@ fn many_calls_in_one_reply_do_not_hide_what_is_cached() {
         }
     }
     let before: Vec<usize> =
-        std::iter::once(0).chain(told[..told.len() - 1].iter().copied()).collect();
+        std::iter::once(0).chain(ends[..ends.len() - 1].iter().copied()).collect();
     assert_eq!(
         found_in_cache(&requests),
         before,

@@ -13,8 +13,8 @@ fn read(body: &[u8], cut: usize, broken: Option<&str>) -> Result<Vec<Delta>, Res
     testing::read::<ChatReply>(body, cut, broken)
 }
 
-fn told(body: &str) -> Result<ReadReply, ResponseError> {
-    testing::told::<ChatReply>(body)
+fn read_reply(body: &str) -> Result<ReadReply, ResponseError> {
+    testing::read_reply::<ChatReply>(body)
 }
 
 fn delta(piece: &str) -> String {
@@ -25,7 +25,7 @@ fn calls(pieces: &[&str]) -> Vec<String> {
     let mut frames: Vec<String> =
         pieces.iter().map(|piece| delta(&format!(r#"{{"tool_calls":{piece}}}"#))).collect();
     frames.push(END.to_owned());
-    told(&events(&frames.iter().map(String::as_str).collect::<Vec<_>>())).unwrap().calls
+    read_reply(&events(&frames.iter().map(String::as_str).collect::<Vec<_>>())).unwrap().calls
 }
 
 const END: &str = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
@@ -35,7 +35,7 @@ fn images_of_a_gateway_are_taken_and_addresses_are_not() {
     let piece = delta(
         r#"{"content":"see","images":[{"image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}},{"image_url":{"url":"https://x.example/a.png"}},7]}"#,
     );
-    let reply = told(&events(&[&piece, END])).unwrap();
+    let reply = read_reply(&events(&[&piece, END])).unwrap();
     assert_eq!(
         (reply.words.as_str(), reply.images),
         ("see", vec!["image 2x3 png, 29 bytes".to_owned()])
@@ -43,7 +43,7 @@ fn images_of_a_gateway_are_taken_and_addresses_are_not() {
 }
 
 fn words(body: &str) -> String {
-    told(body).unwrap().words
+    read_reply(body).unwrap().words
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn reads_the_protocol_as_it_is_written_down() {
     ]);
     let usage = Usage { input: 9, output: 5, cached_read: 4, reasoning: 2, ..Usage::default() };
     assert_eq!(
-        told(&body),
+        read_reply(&body),
         Ok(ReadReply {
             words: "Hello ü".into(),
             usage: Some(usage),
@@ -142,7 +142,7 @@ fn reads_calls_however_they_are_written() {
         &delta(r#"{"function_call":{"arguments":"}"}}"#),
         END,
     ]);
-    assert_eq!(told(&legacy).unwrap().calls, [" f {}"]);
+    assert_eq!(read_reply(&legacy).unwrap().calls, [" f {}"]);
 }
 
 #[test]
@@ -160,15 +160,15 @@ fn reads_content_in_parts_and_reasoning_under_every_name() {
         (r#"{"reasoning_content":"","reasoning":"hm"}"#, "", "hm"),
         (r#"{"refusal":"no"}"#, "no", ""),
     ] {
-        let told = told(&events(&[&delta(piece), END])).unwrap();
-        assert_eq!((told.words.as_str(), told.reasoning.as_str()), (words, reasoning), "{piece}");
+        let reply = read_reply(&events(&[&delta(piece), END])).unwrap();
+        assert_eq!((reply.words.as_str(), reply.reasoning.as_str()), (words, reasoning), "{piece}");
     }
 }
 
 #[test]
 fn finds_the_count_of_tokens_wherever_it_is() {
     let usage = |frames: &[&str]| {
-        told(&events(frames))
+        read_reply(&events(frames))
             .unwrap()
             .usage
             .map(|usage| (usage.input, usage.output, usage.cached_read))
@@ -297,7 +297,7 @@ fn reads_an_answer_that_is_not_streamed() {
     let usage = Usage { input: 3, output: 2, ..Usage::default() };
     let calls = vec!["a f {}".to_owned(), r#"b g {"p":1}"#.to_owned()];
     assert_eq!(
-        told(body),
+        read_reply(body),
         Ok(ReadReply {
             words: "hi".into(),
             calls,
@@ -352,7 +352,7 @@ fn survives_bytes_that_are_no_text() {
 
 #[test]
 fn keeps_what_a_gateway_wants_back() {
-    let reply = told(&events(&[
+    let reply = read_reply(&events(&[
         &delta(r#"{"reasoning_details":[{"type":"reasoning.text","index":0,"text":"h","signature":null}]}"#),
         &delta(r#"{"reasoning_details":[{"type":"reasoning.text","index":0,"text":"m"}]}"#),
         &delta(r#"{"reasoning_details":[{"type":"reasoning.text","index":0,"signature":"c2ln"}],"content":"so"}"#),

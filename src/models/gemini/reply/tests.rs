@@ -13,8 +13,8 @@ fn body(frames: &[Value]) -> String {
     events(&frames.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-fn told(frames: &[Value]) -> ReadReply {
-    testing::told::<GeminiReply>(&body(frames)).unwrap()
+fn read_reply(frames: &[Value]) -> ReadReply {
+    testing::read_reply::<GeminiReply>(&body(frames)).unwrap()
 }
 
 fn broken(frames: &[Value]) -> ResponseError {
@@ -33,7 +33,7 @@ fn ends(reason: &str) -> Value {
 fn an_image_is_given_and_not_sent_back() {
     let image =
         |kind: &str, data: &str| json!({ "inlineData": { "mimeType": kind, "data": data } });
-    let reply = told(&[
+    let reply = read_reply(&[
         chunk(
             &json!([{ "text": "see" }, image("image/png", "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="), image("image/png", "broken"), image("audio/wav", "AAAA")]),
         ),
@@ -49,7 +49,7 @@ fn an_image_is_given_and_not_sent_back() {
 #[test]
 fn reads_the_protocol_as_it_is_written_down() {
     let usage = json!({ "promptTokenCount": 100, "candidatesTokenCount": 12, "thoughtsTokenCount": 8, "cachedContentTokenCount": 64, "totalTokenCount": 120 });
-    let reply = told(&[
+    let reply = read_reply(&[
         chunk(&json!([{ "text": "hm", "thought": true }])),
         chunk(&json!([{ "text": "s" }])),
         chunk(&json!([{ "text": "ö" }, { "text": "!", "thoughtSignature": "dGV4dA==" }])),
@@ -93,7 +93,7 @@ fn reads_answers_however_odd() {
         ],
         vec![chunk(&json!([{ "text": "a" }, "junk", null])), ends("A_LATER_DAY")],
     ] {
-        let reply = told(&frames);
+        let reply = read_reply(&frames);
         assert_eq!(
             (reply.words.as_str(), reply.stop, reply.opaque),
             ("a", StopReason::End, vec![]),
@@ -101,8 +101,8 @@ fn reads_answers_however_odd() {
         );
     }
     let list = json!([chunk(&json!([{ "text": "a" }])), ends("STOP")]).to_string();
-    assert_eq!(testing::told::<GeminiReply>(&list).unwrap().words, "a");
-    let call = told(&[
+    assert_eq!(testing::read_reply::<GeminiReply>(&list).unwrap().words, "a");
+    let call = read_reply(&[
         chunk(&json!([{ "functionCall": { "name": "f", "args": "{\"a\":1}" } }])),
         ends("STOP"),
     ]);
@@ -111,7 +111,7 @@ fn reads_answers_however_odd() {
 
 #[test]
 fn a_signature_on_nothing_is_returned_on_nothing() {
-    let reply = told(&[
+    let reply = read_reply(&[
         chunk(&json!([{ "text": "a" }])),
         chunk(&json!([{ "text": "", "thoughtSignature": "c2ln" }])),
         ends("STOP"),
@@ -129,12 +129,16 @@ fn says_why_it_stopped() {
         ("RECITATION", StopReason::Filtered),
         ("PROHIBITED_CONTENT", StopReason::Filtered),
     ] {
-        assert_eq!(told(&[chunk(&json!([{ "text": "a" }])), ends(reason)]).stop, stop, "{reason}");
+        assert_eq!(
+            read_reply(&[chunk(&json!([{ "text": "a" }])), ends(reason)]).stop,
+            stop,
+            "{reason}"
+        );
     }
-    let blocked = told(&[json!({ "promptFeedback": { "blockReason": "SAFETY" } })]);
+    let blocked = read_reply(&[json!({ "promptFeedback": { "blockReason": "SAFETY" } })]);
     assert_eq!((blocked.stop, blocked.words.as_str()), (StopReason::Filtered, ""));
     assert!(blocked.reasoning.contains("SAFETY"));
-    let malformed = told(&[
+    let malformed = read_reply(&[
         json!({ "candidates": [{ "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "print(read)" }] }),
     ]);
     assert_eq!(

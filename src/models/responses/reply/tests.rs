@@ -8,10 +8,12 @@ use crate::transport::malformed;
 use crate::transport::response::testing::{self, ReadReply, events};
 use locum_base::chat::{OpaquePart, StopReason, Usage};
 
-fn told(frames: &[Value]) -> ReadReply {
+fn read_reply(frames: &[Value]) -> ReadReply {
     let frames: Vec<String> = frames.iter().map(Value::to_string).collect();
-    testing::told::<ResponsesReply>(&events(&frames.iter().map(String::as_str).collect::<Vec<_>>()))
-        .unwrap()
+    testing::read_reply::<ResponsesReply>(&events(
+        &frames.iter().map(String::as_str).collect::<Vec<_>>(),
+    ))
+    .unwrap()
 }
 
 fn broken(frames: &[Value]) -> ResponseError {
@@ -28,7 +30,7 @@ fn text(piece: &str) -> Value {
 fn an_image_is_taken_when_it_is_whole() {
     let item = |kind: &str, result: Value| json!({ "type": kind, "output_index": 0, "item": { "id": "ig_1", "type": "image_generation_call", "result": result } });
     let (begun, done) = ("response.output_item.added", "response.output_item.done");
-    let reply = told(&[
+    let reply = read_reply(&[
         item(begun, Value::Null),
         item(done, "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA=".into()),
         completed(),
@@ -45,7 +47,7 @@ fn reads_the_protocol_as_it_is_written_down() {
     let reasoning = json!({ "type": "reasoning", "id": "rs_1", "summary": [{ "type": "summary_text", "text": "hm" }], "encrypted_content": "b3BhcXVl" });
     let call = |arguments: &str| json!({ "type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "read_file", "arguments": arguments });
     let usage = json!({ "input_tokens": 100, "input_tokens_details": { "cached_tokens": 64 }, "output_tokens": 20, "output_tokens_details": { "reasoning_tokens": 5 } });
-    let reply = told(&[
+    let reply = read_reply(&[
         json!({ "type": "response.created", "response": { "id": "resp_1", "status": "in_progress", "output": [] } }),
         json!({ "type": "response.output_item.added", "output_index": 0, "item": { "type": "reasoning", "id": "rs_1", "summary": [] } }),
         json!({ "type": "response.reasoning_summary_text.delta", "output_index": 0, "delta": "hm" }),
@@ -105,7 +107,7 @@ fn reads_events_however_odd() {
         ],
         vec![json!({ "type": "response.refusal.delta", "delta": "a" }), completed()],
     ] {
-        let reply = told(&frames);
+        let reply = read_reply(&frames);
         assert_eq!(
             (reply.words.as_str(), reply.stop, reply.opaque),
             ("a", StopReason::End, vec![]),
@@ -113,7 +115,7 @@ fn reads_events_however_odd() {
         );
     }
     let plain = json!({ "object": "response", "status": "completed", "output": [message, { "type": "function_call", "call_id": "c", "name": "f", "arguments": { "a": 1 } }], "error": null });
-    let reply = testing::told::<ResponsesReply>(&plain.to_string()).unwrap();
+    let reply = testing::read_reply::<ResponsesReply>(&plain.to_string()).unwrap();
     assert_eq!((reply.words.as_str(), reply.calls), ("a", vec![r#"c f {"a":1}"#.to_owned()]));
 }
 
@@ -124,7 +126,7 @@ fn reads_parallel_calls_whose_pieces_come_in_turns() {
         json!({ "type": "response.output_item.added", "output_index": at, "item": item })
     };
     let piece = |at: u64, piece: &str| json!({ "type": "response.function_call_arguments.delta", "output_index": at, "delta": piece });
-    let reply = told(&[
+    let reply = read_reply(&[
         added(0, "a"),
         added(1, "b"),
         piece(1, "{\"b\""),
@@ -135,7 +137,7 @@ fn reads_parallel_calls_whose_pieces_come_in_turns() {
     ]);
     assert_eq!(reply.calls, [r#"a f {"a":1}"#, r#"b f {"b":2}"#]);
     let late = json!({ "type": "response.output_item.done", "output_index": 0, "item": { "type": "function_call", "call_id": "late", "name": "f", "arguments": "{}" } });
-    assert_eq!(told(&[piece(0, "{}"), late, completed()]).calls, ["late f {}"]);
+    assert_eq!(read_reply(&[piece(0, "{}"), late, completed()]).calls, ["late f {}"]);
 }
 
 #[test]
@@ -145,7 +147,7 @@ fn reads_items_without_numbers_as_llama_cpp_sends_them() {
     let call = |id: &str, arguments: &str| json!({ "type": "function_call", "call_id": id, "name": "f", "arguments": arguments });
     let piece = |id: &str, piece: &str| json!({ "type": "response.function_call_arguments.delta", "item_id": id, "delta": piece });
     let message = json!({ "type": "message", "id": "msg_1", "content": [{ "type": "output_text", "text": "a" }] });
-    let reply = told(&[
+    let reply = read_reply(&[
         added(json!({ "type": "reasoning", "id": "rs_1", "summary": [] })),
         json!({ "type": "response.reasoning_text.delta", "item_id": "rs_1", "delta": "hm" }),
         added(json!({ "type": "message", "id": "msg_1", "content": [] })),
@@ -165,8 +167,12 @@ fn reads_items_without_numbers_as_llama_cpp_sends_them() {
     ]);
     assert_eq!((reply.words.as_str(), reply.reasoning.as_str()), ("a", "hm"));
     assert_eq!(reply.calls, [r#"fc_1 f {"a":1}"#, r#"fc_2 f {"b":2}"#]);
-    let at_the_end =
-        told(&[done(message), done(call("fc_1", "{}")), done(call("fc_2", "{}")), completed()]);
+    let at_the_end = read_reply(&[
+        done(message),
+        done(call("fc_1", "{}")),
+        done(call("fc_2", "{}")),
+        completed(),
+    ]);
     assert_eq!(
         (at_the_end.words.as_str(), at_the_end.calls),
         ("a", vec!["fc_1 f {}".to_owned(), "fc_2 f {}".to_owned()])
@@ -178,7 +184,8 @@ fn tells_items_apart_however_they_are_numbered_and_named() {
     let words = |text: &str| json!({ "type": "message", "content": [{ "type": "output_text", "text": text }] });
     let call = |name: &str| json!({ "type": "function_call", "name": name, "arguments": "{}" });
     let done = |item: &Value| json!({ "type": "response.output_item.done", "item": item });
-    let nameless = told(&[done(&words("a")), done(&call("f")), done(&call("g")), completed()]);
+    let nameless =
+        read_reply(&[done(&words("a")), done(&call("f")), done(&call("g")), completed()]);
     assert_eq!(
         (nameless.words.as_str(), nameless.calls),
         ("a", vec![" f {}".to_owned(), " g {}".to_owned()])
@@ -192,7 +199,7 @@ fn tells_items_apart_however_they_are_numbered_and_named() {
     let arguments = |id: &str, delta: &str| {
         numbered("response.function_call_arguments.delta", json!({ "item_id": id, "delta": delta }))
     };
-    let every_item_is_zero = told(&[
+    let every_item_is_zero = read_reply(&[
         numbered("response.output_text.delta", json!({ "item_id": "m", "delta": "a" })),
         numbered("response.output_item.added", with_id("i", "c1")),
         arguments("i", "{\"x\":1}"),
@@ -204,7 +211,7 @@ fn tells_items_apart_however_they_are_numbered_and_named() {
         (every_item_is_zero.words.as_str(), every_item_is_zero.calls),
         ("a", vec![r#"c1 f {"x":1}"#.to_owned(), r#"c2 f {"y":2}"#.to_owned()])
     );
-    let names_change = told(&[
+    let names_change = read_reply(&[
         numbered("response.output_item.added", with_id("opaque-1", "c1")),
         arguments("opaque-2", "{\"x\""),
         arguments("opaque-3", ":1}"),
@@ -217,8 +224,8 @@ fn tells_items_apart_however_they_are_numbered_and_named() {
 #[test]
 fn says_why_it_stopped() {
     let incomplete = |reason: &str| json!({ "type": "response.incomplete", "response": { "status": "incomplete", "incomplete_details": { "reason": reason } } });
-    assert_eq!(told(&[text("a"), incomplete("max_output_tokens")]).stop, StopReason::Length);
-    assert_eq!(told(&[text("a"), incomplete("content_filter")]).stop, StopReason::Filtered);
+    assert_eq!(read_reply(&[text("a"), incomplete("max_output_tokens")]).stop, StopReason::Length);
+    assert_eq!(read_reply(&[text("a"), incomplete("content_filter")]).stop, StopReason::Filtered);
 }
 
 #[test]

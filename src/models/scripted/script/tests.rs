@@ -62,7 +62,7 @@ tasks:
 
 #[test]
 fn points_at_every_mistake() {
-    for (text, told) in [
+    for (text, message) in [
         (
             "version: 1\ntasks:\n  - turns:\n      - { sya: hello }\n",
             "s.yml`:4:11: unknown key `sya` (did you mean `say`?)",
@@ -93,7 +93,7 @@ fn points_at_every_mistake() {
         ("", "the file is empty"),
     ] {
         let fault = ModelScript::parse("s.yml", text).unwrap_err().to_string();
-        assert!(fault.contains(told), "{fault}\nshould say {told}");
+        assert!(fault.contains(message), "{fault}\nshould say {message}");
     }
 }
 

@@ -80,7 +80,7 @@ fn the_tools_are_described_in_words() {
     );
 }
 
-/// Says what it is told to and notes nothing.
+/// Replies with fixed deltas and records nothing.
 struct FixedModel(Vec<Delta>);
 
 impl Model for FixedModel {

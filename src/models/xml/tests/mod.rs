@@ -1,4 +1,4 @@
-//! Replies with calls in words: what is a call and what is not, the same however the reply comes
+//! Replies with prompted calls: what is a call and what is not, the same however the reply comes
 //! in.
 
 use conversation::{assistant, user};
@@ -38,27 +38,27 @@ fn tools() -> Vec<ToolSpec> {
 
 /// What a reply says: its words, its thoughts in brackets, its calls, and `cut` when the last one
 /// is not whole.
-fn told(deltas: Vec<Delta>) -> Vec<String> {
-    let (mut told, mut words) = (Vec::new(), String::new());
+fn outline(deltas: Vec<Delta>) -> Vec<String> {
+    let (mut lines, mut words) = (Vec::new(), String::new());
     for delta in deltas {
         match delta {
             Delta::Text(text) => words.push_str(&text),
-            Delta::Reasoning(text) => told.push(format!("[{text}]")),
+            Delta::Reasoning(text) => lines.push(format!("[{text}]")),
             Delta::Call { name, arguments, .. } => {
-                told.push(format!("{} {arguments}", name.unwrap()))
+                lines.push(format!("{} {arguments}", name.unwrap()))
             }
-            Delta::Stop(StopReason::Length) => told.push("cut".into()),
+            Delta::Stop(StopReason::Length) => lines.push("cut".into()),
             Delta::Stop(_) => {}
             other => panic!("{other:?}"),
         }
     }
     if !words.is_empty() {
-        told.insert(0, words);
+        lines.insert(0, words);
     }
-    told
+    lines
 }
 
-fn heard(parts: &[&str], stop: StopReason) -> Vec<String> {
+fn outline_of(parts: &[&str], stop: StopReason) -> Vec<String> {
     let tools = tools();
     let mut translator = ReplyTranslator::new(&tools);
     let mut deltas: Vec<Delta> = parts
@@ -66,12 +66,12 @@ fn heard(parts: &[&str], stop: StopReason) -> Vec<String> {
         .flat_map(|part| translator.translate(Delta::Text((*part).to_owned())))
         .collect();
     deltas.extend(translator.translate(Delta::Stop(stop)));
-    told(deltas)
+    outline(deltas)
 }
 
 /// Checks a reply whole, letter by letter, and in parts of changing length.
 fn check(text: &str, expected: &[&str]) {
-    let whole = heard(&[text], StopReason::End);
+    let whole = outline_of(&[text], StopReason::End);
     assert_eq!(whole, expected, "{text}");
     let letters: Vec<String> = text.chars().map(String::from).collect();
     let parts = |of: &dyn Fn(usize) -> usize| {
@@ -90,7 +90,7 @@ fn check(text: &str, expected: &[&str]) {
             parts(&|at| (seed * 7919 + at * 104_729) % 13 % (seed % 11 + 2))
         };
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        assert_eq!(heard(&parts, StopReason::End), whole, "in parts {parts:?}");
+        assert_eq!(outline_of(&parts, StopReason::End), whole, "in parts {parts:?}");
     }
 }
 
@@ -162,7 +162,7 @@ fn thoughts_call_nothing() {
         &["[hm, <read_file><path>a</path></read_file>]"],
     );
     assert_eq!(
-        heard(&["<think>hm\n<read_file><path>a</path></read_file>"], StopReason::Length)[1..],
+        outline_of(&["<think>hm\n<read_file><path>a</path></read_file>"], StopReason::Length)[1..],
         ["cut"]
     );
 }
@@ -249,17 +249,17 @@ fn a_reply_that_was_cut_off_ends_with_the_call_that_was() {
         "<write_to_file><path>a</path>",
         "<write_to_file><path>a",
     ] {
-        let told = heard(&[text], StopReason::Length);
+        let lines = outline_of(&[text], StopReason::Length);
         assert!(
-            told.len() == 2 && told[0].starts_with("write_to_file") && told[1] == "cut",
-            "{text}: {told:?}"
+            lines.len() == 2 && lines[0].starts_with("write_to_file") && lines[1] == "cut",
+            "{text}: {lines:?}"
         );
     }
     let whole =
         "<read_file><path>a</path></read_file>\n<write_to_file><path>a</path><content>\none";
-    assert_eq!(heard(&[whole], StopReason::Length)[0], r#"read_file {"path":"a"}"#);
+    assert_eq!(outline_of(&[whole], StopReason::Length)[0], r#"read_file {"path":"a"}"#);
     assert_eq!(
-        heard(&["<read_file><path>a</path></read_file>"], StopReason::Length),
+        outline_of(&["<read_file><path>a</path></read_file>"], StopReason::Length),
         [r#"read_file {"path":"a"}"#, "cut"]
     );
 }
@@ -423,7 +423,7 @@ fn calls_and_results_are_written_as_they_are_read() {
             let mut deltas = translator.translate(Delta::Text(text.clone()));
             deltas.extend(translator.translate(Delta::Stop(StopReason::End)));
             let line = format!("write_to_file {}", call.arguments);
-            assert_eq!(told(deltas), ["so", &line, &line], "{text}");
+            assert_eq!(outline(deltas), ["so", &line, &line], "{text}");
         }
     }
 }

@@ -1,5 +1,5 @@
 //! What a task that begins with a slash comes to: the command's text with the arguments in it, and
-//! the commands whose output it asks for. In: the task and the command's text; out: parts in order.
+//! the commands whose output it includes. In: the task and the command's text; out: parts in order.
 //! Runs nothing: the run does, under the policy, or says why not.
 //!
 //! Arguments are put in once and never looked into again: an argument with `$1` or `` !`x` `` in it
@@ -11,16 +11,16 @@ pub const ARGUMENTS_LIMIT_BYTES: usize = 64 * 1024;
 /// A task that begins with a slash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlashInvocation<'t> {
-    /// The command's name.
+    /// Name after the slash.
     pub name: &'t str,
-    /// What follows it.
+    /// Text after the name.
     pub arguments: &'t str,
 }
 
 /// A part of a task's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskPart {
-    /// Text.
+    /// Text to insert as it is.
     Text(String),
     /// In place of the output of this command: `` !`git status` ``.
     Output(String),
@@ -177,12 +177,12 @@ mod tests {
 
     /// Fills a text; commands stand in `<>`.
     fn check(body: &str, arguments: &str, expected: &str) {
-        let told = |part: TaskPart| match part {
+        let text_of = |part: TaskPart| match part {
             TaskPart::Text(text) => text,
             TaskPart::Output(command) => format!("<{command}>"),
         };
         assert_eq!(
-            fill(body, arguments).into_iter().map(told).collect::<String>(),
+            fill(body, arguments).into_iter().map(text_of).collect::<String>(),
             expected,
             "{body} {arguments}"
         );

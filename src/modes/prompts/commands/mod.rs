@@ -47,12 +47,12 @@ const KEYS: FrontMatterKeys = FrontMatterKeys {
     ],
 };
 
-/// A slash command.
+/// A slash command, read from a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlashCommand {
     /// What it is called by, without the slash; `:` stands between folders and name.
     pub name: String,
-    /// The file.
+    /// Path of the file.
     pub origin: String,
     /// One line for lists.
     pub description: Option<String>,
@@ -73,9 +73,9 @@ pub struct SlashCommand {
 /// A file of a command, read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommandFile {
-    /// The command's name.
+    /// Name after the slash.
     pub name: String,
-    /// The file.
+    /// Path of the file.
     pub origin: String,
     /// The command, or every mistake in the file.
     pub command: Result<SlashCommand, Vec<Diagnostic>>,
@@ -91,8 +91,8 @@ pub struct CommandSet {
 }
 
 impl CommandSet {
-    /// Reads files, the strongest first: the first of a name counts. Files that are no commands are
-    /// left out.
+    /// Reads files, the strongest first: the first of a name counts. Files that are not commands
+    /// are left out.
     #[must_use]
     pub fn read(texts: &[PromptFile]) -> Self {
         let mut files: Vec<CommandFile> = Vec::new();

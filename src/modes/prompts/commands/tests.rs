@@ -13,8 +13,8 @@ fn file(path: &str, text: &str) -> PromptFile {
 /// Reads one file of ours: the mistakes, else nothing.
 fn mistakes(text: &str) -> Vec<String> {
     let set = CommandSet::read(&[file(".locum/commands/x.md", text)]);
-    let told = set.files[0].command.as_ref().err().cloned().unwrap_or_default();
-    told.iter().map(|mistake| format!("{}: {}", mistake.place, mistake.message)).collect()
+    let found = set.files[0].command.as_ref().err().cloned().unwrap_or_default();
+    found.iter().map(|mistake| format!("{}: {}", mistake.place, mistake.message)).collect()
 }
 
 #[test]
@@ -56,9 +56,12 @@ fn reads_a_head_in_full() {
                 small\nallowed-tools: Read, Bash(git diff:*)\n---\n\nDo it.\n";
     let set = CommandSet::read(&[file(".claude/commands/fix.md", text)]);
     let command = set.find("fix").unwrap().command.as_ref().unwrap();
-    let told = [&command.description, &command.argument_hint, &command.mode, &command.model]
+    let header = [&command.description, &command.argument_hint, &command.mode, &command.model]
         .map(|text| text.as_deref().unwrap());
-    assert_eq!((told, command.body.as_str()), (["Fix it", "[issue]", "debug", "small"], "Do it."));
+    assert_eq!(
+        (header, command.body.as_str()),
+        (["Fix it", "[issue]", "debug", "small"], "Do it.")
+    );
     let code = builtin::modes().into_iter().find(|mode| mode.slug == "code").unwrap();
     let narrowed = command.rights.as_ref().unwrap().narrow(&code);
     assert_eq!(

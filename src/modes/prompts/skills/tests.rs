@@ -10,8 +10,8 @@ fn file(path: &str, head: &str) -> PromptFile {
 
 fn mistakes(path: &str, text: &str) -> Vec<String> {
     let set = SkillSet::read(&[PromptFile { path: path.to_owned(), text: text.to_owned() }]);
-    let told = set.files[0].skill.as_ref().err().cloned().unwrap_or_default();
-    told.iter().map(|mistake| format!("{}: {}", mistake.place, mistake.message)).collect()
+    let found = set.files[0].skill.as_ref().err().cloned().unwrap_or_default();
+    found.iter().map(|mistake| format!("{}: {}", mistake.place, mistake.message)).collect()
 }
 
 #[test]

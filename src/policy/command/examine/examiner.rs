@@ -1,7 +1,7 @@
 //! `Examiner`: goes through the words of one simple command: the program, its verb, its options and
 //! what is left.
 //!
-//! In: literal words and the folder they run in. Out: an `CommandEffects`. What single programs
+//! In: literal words and the folder they run in. Out: a `CommandEffects`. What single programs
 //! need that no table can say is in `programs`.
 
 use crate::command::examine::{CommandEffects, PathUse, UncoveredWord};
@@ -271,8 +271,8 @@ fn nameable<'w>(word: &'w str, folder: &'w RepoPath) -> impl Iterator<Item = Rep
         .filter_map(|piece| folder.join(piece).ok())
 }
 
-/// Returns true when a word, or what stands behind an option's name, `=`, `:`, `,` or `@` in it, is
-/// a path that leaves the repository. Addresses of the network are no paths.
+/// Returns true when a word is a path that leaves the repository, or has one behind an option's
+/// name, `=`, `:`, `,` or `@`. Network addresses do not count as paths.
 fn leaves(word: &str, folder: &RepoPath) -> bool {
     if ["https://", "http://"].iter().any(|scheme| word.contains(scheme)) {
         return false;

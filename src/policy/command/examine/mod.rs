@@ -1,7 +1,7 @@
 //! What the words of one simple command would do: options looked up in the tables, operands turned
 //! into paths that are read or written, and everything that a `:*` may not cover.
 //!
-//! In: literal words and the folder they run in. Out: an [`CommandEffects`]. It knows no rules; the
+//! In: literal words and the folder they run in. Out: a [`CommandEffects`]. It knows no rules; the
 //! policy weighs what is found.
 
 mod examiner;
@@ -43,9 +43,9 @@ pub struct CommandEffects {
 /// A word that `:*` does not cover.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UncoveredWord {
-    /// Which word.
+    /// Position among the words of the command, from 0.
     pub index: usize,
-    /// Why.
+    /// Why `:*` does not cover it.
     pub reason: String,
     /// Whether it only means that nothing is known of a verb or program.
     pub unfamiliar: bool,

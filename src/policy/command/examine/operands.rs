@@ -1,4 +1,4 @@
-//! Words of a command that are no options: paths, revisions, names of tests, text.
+//! Words of a command that are not options: paths, revisions, names of tests, text.
 //!
 //! In: the words, and what the table says they are. Out: paths that are read or written, and
 //! findings.

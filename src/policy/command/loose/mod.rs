@@ -19,7 +19,7 @@ use locum_base::path::RepoPath;
 /// What is known of a word that a shell works out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnknownWord {
-    /// Nothing.
+    /// Its value cannot be known before the shell runs.
     Value,
     /// It names the files that match this glob.
     Files(String),
@@ -65,7 +65,7 @@ pub struct LooseScript {
 pub struct ScriptFeatures {
     /// `|`
     pub pipes: bool,
-    /// `<`, `>` and their kin.
+    /// `<`, `>` and their variants.
     pub redirects: bool,
     /// Words that a shell works out.
     pub expansions: bool,
@@ -134,7 +134,7 @@ impl LooseCommand {
     }
 }
 
-/// `lib/*.rs` stands for files like `lib/x.rs`. A glob that could be an option, a hidden file or
+/// `lib/*.rs` matches files like `lib/x.rs`. A glob that could be an option, a hidden file or
 /// any ending at all is unknown, and so is every word with another expansion or a quote in it.
 fn files_like(raw: &str) -> UnknownWord {
     let (folder, name) = raw.rsplit_once('/').map_or(("", raw), |(folder, name)| (folder, name));

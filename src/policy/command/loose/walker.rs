@@ -1,8 +1,8 @@
 //! Walks the tree of a script with expansions: collects its simple commands at any depth and
 //! renders, from that same walk, the text a shell is given. What is not judged is not rendered.
 //!
-//! In: a script. Out: its commands, and text in which words that are known are quoted. It weighs
-//! nothing.
+//! In: a script. Out: its commands, and text in which words that are known are quoted. The policy
+//! judges them elsewhere.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,8 +25,7 @@ use crate::command::word::literal;
 const DEPTH_LIMIT: usize = 3;
 
 impl LooseScript {
-    /// Reads a script, already brought to its
-    /// [`plain`](crate::command::loose::plain) form.
+    /// Reads a script that is already in its [`plain`](crate::command::loose::plain) form.
     ///
     /// # Errors
     /// Names what cannot be judged even so.

@@ -26,7 +26,7 @@ pub(super) fn check_parameter(source: &str, raw: &str) -> Result<(), String> {
         return refused();
     }
     let rest = ["[@]", "[*]"].iter().find_map(|index| named.strip_prefix(index)).unwrap_or(named);
-    // An offset is arithmetic, in which names can stand for code.
+    // An offset is arithmetic, in which names can hold code.
     let offset = rest.strip_prefix(':').filter(|rest| !rest.starts_with(['-', '+', '?', '=']));
     let sets = rest.starts_with('=') || rest.starts_with(":=");
     let plain = |letter: char| letter.is_ascii_alphanumeric() || " _.,:/+-*?#%^=".contains(letter);
@@ -63,8 +63,7 @@ pub(super) fn check_variable(name: &str) -> Result<(), String> {
     }
 }
 
-/// Text that stood outside quotes: wildcards and braces stay what they are, everything else stands
-/// for itself.
+/// Text outside quotes: wildcards and braces keep their meaning, everything else is literal.
 pub(super) fn bare(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

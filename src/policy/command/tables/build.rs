@@ -1,6 +1,6 @@
 //! Programs that build and test: they run code of the repository.
 //!
-//! In and out: nothing but data, in the notation of `tables`.
+//! Data only, in the notation of `tables`.
 
 use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads, runs};
 
@@ -17,7 +17,7 @@ const PYTEST: &str = "-q -v -vv -x -s -l -k= -m= -n= -r= --quiet --verbose --exi
                       --color= --strict-markers --disable-warnings -W= --capture= --runxfail \
                       --import-mode= --timeout= --cov=? --no-cov";
 
-/// The tables.
+/// One table per program, in the notation of `tables`.
 pub(super) const TABLES: &[CommandTable] = &[
     runs(&["cargo", "test"], OperandKind::Text, CARGO),
     runs(&["cargo", "t"], OperandKind::Text, CARGO),

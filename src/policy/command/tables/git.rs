@@ -1,6 +1,6 @@
 //! Verbs of git that only show.
 //!
-//! In and out: nothing but data, in the notation of `tables`.
+//! Data only, in the notation of `tables`.
 
 use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads};
 
@@ -58,7 +58,7 @@ pub(super) const VERBS: &str = "add am annotate apply archive bisect blame branc
      symbolic-ref tag unpack-file unpack-objects update-index update-ref update-server-info var \
      verify-commit verify-pack verify-tag version whatchanged worktree write-tree";
 
-/// The tables.
+/// One table per git verb, in the notation of `tables`.
 pub(super) const TABLES: &[CommandTable] = &[
     reads(
         &["git", "status"],
@@ -199,7 +199,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     ),
 ];
 
-/// Returns true for a verb of git's own, which no alias can stand for.
+/// Returns true for a verb of git's own, which no alias can replace.
 pub(crate) fn is_own_verb(verb: &str) -> bool {
     VERBS.split_ascii_whitespace().any(|known| known == verb)
 }

@@ -2,7 +2,7 @@
 //! here.
 //!
 //! In: the tables. Out: what they say, found without going through all of them. A table's options
-//! are read once somebody asks.
+//! are read when first needed.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
@@ -23,7 +23,7 @@ pub(crate) enum OptionArgument {
 
 /// A table and its options by name.
 pub(crate) struct IndexedTable {
-    /// The table.
+    /// The table as written, before its options are indexed.
     pub(crate) table: &'static CommandTable,
     options: OnceLock<HashMap<&'static str, OptionArgument>>,
 }

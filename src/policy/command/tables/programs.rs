@@ -1,7 +1,7 @@
-//! Programs of which something is known beyond their options: those that run other programs, those
-//! that go through folders, words that only a shell understands.
+//! Programs known beyond their options: those that run other programs, those that go through
+//! folders, words that only a shell understands.
 //!
-//! In: a program's name, or a command's words. Out: what is known. It decides nothing.
+//! In: a program's name, or a command's words. Out: what is known of it.
 
 /// How a program gets at what it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

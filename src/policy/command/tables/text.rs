@@ -1,6 +1,6 @@
 //! Programs that read files and print.
 //!
-//! In and out: nothing but data, in the notation of `tables`.
+//! Data only, in the notation of `tables`.
 
 use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads};
 
@@ -14,7 +14,7 @@ const fn writes(
     CommandTable { words, options: [options, ""], operands, effect: ProgramEffect::Writes }
 }
 
-/// The tables.
+/// One table per program, in the notation of `tables`.
 pub(super) const TABLES: &[CommandTable] = &[
     writes(
         &["rm"],

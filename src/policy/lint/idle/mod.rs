@@ -101,7 +101,7 @@ pub fn unknown_modes(policy: &Policy, known: &[String]) -> Vec<Warning> {
         .collect()
 }
 
-/// Modes beside the rules that are not allowed.
+/// Modes that rules name and that are not allowed.
 fn modes_not_allowed(policy: &Policy) -> Vec<Warning> {
     let modes = &policy.settings().modes;
     let between = modes.transitions.iter().flat_map(|(from, to)| std::iter::once(from).chain(to));

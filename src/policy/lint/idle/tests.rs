@@ -15,7 +15,7 @@ fn warnings(text: &str) -> Vec<String> {
 
 #[test]
 fn rules_that_never_count_are_named() {
-    for (text, told) in [
+    for (text, message) in [
         (
             "rules:\n  - allow: \"edit(src/**)\"\n    modes: [cod]\n",
             "3: never counts: mode `cod` is not in `modes.allow`; did you mean `code`?",
@@ -57,7 +57,7 @@ fn rules_that_never_count_are_named() {
     ] {
         let found = warnings(text);
         assert!(
-            found.len() == 1 && found.iter().all(|found| found.starts_with(told)),
+            found.len() == 1 && found.iter().all(|found| found.starts_with(message)),
             "{text}: {found:?}"
         );
     }
@@ -108,9 +108,9 @@ fn modes_that_are_not_there_are_named() {
         Policy::parse("version: 1\nmodes: { default: code, allow: [code, docs-writter] }\n", "p")
             .unwrap();
     let known = ["code", "docs-writer"].map(str::to_owned);
-    let told: Vec<_> =
+    let messages: Vec<_> =
         unknown_modes(&policy, &known).into_iter().map(|warning| warning.message).collect();
-    assert_eq!(told, ["there is no mode `docs-writter`; did you mean `docs-writer`?"]);
+    assert_eq!(messages, ["there is no mode `docs-writter`; did you mean `docs-writer`?"]);
 }
 
 #[test]
@@ -118,9 +118,12 @@ fn jobs_that_are_not_there_are_named() {
     let text = "version: 1\ntriggers: { schedule: { jobs: [update, docs] } }\nrules:\n  - \
                 allow: \"edit(src/**)\"\n    jobs: [updat]\n";
     let policy = Policy::parse(text, "p").unwrap();
-    let told: Vec<_> = unknown_jobs(&policy, &["update".to_owned()])
+    let messages: Vec<_> = unknown_jobs(&policy, &["update".to_owned()])
         .into_iter()
         .map(|warning| warning.message)
         .collect();
-    assert_eq!(told, ["there is no job `updat`; did you mean `update`?", "there is no job `docs`"]);
+    assert_eq!(
+        messages,
+        ["there is no job `updat`; did you mean `update`?", "there is no job `docs`"]
+    );
 }

@@ -171,8 +171,8 @@ fn a_command_below_a_quoted_question_answers_it() {
     assert_eq!(said(&format!("{quoted}/locum the second one")), answer("the second one"));
     assert_eq!(said(&format!("{quoted}/locum code is fine\nmore")), answer("code is fine\nmore"));
     assert_eq!(said(&format!("{quoted}/locum status")), Ok(RequestedAction::Status));
-    // People talk about a question; without the word nothing is an answer, and below the command
-    // nothing is a quote.
+    // A thread may discuss a question; without the command word nothing is an answer, and below the
+    // command nothing is a quote.
     assert_eq!(
         fixture(&format!("{quoted}the second one?")).refused_by(),
         ("triggers.comment.prefix", RefusalNotice::Silent)

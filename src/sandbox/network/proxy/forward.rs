@@ -56,7 +56,7 @@ async fn ask(
     meter: &Arc<TrafficMeter>,
 ) -> hyper::Result<Response<ProxyBody>> {
     let (mut asker, connection) = http1::handshake(TokioIo::new(upstream)).await?;
-    // Ends when the answer is read, or nobody reads it any more.
+    // Ends when the answer is read, or its reader is gone.
     tokio::spawn(connection);
     let (mut head, body) = request.into_parts();
     let path = head.uri.path_and_query().map_or("/", |path| path.as_str());

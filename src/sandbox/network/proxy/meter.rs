@@ -1,4 +1,4 @@
-//! `TrafficMeter`: how much one command asked for and moved through the proxy, against what it may.
+//! `TrafficMeter`: how much one command requested and moved through the proxy, against what it may.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,9 +1,9 @@
-//! The proxy that commands are held to where the policy lists hosts: it lets them talk to these and
-//! to nobody else.
+//! The proxy that commands are held to where the policy lists hosts: it lets them connect to these
+//! and to no other.
 //!
-//! In: a listening socket, and who admits a destination. Out: what was asked for, with each
-//! verdict. It speaks HTTP/1.1: `CONNECT` for what is encrypted, whole addresses for what is not.
-//! That commands reach nothing but this proxy is the sandbox's part.
+//! In: a listening socket, and who admits a destination. Out: the requested destinations, each with
+//! its verdict. It speaks HTTP/1.1: `CONNECT` for what is encrypted, whole addresses for what is
+//! not. The sandbox ensures that commands reach nothing but this proxy.
 
 mod forward;
 mod meter;
@@ -128,7 +128,7 @@ impl RunningProxy {
         self.address
     }
 
-    /// Ends it and returns what it was asked for.
+    /// Ends it and returns what was requested of it.
     pub(crate) fn finish(mut self) -> Traffic {
         self.accepting.abort();
         let (sent_bytes, received_bytes) = self.meter.totals();
@@ -263,7 +263,7 @@ impl ProxyState {
     }
 
     fn record(&self, verdict: Verdict) {
-        // Nobody listens any more once the command has ended.
+        // The receiver is gone once the command has ended.
         let _heard = self.verdicts.send(verdict);
     }
 }

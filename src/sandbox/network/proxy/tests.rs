@@ -1,4 +1,4 @@
-//! What the proxy lets pass, and what not: asked as programs ask it, with a server that stands for
+//! What the proxy lets pass, and what not: asked as programs ask it, with one server in place of
 //! the whole internet.
 
 use std::net::SocketAddr;
@@ -138,19 +138,19 @@ async fn lets_an_encrypted_connection_to_a_listed_host_pass() {
         traffic.sent_bytes > 300 && traffic.sent_bytes == traffic.received_bytes,
         "{traffic:?}"
     );
-    let told = |(verdict, count): &(locum_policy::verdict::Verdict, u32)| {
+    let summary = |(verdict, count): &(locum_policy::verdict::Verdict, u32)| {
         (verdict.decision, verdict.intent.clone(), *count)
     };
     let expected = ["docs.rs", "a.b.example.com", PUBLIC]
         .map(|host| (Decision::Allow, format!("connect({host}:443)"), 1));
-    assert_eq!(traffic.verdicts.iter().map(told).collect::<Vec<_>>(), expected);
+    assert_eq!(traffic.verdicts.iter().map(summary).collect::<Vec<_>>(), expected);
     assert_eq!(traffic.verdicts[0].0.rule().unwrap().line, 3);
 }
 
 #[tokio::test]
 async fn refuses_hosts_and_ports_that_are_not_listed_without_a_connection() {
     let fixture = ProxyFixture::new().await;
-    for (target, told) in [
+    for (target, message) in [
         ("evil.example:443", "not in `network.allow`"),
         ("docs.rs:22", "not in `network.allow`"),
         ("docs.rs.evil.example:443", "not in `network.allow`"),
@@ -163,7 +163,10 @@ async fn refuses_hosts_and_ports_that_are_not_listed_without_a_connection() {
         ("private.example:443", "`private.example` resolves to 10.0.0.7, a private address"),
     ] {
         let answer = fixture.ask(&connect(target)).await;
-        assert!(answer.starts_with("HTTP/1.1 403") && answer.contains(told), "{target}: {answer}");
+        assert!(
+            answer.starts_with("HTTP/1.1 403") && answer.contains(message),
+            "{target}: {answer}"
+        );
     }
     let (traffic, connected) = fixture.finish();
     assert_eq!(connected, Vec::<String>::new());
@@ -225,7 +228,7 @@ async fn forwards_what_is_not_encrypted_one_request_at_a_time() {
         "{answer}"
     );
     assert_eq!(seen, "GET /a?b HTTP/1.1\r\nhost: plain.example\r\naccept: */*\r\n\r\n");
-    // A second request on a connection is not heard.
+    // A second request on a connection is not read.
     let two = "GET http://evil.example/ HTTP/1.1\r\nHost: plain.example\r\n\r\nGET \
          http://plain.example/ HTTP/1.1\r\nHost: plain.example\r\n\r\n";
     let answer = fixture.ask(two).await;

@@ -1,8 +1,8 @@
 //! `Tunnel`: an encrypted connection of a command, passed on byte by byte.
 //!
-//! In: both ends. Out: nothing, or why its first bytes are denied. The first words have to be
-//! those of TLS and to name the host that was admitted: many hosts live at one address, and a
-//! tunnel to one of them is not to be one to all.
+//! In: both ends. Out: nothing, or why its first bytes are denied. The first bytes have to be those
+//! of TLS and to name the host that was admitted. Many hosts live at one address, and a tunnel to
+//! one of them is not to be one to all.
 
 use std::io;
 use std::time::Duration;
@@ -31,7 +31,7 @@ const CHUNK_BYTES: usize = 16 * 1024;
 pub(super) struct Tunnel {
     /// The client's end, once it has its answer.
     pub(super) client: OnUpgrade,
-    /// The host's end.
+    /// Connection to the host.
     pub(super) upstream: TcpStream,
     /// Who was admitted.
     pub(super) destination: Destination,
@@ -95,7 +95,7 @@ async fn greeting(client: &mut (impl AsyncRead + Unpin)) -> io::Result<(Option<S
     }
 }
 
-/// A host that is an address is asked for without a name.
+/// A host given as an address is requested without a name.
 fn is_for(name: Option<&str>, host: &Host) -> bool {
     match host {
         Host::Name(wanted) => name.is_some_and(|name| {

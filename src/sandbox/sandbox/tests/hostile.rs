@@ -203,7 +203,7 @@ fn a_socket_that_was_handed_out_leads_to_the_proxy_alone() {
 
 #[test]
 fn what_most_kernels_or_users_are_refused_anyway_is_refused_by_the_sandbox() {
-    // A descriptor that the next program would get if nobody closed it.
+    // A descriptor that the next program would get if it stayed open.
     let _kept = rustix::io::dup(std::io::stdin()).unwrap();
     for sandbox in sandboxes_of(&SandboxFixture::new().env) {
         let place = place();

@@ -33,7 +33,7 @@ use locum_policy::command::Script;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::schema::{self, CommandLimits};
 
-/// A checkout, a home with a secret, and a folder that is nobody's business.
+/// A checkout, a home with a secret, and a folder that commands must not see.
 struct SandboxFixture {
     _folder: tempfile::TempDir,
     root: PathBuf,

@@ -106,7 +106,7 @@ fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
     )
     .unwrap();
     let place = SandboxFixture::new();
-    // Stands for the whole internet.
+    // In place of the whole internet.
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, port) = (server.local_addr().unwrap(), server.local_addr().unwrap().port());
     std::thread::spawn(move || {
@@ -127,7 +127,7 @@ fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
     let limits = policy.settings().commands.clone();
     let proxy = || {
         let (transport, connected) = RecordingTransport::new(address, &[]);
-        // Told to nobody, but it has to be heard.
+        // No test reads it, but the receiver has to stay alive.
         std::mem::forget(connected);
         let policy = policy.clone();
         NetworkProxy::new(
@@ -148,8 +148,8 @@ fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
             "{}",
             output.output.text
         );
-        let told = output.traffic.unwrap();
-        assert_eq!(told.verdicts.len(), 1, "{told:?}");
+        let traffic = output.traffic.unwrap();
+        assert_eq!(traffic.verdicts.len(), 1, "{traffic:?}");
         for refused in [
             "GET http://bad.example/",
             "CONNECT good.example:22",
@@ -165,7 +165,7 @@ fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
         );
         assert_ne!(run(&direct).exit, Exit::Code(0), "beside the proxy");
         assert!(sandbox.proxy("code").is_some(), "a command of the tool gets one");
-        // Nobody answers without a proxy.
+        // Without a proxy there is no answer.
         let output =
             place.run_through(&script("GET http://good.example/"), &sandbox, None).unwrap();
         assert_ne!(output.exit, Exit::Code(0), "{}", output.output.text);

@@ -86,8 +86,8 @@ fn every_version_of_the_interface_for_files_holds_what_is_told_of_it() {
             "{version}"
         );
         let (exit, _) = place.run(&format!("kill -0 {}", victim.id()), &sandbox).unwrap();
-        let told = SandboxLevel { landlock: u8::try_from(version).unwrap(), ..level };
-        assert_eq!(exit != Exit::Code(0), told.holds_signals(), "version {version}");
+        let claimed = SandboxLevel { landlock: u8::try_from(version).unwrap(), ..level };
+        assert_eq!(exit != Exit::Code(0), claimed.holds_signals(), "version {version}");
     }
     victim.kill().unwrap();
     victim.wait().unwrap();

@@ -1,6 +1,6 @@
-//! What a runner leaves lying around for later steps, and the sockets by which a machine is told
-//! what to do: each by a test of its own, and, as everything in this folder, as an administrator
-//! and as an ordinary user.
+//! What a runner leaves lying around for later steps, and the sockets by which a machine is
+//! controlled. Each has a test of its own and runs, as everything in this folder, as an
+//! administrator and as an ordinary user.
 
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -42,8 +42,8 @@ fn a_command_file_is_out_of_reach(variable: &str) {
     }
 }
 
-/// Has a command speak to who listens at a socket, outside and inside, also where the policy lets
-/// it read the folder it lies in.
+/// Has a command connect to a listening socket, outside and inside, also where the policy lets it
+/// read the folder of the socket.
 fn a_socket_is_out_of_reach(path: &str) {
     let attack = |place: &SandboxFixture, sandbox: &Sandbox| {
         let socket = place.outside.join(path);
@@ -60,11 +60,11 @@ fn a_socket_is_out_of_reach(path: &str) {
         );
         place.run(&script, sandbox).unwrap();
         listener.set_nonblocking(true).unwrap();
-        let mut heard = String::new();
+        let mut answer = String::new();
         while let Ok((mut stream, _)) = listener.accept() {
-            stream.read_to_string(&mut heard).unwrap();
+            stream.read_to_string(&mut answer).unwrap();
         }
-        heard
+        answer
     };
     let place = SandboxFixture::new();
     assert_ne!(attack(&place, &place.sandbox(schema::SandboxSetting::Off)), "", "outside");
@@ -150,7 +150,7 @@ fn a_program_that_makes_its_user_another_one_does_not() {
         }
         return;
     }
-    // Stands for `sudo`: it belongs to somebody else and runs as them.
+    // Replaces `sudo`: it belongs to another user and runs as them.
     let run = |sandbox: &Sandbox| {
         let place = SandboxFixture::new();
         let program = place.root.join("src/become");

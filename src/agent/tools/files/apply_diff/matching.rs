@@ -1,6 +1,6 @@
-//! Finds the lines of a file a search text means: equal once blanks and typographic signs are made
-//! plain, nearest to where it was looked for; and, when nothing is near enough, the most similar
-//! lines for the error message.
+//! Finds the lines of a file a search text means: equal once blanks and typographic signs are
+//! normalised, nearest to the expected line. When nothing is near enough, the most similar lines
+//! for the error message.
 
 use crate::tools::files::apply_diff::blank::is_blank;
 
@@ -17,7 +17,7 @@ pub struct NormalizedLines {
 /// A range of lines to look in, counted from 0, end not included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineBounds {
-    /// First line.
+    /// First line, counted from 0.
     pub start: usize,
     /// Line after the last.
     pub end: usize,

@@ -33,7 +33,7 @@ impl Default for Tolerance {
     }
 }
 
-/// What came of a diff of which at least one block fitted.
+/// The result of a diff of which at least one block fitted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppliedDiff {
     /// The file's new text.
@@ -59,7 +59,7 @@ pub struct ChangedRange {
 /// Why nothing was changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum DiffError {
-    /// The text is no diff.
+    /// The text is not a diff.
     #[error(transparent)]
     Parse(#[from] DiffParseError),
     /// No block fits; one error each.
@@ -81,7 +81,7 @@ pub enum BlockError {
     NoMatch(Box<NoMatch>),
 }
 
-/// A search that found nothing: told so that the next try can be right.
+/// A search that found nothing, described so that the next try can be right.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoMatch {
     /// The text looked for.
@@ -99,7 +99,7 @@ pub struct NoMatch {
 /// Applies a diff to a file's text as the tool does.
 ///
 /// # Errors
-/// When the text is no diff or no block fits.
+/// When the text is not a diff or no block fits.
 pub fn apply(original: &str, diff: &str) -> Result<AppliedDiff, DiffError> {
     apply_with(original, diff, Tolerance::default())
 }

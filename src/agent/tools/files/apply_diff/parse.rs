@@ -1,8 +1,8 @@
 //! The grammar of a diff: text with `<<<<<<< SEARCH` blocks becomes [`DiffBlock`]s, or the one
 //! reason why it does not.
 //!
-//! In: the diff as the model wrote it. Out: blocks in order of their start line, escapes undone. It
-//! knows nothing of the file. Markers are recognised on trimmed lines, so that a block a model
+//! In: the diff as the model wrote it. Out: blocks in order of their start line, escapes undone.
+//! The file itself is not read. Markers are recognised on trimmed lines, so that a block a model
 //! indented is refused rather than skipped in silence.
 
 use crate::tools::files::apply_diff::blank::{is_blank, trim};
@@ -18,7 +18,7 @@ pub struct DiffBlock {
     pub replace: String,
 }
 
-/// Why a text is no diff. Lines are counted from 1 in the diff.
+/// Why a text is not a diff. Lines are counted from 1 in the diff.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DiffParseError {
     /// A line that looks like a conflict marker stands where text is expected.
@@ -27,9 +27,9 @@ pub enum DiffParseError {
          \\ in front of it if it is part of the file"
     )]
     UnescapedMarker {
-        /// Where.
+        /// Line in the diff.
         line: usize,
-        /// The line.
+        /// The line as written.
         found: String,
         /// What was to come.
         expected: &'static str,
@@ -40,9 +40,9 @@ pub enum DiffParseError {
          SEARCH, =======, REPLACE, each once"
     )]
     Malformed {
-        /// Where.
+        /// Line in the diff.
         line: usize,
-        /// The line.
+        /// The line as written.
         found: String,
         /// What was to come.
         expected: &'static str,
@@ -53,9 +53,9 @@ pub enum DiffParseError {
          if it is part of the file"
     )]
     LineMarkerInReplace {
-        /// Where.
+        /// Line in the diff.
         line: usize,
-        /// The marker.
+        /// The marker as found.
         marker: &'static str,
     },
     /// The diff ends inside a block.
@@ -64,7 +64,7 @@ pub enum DiffParseError {
         /// What was to come.
         expected: &'static str,
     },
-    /// There is no block, or a marker is indented or followed by other characters.
+    /// No block was found, or a marker is indented or followed by other characters.
     #[error(
         "the diff holds no readable block; each is `<<<<<<< SEARCH`, `:start_line:N`, `-------`, \
          text, `=======`, text, `>>>>>>> REPLACE`, every marker alone on its line and not indented"

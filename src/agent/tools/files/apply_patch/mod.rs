@@ -17,7 +17,7 @@ use crate::tools::files::apply_patch::seek::seek;
 /// What becomes of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchedFile<P> {
-    /// The file.
+    /// Path of the file.
     pub path: P,
     /// What it held before; `None` when there was none.
     pub before: Option<String>,
@@ -31,19 +31,19 @@ pub enum PatchError {
     /// A file to be changed or deleted is not there.
     #[error("`{path}` does not exist")]
     Missing {
-        /// The file.
+        /// Path as the patch has it.
         path: String,
     },
-    /// A file to be moved to is there already.
+    /// The target of a move already exists.
     #[error("`{path}` exists already; nothing is moved over it")]
     Occupied {
-        /// The file.
+        /// Path as the patch has it.
         path: String,
     },
     /// A file cannot be read as text.
     #[error("`{path}` {why}")]
     Unreadable {
-        /// The file.
+        /// Path as the patch has it.
         path: String,
         /// Why, to be read after the path.
         why: String,
@@ -51,7 +51,7 @@ pub enum PatchError {
     /// The line after `@@` stands nowhere in the rest of the file.
     #[error("`{path}` has no line `{context}`{}", after(*.line))]
     NoContext {
-        /// The file.
+        /// Path as the patch has it.
         path: String,
         /// The line looked for.
         context: String,
@@ -61,7 +61,7 @@ pub enum PatchError {
     /// The lines of a chunk stand nowhere in the rest of the file.
     #[error("`{path}` has no such lines{}; chunks go from top to bottom:\n{}", after(*.line), .lines.join("\n"))]
     NoMatch {
-        /// The file.
+        /// Path as the patch has it.
         path: String,
         /// The lines looked for.
         lines: Vec<String>,
@@ -80,8 +80,8 @@ struct PatchFiles<P, R> {
     read: R,
 }
 
-/// Returns what each file becomes. `find` makes of a path what tells files apart, `read` gives the
-/// text of a file, if there is one.
+/// Returns what each file becomes. `find` turns a path into what identifies the file, `read` gives
+/// the text of a file, if there is one.
 ///
 /// # Errors
 /// The first hunk that does not fit; then nothing is to be changed.
@@ -131,7 +131,7 @@ pub fn apply<P: Clone + Ord>(
 }
 
 impl<P: Clone + Ord, R: FnMut(&P) -> Result<Option<String>, PatchError>> PatchFiles<P, R> {
-    /// Returns a file as it is by now; reads it when it is first asked for.
+    /// Returns a file's current text; reads it on first use.
     fn now(&mut self, path: &P) -> Result<&mut Option<String>, PatchError> {
         let file = match self.seen.entry(path.clone()) {
             Entry::Occupied(known) => known.into_mut(),

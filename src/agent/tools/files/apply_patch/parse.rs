@@ -21,19 +21,19 @@ const END_OF_FILE: &str = "*** End of File";
 pub enum Hunk {
     /// Creates a file or replaces it whole.
     Add {
-        /// The file.
+        /// Path as the patch has it.
         path: String,
         /// Its whole content; ends with a line end unless it is empty.
         content: String,
     },
     /// Removes a file.
     Delete {
-        /// The file.
+        /// Path as the patch has it.
         path: String,
     },
     /// Changes a file, and moves it where `to` says so.
     Update {
-        /// The file.
+        /// Path as the patch has it.
         path: String,
         /// Where it goes.
         to: Option<String>,
@@ -66,7 +66,7 @@ pub struct PatchChunk {
     pub at_end: bool,
 }
 
-/// Why a text is no patch. Lines count from 1, in the patch without what is around it.
+/// Why a text is not a patch. Lines count from 1, in the patch without what is around it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatchParseError {
     /// The first line is something else.
@@ -78,12 +78,12 @@ pub enum PatchParseError {
     /// There is nothing between the two.
     #[error("the patch names no file; start with `{UPDATE}PATH`, `{ADD}PATH` or `{DELETE}PATH`")]
     Empty,
-    /// A line that is no header stands where one is needed.
+    /// A line that is not a header stands where one is needed.
     #[error(
         "line {line} is `{text}`, where `{UPDATE}PATH`, `{ADD}PATH` or `{DELETE}PATH` is needed"
     )]
     NoHeader {
-        /// The line.
+        /// The line as written.
         line: usize,
         /// What it says, cut.
         text: String,
@@ -91,7 +91,7 @@ pub enum PatchParseError {
     /// A header names no file.
     #[error("line {line} names no file")]
     NoPath {
-        /// The line.
+        /// The line as written.
         line: usize,
     },
     /// A change has no chunk, or a chunk no lines.
@@ -100,7 +100,7 @@ pub enum PatchParseError {
          blank"
     )]
     NoLines {
-        /// The file.
+        /// Path as the patch has it.
         path: String,
         /// Where a line was needed.
         line: usize,
@@ -111,9 +111,9 @@ pub enum PatchParseError {
          (kept), `-` (removed) or `+` (added)"
     )]
     NoMark {
-        /// The file.
+        /// Path as the patch has it.
         path: String,
-        /// The line.
+        /// The line as written.
         line: usize,
         /// What it says, cut.
         text: String,
@@ -291,7 +291,7 @@ impl<'a> PatchReader<'a> {
     }
 }
 
-/// Returns what a line of a chunk stands for before and after the change; `None` when it is no such
+/// Returns what a line of a chunk means before and after the change; `None` when it is not such a
 /// line.
 fn marked(line: &str) -> Option<(Option<&str>, Option<&str>)> {
     match line.chars().next() {

@@ -16,7 +16,7 @@ fn parse(fixture: &ToolFixture, arguments: &Value) -> Result<CheckedCall, String
     fixture.parse("generate_image", &arguments.to_string(), ToolName::ALL).map_err(|error| error.0)
 }
 
-fn draw(fixture: &ToolFixture, path: &str, picture: &[u8]) -> String {
+fn generate(fixture: &ToolFixture, path: &str, picture: &[u8]) -> String {
     let call = parse(fixture, &json!({ "prompt": "a fox", "path": path })).unwrap();
     let permit = Policy::parse(POLICY, "policy.yml")
         .unwrap()
@@ -75,18 +75,19 @@ fn what_cannot_become_a_picture_is_said_at_once() {
 #[test]
 fn a_picture_is_written_where_its_kind_fits_the_name() {
     let fixture = ToolFixture::new(&[]);
-    let drawn = png(2, 3);
-    let text = draw(&fixture, "art/fox.png", &drawn);
+    let picture = png(2, 3);
+    let text = generate(&fixture, "art/fox.png", &picture);
     assert!(text.starts_with("Created `art/fox.png` (image 2x3 png, 29 bytes)."), "{text}");
-    assert_eq!(std::fs::read(fixture.at("art/fox.png")).unwrap(), drawn);
-    assert!(draw(&fixture, "art/fox.png", &png(4, 5)).starts_with("Replaced"));
-    let other = draw(&fixture, "fox.jpg", &drawn);
+    assert_eq!(std::fs::read(fixture.at("art/fox.png")).unwrap(), picture);
+    assert!(generate(&fixture, "art/fox.png", &png(4, 5)).starts_with("Replaced"));
+    let other = generate(&fixture, "fox.jpg", &picture);
     assert!(
         other.contains("image 2x3 png")
             && other.contains("nothing was written")
             && !fixture.at("fox.jpg").exists(),
         "{other}"
     );
-    let secret = draw(&fixture, "b.png", &[png(2, 3), fixture.secret.as_bytes().to_vec()].concat());
+    let secret =
+        generate(&fixture, "b.png", &[png(2, 3), fixture.secret.as_bytes().to_vec()].concat());
     assert!(secret.contains("holds a secret") && !fixture.at("b.png").exists(), "{secret}");
 }

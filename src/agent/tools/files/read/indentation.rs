@@ -16,7 +16,7 @@ pub struct IndentationScope {
     pub anchor_line: usize,
     /// Levels above the anchor's own that are shown; 0 for all.
     pub max_levels: usize,
-    /// Shows what lies beside the outermost block, too.
+    /// Shows what lies next to the outermost block, too.
     pub include_siblings: bool,
     /// Shows the comments right above the outermost block.
     pub include_header: bool,

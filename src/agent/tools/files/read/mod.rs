@@ -21,7 +21,7 @@ use locum_workspace::checkout::FileError;
 /// Lines shown unless the call asks for less.
 pub const DEFAULT_LINES: usize = 2000;
 
-/// Most bytes of a file shown by one call; the rest can be asked for.
+/// Most bytes of a file shown by one call; another call can read the rest.
 pub const SHOWN_LIMIT_BYTES: usize = 96 * 1024;
 
 /// A file about to be read.
@@ -36,9 +36,9 @@ pub struct ReadFile {
 pub enum FilePart {
     /// `limit` lines from line `offset`, counted from 1.
     Slice {
-        /// First line.
+        /// First line to show, from 1.
         offset: usize,
-        /// Most lines.
+        /// Most lines to show.
         limit: usize,
     },
     /// What belongs together around a line.

@@ -1,4 +1,5 @@
-//! A part of a file with line numbers: chosen by line ([`slice`]) here, by indentation next door.
+//! A part of a file with line numbers: chosen by line ([`slice`]) here, by indentation in
+//! `indentation`.
 
 use std::fmt::Write as _;
 
@@ -10,7 +11,7 @@ pub const LINE_LIMIT: usize = 2000;
 pub struct FileView<'a> {
     /// Number of the first line shown, counted from 1.
     pub first: usize,
-    /// The lines.
+    /// The lines shown, without line ends.
     pub lines: Vec<&'a str>,
     /// Lines of the whole file; a final line end starts an empty last line.
     pub total_lines: usize,
@@ -18,13 +19,13 @@ pub struct FileView<'a> {
     pub truncated: bool,
 }
 
-/// The place asked for is not in the file.
+/// The requested place is not in the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutOfRange {
-    /// The first line asked for lies behind the last.
+    /// The requested first line lies behind the last.
     #[error("Error: offset {offset} is beyond file end ({total_lines} lines)")]
     Offset {
-        /// The line asked for.
+        /// The requested first line.
         offset: usize,
         /// Lines of the file.
         total_lines: usize,
@@ -32,7 +33,7 @@ pub enum OutOfRange {
     /// The anchor is not a line of the file.
     #[error("Error: anchor_line {anchor_line} is out of range (1-{total_lines})")]
     Anchor {
-        /// The line asked for.
+        /// The requested line.
         anchor_line: usize,
         /// Lines of the file.
         total_lines: usize,

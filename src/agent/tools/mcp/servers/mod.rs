@@ -1,11 +1,11 @@
 //! `McpServers`: the MCP servers of a run. Those that the policy names are started when it begins,
 //! asked once what they have, and kept until it ends.
 //!
-//! In: definitions of the trusted ref, the policy, what is around commands. Out: a catalogue that
-//! stays as it was, and answers to requests that a permit covers. A server that ends is started
-//! again once, when it is asked next; what it was asked when it ended is not asked again. A server
-//! that has other tools then is not asked for them: the catalogue is what the policy and the model
-//! were shown.
+//! In: definitions of the trusted ref, the policy, the sandbox around commands. Out: a catalogue
+//! that stays as it was, and answers to requests that a permit covers. A server that ends is
+//! started again once, at the next request; the request during which it ended is not repeated.
+//! Tools that it has only then are not called: the catalogue is what the policy and the model were
+//! shown.
 
 pub(super) mod slot;
 #[cfg(test)]
@@ -35,7 +35,7 @@ const MAYBE: &str = "What was asked may have been done or not; it is not asked a
 /// A server that may be started.
 #[derive(Clone, Debug)]
 pub struct PlannedServer {
-    /// Its definition.
+    /// What the configuration says about it.
     pub definition: ServerDefinition,
     /// How it is reached, with its variables filled in, or which of them it may not have.
     pub endpoint: Result<ServerEndpoint, String>,
@@ -44,9 +44,9 @@ pub struct PlannedServer {
 /// What servers run in.
 #[derive(Clone)]
 pub struct ServerEnvironment<'a> {
-    /// The checkout.
+    /// The checkout that servers run in.
     pub workspace: &'a Workspace,
-    /// Decides.
+    /// Decides which servers start.
     pub policy: &'a Policy,
     /// The circumstances of the run, once for each mode that may call tools of servers.
     pub facts: Vec<Facts>,
@@ -56,7 +56,7 @@ pub struct ServerEnvironment<'a> {
     pub sandbox: &'a Sandbox,
     /// Takes secrets out.
     pub redactor: &'a Redactor,
-    /// Opens connections.
+    /// Opens connections to servers over HTTP.
     pub connector: &'a Connector,
 }
 
@@ -69,7 +69,7 @@ pub enum ServerStatus {
     Refused(String),
     /// It could not be started, or does not answer: why.
     Failed(String),
-    /// It answers.
+    /// It is started and answers requests.
     Ready,
 }
 
@@ -97,12 +97,12 @@ pub struct McpServers<'a> {
     held_back: RefCell<BTreeSet<(String, String)>>,
 }
 
-/// Something a server did that nobody asked for.
+/// Something a server did without a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerNote {
-    /// Its name.
+    /// Name of the server in the definitions.
     pub server: String,
-    /// What it did.
+    /// What it did, as text.
     pub what: String,
 }
 
@@ -159,8 +159,8 @@ impl<'a> McpServers<'a> {
         self.slots.iter().any(|slot| slot.status == ServerStatus::Ready)
     }
 
-    /// Keeps back every tool that is another than it was before, or was not there: the run goes on
-    /// with what it began with.
+    /// Keeps back every tool that changed or was not there before: the run continues with the tools
+    /// it began with.
     pub fn hold_to(&self, before: &BTreeMap<String, BTreeMap<String, String>>) {
         for slot in self.slots.iter().filter(|slot| slot.status == ServerStatus::Ready) {
             let server = &slot.offered.name;

@@ -35,7 +35,7 @@ use locum_sandbox::exec::dialogue::{Dialogue, ServerCommand};
 use locum_sandbox::{CommandReach, WriteAccess};
 use locum_workspace::checkout::Checkout;
 
-/// Pages of a list that are asked for.
+/// Most pages of a list that are requested.
 const PAGES_LIMIT: usize = 20;
 
 /// Longest wait for a server to begin, whatever its definition says.
@@ -305,7 +305,7 @@ async fn list(
             tracing::warn!(
                 server = definition.name,
                 left_out,
-                "tools of an MCP server are left out: their names are none, or there are too many"
+                "tools of an MCP server are left out: invalid names, or too many"
             );
         }
         cursor = page.get("nextCursor").filter(|cursor| cursor.is_string()).cloned();
@@ -331,7 +331,7 @@ pub(super) async fn end(transport: McpTransport, redactor: &Redactor) -> String 
     let said = match transport {
         McpTransport::Program(dialogue) => dialogue.end(redactor).boxed_local().await,
         McpTransport::Service(mut service) => {
-            // Whether it heard that does not matter.
+            // Whether it received that does not matter.
             let _closed = tokio::time::timeout(Duration::from_secs(2), service.close()).await;
             String::new()
         }

@@ -42,7 +42,7 @@ impl Act for TestIntent {
 
 /// A service that answers as JSON, as events with other things between, and with an answer that
 /// breaks off.
-async fn serve(request: Request, told: mpsc::Sender<String>) -> Response {
+async fn serve(request: Request, requests: mpsc::Sender<String>) -> Response {
     let (head, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
     let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
@@ -50,19 +50,20 @@ async fn serve(request: Request, told: mpsc::Sender<String>) -> Response {
         |name: &str| head.headers.get(name).map_or("-", |value| value.to_str().unwrap()).to_owned();
     let method = asked["method"].as_str().or(asked.get("error").map(|_| "refused")).unwrap_or("-");
     let name = asked["params"]["name"].as_str().unwrap_or_default();
-    told.send(format!(
-        "{} {method} {} {}",
-        head.method,
-        header("mcp-session-id"),
-        header("mcp-protocol-version")
-    ))
-    .unwrap();
+    requests
+        .send(format!(
+            "{} {method} {} {}",
+            head.method,
+            header("mcp-session-id"),
+            header("mcp-protocol-version")
+        ))
+        .unwrap();
     let answer = |result: Value| {
         json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result }).to_string()
     };
     let response = Response::builder().header("content-type", "application/json; charset=utf-8");
     let events = Response::builder().header("content-type", "text/event-stream");
-    let told = match (method, name) {
+    let reply = match (method, name) {
         ("initialize", _) => {
             let result =
                 json!({ "protocolVersion": "2025-06-18", "capabilities": { "tools": {} } });
@@ -89,12 +90,12 @@ async fn serve(request: Request, told: mpsc::Sender<String>) -> Response {
         }
         _ => response.status(202).body(String::new()),
     };
-    told.unwrap().map(Into::into)
+    reply.unwrap().map(Into::into)
 }
 
 #[test]
 fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
-    let (sender, told) = mpsc::channel();
+    let (sender, requests) = mpsc::channel();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let listener = runtime.block_on(tokio::net::TcpListener::bind(("127.0.0.1", 0))).unwrap();
     let server = listener.local_addr().unwrap();
@@ -194,6 +195,6 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
     let (call, over) =
         ("POST tools/call conversation-1 2025-06-18", "DELETE - conversation-1 2025-06-18");
     let expected = [&begun[..], &[call; 4], &[over], &begun, &[call, over]].concat();
-    assert_eq!(told.try_iter().collect::<Vec<_>>(), expected);
+    assert_eq!(requests.try_iter().collect::<Vec<_>>(), expected);
     assert!(connected.try_iter().all(|address| address.to_string() == "93.184.216.34:80"));
 }

@@ -1,4 +1,4 @@
-//! Pages as models are shown them, and addresses that are not asked for.
+//! Pages as models are shown them, and addresses that are not requested.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, mpsc};
@@ -106,7 +106,7 @@ fn judges_every_hop_as_an_address_of_its_own() {
         "{}",
         same.text
     );
-    for (path, told, refused) in [
+    for (path, message, refused) in [
         (
             "/out",
             "which the policy does not allow: no rule allows `fetch(http://evil.example/)`",
@@ -119,7 +119,7 @@ fn judges_every_hop_as_an_address_of_its_own() {
         ("/secret", "holds a secret", false),
     ] {
         let seen = scene.fetch(path);
-        assert!(seen.is_error && seen.text.contains(told), "{path}: {}", seen.text);
+        assert!(seen.is_error && seen.text.contains(message), "{path}: {}", seen.text);
         assert_eq!(seen.refused.is_some(), refused, "{path}");
     }
     assert!(scene.connected.try_iter().all(|address| address.ip().to_string() == PUBLIC));
@@ -156,7 +156,7 @@ fn what_is_no_plain_text_is_not_shown() {
                 .concat(),
         ),
     ]);
-    for (path, told) in [
+    for (path, message) in [
         ("/zip", "`application/zip`, not text"),
         ("/nul", "no text"),
         ("/br", "unexpected content encoding `br`"),
@@ -169,7 +169,7 @@ fn what_is_no_plain_text_is_not_shown() {
         ("/nowhere", "Status: 404"),
     ] {
         let seen = scene.fetch(path);
-        assert!(seen.is_error && seen.text.contains(told), "{path}: {}", seen.text);
+        assert!(seen.is_error && seen.text.contains(message), "{path}: {}", seen.text);
     }
 }
 
