@@ -38,7 +38,6 @@ pub enum Message {
 impl Message {
     /// Returns the bytes of text it holds, with what its provider wants back, by their
     /// [weight](weighed_bytes); images count for as much text as they have tokens.
-    #[must_use]
     pub fn size_bytes(&self) -> usize {
         match self {
             Self::User { text } => weighed_bytes(text),
@@ -104,7 +103,6 @@ pub enum OpaquePart {
 
 impl OpaquePart {
     /// Returns what its provider wants back, written out; empty for nothing.
-    #[must_use]
     pub fn written(&self) -> String {
         match self {
             Self::Own(value) | Self::Text { seal: value, .. } | Self::Call { seal: value }
@@ -117,7 +115,6 @@ impl OpaquePart {
     }
 
     /// Returns about how many bytes it adds to a request.
-    #[must_use]
     pub fn size_bytes(&self) -> usize {
         self.written().len()
     }
@@ -185,7 +182,6 @@ pub struct Usage {
 
 impl Usage {
     /// Returns input and output together.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output)
     }
@@ -245,7 +241,6 @@ pub struct Reply {
 
 impl Reply {
     /// Returns the reply as a message of the conversation.
-    #[must_use]
     pub fn into_message(self) -> Message {
         Message::Assistant {
             text: self.text,

@@ -40,7 +40,6 @@ impl ImageKind {
     pub const ALL: [Self; 4] = [Self::Png, Self::Jpeg, Self::Gif, Self::Webp];
 
     /// Looks at the first bytes; `None` for anything else.
-    #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let at = |from: usize, wanted: &[u8]| bytes.get(from..from + wanted.len()) == Some(wanted);
         if at(0, b"\x89PNG\r\n\x1a\n") && at(12, b"IHDR") {
@@ -57,7 +56,6 @@ impl ImageKind {
     }
 
     /// Returns its name as media types have it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Png => "png",
@@ -68,7 +66,6 @@ impl ImageKind {
     }
 
     /// Returns its media type.
-    #[must_use]
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Png => "image/png",
@@ -79,7 +76,6 @@ impl ImageKind {
     }
 
     /// Returns true when a file of this name would be expected to hold it.
-    #[must_use]
     pub fn fits_name(self, name: &str) -> bool {
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
         match (self, ending.as_deref()) {
@@ -114,7 +110,6 @@ pub struct ImageContent(Option<Arc<[u8]>>);
 
 impl ImageContent {
     /// Returns the bytes; `None` where they were not kept.
-    #[must_use]
     pub fn bytes(&self) -> Option<&[u8]> {
         self.0.as_deref()
     }
@@ -199,7 +194,6 @@ impl Image {
     }
 
     /// Puts back the bytes that were stored separately; those of another image are not taken.
-    #[must_use]
     pub fn with_content(self, bytes: &[u8]) -> Self {
         match Self::measure(bytes) {
             Ok(found) if found.hash == self.hash => found,
@@ -209,7 +203,6 @@ impl Image {
 
     /// Returns about how many tokens it is for the dearest of the models it may be shown to: an
     /// estimate. See [`estimates`].
-    #[must_use]
     pub fn tokens(&self) -> usize {
         estimates(self.width, self.height).into_iter().max().unwrap_or_default()
     }
@@ -232,7 +225,6 @@ impl fmt::Display for Image {
 /// - OpenAI: patches of 32 by 32 pixels, 1,536 at most, times 2.46.
 /// - Anthropic: a token for 750 pixels, 4,784 at most.
 /// - Gemini: 1,120, or 258 for each tile of 768 by 768 pixels where those are more.
-#[must_use]
 pub fn estimates(width: u32, height: u32) -> [usize; 3] {
     let (width, height) = (
         usize::try_from(width).unwrap_or(usize::MAX),

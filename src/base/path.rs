@@ -72,19 +72,16 @@ impl RepoPath {
     }
 
     /// Returns the checkout's root.
-    #[must_use]
     pub fn root() -> Self {
         Self(String::new())
     }
 
     /// Returns the path as text; the root is `.`.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         if self.0.is_empty() { "." } else { &self.0 }
     }
 
     /// Returns true for the checkout's root.
-    #[must_use]
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
@@ -95,13 +92,11 @@ impl RepoPath {
     }
 
     /// Returns the last part, or `None` for the root.
-    #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.parts().last()
     }
 
     /// Returns the folder this path lies in; the root is its own parent.
-    #[must_use]
     pub fn parent(&self) -> Self {
         Self(self.0.rsplit_once('/').map(|(head, _)| head.to_owned()).unwrap_or_default())
     }
@@ -122,7 +117,6 @@ impl RepoPath {
     }
 
     /// Returns true when this path is `folder` or lies below it.
-    #[must_use]
     pub fn is_within(&self, folder: &Self) -> bool {
         folder.is_root()
             || self == folder

@@ -15,7 +15,6 @@ pub struct ClippedText {
 impl ClippedText {
     /// Keeps the first and last half of `limit_bytes`; the line that says what is missing comes on
     /// top of it.
-    #[must_use]
     pub fn head_tail(text: &str, limit_bytes: usize) -> Self {
         if text.len() <= limit_bytes {
             return Self { text: text.to_owned(), omitted_bytes: 0 };
@@ -45,7 +44,6 @@ impl ClippedText {
 /// Returns the bytes of a text, those of letters outside ASCII counted twice: a token holds about
 /// four bytes of English or of code, and of most other writing two or fewer. Used where sizes are
 /// estimated.
-#[must_use]
 pub fn weighed_bytes(text: &str) -> usize {
     // Blocks whose sum fits a byte: the machine then adds many bytes at once, and whole
     // conversations are weighed.
@@ -54,13 +52,11 @@ pub fn weighed_bytes(text: &str) -> usize {
 }
 
 /// Returns a number with what is counted: `1 file`, `2 files`. For words that take an `s`.
-#[must_use]
 pub fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// Returns the first `limit_bytes` of a text at most, cut between characters.
-#[must_use]
 pub fn head(text: &str, limit_bytes: usize) -> &str {
     text.get(..floor_boundary(text, limit_bytes)).unwrap_or_default()
 }

@@ -56,13 +56,11 @@ macro_rules! tool_names {
             pub const ALL: &'static [Self] = &[$(Self::$tool,)+];
 
             /// Returns the name the model calls it by.
-            #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$tool => $name,)+ }
             }
 
             /// Returns which modes have it.
-            #[must_use]
             pub fn availability(self) -> Availability {
                 use Availability::{Always, In, OptIn};
                 use ToolGroup::{Command, Edit, Mcp, Read};
@@ -87,7 +85,6 @@ pub enum Availability {
 
 impl Availability {
     /// Returns the group that gives the tool; `None` when every mode has it.
-    #[must_use]
     pub fn group(self) -> Option<ToolGroup> {
         match self {
             Self::Always => None,
@@ -118,7 +115,6 @@ impl ToolGroup {
         &[Self::Read, Self::Edit, Self::Command, Self::Mcp, Self::Modes];
 
     /// Returns the name mode files use.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -130,7 +126,6 @@ impl ToolGroup {
     }
 
     /// Finds a group by its name; case matters.
-    #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|group| group.as_str() == name)
     }
@@ -138,7 +133,6 @@ impl ToolGroup {
 
 impl ToolName {
     /// Finds a tool by the name a model wrote.
-    #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|tool| tool.as_str() == name)
     }
@@ -155,7 +149,6 @@ const ALIASES: &[(&str, &str)] = &[("write_file", "write_to_file"), ("search_and
 
 /// Returns the name the table has for a tool: `write_to_file` for `write_file`, `use_mcp_tool` for
 /// every tool of an MCP server.
-#[must_use]
 pub fn resolve(tool: &str) -> &str {
     if tool.starts_with("mcp--") || tool.starts_with("mcp__") {
         return ToolName::UseMcpTool.as_str();

@@ -108,7 +108,6 @@ pub enum Command {
 
 impl Command {
     /// Returns true for subcommands that may open a connection, so that only they pay for TLS.
-    #[must_use]
     pub fn may_reach_the_network(&self) -> bool {
         match self {
             Self::Run(_) | Self::Action(_) | Self::Job(_) => true,

@@ -44,13 +44,11 @@ impl<'a> InspectedRepository<'a> {
     }
 
     /// Returns the root of the checkout, or the folder outside one.
-    #[must_use]
     pub fn root(&self) -> &std::path::Path {
         &self.root
     }
 
     /// Returns where files are read.
-    #[must_use]
     pub fn source(&self) -> FileSource<'_> {
         match &self.at {
             None => FileSource::WorkingTree(self.root.clone()),
@@ -59,7 +57,6 @@ impl<'a> InspectedRepository<'a> {
     }
 
     /// Returns where configuration is read: the files, the user's own, the environment.
-    #[must_use]
     pub fn origin(&self) -> ConfigOrigin<'_> {
         let (source, environment) = (self.source(), self.environment);
         ConfigOrigin { source, user: UserFolder::of(environment), environment }

@@ -192,7 +192,6 @@ pub fn prepare(
 
 /// Returns the folder for what would be posted; `None` when the settings publish nothing. A run at
 /// the command line has no forge: `publish: forge` is for runs that one started.
-#[must_use]
 pub fn postings(
     options: &RunOptions,
     run: &PreparedRun,

@@ -93,13 +93,11 @@ pub enum ExitStatus {
 
 impl ExitStatus {
     /// Returns the number.
-    #[must_use]
     pub fn code(self) -> u8 {
         self as u8
     }
 
     /// Returns how the program ends after a session that ended so.
-    #[must_use]
     pub fn of(word: OutcomeWord) -> Self {
         match word {
             OutcomeWord::Done | OutcomeWord::NothingToDo => Self::Done,
@@ -125,7 +123,6 @@ pub struct CommandContext {
 }
 
 /// Runs the program.
-#[must_use]
 pub fn main() -> ExitCode {
     let mut output = Output::standard();
     let status = match Cli::try_parse() {

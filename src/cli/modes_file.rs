@@ -111,7 +111,6 @@ impl TargetFile {
     }
 
     /// Returns true when the file's text holds a mode of this slug.
-    #[must_use]
     pub fn holds(&self, slug: &str) -> bool {
         let file = ModeText { source: self.source.clone(), text: self.text.clone() };
         merge::definitions(&file, Strictness::Lenient)

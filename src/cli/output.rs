@@ -21,13 +21,11 @@ pub struct Output {
 
 impl Output {
     /// Returns the process's own stdout (buffered, locked for good) and stderr.
-    #[must_use]
     pub fn standard() -> Self {
         Self::to(Box::new(io::BufWriter::new(io::stdout().lock())), Box::new(io::stderr()))
     }
 
     /// Returns an output that writes to given places.
-    #[must_use]
     pub fn to(results: Box<dyn Write>, talk: Box<dyn Write>) -> Self {
         Self { results, talk, error: None, hidden: PlainValues::default() }
     }

@@ -24,7 +24,6 @@ pub enum ReplayField {
 
 impl ReplayField {
     /// Returns its name.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         let field = match self {
             Self::System => RequestField::System,
@@ -113,7 +112,6 @@ pub struct RunOptions {
 
 impl RunOptions {
     /// Returns the flags that are settings.
-    #[must_use]
     pub fn settings(&self) -> Vec<FlagValue> {
         let folder = self.session_dir.as_ref().map(|folder| folder.display().to_string());
         let publish = self.publish.map(|target| target.as_str().to_owned());
@@ -141,7 +139,6 @@ impl RunOptions {
 
 impl RunArgs {
     /// Returns the flags that are settings.
-    #[must_use]
     pub fn settings(&self) -> Vec<FlagValue> {
         let mode = self.mode.clone().map(|value| FlagValue {
             flag: "--mode".to_owned(),
@@ -163,7 +160,6 @@ pub enum PublishTarget {
 
 impl PublishTarget {
     /// Returns the word of the flag and of the setting.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",

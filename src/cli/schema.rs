@@ -22,7 +22,6 @@ pub fn run(args: &SchemaArgs, output: &mut Output) -> Result<ExitStatus, RunErro
 }
 
 /// Returns a schema with what says that it is one.
-#[must_use]
 pub fn whole(name: SchemaWord) -> Json {
     let (title, schema) = match name {
         SchemaWord::Policy => ("A policy of locum, .locum/policy.yml", Policy::schema()),

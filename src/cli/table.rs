@@ -2,7 +2,6 @@
 
 /// Returns rows as lines with aligned columns; nothing for no rows. Cells are foreign text: control
 /// characters are spelled out.
-#[must_use]
 pub fn lines<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> Vec<String> {
     if rows.is_empty() {
         return Vec::new();

@@ -86,7 +86,6 @@ impl ActionContext {
     }
 
     /// Returns the page of this workflow run; `None` when its number is not known.
-    #[must_use]
     pub fn run_url(&self) -> Option<String> {
         (!self.run_id.is_empty()).then(|| {
             format!("{}/{}/actions/runs/{}", self.server_url, self.repository, self.run_id)

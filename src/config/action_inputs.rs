@@ -83,7 +83,6 @@ impl ActionInputs {
 
     /// Returns the policy's triggers as these inputs tighten them. What the policy does not start,
     /// no input starts.
-    #[must_use]
     pub fn tighten(&self, triggers: &Triggers) -> Triggers {
         let mut tightened = triggers.clone();
         if let (Some(comment), Some(phrase)) = (&mut tightened.comment, &self.trigger_phrase) {
@@ -106,7 +105,6 @@ impl ActionInputs {
     }
 
     /// Returns true when these inputs let a user start runs.
-    #[must_use]
     pub fn allows_user(&self, login: &str) -> bool {
         self.allow_users.is_empty()
             || self.allow_users.iter().any(|allowed| allowed.eq_ignore_ascii_case(login))

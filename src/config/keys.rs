@@ -213,7 +213,6 @@ impl SettingKey {
 }
 
 /// Finds the setting with this dotted path.
-#[must_use]
 pub fn find(path: &str) -> Option<&'static SettingKey> {
     let depth = path.split('.').count();
     KEYS.iter().find(|key| key.path.split('.').count() == depth && key.is_at_or_below(path))
@@ -221,7 +220,6 @@ pub fn find(path: &str) -> Option<&'static SettingKey> {
 
 /// Returns the names that may follow a path, `*` among them where the user chooses; none where
 /// the path is not a group.
-#[must_use]
 pub fn below(path: &str) -> Vec<&'static str> {
     let depth = if path.is_empty() { 0 } else { path.split('.').count() };
     let mut names: Vec<&'static str> = KEYS
@@ -237,7 +235,6 @@ pub fn below(path: &str) -> Vec<&'static str> {
 pub const NAME_PATTERN: &str = "^[A-Za-z0-9_-]+$";
 
 /// Returns true for a name a user may choose: letters, digits, `-` and `_`.
-#[must_use]
 pub fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))

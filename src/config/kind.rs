@@ -77,7 +77,6 @@ impl SettingKind {
     }
 
     /// Returns the JSON Schema of what is read.
-    #[must_use]
     pub fn schema(self) -> serde_json::Value {
         match self {
             Self::Text | Self::Hidden => json!({ "type": "string", "pattern": "\\S" }),
@@ -98,7 +97,6 @@ impl SettingKind {
     }
 
     /// Brings the text of a variable or flag to the form a file has: lists are separated by commas.
-    #[must_use]
     pub fn node(self, text: &str) -> YamlNode {
         let text = text.trim();
         let value = match self {

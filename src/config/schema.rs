@@ -21,7 +21,6 @@ const GROUPS: &[(&str, &str)] = &[
 
 /// Returns the schema of `.locum/config.yml`. What only one run may set, or never a repository, is
 /// not in it.
-#[must_use]
 pub fn schema() -> Json {
     group("").unwrap_or_default()
 }

@@ -133,7 +133,6 @@ impl Default for ForgeSettings {
 
 impl BudgetLimits {
     /// Returns the policy's budget with every limit that is lower here.
-    #[must_use]
     pub fn tighten(&self, policy: Budget) -> Budget {
         Budget {
             turns: self.turns.map_or(policy.turns, |turns| turns.min(policy.turns)),
@@ -153,14 +152,12 @@ impl BudgetLimits {
 
 impl Settings {
     /// Returns where a setting's value came from; `None` when it is not set.
-    #[must_use]
     pub fn source(&self, key: &str) -> Option<&SettingSource> {
         self.set.get(key).map(|set| &set.source)
     }
 
     /// Returns the settings below `models` that the repository's own file gave, without that
     /// prefix: `profiles.fast.base_url`.
-    #[must_use]
     pub fn models_from_repository(&self) -> BTreeSet<String> {
         let from_repository =
             self.set.iter().filter(|(_, set)| set.source.layer == Layer::Repository);
@@ -183,7 +180,6 @@ impl Settings {
     }
 
     /// Returns true when an outcome is to make the Action's step red.
-    #[must_use]
     pub fn fails_on(&self, word: OutcomeWord) -> bool {
         match &self.values.fail_on {
             Some(words) => words.contains(&word),
@@ -193,7 +189,6 @@ impl Settings {
 
     /// Returns a row for every setting: those that are set, and those that could be, in the table's
     /// order.
-    #[must_use]
     pub fn rows(&self) -> Vec<SettingRow> {
         let mut rows = Vec::new();
         for key in keys::KEYS {

@@ -34,7 +34,6 @@ impl Layer {
         [Self::BuiltIn, Self::User, Self::Repository, Self::Environment, Self::Flag];
 
     /// Returns the layer's name.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BuiltIn => "built-in",
@@ -46,7 +45,6 @@ impl Layer {
     }
 
     /// Finds a layer by its name.
-    #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|layer| layer.as_str() == name)
     }

@@ -30,47 +30,40 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// Returns a mistake at a place of a text whose name the caller knows.
-    #[must_use]
     pub fn new(place: Position, message: impl Into<String>) -> Self {
         Self { place, message: message.into(), ..Self::default() }
     }
 
     /// Returns a mistake in a flag, a variable or a whole file.
-    #[must_use]
     pub fn about(origin: impl Into<String>, message: impl Into<String>) -> Self {
         Self { origin: origin.into(), message: message.into(), ..Self::default() }
     }
 
     /// Adds what to do.
-    #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
     /// Names the file it is in.
-    #[must_use]
     pub fn in_file(mut self, origin: &str) -> Self {
         origin.clone_into(&mut self.origin);
         self
     }
 
     /// Returns `file:line:column`; the origin alone where all of it is meant.
-    #[must_use]
     pub fn location(&self) -> String {
         let Self { origin, place, .. } = self;
         if place.line == 0 { origin.clone() } else { format!("{origin}:{place}") }
     }
 
     /// Returns what is wrong, behind the path of the key it is about.
-    #[must_use]
     pub fn what(&self) -> String {
         let Self { path, message, .. } = self;
         if path.is_empty() { message.clone() } else { format!("`{path}`: {message}") }
     }
 
     /// Returns where and what in one line, without excerpt and hint.
-    #[must_use]
     pub fn headline(&self) -> String {
         let location = self.location();
         let colon = if location.is_empty() { "" } else { ": " };

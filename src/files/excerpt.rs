@@ -28,7 +28,6 @@ struct ExcerptLine {
 
 impl Excerpt {
     /// Returns the excerpt of a line; `None` when the place is behind its end by more than a caret.
-    #[must_use]
     pub fn of(line: &str, place: Position, redactor: &Redactor) -> Option<Self> {
         let letters: Vec<char> = line.chars().collect();
         let at =
@@ -46,7 +45,6 @@ impl Excerpt {
     }
 
     /// Returns the excerpt of a place in a text.
-    #[must_use]
     pub fn find(text: &str, place: Position) -> Option<Self> {
         let above = usize::try_from(place.line).ok()?.checked_sub(1)?;
         Self::of(text.trim_start_matches('\u{feff}').lines().nth(above)?, place, &Redactor::new([]))

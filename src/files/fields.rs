@@ -19,7 +19,6 @@ pub struct Diagnostics(pub Vec<Diagnostic>);
 impl Diagnostics {
     /// Returns what was collected of one file: in order of place, each with its line, at
     /// most [`MISTAKE_LIMIT`] of them.
-    #[must_use]
     pub fn finish(self, text: &str) -> Vec<Diagnostic> {
         let mut mistakes = self.0;
         mistakes.sort_by_key(|mistake| mistake.place);
@@ -36,7 +35,6 @@ impl Diagnostics {
     }
 
     /// Returns what was collected of one file, in order of reading, with the file's name.
-    #[must_use]
     pub fn in_file(self, origin: &str) -> Vec<Diagnostic> {
         self.0.into_iter().map(|mistake| mistake.in_file(origin)).collect()
     }
@@ -174,7 +172,6 @@ impl Diagnostics {
 }
 
 /// Returns the word most like `text`, if one is like it at all.
-#[must_use]
 pub fn nearest<'w>(text: &str, words: &[&'w str]) -> Option<&'w str> {
     let lower = text.to_lowercase();
     let likeness = |word: &str| strsim::damerau_levenshtein(&lower, &word.to_lowercase());
@@ -189,7 +186,6 @@ pub fn nearest<'w>(text: &str, words: &[&'w str]) -> Option<&'w str> {
 }
 
 /// Reads a count: digits (with `_` between), then nothing, `k` or `M`.
-#[must_use]
 pub fn parse_count(text: &str) -> Option<u64> {
     let (digits, unit) = split_unit(text)?;
     let factor = match unit {
@@ -203,7 +199,6 @@ pub fn parse_count(text: &str) -> Option<u64> {
 
 /// Reads a size in bytes: `KiB`, `MiB`, `GiB` are powers of 1024, as are `K`, `M` and `G`; `kB`,
 /// `MB`, `GB` are powers of 1000.
-#[must_use]
 pub fn parse_bytes(text: &str) -> Option<usize> {
     let (digits, unit) = split_unit(text)?;
     let factor = match unit {
@@ -221,7 +216,6 @@ pub fn parse_bytes(text: &str) -> Option<usize> {
 
 /// Reads a span of time: one or more of `h`, `m`, `s`, `ms`, each once and in that order; never
 /// zero.
-#[must_use]
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let units = [("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
     let mut rest = text;

@@ -21,7 +21,6 @@ impl Position {
     }
 
     /// Returns the place right behind a text.
-    #[must_use]
     pub fn behind(text: &str) -> Self {
         let last = text.rsplit('\n').next().unwrap_or_default();
         Self::at(text.matches('\n').count() + 1, last.chars().count())

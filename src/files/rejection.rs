@@ -11,7 +11,6 @@ pub struct Rejection {
 
 impl Rejection {
     /// Returns the same with what to do.
-    #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }

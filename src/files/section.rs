@@ -144,13 +144,11 @@ impl<'a> Section<'a> {
     }
 
     /// Returns true when a file is read and has this key.
-    #[must_use]
     pub fn has(&self, key: &str) -> bool {
         self.entry(key).is_some()
     }
 
     /// Returns where a key's value stands, or where the section does when the key is absent.
-    #[must_use]
     pub fn place_of(&self, key: &str) -> Position {
         let here = match &self.purpose {
             SectionPass::Read { node, .. } => node.place,

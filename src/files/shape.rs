@@ -126,7 +126,6 @@ pub struct MapOf<S>(pub S);
 pub struct Located<S>(pub S);
 
 /// Returns a schema with one more keyword.
-#[must_use]
 pub fn with(mut schema: Json, keyword: &str, said: Json) -> Json {
     if let Json::Object(keywords) = &mut schema {
         keywords.insert(keyword.to_owned(), said);

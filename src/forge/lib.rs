@@ -103,7 +103,6 @@ pub enum ForgePermission {
 
 impl ForgePermission {
     /// Returns the forge's word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -118,7 +117,6 @@ impl ForgePermission {
     /// Reads the words of the forge's answer: the permission, and the role where one is named.
     /// Roles made by an organisation have names of their own; the permission says what they amount
     /// to. `None` for words this program does not know.
-    #[must_use]
     pub fn from_words(permission: &str, role: Option<&str>) -> Option<Self> {
         let read = |word: &str| match word {
             "admin" => Some(Self::Admin),

@@ -15,7 +15,6 @@ const PRICED_TOKENS: f64 = 1_000_000.0;
 
 /// Returns the cost in US dollars. Input read from or written to the provider's cache is part of
 /// [`Usage::input`] and is priced separately where the price says so.
-#[must_use]
 pub fn cost(usage: Usage, price: Price) -> f64 {
     let cached_read = usage.cached_read.min(usage.input);
     let cached_write = usage.cached_write.min(usage.input - cached_read);
@@ -37,19 +36,16 @@ pub(crate) fn estimate_request(tokenizer: Tokenizer, request: &ModelRequest<'_>)
 }
 
 /// Returns about how many tokens a text makes that is a message of its own: an estimate.
-#[must_use]
 pub fn estimate_text(tokenizer: Tokenizer, text: &str) -> u64 {
     tokenizer.tokens(text).saturating_add(tokenizer.frame_tokens())
 }
 
 /// Returns about how many tokens a question has that is a conversation of its own: an estimate.
-#[must_use]
 pub fn estimate_ask(tokenizer: Tokenizer, system: &str, question: &str) -> u64 {
     estimate_text(tokenizer, system).saturating_add(estimate_text(tokenizer, question))
 }
 
 /// Returns about how many tokens tools add to a request: an estimate.
-#[must_use]
 pub fn estimate_tools(tokenizer: Tokenizer, tools: &[ToolSpec]) -> u64 {
     let written =
         |tool: &ToolSpec| format!("{}\n{}\n{}", tool.name, tool.description, tool.parameters);
@@ -58,7 +54,6 @@ pub fn estimate_tools(tokenizer: Tokenizer, tools: &[ToolSpec]) -> u64 {
 
 /// Returns about how many tokens one message adds to a request: an estimate. What only its provider
 /// can read counts by its bytes.
-#[must_use]
 pub fn estimate_message(tokenizer: Tokenizer, message: &Message) -> u64 {
     match message {
         Message::User { text } => estimate_text(tokenizer, text),
@@ -84,7 +79,6 @@ pub fn estimate_message(tokenizer: Tokenizer, message: &Message) -> u64 {
 }
 
 /// Returns about how many tokens a model wrote: an estimate.
-#[must_use]
 pub fn estimate_reply(tokenizer: Tokenizer, reply: &Reply) -> u64 {
     tokenizer.tokens(&reply.text)
         + tokenizer.tokens(&reply.reasoning)

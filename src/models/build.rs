@@ -29,7 +29,6 @@ pub enum BuildError {
 impl ChosenModel {
     /// Returns the script a scripted model plays, for the caller to read; `None` for models that
     /// need none.
-    #[must_use]
     pub fn script_file(&self) -> Option<&str> {
         match self.profile.provider {
             Provider::Scripted => Some(&self.profile.model),

@@ -128,7 +128,6 @@ impl LimitSource {
     }
 
     /// Returns the source's name.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Profile => "profile",
@@ -157,7 +156,6 @@ impl Catalogue {
 
     /// Finds a model by the name its provider gives it; a vendor before a `/` and a date, `-latest`
     /// or a `:tag` at the end don't matter.
-    #[must_use]
     pub fn find(&self, model: &str) -> Option<&CatalogueEntry> {
         let name = model.rsplit('/').next().unwrap_or(model);
         let untagged = name.split(':').next().unwrap_or(name);
@@ -169,7 +167,6 @@ impl Catalogue {
     }
 
     /// Finds what is known about a host (`api.openai.com`).
-    #[must_use]
     pub fn host(&self, host: &str) -> Option<&HostWays> {
         self.hosts.get(host)
     }
@@ -181,7 +178,6 @@ impl Catalogue {
 
     /// Returns what a configured model can take: the profile's word first, then the catalogue's,
     /// then careful defaults.
-    #[must_use]
     pub fn limits(&self, profile: &Profile) -> ModelLimits {
         let is_remote = profile.provider.home().is_some();
         let entry = if is_remote { self.find(&profile.model) } else { None };

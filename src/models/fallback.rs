@@ -38,7 +38,6 @@ pub struct FallbackChain {
 
 impl FallbackChain {
     /// Takes the models in the order they are asked; without a first one there is no chain.
-    #[must_use]
     pub fn new(models: Vec<FallbackModel>) -> Option<Self> {
         let chain = Self {
             models,

@@ -99,7 +99,6 @@ pub struct ImageRequest<'a> {
 impl<'a> ModelRequest<'a> {
     /// Returns a request with these messages alone: no system prompt, no tools, limits as the
     /// profile has them.
-    #[must_use]
     pub fn new(messages: &'a [Message], task: TaskId, mode: &'a str, turn: u32) -> Self {
         Self {
             system: "",

@@ -85,7 +85,6 @@ pub struct Profile {
 
 impl Profile {
     /// Returns a profile that says nothing but the model's name.
-    #[must_use]
     pub fn new(model: impl Into<String>) -> Self {
         Self {
             provider: Provider::default(),
@@ -193,7 +192,6 @@ impl Provider {
         [Self::Openai, Self::OpenaiResponses, Self::Anthropic, Self::Gemini, Self::Scripted];
 
     /// Returns the word it is configured by.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Openai => "openai",
@@ -205,13 +203,11 @@ impl Provider {
     }
 
     /// Finds a provider by its word.
-    #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|provider| provider.as_str() == word)
     }
 
     /// Splits a model's name that may begin with its provider: `anthropic:claude-opus-5`.
-    #[must_use]
     pub fn before(name: &str) -> (Self, &str) {
         name.split_once(':')
             .and_then(|(word, model)| Some((Self::named(word)?, model)))
@@ -227,7 +223,6 @@ impl Provider {
     }
 
     /// Returns where its API starts; `None` for what is asked over no network.
-    #[must_use]
     pub fn home(self) -> Option<ProviderApi> {
         let home =
             |url, url_variable, key_variable| Some(ProviderApi { url, url_variable, key_variable });
@@ -327,7 +322,6 @@ pub struct Pointers {
 
 impl Pointers {
     /// Returns every pointer with its name.
-    #[must_use]
     pub fn each(&self) -> [(&'static str, &Pointer); 6] {
         [
             ("main", &self.main),

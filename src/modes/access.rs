@@ -161,7 +161,6 @@ impl std::fmt::Display for FileLimit {
 
 /// Returns the tools of a mode that this program has, before the policy and the run take some away;
 /// in the order shown to models.
-#[must_use]
 pub fn tools_of(mode: &Mode) -> Vec<ToolName> {
     ToolName::ALL.iter().copied().filter(|tool| has_tool(Some(mode), tool.as_str(), &[])).collect()
 }
@@ -193,7 +192,6 @@ pub struct ToolOffer<'a> {
 /// by the policy's `switching`, `new_task` only where the task may delegate, opt-in tools only
 /// where the model's profile includes them. A task that decides for another one gets
 /// `coordinate_mode` in place of all that steers.
-#[must_use]
 pub fn offered(mode: &Mode, offer: ToolOffer<'_>) -> Vec<ToolName> {
     let included: Vec<String> = offer.included.iter().map(ToString::to_string).collect();
     let has = |tool: &ToolName| {
@@ -286,7 +284,6 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
 
 /// Returns which files a mode may edit, for its prompt: what it is to match a pattern, the pattern,
 /// what that means.
-#[must_use]
 pub fn edit_limits(mode: &Mode) -> Vec<(FileLimit, String, Option<&str>)> {
     let edit = mode.groups.iter().filter(|entry| entry.group == ToolGroup::Edit);
     let mut limits: Vec<(FileLimit, String, Option<&str>)> = edit

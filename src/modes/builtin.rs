@@ -3,7 +3,6 @@
 use crate::{Mode, ModeSource, loader};
 
 /// Returns the built-in modes in listing order.
-#[must_use]
 pub fn modes() -> Vec<Mode> {
     loader::parse(include_str!("../../config/modes.yml"), &ModeSource::Builtin).unwrap_or_default()
 }

@@ -33,7 +33,6 @@ const LISTS: &[(&str, &str)] = &[
 ];
 
 /// Returns the schema.
-#[must_use]
 pub fn schema() -> Value {
     let mut properties = Map::new();
     let needed = |description: &str, pattern: &str, example: &str| json!({ "description": description, "type": "string", "pattern": pattern, "examples": [example] });

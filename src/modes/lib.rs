@@ -80,7 +80,6 @@ pub struct ToolLimits {
 
 impl ToolLimits {
     /// Returns true when a tool is not taken away.
-    #[must_use]
     pub fn leave(&self, tool: ToolName) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(&tool)) && !self.never.contains(&tool)
     }
@@ -181,7 +180,6 @@ pub enum ModeSource {
 
 impl ModeSource {
     /// Returns where this is in one word: `builtin`, `global`, `project`, `organization`.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Self::Builtin => "builtin",
@@ -192,7 +190,6 @@ impl ModeSource {
     }
 
     /// Returns true when the file is the repository's, whoever it says its modes are of.
-    #[must_use]
     pub fn is_in_repository(&self) -> bool {
         match self {
             Self::Project { .. } => true,
@@ -202,7 +199,6 @@ impl ModeSource {
     }
 
     /// Returns the file; `None` for a built-in mode.
-    #[must_use]
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Builtin => None,
@@ -222,7 +218,6 @@ pub struct ModeSet {
 impl ModeSet {
     /// Joins modes in order of precedence: a later one takes the place of an earlier one with the
     /// same slug.
-    #[must_use]
     pub fn merge(layers: impl IntoIterator<Item = Vec<Mode>>) -> Self {
         let mut modes: Vec<Mode> = Vec::new();
         for mode in layers.into_iter().flatten() {
@@ -235,13 +230,11 @@ impl ModeSet {
     }
 
     /// Returns the same modes, each changed so.
-    #[must_use]
     pub fn map(self, change: impl FnMut(Mode) -> Mode) -> Self {
         Self { modes: self.modes.into_iter().map(change).collect() }
     }
 
     /// Finds a mode by slug.
-    #[must_use]
     pub fn find(&self, slug: &str) -> Option<&Mode> {
         self.modes.iter().find(|mode| mode.slug == slug)
     }
@@ -254,7 +247,6 @@ impl ModeSet {
 
 impl Mode {
     /// Returns a mode that has no tools of its own and says nothing but who it is.
-    #[must_use]
     pub fn new(
         slug: impl Into<String>,
         name: impl Into<String>,
@@ -287,7 +279,6 @@ impl Mode {
 
     /// Returns a text of this mode with its variables filled in: `{{name}}`, blanks inside allowed.
     /// A name it does not have stays as it is written.
-    #[must_use]
     pub fn filled(&self, text: &str) -> String {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
@@ -317,7 +308,6 @@ impl Mode {
 
     /// Returns the tools this mode gives, before the policy and the run take some away; in the
     /// order shown to models.
-    #[must_use]
     pub fn tools(&self) -> Vec<ToolName> {
         access::tools_of(self)
     }

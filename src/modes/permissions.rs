@@ -54,14 +54,12 @@ pub struct Permissions(pub Vec<PermissionRule>);
 impl Permissions {
     /// Returns true when the last rule of a permission denies everything, so that it need not be
     /// offered at all.
-    #[must_use]
     pub fn deny_all(&self, permission: PermissionKind) -> bool {
         let last = self.0.iter().rev().find(|rule| rule.permission == permission);
         last.is_some_and(|rule| rule.pattern == "*" && rule.action == PermissionAction::Deny)
     }
 
     /// Returns the rule that denies a path, or `None`.
-    #[must_use]
     pub fn denying(&self, permission: PermissionKind, subject: &str) -> Option<&PermissionRule> {
         let rule = self
             .0
@@ -74,7 +72,6 @@ impl Permissions {
     /// Returns the rule that denies a script: one that denies it as written, or one of its
     /// commands. A script that cannot be parsed is denied by the first rule about commands that
     /// denies anything.
-    #[must_use]
     pub fn denying_script(&self, script: &Script) -> Option<&PermissionRule> {
         let whole = self.denying(PermissionKind::Command, script.text().trim());
         let commands = script.simple_commands();
@@ -98,7 +95,6 @@ impl Permissions {
     }
 
     /// Returns the patterns of a permission that are not denied, for messages.
-    #[must_use]
     pub fn left(&self, permission: PermissionKind) -> Vec<&str> {
         let rules = self
             .0

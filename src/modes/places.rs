@@ -65,7 +65,6 @@ pub const AGENT_FOLDERS: &[AgentFolder] = &[
 
 /// Returns the folder that makes a file an agent file, its place among them, and the file's path
 /// below it without its ending.
-#[must_use]
 pub fn agent_folder(path: &str) -> Option<(usize, &'static AgentFolder, &str)> {
     AGENT_FOLDERS.iter().enumerate().find_map(|(index, folder)| {
         let below = path.strip_prefix(folder.path)?.strip_prefix('/')?.strip_suffix(".md")?;
@@ -77,7 +76,6 @@ pub fn agent_folder(path: &str) -> Option<(usize, &'static AgentFolder, &str)> {
 }
 
 /// Returns true for a file that may define modes.
-#[must_use]
 pub fn may_define(path: &str) -> bool {
     path == AGENTS_FILE || PROJECT_FILES.contains(&path) || agent_folder(path).is_some()
 }

@@ -103,7 +103,6 @@ pub struct ModeRecord {
 impl ModeRecord {
     /// Returns what a mode would lose if only this was written: limits that agent files have and
     /// mode files cannot say.
-    #[must_use]
     pub fn lost(mode: &Mode) -> Option<&'static str> {
         if !mode.permissions.0.is_empty() {
             return Some("its permission map");

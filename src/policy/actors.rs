@@ -40,7 +40,6 @@ pub struct ActorFacts<'a> {
 
 impl Tier {
     /// Returns the tier of an actor. Words this program does not know make a stranger.
-    #[must_use]
     pub fn of(facts: ActorFacts<'_>) -> Self {
         if !facts.is_user {
             return Self::Bot;

@@ -21,7 +21,6 @@ pub struct Approval {
 impl Approval {
     /// Returns what a verdict comes to for an act that was approved: a hold that was shown is
     /// allowed; nothing else changes.
-    #[must_use]
     pub fn applied(approval: Option<&Self>, verdict: &Verdict) -> Decision {
         let covers = |approval: &Self| {
             verdict.decision == Decision::Hold && approval.intents.contains(&verdict.intent)

@@ -34,7 +34,6 @@ pub struct PolicyCase {
 }
 
 /// Returns the JSON Schema of a file of cases.
-#[must_use]
 pub fn schema() -> serde_json::Value {
     serde_json::json!({ "type": "array", "items": Section::describe(read_entry) })
 }

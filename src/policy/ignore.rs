@@ -44,7 +44,6 @@ impl IgnoreFiles {
     }
 
     /// Returns true when nothing is hidden.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
@@ -55,13 +54,11 @@ impl IgnoreFiles {
     }
 
     /// Returns the line that hides a path, or `None`.
-    #[must_use]
     pub fn hidden(&self, path: &RepoPath) -> Option<RuleRef> {
         self.files.iter().find_map(|file| file.hidden(path))
     }
 
     /// Returns the ignore file that a path is: it hides itself, since it names what is hidden.
-    #[must_use]
     pub fn itself(&self, path: &RepoPath) -> Option<&str> {
         self.files
             .iter()
@@ -70,7 +67,6 @@ impl IgnoreFiles {
     }
 
     /// Returns the patterns of the files themselves.
-    #[must_use]
     pub fn itself_globs(&self) -> Vec<PathGlob> {
         self.files.iter().filter_map(|file| PathGlob::parse(&file.name).ok()).collect()
     }

@@ -147,7 +147,6 @@ pub struct Restriction {
 
 impl Restriction {
     /// Returns true when nothing is taken away.
-    #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }

@@ -119,14 +119,12 @@ impl Policy {
     }
 
     /// Returns the JSON Schema of a policy file.
-    #[must_use]
     pub fn schema() -> serde_json::Value {
         Section::describe(read_file)
     }
 
     /// Returns the policy that applies where a repository has none (`config/policy.yml`). Should
     /// the program have been built with a broken one, it allows nothing.
-    #[must_use]
     pub fn builtin() -> Self {
         Self::parse(BUILTIN_TEXT, BUILTIN_ORIGIN).unwrap_or_else(|_| Self {
             spec: PolicySpec::default(),
@@ -137,7 +135,6 @@ impl Policy {
     }
 
     /// Returns the policy's own examples.
-    #[must_use]
     pub fn examples(&self) -> &[Example] {
         &self.examples
     }
@@ -153,27 +150,23 @@ impl Policy {
 
     /// Returns true when some rule could allow or hold a use of this kind under these facts. Where
     /// none could, there is no point in offering the tools for it.
-    #[must_use]
     pub fn may_use(&self, kind: UseKind, facts: &Facts) -> bool {
         summary::may_use(self.judge.rules(), kind, facts)
     }
 
     /// Returns what is allowed in a mode, one line a kind of intent, for the prompt. Kinds that the
     /// mode has no tool for are left out.
-    #[must_use]
     pub fn summary_lines(&self, mode: &str, has_tool_for: impl Fn(UseKind) -> bool) -> Vec<String> {
         summary::lines(self.judge.rules(), mode, has_tool_for)
     }
 
     /// Returns true for a path that an ignore file hides, or that names what is hidden.
-    #[must_use]
     pub fn hides(&self, path: &RepoPath) -> bool {
         self.judge.hides(path)
     }
 
     /// Returns the same policy with everything hidden that ignore files name: for reading, editing
     /// and what commands name alike. They shape what is decided, so the hash covers them.
-    #[must_use]
     pub fn with_ignored(self, ignored: IgnoreFiles) -> Self {
         let hash = if ignored.is_empty() {
             self.hash
@@ -187,26 +180,22 @@ impl Policy {
     }
 
     /// Returns the checked settings (budget, commands, publish, ...).
-    #[must_use]
     pub fn settings(&self) -> &PolicySpec {
         &self.spec
     }
 
     /// Returns how the policy is named: its file, or [`BUILTIN_ORIGIN`].
-    #[must_use]
     pub fn origin(&self) -> &str {
         self.judge.origin()
     }
 
     /// Returns a SHA-256 in hexadecimal, as recorded in every journal: of the policy's text; where
     /// ignore files hide something, of that and their texts.
-    #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
     /// Judges one intent.
-    #[must_use]
     pub fn decide(&self, intent: &Intent, facts: &Facts) -> Verdict {
         self.judge.decide(intent, facts, &self.spec)
     }
@@ -274,6 +263,7 @@ impl Policy {
 
 /// Proof that the policy allowed one act. Cannot be made outside this module and cannot be copied.
 #[derive(Debug)]
+#[must_use = "a permit is for performing the act"]
 pub struct Permit<A> {
     act: A,
     verdicts: Vec<Verdict>,

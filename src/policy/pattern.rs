@@ -91,7 +91,6 @@ pub enum CommandForm {
 
 impl Pattern {
     /// Returns the paths it is about, where it is about paths.
-    #[must_use]
     pub fn paths(&self) -> Option<&PathGlob> {
         match self {
             Self::Read(glob) | Self::Edit(glob) => Some(glob),
@@ -146,7 +145,6 @@ impl Pattern {
     /// Returns true when the pattern is about this intent. A command intent is a whole script and
     /// matches no pattern: its simple commands are matched one by one with
     /// [`CommandPattern::matches`].
-    #[must_use]
     pub fn matches(&self, intent: &Intent, case: LetterCase) -> bool {
         match (self, intent) {
             (Self::Read(glob), Intent::Read(path)) | (Self::Edit(glob), Intent::Edit(path)) => {
@@ -181,7 +179,6 @@ impl Pattern {
 
     /// Returns true when everything the other pattern matches is matched by this one, as far as the
     /// texts show it.
-    #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Read(one), Self::Read(two)) | (Self::Edit(one), Self::Edit(two)) => {
@@ -259,7 +256,6 @@ impl CommandPattern {
 
     /// Returns true when a simple command's words match. `LetterCase::Ignored` is for rules that
     /// refuse.
-    #[must_use]
     pub fn matches(&self, words: &[String], case: LetterCase) -> bool {
         match &self.form {
             CommandForm::Prefix => words.starts_with(&self.words),
@@ -283,7 +279,6 @@ impl CommandPattern {
     }
 
     /// Returns true when a whole script is the one written here.
-    #[must_use]
     pub fn is_script(&self, text: &str) -> bool {
         matches!(&self.form, CommandForm::Script(wanted) if wanted == text.trim())
     }

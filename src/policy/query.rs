@@ -101,7 +101,6 @@ impl PolicyQuery {
     }
 
     /// Returns true when it brings no circumstances of its own.
-    #[must_use]
     pub fn is_free(&self) -> bool {
         self.mode.is_none() && self.trigger.is_none() && self.tier.is_none() && self.job.is_none()
     }

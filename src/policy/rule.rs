@@ -89,7 +89,6 @@ pub struct RuleConditions {
 
 impl RuleConditions {
     /// Returns true when a rule with this narrowing counts under these facts.
-    #[must_use]
     pub fn holds(&self, facts: &Facts) -> bool {
         let within =
             |list: &[String], value: &str| list.is_empty() || list.iter().any(|one| one == value);
@@ -101,7 +100,6 @@ impl RuleConditions {
 
     /// Returns facts under which it holds: the first of each list, a maintainer on the command line
     /// where there is none.
-    #[must_use]
     pub fn facts(&self, default_mode: &str) -> Facts {
         Facts {
             mode: self.modes.first().map_or(default_mode, String::as_str).to_owned(),
@@ -114,7 +112,6 @@ impl RuleConditions {
     }
 
     /// Returns true when a rule counts always.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -122,7 +119,6 @@ impl RuleConditions {
 
 impl LocatedPattern {
     /// Returns where this pattern stands, for a verdict.
-    #[must_use]
     pub fn reference(&self, origin: &str) -> RuleRef {
         RuleRef { pattern: self.text.clone(), origin: origin.to_owned(), line: self.place.line }
     }

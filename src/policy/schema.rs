@@ -418,7 +418,6 @@ impl Default for PublishForms {
 impl PublishForms {
     /// Returns what one word means in both places: a pull request gets no second one, and only a
     /// pull request can be reviewed.
-    #[must_use]
     pub fn of(form: PublishForm) -> Self {
         match form {
             PublishForm::PullRequest => {

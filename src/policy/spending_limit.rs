@@ -84,7 +84,6 @@ pub struct ReachedLimit {
 
 impl SpendingLimit {
     /// Returns true when it has no limit.
-    #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
@@ -92,7 +91,6 @@ impl SpendingLimit {
 
 impl SpendingLimits {
     /// Returns true when nothing has to be kept count of for a run with or without a thread.
-    #[must_use]
     pub fn is_none(&self, thread: Option<u64>) -> bool {
         self.daily.is_none() && (thread.is_none() || self.per_thread.is_none())
     }

@@ -25,6 +25,7 @@ pub enum Decision {
 /// is [`Cause::Recorded`]: the text can be shown again, nothing is decided by it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "VerdictRecord", into = "VerdictRecord")]
+#[must_use]
 pub struct Verdict {
     /// Allow, hold or deny.
     pub decision: Decision,
@@ -111,26 +112,22 @@ pub enum Access {
 
 impl Verdict {
     /// Returns a denial by a built-in check. `said` is one sentence without a full stop.
-    #[must_use]
     pub fn denied(intent: String, said: String) -> Self {
         Self { decision: Decision::Deny, intent, cause: Cause::Check { said } }
     }
 
     /// Returns the rule that decided; `None` when no rule matched or a built-in check decided.
-    #[must_use]
     pub fn rule(&self) -> Option<&RuleRef> {
         self.cause.rule()
     }
 
     /// Returns true when a `deny` rule decided. Elsewhere a denial only means that no rule allows
     /// it.
-    #[must_use]
     pub fn is_by_deny_rule(&self) -> bool {
         self.cause.is_by_deny_rule(self.decision)
     }
 
     /// Returns the reason as one sentence without a full stop.
-    #[must_use]
     pub fn reason(&self) -> String {
         self.cause.to_string()
     }
@@ -149,7 +146,6 @@ impl Eq for Verdict {}
 
 impl Cause {
     /// Returns the rule that decided.
-    #[must_use]
     pub fn rule(&self) -> Option<&RuleRef> {
         match self {
             Self::Rule { rule, .. } | Self::Setting { rule, .. } => Some(rule),
@@ -165,7 +161,6 @@ impl Cause {
     }
 
     /// Returns what decided in the end: of a file that a command uses, what decided on the file.
-    #[must_use]
     pub fn origin(&self) -> &Self {
         match self {
             Self::Access { cause, .. } => cause.origin(),

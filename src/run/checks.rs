@@ -48,13 +48,11 @@ impl CheckResults {
     }
 
     /// Returns the commands that ran and how they ended.
-    #[must_use]
     pub fn reports(&self) -> &[CommandReport] {
         &self.reports
     }
 
     /// Returns why the checks do not hold, or `None`.
-    #[must_use]
     pub fn failure(&self) -> Option<String> {
         self.failure.clone()
     }

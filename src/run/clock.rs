@@ -20,7 +20,6 @@ pub struct SystemClock {
 
 impl SystemClock {
     /// Starts a clock whose `elapsed` counts from now.
-    #[must_use]
     pub fn start() -> Self {
         Self { started: Instant::now() }
     }

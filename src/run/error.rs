@@ -27,25 +27,21 @@ pub enum RunErrorKind {
 
 impl RunError {
     /// Returns an error of a flag, a file or a variable (exit code 2).
-    #[must_use]
     pub fn usage(place: impl Into<String>, message: impl Into<String>) -> Self {
         Self::one(RunErrorKind::Usage, Diagnostic::about(place, message))
     }
 
     /// Returns an error of the machine, the forge or the program (exit code 1).
-    #[must_use]
     pub fn internal(message: impl std::fmt::Display) -> Self {
         Self::one(RunErrorKind::Internal, Diagnostic::about("", message.to_string()))
     }
 
     /// Returns the mistakes of a file as one error.
-    #[must_use]
     pub fn file(origin: &str, mistakes: Vec<Diagnostic>) -> Self {
         mistakes.into_iter().map(|mistake| mistake.in_file(origin)).collect()
     }
 
     /// Returns the same error with advice on its last diagnostic.
-    #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         if let Some(diagnostic) = self.diagnostics.last_mut() {
             diagnostic.hint = Some(hint.into());
@@ -54,7 +50,6 @@ impl RunError {
     }
 
     /// Returns every diagnostic in full, as the command line shows it.
-    #[must_use]
     pub fn report(&self) -> String {
         let lines: Vec<String> =
             self.diagnostics.iter().map(|diagnostic| format!("error: {diagnostic}")).collect();

@@ -206,7 +206,6 @@ pub fn write_patch(
 }
 
 /// Returns the folder of a session.
-#[must_use]
 pub fn folder_of(sessions: &Path, session: &locum_agent::session::id::SessionId) -> PathBuf {
     sessions.join(session.as_str())
 }

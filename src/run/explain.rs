@@ -49,13 +49,11 @@ pub struct ExplainedQuery {
 
 impl ExplainedQuery {
     /// Returns the strictest of its explanations; of equals the first.
-    #[must_use]
     pub fn worst(&self) -> Option<&Explanation> {
         self.explanations.iter().rev().max_by_key(|one| one.verdict.decision)
     }
 
     /// Returns what it comes down to.
-    #[must_use]
     pub fn decision(&self) -> Decision {
         self.worst().map_or(Decision::Deny, |one| one.verdict.decision)
     }
@@ -64,7 +62,6 @@ impl ExplainedQuery {
 impl Explainer {
     /// Prepares for questions. `facts` hold where a question does not say otherwise; without a
     /// workspace, tool calls have no answer.
-    #[must_use]
     pub fn new(policy: Policy, modes: ModeSet, workspace: Option<Workspace>, facts: Facts) -> Self {
         let (env, sandbox, redactor) =
             (BTreeMap::new(), Sandbox::around_nothing(), Redactor::default());
@@ -82,19 +79,16 @@ impl Explainer {
     }
 
     /// Sets the models that would generate images: calls that request an image are judged by them.
-    #[must_use]
     pub fn with_image_models(self, image_models: Vec<String>) -> Self {
         Self { image_models, ..self }
     }
 
     /// Returns what holds where a question does not say otherwise.
-    #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
     /// Returns the policy that is asked.
-    #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
     }

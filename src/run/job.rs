@@ -105,25 +105,21 @@ impl Schedule {
     }
 
     /// Returns the expression as written.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// Returns the last moment of this schedule at or before `moment`.
-    #[must_use]
     pub fn last_at_or_before(&self, moment: Timestamp) -> Option<Timestamp> {
         self.cron.find_previous_occurrence(&utc(moment), true).ok().map(|found| found.timestamp())
     }
 
     /// Returns the first moment of this schedule after `moment`.
-    #[must_use]
     pub fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
         self.cron.find_next_occurrence(&utc(moment), false).ok().map(|found| found.timestamp())
     }
 
     /// Returns true when it has a moment after `from` and at or before `to`.
-    #[must_use]
     pub fn has_moment(&self, from: Timestamp, to: Timestamp) -> bool {
         self.last_at_or_before(to).is_some_and(|found| found > from)
     }
@@ -131,7 +127,6 @@ impl Schedule {
     /// Returns the span that the latest run of this schedule answers for: after its moment before
     /// the last, up to its last. A workflow's own cron gives the span its run looks after, so that
     /// every moment of every job falls into exactly one run.
-    #[must_use]
     pub fn last_span(&self, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
         let to = self.last_at_or_before(now)?;
         let from = self.cron.find_previous_occurrence(&utc(to), false).ok()?.timestamp();
@@ -141,7 +136,6 @@ impl Schedule {
 
 impl Job {
     /// Returns the run's first message: the task, or what the fixed steps are.
-    #[must_use]
     pub fn task_text(&self) -> String {
         let steps =
             |steps: &[FixedStep]| format!("Job `{}`: {} fixed steps.", self.name, steps.len());
@@ -153,13 +147,11 @@ impl Job {
     }
 
     /// Returns whose words the task is in.
-    #[must_use]
     pub fn words(&self) -> TaskAuthor {
         if matches!(self.work, JobWork::Steps(_)) { TaskAuthor::Program } else { TaskAuthor::Asker }
     }
 
     /// Returns the JSON Schema of a job file.
-    #[must_use]
     pub fn schema() -> serde_json::Value {
         Section::describe(|section| read("", section))
     }

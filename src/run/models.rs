@@ -134,7 +134,6 @@ impl PreparedModel {
     }
 
     /// Returns it as the session uses it.
-    #[must_use]
     pub fn in_use(&self) -> TaskModel<'_> {
         TaskModel {
             model: self.model.as_ref(),
@@ -204,7 +203,6 @@ pub(super) struct WantedModels<'w> {
 
 impl PreparedModels {
     /// Returns true when a model of the run costs something.
-    #[must_use]
     pub fn has_price(&self) -> bool {
         [&self.main, &self.task]
             .into_iter()
@@ -483,7 +481,6 @@ impl PreparedModels {
 }
 
 /// Returns what a mode asks for, and who wrote that.
-#[must_use]
 pub fn model_requested_by(mode: &Mode) -> Option<RequestedModel<'_>> {
     let model = mode.model.as_ref()?;
     let written_by = if mode.source.is_in_repository() {

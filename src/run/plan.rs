@@ -103,7 +103,6 @@ pub enum RunSubject {
 
 impl RunSubject {
     /// Returns the words that name it in a branch name.
-    #[must_use]
     pub fn branch_words(&self) -> String {
         match self {
             Self::Prompt => "task".to_owned(),
@@ -114,7 +113,6 @@ impl RunSubject {
     }
 
     /// Returns the issue or pull request comments belong to.
-    #[must_use]
     pub fn thread(&self) -> Option<u64> {
         match self {
             Self::Issue { number, .. } | Self::PullRequest { number, .. } => Some(*number),
@@ -123,7 +121,6 @@ impl RunSubject {
     }
 
     /// Returns its title, where it has one.
-    #[must_use]
     pub fn title(&self) -> Option<&str> {
         match self {
             Self::Issue { title, .. } | Self::PullRequest { title, .. } => Some(title),

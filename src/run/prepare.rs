@@ -63,7 +63,6 @@ pub struct PreparedRun {
 
 impl PreparedRun {
     /// Returns what every effect of the run goes through.
-    #[must_use]
     pub fn env<'a>(&'a self, connector: &'a Connector) -> RunEnv<'a> {
         RunEnv {
             policy: &self.policy,

@@ -45,7 +45,6 @@ pub struct RunRequest {
 
 impl RunRequest {
     /// Returns the request of a user at the command line, who trusts the commit to start from.
-    #[must_use]
     pub fn new(task: String, base: CommitId) -> Self {
         Self {
             session: SessionId::fresh(),

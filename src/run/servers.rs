@@ -123,7 +123,6 @@ fn of_settings(settings: &Settings) -> Result<Vec<ServerDefinition>, RunError> {
 }
 
 /// Returns the circumstances of a run in each mode that may call tools of servers.
-#[must_use]
 pub fn facts_of(policy: &Policy, modes: &ModeSet, facts: &Facts) -> Vec<Facts> {
     let runs = |slug: &String| policy.settings().modes.allow.contains(slug);
     let calls = modes.iter().filter(|mode| {

@@ -20,13 +20,11 @@ pub struct FixedSteps {
 
 impl FixedSteps {
     /// Plays steps and nothing else: a step that fails ends the job as failed.
-    #[must_use]
     pub fn alone(steps: Vec<FixedStep>) -> Self {
         Self { label: "fixed steps".to_owned(), steps, then: None }
     }
 
     /// Plays steps; when one fails, `then` takes over with everything that happened before it.
-    #[must_use]
     pub fn before(steps: Vec<FixedStep>, then: Box<dyn Model>) -> Self {
         Self { label: format!("fixed steps, then {}", then.label()), steps, then: Some(then) }
     }

@@ -49,7 +49,6 @@ pub struct TreeJudge<'a> {
 
 impl TreeJudge<'_> {
     /// Returns why the commit may not be published, one sentence each; nothing when it may.
-    #[must_use]
     pub fn objections(&self, committed: &CommitChanges) -> Vec<String> {
         let mut objections: Vec<String> =
             committed.paths.iter().filter_map(|changed| self.secret(changed)).collect();
@@ -64,7 +63,6 @@ impl TreeJudge<'_> {
     }
 
     /// Returns the files that become executable: a reviewer wants to know.
-    #[must_use]
     pub fn new_executables(committed: &CommitChanges) -> Vec<&RepoPath> {
         committed
             .paths

@@ -26,7 +26,6 @@ pub struct UserFolder(Option<PathBuf>);
 
 impl UserFolder {
     /// Returns the folder the environment names.
-    #[must_use]
     pub fn of(environment: &Environment) -> Self {
         Self(environment.config_folder())
     }

@@ -18,7 +18,6 @@ const SECRET_WORDS: [&str; 7] =
 const SECRET_PARTS: [&str; 4] = ["KEY", "KEYS", "AUTH", "PAT"];
 
 /// Returns the variables of `all` that are named in `allowed` and not secret by their name.
-#[must_use]
 pub fn clean_env(all: &BTreeMap<String, String>, allowed: &[String]) -> BTreeMap<String, String> {
     let passed = allowed.iter().filter(|name| !is_secret_name(name));
     passed
@@ -35,7 +34,6 @@ fn is_secret_name(name: &str) -> bool {
 
 /// Returns true for names that say that their value is a secret. What a runner gives its steps is
 /// withheld from commands, but most of it (the repository's name, say) is not secret.
-#[must_use]
 pub fn holds_a_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let word = SECRET_WORDS.iter().any(|word| name.contains(word));

@@ -42,7 +42,6 @@ pub struct SandboxLevel {
 impl SandboxLevel {
     /// Returns true when everything is held that a policy can require. Namespaces hold the same a
     /// second time.
-    #[must_use]
     pub fn is_full(self) -> bool {
         self.files && self.network && self.syscalls
     }
@@ -55,13 +54,11 @@ impl SandboxLevel {
 
     /// Whether commands cannot signal any process but their own. Without it they cannot signal this
     /// program, but others of the same user.
-    #[must_use]
     pub fn holds_signals(self) -> bool {
         self.namespaces || (self.files && self.landlock >= FIRST_WITH_SIGNALS)
     }
 
     /// Returns what holds the number of processes.
-    #[must_use]
     pub fn process_limit(self) -> ProcessLimit {
         match (rustix::process::geteuid().is_root(), self.namespaces && self.pids, self.calls) {
             (false, true | false, true | false) => ProcessLimit::User,
@@ -72,7 +69,6 @@ impl SandboxLevel {
     }
 
     /// Returns what is missing, as text; empty when nothing is.
-    #[must_use]
     pub fn missing(self) -> String {
         let parts = [
             (self.files, "files are not restricted (needs Landlock ABI 3, Linux 6.2)"),

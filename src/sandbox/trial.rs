@@ -19,13 +19,11 @@ use crate::view::{SandboxView, ViewSpec, steps};
 
 impl SandboxLevel {
     /// Tries on a thread of its own, and in a child process, what this kernel gives.
-    #[must_use]
     pub fn obtained() -> Self {
         Self::tried().0
     }
 
     /// The same, with the reason why there are no namespaces.
-    #[must_use]
     pub fn tried() -> (Self, Option<String>) {
         // One trial is enough where everything is to be had.
         let pids = rustix::process::geteuid().is_root()

@@ -25,20 +25,17 @@ impl Default for TestClock {
 
 impl TestClock {
     /// Returns a clock that stands at a moment.
-    #[must_use]
     pub fn at(start: Timestamp) -> Self {
         let elapsed_ns = AtomicU64::default();
         Self { start, elapsed_ns, tick: Duration::ZERO, longest_sleep: Duration::MAX }
     }
 
     /// Advances the clock with every look at it.
-    #[must_use]
     pub fn ticking(self, tick: Duration) -> Self {
         Self { tick, ..self }
     }
 
     /// Makes sleeps that are longer than this never end.
-    #[must_use]
     pub fn sleeping_at_most(self, longest_sleep: Duration) -> Self {
         Self { longest_sleep, ..self }
     }

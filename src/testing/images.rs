@@ -4,7 +4,6 @@ use locum_base::chat::ToolResult;
 use locum_base::image::{Image, ImageContent};
 
 /// The beginning of a PNG of this many pixels.
-#[must_use]
 pub fn png(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
     bytes.extend(width.to_be_bytes());
@@ -14,7 +13,6 @@ pub fn png(width: u32, height: u32) -> Vec<u8> {
 }
 
 /// An answer that shows images: a PNG, a GIF, and one whose bytes are gone.
-#[must_use]
 pub fn answer(call_id: &str) -> ToolResult {
     let parse = |bytes: &[u8]| Image::parse(bytes).unwrap();
     let (png, gif) = (parse(&png(2, 3)), parse(&gif(2, 3)));
@@ -28,7 +26,6 @@ pub fn answer(call_id: &str) -> ToolResult {
 }
 
 /// The beginning of a JPEG of this many pixels.
-#[must_use]
 pub fn jpeg(width: u16, height: u16) -> Vec<u8> {
     let mut bytes = b"\xff\xd8\xff\xe0\0\x04xx\xff\xc0\0\x11\x08".to_vec();
     bytes.extend(height.to_be_bytes());
@@ -38,7 +35,6 @@ pub fn jpeg(width: u16, height: u16) -> Vec<u8> {
 }
 
 /// The beginning of a GIF of this many pixels.
-#[must_use]
 pub fn gif(width: u16, height: u16) -> Vec<u8> {
     [&b"GIF89a"[..], &width.to_le_bytes(), &height.to_le_bytes(), &[0; 4]].concat()
 }

@@ -26,7 +26,6 @@ pub struct RecordingTransport {
 impl RecordingTransport {
     /// Returns a transport and where it reports what it would have connected to. A name has one
     /// answer a question; the last one stays.
-    #[must_use]
     pub fn new(
         server: SocketAddr,
         names: &[(&str, &[&[&str]])],
@@ -44,7 +43,6 @@ impl RecordingTransport {
 
 /// Serves answers, byte for byte, by the start of the request; keeps the requests. Runs until the
 /// test ends.
-#[must_use]
 pub fn serve(answers: Vec<(&'static str, Vec<u8>)>) -> (SocketAddr, mpsc::Receiver<String>) {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = listener.local_addr().unwrap();

@@ -15,7 +15,6 @@ impl Act for TestIntents {
 
 /// Returns a permit for these intents, from a policy that allows every path, `echo` and publishing
 /// commits.
-#[must_use]
 pub fn permit(intents: &[Intent]) -> Permit<TestIntents> {
     let policy = "version: 1\nrules:\n  - allow: ['read(**)', 'edit(**)', \
                   'command(echo:*)']\npublish: { allow: [comment, commit] }\n";

@@ -16,7 +16,6 @@ pub struct TestRepository {
 
 impl TestRepository {
     /// Makes one without a commit.
-    #[must_use]
     pub fn empty() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let git = init(&folder.path().canonicalize().unwrap().join("checkout"));
@@ -25,7 +24,6 @@ impl TestRepository {
     }
 
     /// Makes one with these files in its first commit.
-    #[must_use]
     pub fn new(files: &[(&str, &str)]) -> Self {
         let made = Self::empty();
         files.iter().for_each(|(at, text)| made.write(at, text));
@@ -34,7 +32,6 @@ impl TestRepository {
     }
 
     /// Returns the checkout, absolute and free of links.
-    #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -68,7 +65,6 @@ impl TestRepository {
 
     /// Returns every file, folder and link of the checkout in order, with content and executable
     /// bit.
-    #[must_use]
     pub fn tree(&self) -> Vec<String> {
         let mut found = Vec::new();
         list(&self.root, &self.root, &mut found);

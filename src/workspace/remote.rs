@@ -60,7 +60,6 @@ impl Remote {
     }
 
     /// Returns the URL; it holds no secret.
-    #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }

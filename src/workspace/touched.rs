@@ -91,7 +91,6 @@ impl Snapshot {
     }
 
     /// Returns true when a file had changes that are in no commit.
-    #[must_use]
     pub fn is_dirty(&self, path: &RepoPath) -> bool {
         self.dirty.contains_key(path)
     }

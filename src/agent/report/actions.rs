@@ -37,7 +37,6 @@ pub struct Annotation<'a> {
 
 /// Returns the entry of one output for the `GITHUB_OUTPUT` file. The value may hold anything: the
 /// line that ends it is computed from the value itself, so that no value can hold it.
-#[must_use]
 pub fn output(name: &str, value: &str) -> String {
     let mut delimiter = digest(&[name, value]);
     while value.contains(&delimiter) {
@@ -47,7 +46,6 @@ pub fn output(name: &str, value: &str) -> String {
 }
 
 /// Returns the line that opens a fold of the log; [`GROUP_END`] closes it.
-#[must_use]
 pub fn group(title: &str) -> String {
     format!("::group::{}", data(title))
 }
@@ -56,7 +54,6 @@ pub fn group(title: &str) -> String {
 pub const GROUP_END: &str = "::endgroup::";
 
 /// Returns the lines that make the runner hide a secret, one for each line of it.
-#[must_use]
 pub fn masks(secret: &str) -> Vec<String> {
     secret
         .lines()
@@ -67,7 +64,6 @@ pub fn masks(secret: &str) -> Vec<String> {
 }
 
 /// Returns the line of an annotation.
-#[must_use]
 pub fn annotation(annotation: &Annotation<'_>) -> String {
     let level = match annotation.level {
         AnnotationLevel::Notice => "notice",

@@ -7,7 +7,6 @@ const SLUG_LIMIT_BYTES: usize = 40;
 
 /// Fills a template (`locum/{subject}-{slug}`) and returns a name git takes, whatever the parts
 /// are. `subject` is ours (`issue-12`, `job-docs`), `title` a user's or a model's.
-#[must_use]
 pub fn name(template: &str, subject: &str, title: &str) -> String {
     let filled = template.replace("{subject}", &slug(subject)).replace("{slug}", &slug(title));
     let parts: Vec<String> = filled.split('/').map(part).filter(|part| !part.is_empty()).collect();
@@ -24,7 +23,6 @@ pub fn name(template: &str, subject: &str, title: &str) -> String {
 }
 
 /// Returns words as `lower-case-words`, at most `SLUG_LIMIT_BYTES` and never empty.
-#[must_use]
 pub fn slug(text: &str) -> String {
     let mut slug = String::new();
     for letter in text.chars() {

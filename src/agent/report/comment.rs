@@ -66,7 +66,6 @@ pub struct Progress {
 
 impl Progress {
     /// Returns how far a session is by its state.
-    #[must_use]
     pub fn of(state: &SessionState, now: Timestamp) -> Self {
         let asked = state.start.as_ref().map_or("", |start| start.task.as_str());
         let root = state.root();
@@ -117,7 +116,6 @@ pub enum ChangeDestination<'a> {
 }
 
 /// Returns the comment while the run works.
-#[must_use]
 pub fn progress(facts: &CommentFacts<'_>, progress: &Progress) -> String {
     let state = state_line(facts, "working", &progress.spent, progress.spent_is_estimate);
     let tasks = sections::tasks(&progress.tasks);
@@ -126,7 +124,6 @@ pub fn progress(facts: &CommentFacts<'_>, progress: &Progress) -> String {
 }
 
 /// Returns the comment when the run has ended.
-#[must_use]
 pub fn ended(
     facts: &CommentFacts<'_>,
     outcome: &Outcome,
@@ -161,7 +158,6 @@ pub fn ended(
 
 /// Returns title and body of the issue where maintainers decide on a run that no issue or pull
 /// request started.
-#[must_use]
 pub fn decision_issue(marker: &str, about: &str, run_url: Option<&str>) -> (String, String) {
     let title = format!(
         "Waits for a person: {}",

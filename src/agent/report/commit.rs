@@ -26,7 +26,6 @@ pub struct CommitFacts<'a> {
 }
 
 /// Returns the message.
-#[must_use]
 pub fn message(facts: &CommitFacts<'_>) -> String {
     let mut paragraphs = vec![subject(facts.title)];
     let body = body(facts.summary);
@@ -38,7 +37,6 @@ pub fn message(facts: &CommitFacts<'_>) -> String {
 }
 
 /// Returns one line of at most `SUBJECT_LIMIT_CHARS`, never empty.
-#[must_use]
 pub fn subject(title: &str) -> String {
     let line = one_line(title);
     if line.is_empty() {

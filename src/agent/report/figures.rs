@@ -9,7 +9,6 @@ use locum_workspace::diff::{ChangeKind, FileChange};
 use locum_workspace::repo::CommitId;
 
 /// Returns a number of things: `1 file`, `3 files`.
-#[must_use]
 pub fn count(number: usize, thing: &str) -> String {
     match (number, thing) {
         (1, _) => format!("1 {thing}"),
@@ -19,14 +18,12 @@ pub fn count(number: usize, thing: &str) -> String {
 }
 
 /// Returns US dollars: `$0.31`; small amounts with more digits, estimates as such.
-#[must_use]
 pub fn money(usd: f64, is_estimate: bool) -> String {
     let about = if is_estimate { "about " } else { "" };
     if usd > 0.0 && usd < 0.01 { format!("{about}${usd:.4}") } else { format!("{about}${usd:.2}") }
 }
 
 /// Returns tokens in two or three digits: `950`, `12.3k`, `1.20M`.
-#[must_use]
 pub fn tokens(number: u64) -> String {
     match number {
         0..=999 => number.to_string(),
@@ -38,7 +35,6 @@ pub fn tokens(number: u64) -> String {
 
 /// Returns tokens: `12.3k tokens in (8.0k cached, 1.0k written to the cache), 1.2k out (300
 /// reasoning)`.
-#[must_use]
 pub fn usage(usage: Usage) -> String {
     let part = |number: u64, what: &str| (number > 0).then(|| format!("{} {what}", tokens(number)));
     let of = |parts: [Option<String>; 2]| {
@@ -52,13 +48,11 @@ pub fn usage(usage: Usage) -> String {
 }
 
 /// Returns what requests used up: `12.3k tokens in, 1.2k out · $0.31`.
-#[must_use]
 pub fn charged(charged: &ChargedUsage) -> String {
     format!("{} · {}", usage(charged.usage), money(charged.cost_usd, charged.is_estimate))
 }
 
 /// Returns a wall time: `8s`, `1m 32s`, `2h 05m`.
-#[must_use]
 pub fn duration(seconds: u64) -> String {
     match seconds {
         0..=59 => format!("{seconds}s"),
@@ -68,7 +62,6 @@ pub fn duration(seconds: u64) -> String {
 }
 
 /// Returns what was spent in one line.
-#[must_use]
 pub fn spent(spent: &Spent, is_estimate: bool) -> String {
     format!(
         "{} · {} · {} · {} · {}",
@@ -81,7 +74,6 @@ pub fn spent(spent: &Spent, is_estimate: bool) -> String {
 }
 
 /// Returns how a command ended.
-#[must_use]
 pub fn exit(exit: Exit) -> String {
     match exit {
         Exit::Code(code) => format!("exit {code}"),
@@ -92,13 +84,11 @@ pub fn exit(exit: Exit) -> String {
 }
 
 /// Returns true when a command ended well.
-#[must_use]
 pub fn succeeded(command: &CommandReport) -> bool {
     matches!(command.exit, Exit::Code(0))
 }
 
 /// Returns an outcome's word for readers of a report.
-#[must_use]
 pub fn word(word: OutcomeWord) -> &'static str {
     match word {
         OutcomeWord::Done => "done",
@@ -114,7 +104,6 @@ pub fn word(word: OutcomeWord) -> &'static str {
 }
 
 /// Returns a decision as the past participle that lists show.
-#[must_use]
 pub fn decision(decision: Decision) -> &'static str {
     match decision {
         Decision::Allow => "allowed",
@@ -139,7 +128,6 @@ pub(crate) fn verdict(
 }
 
 /// Returns files and lines of a change: `2 files, +10 −3`.
-#[must_use]
 pub fn changes(changes: &[FileChange]) -> String {
     let (added, removed) = changes.iter().fold((0_u64, 0_u64), |(added, removed), change| {
         (added + u64::from(change.added), removed + u64::from(change.removed))
@@ -148,7 +136,6 @@ pub fn changes(changes: &[FileChange]) -> String {
 }
 
 /// Returns how much of one file changed: `+10 −3`, or `binary, 29 bytes`.
-#[must_use]
 pub fn amount(change: &FileChange) -> String {
     match change.binary_bytes {
         Some(bytes) => format!("binary, {bytes} bytes"),
@@ -166,13 +153,11 @@ pub(crate) fn change_letter(kind: ChangeKind) -> char {
 }
 
 /// Returns the first 12 digits of a commit's name.
-#[must_use]
 pub fn short(commit: &CommitId) -> &str {
     locum_base::text::head(&commit.0, 12)
 }
 
 /// Returns every patch of a change as one text.
-#[must_use]
 pub fn diff(changes: &[FileChange]) -> String {
     let mut text = String::new();
     for change in changes {
@@ -185,7 +170,6 @@ pub fn diff(changes: &[FileChange]) -> String {
 }
 
 /// Returns how many calls were denied and how many wait for a decision.
-#[must_use]
 pub fn refusals(refusals: &[RefusedCall]) -> String {
     let held = refusals.iter().filter(|call| call.refusal.decision == Decision::Hold).count();
     let denied = refusals.len() - held;
@@ -215,7 +199,6 @@ pub struct RefusedRule<'a> {
 
 impl RefusedRule<'_> {
     /// Returns `file:line`; empty when no rule spoke.
-    #[must_use]
     pub fn place(&self) -> String {
         match (self.file, self.line) {
             (Some(file), Some(line)) if line > 0 => format!("{file}:{line}"),
@@ -227,7 +210,6 @@ impl RefusedRule<'_> {
 
 /// Counts what refused and held calls of a run, the one that waits included: by rule; where no rule
 /// spoke, by reason. In order of the first time.
-#[must_use]
 pub fn refused_rules(outcome: &Outcome) -> Vec<RefusedRule<'_>> {
     let refused = outcome.refusals.iter().flat_map(|call| &call.refusal.verdicts);
     let mut rows: Vec<RefusedRule<'_>> = Vec::new();
@@ -255,13 +237,11 @@ pub fn refused_rules(outcome: &Outcome) -> Vec<RefusedRule<'_>> {
 }
 
 /// Returns a text's length as the forge counts it: in UTF-16 units.
-#[must_use]
 pub fn width(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
 /// Returns at most `limit_chars` characters, an ellipsis in place of the rest.
-#[must_use]
 pub fn clip(text: &str, limit_chars: usize) -> String {
     match text.char_indices().nth(limit_chars) {
         None => text.to_owned(),

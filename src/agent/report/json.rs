@@ -192,7 +192,6 @@ pub struct ChargedReport {
 
 impl<'a> RunReport<'a> {
     /// Views an outcome for programs.
-    #[must_use]
     pub fn new(outcome: &'a Outcome, exit_code: u8, published: &'a [Receipt]) -> Self {
         Self {
             version: VERSION,
@@ -221,7 +220,6 @@ impl<'a> RunReport<'a> {
 
 impl<'a> TaskEntry<'a> {
     /// Views a task for programs.
-    #[must_use]
     pub fn new(task: &'a TaskReport) -> Self {
         Self {
             task: task.task.0,
@@ -252,7 +250,6 @@ impl<'a> RefusalReport<'a> {
 
 impl<'a> VerdictReport<'a> {
     /// Views a verdict for programs.
-    #[must_use]
     pub fn new(verdict: &'a Verdict) -> Self {
         let rule = verdict.rule();
         Self {
@@ -294,7 +291,6 @@ impl<'a> ChangeReport<'a> {
 
 impl SpentReport {
     /// Views what was spent for programs.
-    #[must_use]
     pub fn new(spent: &Spent, is_estimate: bool) -> Self {
         let Spent { turns, tool_calls, usage, cost_usd, seconds, .. } = *spent;
         Self {

@@ -23,7 +23,6 @@ const LINE_LIMIT_CHARS: usize = 160;
 
 /// Returns the lines for an event, without line ends, given the state it led to. What happens in a
 /// task that works beside others says in which.
-#[must_use]
 pub fn lines(event: &Event, state: &SessionState) -> Vec<String> {
     let isolated_commits = event.task().filter(|task| state.tree_owner(*task).is_some());
     let lines = lines_of(event);

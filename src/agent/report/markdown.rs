@@ -47,7 +47,6 @@ pub(crate) fn contained(text: &str) -> String {
 
 /// Returns foreign text for use inside one line: no line breaks, no HTML, no list or heading of its
 /// own.
-#[must_use]
 pub fn inline(text: &str) -> String {
     let line = visible(text).split_whitespace().collect::<Vec<_>>().join(" ");
     let mut result = String::with_capacity(line.len());
@@ -56,7 +55,6 @@ pub fn inline(text: &str) -> String {
 }
 
 /// Returns foreign text as a code span on one line.
-#[must_use]
 pub fn code(text: &str) -> String {
     let line = visible(text).split_whitespace().collect::<Vec<_>>().join(" ");
     let ticks = "`".repeat(longest_run(&line, '`') + 1);
@@ -65,7 +63,6 @@ pub fn code(text: &str) -> String {
 }
 
 /// Returns foreign text as a fenced block, its fence longer than any run of backticks inside.
-#[must_use]
 pub fn fenced(text: &str, language: &str) -> String {
     let text = visible(text);
     let fence = "`".repeat(longest_run(&text, '`').max(2) + 1);
@@ -75,7 +72,6 @@ pub fn fenced(text: &str, language: &str) -> String {
 
 /// Returns a fold: one visible line, the rest on request. `body` is Markdown that is contained
 /// already.
-#[must_use]
 pub fn fold(title: &str, body: &str) -> String {
     format!(
         "<details><summary>{}</summary>\n\n{}\n\n</details>",
@@ -87,7 +83,6 @@ pub fn fold(title: &str, body: &str) -> String {
 /// Returns the hidden first line by which a comment is found again: `<!-- locum:v1 kind=progress
 /// comment=7 -->`. Keys are ours; values keep only letters, digits and `.:/_-`, so that none can
 /// end the line or add a key.
-#[must_use]
 pub fn marker(kind: &str, keys: &[(&str, &str)]) -> String {
     let mut result = format!("<!-- locum:v1 kind={kind}");
     for (key, value) in keys {
@@ -104,7 +99,6 @@ pub fn marker(kind: &str, keys: &[(&str, &str)]) -> String {
 
 /// Returns text in which nothing hides: one kind of line end, tabs kept, any other control or
 /// invisible character spelled out.
-#[must_use]
 pub fn visible(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();

@@ -30,7 +30,6 @@ pub struct PullRequestFacts<'a> {
 }
 
 /// Returns the title: the issue's, or the task's first line.
-#[must_use]
 pub fn title(words: &str) -> String {
     let line = visible(words)
         .lines()
@@ -48,7 +47,6 @@ pub fn title(words: &str) -> String {
 }
 
 /// Returns the body.
-#[must_use]
 pub fn body(facts: &PullRequestFacts<'_>, outcome: &Outcome) -> String {
     let mut paragraphs =
         vec![format!("{}\n{}", facts.marker, opening(facts)), sections::result(&outcome.summary)];

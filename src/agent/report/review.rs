@@ -46,7 +46,6 @@ pub struct SuggestedChanges {
 }
 
 /// Returns changes as suggestions on the lines they replace.
-#[must_use]
 pub fn suggestions(changes: &[FileChange], lines: &CommentableLines) -> SuggestedChanges {
     let mut found = SuggestedChanges::default();
     for change in changes {
@@ -62,7 +61,6 @@ pub fn suggestions(changes: &[FileChange], lines: &CommentableLines) -> Suggeste
 
 /// Returns what a result reports about lines that can be commented on: entries of lists that name
 /// `path:line` or `path:line-line`.
-#[must_use]
 pub fn findings(summary: &str, lines: &CommentableLines) -> Vec<LineComment> {
     entries(&visible(summary))
         .iter()
@@ -72,7 +70,6 @@ pub fn findings(summary: &str, lines: &CommentableLines) -> Vec<LineComment> {
 }
 
 /// Returns the review's text.
-#[must_use]
 pub fn body(facts: &ReviewFacts<'_>, rest: &[FileChange]) -> String {
     let opening = sections::written_by(facts.requested_by, facts.run_url);
     let mut paragraphs = vec![format!("{}\n{opening}", facts.marker)];

@@ -70,7 +70,6 @@ impl StateLine<'_> {
 }
 
 /// Returns who wrote something for whom, and where the log is.
-#[must_use]
 pub fn written_by(requested_by: Option<&str>, run_url: Option<&str>) -> String {
     let by = requested_by.map_or_else(String::new, |login| {
         format!(", asked by {}", code(&figures::clip(login, 60)))
@@ -81,7 +80,6 @@ pub fn written_by(requested_by: Option<&str>, run_url: Option<&str>) -> String {
 
 /// Returns the tasks as a nested checklist, sub-tasks below the task that requested them; empty for
 /// a single task.
-#[must_use]
 pub fn tasks(tasks: &[TaskReport]) -> String {
     if tasks.len() < 2 {
         return String::new();
@@ -114,7 +112,6 @@ pub fn tasks(tasks: &[TaskReport]) -> String {
 }
 
 /// Returns a checklist; empty when there is none.
-#[must_use]
 pub fn todos(todos: &[Todo]) -> String {
     if todos.is_empty() {
         return String::new();
@@ -131,14 +128,12 @@ pub fn todos(todos: &[Todo]) -> String {
 }
 
 /// Returns the result in the model's words; empty when it has none.
-#[must_use]
 pub fn result(summary: &str) -> String {
     let words = bounded(summary.trim(), RESULT_LIMIT_CHARS, contained);
     if words.is_empty() { words } else { format!("**Result**\n\n{words}") }
 }
 
 /// Returns why the session ended as it did and what is asked; empty when there is nothing to say.
-#[must_use]
 pub fn reason(outcome: &Outcome) -> String {
     let mut paragraphs = Vec::new();
     paragraphs.extend(
@@ -152,7 +147,6 @@ pub fn reason(outcome: &Outcome) -> String {
 }
 
 /// Returns the question and its suggested answers.
-#[must_use]
 pub fn question(question: &Question) -> String {
     let text = bounded(&question.text, QUESTION_LIMIT_CHARS, contained);
     let suggestions = listed(&question.suggestions, SUGGESTION_LIMIT, |suggestion| {
@@ -163,7 +157,6 @@ pub fn question(question: &Question) -> String {
 
 /// Returns the call that waits for a decision: what it would do, by which rule it is held, its
 /// arguments and, for an edit, the diff. Empty when none waits.
-#[must_use]
 pub fn held(outcome: &Outcome) -> String {
     let Some(held) = &outcome.held else { return String::new() };
     let mut lines = vec![
@@ -188,7 +181,6 @@ pub fn held(outcome: &Outcome) -> String {
 }
 
 /// Returns the held calls that were approved, one entry each; empty when there are none.
-#[must_use]
 pub fn approved(outcome: &Outcome) -> String {
     listed(&outcome.approved, REFUSAL_LIMIT, |call| {
         format!(
@@ -232,13 +224,11 @@ pub(crate) fn refusal_table(outcome: &Outcome) -> String {
 }
 
 /// Returns every refusal with rule and line, one entry a call.
-#[must_use]
 pub fn refusals(refusals: &[RefusedCall]) -> String {
     listed(refusals, REFUSAL_LIMIT, refusal)
 }
 
 /// Returns every command and how it ended.
-#[must_use]
 pub fn commands(commands: &[CommandReport]) -> String {
     listed(commands, COMMAND_LIMIT, |command| {
         format!("- {}: {}", code_phrase(&command.command), figures::exit(command.exit))
@@ -274,7 +264,6 @@ pub(crate) fn folds(outcome: &Outcome) -> Vec<String> {
 }
 
 /// Returns what was spent, one line per kind, and the names a reader needs to look further.
-#[must_use]
 pub fn spent(outcome: &Outcome) -> String {
     let note = if outcome.spent_is_estimate {
         " (partly estimated: the provider did not count, or the model has no price)"
@@ -332,7 +321,6 @@ fn spent_by_task(tasks: &[TaskReport]) -> String {
 
 /// Returns the diff in a fold of at most `room_chars` characters, cut at a line with a note that it
 /// was. `None` when there is no room or no change.
-#[must_use]
 pub fn diff(changes: &[FileChange], room_chars: usize) -> Option<String> {
     let whole = figures::diff(changes);
     let title = format!("Diff: {}", figures::changes(changes));
@@ -361,7 +349,6 @@ pub fn diff(changes: &[FileChange], room_chars: usize) -> Option<String> {
 }
 
 /// Returns an address as it may stand in a Markdown link.
-#[must_use]
 pub fn address(url: &str) -> String {
     url.chars()
         .filter(|letter| {
@@ -371,7 +358,6 @@ pub fn address(url: &str) -> String {
 }
 
 /// Joins the paragraphs that are not empty.
-#[must_use]
 pub fn join(paragraphs: &[String]) -> String {
     paragraphs
         .iter()
@@ -429,7 +415,6 @@ fn listed<T>(items: &[T], limit: usize, entry: impl Fn(&T) -> String) -> String 
 }
 
 /// Returns how many tasks stand between a task and the root.
-#[must_use]
 pub fn depth(task: &TaskReport, tasks: &[TaskReport]) -> usize {
     let mut depth = 0;
     let mut parent = task.parent;

@@ -17,7 +17,6 @@ pub(crate) const SUMMARY_LIMIT_BYTES: usize = 1024 * 1024;
 
 /// Returns the outcome for a terminal: state, tasks, result, refusals, commands, changes, what was
 /// spent. The diff follows the list of changed files when `diff` asks for it.
-#[must_use]
 pub fn terminal(outcome: &Outcome, diff: DiffSection) -> String {
     let mut blocks = vec![format!("outcome: {}", outcome.word.as_str())];
     blocks.extend(outcome.reason.as_ref().map(|reason| format!("why: {}", visible(reason))));
@@ -89,7 +88,6 @@ pub fn terminal(outcome: &Outcome, diff: DiffSection) -> String {
 }
 
 /// Returns how far a session came that has no outcome, for a terminal: tasks and what was spent.
-#[must_use]
 pub fn so_far(progress: &Progress) -> String {
     let spent =
         format!("spent so far: {}", figures::spent(&progress.spent, progress.spent_is_estimate));
@@ -107,7 +105,6 @@ pub enum DiffSection {
 
 /// Returns the job summary. `landing` says in Markdown of our own where the changes went; empty
 /// when there is nothing to say.
-#[must_use]
 pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str) -> String {
     let state = StateLine {
         state: figures::word(outcome.word),

@@ -19,7 +19,6 @@ use locum_base::text::{self, counted};
 const TEXT_LIMIT_BYTES: usize = 2000;
 
 /// Returns a session as maintainers read it, one paragraph per event.
-#[must_use]
 pub fn transcript(lines: &[JournalLine]) -> String {
     let mut transcript = String::new();
     let mut state = SessionState::default();
@@ -176,7 +175,6 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
 }
 
 /// Returns the result of a requested image.
-#[must_use]
 pub fn painted(generated: &GeneratedImage) -> String {
     generated
         .image
@@ -185,7 +183,6 @@ pub fn painted(generated: &GeneratedImage) -> String {
 }
 
 /// Returns a maintainer's decision as one sentence.
-#[must_use]
 pub fn decided(decision: &RecordedDecision) -> String {
     let RecordedDecision { id, by, word } = decision;
     match word {

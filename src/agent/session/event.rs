@@ -316,7 +316,6 @@ pub enum Event {
 
 impl Event {
     /// Returns the images it holds: their bytes are stored separately.
-    #[must_use]
     pub fn images(&self) -> &[Image] {
         if let Self::Answered { observation, .. } = self {
             &observation.images
@@ -345,7 +344,6 @@ impl Event {
 
 impl Event {
     /// Returns what it charges to its task; `None` for what no model was asked.
-    #[must_use]
     pub fn charged(&self) -> Option<ChargedUsage> {
         let charge = |turns, usage: &Usage, is_estimate, cost_usd: &f64| ChargedUsage {
             turns,
@@ -388,7 +386,6 @@ impl Event {
     }
 
     /// Returns the task it happened in; `None` for what happens to the session.
-    #[must_use]
     pub fn task(&self) -> Option<TaskId> {
         match self {
             Self::Started(_)
@@ -468,7 +465,6 @@ pub struct RecordedDecision {
 
 impl RecordedDecision {
     /// Returns the reason of a no; empty for anything else.
-    #[must_use]
     pub fn reason(&self) -> &str {
         match &self.word {
             PersonDecision::Deny { reason } => reason,

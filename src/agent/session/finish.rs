@@ -166,7 +166,6 @@ impl Session<'_> {
 
 impl TaskReport {
     /// Views a task for a report; `target` is the session's own task, the words of who asked.
-    #[must_use]
     pub fn of(task: &TaskState, target: &str) -> Self {
         let message = if task.parent.is_none() { target } else { &task.message };
         Self {

@@ -70,7 +70,6 @@ pub enum DecisionError {
 
 impl PendingDecision {
     /// Returns what an ended session waits for; `None` when it does not.
-    #[must_use]
     pub fn of(state: &SessionState) -> Option<Self> {
         let outcome = state.outcome.as_deref()?;
         match outcome.word {
@@ -87,7 +86,6 @@ impl PendingDecision {
     }
 
     /// Returns its name.
-    #[must_use]
     pub fn id(&self) -> &str {
         match self {
             Self::Hold(held) => &held.id,

@@ -11,14 +11,12 @@ pub struct SessionId(String);
 
 impl SessionId {
     /// Returns a new name.
-    #[must_use]
     pub fn fresh() -> Self {
         Self(uuid::Uuid::now_v7().simple().to_string())
     }
 
     /// Reads a name as typed by a user; only hexadecimal digits and `-`, so that it is safe as a
     /// file name.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let plain = !text.is_empty()
             && text.len() <= 64
@@ -28,14 +26,12 @@ impl SessionId {
 
     /// Returns when it was created, in seconds since 1970; `None` for a name that does not
     /// contain it.
-    #[must_use]
     pub fn made_at_s(&self) -> Option<i64> {
         let (seconds, _) = uuid::Uuid::try_parse(&self.0).ok()?.get_timestamp()?.to_unix();
         i64::try_from(seconds).ok()
     }
 
     /// Returns the name as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

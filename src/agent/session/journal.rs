@@ -159,7 +159,6 @@ impl Journal {
 
     /// Returns true while a process holds the journal in `folder`, and where that cannot be
     /// determined.
-    #[must_use]
     pub fn is_held(folder: &Path) -> bool {
         match File::open(folder.join(JOURNAL_FILE)) {
             Ok(file) => file.try_lock_shared().is_err(),
@@ -213,13 +212,11 @@ impl Journal {
     }
 
     /// Returns the folder it lies in, which is the session's own.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Returns the lines that were there when it was opened.
-    #[must_use]
     pub fn past(&self) -> &[JournalLine] {
         &self.lines
     }

@@ -44,7 +44,6 @@ pub struct Fallback {
 
 impl<'a> TaskModel<'a> {
     /// Returns a model that costs nothing, stands alone, sees images and has room for everything.
-    #[must_use]
     pub fn alone(model: &'a dyn Model) -> Self {
         Self {
             model,
@@ -59,13 +58,11 @@ impl<'a> TaskModel<'a> {
     }
 
     /// Returns the price of a reply, by the model that gave it.
-    #[must_use]
     pub fn price_of(&self, reply: &Reply) -> Option<Price> {
         self.price_by(reply.by.as_deref())
     }
 
     /// Returns what the model of this label costs that stood in for it, or what it costs itself.
-    #[must_use]
     pub fn price_by(&self, by: Option<&str>) -> Option<Price> {
         match by {
             Some(by) => self.fallback(by).and_then(|fallback| fallback.price),
@@ -75,7 +72,6 @@ impl<'a> TaskModel<'a> {
 
     /// Returns how the tokens of the model of this label are estimated that stood in for it, or its
     /// own.
-    #[must_use]
     pub fn tokenizer_by(&self, by: Option<&str>) -> Tokenizer {
         by.and_then(|by| self.fallback(by)).map_or(self.tokenizer, |fallback| fallback.tokenizer)
     }
@@ -115,7 +111,6 @@ pub struct ImageModel<'a> {
 
 impl<'a> ImageModel<'a> {
     /// Returns the name of its profile.
-    #[must_use]
     pub fn name(&self) -> &'a str {
         self.names.first().map_or("", String::as_str)
     }

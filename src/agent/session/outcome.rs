@@ -207,7 +207,6 @@ impl ChargedUsage {
 
 impl OutcomeWord {
     /// Returns the word itself.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",

@@ -30,7 +30,6 @@ impl RecentCalls {
 
     /// Returns the length of the cycle this call would go on with after [`REPEAT_LIMIT`] rounds of
     /// it; `None` when it is fine.
-    #[must_use]
     pub fn repeats(&self, call: &ToolCall) -> Option<usize> {
         let next = signature(call);
         (1..=CYCLE_LIMIT).find(|cycle| self.went_round(*cycle, next))

@@ -65,7 +65,6 @@ pub struct CheckoutChanges {
 
 impl SessionState {
     /// Computes the state a journal leads to.
-    #[must_use]
     pub fn of(lines: &[JournalLine]) -> Self {
         let mut state = Self::default();
         for line in lines {
@@ -75,7 +74,6 @@ impl SessionState {
     }
 
     /// Returns a task.
-    #[must_use]
     pub fn task(&self, id: TaskId) -> Option<&TaskState> {
         self.tasks.get(usize::try_from(id.0).ok()?)
     }
@@ -93,7 +91,6 @@ impl SessionState {
     }
 
     /// Returns the task whose worktree a task works in; `None` for the run's own checkout.
-    #[must_use]
     pub fn tree_owner(&self, id: TaskId) -> Option<TaskId> {
         let mut task = self.task(id);
         while let Some(found) = task {
@@ -106,7 +103,6 @@ impl SessionState {
     }
 
     /// Returns what was changed in a worktree, or in the run's own checkout.
-    #[must_use]
     pub fn tree(&self, owner: Option<TaskId>) -> &CheckoutChanges {
         owner.and_then(|owner| self.isolated.get(&owner)).unwrap_or(&self.tree)
     }
@@ -116,32 +112,27 @@ impl SessionState {
     }
 
     /// Returns the root task.
-    #[must_use]
     pub fn root(&self) -> Option<&TaskState> {
         self.tasks.first()
     }
 
     /// Returns the wall time the session took until `now`, without the time it lay dead.
-    #[must_use]
     pub fn wall_until(&self, now: Timestamp) -> Duration {
         let wall = self.root().map_or(Duration::ZERO, |root| root.budgeting.wall);
         wall.saturating_add(self.last_at.map_or(Duration::ZERO, |since| passed(since, now)))
     }
 
     /// Returns true when some tokens were estimated or had no price.
-    #[must_use]
     pub fn spent_is_estimate(&self) -> bool {
         self.root().is_some_and(|root| root.budgeting.spent_is_estimate)
     }
 
     /// Returns when the last thing happened.
-    #[must_use]
     pub fn last_at(&self) -> Option<Timestamp> {
         self.last_at
     }
 
     /// Returns true for a call that was approved.
-    #[must_use]
     pub fn is_approved(&self, waiting: &WaitingCall) -> bool {
         waiting.decided.as_ref().is_some_and(|decided| {
             self.approved.iter().any(|call| call.approval.hold == decided.id)

@@ -74,7 +74,6 @@ fn next_of(state: &SessionState, task: &TaskState) -> Step {
 
 impl Step {
     /// Returns the task it is a step of; the root task's name where it is one of the session.
-    #[must_use]
     pub fn task(&self) -> TaskId {
         match self {
             Self::BeginRoot | Self::Finish => TaskId::default(),

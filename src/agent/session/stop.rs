@@ -34,19 +34,16 @@ pub enum StopScope {
 
 impl Stop {
     /// Ends the task at work.
-    #[must_use]
     pub fn task(word: OutcomeWord, reason: impl Into<String>) -> Self {
         Self { reach: StopScope::Task, word, reason: reason.into(), waiting: None }
     }
 
     /// Ends the session as failed.
-    #[must_use]
     pub fn failed(reason: impl Into<String>) -> Self {
         Self::session(OutcomeWord::Failed, reason)
     }
 
     /// Ends the session.
-    #[must_use]
     pub fn session(word: OutcomeWord, reason: impl Into<String>) -> Self {
         Self { reach: StopScope::Session, word, reason: reason.into(), waiting: None }
     }

@@ -87,7 +87,6 @@ pub struct PromptInputs {
 
 impl PromptInputs {
     /// Puts everything together.
-    #[must_use]
     pub fn of(context: &PromptContext<'_>) -> Self {
         let PromptContext {
             mode,
@@ -186,7 +185,6 @@ pub struct ToolPrerequisites<'k> {
 }
 
 /// Returns the models that the policy lets be asked under these facts, or holds.
-#[must_use]
 pub fn askable<'e>(experts: &'e [String], policy: &Policy, facts: &Facts) -> Vec<&'e str> {
     let may = |name: &&str| {
         policy.decide(&Intent::Expert((*name).to_owned()), facts).decision != Decision::Deny
@@ -196,14 +194,12 @@ pub fn askable<'e>(experts: &'e [String], policy: &Policy, facts: &Facts) -> Vec
 
 /// Returns whether the policy allows or holds asking the image models under these facts; false when
 /// there is none.
-#[must_use]
 pub fn may_generate_images(image_models: &[String], policy: &Policy, facts: &Facts) -> bool {
     !image_models.is_empty() && askable(image_models, policy, facts).len() == image_models.len()
 }
 
 /// Returns the tools that some rule of the policy could let a task use under these facts, of those
 /// that there is something for.
-#[must_use]
 pub fn shown(
     offered: &[ToolName],
     policy: &Policy,

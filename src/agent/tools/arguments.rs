@@ -66,13 +66,11 @@ impl CallFields {
     }
 
     /// Sets the name the model called the tool by, where that is another than the tool's.
-    #[must_use]
     pub fn called(self, name: &str) -> Self {
         Self { called: name.to_owned(), ..self }
     }
 
     /// Returns the name the model called the tool by.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.called
     }
@@ -223,7 +221,6 @@ impl CallFields {
     }
 
     /// Returns everything that was not taken, where a schema from outside says what there may be.
-    #[must_use]
     pub fn into_fields(self) -> Map<String, Value> {
         self.fields
     }
@@ -285,7 +282,6 @@ impl ResolvedPath {
 }
 
 /// Joins names as `a`, `b`, `c`.
-#[must_use]
 pub fn quoted<T: std::fmt::Display>(names: &[T]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

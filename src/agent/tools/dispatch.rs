@@ -42,14 +42,12 @@ macro_rules! calls {
 
         impl CheckedCall {
             /// Returns which tool this is.
-            #[must_use]
             pub fn tool(&self) -> ToolName {
                 match self { $(Self::$tool(_) => ToolName::$tool,)+ }
             }
 
             /// Returns true when it changes nothing and steers nothing, so that calls like it may
             /// run in parallel.
-            #[must_use]
             pub fn only_reads(&self) -> bool {
                 match self { $(Self::$tool(call) => call.only_reads(),)+ }
             }
@@ -57,7 +55,6 @@ macro_rules! calls {
             /// Returns what the one file a call edits would hold after it, given what it holds
             /// now; `None` for other calls, for a patch, which shows itself, and where it would
             /// fail.
-            #[must_use]
             pub fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
                 match self { $(Self::$tool(call) => call.content_after(before),)+ }
             }
@@ -84,7 +81,6 @@ macro_rules! calls {
         }
 
         /// Returns what calls of a tool act on.
-        #[must_use]
         pub fn effect(tool: ToolName) -> ToolEffect {
             match tool { $(ToolName::$tool => <$kind>::EFFECT,)+ }
         }
@@ -117,7 +113,6 @@ locum_base::tool_table!(calls);
 
 impl CheckedCall {
     /// Returns one line for readers: `edit src/lib.rs`, `run cargo test`.
-    #[must_use]
     pub fn headline(&self) -> String {
         let text = self.whole_headline();
         let line = head(text.lines().next().unwrap_or_default(), HEADLINE_LIMIT_BYTES);
@@ -126,7 +121,6 @@ impl CheckedCall {
 }
 
 /// Returns the tools a mode offers to the model, with their schemas.
-#[must_use]
 pub fn specs(offered: &[ToolName]) -> Vec<ToolSpec> {
     offered.iter().map(|tool| spec(*tool)).collect()
 }
@@ -167,7 +161,6 @@ pub fn parse(
 
 /// Returns the edit that the mode's own restriction keeps a call from making, and the mode's words;
 /// for calls that [`parse`] refused.
-#[must_use]
 pub fn restricted(call: &ToolCall, context: ToolContext<'_>) -> Option<(Intent, String)> {
     let tool = ToolName::find(tool::resolve(call.name.trim()))?;
     let arguments = CallFields::parse(tool, &call.arguments).ok()?;

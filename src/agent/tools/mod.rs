@@ -79,7 +79,6 @@ pub struct RunTools<'a> {
 
 impl<'a> RunTools<'a> {
     /// Returns what a run gives tools that no model calls: no skills, servers or image models.
-    #[must_use]
     pub fn bare(env: RunEnv<'a>) -> Self {
         let RunEnv { policy, env, sandbox, connector, redactor } = env;
         Self {
@@ -138,13 +137,11 @@ pub struct Observation {
 
 impl Observation {
     /// Returns an observation of something that went well.
-    #[must_use]
     pub fn said(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 
     /// Returns an observation of something that did not work.
-    #[must_use]
     pub fn failed(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_error: true, ..Self::default() }
     }

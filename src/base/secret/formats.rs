@@ -66,20 +66,17 @@ const JOINED: &[&str] = &[
 
 impl Formats {
     /// Prepares the patterns.
-    #[must_use]
     pub fn new() -> Self {
         Self { whole: compile(WHOLE), joined: compile(JOINED) }
     }
 
     /// Returns where formats stand in a text as it is read.
-    #[must_use]
     pub fn find(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         self.whole.find_iter(bytes).map(|found| found.range()).collect()
     }
 
     /// Returns where formats stand in a text whose blanks are left out. Only what holds two digits
     /// at least counts: words that follow a prefix in prose don't.
-    #[must_use]
     pub fn find_joined(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let looks_random = |bytes: &[u8]| {
             bytes.starts_with(b"-----")

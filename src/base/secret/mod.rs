@@ -35,13 +35,11 @@ pub struct Secret(String);
 
 impl Secret {
     /// Takes a value into care.
-    #[must_use]
     pub fn new(value: impl Into<String>) -> Self {
         Self(value.into())
     }
 
     /// Returns the value itself; only for the header or variable it belongs in.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -76,7 +74,6 @@ impl Default for Redactor {
 impl Redactor {
     /// Prepares a redactor for the given values; values shorter than [`SHORTEST_VALUE_BYTES`] are
     /// not registered.
-    #[must_use]
     pub fn new(values: impl IntoIterator<Item = Secret>) -> Self {
         let mut values: Vec<Secret> = values
             .into_iter()
@@ -96,14 +93,12 @@ impl Redactor {
     }
 
     /// Returns the registered values, to look for as they are written.
-    #[must_use]
     pub fn plain_values(&self) -> PlainValues {
         PlainValues::new(self.values.iter().cloned())
     }
 
     /// Returns the text with every secret replaced by [`MASK`]. Redacting twice changes nothing
     /// more.
-    #[must_use]
     pub fn redact(&self, text: &str) -> String {
         let found = self.find(text);
         if found.is_empty() {
@@ -121,13 +116,11 @@ impl Redactor {
     }
 
     /// Returns true when [`Redactor::redact`] would change the text because of a secret.
-    #[must_use]
     pub fn finds_secret(&self, text: &str) -> bool {
         self.first_secret(text).is_some()
     }
 
     /// Returns where the first secret of a text of any length starts, in bytes.
-    #[must_use]
     pub fn first_secret(&self, text: &str) -> Option<usize> {
         let mut from = 0;
         loop {

@@ -12,7 +12,6 @@ pub struct PlainValues(Vec<Secret>);
 
 impl PlainValues {
     /// Registers values; those shorter than [`SHORTEST_VALUE_BYTES`] are not.
-    #[must_use]
     pub fn new(values: impl IntoIterator<Item = Secret>) -> Self {
         let mut forms: Vec<String> = Vec::new();
         for value in values {
@@ -35,7 +34,6 @@ impl PlainValues {
     }
 
     /// Returns the text without the values.
-    #[must_use]
     pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut shown = Cow::Borrowed(text);
         for value in &self.0 {
@@ -48,7 +46,6 @@ impl PlainValues {
 
     /// Returns bytes without the values; bytes that are not UTF-8 are only replaced where they hold
     /// one.
-    #[must_use]
     pub fn hide_bytes<'t>(&self, bytes: &'t [u8]) -> Cow<'t, [u8]> {
         let text = String::from_utf8_lossy(bytes);
         match self.hide(&text) {

@@ -50,7 +50,6 @@ struct EncodedBlock {
 
 impl FragmentFinder {
     /// Prepares the search for parts of the given values.
-    #[must_use]
     pub fn new<'a>(values: impl Iterator<Item = &'a str>) -> Self {
         let mut forms: Vec<EncodedForm> = values.flat_map(forms_of).collect();
         forms.sort_by(|one, other| one.bytes.cmp(&other.bytes));
@@ -73,7 +72,6 @@ impl FragmentFinder {
     }
 
     /// Returns where parts of values stand in a folded view.
-    #[must_use]
     pub fn find(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let Some(search) = &self.search else { return Vec::new() };
         let mut found = Vec::new();

@@ -15,7 +15,6 @@ pub struct NormalizedText {
 
 impl NormalizedText {
     /// Reads a text: without colours and invisible characters, escapes decoded.
-    #[must_use]
     pub fn plain(text: &str) -> Self {
         let mut view =
             Self { bytes: Vec::with_capacity(text.len()), from: Vec::with_capacity(text.len()) };
@@ -36,7 +35,6 @@ impl NormalizedText {
 
     /// Returns the view without blanks, quotes and other marks that may stand between the parts of
     /// a secret.
-    #[must_use]
     pub fn joined(&self) -> Self {
         let mut view = Self {
             bytes: Vec::with_capacity(self.bytes.len()),
@@ -52,20 +50,17 @@ impl NormalizedText {
     }
 
     /// Returns the view in lower case.
-    #[must_use]
     pub fn folded(mut self) -> Self {
         self.bytes.make_ascii_lowercase();
         self
     }
 
     /// Returns the bytes to search in.
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// Returns the part of the text that a range of the view came from.
-    #[must_use]
     pub fn source(&self, range: Range<usize>) -> Range<usize> {
         let start = self.from.get(range.start).map(|from| from.start);
         let end =
@@ -75,7 +70,6 @@ impl NormalizedText {
 }
 
 /// Returns true for characters that show nothing and carry hidden text or reorder what is shown.
-#[must_use]
 pub fn is_invisible(letter: char) -> bool {
     matches!(letter,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -84,7 +78,6 @@ pub fn is_invisible(letter: char) -> bool {
 }
 
 /// Returns how long a terminal's escape sequence at the start of the text is, or 0.
-#[must_use]
 pub fn escape_length(text: &str) -> usize {
     let mut bytes = text.bytes().enumerate();
     if bytes.next().is_none_or(|(_, byte)| byte != 0x1b) {
@@ -104,7 +97,6 @@ pub fn escape_length(text: &str) -> usize {
 }
 
 /// Decodes one character reference at the start of the text: its length and its character.
-#[must_use]
 pub fn entity(text: &str) -> Option<(usize, char)> {
     const LONGEST: usize = 12;
     let body = text.strip_prefix('&')?;

@@ -36,7 +36,6 @@ pub struct Environment {
 
 impl Environment {
     /// Reads the environment of this process.
-    #[must_use]
     pub fn snapshot() -> Self {
         Self::from_pairs(std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -95,7 +94,6 @@ impl Environment {
     /// becomes `INPUT_MAX_TURNS`). The inputs `api-key`, `base-url` and `github-token` replace the
     /// variables they are for: the first two those of the provider that the model's name begins
     /// with, else `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
-    #[must_use]
     pub fn from_pairs(
         pairs: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
     ) -> Self {
@@ -122,20 +120,17 @@ impl Environment {
     }
 
     /// Returns a variable's value; an empty one counts as not set.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
     /// Returns every variable, empty ones included.
-    #[must_use]
     pub fn variables(&self) -> &BTreeMap<String, String> {
         &self.variables
     }
 
     /// Returns the values of variables whose names say that they are secret: none of them may
     /// leave.
-    #[must_use]
     pub fn secrets(&self) -> Vec<Secret> {
         let named =
             self.variables.iter().filter(|(name, value)| holds_a_secret(name) && !value.is_empty());
@@ -150,14 +145,12 @@ impl Environment {
 
     /// Returns the folder of the user's own configuration: `$XDG_CONFIG_HOME/locum`, else
     /// `~/.config/locum`.
-    #[must_use]
     pub fn config_folder(&self) -> Option<PathBuf> {
         self.folder("XDG_CONFIG_HOME", ".config")
     }
 
     /// Returns the folder for state: `$RUNNER_TEMP/locum` in Actions, else `$XDG_STATE_HOME/locum`,
     /// else `~/.local/state/locum`.
-    #[must_use]
     pub fn state_folder(&self) -> Option<PathBuf> {
         let runner = self.get("RUNNER_TEMP").map(|folder| Path::new(folder).join("locum"));
         runner.or_else(|| self.folder("XDG_STATE_HOME", ".local/state"))

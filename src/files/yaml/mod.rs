@@ -74,7 +74,6 @@ pub struct MapEntry {
 
 impl YamlDocument {
     /// Reads the only document of a text. Never fails: what is wrong is in `mistakes`.
-    #[must_use]
     pub fn parse(text: &str) -> Self {
         if text.len() > TEXT_LIMIT_BYTES {
             let message = format!("file of {} bytes is longer than {TEXT_LIMIT_BYTES}", text.len());
@@ -110,31 +109,26 @@ impl YamlDocument {
 
 impl YamlNode {
     /// Returns the text of a text value.
-    #[must_use]
     pub fn text(&self) -> Option<&str> {
         if let YamlValue::Text(text) = &self.value { Some(text) } else { None }
     }
 
     /// Returns the values of a list.
-    #[must_use]
     pub fn list(&self) -> Option<&[YamlNode]> {
         if let YamlValue::List(nodes) = &self.value { Some(nodes) } else { None }
     }
 
     /// Returns the entries of a mapping.
-    #[must_use]
     pub fn entries(&self) -> Option<&[MapEntry]> {
         if let YamlValue::Map(entries) = &self.value { Some(entries) } else { None }
     }
 
     /// Returns the value under a key of a mapping.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.entries()?.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
     }
 
     /// Returns what this value is, for messages: `text`, `a list`, ...
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.value {
             YamlValue::Null => "nothing",
@@ -147,7 +141,6 @@ impl YamlNode {
     }
 
     /// Returns the same value as JSON, without places. Numbers JSON cannot hold become text.
-    #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
         match &self.value {
             YamlValue::Null => serde_json::Value::Null,
@@ -395,7 +388,6 @@ fn only_plain(tag: Option<&Tag>, place: Position) -> Result<(), Diagnostic> {
 
 /// Returns true for characters that settings files hold only as escapes: those that act on a
 /// terminal, break lines unseen, or change the reading order; and the replacement character.
-#[must_use]
 pub fn is_unwanted(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{feff}' | '\u{fffd}'..='\u{ffff}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

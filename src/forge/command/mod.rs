@@ -31,7 +31,6 @@ impl CommentCommand {
 
     /// Returns verb and text together: the task, for a caller to whom the first word is neither
     /// verb nor mode.
-    #[must_use]
     pub fn whole_text(&self) -> String {
         match (&self.verb, self.text.as_str()) {
             (None, text) => text.to_owned(),
@@ -51,7 +50,6 @@ pub const QUESTION_DIGITS: usize = 16;
 const WORD_LIMIT_BYTES: usize = 100;
 
 /// Finds the command of a comment; the first one counts. `None` when there is none.
-#[must_use]
 pub fn parse(body: &str, prefix: &str) -> Option<CommentCommand> {
     let body = body.replace("\r\n", "\n").replace('\r', "\n");
     let mut block = LineContext::Text;

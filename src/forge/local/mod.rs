@@ -34,7 +34,6 @@ pub struct LocalForge {
 
 impl LocalForge {
     /// Prepares the forge; the folder is made at the first posting.
-    #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }

@@ -79,7 +79,6 @@ pub(super) fn write_line(
 
 /// Returns the tag's canonical form and length when an allowed one starts here: `<details open>` ->
 /// `<details>`.
-#[must_use]
 pub(super) fn allowed_tag(text: &str) -> Option<(String, usize)> {
     let inner = text.strip_prefix('<')?;
     let (slash, name_on) = inner.strip_prefix('/').map_or(("", inner), |rest| ("/", rest));
@@ -96,7 +95,6 @@ pub(super) fn allowed_tag(text: &str) -> Option<(String, usize)> {
 }
 
 /// Skips what makes a quote or a list item of a line.
-#[must_use]
 pub(super) fn skip_containers(line: &str) -> &str {
     let mut rest = line;
     loop {
@@ -405,7 +403,6 @@ fn begins_address(rest: &str) -> bool {
 }
 
 /// Returns the length up to the end of a comment, the end included.
-#[must_use]
 pub(super) fn comment_end(text: &str) -> Option<usize> {
     let plain = text.find("-->").map(|at| at + 3);
     let odd = text.find("--!>").map(|at| at + 4);

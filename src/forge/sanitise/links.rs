@@ -12,7 +12,6 @@ const ADDRESS_LIMIT_BYTES: usize = 2048;
 const NESTING_LIMIT: usize = 3;
 
 /// Returns the length of the address at the start of the text, or `None` when none starts here.
-#[must_use]
 pub(super) fn address_length(text: &str) -> Option<usize> {
     let word = text
         .bytes()
@@ -37,7 +36,6 @@ pub(super) fn address_length(text: &str) -> Option<usize> {
 }
 
 /// Returns true when an address written out in the text may stay.
-#[must_use]
 pub(super) fn address_may_stay(address: &str, hosts: &[String]) -> bool {
     if hosts.is_empty() {
         return true;
@@ -50,7 +48,6 @@ pub(super) fn address_may_stay(address: &str, hosts: &[String]) -> bool {
 
 /// Returns true when the target of a link may stay: an address of a listed host, a mail address, or
 /// a place in the repository.
-#[must_use]
 pub(super) fn target_may_stay(target: &str, hosts: &[String]) -> bool {
     if target.len() > ADDRESS_LIMIT_BYTES
         || target.contains(['\\', '\t', '\n', '`'])
@@ -121,7 +118,6 @@ pub(super) struct LinkTarget<'a> {
 }
 
 /// Reads the bracket after a link's text; `None` when it is not plainly a target on this line.
-#[must_use]
 pub(super) fn target(text: &str) -> Option<LinkTarget<'_>> {
     let inner = text.strip_prefix('(')?;
     let start = inner.trim_start_matches([' ', '\t']);

@@ -9,7 +9,6 @@ use crate::sanitise::TextRules;
 use crate::sanitise::inline::{InlineMode, allowed_tag, comment_end, skip_containers, write_line};
 
 /// Returns the text with everything outside code made harmless.
-#[must_use]
 pub(super) fn neutralise(text: &str, rules: &TextRules) -> String {
     let mut blocks = Blocks { out: String::with_capacity(text.len() + 64), ..Blocks::default() };
     let mut tables = TableScan::default();

@@ -60,7 +60,6 @@ pub enum TextRefusal {
 }
 
 /// Returns the text as it may be published as Markdown.
-#[must_use]
 pub fn markdown(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
     let clean = redactor.redact(&visible::visible(text));
     // What is far beyond the limit need not be read.
@@ -83,7 +82,6 @@ pub fn markdown(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
 }
 
 /// Returns the text as it may be published as a title: one line without Markdown.
-#[must_use]
 pub fn title(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
     let seen = visible::visible(text);
     let first = seen
@@ -106,7 +104,6 @@ pub fn title(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
 
 /// Returns the text as it may stand in a commit: no pings, no closing words, nothing that switches
 /// checks off.
-#[must_use]
 pub fn commit_message(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
     let clean = redactor.redact(&visible::visible(text));
     keep_checks_on(&references::plain(&clean, &rules.mentions, rules.closing))
@@ -114,7 +111,6 @@ pub fn commit_message(text: &str, rules: &TextRules, redactor: &Redactor) -> Str
 
 /// Returns the text as it may be kept where only redaction counts: journals, transcripts, uploaded
 /// files.
-#[must_use]
 pub fn artifact(text: &str, redactor: &Redactor) -> String {
     redactor.redact(text)
 }
@@ -124,7 +120,6 @@ pub fn artifact(text: &str, redactor: &Redactor) -> String {
 /// The runner takes `::name::` at the start of a line, after any white space, and `##[name]`
 /// anywhere in one:
 /// <https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs>.
-#[must_use]
 pub fn log_safe(text: &str, redactor: &Redactor) -> String {
     let clean = redactor.redact(&visible::visible(text)).replace("##[", "## [");
     let mut safe = String::with_capacity(clean.len());

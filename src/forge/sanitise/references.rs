@@ -15,7 +15,6 @@ pub(super) const WIDE_AT: char = '\u{ff20}';
 const REACH_BYTES: usize = 240;
 
 /// Returns the `@` to write in front of `rest`: itself where it mentions no user or may.
-#[must_use]
 pub(super) fn at_sign(before: Option<char>, rest: &str, may_mention: &[String]) -> char {
     let pings = rest.starts_with(|letter: char| letter.is_ascii_alphanumeric())
         && !before.is_some_and(|letter| letter.is_ascii_alphanumeric());
@@ -31,7 +30,6 @@ pub(super) fn at_sign(before: Option<char>, rest: &str, may_mention: &[String]) 
 
 /// Returns true when an issue reference starts here: `#1`, `GH-1`, or the address of an issue or
 /// pull request.
-#[must_use]
 pub(super) fn starts_reference(before: Option<char>, rest: &str) -> bool {
     let digit = |text: Option<&str>| {
         text.is_some_and(|text| text.starts_with(|letter: char| letter.is_ascii_digit()))
@@ -47,7 +45,6 @@ pub(super) fn starts_reference(before: Option<char>, rest: &str) -> bool {
 }
 
 /// Returns true for the address of an issue, pull request or discussion.
-#[must_use]
 pub(super) fn is_issue_address(text: &str) -> bool {
     let scheme = ["https://", "http://"].iter().find(|scheme| {
         text.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme))
@@ -92,7 +89,6 @@ pub(super) fn keep_link_apart(out: &mut String) {
 }
 
 /// Returns the text with mentions and closing words made harmless, for places without Markdown.
-#[must_use]
 pub(super) fn plain(text: &str, may_mention: &[String], may_close: bool) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for (at, letter) in text.char_indices() {

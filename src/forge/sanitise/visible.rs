@@ -4,7 +4,6 @@
 use locum_base::secret::view::{escape_length, is_invisible};
 
 /// Returns the text with nothing in it that a reader cannot see.
-#[must_use]
 pub(super) fn visible(text: &str) -> String {
     let mut seen = String::with_capacity(text.len());
     let mut at = 0;

@@ -134,7 +134,6 @@ impl RequestField {
     pub const ALL: [Self; 5] = [Self::System, Self::Tools, Self::Before, Self::Told, Self::Answers];
 
     /// Returns its name.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",

@@ -75,7 +75,6 @@ pub struct RecordingModel {
 
 impl RecordingModel {
     /// Records a model.
-    #[must_use]
     pub fn new(model: Box<dyn Model>, tape: Arc<CassetteWriter>) -> Self {
         Self { model, tape }
     }

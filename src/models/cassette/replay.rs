@@ -74,7 +74,6 @@ impl ReplayModel {
     }
 
     /// Returns what the recorded models could take.
-    #[must_use]
     pub fn capacities(&self) -> &Capacities {
         &self.capacities
     }

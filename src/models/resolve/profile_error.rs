@@ -68,7 +68,6 @@ pub enum ProfileError {
 
 impl ProfileError {
     /// Returns what to do about it.
-    #[must_use]
     pub fn hint(&self) -> String {
         match self {
             Self::NoModel => format!(

@@ -28,7 +28,6 @@ pub struct ScriptedModel {
 
 impl ScriptedModel {
     /// Takes a checked script.
-    #[must_use]
     pub fn new(script: ModelScript) -> Self {
         Self { script }
     }

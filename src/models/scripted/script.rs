@@ -162,7 +162,6 @@ impl ModelScript {
 }
 
 /// Returns the JSON Schema of a script.
-#[must_use]
 pub fn schema() -> serde_json::Value {
     Section::describe(read_script)
 }

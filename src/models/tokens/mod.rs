@@ -35,7 +35,6 @@ impl Tokenizer {
     pub const ALL: [Self; 2] = [Self::Bytes, Self::O200k];
 
     /// Returns the word it is configured by.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Bytes => "bytes",
@@ -55,7 +54,6 @@ impl Tokenizer {
 
     /// Returns how many tokens a text has. What looks like a special token (`<|endoftext|>`) is
     /// text like any other.
-    #[must_use]
     pub fn tokens(self, text: &str) -> u64 {
         match self {
             Self::Bytes => estimate_tokens(weighed_bytes(text)),
@@ -68,7 +66,6 @@ impl Tokenizer {
 }
 
 /// Returns about how many tokens a text of `bytes` has: an estimate, rounded up.
-#[must_use]
 pub fn estimate_tokens(bytes: usize) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX).div_ceil(BYTES_PER_TOKEN)
 }

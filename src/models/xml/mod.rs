@@ -30,7 +30,6 @@ pub struct PromptedToolCalls {
 
 impl PromptedToolCalls {
     /// Wraps a model.
-    #[must_use]
     pub fn new(model: Box<dyn Model>) -> Self {
         Self { model }
     }

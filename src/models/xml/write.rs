@@ -12,7 +12,6 @@ use crate::xml::value;
 use locum_base::chat::{Message, ToolCall, ToolResult, ToolSpec};
 
 /// Returns the section of the system prompt that describes the tools.
-#[must_use]
 pub fn section(tools: &[ToolSpec]) -> String {
     let tools: Vec<String> = tools.iter().map(described).collect();
     format!("{}\n{}", include_str!("../../../config/prompts/xml.md"), tools.join("\n"))
@@ -83,7 +82,6 @@ fn meaning(schema: &Value) -> String {
 
 /// Returns the conversation as text. Consecutive messages of one speaker become one, for servers
 /// that want speakers in turn.
-#[must_use]
 pub fn conversation(messages: &[Message]) -> Vec<Message> {
     let mut written: Vec<Message> = Vec::with_capacity(messages.len());
     let mut calls: &[ToolCall] = &[];

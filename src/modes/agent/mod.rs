@@ -74,7 +74,6 @@ const KEYS: &[&str] = &[
 /// Returns the slug of an agent with this name, or whose file has this path below its folder,
 /// without its ending. A name that is a slug stays as it is; any other is reduced to small letters,
 /// digits and `-`.
-#[must_use]
 pub fn slug_of(name: &str) -> String {
     let name = name.strip_suffix(".agent").unwrap_or(name);
     let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';

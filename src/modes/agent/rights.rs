@@ -86,7 +86,6 @@ impl AgentRights {
 
     /// Returns a mode without what these rights do not leave it. Nothing is added: groups, tools
     /// and permissions only become fewer.
-    #[must_use]
     pub fn narrow(&self, mode: &Mode) -> Mode {
         let leaving = self.clone().give(Mode::new("", "", "", ModeSource::Builtin));
         let is_left =

@@ -93,7 +93,6 @@ const ALWAYS: &[&str] = &[
 
 /// Returns what a word gives: the tool of this program with this name, and those it means in the
 /// words of others.
-#[must_use]
 pub fn granted(word: &str) -> GrantedTools {
     let plain: String = word
         .chars()
@@ -125,7 +124,6 @@ pub fn granted(word: &str) -> GrantedTools {
 }
 
 /// Returns the tools of a group.
-#[must_use]
 pub fn of_group(group: ToolGroup) -> Vec<ToolName> {
     ToolName::ALL
         .iter()

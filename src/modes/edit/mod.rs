@@ -56,7 +56,6 @@ pub enum EditError {
 
 impl EditError {
     /// Returns what to do about it.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Broken { .. } => "correct the file first",

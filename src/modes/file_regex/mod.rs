@@ -62,20 +62,17 @@ impl FileRegex {
     }
 
     /// Returns the pattern as written.
-    #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
     /// Returns true when the pattern is found in a path. A search that takes too long has not found
     /// it.
-    #[must_use]
     pub fn matches(&self, path: &str) -> bool {
         self.compiled.is_match(path).unwrap_or(false)
     }
 
     /// Returns true when the pattern is found in a path, or the search took too long to say.
-    #[must_use]
     pub fn may_match(&self, path: &str) -> bool {
         self.compiled.is_match(path).unwrap_or(true)
     }

@@ -35,7 +35,6 @@ fn line_of(error: &Diagnostic) -> String {
 impl ModeErrors {
     /// Returns the mistakes of one text as messages: in order of place, each with its line, a
     /// bounded number of them.
-    #[must_use]
     pub fn of(mut errors: Vec<Diagnostic>, text: &str) -> Self {
         errors.sort_by_key(|error| error.place);
         errors.truncate(MISTAKE_LIMIT);

@@ -41,7 +41,6 @@ pub struct CompactionMemory<'a> {
 
 /// Returns what a model is asked that sums up a conversation; the conversation takes at most
 /// `limit_bytes` of it.
-#[must_use]
 pub fn request(task: &str, messages: &[Message], limit_bytes: usize) -> String {
     let mut transcript = String::new();
     for message in messages {
@@ -62,7 +61,6 @@ pub fn request(task: &str, messages: &[Message], limit_bytes: usize) -> String {
 }
 
 /// Returns the message that replaces what was left out of a conversation.
-#[must_use]
 pub fn message(remembered: &CompactionMemory<'_>, summary: Option<&str>) -> String {
     let CompactionMemory { task, todos, refusals, messages, room_bytes } = *remembered;
     let files = files(messages);

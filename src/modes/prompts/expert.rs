@@ -6,7 +6,6 @@ use crate::prompts::task::{UntrustedText, fenced};
 pub const SYSTEM: &str = include_str!("../../../config/prompts/expert.md");
 
 /// Returns an expert's answer as the task that asked reads it.
-#[must_use]
 pub fn answer(expert: &str, text: &str) -> String {
     let text = if text.is_empty() { "(no words)" } else { text };
     let material = UntrustedText {
@@ -22,7 +21,6 @@ pub fn answer(expert: &str, text: &str) -> String {
 }
 
 /// Answers a question to an unknown expert.
-#[must_use]
 pub fn unknown(expert: &str, known: &[&str]) -> String {
     let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
     let known = if known.is_empty() {

@@ -3,7 +3,6 @@
 use crate::prompts::task::{UntrustedText, fenced};
 
 /// Answers a call for which the image model returned text and no image.
-#[must_use]
 pub fn no_picture(by: &str, said: &str) -> String {
     if said.is_empty() {
         return format!("The model `{by}` gave no picture; nothing was written.");

@@ -47,7 +47,6 @@ pub enum MentionTarget {
 }
 
 /// Returns what a text mentions, each thing once.
-#[must_use]
 pub fn parse(text: &str) -> Vec<Mention> {
     let plain = without_code(text);
     let mut found: Vec<Mention> = Vec::new();

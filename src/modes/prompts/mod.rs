@@ -71,14 +71,12 @@ pub struct PromptFacts<'a> {
 }
 
 /// Returns the system prompt.
-#[must_use]
 pub fn system_prompt(facts: &PromptFacts<'_>) -> String {
     sections_of(facts).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Returns the sections of the system prompt by name, in order, without those that have nothing to
 /// say.
-#[must_use]
 pub fn sections_of(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
     let own = [
         ("formatting", sections::formatting()),

@@ -3,27 +3,23 @@
 //! session's matter.
 
 /// Said to a reply that called no tool.
-#[must_use]
 pub fn no_tool_called() -> &'static str {
     "You called no tool. Nobody reads what you say between calls: go on by calling a tool, and \
      call attempt_completion when the task is done or cannot be done."
 }
 
 /// Said to a reply that reached the output limit before it called a tool.
-#[must_use]
 pub fn reply_cut() -> &'static str {
     "Your reply reached the output limit before it called a tool. Say less, and write large files \
      in several smaller steps."
 }
 
 /// Said to a reply that the provider's filter stopped.
-#[must_use]
 pub fn reply_filtered() -> &'static str {
     "The provider's filter stopped your reply. Go on in another way, by calling a tool."
 }
 
 /// Gives a task the rules file of a folder it works in.
-#[must_use]
 pub fn rules_nearby(file: &str, folder: &str, text: &str) -> String {
     format!(
         "Standing instructions for work below `{folder}/`, from the repository's \
@@ -32,7 +28,6 @@ pub fn rules_nearby(file: &str, folder: &str, text: &str) -> String {
 }
 
 /// Warns a task that its budget is nearly used up; `used` says of what.
-#[must_use]
 pub fn budget_low(used: &str) -> String {
     format!(
         "The budget is nearly used up: {used}. Start nothing new. Finish what is under way, check \
@@ -41,14 +36,12 @@ pub fn budget_low(used: &str) -> String {
 }
 
 /// Answers a call that reached the output limit before it was whole.
-#[must_use]
 pub fn call_cut() -> &'static str {
     "This call was cut short by the output limit and was not performed. Make it smaller, in \
      several steps if need be."
 }
 
 /// Answers a call after which the provider's filter stopped the reply: it may not be whole.
-#[must_use]
 pub fn call_filtered() -> &'static str {
     "The provider's filter stopped the reply at this call, which was not performed. Go on in \
      another way."
@@ -56,7 +49,6 @@ pub fn call_filtered() -> &'static str {
 
 /// Answers a call that was made too often: `cycle` calls (1 for a single one) were repeated `times`
 /// times in a row.
-#[must_use]
 pub fn repeated(cycle: usize, times: usize) -> String {
     let what = if cycle == 1 {
         "this same call".to_owned()
@@ -70,7 +62,6 @@ pub fn repeated(cycle: usize, times: usize) -> String {
 }
 
 /// Answers a completion next to a call of the same reply that failed.
-#[must_use]
 pub fn completion_too_early() -> &'static str {
     "The task was not ended, because another call of the same reply failed. Look at its result \
      first."
@@ -78,7 +69,6 @@ pub fn completion_too_early() -> &'static str {
 
 /// Answers a call that the policy refused, with the policy's reasons and, where there is one, what
 /// would be allowed.
-#[must_use]
 pub fn refused(reasons: &str, hint: Option<&str>) -> String {
     let hint = hint.map(|hint| format!(" {hint}")).unwrap_or_default();
     format!(
@@ -88,7 +78,6 @@ pub fn refused(reasons: &str, hint: Option<&str>) -> String {
 }
 
 /// Answers a held call that a maintainer denied.
-#[must_use]
 pub fn denied_by_person(by: &str, reason: &str) -> String {
     let reason =
         if reason.trim().is_empty() { String::new() } else { format!(": {}", reason.trim()) };
@@ -99,13 +88,11 @@ pub fn denied_by_person(by: &str, reason: &str) -> String {
 }
 
 /// Gives a model the answer to its question.
-#[must_use]
 pub fn answered_by_person(by: &str, text: &str) -> String {
     format!("{by} answered:\n\n{}", text.trim())
 }
 
 /// Answers a call that was under way when the run was killed and that is not performed again.
-#[must_use]
 pub fn interrupted() -> &'static str {
     "The run was interrupted while this call was under way: it may or may not have been performed, \
      in whole or in part, and it was not performed again. Check what it did before you go on."

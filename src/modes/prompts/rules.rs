@@ -77,7 +77,6 @@ const REPLACEMENTS: &[(&str, &str)] =
 
 /// Returns the text that takes the place of most of a mode's prompt, at most [`RULES_LIMIT_BYTES`]
 /// of it.
-#[must_use]
 pub fn replacement<'f>(files: &'f [RuleFile], mode: &str) -> Option<&'f str> {
     let mut paths = REPLACEMENTS.iter().map(|(start, end)| format!("{start}{mode}{end}"));
     let file = paths.find_map(|path| {
@@ -88,7 +87,6 @@ pub fn replacement<'f>(files: &'f [RuleFile], mode: &str) -> Option<&'f str> {
 
 /// Returns true when a file of the trusted ref is a rules file for a mode (`.locum/rules/x.md`,
 /// `.roo/rules-code/y.md`, `AGENTS.md`).
-#[must_use]
 pub fn is_rules_file(path: &str, mode: &str) -> bool {
     place(path, mode).is_some()
 }
@@ -104,7 +102,6 @@ pub struct RulesPlaces {
 
 /// Returns every place that can hold rules files of these modes, so that nothing else of the
 /// trusted ref is read.
-#[must_use]
 pub fn places(modes: &[String]) -> RulesPlaces {
     let suffixes: Vec<String> =
         std::iter::once(String::new()).chain(modes.iter().map(|mode| format!("-{mode}"))).collect();
@@ -125,7 +122,6 @@ pub fn places(modes: &[String]) -> RulesPlaces {
 /// Brings the rules files of a mode into their order, drops those that others replace, that are
 /// blank or that repeat another, and cuts what is beyond [`RULES_LIMIT_BYTES`]. Files that are none
 /// of this mode's are dropped too.
-#[must_use]
 pub fn order(files: Vec<RuleFile>, mode: &str) -> Vec<RuleFile> {
     let mut placed: Vec<((RulePurpose, RuleOrigin), RuleFile)> = files
         .into_iter()

@@ -133,7 +133,6 @@ pub(crate) fn capabilities(facts: &PromptFacts<'_>) -> String {
 }
 
 /// Returns what the permission map of an agent file takes away, in one sentence.
-#[must_use]
 pub fn permissions(permissions: &Permissions) -> Option<String> {
     let line = |rule: &PermissionRule| {
         let what = match rule.permission {

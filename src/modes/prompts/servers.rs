@@ -34,7 +34,6 @@ pub struct OfferedTool {
 }
 
 /// Returns the servers as a list.
-#[must_use]
 pub fn listed(servers: &[OfferedServer]) -> String {
     let line = |server: &OfferedServer| {
         let tools: Vec<String> =

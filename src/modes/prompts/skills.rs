@@ -62,13 +62,11 @@ pub struct Skill {
 
 impl Skill {
     /// Returns the folder its other files lie in.
-    #[must_use]
     pub fn folder(&self) -> &str {
         self.origin.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
     /// Returns its instructions, with what they are to be used on.
-    #[must_use]
     pub fn instructions(&self, about: &str) -> String {
         let about = about.trim();
         let about =
@@ -106,7 +104,6 @@ pub struct SkillSet {
 
 impl SkillSet {
     /// Reads files, the strongest first. Files that are not skills are left out.
-    #[must_use]
     pub fn read(texts: &[PromptFile]) -> Self {
         Self {
             files: texts.iter().filter_map(|text| Some(read(place(&text.path)?, text))).collect(),
@@ -114,7 +111,6 @@ impl SkillSet {
     }
 
     /// Returns every mistake of our own files, with the file.
-    #[must_use]
     pub fn own_mistakes(&self) -> Vec<(&str, &[Diagnostic])> {
         let own = self.files.iter().filter(|file| file.origin.starts_with(&format!("{OWN_HOME}/")));
         own.filter_map(|file| Some((file.origin.as_str(), file.skill.as_ref().err()?.as_slice())))
@@ -122,13 +118,11 @@ impl SkillSet {
     }
 
     /// Returns true for the name of a skill without mistakes.
-    #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.files.iter().any(|file| file.skill.as_ref().is_ok_and(|skill| skill.name == name))
     }
 
     /// Returns the skills that the prompt of a mode lists, by name.
-    #[must_use]
     pub fn of_mode(&self, slug: &str) -> Vec<&Skill> {
         let mut found = self.all_of_mode(slug);
         found.retain(|skill| skill.is_listed);
@@ -137,7 +131,6 @@ impl SkillSet {
 
     /// Returns the skills of a mode by name, those that only users call among them: of the mode's
     /// own folders, then the others.
-    #[must_use]
     pub fn all_of_mode(&self, slug: &str) -> Vec<&Skill> {
         let mut found: Vec<&Skill> = Vec::new();
         for of_mode in [true, false] {
@@ -155,7 +148,6 @@ impl SkillSet {
 }
 
 /// Returns the folders that can hold skills of these modes, the strongest first.
-#[must_use]
 pub fn folders(modes: &[String]) -> Vec<String> {
     let of_home = |home: &&str| {
         let of_modes = modes.iter().map(|mode| format!("{home}/skills-{mode}")).collect::<Vec<_>>();
@@ -165,13 +157,11 @@ pub fn folders(modes: &[String]) -> Vec<String> {
 }
 
 /// Returns true for the file of a skill.
-#[must_use]
 pub fn is_skill_file(path: &str) -> bool {
     place(path).is_some()
 }
 
 /// Returns the skills of a prompt, one line each.
-#[must_use]
 pub fn listed(skills: &[&Skill]) -> String {
     let line = |skill: &&Skill| {
         let words: Vec<&str> = skill.description.split_whitespace().collect();

@@ -25,7 +25,6 @@ pub struct UntrustedText<'a> {
 }
 
 /// Returns the first message of the root task: what the authorised user asks, then the material.
-#[must_use]
 pub fn task_message(task: &str, materials: &[UntrustedText<'_>]) -> String {
     let mut message = task.trim().to_owned();
     if materials.is_empty() {
@@ -43,7 +42,6 @@ pub fn task_message(task: &str, materials: &[UntrustedText<'_>]) -> String {
 
 /// Returns the first message of a sub-task: the parent's words with its first checklist, one line
 /// each, in the peers' form (`- [ ] ...`).
-#[must_use]
 pub fn subtask_message(
     parent_mode: &str,
     message: &str,
@@ -81,7 +79,6 @@ pub struct ModeChoice<'a> {
 }
 
 /// Returns the message of a task that decides in which mode another one continues.
-#[must_use]
 pub fn choice_message(choice: &ModeChoice<'_>) -> String {
     let modes: String = choice.modes.iter().map(|mode| sections::mode_line(mode)).collect();
     let task =
@@ -101,7 +98,6 @@ pub fn choice_message(choice: &ModeChoice<'_>) -> String {
 }
 
 /// Returns the words a task was given, without what stands below them in its first message.
-#[must_use]
 pub fn words_of(message: &str) -> &str {
     let ends = ["\n\n---\n", CHECKLIST, "\n\n\n[material: "]
         .iter()
@@ -113,7 +109,6 @@ pub fn words_of(message: &str) -> &str {
 /// Returns what readers see of a Markdown text (an issue, a comment). HTML comments are replaced by
 /// a note, also in code, where a page would show them: only a full Markdown parser could
 /// distinguish the two. One without an end reaches to the end of the text.
-#[must_use]
 pub fn seen_of_markdown(text: &str) -> String {
     let mut visible = String::new();
     let mut rest = text;
@@ -126,7 +121,6 @@ pub fn seen_of_markdown(text: &str) -> String {
 }
 
 /// Returns a material between fences longer than any in it, under a line that names it.
-#[must_use]
 pub fn fenced(material: &UntrustedText<'_>) -> String {
     let visible: String = ClippedText::head_tail(material.text, MATERIAL_LIMIT_BYTES)
         .text

@@ -123,7 +123,6 @@ impl Budget {
 
     /// Returns which limit is nearly reached, `50 of 60 turns`: four fifths of it are used up.
     /// Limits of a few turns or calls are passed over.
-    #[must_use]
     pub fn low(&self, spent: &Spent) -> Option<String> {
         let near = |used: u64, limit: u64| {
             limit >= LOW_LEAST && used < limit && used.saturating_mul(5) >= limit.saturating_mul(4)
@@ -145,7 +144,6 @@ impl Budget {
     }
 
     /// Returns what a sub-task may spend: the rest of this budget, cut down to `asked` where given.
-    #[must_use]
     pub fn carve(&self, spent: &Spent, asked: Option<Self>) -> Self {
         let spent_minutes = u32::try_from(spent.seconds.div_ceil(60)).unwrap_or(u32::MAX);
         let rest = Self {
@@ -162,7 +160,6 @@ impl Budget {
 
     /// Returns `shares` of `all` equal shares, for parallel spending: all of the time, and a part
     /// of everything else.
-    #[must_use]
     pub fn share(&self, shares: u32, all: u32) -> Self {
         let all = all.max(shares).max(1);
         let part = |whole: u32| {
@@ -181,7 +178,6 @@ impl Budget {
 
     /// Returns the smaller of two budgets, limit by limit: settings and flags tighten a policy,
     /// never widen it.
-    #[must_use]
     pub fn at_most(&self, other: &Self) -> Self {
         Self {
             turns: self.turns.min(other.turns),

@@ -59,14 +59,12 @@ pub enum ScriptExecution {
 impl Script {
     /// Parses a script that runs in the repository's root. Never fails: a script that cannot be
     /// understood is one that no rule allows.
-    #[must_use]
     pub fn parse(text: &str) -> Self {
         Self::parse_in(text, &RepoPath::root())
     }
 
     /// Parses a script that runs in a folder of the repository; paths in it are relative to that
     /// folder.
-    #[must_use]
     pub fn parse_in(text: &str, folder: &RepoPath) -> Self {
         let tree = parse::parse(text);
         Self {
@@ -80,7 +78,6 @@ impl Script {
 
     /// Parses a script as a maintainer writes it in a question or an example. A change of folder at
     /// its front is where the rest runs, as it is when a model calls a command.
-    #[must_use]
     pub fn asked(text: &str) -> Self {
         let inner = change_of_folder(text)
             .and_then(|(folder, rest)| Some((RepoPath::parse(folder).ok()?, rest)));
@@ -89,7 +86,6 @@ impl Script {
 
     /// Says where the repository lies: a `cd` to where the script already is counts as nothing, and
     /// git looks nowhere else.
-    #[must_use]
     pub fn below(mut self, root: &str) -> Self {
         root.trim_end_matches('/').clone_into(&mut self.neutral.root);
         self.loose = OnceLock::new();
@@ -97,7 +93,6 @@ impl Script {
     }
 
     /// Says what may not be seen: programs that go through folders leave it out.
-    #[must_use]
     pub fn leaving_out(mut self, unseen: Arc<[PathGlob]>) -> Self {
         self.neutral.unseen = unseen;
         self.loose = OnceLock::new();
@@ -105,13 +100,11 @@ impl Script {
     }
 
     /// Returns the script as written.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// Returns the script with the folder it runs in, as a maintainer would write it.
-    #[must_use]
     pub fn with_folder(&self) -> String {
         let text = self.text.trim();
         if self.folder.is_root() {
@@ -122,38 +115,32 @@ impl Script {
     }
 
     /// Returns where the repository lies, without the leading `/`; `None` where that is not known.
-    #[must_use]
     pub fn root(&self) -> Option<RepoPath> {
         RepoPath::parse(self.neutral.root.strip_prefix('/')?).ok()
     }
 
     /// Returns the folder it runs in.
-    #[must_use]
     pub fn folder(&self) -> &RepoPath {
         &self.folder
     }
 
     /// Returns why it cannot be judged, or `None` when it was understood.
-    #[must_use]
     pub fn problem(&self) -> Option<&str> {
         self.tree.as_ref().err().map(String::as_str)
     }
 
     /// Returns its simple commands in order; none when it was not understood.
-    #[must_use]
     pub fn simple_commands(&self) -> Vec<&SimpleCommand> {
         self.tree.as_ref().map(CommandList::simple_commands).unwrap_or_default()
     }
 
     /// Returns its redirections in order; none when it was not understood.
-    #[must_use]
     pub fn redirects(&self) -> Vec<&Redirect> {
         self.tree.as_ref().map(CommandList::redirects).unwrap_or_default()
     }
 
     /// Returns how hard it is to see through, 0 to 1: pipes 0.3, redirections 0.2, expansions 0.2,
     /// control flow 0.3, more than 100 bytes 0.1; 1 for what is not understood.
-    #[must_use]
     pub fn complexity(&self) -> f64 {
         let shape = match (&self.tree, self.loose()) {
             (Ok(tree), _) => ScriptFeatures {
@@ -176,7 +163,6 @@ impl Script {
     }
 
     /// Returns how to run it; `None` when it was not understood.
-    #[must_use]
     pub fn execution(&self) -> Option<ScriptExecution> {
         let Ok(tree) = &self.tree else {
             return self.loose().ok().map(|loose| ScriptExecution::Shell(loose.text.clone()));
@@ -191,7 +177,6 @@ impl Script {
 
     /// Returns variables that are set while it runs: where it names git, those that keep git from
     /// starting other programs.
-    #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
         let strict = self.simple_commands().into_iter();
         let loose = self.loose_commands().unwrap_or_default().iter().map(|command| &command.simple);
@@ -210,7 +195,6 @@ impl Script {
     }
 
     /// Returns what each simple command would do, in order.
-    #[must_use]
     pub fn examinations(&self) -> Vec<(&SimpleCommand, CommandEffects)> {
         let commands = self.simple_commands().into_iter().filter(|simple| !self.stays(simple));
         commands.map(|simple| (simple, CommandEffects::of(&simple.words, &self.folder))).collect()
@@ -249,7 +233,6 @@ impl Script {
     }
 
     /// Returns the files that redirections read and those they write.
-    #[must_use]
     pub fn redirected(&self) -> (Vec<PathUse>, Vec<PathUse>) {
         let (mut reads, mut edits) = (Vec::new(), Vec::new());
         for redirect in self
@@ -268,7 +251,6 @@ impl Script {
 
     /// Returns every path of the repository that it names as read or written. The code that runs it
     /// resolves their links.
-    #[must_use]
     pub fn paths(&self) -> Vec<RepoPath> {
         let (mut used, edits) = self.redirected();
         used.extend(edits);
@@ -291,7 +273,6 @@ impl Script {
 
     /// Returns true when every command in it is known to only read, so that the checkout need not
     /// be compared afterwards.
-    #[must_use]
     pub fn only_reads(&self) -> bool {
         let examined = self.examinations();
         let harmless = |examined: &CommandEffects| {
@@ -306,7 +287,6 @@ impl Script {
 /// Takes a change of folder off the front of a command, as models write it: `cd FOLDER && ...` is
 /// the rest, run there. Only where the folder is one plain word; any other `cd` is for the policy
 /// to refuse.
-#[must_use]
 pub fn change_of_folder(command: &str) -> Option<(&str, &str)> {
     let (folder, rest) = command.trim_start().strip_prefix("cd ")?.split_once("&&")?;
     let (folder, rest) = (folder.trim(), rest.trim_start());

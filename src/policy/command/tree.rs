@@ -93,7 +93,6 @@ pub enum Redirect {
 
 impl CommandList {
     /// Returns every simple command, in order.
-    #[must_use]
     pub fn simple_commands(&self) -> Vec<&SimpleCommand> {
         let mut found = Vec::new();
         self.visit(&mut |command| {
@@ -105,7 +104,6 @@ impl CommandList {
     }
 
     /// Returns every redirection, in order.
-    #[must_use]
     pub fn redirects(&self) -> Vec<&Redirect> {
         let mut found = Vec::new();
         self.visit(&mut |command| {
@@ -121,7 +119,6 @@ impl CommandList {
 
     /// Returns the only command when the list is one simple command without redirections and
     /// variables.
-    #[must_use]
     pub fn only_command(&self) -> Option<&SimpleCommand> {
         let [AndOr { first: Pipeline { negated: false, commands }, rest }] = self.0.as_slice()
         else {
@@ -140,7 +137,6 @@ impl CommandList {
     }
 
     /// Returns true when some pipeline has more than one member.
-    #[must_use]
     pub fn has_pipe(&self) -> bool {
         self.pipelines().any(|pipeline| {
             pipeline.commands.len() > 1
@@ -149,7 +145,6 @@ impl CommandList {
     }
 
     /// Returns true when it branches or groups; `&&` and `||` do not count.
-    #[must_use]
     pub fn has_control_flow(&self) -> bool {
         self.pipelines().any(|pipeline| {
             pipeline.commands.iter().any(|command| !matches!(command, ShellCommand::Simple(_)))
@@ -157,7 +152,6 @@ impl CommandList {
     }
 
     /// Returns text for `sh -c`, every word quoted. `words` may rewrite a command's words.
-    #[must_use]
     pub fn render(&self, words: &dyn Fn(&SimpleCommand) -> Vec<String>) -> String {
         let mut out = ScriptRendering::default();
         render_list(self, words, &mut out);
@@ -335,7 +329,6 @@ impl ScriptRendering {
 }
 
 /// Returns a word in single quotes, which no shell looks into.
-#[must_use]
 pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }

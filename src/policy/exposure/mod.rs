@@ -142,7 +142,6 @@ impl ModeReach {
 
 /// Returns the modes that have all three, those with the same things together; also those whose
 /// risk is accepted.
-#[must_use]
 pub fn exposures(spec: &PolicySpec, rules: &[Rule]) -> Vec<Exposure> {
     let mut found: Vec<Exposure> = Vec::new();
     let effective_rules = effective_rules(rules);
@@ -175,7 +174,6 @@ pub fn exposures(spec: &PolicySpec, rules: &[Rule]) -> Vec<Exposure> {
 
 /// Returns what would come together in runs started in a way that brings no strangers' text, if one
 /// looked at some all the same. Source that the policy does not mention counts as private.
-#[must_use]
 pub fn with_text(spec: &PolicySpec, rules: &[Rule], trigger: TriggerKind) -> Option<String> {
     if starts(spec).iter().any(|(kind, text)| *kind == trigger && text.is_some()) {
         return None;
@@ -190,7 +188,6 @@ pub fn with_text(spec: &PolicySpec, rules: &[Rule], trigger: TriggerKind) -> Opt
 }
 
 /// Returns the reason a mode's risk is accepted for.
-#[must_use]
 pub fn accepted<'s>(spec: &'s PolicySpec, mode: &str) -> Option<&'s str> {
     let accepted = &spec.modes.accept_risk;
     accepted.get(mode).or_else(|| accepted.get(EVERY_MODE)).map(String::as_str)

@@ -78,7 +78,6 @@ impl PathGlob {
     }
 
     /// Returns true when the path matches.
-    #[must_use]
     pub fn matches(&self, path: &RepoPath, case: LetterCase) -> bool {
         match case {
             LetterCase::Exact => {
@@ -98,7 +97,6 @@ impl PathGlob {
     }
 
     /// Returns true when some path matches both patterns; letters count without case.
-    #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
         sequences_meet(
             &self.folded,
@@ -118,7 +116,6 @@ impl PathGlob {
     }
 
     /// Returns the pattern of a path and everything in the folder it may be.
-    #[must_use]
     pub fn below(path: &RepoPath) -> Self {
         let mut parts: Vec<String> =
             path.parts().map(|part| part.replace(['*', '?'], "?")).collect();
@@ -128,7 +125,6 @@ impl PathGlob {
     }
 
     /// Returns the pattern as it could be written.
-    #[must_use]
     pub fn text(&self) -> String {
         self.parts.join("/")
     }
@@ -136,7 +132,6 @@ impl PathGlob {
     /// Returns patterns that together match what a line of `.gitignore` matches, or more: a set of
     /// letters becomes any letter, and a folder matches everything in it. Empty for a line without
     /// a pattern.
-    #[must_use]
     pub fn of_ignore_line(line: &str) -> Vec<Self> {
         let mut plain = String::with_capacity(line.len());
         let mut letters = line.chars();
@@ -172,33 +167,28 @@ impl PathGlob {
     }
 
     /// Returns its parts, as written.
-    #[must_use]
     pub fn parts(&self) -> &[String] {
         &self.parts
     }
 
     /// Returns the first part in lower case when it holds no wildcard: every path that matches
     /// starts with it.
-    #[must_use]
     pub fn start(&self) -> Option<&str> {
         self.folded.first().map(String::as_str).filter(|part| !part.contains(['*', '?']))
     }
 
     /// Returns true when the pattern names one path, without wildcards, and it is this one.
-    #[must_use]
     pub fn names(&self, path: &RepoPath) -> bool {
         !self.has_wildcard() && self.parts.iter().map(String::as_str).eq(path.parts())
     }
 
     /// Returns true when the pattern can match more than one path.
-    #[must_use]
     pub fn has_wildcard(&self) -> bool {
         self.parts.iter().any(|part| part.contains(['*', '?']))
     }
 
     /// Returns true when every path the other pattern matches is matched by this one, as far as the
     /// patterns' text shows it.
-    #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         if self.parts == other.parts {
             return true;
@@ -250,7 +240,6 @@ impl PatternEnds {
 
 /// Returns true when the name matches a pattern in which `*` matches any letters and `?` exactly
 /// one.
-#[must_use]
 pub fn name_matches(pattern: &str, name: &str) -> bool {
     if !pattern.contains(['*', '?']) {
         return pattern == name;

@@ -57,7 +57,6 @@ struct Evaluation<'e> {
 
 impl Judge {
     /// Prepares rules for deciding.
-    #[must_use]
     pub fn new(rules: Vec<Rule>, origin: &str) -> Self {
         let mut judge = Self { origin: origin.to_owned(), ..Self::default() };
         for (index, rule) in rules.iter().enumerate() {
@@ -92,7 +91,6 @@ impl Judge {
     }
 
     /// Hides what ignore files name.
-    #[must_use]
     pub fn with_ignored(self, ignored: IgnoreFiles) -> Self {
         Self { ignored, ..self }
     }
@@ -100,7 +98,6 @@ impl Judge {
     /// Returns patterns of everything that may not be read, or more: protected paths, what ignore
     /// files hide, what rules refuse. Rules about every path are left out: they refuse the folder a
     /// command would go through.
-    #[must_use]
     pub fn unseen(&self) -> Vec<PathGlob> {
         let refusing = self
             .rules
@@ -133,13 +130,11 @@ impl Judge {
     }
 
     /// Returns the rules.
-    #[must_use]
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
     /// Returns where the rules stand.
-    #[must_use]
     pub fn origin(&self) -> &str {
         &self.origin
     }
@@ -150,7 +145,6 @@ impl Judge {
     }
 
     /// Judges one intent.
-    #[must_use]
     pub fn decide(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
         let Ruling { decision, cause } = Evaluation { judge: self, facts, spec }.rule_on(intent);
         Verdict { decision, intent: intent.to_string(), cause }

@@ -18,7 +18,6 @@ pub struct Explanation {
 }
 
 /// Judges one intent and names the rule that comes nearest to allowing it.
-#[must_use]
 pub fn explain(policy: &Policy, intent: &Intent, facts: &Facts) -> Explanation {
     let verdict = policy.decide(intent, facts);
     let nearest = nearest(policy, intent, facts, &verdict);

@@ -16,7 +16,6 @@ use crate::lint::warning::Warning;
 
 /// Returns the rules that can never decide anything: another one covers them, they never count, or
 /// a check refuses what they allow all the same.
-#[must_use]
 pub fn warnings(policy: &Policy) -> Vec<Warning> {
     let mut warnings = redundant::redundant_rules(policy);
     warnings.extend(idle::idle_rules(policy));

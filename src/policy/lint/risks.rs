@@ -25,7 +25,6 @@ impl std::fmt::Display for AcceptedRisk {
 }
 
 /// Returns the risks that `modes.accept_risk` accepts.
-#[must_use]
 pub fn accepted_risks(policy: &Policy) -> Vec<AcceptedRisk> {
     let spec = policy.settings();
     let mut found: Vec<AcceptedRisk> = Vec::new();
@@ -47,7 +46,6 @@ pub fn accepted_risks(policy: &Policy) -> Vec<AcceptedRisk> {
 
 /// Returns what comes together, in modes whose risk is not accepted, when the forge says that only
 /// members see the source and the policy does not say who does.
-#[must_use]
 pub fn exposed_where_private(policy: &Policy) -> Vec<Exposure> {
     let spec = policy.settings();
     if spec.source.is_some() {
@@ -60,7 +58,6 @@ pub fn exposed_where_private(policy: &Policy) -> Vec<Exposure> {
 }
 
 /// Returns why a run with this trigger, which brings no strangers' text, may not be shown any.
-#[must_use]
 pub fn refuses_text(policy: &Policy, trigger: TriggerKind) -> Option<String> {
     with_text(policy.settings(), policy.judge.rules(), trigger)
 }

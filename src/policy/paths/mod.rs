@@ -27,7 +27,6 @@ impl Default for Protection {
 
 impl Protection {
     /// Returns why a path is protected from edits, or `None`.
-    #[must_use]
     pub fn of_edit(&self, path: &RepoPath) -> Option<&'static str> {
         if path.as_str().chars().any(deceives) {
             return Some("its name holds characters that nobody sees or that turn others around");
@@ -51,14 +50,12 @@ impl Protection {
     }
 
     /// Returns why a path is protected from reading, or `None`.
-    #[must_use]
     pub fn of_read(&self, path: &RepoPath) -> Option<&'static str> {
         find(&self.reads, &plain_spelling(path)?)
     }
 }
 
 /// Returns why a path is protected from edits whatever the rules say, or `None`.
-#[must_use]
 pub fn protected(path: &RepoPath) -> Option<&'static str> {
     Protection::default().of_edit(path)
 }
@@ -123,7 +120,6 @@ fn deceives(letter: char) -> bool {
 
 /// Returns true for characters that show nothing: joiners, direction marks, fillers, byte order
 /// marks, tags, and the sign that turns the letter before it into an emoji.
-#[must_use]
 pub fn is_invisible(letter: char) -> bool {
     letter == '\u{fe0f}' || view::is_invisible(letter)
 }

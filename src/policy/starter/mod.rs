@@ -27,7 +27,6 @@ const BUILT_IN: &[&str] =
     &["orchestrator", "architect", "code", "debug", "ask", "review", "coordinator"];
 
 /// Returns true for files whose text a repository scan needs.
-#[must_use]
 pub fn is_read(path: &RepoPath) -> bool {
     let workflow = path.as_str().starts_with(".github/workflows/")
         && (path.as_str().ends_with(".yml") || path.as_str().ends_with(".yaml"));

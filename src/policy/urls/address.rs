@@ -54,7 +54,6 @@ const SPECIAL_V6: &[([u16; 8], u32, &str)] = &[
 
 /// Returns what an address is when it is not a public host's; `None` for one that may be connected
 /// to.
-#[must_use]
 pub fn special(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => special_v4(address),

@@ -86,7 +86,6 @@ impl Host {
     /// Returns why this host is never reached, whatever the rules say: a name of this machine or
     /// its network, an address that is not public. Addresses behind a name are checked again when
     /// it is resolved.
-    #[must_use]
     pub fn forbidden(&self) -> Option<String> {
         match self {
             Self::Address(address) => {

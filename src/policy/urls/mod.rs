@@ -32,31 +32,26 @@ pub struct WebUrl {
 impl WebUrl {
     /// Reads an address. One that is not understood is kept with its problem, and the policy
     /// refuses it.
-    #[must_use]
     pub fn parse(text: &str) -> Self {
         Self { text: text.to_owned(), read: read(text) }
     }
 
     /// Returns what is wrong with it: a sentence without a full stop.
-    #[must_use]
     pub fn problem(&self) -> Option<&str> {
         self.read.as_ref().err().map(String::as_str)
     }
 
     /// Returns the address in its one form, without a fragment.
-    #[must_use]
     pub fn url(&self) -> Option<&Url> {
         self.read.as_ref().ok().map(|(url, _)| url)
     }
 
     /// Returns the host and port that a request for it would connect to.
-    #[must_use]
     pub fn destination(&self) -> Option<&Destination> {
         self.read.as_ref().ok().map(|(_, destination)| destination)
     }
 
     /// Returns the address that `location` in an answer from this one leads to.
-    #[must_use]
     pub fn join(&self, location: &str) -> Self {
         let absolute =
             location.split(['/', '?', '#']).next().is_some_and(|head| head.contains(':'));
@@ -98,7 +93,6 @@ pub enum Scheme {
 
 impl Scheme {
     /// Returns its name.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Https => "https",
@@ -107,7 +101,6 @@ impl Scheme {
     }
 
     /// Returns the port it has where none is written.
-    #[must_use]
     pub fn default_port(self) -> u16 {
         match self {
             Self::Https => 443,

@@ -77,14 +77,12 @@ impl UrlPattern {
     }
 
     /// Returns true when it is about this address. `LetterCase::Ignored` is for rules that refuse.
-    #[must_use]
     pub fn matches(&self, url: &WebUrl, case: LetterCase) -> bool {
         let Some((url, destination)) = url.url().zip(url.destination()) else { return false };
         self.reaches(destination, case) && (self.path.is_empty() || self.path_matches(url, case))
     }
 
     /// Returns true when it is about this host, port and scheme, whatever the path.
-    #[must_use]
     pub fn reaches(&self, destination: &Destination, case: LetterCase) -> bool {
         let named = match (&self.hosts, &destination.host) {
             (HostPattern::Any, _) => true,
@@ -108,7 +106,6 @@ impl UrlPattern {
     }
 
     /// Returns the host as a pattern writes it.
-    #[must_use]
     pub fn host(&self) -> String {
         match &self.hosts {
             HostPattern::Any => "*".to_owned(),
@@ -118,25 +115,21 @@ impl UrlPattern {
     }
 
     /// Returns true when it is about a part of what a host has.
-    #[must_use]
     pub fn has_path(&self) -> bool {
         !self.path.is_empty()
     }
 
     /// Returns true when it is about every host.
-    #[must_use]
     pub fn is_any_host(&self) -> bool {
         self.hosts == HostPattern::Any
     }
 
     /// Returns true when it is about more than one host.
-    #[must_use]
     pub fn has_wildcard(&self) -> bool {
         !matches!(self.hosts, HostPattern::One(_))
     }
 
     /// Returns why no address it is about is ever reached, where that can be said of all of them.
-    #[must_use]
     pub fn forbidden(&self) -> Option<String> {
         match &self.hosts {
             HostPattern::Any => None,
@@ -146,7 +139,6 @@ impl UrlPattern {
     }
 
     /// Returns true when every address the other is about is covered by this one.
-    #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         let hosts = match (&self.hosts, &other.hosts) {
             (HostPattern::Any, _) => true,

@@ -85,7 +85,6 @@ impl FirstMessage {
     }
 
     /// Adds what the task is about.
-    #[must_use]
     pub fn with_materials(self, materials: Vec<TaskMaterial>) -> Self {
         Self { materials, ..self }
     }
@@ -105,7 +104,6 @@ impl FirstMessage {
     }
 
     /// Returns what the task calls by a slash, for reports.
-    #[must_use]
     pub fn called(&self) -> Option<String> {
         let of_skill = || self.skill.as_ref().map(|(name, _)| format!("/{name} (skill)"));
         self.command
@@ -115,7 +113,6 @@ impl FirstMessage {
     }
 
     /// Returns what the command leaves of what the modes may do.
-    #[must_use]
     pub fn rights(&self) -> Option<&AgentRights> {
         self.command.as_ref().and_then(|command| command.rights.as_ref())
     }

@@ -121,7 +121,6 @@ impl Default for PublishResult {
 
 impl PublishResult {
     /// Returns it in the report's terms.
-    #[must_use]
     pub fn landing(&self) -> ChangeDestination<'_> {
         match self {
             Self::Nowhere(why) => ChangeDestination::Nowhere(why),
@@ -218,7 +217,6 @@ impl Publisher<'_> {
     }
 
     /// Returns the posting of a comment whose body is sanitised.
-    #[must_use]
     pub fn comment(&self, number: u64, body: &str, decide: DecisionChannel<'_>) -> Posting {
         let mut rules = self.text_rules(&self.destination.marker);
         if let DecisionChannel::Comment { marker, .. } = decide {
@@ -233,7 +231,6 @@ impl Publisher<'_> {
     }
 
     /// Returns what the comment needs to know.
-    #[must_use]
     pub fn comment_facts<'f>(&'f self, decide: DecisionChannel<'f>) -> CommentFacts<'f> {
         let plan = &self.run.plan;
         CommentFacts {

@@ -161,7 +161,6 @@ pub fn decide(
 }
 
 /// Makes every check of [`decide`] that can be made, also after one that failed.
-#[must_use]
 pub fn examine(
     trigger: &Trigger,
     triggers: Option<&Triggers>,

@@ -131,7 +131,6 @@ impl Dialogue {
     }
 
     /// Returns false once it has taken a part of a line and no more.
-    #[must_use]
     pub fn can_be_told(&self) -> bool {
         self.started.input.is_some()
     }

@@ -80,7 +80,6 @@ impl Connector {
 
 impl StreamedResponse {
     /// Returns a header of the answer.
-    #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }

@@ -132,19 +132,16 @@ impl Default for Connector {
 
 impl Connector {
     /// Returns a connector that resolves and connects so.
-    #[must_use]
     pub fn new(transport: Arc<dyn Transport>) -> Self {
         Self { transport, step: STEP_TIMEOUT, whole: WHOLE_TIMEOUT }
     }
 
     /// Returns the same connector with less patience.
-    #[must_use]
     pub fn within(self, whole: Duration) -> Self {
         Self { step: self.step.min(whole), whole: self.whole.min(whole), ..self }
     }
 
     /// Returns the longest wait for a whole page.
-    #[must_use]
     pub fn whole(&self) -> Duration {
         self.whole
     }

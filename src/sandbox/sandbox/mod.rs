@@ -123,7 +123,6 @@ impl Sandbox {
     }
 
     /// Returns no sandbox at all: what the policy says with `sandbox: off`.
-    #[must_use]
     pub fn around_nothing() -> Self {
         Self {
             wanted: schema::SandboxSetting::Off,
@@ -194,7 +193,6 @@ impl Sandbox {
     }
 
     /// Lets commands reach what a policy lists, where it says so.
-    #[must_use]
     pub fn with_hosts_of(self, policy: &Policy, facts: &Facts) -> Self {
         let hosts = self
             .is_proxied()
@@ -203,7 +201,6 @@ impl Sandbox {
     }
 
     /// Returns the proxy that commands in a mode are held to; `None` where they are not.
-    #[must_use]
     pub fn proxy(&self, mode: &str) -> Option<NetworkProxy> {
         let hosts = self.hosts.as_ref()?;
         let (policy, facts) =
@@ -220,7 +217,6 @@ impl Sandbox {
     }
 
     /// Returns true when commands run with files, network and system calls held.
-    #[must_use]
     pub fn holds(&self) -> bool {
         self.shared.is_some() && self.level.is_full()
     }

@@ -117,14 +117,12 @@ impl Checkout {
     }
 
     /// Returns the root, absolute and free of links.
-    #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
     /// Returns the absolute path of a place beneath the root, for messages and as the folder a
     /// command starts in.
-    #[must_use]
     pub fn absolute(&self, path: &RepoPath) -> PathBuf {
         if path.is_root() { self.root.clone() } else { self.root.join(path.as_str()) }
     }
@@ -243,13 +241,11 @@ impl Checkout {
 
 impl ReadableFolder<'_> {
     /// Returns the folder's path.
-    #[must_use]
     pub fn path(&self) -> &RepoPath {
         &self.path
     }
 
     /// Returns the folder's absolute path, to walk from.
-    #[must_use]
     pub fn absolute(&self) -> PathBuf {
         self.checkout.absolute(&self.path)
     }

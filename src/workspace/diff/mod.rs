@@ -43,7 +43,6 @@ pub struct FileChange {
 
 impl FileChange {
     /// Returns the change without its patch, for one that holds a secret.
-    #[must_use]
     pub fn without_patch(self) -> Self {
         let names = self.patch.lines().next().unwrap_or_default();
         Self {
@@ -67,7 +66,6 @@ pub enum ChangeKind {
 }
 
 /// Compares a plain file's content before and after; `None` when it is the same.
-#[must_use]
 pub fn between(path: &RepoPath, before: Option<&[u8]>, after: &[u8]) -> Option<FileChange> {
     let file = |content: &[u8]| StoredFile::File { content: content.to_vec(), executable: false };
     compare(path, before.map(file).as_ref(), Some(&file(after)))

@@ -51,7 +51,6 @@ pub enum FetchDepth {
 impl GitBinary {
     /// Prepares the binary for a checkout; of `env`, the whole environment, it takes `PATH` and how
     /// to reach the network.
-    #[must_use]
     pub fn new(repo: &Repo, env: &BTreeMap<String, String>) -> Self {
         Self {
             folder: repo.root().to_owned(),

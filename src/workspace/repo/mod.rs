@@ -148,14 +148,12 @@ impl Repo {
     }
 
     /// Returns the root of the checkout, absolute and free of links.
-    #[must_use]
     pub fn root(&self) -> &Path {
         self.checkout.root()
     }
 
     /// Returns git's own folders: the checkout's, and the one it shares with its worktrees where
     /// that is another.
-    #[must_use]
     pub fn git_folders(&self) -> Vec<PathBuf> {
         let mut folders = vec![self.git.path().to_owned(), self.git.commondir().to_owned()];
         folders.dedup();
@@ -178,13 +176,11 @@ impl Repo {
     }
 
     /// Returns true when the repository holds only the newest part of its history.
-    #[must_use]
     pub fn is_shallow(&self) -> bool {
         self.git.is_shallow()
     }
 
     /// Returns the name of the branch `HEAD` is on; `None` when detached.
-    #[must_use]
     pub fn branch(&self) -> Option<String> {
         let head = self.git.find_reference("HEAD").ok()?;
         let target = head.symbolic_target().ok().flatten()?;

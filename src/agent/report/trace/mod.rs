@@ -50,7 +50,6 @@ pub struct TraceFacts {
 }
 
 /// Returns the spans of a session, the run's last; none for a journal that does not begin.
-#[must_use]
 pub fn spans(lines: &[JournalLine], facts: &TraceFacts) -> Vec<Span> {
     let mut tracer: Option<Tracer<'_>> = None;
     for line in lines {

@@ -11,7 +11,6 @@ use crate::report::trace::span::{Span, SpanKind};
 const SPANS_LIMIT: usize = 512;
 
 /// Returns the bodies that report spans to a collector; `resource` says who they are from.
-#[must_use]
 pub fn bodies(spans: &[Span], resource: &[(String, String)]) -> Vec<String> {
     let said =
         |(key, value): &(String, String)| json!({ "key": key, "value": { "stringValue": value } });

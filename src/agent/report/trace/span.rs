@@ -57,7 +57,6 @@ pub struct Parent {
 
 impl Parent {
     /// Reads `00-TRACE-SPAN-FLAGS`; `None` for anything else.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.trim().split('-');
         let (version, trace_id, span_id) = (parts.next()?, parts.next()?, parts.next()?);

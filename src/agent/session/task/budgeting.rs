@@ -23,14 +23,12 @@ pub struct TaskBudget {
 
 impl TaskBudget {
     /// Returns what requests used up, its own and those of its sub-tasks.
-    #[must_use]
     pub fn charged(&self) -> ChargedUsage {
         let Spent { turns, usage, cost_usd, .. } = self.spent;
         ChargedUsage { turns, usage, cost_usd, is_estimate: self.spent_is_estimate }
     }
 
     /// Returns what is left for one sub-task.
-    #[must_use]
     pub fn rest(&self) -> Budget {
         self.budget.carve(&self.spent, None)
     }

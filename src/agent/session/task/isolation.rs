@@ -63,7 +63,6 @@ impl Isolation {
     }
 
     /// Returns the next call of the parallel sub-tasks whose own has not begun.
-    #[must_use]
     pub fn next_to_start<'t>(
         &'t self,
         turn: &'t Turn,

@@ -82,7 +82,6 @@ pub struct TaskEnd {
 
 impl TaskState {
     /// Begins a task.
-    #[must_use]
     pub fn new(
         id: TaskId,
         parent: Option<TaskId>,
@@ -134,13 +133,11 @@ impl TaskState {
     }
 
     /// Returns the first call without an answer.
-    #[must_use]
     pub fn first_unanswered(&self) -> Option<&WaitingCall> {
         self.turn.open().next()
     }
 
     /// Leaves out images of an observation that the conversation has no room for.
-    #[must_use]
     pub(crate) fn with_room_for_images(&self, mut observation: Observation) -> Observation {
         if observation.images.is_empty() {
             return observation;

@@ -70,7 +70,6 @@ impl Turn {
     }
 
     /// Returns a call of the last reply.
-    #[must_use]
     pub fn call(&self, call: &str) -> Option<&WaitingCall> {
         self.waiting.iter().find(|waiting| waiting.call.id == call)
     }

@@ -134,13 +134,11 @@ impl Tool for GenerateImage {
 
 impl GenerateImage {
     /// Returns what is to be seen.
-    #[must_use]
     pub fn prompt(&self) -> &str {
         &self.prompt
     }
 
     /// Returns what kind of image the file's name asks for.
-    #[must_use]
     pub fn kind(&self) -> ImageKind {
         self.kind
     }

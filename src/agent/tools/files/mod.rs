@@ -14,13 +14,11 @@ pub const FILE_LIMIT_BYTES: u64 = 10 * 1024 * 1024;
 const BINARY_PROBE_BYTES: usize = 8 * 1024;
 
 /// Returns true when a file's content is not text.
-#[must_use]
 pub fn is_binary(content: &[u8]) -> bool {
     content.iter().take(BINARY_PROBE_BYTES).any(|byte| *byte == 0)
 }
 
 /// Counts the lines of a text as editors do: a final line end starts no new line.
-#[must_use]
 pub fn count_lines(text: &str) -> usize {
     text.lines().count()
 }

@@ -70,7 +70,6 @@ impl Tool for AskExpertModel {
 
 impl AskExpertModel {
     /// Returns who is asked.
-    #[must_use]
     pub fn expert(&self) -> &str {
         &self.expert
     }

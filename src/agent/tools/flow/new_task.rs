@@ -37,7 +37,6 @@ impl TaskPriority {
     pub const NORMAL_SHARES: u32 = 2;
 
     /// Returns how many shares it gets.
-    #[must_use]
     pub fn shares(self) -> u32 {
         match self {
             Self::Low => 1,
@@ -128,31 +127,26 @@ impl Tool for NewTask {
 
 impl NewTask {
     /// Returns the requested mode.
-    #[must_use]
     pub fn mode(&self) -> &str {
         &self.mode
     }
 
     /// Returns what it is to do.
-    #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
     /// Returns its first checklist.
-    #[must_use]
     pub fn todos(&self) -> &[Todo] {
         &self.todos
     }
 
     /// Returns its share among parallel sub-tasks.
-    #[must_use]
     pub fn priority(&self) -> TaskPriority {
         self.priority
     }
 
     /// Returns what it has to know.
-    #[must_use]
     pub fn context(&self) -> Option<&str> {
         self.context.as_deref()
     }

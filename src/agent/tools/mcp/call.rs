@@ -105,7 +105,6 @@ impl Tool for UseMcpTool {
 
 impl UseMcpTool {
     /// Returns what the policy is asked.
-    #[must_use]
     pub fn intent(&self) -> Intent {
         Intent::Mcp { server: self.server.clone(), tool: self.tool.clone() }
     }

@@ -72,7 +72,6 @@ fn tool_of(server: &str, tool: &Value) -> Option<OfferedTool> {
 }
 
 /// Returns the name models call a tool by.
-#[must_use]
 pub fn called(server: &str, tool: &str) -> String {
     let whole = format!("mcp--{server}--{}", tool.replace('.', "_"));
     if whole.len() <= CALLED_LIMIT_BYTES {
@@ -87,13 +86,11 @@ pub fn called(server: &str, tool: &str) -> String {
 }
 
 /// Whether a name a model wrote means a tool: few models keep `-` and `_` distinct.
-#[must_use]
 pub fn is_called(tool: &OfferedTool, name: &str) -> bool {
     tool.called == name || tool.called.replace('-', "_") == name.replace('-', "_")
 }
 
 /// Reads addresses out of an answer to `resources/list`.
-#[must_use]
 pub fn resources(page: &Value) -> Vec<String> {
     let listed =
         page.get("resources").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -107,7 +104,6 @@ pub fn resources(page: &Value) -> Vec<String> {
 }
 
 /// Returns the tools of some servers as models see them.
-#[must_use]
 pub fn specs(servers: &[OfferedServer]) -> Vec<ToolSpec> {
     let spec = |server: &OfferedServer, tool: &OfferedTool| ToolSpec {
         name: tool.called.clone(),

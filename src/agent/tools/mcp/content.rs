@@ -62,7 +62,6 @@ pub fn of_resource(server: &str, result: &Value, context: ToolContext<'_>) -> Ob
 }
 
 /// Fences a text of a server.
-#[must_use]
 pub fn material(server: &str, text: &str) -> String {
     let shown = head(text, SHOWN_LIMIT_BYTES);
     let cut = if shown.len() < text.len() {

@@ -114,7 +114,6 @@ pub enum ServerEndpoint {
 
 impl ServerEndpoint {
     /// Returns it in a line, as it is written: variables by name.
-    #[must_use]
     pub fn shown(&self) -> String {
         match self {
             Self::Program { words, .. } => words.join(" "),
@@ -240,7 +239,6 @@ fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Result<String, 
 
 /// Returns the name a server has in policies and tools: blanks are `_`, other letters than those of
 /// ASCII, digits, `-` and `_` are left out.
-#[must_use]
 pub fn plain_name(name: &str) -> Option<String> {
     let plain: String = name
         .trim()
@@ -271,7 +269,6 @@ pub struct ServerFile {
 
 impl ServerFile {
     /// Reads a file: `mcpServers` with the servers by name, or (`.mcprc`) the servers alone.
-    #[must_use]
     pub fn parse(origin: &str, text: &str) -> Self {
         let document = YamlDocument::parse(text);
         let mut reading = ServerFileReader {

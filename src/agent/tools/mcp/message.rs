@@ -52,7 +52,6 @@ pub enum McpMessage {
 impl McpMessage {
     /// Reads the messages of a line; older servers send several in a list. Anything that is not a
     /// message is left out.
-    #[must_use]
     pub fn parse_all(bytes: &[u8]) -> Vec<Self> {
         match serde_json::from_slice(bytes) {
             Ok(Value::Array(values)) => values.into_iter().filter_map(Self::of).collect(),
@@ -62,7 +61,6 @@ impl McpMessage {
     }
 
     /// Reads one message.
-    #[must_use]
     pub fn of(mut value: Value) -> Option<Self> {
         let mut take = |name: &str| value.get_mut(name).map(Value::take);
         let id = take("id").filter(|id| matches!(id, Value::String(_) | Value::Number(_)));
@@ -93,25 +91,21 @@ impl McpMessage {
 }
 
 /// Returns a request.
-#[must_use]
 pub fn request(id: &Value, method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
 }
 
 /// Returns a notice.
-#[must_use]
 pub fn notice(method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string()
 }
 
 /// Returns an answer.
-#[must_use]
 pub fn answer(id: &Value, result: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string()
 }
 
 /// Returns an answer that is an error.
-#[must_use]
 pub fn error(id: &Value, code: i64, message: &str) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }).to_string()
 }

@@ -95,7 +95,6 @@ impl Tool for AccessMcpResource {
 
 impl AccessMcpResource {
     /// Returns what the policy is asked.
-    #[must_use]
     pub fn intent(&self) -> Intent {
         Intent::Mcp { server: self.server.clone(), tool: format!("{RESOURCE}{}", self.uri) }
     }

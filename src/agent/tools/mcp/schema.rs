@@ -37,7 +37,6 @@ const PLAIN: &[&str] = &[
 /// Returns what models are shown of a schema: an object, its known keywords, texts in one short
 /// line. One that is too large is shown as an object that takes anything: its arguments are held to
 /// the whole of it all the same.
-#[must_use]
 pub fn shown(schema: &Value) -> Value {
     let whole = trimmed(schema, 0);
     let fits = whole.get("type") == Some(&json!("object"))
@@ -95,7 +94,6 @@ fn trimmed(schema: &Value, depth: usize) -> Value {
 }
 
 /// Returns untrusted text as one line without invisible characters.
-#[must_use]
 pub fn one_line(text: &str, limit_bytes: usize) -> String {
     let seen: String =
         text.chars().filter(|letter| !locum_base::secret::view::is_invisible(*letter)).collect();
@@ -110,7 +108,6 @@ pub fn one_line(text: &str, limit_bytes: usize) -> String {
 
 /// Says what is wrong with arguments, as a fragment that names the place; `None` when they fit as
 /// far as can be seen.
-#[must_use]
 pub fn mismatch(schema: &Value, arguments: &Value) -> Option<String> {
     look(schema, arguments, "", 0)
 }

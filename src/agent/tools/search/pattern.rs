@@ -24,7 +24,6 @@ impl FilePattern {
 
     /// Returns true for a file below `folder` that fits. A pattern with a `/` may be meant from the
     /// root or from the folder.
-    #[must_use]
     pub fn matches(&self, path: &RepoPath, folder: &RepoPath) -> bool {
         if !self.on_path {
             return path.name().is_some_and(|name| self.glob.is_match(name));

@@ -21,7 +21,6 @@ use locum_workspace::checkout::{EntryKind, ReadableFolder};
 const THREAD_LIMIT: usize = 12;
 
 /// Returns how many threads look through files.
-#[must_use]
 pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(THREAD_LIMIT)
 }
@@ -102,7 +101,6 @@ const BULK_FOLDERS: &[&str] = &[
 
 impl FolderWalk {
     /// Prepares a walk over `folder` of the checkout at `root`.
-    #[must_use]
     pub fn new(root: &Path, folder: &ReadableFolder<'_>, skip: SkippedFolders) -> Self {
         let walk = Self::from_root(root, folder.path(), skip);
         if folder.path().is_root() || walk.reaches_folder() {
@@ -119,14 +117,12 @@ impl FolderWalk {
     }
 
     /// Returns the depth of what lies directly in the folder, as the walk counts.
-    #[must_use]
     pub fn first_depth(&self) -> usize {
         self.depth + 1
     }
 
     /// Returns an entry's path in the checkout; `None` for the folder itself, what lies above it,
     /// and names that are not UTF-8. A file that was requested itself is an entry.
-    #[must_use]
     pub fn path_of(&self, entry: &DirEntry) -> Option<RepoPath> {
         if entry.depth() < self.depth
             || (entry.depth() == self.depth && entry.file_type().is_none_or(|kind| kind.is_dir()))

@@ -29,7 +29,6 @@ pub enum TaskPart {
 /// Returns the command that a task calls: `/name` at its start, then blanks or nothing. `None` for
 /// other tasks, those that begin with a path (`/etc/hosts`) and those that begin with `\/` among
 /// them.
-#[must_use]
 pub fn parse_invocation(task: &str) -> Option<SlashInvocation<'_>> {
     let rest = task.trim().strip_prefix('/')?;
     let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -39,7 +38,6 @@ pub fn parse_invocation(task: &str) -> Option<SlashInvocation<'_>> {
 }
 
 /// Returns a task that calls no command as it is meant: `\/` at its start is a slash.
-#[must_use]
 pub fn parse_plain(task: &str) -> TaskPart {
     let task = task.trim();
     TaskPart::Text(
@@ -50,7 +48,6 @@ pub fn parse_plain(task: &str) -> TaskPart {
 /// Returns a command's text with its arguments: `$ARGUMENTS` all of them, `$1` to `$9` one each, as
 /// a shell would part them; where the text has a place for neither, they follow it. `\$` is a
 /// dollar.
-#[must_use]
 pub fn fill(body: &str, arguments: &str) -> Vec<TaskPart> {
     let words = words_of(arguments);
     let mut parts: Vec<TaskPart> = Vec::new();

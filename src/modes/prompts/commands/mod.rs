@@ -93,7 +93,6 @@ pub struct CommandSet {
 impl CommandSet {
     /// Reads files, the strongest first: the first of a name counts. Files that are not commands
     /// are left out.
-    #[must_use]
     pub fn read(texts: &[PromptFile]) -> Self {
         let mut files: Vec<CommandFile> = Vec::new();
         for (text, name) in texts.iter().filter_map(|text| Some((text, name_of(&text.path)?))) {
@@ -128,7 +127,6 @@ impl CommandSet {
 }
 
 /// Returns true for a file of a repository that is a command.
-#[must_use]
 pub fn is_command_file(path: &str) -> bool {
     FOLDERS.iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
         && name_of(path).is_some()

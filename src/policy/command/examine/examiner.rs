@@ -12,7 +12,6 @@ use locum_base::path::RepoPath;
 
 impl CommandEffects {
     /// Looks at the words of one simple command.
-    #[must_use]
     pub fn of(words: &[String], folder: &RepoPath) -> Self {
         let mut examiner =
             Examiner { words, folder, found: Self::default(), next: 1, known: false };

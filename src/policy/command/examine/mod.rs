@@ -64,7 +64,6 @@ pub enum PathUse {
 
 impl PathUse {
     /// Returns the path, if it can be in the repository.
-    #[must_use]
     pub fn inside(&self) -> Option<&RepoPath> {
         match self {
             Self::Inside(path) | Self::Perhaps(path) => Some(path),
@@ -75,7 +74,6 @@ impl PathUse {
 
 /// Returns the path a word names, seen from a folder; `None` for what is harmless anywhere (`-`,
 /// `/dev/null`).
-#[must_use]
 pub fn path_use(word: &str, folder: &RepoPath) -> Option<PathUse> {
     if word == "-" || word == "/dev/null" {
         return None;

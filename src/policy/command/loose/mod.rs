@@ -40,7 +40,6 @@ pub struct LooseCommand {
 
 /// Returns the script as it would run: line ends as the shell wants them, without separators at its
 /// start.
-#[must_use]
 pub fn plain(text: &str) -> String {
     text.replace("\r\n", "\n")
         .replace('\r', "\n")
@@ -75,7 +74,6 @@ pub struct ScriptFeatures {
 
 impl LooseCommand {
     /// Looks at a command some of whose words are not known before it runs.
-    #[must_use]
     pub fn examine(&self, folder: &RepoPath) -> CommandEffects {
         let before = self.assignments;
         let mut words: Vec<String> = self.simple.words.iter().skip(before).cloned().collect();

@@ -51,7 +51,6 @@ pub(super) fn idle_rules(policy: &Policy) -> Vec<Warning> {
 }
 
 /// Returns the rules that allow and that none of these verdicts rests on.
-#[must_use]
 pub fn unused_rules(policy: &Policy, cited: &[RuleRef]) -> Vec<Warning> {
     let rules = policy.judge.rules().iter().filter(|rule| rule.decision == Decision::Allow);
     let unused = rules
@@ -67,7 +66,6 @@ pub fn unused_rules(policy: &Policy, cited: &[RuleRef]) -> Vec<Warning> {
 }
 
 /// Returns jobs that the policy names and that are none of these.
-#[must_use]
 pub fn unknown_jobs(policy: &Policy, known: &[String]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let unknown = |job: &str| format!("there is no job `{job}`{}", did_you_mean(job, known));
@@ -84,7 +82,6 @@ pub fn unknown_jobs(policy: &Policy, known: &[String]) -> Vec<Warning> {
 }
 
 /// Returns modes that the policy allows and that are none of these.
-#[must_use]
 pub fn unknown_modes(policy: &Policy, known: &[String]) -> Vec<Warning> {
     let modes = &policy.settings().modes;
     modes

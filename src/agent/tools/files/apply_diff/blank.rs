@@ -2,13 +2,11 @@
 
 /// Returns true for blanks as JavaScript's `\s` sees them: models and their peers' tools agree on
 /// these.
-#[must_use]
 pub fn is_blank(letter: char) -> bool {
     letter == '\u{feff}' || (letter.is_whitespace() && letter != '\u{85}')
 }
 
 /// Returns the text without blanks at both ends.
-#[must_use]
 pub fn trim(text: &str) -> &str {
     text.trim_matches(is_blank)
 }
@@ -19,13 +17,11 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns true when every line starts with a number and a single `|`, as `read_file` shows them.
-#[must_use]
 pub fn is_numbered(text: &str) -> bool {
     lines(text).all(|line| after_number(line).is_some())
 }
 
 /// Returns the number of the first line, where it has one.
-#[must_use]
 pub fn first_number(text: &str) -> Option<usize> {
     let line = lines(text).next()?;
     after_number(line)?;
@@ -33,7 +29,6 @@ pub fn first_number(text: &str) -> Option<usize> {
 }
 
 /// Takes the numbers off every line that has one.
-#[must_use]
 pub fn strip_numbers(text: &str) -> String {
     lines(text)
         .map(|line| after_number(line).map_or(line, |rest| strip_one_blank(rest)))
@@ -42,7 +37,6 @@ pub fn strip_numbers(text: &str) -> String {
 }
 
 /// Takes off `12 | `, and also a bare `| ` where the number was lost.
-#[must_use]
 pub fn strip_number_remains(text: &str) -> String {
     lines(text).map(|line| after_remains(line).unwrap_or(line)).collect::<Vec<_>>().join("\n")
 }

@@ -4,7 +4,6 @@ use crate::tools::files::apply_diff::blank::trim;
 
 /// Returns the replacement's lines, each as deep below the matched text's first line as it was
 /// below the search text's first line. Tabs and spaces are kept as written; blanks at line ends go.
-#[must_use]
 pub fn reindent(replacement: &[&str], search_first: &str, matched_first: &str) -> Vec<String> {
     let base = indent_of(search_first);
     let target = indent_of(matched_first);

@@ -45,7 +45,6 @@ impl NormalizedLines {
     }
 
     /// Returns true when the lines starting at `line` are at least this similar to the search text.
-    #[must_use]
     pub fn matches_at(&self, line: usize, search: &str, least_similarity: f64) -> bool {
         let (wanted, height) = wanted(search);
         self.equals(line, height, &wanted)
@@ -55,7 +54,6 @@ impl NormalizedLines {
 
     /// Returns where the search text stands within `bounds`; of several places, the one nearest to
     /// the middle.
-    #[must_use]
     pub fn find_equal(&self, search: &str, bounds: LineBounds) -> Option<LineMatch> {
         let (wanted, height) = wanted(search);
         let line = middle_out(bounds, height)
@@ -69,7 +67,6 @@ impl NormalizedLines {
     ///
     /// Places are compared in order of how similar they can be at best, until no other can be
     /// better.
-    #[must_use]
     pub fn find_similar(&self, search: &str, bounds: LineBounds) -> Option<LineMatch> {
         let (wanted, height) = wanted(search);
         let letters = LetterCounts::of(&wanted);

@@ -4,7 +4,6 @@
 
 /// Returns the first line at or after `start` from which `pattern` stands; with `at_end` only the
 /// file's last lines.
-#[must_use]
 pub fn seek(lines: &[String], pattern: &[String], start: usize, at_end: bool) -> Option<usize> {
     if pattern.is_empty() {
         return Some(start);

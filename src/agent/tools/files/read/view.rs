@@ -41,7 +41,6 @@ pub enum OutOfRange {
 }
 
 /// Returns every line of a text, the empty one behind a final line end included.
-#[must_use]
 pub fn lines_of(text: &str) -> Vec<&str> {
     text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect()
 }
@@ -64,13 +63,11 @@ pub fn slice(text: &str, offset: usize, limit: usize) -> Result<FileView<'_>, Ou
 
 impl FileView<'_> {
     /// Returns the number of the last line shown.
-    #[must_use]
     pub fn last(&self) -> usize {
         (self.first + self.lines.len()).saturating_sub(1)
     }
 
     /// Returns the lines with their numbers, right-aligned to the widest.
-    #[must_use]
     pub fn render(&self) -> String {
         let width = self.last().to_string().len();
         let mut text =

@@ -108,7 +108,6 @@ pub struct ServerNote {
 
 impl<'a> McpServers<'a> {
     /// Returns no servers.
-    #[must_use]
     pub fn none() -> Self {
         Self {
             around: None,
@@ -136,7 +135,6 @@ impl<'a> McpServers<'a> {
     }
 
     /// Returns the servers that answer, with what they have.
-    #[must_use]
     pub fn offered(&self) -> Vec<OfferedServer> {
         let held_back = self.held_back.borrow();
         let kept = |server: &OfferedServer| {
@@ -154,7 +152,6 @@ impl<'a> McpServers<'a> {
     }
 
     /// Whether any answers.
-    #[must_use]
     pub fn is_any(&self) -> bool {
         self.slots.iter().any(|slot| slot.status == ServerStatus::Ready)
     }
@@ -189,7 +186,6 @@ impl<'a> McpServers<'a> {
     }
 
     /// Takes what was noted since the last time.
-    #[must_use]
     pub fn take_notes(&self) -> Vec<ServerNote> {
         self.notes.take()
     }
