@@ -256,7 +256,16 @@ pub(crate) fn follows_a_folder(words: &[String]) -> Option<usize> {
     let shows = || words.iter().skip(1).any(|word| word.starts_with('-') && is_about_files(word));
     let last = words.len().checked_sub(1).filter(|_| follows && shows())?;
     let name = words.get(last)?.rsplit('/').next().unwrap_or_default();
-    (!name.trim_start_matches('.').contains('.')).then_some(last)
+    let ending = name.trim_start_matches('.').rsplit_once('.').map(|(_, ending)| ending);
+    (!ending.is_some_and(ends_a_file)).then_some(last)
+}
+
+/// Returns true for what stands behind the dot in names of files. Folders are called `conf.d`,
+/// `x.git` or `v1.2`.
+fn ends_a_file(ending: &str) -> bool {
+    ending.starts_with(|first: char| first.is_ascii_alphabetic())
+        && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && !["d", "git"].contains(&ending.to_ascii_lowercase().as_str())
 }
 
 /// Returns true for what may be the number of an object, or its first letters.
