@@ -1,0 +1,269 @@
+//! What events make of a state.
+
+use super::SessionState;
+use crate::session::event::{Event, JournalLine, TouchedPath};
+use crate::session::history::context;
+use crate::tools::{Control, Observation};
+use locum_base::chat::{Message, Reply, StopReason, ToolCall, Usage};
+use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
+use locum_policy::budget::Budget;
+use locum_workspace::repo::CommitId;
+use pretty_assertions::assert_eq;
+
+const ROOT: TaskId = TaskId(0);
+const CHILD: TaskId = TaskId(1);
+
+#[derive(Default)]
+struct RecordedLines(Vec<JournalLine>);
+
+impl RecordedLines {
+    /// One more event, a second after the one before.
+    fn then(mut self, event: Event) -> Self {
+        let at = jiff::Timestamp::from_second(1_700_000_000 + i64::try_from(self.0.len()).unwrap())
+            .unwrap();
+        self.0.push(JournalLine { at, event });
+        self
+    }
+
+    fn started(self, task: TaskId, parent: Option<(TaskId, &str)>) -> Self {
+        let (parent, parent_call) = parent.map(|(parent, call)| (parent, call.to_owned())).unzip();
+        let (mode, message) = ("code".to_owned(), format!("task {task}"));
+        self.then(Event::TaskStarted {
+            task,
+            parent,
+            parent_call,
+            mode,
+            message,
+            todos: vec![],
+            budget: Budget::default(),
+            tree: None,
+        })
+    }
+
+    fn replied(self, task: TaskId, calls: &[&str]) -> Self {
+        let call = |id: &&str| ToolCall {
+            id: (*id).to_owned(),
+            name: "read_file".into(),
+            arguments: format!("{{\"path\":\"{id}\"}}"),
+        };
+        let calls: Vec<ToolCall> = calls.iter().map(call).collect();
+        let reply =
+            Reply { text: "words".into(), calls, stop: StopReason::ToolUse, ..Reply::default() };
+        let usage = Usage { input: 10, output: 1, ..Usage::default() };
+        self.then(Event::Replied {
+            task,
+            reply,
+            usage,
+            estimated: false,
+            cost_usd: 0.5,
+            priced: true,
+            withheld: vec![],
+        })
+    }
+
+    fn answered(self, task: TaskId, call: &str, mistake: bool) -> Self {
+        let observation = Observation {
+            text: format!("answer {call}"),
+            is_error: mistake,
+            ..Observation::default()
+        };
+        self.observed(task, call, observation, mistake)
+    }
+
+    fn observed(self, task: TaskId, call: &str, observation: Observation, mistake: bool) -> Self {
+        self.then(Event::Answered {
+            task,
+            call: call.into(),
+            tool: "read_file".into(),
+            observation,
+            refusal: None,
+            mistake,
+        })
+    }
+
+    fn reminded(self, task: TaskId, mistake: bool) -> Self {
+        self.then(Event::Reminded { task, text: "go on".into(), mistake, about: None })
+    }
+
+    fn state(&self) -> SessionState {
+        SessionState::of(&self.0)
+    }
+}
+
+fn path(text: &str) -> RepoPath {
+    RepoPath::parse(text).unwrap()
+}
+
+#[test]
+fn answers_stand_in_call_order_whatever_order_they_came_in() {
+    let lines = RecordedLines::default().started(ROOT, None).replied(ROOT, &["a", "b", "c"]);
+    let lines = lines.answered(ROOT, "c", false).answered(ROOT, "a", false);
+    assert_eq!(
+        context(&lines.state(), ROOT).len(),
+        2,
+        "no tool message before every call is answered"
+    );
+    assert_eq!(lines.state().task(ROOT).unwrap().first_unanswered().unwrap().call.id, "b");
+    let state = lines.answered(ROOT, "b", false).state();
+    let Some(Message::Tool { results }) = context(&state, ROOT).last() else { panic!("{state:?}") };
+    assert_eq!(
+        results.iter().map(|result| result.call_id.as_str()).collect::<Vec<_>>(),
+        ["a", "b", "c"]
+    );
+}
+
+#[test]
+fn each_context_begins_with_the_one_before() {
+    let lines = RecordedLines::default()
+        .started(ROOT, None)
+        .replied(ROOT, &["a"])
+        .answered(ROOT, "a", false)
+        .replied(ROOT, &[]);
+    let lines = lines
+        .reminded(ROOT, false)
+        .replied(ROOT, &["b", "c"])
+        .answered(ROOT, "b", true)
+        .reminded(ROOT, false);
+    let lines = lines.answered(ROOT, "c", false);
+    let mut before: Vec<Message> = Vec::new();
+    for count in 0..=lines.0.len() {
+        let now = context(&SessionState::of(&lines.0[..count]), ROOT).to_vec();
+        assert_eq!(now.get(..before.len()), Some(before.as_slice()), "after {count} lines");
+        before = now;
+    }
+    assert!(
+        matches!(before.as_slice(), [.., Message::Tool { .. }, Message::User { .. }]),
+        "what was said midway comes after: {before:?}"
+    );
+}
+
+#[test]
+fn a_turn_of_mistakes_counts_once_and_a_success_forgets_them() {
+    let mistakes =
+        |lines: &RecordedLines| lines.state().task(ROOT).unwrap().nudges.mistakes_in_a_row;
+    let lines = RecordedLines::default()
+        .started(ROOT, None)
+        .replied(ROOT, &["a", "b"])
+        .answered(ROOT, "a", true)
+        .answered(ROOT, "b", true);
+    assert_eq!(mistakes(&lines), 1);
+    let lines = lines.replied(ROOT, &[]).reminded(ROOT, true);
+    assert_eq!(mistakes(&lines), 2);
+    let lines =
+        lines.replied(ROOT, &["c", "d"]).answered(ROOT, "c", true).answered(ROOT, "d", false);
+    assert_eq!(mistakes(&lines), 0);
+}
+
+#[test]
+fn what_a_sub_task_spends_its_parents_have_spent() {
+    let lines = RecordedLines::default()
+        .started(ROOT, None)
+        .replied(ROOT, &["new"])
+        .started(CHILD, Some((ROOT, "new")));
+    let lines = lines.replied(CHILD, &["x"]).answered(CHILD, "x", false).replied(CHILD, &["y"]);
+    let state = lines.state();
+    let (root, child) = (&state.tasks[0], &state.tasks[1]);
+    assert_eq!(
+        (
+            root.budgeting.spent.turns,
+            root.budgeting.spent.tool_calls,
+            root.budgeting.spent.usage.total(),
+            root.budgeting.spent.cost_usd
+        ),
+        (3, 1, 33, 1.5)
+    );
+    assert_eq!(
+        (
+            child.budgeting.spent.turns,
+            child.budgeting.spent.tool_calls,
+            child.budgeting.spent.usage.total(),
+            child.budgeting.spent.cost_usd
+        ),
+        (2, 1, 22, 1.0)
+    );
+    assert_eq!(
+        (root.turn.number, child.turn.number, child.depth, child.parent),
+        (1, 2, 1, Some(ROOT))
+    );
+    assert_eq!((root.budgeting.spent.seconds, child.budgeting.spent.seconds), (5, 3));
+    assert_eq!(root.turn.waiting[0].child, Some(CHILD));
+    let ended = lines
+        .then(Event::TaskEnded { task: CHILD, result: "done".into(), completed: true })
+        .replied(ROOT, &[]);
+    assert_eq!(ended.state().running, [ROOT]);
+    assert_eq!(ended.state().tasks[1].budgeting.spent.turns, 2, "an ended task spends no more");
+}
+
+#[test]
+fn the_time_a_session_lay_dead_does_not_count() {
+    let mut lines = RecordedLines::default()
+        .started(ROOT, None)
+        .replied(ROOT, &["a"])
+        .then(Event::Resumed)
+        .answered(ROOT, "a", false);
+    for line in &mut lines.0[2..] {
+        line.at = line.at.saturating_add(jiff::SignedDuration::from_hours(5)).unwrap();
+    }
+    assert_eq!(lines.state().tasks[0].budgeting.spent.seconds, 2);
+}
+
+#[test]
+fn counts_changed_files_and_lines_at_checkpoints() {
+    let touched = |paths: &[&str]| Observation {
+        touched: paths.iter().map(|text| path(text)).collect(),
+        ..Observation::default()
+    };
+    let saved = |sizes: &[(&str, Option<u32>)]| {
+        let touched = sizes
+            .iter()
+            .map(|(text, diff_lines)| TouchedPath { path: path(text), diff_lines: *diff_lines })
+            .collect();
+        Event::Checkpointed { tree: None, commit: CommitId("c".into()), touched }
+    };
+    let lines = RecordedLines::default().started(ROOT, None).replied(ROOT, &["a"]).observed(
+        ROOT,
+        "a",
+        touched(&["x", "y"]),
+        false,
+    );
+    assert_eq!(lines.state().tree.unsaved.len(), 2);
+    let lines = lines.then(saved(&[("x", Some(5)), ("y", Some(2))]));
+    let counts = |lines: &RecordedLines| {
+        (
+            lines.state().tasks[0].budgeting.spent.files,
+            lines.state().tasks[0].budgeting.spent.diff_lines,
+        )
+    };
+    assert_eq!(counts(&lines), (2, 7));
+    assert!(lines.state().tree.unsaved.is_empty());
+    let lines = lines
+        .replied(ROOT, &["b"])
+        .observed(ROOT, "b", touched(&["x"]), false)
+        .then(saved(&[("x", None)]));
+    assert_eq!(counts(&lines), (1, 2), "a file that is as it was before is no change");
+}
+
+#[test]
+fn a_control_is_pending_until_its_event_unless_the_call_failed() {
+    let complete = |is_error| Observation {
+        is_error,
+        control: Some(Control::Complete { result: "r".into() }),
+        ..Observation::default()
+    };
+    let lines = || RecordedLines::default().started(ROOT, None).replied(ROOT, &["a"]);
+    assert_eq!(
+        lines().observed(ROOT, "a", complete(false), false).state().tasks[0]
+            .turn
+            .pending_controls
+            .len(),
+        1
+    );
+    assert_eq!(
+        lines().observed(ROOT, "a", complete(true), false).state().tasks[0]
+            .turn
+            .pending_controls
+            .len(),
+        0
+    );
+}
