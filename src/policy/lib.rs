@@ -165,6 +165,11 @@ impl Policy {
         self.judge.hides(path)
     }
 
+    /// Whether a rule denies reading a path, under some circumstances at least.
+    pub fn may_deny_reading(&self, path: &RepoPath) -> bool {
+        self.judge.may_deny_reading(path)
+    }
+
     /// Returns the same policy with everything hidden that ignore files name: for reading, editing
     /// and what commands name alike. They shape what is decided, so the hash covers them.
     pub fn with_ignored(self, ignored: IgnoreFiles) -> Self {

@@ -88,7 +88,7 @@ pub(crate) fn rules(
     }
     let top = open_folder(reach.root)?;
     let whole = match reach.writes {
-        WriteAccess::Everything => allowed(PlaceUse::Write),
+        WriteAccess::Root => allowed(PlaceUse::Write),
         WriteAccess::Entries if !split.folders.contains(reach.root) => allowed(PlaceUse::Write),
         WriteAccess::Nothing | WriteAccess::Entries => BitFlags::from(AccessFs::ReadDir),
     };
@@ -160,18 +160,19 @@ impl SplitCheckout {
     /// Finds out what it is for one command.
     pub(crate) fn of(reach: &CommandReach<'_>, masks: &[Mask], root: RootGrant) -> Self {
         let mut split = Self::default();
-        for mask in masks {
-            match (mask, root) {
-                (Mask::Hidden(path), RootGrant::EntryByEntry) => {
-                    let above =
-                        path.ancestors().skip(1).filter(|above| above.starts_with(reach.root));
-                    split.folders.extend(above.map(Path::to_owned));
-                    split.hidden.insert(path.clone());
-                }
-                (Mask::Hidden(_), RootGrant::Masked) | (Mask::ReadOnly(_), _) => {}
+        let is_hidden = |mask: &&Mask| match mask {
+            Mask::Hidden(_) => true,
+            Mask::Settings(_) => !reach.git_settings,
+            Mask::ReadOnly(_) => false,
+        };
+        if root == RootGrant::EntryByEntry {
+            for path in masks.iter().filter(is_hidden).map(Mask::path) {
+                let above = path.ancestors().skip(1).filter(|above| above.starts_with(reach.root));
+                split.folders.extend(above.map(Path::to_owned));
+                split.hidden.insert(path.to_owned());
             }
         }
-        if root == RootGrant::EntryByEntry || reach.writes != WriteAccess::Entries {
+        if root == RootGrant::EntryByEntry || reach.writes == WriteAccess::Nothing {
             split.folders.insert(reach.root.to_owned());
         }
         split
@@ -244,7 +245,7 @@ fn git_entries(folder: &Path, reach: &CommandReach<'_>) -> Result<Vec<GrantedPla
     Ok(found)
 }
 
-/// Opens a place that is there only once the process has a view of its own. Takes no memory.
+/// Grants a place that is there only once the process has a view of its own. Takes no memory.
 ///
 /// # Errors
 /// When it is not there, or the kernel refuses.
@@ -254,13 +255,11 @@ pub(crate) fn add_late(
     path: &CStr,
     usage: PlaceUse,
 ) -> std::io::Result<RulesetCreated> {
-    let fd = rustix::fs::openat(
-        CWD,
-        path,
-        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?;
-    options.add(rules, &fd, allowed(usage)).map_err(|_| std::io::ErrorKind::PermissionDenied.into())
+    let fd = rustix::fs::openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);
+    let refused = || std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+    let place = granted(fd, kind, usage).ok_or_else(refused)?;
+    options.add(rules, &place.fd, place.access).map_err(|_| refused())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -10,14 +10,16 @@
 )]
 
 use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 
-use crate::protected::{ProtectedKind, guarded_git_entries, is_protected};
+use crate::protected::{GuardedGitEntry, ProtectedKind, guarded, is_protected, open_folder};
 use crate::reach::{CommandReach, WriteAccess};
 use locum_base::path::RepoPath;
 use locum_policy::paths::Protection;
@@ -39,6 +41,16 @@ pub(crate) enum Mask {
     ReadOnly(PathBuf),
     /// An empty file or folder lies over it.
     Hidden(PathBuf),
+    /// Git's settings: a copy without credentials lies over them.
+    Settings(PathBuf),
+}
+
+impl Mask {
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::ReadOnly(path) | Self::Hidden(path) | Self::Settings(path) => path,
+        }
+    }
 }
 
 /// Finds the masks of one checkout; keeps what it saw of its folders.
@@ -53,6 +65,8 @@ struct ScannedFolder {
     /// Git folders of other repositories inside.
     git: Vec<RepoPath>,
     marked: Vec<(RepoPath, MaskReason)>,
+    /// Names that the policy cannot express, in bytes.
+    unnamed: Vec<OsString>,
     entries: usize,
 }
 
@@ -62,10 +76,10 @@ type ChangeStamp = (u64, i64, u64);
 /// Why an entry may need a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MaskReason {
-    /// An ignore file names it, or it may hold credentials.
+    /// An ignore file names it, a rule denies reading it, or it may hold credentials.
     Sensitive,
     Protected,
-    /// It is not a file, or the policy cannot express its name.
+    /// It is not a file.
     Special,
 }
 
@@ -98,18 +112,15 @@ impl MaskFinder {
     ) -> Result<Vec<Mask>, MaskError> {
         let mut found = Vec::new();
         let mut entries = 0;
-        // What is known to do nothing but what was judged is held back from nothing.
-        let mut ahead = if reach.writes == WriteAccess::Everything {
-            Vec::new()
-        } else {
-            vec![(RepoPath::root(), MaskState::No)]
-        };
+        let mut ahead = vec![(RepoPath::root(), MaskState::No)];
         while let Some((path, masked)) = ahead.pop() {
             let Some(folder) = self.folder(protection, reach, &path)? else { continue };
             entries += folder.entries;
             if entries > ENTRIES_LIMIT {
                 return Err(MaskError::TooManyEntries);
             }
+            let at = reach.at(&path);
+            found.extend(folder.unnamed.iter().map(|name| Mask::Hidden(at.join(name))));
             let mut closed = Vec::new();
             for (marked, reason) in &folder.marked {
                 match reason {
@@ -122,7 +133,7 @@ impl MaskFinder {
                         continue;
                     }
                     MaskReason::Protected
-                        if reach.writes == WriteAccess::Entries && masked == MaskState::No =>
+                        if reach.writes != WriteAccess::Nothing && masked == MaskState::No =>
                     {
                         found.push(Mask::ReadOnly(reach.at(marked)));
                     }
@@ -138,26 +149,21 @@ impl MaskFinder {
                 }
             }
             for git in folder.git.iter().filter(|_| !path.is_root()) {
-                found.extend(
-                    guarded_git_entries(&reach.at(git), reach)?.into_iter().map(Mask::Hidden),
-                );
+                found.extend(masks_of_git(&reach.at(git), reach)?);
             }
             if found.len() > MASKS_LIMIT {
                 return Err(MaskError::TooManyMasks);
             }
         }
         for folder in reach.git {
-            let guarded = guarded_git_entries(folder, reach)?;
-            found.extend(guarded.into_iter().map(Mask::Hidden));
+            found.extend(masks_of_git(folder, reach)?);
             if reach.writes != WriteAccess::Nothing {
                 found.push(Mask::ReadOnly(
                     folder.canonicalize().map_err(|_| rustix::io::Errno::NOENT)?,
                 ));
             }
         }
-        found.sort_by_key(|mask| match mask {
-            Mask::ReadOnly(path) | Mask::Hidden(path) => path.components().count(),
-        });
+        found.sort_by_key(|mask| mask.path().components().count());
         Ok(found)
     }
 
@@ -191,6 +197,23 @@ impl MaskFinder {
     }
 }
 
+/// Returns the masks over what of a git folder may hold credentials.
+fn masks_of_git(folder: &Path, reach: &CommandReach<'_>) -> Result<Vec<Mask>, rustix::io::Errno> {
+    let root = open_folder(folder)?;
+    let mut found = Vec::new();
+    for entry in Dir::read_from(&root)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy();
+        let at = folder.join(name.as_ref());
+        match guarded(folder, &name) {
+            Some(GuardedGitEntry::Settings) => found.push(Mask::Settings(at)),
+            Some(GuardedGitEntry::Store) if !reach.git_settings => found.push(Mask::Hidden(at)),
+            Some(GuardedGitEntry::Store) | None => {}
+        }
+    }
+    Ok(found)
+}
+
 fn state(facts: &Stat) -> ChangeStamp {
     (facts.st_ino, facts.st_ctime, facts.st_ctime_nsec)
 }
@@ -214,6 +237,7 @@ fn look(
         folders: Vec::new(),
         git: Vec::new(),
         marked: Vec::new(),
+        unnamed: Vec::new(),
         entries: 0,
     };
     for entry in Dir::read_from(opened)? {
@@ -228,6 +252,7 @@ fn look(
         }
         let Some(inner) = entry.file_name().to_str().ok().and_then(|name| path.join(name).ok())
         else {
+            folder.unnamed.push(OsStr::from_bytes(name).to_owned());
             continue;
         };
         let kind = match entry.file_type() {

@@ -33,13 +33,16 @@ pub struct CommandReach<'a> {
     pub git: &'a [PathBuf],
     /// What it may write.
     pub writes: WriteAccess,
-    /// Whether git's settings may be read even when they hold credentials. Only for commands whose
-    /// every effect is known.
+    /// Whether git's settings, and the git folders of submodules and worktrees, may be read even
+    /// when they hold credentials. Only for git itself. Where a copy can lie over the settings,
+    /// nothing sees the credentials in them.
     pub git_settings: bool,
+    /// Whether it may read files of the checkout at all.
+    pub reads_files: bool,
     /// Whether the policy lets a path be read that may hold credentials or that an ignore file
     /// names.
     pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
-    /// Whose ignore files hide paths; `None` where there are none.
+    /// Whose ignore files and rules hide paths; `None` where there are none.
     pub policy: Option<&'a Policy>,
 }
 
@@ -51,20 +54,21 @@ pub enum WriteAccess {
     /// What is not protected. Nothing new can be made directly in the root, besides what build
     /// tools are known to make there.
     Entries,
-    /// Everything, the root's own entries included. Only for commands whose every effect is known:
-    /// nothing is held back from them.
-    Everything,
+    /// The same, and entries of the root that it names. Only for commands whose every effect is
+    /// known, and only where the root cannot be open with masks over what is in it.
+    Root,
 }
 
 impl CommandReach<'_> {
-    /// Whether a path is hidden from commands: an ignore file names it, or it may hold credentials,
-    /// and the policy does not let it be read.
+    /// Whether a path is hidden from commands: an ignore file names it, a rule denies reading it, or
+    /// it may hold credentials, and the policy does not let it be read.
     pub(crate) fn hides(&self, protection: &Protection, path: &RepoPath) -> bool {
         self.is_sensitive(protection, path) && !(self.visible)(path)
     }
 
     pub(crate) fn is_sensitive(&self, protection: &Protection, path: &RepoPath) -> bool {
-        protection.of_read(path).is_some() || self.policy.is_some_and(|policy| policy.hides(path))
+        let refused = |policy: &Policy| policy.hides(path) || policy.may_deny_reading(path);
+        protection.of_read(path).is_some() || self.policy.is_some_and(refused)
     }
 
     /// Whether `.git` is there and can be covered, so that nothing else can be put in its place.

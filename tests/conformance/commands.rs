@@ -252,6 +252,7 @@ impl CommandWorkspace {
                 git: &[],
                 writes: WriteAccess::Entries,
                 git_settings: false,
+                reads_files: true,
                 visible: &|_| true,
                 policy: None,
             },

@@ -1,8 +1,9 @@
 //! How far a command reaches in the checkout: no further than what is known of it asks for.
 //!
-//! In: a script and the checkout. Out: what the sandbox leaves open for it. Code of the repository
-//! never gets the root itself, since `.git` lies there; programs that only handle the files they
-//! name get it where they name an entry of it.
+//! In: a script and the checkout. Out: what the sandbox leaves open for it. What is hidden stays
+//! hidden from every script, whatever it looks like. Where nothing can be masked, code of the
+//! repository never gets the root itself, since `.git` lies there; programs that only handle the
+//! files they name get it where they name an entry of it.
 
 use std::path::PathBuf;
 
@@ -18,6 +19,9 @@ use locum_workspace::checkout::Checkout;
 /// Programs that do nothing but to the files they are given.
 const FILE_PROGRAMS: &[&str] = &["touch", "cp", "mv", "rm", "mkdir", "rmdir", "ln"];
 
+/// Programs that write, and read no file's content.
+const PURE_WRITERS: &[&str] = &["touch", "rm", "mkdir", "rmdir", "echo", "printf", "true"];
+
 /// Returns how far a script reaches; `git` are git's own folders.
 pub(crate) fn of<'a>(
     script: &Script,
@@ -30,21 +34,37 @@ pub(crate) fn of<'a>(
     let writes = if script.only_reads() {
         WriteAccess::Nothing
     } else if understood && names_the_top(script, &examined, context.checkout) {
-        WriteAccess::Everything
+        WriteAccess::Root
     } else {
         WriteAccess::Entries
     };
-    let judged = |(simple, examined): &(&SimpleCommand, CommandEffects)| {
-        examined.only_reads || program(simple) == Some("git")
+    let is_git = |(simple, _): &(&SimpleCommand, CommandEffects)| program(simple) == Some("git");
+    // Whatever reads files beside git could read git's own.
+    let judged = |part: &(&SimpleCommand, CommandEffects)| is_git(part) || opens_no_file(&part.1);
+    let writes_alone = |(simple, _): &(&SimpleCommand, CommandEffects)| {
+        program(simple).is_some_and(|program| PURE_WRITERS.contains(&program))
     };
     CommandReach {
         root: context.checkout.root(),
         git,
         writes,
-        git_settings: understood && examined.iter().all(judged),
+        git_settings: understood && examined.iter().any(is_git) && examined.iter().all(judged),
+        reads_files: !(understood
+            && examined.iter().all(writes_alone)
+            && script.redirected().0.is_empty()),
         visible: context.visible,
         policy: Some(context.run.policy),
     }
+}
+
+/// Whether a command reads nothing but what it is given by a pipe.
+fn opens_no_file(examined: &CommandEffects) -> bool {
+    examined.only_reads
+        && !examined.descends
+        && examined.reads.is_empty()
+        && examined.perhaps.is_empty()
+        && examined.trees.is_empty()
+        && examined.globs.is_empty()
 }
 
 /// Whether everything the script writes is known, nothing of it protected, and some of it lies
@@ -118,10 +138,10 @@ mod tests {
         for (script, expected) in [
             ("cat top", WriteAccess::Nothing),
             ("git status", WriteAccess::Nothing),
-            ("touch new", WriteAccess::Everything),
-            ("mv top src/top", WriteAccess::Everything),
-            ("rm -rf src", WriteAccess::Everything),
-            ("echo x > new", WriteAccess::Everything),
+            ("touch new", WriteAccess::Root),
+            ("mv top src/top", WriteAccess::Root),
+            ("rm -rf src", WriteAccess::Root),
+            ("echo x > new", WriteAccess::Root),
             ("touch src/new", WriteAccess::Entries),
             ("echo x > src/new", WriteAccess::Entries),
             ("touch new .git/new", WriteAccess::Entries),
@@ -145,17 +165,45 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_git_are_open_to_git_and_to_what_only_reads() {
+    fn settings_of_git_are_open_to_git_and_to_what_reads_its_pipe() {
         let fixture = ToolFixture::new(&[("top", "x")]);
         for (script, expected) in [
             ("git log", true),
-            ("cat top | wc -l", true),
+            ("git log | head -3 | wc -l", true),
+            ("git log && git status", true),
+            ("cat top | wc -l", false),
+            ("git log | cat - top", false),
+            ("git log; diff -rN .git src", false),
+            ("diff -rN .git src | tr a b", false),
+            ("git log; grep -r x", false),
+            ("git log; rg x", false),
+            ("git log; ls", false),
             ("cargo test", false),
             ("git log | frob", false),
             ("git log $X; frob $Y", false),
         ] {
             let found = fixture
                 .with_context(|context| of(&Script::parse(script), context, &[]).git_settings);
+            assert_eq!(found, expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn only_programs_that_cannot_read_count_as_reading_nothing() {
+        let fixture = ToolFixture::new(&[("top", "x"), ("src/a", "x")]);
+        for (script, expected) in [
+            ("touch new", false),
+            ("echo x > new && mkdir dir", false),
+            ("rm -rf src", false),
+            ("mv src new", true),
+            ("cp -r src new", true),
+            ("cat top > new", true),
+            ("echo x > new; diff -rN . src", true),
+            ("echo x > new < top", true),
+            ("touch $X", true),
+        ] {
+            let found = fixture
+                .with_context(|context| of(&Script::parse(script), context, &[]).reads_files);
             assert_eq!(found, expected, "{script}");
         }
     }

@@ -112,7 +112,8 @@ impl Evaluation<'_> {
             }
             let hidden =
                 if self.judge.ignored.is_empty() { None } else { self.hidden_operand(&examined) };
-            strictest.consider(hidden.unwrap_or_else(|| self.simple(simple, &examined)));
+            let refused = hidden.or_else(|| self.moved_folder(simple, &examined));
+            strictest.consider(refused.unwrap_or_else(|| self.simple(simple, &examined)));
         }
         let (reads, edits) = script.redirected();
         for (used, access) in accesses(&reads, &edits) {
@@ -306,6 +307,20 @@ impl Evaluation<'_> {
                 || Some(Ruling::deny(format!("it names `{path}`: {}", self.judge.itself(path)?)));
             self.judge.hidden(path).or_else(itself)
         })
+    }
+
+    /// Refuses to move a folder away from what keeps something in it from being read.
+    fn moved_folder(&self, simple: &SimpleCommand, examined: &CommandEffects) -> Option<Ruling> {
+        if simple.words.first().is_none_or(|program| program != "mv") {
+            return None;
+        }
+        let (_, moved) = examined.edits.split_last()?;
+        let path = moved.iter().filter_map(PathUse::inside).find(|path| {
+            let below = PathGlob::below(path);
+            let kept = self.judge.ignored.globs().chain(self.judge.denied_reads());
+            kept.filter(|glob| !glob.text().starts_with("**")).any(|glob| glob.meets(&below))
+        })?;
+        Some(Ruling::deny(format!("something in `{path}` may not be read; move files instead")))
     }
 
     /// Refuses a path that `commands.reads` takes out with a `!`.

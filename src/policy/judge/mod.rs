@@ -155,6 +155,18 @@ impl Judge {
         !self.ignored.is_empty() && self.hidden(path).is_some()
     }
 
+    /// Whether a rule denies reading a path, under some circumstances at least.
+    pub(super) fn may_deny_reading(&self, path: &RepoPath) -> bool {
+        self.denied_reads().any(|glob| glob.matches(path, LetterCase::Ignored))
+    }
+
+    fn denied_reads(&self) -> impl Iterator<Item = &PathGlob> {
+        let denying = self.rules.iter().filter(|rule| rule.decision == Decision::Deny);
+        denying.flat_map(|rule| &rule.patterns).filter_map(|written| {
+            if let Pattern::Read(glob) = &written.pattern { Some(glob) } else { None }
+        })
+    }
+
     /// What an ignore file names is hidden whatever the rules say.
     fn hidden(&self, path: &RepoPath) -> Option<Ruling> {
         let plain = || {

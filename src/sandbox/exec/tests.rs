@@ -48,6 +48,7 @@ fn reach(root: &Path) -> CommandReach<'_> {
         git: &[],
         writes: WriteAccess::Entries,
         git_settings: false,
+        reads_files: true,
         visible: &|_| true,
         policy: None,
     }

@@ -249,6 +249,7 @@ impl Sandbox {
         } else {
             RootGrant::EntryByEntry
         };
+        let reach = &CommandReach { writes: writes_held(reach, &masks, root), ..*reach };
         let split = SplitCheckout::of(reach, &masks, root);
         let options = RulesetOptions { network: self.network, newest: self.newest };
         let outputs = if self.level.files {
@@ -296,6 +297,18 @@ impl Sandbox {
         };
         let root = reach.root.to_string_lossy().into_owned();
         Ok(Some(Restrictions { child, processes, view, variables, root, outputs, cleanup }))
+    }
+}
+
+/// Returns what a command may write: the root as a whole only where no mask can lie in it, and
+/// nothing that is hidden becomes readable by it.
+fn writes_held(reach: &CommandReach<'_>, masks: &[Mask], root: RootGrant) -> WriteAccess {
+    let hides = masks.iter().any(|mask| !matches!(mask, Mask::ReadOnly(_)));
+    match reach.writes {
+        WriteAccess::Root if root == RootGrant::Masked || (reach.reads_files && hides) => {
+            WriteAccess::Entries
+        }
+        writes => writes,
     }
 }
 

@@ -23,7 +23,7 @@ use crate::mount_masks::Mask;
 use crate::places::PlaceUse;
 use crate::reach::NetworkAccess;
 use crate::view::stage::ViewStage;
-use crate::view::steps::{ViewPlan, ViewStep, c_string, root_in};
+use crate::view::steps::{ViewPlan, ViewStep, c_string, root_in, write_whole};
 
 /// Memory that files of the new root, `/tmp` among them, may take.
 const ROOT_OPTIONS: &CStr = c"mode=0755,size=1g,nr_inodes=100k";
@@ -46,6 +46,7 @@ pub(crate) struct SandboxView {
     root: CString,
     steps: Vec<ViewStep>,
     own_folders: Vec<CString>,
+    settings: Vec<CString>,
     user: Option<UserMap>,
     /// Which network it is in.
     network: NetworkAccess,
@@ -113,6 +114,7 @@ impl SandboxView {
             root,
             steps: plan.steps,
             own_folders,
+            settings: plan.settings,
             user: user_map(),
             network: spec.network,
             pids: spec.pids.map(|pids| pids.to_string()),
@@ -146,7 +148,8 @@ impl SandboxView {
     /// Returns what is there only in the view, and what may be done there.
     pub(crate) fn late(&self) -> impl Iterator<Item = (CString, PlaceUse)> {
         let own = self.own_folders.iter().map(|folder| (folder.clone(), PlaceUse::Write));
-        own.chain([(c"/proc".to_owned(), PlaceUse::Read)])
+        let read = self.settings.iter().cloned().chain([c"/proc".to_owned()]);
+        own.chain(read.map(|path| (path, PlaceUse::Read)))
     }
 
     /// Makes the calling process the same user inside the user namespace it just made.
@@ -209,5 +212,5 @@ fn user_map() -> Option<UserMap> {
 
 fn write_to(file: &CStr, text: &[u8]) -> Result<(), Errno> {
     let file = rustix::fs::openat(CWD, file, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-    if rustix::io::write(&file, text)? == text.len() { Ok(()) } else { Err(Errno::IO) }
+    write_whole(&file, text)
 }

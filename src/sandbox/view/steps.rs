@@ -8,9 +8,10 @@
 )]
 
 use std::collections::BTreeMap;
-use std::ffi::{CString, OsString};
+use std::ffi::{CStr, CString, OsString};
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
@@ -18,6 +19,7 @@ use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 use rustix::mount::MountFlags;
 
+use crate::git_settings::without_credentials;
 use crate::mount_masks::Mask;
 use crate::view::stage::ViewStage;
 
@@ -47,6 +49,12 @@ pub(super) enum ViewStep {
         at: CString,
         flags: MountFlags,
     },
+    /// A file of the new root's own, `file`, lies over `at` and cannot be changed.
+    Settings {
+        text: String,
+        file: CString,
+        at: CString,
+    },
     Proc(CString),
 }
 
@@ -55,6 +63,8 @@ pub(super) struct ViewPlan {
     pub(super) root: PathBuf,
     known: BTreeMap<PathBuf, RootEntry>,
     pub(super) steps: Vec<ViewStep>,
+    /// Git's settings that are there only in the new root.
+    pub(super) settings: Vec<CString>,
 }
 
 /// What lies at a path of the new root.
@@ -70,7 +80,7 @@ enum RootEntry {
 
 impl ViewPlan {
     pub(super) fn new(root: PathBuf) -> Self {
-        Self { root, known: BTreeMap::new(), steps: Vec::new() }
+        Self { root, known: BTreeMap::new(), steps: Vec::new(), settings: Vec::new() }
     }
 
     /// Brings a path of the old root into the new one, with the links that lead to it; one that
@@ -171,12 +181,17 @@ impl ViewPlan {
     }
 
     pub(super) fn mask(&mut self, mask: &Mask, own: &Path) -> io::Result<()> {
+        let hides = |path: &Path| -> io::Result<PathBuf> {
+            let [file, folder] = nothing_in(own);
+            Ok(if fs::symlink_metadata(path)?.is_dir() { folder } else { file })
+        };
         let (path, from) = match mask {
             Mask::ReadOnly(path) => (path, path.clone()),
-            Mask::Hidden(path) => {
-                let [file, folder] = nothing_in(own);
-                (path, if fs::symlink_metadata(path)?.is_dir() { folder } else { file })
-            }
+            Mask::Hidden(path) => (path, hides(path)?),
+            Mask::Settings(path) => match without_credentials(path) {
+                Ok(text) => return self.settings(path, text),
+                Err(_) => (path, hides(path)?),
+            },
         };
         let has = rustix::fs::statvfs(&from)?.f_flag;
         let pairs = [
@@ -189,6 +204,13 @@ impl ViewPlan {
             .filter(|(there, _)| has.contains(*there))
             .fold(MountFlags::empty(), |all, (_, flag)| all | flag);
         self.steps.push(ViewStep::ReadOnly { from: c_string(&from)?, at: self.at(path)?, flags });
+        Ok(())
+    }
+
+    fn settings(&mut self, path: &Path, text: String) -> io::Result<()> {
+        let file = self.at(Path::new(&format!("/git-settings-{}", self.settings.len())))?;
+        self.settings.push(c_string(path)?);
+        self.steps.push(ViewStep::Settings { text, file, at: self.at(path)? });
         Ok(())
     }
 
@@ -255,15 +277,14 @@ impl ViewStep {
             }
             Self::Link { target, at } => made(rustix::fs::symlink(target, at)).map_err(root),
             Self::Bind { from, at } => rustix::mount::mount_bind_recursive(from, at).map_err(root),
-            Self::ReadOnly { from, at, flags } => rustix::mount::mount_bind(from, at)
-                .and_then(|()| {
-                    rustix::mount::mount_remount(
-                        at,
-                        MountFlags::BIND | MountFlags::RDONLY | *flags,
-                        c"",
-                    )
-                })
-                .map_err(root),
+            Self::ReadOnly { from, at, flags } => read_only(from, at, *flags).map_err(root),
+            Self::Settings { text, file, at } => {
+                let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+                rustix::fs::openat(CWD, file, flags, Mode::from_raw_mode(0o444))
+                    .and_then(|opened| write_whole(&opened, text.as_bytes()))
+                    .and_then(|()| read_only(file, at, MountFlags::NOSUID | MountFlags::NODEV))
+                    .map_err(root)
+            }
             Self::Proc(at) => {
                 let inert = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
                 rustix::mount::mount(c"proc", at, c"proc", inert, None)
@@ -271,4 +292,15 @@ impl ViewStep {
             }
         }
     }
+}
+
+/// Lays a file or folder over another so that nothing there can be changed.
+fn read_only(from: &CStr, at: &CStr, flags: MountFlags) -> Result<(), Errno> {
+    rustix::mount::mount_bind(from, at)?;
+    rustix::mount::mount_remount(at, MountFlags::BIND | MountFlags::RDONLY | flags, c"")
+}
+
+/// Writes all of it; a file that would be cut short is an error.
+pub(super) fn write_whole(file: &OwnedFd, bytes: &[u8]) -> Result<(), Errno> {
+    if rustix::io::write(file, bytes)? == bytes.len() { Ok(()) } else { Err(Errno::IO) }
 }

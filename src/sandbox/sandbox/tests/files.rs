@@ -46,8 +46,8 @@ fn no_credential_is_read() {
         ("a key deep down under another name", "ln web/deep/server.key web/x && grep . web/x"),
         ("a key deep down, moved", "mv web/deep/server.key web/x && grep . web/x"),
         ("a key deep down, with its folder moved", "mv web/deep web/x && grep . web/x/server.key"),
-        ("the settings of a repository inside", "grep . sub/.git/config"),
-        ("git's settings with a token in them", "grep . .git/config"),
+        ("the settings of a repository inside", "grep AUTHORIZATION sub/.git/config"),
+        ("git's settings with a token in them", "grep AUTHORIZATION .git/config"),
         ("the environment of this program", "cat /proc/$PPID/environ"),
         ("the memory of this program", "exec 3< /proc/$PPID/mem"),
         ("the open files of this program", "readlink /proc/$PPID/fd/0"),
@@ -69,7 +69,7 @@ fn a_command_reaches_as_far_as_it_is_known() {
     for (writes, inside, top) in [
         (WriteAccess::Nothing, false, false),
         (WriteAccess::Entries, true, true),
-        (WriteAccess::Everything, true, true),
+        (WriteAccess::Root, true, true),
     ] {
         let fine =
             |script: &str| place.run_as(script, &sandbox, writes).unwrap().0 == Exit::Code(0);
@@ -84,6 +84,34 @@ fn a_command_reaches_as_far_as_it_is_known() {
             "{writes:?}"
         );
     }
+}
+
+#[test]
+fn a_command_that_names_the_root_sees_no_more_than_others() {
+    let place = SandboxFixture::new();
+    for sandbox in place.sandboxes(schema::SandboxSetting::Required) {
+        let (_, output) = place
+            .run_as("grep -r . .env web sub .git/config; true", &sandbox, WriteAccess::Root)
+            .unwrap();
+        assert!(output.contains("page:x"), "{output}");
+        for secret in ["PASSWORD", "server.key:secret", "AUTHORIZATION"] {
+            assert!(!output.contains(secret), "{secret}: {output}");
+        }
+    }
+}
+
+#[test]
+fn git_s_settings_are_there_without_what_may_be_a_credential() {
+    let place = SandboxFixture::new();
+    let token = "[core]\n\tbare = false\n[http]\n\textraheader = AUTHORIZATION: basic x\n";
+    std::fs::write(place.root.join(".git/config"), token).unwrap();
+    let [with, without] =
+        place.sandboxes(schema::SandboxSetting::Required).try_into().ok().unwrap();
+    let (_, output) = place.run("cat .git/config; echo x >> .git/config", &with).unwrap();
+    assert!(output.contains("bare = false") && !output.contains("AUTHORIZATION"), "{output}");
+    let (_, output) = place.run("cat .git/config", &without).unwrap();
+    assert!(!output.contains("bare") && !output.contains("AUTHORIZATION"), "{output}");
+    assert_eq!(std::fs::read_to_string(place.root.join(".git/config")).unwrap(), token);
 }
 
 #[test]

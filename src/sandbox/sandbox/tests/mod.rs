@@ -107,6 +107,7 @@ impl SandboxFixture {
             git: &[],
             writes: WriteAccess::Entries,
             git_settings: false,
+            reads_files: true,
             visible: &|_| true,
             policy: None,
         }
@@ -179,6 +180,7 @@ impl SandboxFixture {
                 git: &git,
                 writes,
                 git_settings: false,
+                reads_files: true,
                 visible: &visible,
                 policy: None,
             },

@@ -256,6 +256,7 @@ impl ServerSlot {
                 git: &git,
                 writes: WriteAccess::Nothing,
                 git_settings: false,
+                reads_files: true,
                 visible: &visible,
                 policy: Some(around.policy),
             },
