@@ -3,6 +3,7 @@
 //! of attack is covered by which test.
 
 mod classes;
+mod holes;
 mod limits;
 mod logs;
 mod secrets;

@@ -35,20 +35,22 @@ pub(super) const TABLES: &[CommandTable] = &[
         "-q -p= --package= --no-deps --workspace --all-features --document-private-items --lib \
          --locked --offline",
     ),
+    // Which program `cargo` and `rustfmt` start is said by files of the repository.
     CommandTable {
         words: &["cargo", "fmt"],
         options: ["-q -v --all --check -p= --package= --message-format=", ""],
         operands: OperandKind::Only(&["--check"]),
-        effect: ProgramEffect::Writes,
+        effect: ProgramEffect::RunsCode,
     },
-    reads(
+    // The same holds for the compiler, which these two ask.
+    runs(
         &["cargo", "tree"],
         OperandKind::None,
         "-p= --package= -i= --invert= -e= --edges= -d --duplicates --depth= --workspace \
          --all-features --no-default-features --features= -F= --locked --offline --prefix= \
          --charset=",
     ),
-    reads(
+    runs(
         &["cargo", "metadata"],
         OperandKind::None,
         "--format-version= --no-deps --offline --locked -q --all-features --no-default-features",
@@ -182,7 +184,7 @@ pub(super) const TABLES: &[CommandTable] = &[
             "",
         ],
         operands: OperandKind::EditedWithout(&["--check"]),
-        effect: ProgramEffect::Writes,
+        effect: ProgramEffect::RunsCode,
     },
     CommandTable {
         words: &["go", "fmt"],

@@ -1,0 +1,103 @@
+//! Ways round what is hidden that once worked, each played against the binary: what a command
+//! looks like takes no mask off.
+
+use serde_json::json;
+
+use crate::support::stage::Stage;
+
+/// What a workflow's checkout leaves in git's settings.
+const TOKEN: &str = "AUTHORIZATION: basic eHg6Zml4dHVyZS10b2tlbi0xMjM0NTY3ODkw";
+
+const POLICY: &str = "version: 1\nrules:\n  - allow: [read(**), edit(**), 'command(diff:*)', \
+                      'command(tr:*)', 'command(cat:*)', 'command(cp:*)', 'command(mv:*)', \
+                      'command(echo:*)', 'command(git status)', 'command(git log:*)', \
+                      'command(cargo metadata:*)', 'command(sh t.sh)']\n  - deny: \
+                      'read(config/private/**)'\n";
+
+fn stage() -> Stage {
+    let stage = Stage::with(&[
+        ("README.md", "hi\n"),
+        ("src/lib.rs", "//\n"),
+        (".gitignore", ".env\n"),
+        (".locumignore", "hid/\nsub/hid.txt\n"),
+        ("hid/h.txt", "HIDDEN-FOLDER\n"),
+        ("sub/hid.txt", "HIDDEN-FILE\n"),
+        ("sub/seen.txt", "seen\n"),
+        ("config/private/plan.txt", "PLAN=launch-code-777\n"),
+        ("config/open.txt", "open\n"),
+        ("t.sh", "cat caf*/.env caf*/x\n"),
+        (".locum/policy.yml", POLICY),
+    ]);
+    stage.write("checkout/.env", "DB_PASSWORD=disk-only-secret\n");
+    stage.write("checkout/server.pem", "-----BEGIN PRIVATE KEY-----\nPEM-BODY\n");
+    stage.git(&["config", "http.https://example.com/.extraheader", TOKEN]);
+    stage
+}
+
+/// Runs commands, one a turn, and returns what the model was told.
+fn told(stage: &Stage, commands: &[&str]) -> String {
+    let calls = |command: &&str| json!({ "calls": [{ "tool": "execute_command", "args": { "command": command } }] });
+    let end = json!({ "calls": [{ "tool": "attempt_completion", "args": { "result": "r" } }] });
+    let turns: Vec<_> = commands.iter().map(calls).chain([end]).collect();
+    let script = json!({ "version": 1, "tasks": [{ "turns": turns }] }).to_string();
+    stage.play(&script, &["--mode", "code"]);
+    let answers = stage.answers().into_iter();
+    answers.filter(|(tool, _)| tool == "execute_command").map(|(_, text)| text + "\n").collect()
+}
+
+#[test]
+fn what_is_hidden_stays_hidden_whatever_a_command_looks_like() {
+    for commands in [
+        // A write to the root beside something that only reads.
+        &["echo x > note.txt; diff -rN --exclude=.git . src"][..],
+        &["diff -rN . src"],
+        // The folder above what may not be read.
+        &["diff -rN config src"],
+        &["cp -r config src/copy", "cat src/copy/private/plan.txt"],
+        &["mv config src/moved", "cat src/moved/private/plan.txt"],
+        &["cp -r config top", "cat top/private/plan.txt"],
+        &["cp -r sub top", "cat top/hid.txt"],
+    ] {
+        let told = told(&stage(), commands);
+        for secret in ["disk-only-secret", "PEM-BODY", "HIDDEN-F", "launch-code", "basic eHg6"] {
+            assert!(!told.contains(secret), "{commands:?}: {told}");
+        }
+    }
+}
+
+#[test]
+fn the_token_of_a_checkout_is_in_no_command_s_view_of_git_s_settings() {
+    let commands = [
+        "diff -rN .git src | tr A-Za-z N-ZA-Mn-za-m",
+        "cp -r .git src/x; cat src/x/config",
+        "git log --oneline | tr a-z A-Z",
+        "git status",
+    ];
+    let told = told(&stage(), &commands);
+    // As it is, and as `tr` turns it.
+    for shown in ["AUTHORIZATION", "NHGUBEVMNGVBA"] {
+        assert!(!told.contains(shown), "{told}");
+    }
+    assert!(told.contains("FIRST") && told.contains("On branch main"), "git works: {told}");
+}
+
+#[test]
+fn a_folder_whose_name_is_no_text_hides_what_is_in_it() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let stage = stage();
+    let folder = stage.path("checkout").join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join(".env"), "DB_PASSWORD=disk-only-secret").unwrap();
+    let told = told(&stage, &["sh t.sh"]);
+    assert!(told.contains("Exit code") && !told.contains("disk-only-secret"), "{told}");
+}
+
+#[test]
+fn commands_that_ask_the_repository_s_compiler_run_code() {
+    let stage = stage();
+    stage.write("checkout/Cargo.toml", "[package]\nname = \"a\"\nedition = \"2021\"\n");
+    let ran = stage.run(&["policy", "explain", "command(cargo metadata --offline)"]);
+    assert!(ran.out.contains("runs code of the repository"), "{ran:?}");
+    let refused = stage.run(&["policy", "explain", "edit(rust-toolchain.toml)"]);
+    assert!(refused.out.contains("which program a tool's name starts"), "{refused:?}");
+}
