@@ -15,7 +15,7 @@ pub mod ignore;
 pub mod import;
 pub mod intent;
 pub mod judge;
-mod kind;
+pub mod kind;
 pub mod lint;
 pub mod paths;
 pub mod pattern;
@@ -39,9 +39,9 @@ use crate::exposure::{accepted, exposures};
 use crate::ignore::IgnoreFiles;
 use crate::intent::{Act, Facts, Intent};
 use crate::judge::Judge;
+use crate::kind::RuleKind;
 use crate::rule::{RULES_LIMIT, Rule, read_rule};
 use crate::schema::{PolicyErrors, PolicySpec};
-use crate::summary::UseKind;
 use crate::verdict::{Decision, Refusal, Verdict};
 use locum_base::path::RepoPath;
 use locum_files::fields::Diagnostics;
@@ -150,13 +150,17 @@ impl Policy {
 
     /// Returns true when some rule could allow or hold a use of this kind under these facts. Where
     /// none could, there is no point in offering the tools for it.
-    pub fn may_use(&self, kind: UseKind, facts: &Facts) -> bool {
+    pub fn may_use(&self, kind: RuleKind, facts: &Facts) -> bool {
         summary::may_use(self.judge.rules(), kind, facts)
     }
 
     /// Returns what is allowed in a mode, one line a kind of intent, for the prompt. Kinds that the
     /// mode has no tool for are left out.
-    pub fn summary_lines(&self, mode: &str, has_tool_for: impl Fn(UseKind) -> bool) -> Vec<String> {
+    pub fn summary_lines(
+        &self,
+        mode: &str,
+        has_tool_for: impl Fn(RuleKind) -> bool,
+    ) -> Vec<String> {
         summary::lines(self.judge.rules(), mode, has_tool_for)
     }
 

@@ -8,8 +8,9 @@
 
 use crate::actors::Tier;
 use crate::intent::TriggerKind;
+use crate::kind::RuleKind;
 use crate::paths::Protection;
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, PatternSubject};
 use crate::rule::{LocatedPattern, Rule, TRIGGERS, trigger_word};
 use crate::schema::{CommandNetwork, PolicySpec, SandboxSetting, SourceVisibility};
 use crate::verdict::Decision;
@@ -243,7 +244,7 @@ fn reach(
     };
     let mut commands = false;
     for (rule, written) in effective_rules.iter().filter(|(rule, _)| counts(rule)) {
-        commands |= matches!(written.pattern, Pattern::Command(_));
+        commands |= written.pattern.kind == RuleKind::Command;
         of_pattern(written, rule.protected, &mut reach);
     }
     if commands {
@@ -254,33 +255,32 @@ fn reach(
 
 fn of_pattern(written: &LocatedPattern, opens_protected: bool, reach: &mut ModeReach) {
     let shown = format!("`{}`", written.text);
-    match &written.pattern {
-        Pattern::Fetch(pattern) | Pattern::Browse(pattern) => {
+    let Pattern { kind, subject } = &written.pattern;
+    match subject {
+        PatternSubject::Url(pattern) => {
             if pattern.has_wildcard() {
                 reach.ways_out.push((shown.clone(), written.place));
             }
             reach.hostile.push(shown);
         }
-        Pattern::Mcp(pattern) => {
+        PatternSubject::Name(pattern) if *kind == RuleKind::Mcp => {
             if pattern.split('/').next().is_some_and(|server| server.contains(['*', '?'])) {
                 reach.ways_out.push((shown.clone(), written.place));
             }
             reach.hostile.push(shown.clone());
             reach.private.push(shown);
         }
-        Pattern::Read(glob) => {
+        PatternSubject::Path(glob) if *kind == RuleKind::Read => {
             let secret = RepoPath::parse(&glob.text())
                 .is_ok_and(|path| Protection::default().of_read(&path).is_some());
             if opens_protected && secret {
                 reach.private.push(shown);
             }
         }
-        Pattern::Edit(_)
-        | Pattern::Command(_)
-        | Pattern::Mode(_)
-        | Pattern::Delegate(_)
-        | Pattern::Expert(_)
-        | Pattern::Publish(_) => {}
+        PatternSubject::Path(_)
+        | PatternSubject::Command(_)
+        | PatternSubject::Name(_)
+        | PatternSubject::Publication(_) => {}
     }
 }
 
@@ -330,17 +330,15 @@ fn effective_rules(rules: &[Rule]) -> Vec<(&Rule, &LocatedPattern)> {
     };
     let denied: Vec<&LocatedPattern> =
         rules.iter().filter(always).flat_map(|rule| &rule.patterns).collect();
-    let matters = |pattern: &Pattern| match pattern {
-        Pattern::Fetch(_)
-        | Pattern::Browse(_)
-        | Pattern::Mcp(_)
-        | Pattern::Read(_)
-        | Pattern::Command(_) => true,
-        Pattern::Edit(_)
-        | Pattern::Mode(_)
-        | Pattern::Delegate(_)
-        | Pattern::Expert(_)
-        | Pattern::Publish(_) => false,
+    let matters = |pattern: &Pattern| match pattern.kind {
+        RuleKind::Fetch | RuleKind::Browse | RuleKind::Mcp | RuleKind::Read | RuleKind::Command => {
+            true
+        }
+        RuleKind::Edit
+        | RuleKind::Mode
+        | RuleKind::Delegate
+        | RuleKind::Expert
+        | RuleKind::Publish => false,
     };
     let allowed = rules.iter().filter(|rule| rule.decision == Decision::Allow);
     let written = allowed.flat_map(|rule| rule.patterns.iter().map(move |written| (rule, written)));

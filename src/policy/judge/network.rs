@@ -7,7 +7,7 @@ use crate::glob::LetterCase;
 use crate::intent::Intent;
 use crate::judge::{Evaluation, Ruling};
 use crate::kind::RuleKind;
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, PatternSubject};
 use crate::urls::{Destination, WebUrl};
 use crate::verdict::{Cause, Decision, RuleRef};
 
@@ -43,7 +43,7 @@ impl Evaluation<'_> {
         if let Some(why) = destination.host.forbidden() {
             return Ruling::deny(why);
         }
-        let refusing = self.judge.of_kind(RuleKind::Network).filter(|found| {
+        let refusing = self.judge.of_kind(RuleKind::Fetch).filter(|found| {
             found.rule.decision != Decision::Allow
                 && self.counts(found, |pattern, case| is_about(pattern, destination, case))
         });
@@ -74,5 +74,5 @@ impl Evaluation<'_> {
 }
 
 fn is_about(pattern: &Pattern, destination: &Destination, case: LetterCase) -> bool {
-    matches!(pattern, Pattern::Fetch(pattern) if !pattern.has_path() && pattern.reaches(destination, case))
+    matches!(&pattern.subject, PatternSubject::Url(pattern) if !pattern.has_path() && pattern.reaches(destination, case))
 }

@@ -141,7 +141,10 @@ pub(super) fn find(scan: &StarterScan, known: &[String]) -> Vec<ProposedTool> {
         for (script, line) in runs {
             for command in script.lines().filter_map(plain).filter(|command| tests(command)) {
                 let covered = word::split(&command).is_ok_and(|words| {
-                    patterns.iter().any(|pattern| matches!(pattern, Pattern::Command(pattern) if pattern.matches(&words, LetterCase::Exact)))
+                    patterns
+                        .iter()
+                        .filter_map(Pattern::command)
+                        .any(|pattern| pattern.matches(&words, LetterCase::Exact))
                 });
                 if !covered && seen.insert(command.clone()) {
                     tools.extend(ProposedTool::new(
