@@ -149,10 +149,7 @@ impl Pattern {
             "expert" => (RuleKind::Expert, PatternSubject::Name(name(inner, "profile")?)),
             "publish" => (RuleKind::Publish, PatternSubject::Publication(publication(inner)?)),
             other => {
-                let near = nearest(other, KINDS).map_or_else(
-                    || format!("kinds are: {}", KINDS.join(", ")),
-                    |kind| format!("did you mean `{kind}`?"),
-                );
+                let near = suggestion(other, KINDS, "kinds are");
                 return Err(format!("unknown kind of pattern `{other}`; {near}"));
             }
         };
@@ -337,18 +334,20 @@ fn publication(text: &str) -> Result<Option<PublicationKind>, String> {
     if text == "*" {
         return Ok(None);
     }
-    let found = PUBLICATIONS
-        .iter()
-        .find(|(word, _)| *word == text)
-        .map(|(_, publication)| Some(*publication));
+    let found = PUBLICATIONS.iter().find(|(word, _)| *word == text).map(|(_, found)| Some(*found));
     found.ok_or_else(|| {
         let words: Vec<&str> = PUBLICATIONS.iter().map(|(word, _)| *word).collect();
-        let near = nearest(text, &words).map_or_else(
-            || format!("one of: {}", words.join(", ")),
-            |word| format!("did you mean `{word}`?"),
-        );
+        let near = suggestion(text, &words, "one of");
         format!("`{text}` cannot be published; {near}")
     })
+}
+
+/// Returns the word that a wrong one was meant to be, or all there are.
+pub(crate) fn suggestion(wrong: &str, words: &[&str], listed: &str) -> String {
+    nearest(wrong, words).map_or_else(
+        || format!("{listed}: {}", words.join(", ")),
+        |word| format!("did you mean `{word}`?"),
+    )
 }
 
 #[cfg(test)]
