@@ -92,12 +92,7 @@ impl Policy {
     fn read(text: &str, origin: &str) -> (Self, Diagnostics) {
         let document = YamlDocument::parse(text);
         let mut mistakes = Diagnostics(document.mistakes);
-        let mut policy = Self {
-            spec: PolicySpec::default(),
-            judge: Judge::new(Vec::new(), origin),
-            examples: Vec::new(),
-            hash: hash_of(text),
-        };
+        let mut policy = Self::allowing_nothing(text, origin);
         match document.root {
             Some(root) => {
                 let read = Section::read(&root, "policy", &mut mistakes, read_file);
@@ -126,12 +121,17 @@ impl Policy {
     /// Returns the policy that applies where a repository has none (`config/policy.yml`). Should
     /// the program have been built with a broken one, it allows nothing.
     pub fn builtin() -> Self {
-        Self::parse(BUILTIN_TEXT, BUILTIN_ORIGIN).unwrap_or_else(|_| Self {
+        Self::parse(BUILTIN_TEXT, BUILTIN_ORIGIN)
+            .unwrap_or_else(|_| Self::allowing_nothing(BUILTIN_TEXT, BUILTIN_ORIGIN))
+    }
+
+    fn allowing_nothing(text: &str, origin: &str) -> Self {
+        Self {
             spec: PolicySpec::default(),
-            judge: Judge::new(Vec::new(), BUILTIN_ORIGIN),
+            judge: Judge::new(Vec::new(), origin),
             examples: Vec::new(),
-            hash: hash_of(BUILTIN_TEXT),
-        })
+            hash: hash_of(text),
+        }
     }
 
     /// Returns the policy's own examples.
@@ -234,34 +234,24 @@ impl Policy {
         approval: Option<Approval>,
     ) -> Result<Permit<A>, Box<Refusal>> {
         let intents = act.intents();
-        let verdicts: Vec<Verdict> =
+        let mut verdicts: Vec<Verdict> =
             intents.iter().map(|intent| self.decide(intent, facts)).collect();
-        let decision_on = |verdict: &Verdict| Approval::applied(approval.as_ref(), verdict);
-        let strictest = verdicts.iter().map(decision_on).max();
-        match strictest {
-            Some(Decision::Allow) => Ok(Permit { act, verdicts, approval }),
-            Some(decision) => {
-                let hint = intents
-                    .iter()
-                    .zip(&verdicts)
-                    .find(|(_, verdict)| decision_on(verdict) == decision)
-                    .and_then(|(intent, _)| summary::hint(self.judge.rules(), intent, facts));
-                let verdicts = verdicts
-                    .into_iter()
-                    .filter(|verdict| decision_on(verdict) != Decision::Allow)
-                    .collect();
-                Err(Box::new(Refusal { decision, verdicts, hint }))
-            }
-            None => {
-                let verdict =
-                    Verdict::denied(String::new(), "the call declares no intents".to_owned());
-                Err(Box::new(Refusal {
-                    decision: Decision::Deny,
-                    verdicts: vec![verdict],
-                    hint: None,
-                }))
-            }
+        if intents.is_empty() {
+            verdicts
+                .push(Verdict::denied(String::new(), "the call declares no intents".to_owned()));
         }
+        let decision_on = |verdict: &Verdict| Approval::applied(approval.as_ref(), verdict);
+        let decision = verdicts.iter().map(decision_on).max().unwrap_or(Decision::Deny);
+        if decision == Decision::Allow {
+            return Ok(Permit { act, verdicts, approval });
+        }
+        let hint = intents
+            .iter()
+            .zip(&verdicts)
+            .find(|(_, verdict)| decision_on(verdict) == decision)
+            .and_then(|(intent, _)| summary::hint(self.judge.rules(), intent, facts));
+        verdicts.retain(|verdict| decision_on(verdict) != Decision::Allow);
+        Err(Box::new(Refusal { decision, verdicts, hint }))
     }
 }
 

@@ -24,15 +24,7 @@ pub const COMMANDS_LIMIT: usize = 500;
 /// Names what cannot be judged, as the middle of a sentence: "the script uses ...".
 pub fn parse(text: &str) -> Result<CommandList, String> {
     limits::check(text)?;
-    let program = catch_unwind(AssertUnwindSafe(|| {
-        let options = ParserOptions::default();
-        Parser::new(Cursor::new(text.as_bytes()), &options).parse_program()
-    }));
-    let program = match program {
-        Ok(Ok(program)) => program,
-        Ok(Err(error)) => return Err(format!("the script is not complete shell syntax ({error})")),
-        Err(_) => return Err("the script could not be read".to_owned()),
-    };
+    let program = program(text)?;
     let mut tree = CommandList::default();
     for complete in &program.complete_commands {
         tree.0.extend(list(complete)?.0);
@@ -48,6 +40,19 @@ pub fn parse(text: &str) -> Result<CommandList, String> {
         check_word(word)?;
     }
     Ok(tree)
+}
+
+/// Reads a script by the grammar of a shell, whatever is in it.
+pub(super) fn program(text: &str) -> Result<ast::Program, String> {
+    let parsed = catch_unwind(AssertUnwindSafe(|| {
+        let options = ParserOptions::default();
+        Parser::new(Cursor::new(text.as_bytes()), &options).parse_program()
+    }));
+    match parsed {
+        Ok(Ok(program)) => Ok(program),
+        Ok(Err(error)) => Err(format!("the script is not complete shell syntax ({error})")),
+        Err(_) => Err("the script could not be read".to_owned()),
+    }
 }
 
 /// Refuses words that look like options but are not.

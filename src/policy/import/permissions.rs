@@ -35,14 +35,14 @@ pub(super) fn read(peer: Peer, files: &[ImportedSettings<'_>], draft: &mut Polic
     draft.rules.push(DraftRule {
         decision: "allow",
         patterns: vec!["read(**)".to_owned()],
-        except: Vec::new(),
         comment: "Files of the working folder are read without asking.",
+        ..DraftRule::default()
     });
     draft.rules.push(DraftRule {
         decision: "allow",
         patterns: ALWAYS_ALLOWED.iter().map(|command| format!("command({command})")).collect(),
-        except: Vec::new(),
         comment: "These need no rule there.",
+        ..DraftRule::default()
     });
     let mode = default_mode(files, draft);
     for (key, decision) in [("allow", "allow"), ("ask", "hold"), ("deny", "deny")] {

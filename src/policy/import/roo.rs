@@ -47,17 +47,10 @@ const CARRIED: &[&str] = &[
 /// Most keys named in one note.
 const NAMED: usize = 12;
 
-/// A command of a list.
-#[derive(Debug)]
-struct ListedCommand {
-    text: String,
-}
-
 pub(super) fn read(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {
     let allowed = joined(files, "allowedCommands", draft);
-    let allowed = allowed.unwrap_or_else(|| {
-        DEFAULT_ALLOWED.iter().map(|text| ListedCommand { text: (*text).to_owned() }).collect()
-    });
+    let allowed =
+        allowed.unwrap_or_else(|| DEFAULT_ALLOWED.iter().map(|text| (*text).to_owned()).collect());
     let denied = joined(files, "deniedCommands", draft).unwrap_or_default();
     let is = |key: &str, wanted: bool| {
         last(files, key).is_some_and(|found| found.node.value == YamlValue::Bool(wanted))
@@ -67,19 +60,19 @@ pub(super) fn read(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {
     let decision = |key: &str| if asks || is(key, false) { "hold" } else { "allow" };
     draft.rule(decision("alwaysAllowReadOnly"), "read(**)".to_owned());
     for one in &allowed {
-        draft.rule(decision("alwaysAllowExecute"), pattern(&one.text));
+        draft.rule(decision("alwaysAllowExecute"), pattern(one));
     }
     for one in &denied {
         let carved = allowed
             .iter()
-            .filter(|other| is_longer(&other.text, &one.text))
-            .map(|other| pattern(&other.text))
+            .filter(|other| is_longer(other, one))
+            .map(|other| pattern(other))
             .collect();
         draft.rules.push(DraftRule {
             decision: "deny",
-            patterns: vec![pattern(&one.text)],
+            patterns: vec![pattern(one)],
             except: carved,
-            comment: "",
+            ..DraftRule::default()
         });
     }
     for (key, pattern) in [
@@ -139,26 +132,21 @@ fn joined(
     files: &[ImportedSettings<'_>],
     key: &str,
     draft: &mut PolicyDraft,
-) -> Option<Vec<ListedCommand>> {
-    let mut found: Option<Vec<ListedCommand>> = None;
+) -> Option<Vec<String>> {
+    let mut found: Option<Vec<String>> = None;
     for list in all(files, key) {
         let texts = draft.texts(list.origin, Some(list.node), key);
         let texts =
             texts.into_iter().filter_map(|(text, place)| usable(list.origin, text, place, draft));
-        let mut texts: Vec<ListedCommand> = texts.collect();
+        let mut texts: Vec<String> = texts.collect();
         let known = found.get_or_insert_default();
-        texts.retain(|one| !known.iter().any(|other| other.text == one.text));
+        texts.retain(|one| !known.contains(one));
         known.append(&mut texts);
     }
     found
 }
 
-fn usable(
-    origin: &str,
-    text: String,
-    place: Position,
-    draft: &mut PolicyDraft,
-) -> Option<ListedCommand> {
+fn usable(origin: &str, text: String, place: Position, draft: &mut PolicyDraft) -> Option<String> {
     if text.trim().is_empty() {
         draft.note(origin, place, "an empty command, which matches nothing");
         return None;
@@ -171,7 +159,7 @@ fn usable(
         );
         return None;
     }
-    Some(ListedCommand { text: text.to_lowercase() })
+    Some(text.to_lowercase())
 }
 
 fn pattern(text: &str) -> String {

@@ -10,7 +10,7 @@ use crate::command::Script;
 use crate::command::word;
 use crate::glob::LetterCase;
 use crate::pattern::Pattern;
-use crate::starter::commands::{ProposedTool, TrailingWords};
+use crate::starter::commands::ProposedTool;
 use crate::starter::scan::StarterScan;
 use locum_files::yaml::{YamlDocument, YamlNode, YamlValue};
 
@@ -149,7 +149,6 @@ pub(super) fn find(scan: &StarterScan, known: &[String]) -> Vec<ProposedTool> {
                 if !covered && seen.insert(command.clone()) {
                     tools.extend(ProposedTool::new(
                         &command,
-                        TrailingWords::Exact,
                         false,
                         format!("{path}:{line} runs it"),
                     ));

@@ -4,11 +4,8 @@
 //! In: a script. Out: its commands, and text in which words that are known are quoted. The policy
 //! judges them elsewhere.
 
-use std::io::Cursor;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use brush_parser::word::{WordPiece, WordPieceWithSource};
-use brush_parser::{Parser, ParserOptions, ast};
+use brush_parser::{ParserOptions, ast};
 
 use crate::command::UNKNOWN;
 use crate::command::limits;
@@ -17,7 +14,7 @@ use crate::command::loose::word::{
 };
 use crate::command::loose::{LooseCommand, LooseScript, ScriptFeatures, UnknownWord, files_like};
 use crate::command::neutral::NeutralFolder;
-use crate::command::parse::add_redirect;
+use crate::command::parse::{add_redirect, program};
 use crate::command::tree::{ScriptRendering, quoted};
 use crate::command::word::literal;
 
@@ -31,7 +28,8 @@ impl LooseScript {
     /// Names what cannot be judged even so.
     pub fn parse(text: &str, neutral: &NeutralFolder) -> Result<Self, String> {
         limits::check_loose(text)?;
-        let mut walker = ScriptWalker::new(neutral);
+        let (shape, out) = (ScriptFeatures::default(), ScriptRendering::default());
+        let mut walker = ScriptWalker { found: Vec::new(), shape, neutral, out, depth: 0 };
         let text = walker.script(text)?;
         let ScriptWalker { found: commands, mut shape, .. } = walker;
         shape.redirects = commands.iter().any(|command| !command.simple.redirects.is_empty());
@@ -53,29 +51,14 @@ struct ScriptWalker<'r> {
     depth: usize,
 }
 
-impl<'r> ScriptWalker<'r> {
-    fn new(neutral: &'r NeutralFolder) -> Self {
-        Self {
-            found: Vec::new(),
-            shape: ScriptFeatures::default(),
-            neutral,
-            out: ScriptRendering::default(),
-            depth: 0,
-        }
-    }
-
+impl ScriptWalker<'_> {
     /// Reads a script and returns how it is rendered.
     fn script(&mut self, text: &str) -> Result<String, String> {
         if self.depth > DEPTH_LIMIT {
             return Err("the script nests substitutions too deeply".to_owned());
         }
-        let options = ParserOptions::default();
-        let program = catch_unwind(AssertUnwindSafe(|| {
-            Parser::new(Cursor::new(text.as_bytes()), &options).parse_program()
-        }));
-        let Ok(Ok(program)) = program else {
-            return Err("the script is not complete shell syntax".to_owned());
-        };
+        let program =
+            program(text).map_err(|_| "the script is not complete shell syntax".to_owned())?;
         self.aside(|walker| {
             for (index, list) in program.complete_commands.iter().enumerate() {
                 if index > 0 {
@@ -461,15 +444,14 @@ impl<'r> ScriptWalker<'r> {
             (WordPiece::DoubleQuotedSequence(inner), _) => {
                 Ok(format!("\"{}\"", self.pieces(inner, raw, QuoteState::Double)?))
             }
-            (WordPiece::CommandSubstitution(script), _) => {
-                Ok(format!("$( {}\n)", self.script(script)?))
-            }
             (WordPiece::BackquotedCommandSubstitution(script), _) if script.contains('\\') => {
                 refused("nested backticks")
             }
-            (WordPiece::BackquotedCommandSubstitution(script), _) => {
-                Ok(format!("$( {}\n)", self.script(script)?))
-            }
+            (
+                WordPiece::CommandSubstitution(script)
+                | WordPiece::BackquotedCommandSubstitution(script),
+                _,
+            ) => Ok(format!("$( {}\n)", self.script(script)?)),
             (WordPiece::AnsiCQuotedText(_) | WordPiece::GettextDoubleQuotedSequence(_), _) => {
                 refused("a `$'...'` quote")
             }

@@ -2,7 +2,7 @@
 //!
 //! Data only, in the notation of `tables`.
 
-use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads, runs};
+use crate::command::tables::{CommandTable, OperandKind, reads, runs, writes};
 
 const CARGO: &str = "-q --quiet -v --verbose --workspace --all -p= --package= --exclude= --lib \
                      --bin= --bins --test= --tests --example= --examples --bench= --benches \
@@ -35,12 +35,11 @@ pub(super) const TABLES: &[CommandTable] = &[
         "-q -p= --package= --no-deps --workspace --all-features --document-private-items --lib \
          --locked --offline",
     ),
-    CommandTable {
-        words: &["cargo", "fmt"],
-        options: ["-q -v --all --check -p= --package= --message-format=", ""],
-        operands: OperandKind::Only(&["--check"]),
-        effect: ProgramEffect::Writes,
-    },
+    writes(
+        &["cargo", "fmt"],
+        OperandKind::Only(&["--check"]),
+        "-q -v --all --check -p= --package= --message-format=",
+    ),
     reads(
         &["cargo", "tree"],
         OperandKind::None,
@@ -139,57 +138,31 @@ pub(super) const TABLES: &[CommandTable] = &[
         "-q -i -s --quiet --info --stacktrace --offline --no-daemon --parallel --continue \
          --console= --tests= -x= --exclude-task= --build-cache --no-build-cache --rerun-tasks",
     ),
-    CommandTable {
-        words: &["ruff", "check"],
-        options: [
-            "--fix --diff --statistics --quiet -q --no-cache -e --exit-zero --select= --ignore= \
+    reads(
+        &["ruff", "check"],
+        OperandKind::EditedWith(&["--fix"]),
+        "--fix --diff --statistics --quiet -q --no-cache -e --exit-zero --select= --ignore= \
              --extend-select= --output-format= --show-fixes --preview --target-version=",
-            "",
-        ],
-        operands: OperandKind::EditedWith(&["--fix"]),
-        effect: ProgramEffect::Reads,
-    },
-    CommandTable {
-        words: &["ruff", "format"],
-        options: [
-            "--check --diff --quiet -q --no-cache --line-length= --preview --target-version=",
-            "",
-        ],
-        operands: OperandKind::EditedWithout(&["--check", "--diff"]),
-        effect: ProgramEffect::Writes,
-    },
-    CommandTable {
-        words: &["black"],
-        options: [
-            "--check --diff --color --no-color -q --quiet -v --verbose -l= --line-length= -t= \
+    ),
+    writes(
+        &["ruff", "format"],
+        OperandKind::EditedWithout(&["--check", "--diff"]),
+        "--check --diff --quiet -q --no-cache --line-length= --preview --target-version=",
+    ),
+    writes(
+        &["black"],
+        OperandKind::EditedWithout(&["--check", "--diff"]),
+        "--check --diff --color --no-color -q --quiet -v --verbose -l= --line-length= -t= \
              --target-version= -S --skip-string-normalization --preview --fast --safe",
-            "",
-        ],
-        operands: OperandKind::EditedWithout(&["--check", "--diff"]),
-        effect: ProgramEffect::Writes,
-    },
-    CommandTable {
-        words: &["gofmt"],
-        options: ["-d -e -l -s -w -r=", ""],
-        operands: OperandKind::EditedWith(&["-w"]),
-        effect: ProgramEffect::Writes,
-    },
-    CommandTable {
-        words: &["rustfmt"],
-        options: [
-            "--check --edition= --style-edition= -q --quiet -v --verbose --color= -l \
+    ),
+    writes(&["gofmt"], OperandKind::EditedWith(&["-w"]), "-d -e -l -s -w -r="),
+    writes(
+        &["rustfmt"],
+        OperandKind::EditedWithout(&["--check"]),
+        "--check --edition= --style-edition= -q --quiet -v --verbose --color= -l \
              --files-with-diff",
-            "",
-        ],
-        operands: OperandKind::EditedWithout(&["--check"]),
-        effect: ProgramEffect::Writes,
-    },
-    CommandTable {
-        words: &["go", "fmt"],
-        options: ["-n -x", ""],
-        operands: OperandKind::Targets,
-        effect: ProgramEffect::Writes,
-    },
+    ),
+    writes(&["go", "fmt"], OperandKind::Targets, "-n -x"),
     runs(&["pytest"], OperandKind::Targets, PYTEST),
     runs(&["go", "generate"], OperandKind::Targets, "-n -v -x -run= -skip="),
     runs(

@@ -2,7 +2,7 @@
 //!
 //! Data only, in the notation of `tables`.
 
-use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads};
+use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads, writes};
 
 const GIT_DIFF: &str = "-p -u -s --patch --no-patch --stat=? --shortstat --numstat --summary --name-only \
      --name-status --raw --cached --staged --merge-base --no-ext-diff --no-textconv --no-color \
@@ -27,6 +27,15 @@ const GIT_LOG: &str = "--oneline -n= --max-count= --skip= --graph --all --decora
 
 const REFLOG: &str =
     "--oneline -n= --max-count= --all --date= --format=? --pretty=? --no-abbrev --abbrev-commit";
+
+const fn shows_history(words: &'static [&'static str]) -> CommandTable {
+    CommandTable {
+        words,
+        options: [GIT_DIFF, GIT_LOG],
+        operands: OperandKind::Revisions,
+        effect: ProgramEffect::Reads,
+    }
+}
 
 /// Returns true for an option of `git log` after which it shows files or what is in them.
 pub(super) fn is_about_files(word: &str) -> bool {
@@ -68,18 +77,8 @@ pub(super) const TABLES: &[CommandTable] = &[
          --no-renames --find-renames=?",
     ),
     reads(&["git", "diff"], OperandKind::Revisions, GIT_DIFF),
-    CommandTable {
-        words: &["git", "log"],
-        options: [GIT_DIFF, GIT_LOG],
-        operands: OperandKind::Revisions,
-        effect: ProgramEffect::Reads,
-    },
-    CommandTable {
-        words: &["git", "show"],
-        options: [GIT_DIFF, GIT_LOG],
-        operands: OperandKind::Revisions,
-        effect: ProgramEffect::Reads,
-    },
+    shows_history(&["git", "log"]),
+    shows_history(&["git", "show"]),
     reads(
         &["git", "shortlog"],
         OperandKind::Revisions,
@@ -123,25 +122,17 @@ pub(super) const TABLES: &[CommandTable] = &[
         "--tags --always --dirty=? --abbrev=? --long --all --match= --exclude= --exact-match \
          --contains --first-parent --candidates=",
     ),
-    CommandTable {
-        words: &["git", "commit"],
-        options: [
-            "-m= --message= -a --all --amend --no-edit --allow-empty -q --quiet -v --verbose -s \
+    writes(
+        &["git", "commit"],
+        OperandKind::None,
+        "-m= --message= -a --all --amend --no-edit --allow-empty -q --quiet -v --verbose -s \
              --signoff --no-verify -n -F=< --file=< --author= --date= --no-gpg-sign",
-            "",
-        ],
-        operands: OperandKind::None,
-        effect: ProgramEffect::Writes,
-    },
-    CommandTable {
-        words: &["git", "add"],
-        options: [
-            "-A --all -u --update -n --dry-run -v --verbose -f --force -N --intent-to-add",
-            "",
-        ],
-        operands: OperandKind::Paths,
-        effect: ProgramEffect::Writes,
-    },
+    ),
+    writes(
+        &["git", "add"],
+        OperandKind::Paths,
+        "-A --all -u --update -n --dry-run -v --verbose -f --force -N --intent-to-add",
+    ),
     reads(
         &["git", "merge-base"],
         OperandKind::Revisions,

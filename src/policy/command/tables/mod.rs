@@ -73,7 +73,7 @@ pub enum ProgramEffect {
     RunsCode,
 }
 
-pub(super) const fn reads(
+const fn reads(
     words: &'static [&'static str],
     operands: OperandKind,
     options: &'static str,
@@ -81,7 +81,15 @@ pub(super) const fn reads(
     CommandTable { words, options: [options, ""], operands, effect: ProgramEffect::Reads }
 }
 
-pub(super) const fn runs(
+const fn writes(
+    words: &'static [&'static str],
+    operands: OperandKind,
+    options: &'static str,
+) -> CommandTable {
+    CommandTable { words, options: [options, ""], operands, effect: ProgramEffect::Writes }
+}
+
+const fn runs(
     words: &'static [&'static str],
     operands: OperandKind,
     options: &'static str,

@@ -2,17 +2,9 @@
 //!
 //! Data only, in the notation of `tables`.
 
-use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads};
+use crate::command::tables::{CommandTable, OperandKind, reads, writes};
 
 const GREP_PATTERN: &[&str] = &["-e", "-f", "--regexp", "--file", "--files", "--type-list"];
-
-const fn writes(
-    words: &'static [&'static str],
-    operands: OperandKind,
-    options: &'static str,
-) -> CommandTable {
-    CommandTable { words, options: [options, ""], operands, effect: ProgramEffect::Writes }
-}
 
 /// One table per program, in the notation of `tables`.
 pub(super) const TABLES: &[CommandTable] = &[
