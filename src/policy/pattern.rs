@@ -6,21 +6,11 @@
 
 use crate::command::word;
 use crate::glob::{LetterCase, PathGlob, name_matches};
-use crate::intent::{Intent, PublicationKind};
+use crate::intent::{Intent, PUBLICATIONS, PublicationKind};
 use crate::kind::RuleKind;
 use crate::urls::pattern::UrlPattern;
 use locum_base::secret::view::is_invisible;
 use locum_files::fields::nearest;
-
-/// Words for what is published, as written in policies.
-pub const PUBLICATIONS: &[(&str, PublicationKind)] = &[
-    ("comment", PublicationKind::Comment),
-    ("review", PublicationKind::Review),
-    ("commit", PublicationKind::Commit),
-    ("pull-request", PublicationKind::PullRequest),
-    ("label", PublicationKind::Label),
-    ("issue", PublicationKind::Issue),
-];
 
 const KINDS: &[&str] = &[
     "read",

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::actors::Tier;
 use crate::command::Script;
-use crate::intent::{Intent, TriggerKind};
-use crate::pattern::{PUBLICATIONS, Pattern, suggestion};
+use crate::intent::{Intent, PUBLICATIONS, TriggerKind};
+use crate::pattern::{Pattern, suggestion};
 use crate::rule::{TIERS, TRIGGERS};
 use crate::urls::{Destination, WebUrl};
 use locum_base::chat::ToolCall;

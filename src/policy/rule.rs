@@ -5,7 +5,7 @@
 
 use crate::actors::Tier;
 use crate::glob::PathGlob;
-use crate::intent::{Facts, TriggerKind};
+use crate::intent::{Facts, TriggerKind, word_of};
 use crate::pattern::Pattern;
 use crate::verdict::{Decision, RuleRef};
 use locum_files::position::Position;
@@ -35,12 +35,12 @@ pub const TRIGGERS: &[(&str, TriggerKind)] = &[
 
 /// Returns the word for a trigger.
 pub(crate) fn trigger_word(trigger: TriggerKind) -> &'static str {
-    TRIGGERS.iter().find(|(_, one)| *one == trigger).map_or("?", |(word, _)| word)
+    word_of(TRIGGERS, &trigger)
 }
 
 /// Returns the word for a tier.
 pub(crate) fn tier_word(tier: Tier) -> &'static str {
-    TIERS.iter().find(|(_, one)| *one == tier).map_or("?", |(word, _)| word)
+    word_of(TIERS, &tier)
 }
 
 /// Most rules in one policy, and most patterns in one rule.
