@@ -269,31 +269,22 @@ fn file_redirect(
         ast::IoFileRedirectTarget::Fd(_) | ast::IoFileRedirectTarget::Duplicate(_) => None,
         ast::IoFileRedirectTarget::ProcessSubstitution(..) => return Err(process_substitution()),
     };
-    match (kind, path, target) {
-        (ast::IoFileRedirectKind::Read, Some(path), _) => {
-            Ok(Redirect::Input { fd: number(0)?, path })
+    let file =
+        || path.ok_or_else(|| "the script redirects to something that is not a file".to_owned());
+    match kind {
+        ast::IoFileRedirectKind::Read => Ok(Redirect::Input { path: file()?, fd: number(0)? }),
+        ast::IoFileRedirectKind::Write | ast::IoFileRedirectKind::Clobber => {
+            Ok(Redirect::Output { path: file()?, fd: number(1)?, append: false })
         }
-        (ast::IoFileRedirectKind::Write | ast::IoFileRedirectKind::Clobber, Some(path), _) => {
-            Ok(Redirect::Output { fd: number(1)?, path, append: false })
+        ast::IoFileRedirectKind::Append => {
+            Ok(Redirect::Output { path: file()?, fd: number(1)?, append: true })
         }
-        (ast::IoFileRedirectKind::Append, Some(path), _) => {
-            Ok(Redirect::Output { fd: number(1)?, path, append: true })
+        ast::IoFileRedirectKind::DuplicateOutput => {
+            Ok(Redirect::Duplicate { to: duplicate_target(target)?, fd: number(1)? })
         }
-        (ast::IoFileRedirectKind::DuplicateOutput, _, target) => {
-            let to = duplicate_target(target)?;
-            Ok(Redirect::Duplicate { fd: number(1)?, to })
-        }
-        (ast::IoFileRedirectKind::DuplicateInput | ast::IoFileRedirectKind::ReadAndWrite, _, _) => {
+        ast::IoFileRedirectKind::DuplicateInput | ast::IoFileRedirectKind::ReadAndWrite => {
             Err("the script uses a redirection other than `<`, `>`, `>>` and `2>&1`".to_owned())
         }
-        (
-            ast::IoFileRedirectKind::Read
-            | ast::IoFileRedirectKind::Write
-            | ast::IoFileRedirectKind::Append
-            | ast::IoFileRedirectKind::Clobber,
-            None,
-            _,
-        ) => Err("the script redirects to something that is not a file".to_owned()),
     }
 }
 

@@ -1,11 +1,10 @@
 //! The tables by program, and the options of each by name: every word of every command is looked up
 //! here.
 //!
-//! In: the tables. Out: what they say, found without going through all of them. A table's options
-//! are read when first needed.
+//! In: the tables. Out: what they say, found without going through all of them.
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 use crate::command::tables::{CommandTable, build, git, text};
 
@@ -27,13 +26,13 @@ pub struct IndexedTable {
     pub words: Vec<&'static str>,
     /// What it shares with others, as written.
     pub table: &'static CommandTable,
-    options: OnceLock<HashMap<&'static str, OptionArgument>>,
+    options: HashMap<&'static str, OptionArgument>,
 }
 
 impl IndexedTable {
     /// Returns what an option takes; `None` when the table does not have it.
     pub(crate) fn takes(&self, option: &str) -> Option<OptionArgument> {
-        self.options.get_or_init(|| read(self.table.options)).get(option).copied()
+        self.options.get(option).copied()
     }
 
     /// Returns true when a cluster of letters reaches the wanted one before a letter that takes a
@@ -61,7 +60,7 @@ static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<IndexedTable>>> = LazyLock
         for name in table.names {
             let words: Vec<&str> = name.split(' ').collect();
             let program = words.first().copied().unwrap_or_default();
-            let options = OnceLock::new();
+            let options = read(table.options);
             found.entry(program).or_default().push(IndexedTable { words, table, options });
         }
     }
