@@ -28,6 +28,7 @@ pub mod starter;
 pub mod summary;
 pub mod urls;
 pub mod verdict;
+mod words;
 
 use std::fmt::Write as _;
 

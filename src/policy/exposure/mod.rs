@@ -14,6 +14,7 @@ use crate::pattern::{Pattern, PatternSubject};
 use crate::rule::{LocatedPattern, Rule, TRIGGERS, trigger_word};
 use crate::schema::{CommandNetwork, PolicySpec, SandboxSetting, SourceVisibility};
 use crate::verdict::Decision;
+use crate::words;
 use locum_base::path::RepoPath;
 use locum_files::position::Position;
 use locum_files::rejection::Rejection;
@@ -26,65 +27,15 @@ pub const EVERY_MODE: &str = "*";
 const WORDS_LEAST: usize = 4;
 
 /// Variables that only configure how commands run and hold nothing worth taking.
-const HARMLESS_VARIABLES: &[&str] = &[
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "TERM",
-    "TZ",
-    "LANG",
-    "LANGUAGE",
-    "TMPDIR",
-    "CI",
-    "NO_COLOR",
-    "FORCE_COLOR",
-    "CLICOLOR",
-    "CLICOLOR_FORCE",
-    "DEBIAN_FRONTEND",
-    "SOURCE_DATE_EPOCH",
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "CARGO_TARGET_DIR",
-    "CARGO_TERM_COLOR",
-    "CARGO_INCREMENTAL",
-    "CARGO_NET_OFFLINE",
-    "RUSTFLAGS",
-    "RUST_BACKTRACE",
-    "RUST_LOG",
-    "GOPATH",
-    "GOROOT",
-    "GOCACHE",
-    "GOMODCACHE",
-    "GOFLAGS",
-    "GOTOOLCHAIN",
-    "JAVA_HOME",
-    "GRADLE_USER_HOME",
-    "MAVEN_OPTS",
-    "NODE_ENV",
-    "NODE_PATH",
-    "NVM_DIR",
-    "PNPM_HOME",
-    "COREPACK_HOME",
-    "NPM_CONFIG_CACHE",
-    "PYTHONPATH",
-    "PYTHONHASHSEED",
-    "PYTHONDONTWRITEBYTECODE",
-    "VIRTUAL_ENV",
-    "PYENV_ROOT",
-    "PIP_CACHE_DIR",
-    "UV_CACHE_DIR",
-    "UV_OFFLINE",
-    "CC",
-    "CXX",
-    "CFLAGS",
-    "CXXFLAGS",
-    "LDFLAGS",
-    "MAKEFLAGS",
-    "PKG_CONFIG_PATH",
-];
+const HARMLESS_VARIABLES: &str = "\
+    PATH HOME USER LOGNAME SHELL TERM TZ LANG LANGUAGE TMPDIR CI NO_COLOR FORCE_COLOR \
+    CLICOLOR CLICOLOR_FORCE DEBIAN_FRONTEND SOURCE_DATE_EPOCH CARGO_HOME RUSTUP_HOME \
+    RUSTUP_TOOLCHAIN CARGO_TARGET_DIR CARGO_TERM_COLOR CARGO_INCREMENTAL CARGO_NET_OFFLINE \
+    RUSTFLAGS RUST_BACKTRACE RUST_LOG GOPATH GOROOT GOCACHE GOMODCACHE GOFLAGS GOTOOLCHAIN \
+    JAVA_HOME GRADLE_USER_HOME MAVEN_OPTS NODE_ENV NODE_PATH NVM_DIR PNPM_HOME COREPACK_HOME \
+    NPM_CONFIG_CACHE PYTHONPATH PYTHONHASHSEED PYTHONDONTWRITEBYTECODE VIRTUAL_ENV \
+    PYENV_ROOT PIP_CACHE_DIR UV_CACHE_DIR UV_OFFLINE CC CXX CFLAGS CXXFLAGS LDFLAGS \
+    MAKEFLAGS PKG_CONFIG_PATH";
 
 /// Folders of the machine that hold programs and certificates.
 const HARMLESS_FOLDERS: &[&str] = &[
@@ -302,7 +253,7 @@ fn of_commands(spec: &PolicySpec, reach: &mut ModeReach) {
             reach.ways_out.push(("`commands.network: open`".to_owned(), Position::default()));
         }
     }
-    let harmless = |name: &str| HARMLESS_VARIABLES.contains(&name) || name.starts_with("LC_");
+    let harmless = |name: &str| words::holds(HARMLESS_VARIABLES, name) || name.starts_with("LC_");
     reach.private.extend(
         commands
             .env

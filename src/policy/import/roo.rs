@@ -6,6 +6,7 @@
 //! where it has none.
 
 use crate::import::{DraftRule, ImportedSettings, PolicyDraft};
+use crate::words;
 use locum_files::position::Position;
 use locum_files::yaml::{MapEntry, YamlNode, YamlValue};
 
@@ -27,22 +28,11 @@ const WITHOUT_A_WORD: &[(&str, &str)] = &[
     ("alwaysApproveResubmit", "models are asked again by themselves"),
 ];
 /// Keys that are carried over, or mean the same here without a word.
-const CARRIED: &[&str] = &[
-    "allowedCommands",
-    "deniedCommands",
-    "autoApprovalEnabled",
-    "alwaysAllowReadOnly",
-    "alwaysAllowWrite",
-    "alwaysAllowExecute",
-    "alwaysAllowModeSwitch",
-    "alwaysAllowSubtasks",
-    "alwaysAllowUpdateTodoList",
-    "allowedMaxRequests",
-    "allowedMaxCost",
-    "commandExecutionTimeout",
-    "providerProfiles",
-    "globalSettings",
-];
+const CARRIED: &str = "\
+    allowedCommands deniedCommands autoApprovalEnabled alwaysAllowReadOnly alwaysAllowWrite \
+    alwaysAllowExecute alwaysAllowModeSwitch alwaysAllowSubtasks alwaysAllowUpdateTodoList \
+    allowedMaxRequests allowedMaxCost commandExecutionTimeout providerProfiles \
+    globalSettings";
 
 /// Most keys named in one note.
 const NAMED: usize = 12;
@@ -203,7 +193,7 @@ fn left_out(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {
                     draft.note(file.origin, entry.key_place, format!("`{key}`: {why}"))
                 }
                 Some(_) => {}
-                None if CARRIED.contains(&key) => {}
+                None if words::holds(CARRIED, key) => {}
                 None if key == "customModes" => {
                     draft.note(
                         file.origin,

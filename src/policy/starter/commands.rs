@@ -12,25 +12,10 @@ use crate::starter::scan::{ProposedLine, StarterScan, split};
 use locum_base::path::RepoPath;
 
 /// Files whose presence makes a folder a package; their texts are read.
-pub(super) const MANIFESTS: &[&str] = &[
-    "Cargo.toml",
-    "package.json",
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "tox.ini",
-    "noxfile.py",
-    "requirements.txt",
-    "go.mod",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "Gemfile",
-    "composer.json",
-    "mix.exs",
-    "Makefile",
-    "justfile",
-];
+pub(super) const MANIFESTS: &str = "\
+    Cargo.toml package.json pyproject.toml setup.py setup.cfg tox.ini noxfile.py \
+    requirements.txt go.mod pom.xml build.gradle build.gradle.kts Gemfile composer.json \
+    mix.exs Makefile justfile";
 /// Scripts of `package.json` that test or look.
 const SCRIPTS: &[&str] =
     &["test", "test:unit", "lint", "typecheck", "type-check", "check", "format:check", "build"];

@@ -3,6 +3,7 @@
 //! Data only, in the notation of `tables`.
 
 use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads, writes};
+use crate::words;
 
 const GIT_DIFF: &str = "-p -u -s --patch --no-patch --stat=? --shortstat --numstat --summary --name-only \
      --name-status --raw --cached --staged --merge-base --no-ext-diff --no-textconv --no-color \
@@ -185,27 +186,16 @@ pub(super) const TABLES: &[CommandTable] = &[
 
 /// Returns true for a verb of git's own, which no alias can replace.
 pub(crate) fn is_own_verb(verb: &str) -> bool {
-    VERBS.split_ascii_whitespace().any(|known| known == verb)
+    words::holds(VERBS, verb)
 }
 
 /// Returns true for verbs of git that show files and know no pattern of what to leave out: a rule
 /// has to name them.
 pub(crate) fn shows_everything(verb: &str, second: Option<&str>) -> bool {
-    let verbs = [
-        "archive",
-        "annotate",
-        "bundle",
-        "difftool",
-        "fast-export",
-        "format-patch",
-        "pack-objects",
-        "range-diff",
-        "request-pull",
-        "send-email",
-        "unpack-file",
-        "whatchanged",
-    ];
-    verbs.contains(&verb) || (verb == "stash" && second == Some("show"))
+    let verbs: &str = "\
+        archive annotate bundle difftool fast-export format-patch pack-objects range-diff \
+        request-pull send-email unpack-file whatchanged";
+    words::holds(verbs, verb) || (verb == "stash" && second == Some("show"))
 }
 
 /// Returns true when a verb of git that can leave files out shows any that no word names. Some
