@@ -307,50 +307,15 @@ impl ScriptWalker<'_> {
             }
             ast::CommandPrefixOrSuffixItem::Word(word) => self.word(&word.value, command).map(Some),
             ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
-                match (&assignment.value, &assignment.name, place) {
-                    (
-                        ast::AssignmentValue::Array(values),
-                        ast::AssignmentName::VariableName(name),
-                        WordPosition::Prefix,
-                    ) if !assignment.append => {
-                        let mut inner = LooseCommand::default();
-                        let rendered: Vec<String> = values
-                            .iter()
-                            .map(|(key, value)| match key {
-                                None => self.word(&value.value, &mut inner),
-                                Some(_) => Err("the script sets a part of an array".to_owned()),
-                            })
-                            .collect::<Result<_, _>>()?;
-                        command.simple.words.push(word.value.clone());
-                        Ok(Some(format!("{name}=({})", rendered.join(" "))))
+                match (place, &assignment.value) {
+                    (WordPosition::Prefix, _) => {
+                        self.assignment(assignment, word, command).map(Some)
                     }
-                    (ast::AssignmentValue::Array(_), _, _) => {
-                        Err("the script sets an array".to_owned())
-                    }
-                    (ast::AssignmentValue::Scalar(_), _, WordPosition::Suffix) => {
+                    (WordPosition::Suffix, ast::AssignmentValue::Scalar(_)) => {
                         self.word(&word.value, command).map(Some)
                     }
-                    (
-                        ast::AssignmentValue::Scalar(value),
-                        ast::AssignmentName::VariableName(name),
-                        WordPosition::Prefix,
-                    ) if !assignment.append => {
-                        let mut alone = LooseCommand::default();
-                        let rendered = self.word(&value.value, &mut alone)?;
-                        let known = alone.simple.words.first().filter(|_| alone.unknown.is_empty());
-                        if known.is_none() {
-                            command.unknown.push((command.simple.words.len(), UnknownWord::Value));
-                        }
-                        command.simple.words.push(
-                            known.map_or_else(
-                                || UNKNOWN.to_owned(),
-                                |value| format!("{name}={value}"),
-                            ),
-                        );
-                        Ok(Some(format!("{name}={rendered}")))
-                    }
-                    (ast::AssignmentValue::Scalar(_), _, WordPosition::Prefix) => {
-                        Err("the script changes a variable or a part of one".to_owned())
+                    (WordPosition::Suffix, ast::AssignmentValue::Array(_)) => {
+                        Err("the script sets an array".to_owned())
                     }
                 }
             }
@@ -367,6 +332,49 @@ impl ScriptWalker<'_> {
                 ast::ProcessSubstitutionKind::Write,
                 _,
             ) => Err("the script uses a process substitution that is written to".to_owned()),
+        }
+    }
+
+    /// Notes a variable that is set and returns how that is rendered.
+    fn assignment(
+        &mut self,
+        assignment: &ast::Assignment,
+        word: &ast::Word,
+        command: &mut LooseCommand,
+    ) -> Result<String, String> {
+        let mut inner = LooseCommand::default();
+        match (&assignment.value, &assignment.name, assignment.append) {
+            (
+                ast::AssignmentValue::Array(values),
+                ast::AssignmentName::VariableName(name),
+                false,
+            ) => {
+                let value = |(key, value): &(Option<ast::Word>, ast::Word)| match key {
+                    None => self.word(&value.value, &mut inner),
+                    Some(_) => Err("the script sets a part of an array".to_owned()),
+                };
+                let rendered: Vec<String> = values.iter().map(value).collect::<Result<_, _>>()?;
+                command.simple.words.push(word.value.clone());
+                Ok(format!("{name}=({})", rendered.join(" ")))
+            }
+            (
+                ast::AssignmentValue::Scalar(value),
+                ast::AssignmentName::VariableName(name),
+                false,
+            ) => {
+                let rendered = self.word(&value.value, &mut inner)?;
+                let known = inner.simple.words.first().filter(|_| inner.unknown.is_empty());
+                if known.is_none() {
+                    command.unknown.push((command.simple.words.len(), UnknownWord::Value));
+                }
+                let known = known.map(|value| format!("{name}={value}"));
+                command.simple.words.push(known.unwrap_or_else(|| UNKNOWN.to_owned()));
+                Ok(format!("{name}={rendered}"))
+            }
+            (ast::AssignmentValue::Array(_), _, _) => Err("the script sets an array".to_owned()),
+            (ast::AssignmentValue::Scalar(_), _, _) => {
+                Err("the script changes a variable or a part of one".to_owned())
+            }
         }
     }
 
