@@ -65,9 +65,9 @@ pub struct Rule {
 
 /// A pattern and where it stands.
 #[derive(Clone, Debug)]
-pub struct LocatedPattern {
+pub struct LocatedPattern<P = Pattern> {
     /// The pattern, parsed.
-    pub pattern: Pattern,
+    pub pattern: P,
     /// The pattern as written.
     pub text: String,
     /// Line and column in the policy file.
@@ -117,7 +117,7 @@ impl RuleConditions {
     }
 }
 
-impl LocatedPattern {
+impl<P> LocatedPattern<P> {
     /// Returns where this pattern stands, for a verdict.
     pub fn reference(&self, origin: &str) -> RuleRef {
         RuleRef { pattern: self.text.clone(), origin: origin.to_owned(), line: self.place.line }
@@ -183,8 +183,8 @@ pub fn read_rule(section: &mut Section<'_>) -> Option<Rule> {
     Some(Rule { decision, patterns, except, reason, narrowing, protected })
 }
 
-impl From<((Pattern, String), Position)> for LocatedPattern {
-    fn from(((pattern, text), place): ((Pattern, String), Position)) -> Self {
+impl<P> From<((P, String), Position)> for LocatedPattern<P> {
+    fn from(((pattern, text), place): ((P, String), Position)) -> Self {
         Self { pattern, text, place }
     }
 }

@@ -159,7 +159,7 @@ impl RuleImport<'_> {
             },
         };
         let refuses = decision != "allow";
-        let patterns = match (tool, inner) {
+        let mut patterns = match (tool, inner) {
             ("Bash", None) => vec!["command-prefix(*)".to_owned()],
             ("Bash", Some(inner)) => {
                 let inner = inner.trim_end_matches("[background]").trim_end();
@@ -182,12 +182,11 @@ impl RuleImport<'_> {
             (tool, None) => mcp(tool).into_iter().collect(),
             _ => Vec::new(),
         };
-        let (read, _): (Vec<String>, Vec<String>) =
-            patterns.into_iter().partition(|pattern| Pattern::parse(pattern).is_ok());
-        if read.is_empty() && !outside(inner.unwrap_or_default()) {
+        patterns.retain(|pattern| Pattern::parse(pattern).is_ok());
+        if patterns.is_empty() && !outside(inner.unwrap_or_default()) {
             return self.unread(text);
         }
-        read.into_iter().for_each(|pattern| self.draft.rule(decision, pattern));
+        patterns.into_iter().for_each(|pattern| self.draft.rule(decision, pattern));
     }
 
     fn unread(&mut self, text: &str) {
