@@ -19,11 +19,12 @@ use crate::run::explain::{ExplainedQuery, Explainer};
 use locum_agent::report::json::VerdictReport;
 use locum_agent::report::markdown::visible;
 use locum_files::diagnostic::Diagnostic;
+use locum_files::rejection::Rejection;
 use locum_policy::intent::Facts;
 use locum_policy::lint::explain::Explanation;
 use locum_policy::lint::nearest::NearestRule;
 use locum_policy::lint::risks::accepted_risks;
-use locum_policy::query::{PolicyQuery, QueryError};
+use locum_policy::query::PolicyQuery;
 use locum_policy::verdict::Decision;
 use locum_sandbox::level::SandboxLevel;
 
@@ -117,7 +118,7 @@ fn explainer(args: &PolicyExplainArgs, context: &CommandContext) -> Result<Expla
     }
 }
 
-fn answer(text: &str, explainer: &Explainer) -> Result<(PolicyQuery, ExplainedQuery), QueryError> {
+fn answer(text: &str, explainer: &Explainer) -> Result<(PolicyQuery, ExplainedQuery), Rejection> {
     let question = PolicyQuery::parse(text)?;
     let answer = explainer.answer(&question)?;
     Ok((question, answer))
@@ -141,10 +142,10 @@ fn answer_lines(
         number += 1;
         let text = match line {
             InputLine::TooLong => {
-                Err(QueryError::from(format!("the line is longer than {LINE_LIMIT_BYTES} bytes")))
+                Err(Rejection::from(format!("the line is longer than {LINE_LIMIT_BYTES} bytes")))
             }
             InputLine::Whole | InputLine::None => std::str::from_utf8(&buffer)
-                .map_err(|_| QueryError::from("the line is not UTF-8 text")),
+                .map_err(|_| Rejection::from("the line is not UTF-8 text")),
         };
         let text = text.map(|text| {
             if number == 1 { text.trim_start_matches('\u{feff}').trim() } else { text.trim() }

@@ -102,7 +102,7 @@ fn read_entry(entry: &mut Section<'_>) -> Vec<PolicyCase> {
                 }),
                 Err(_) if *expected == Decision::Deny && is_about_a_path(&text) => None,
                 Err(unread) => {
-                    entry.wrong(place, Rejection { message: unread.message, hint: unread.hint });
+                    entry.wrong(place, unread);
                     continue;
                 }
             };

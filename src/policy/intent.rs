@@ -85,17 +85,25 @@ pub enum PublicationKind {
     Issue,
 }
 
+/// Words for what is published, as written in policies.
+pub const PUBLICATIONS: &[(&str, PublicationKind)] = &[
+    ("comment", PublicationKind::Comment),
+    ("review", PublicationKind::Review),
+    ("commit", PublicationKind::Commit),
+    ("pull-request", PublicationKind::PullRequest),
+    ("label", PublicationKind::Label),
+    ("issue", PublicationKind::Issue),
+];
+
 impl fmt::Display for PublicationKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Comment => "comment",
-            Self::Review => "review",
-            Self::Commit => "commit",
-            Self::PullRequest => "pull-request",
-            Self::Label => "label",
-            Self::Issue => "issue",
-        })
+        formatter.write_str(word_of(PUBLICATIONS, self))
     }
+}
+
+/// Returns the word that stands for a value in a list of words.
+pub(crate) fn word_of<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> &'static str {
+    words.iter().find(|(_, one)| one == value).map_or("?", |(word, _)| word)
 }
 
 /// Something the program wants to do, described by its intents.

@@ -1,56 +1,49 @@
-//! `RuleKind`: under which key rules are found quickly.
+//! `RuleKind`: what rules can be about. A pattern is compared with intents of its own kind alone.
 //!
-//! In: patterns and intents. Out: the key. Patterns are matched in `pattern`.
+//! In: an intent. Out: its kind. Patterns are matched in `pattern`.
 
-use crate::glob::PathGlob;
 use crate::intent::Intent;
-use crate::pattern::Pattern;
 
-/// Kinds of patterns, for the index.
+/// Kinds of patterns, and of what tools are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum RuleKind {
+pub enum RuleKind {
+    /// Files whose content is shown.
     Read,
+    /// Files created, changed or deleted.
     Edit,
-    AnyCommand,
-    Network,
+    /// Programs started in the checkout.
+    Command,
+    /// Reading pages of the web.
+    Fetch,
+    /// Looking at pages in a browser.
+    Browse,
+    /// Calling tools of MCP servers.
     Mcp,
+    /// Switching to a mode.
     Mode,
+    /// Starting a sub-task.
     Delegate,
+    /// Asking another model.
     Expert,
+    /// Publishing something.
     Publish,
 }
 
-/// Returns the name of the folder all paths of a path pattern start with.
-pub(super) fn start_of(pattern: &Pattern) -> Option<&str> {
-    pattern.paths().and_then(PathGlob::start)
-}
-
-/// Returns the kind of a pattern.
-pub(super) fn kind_of(pattern: &Pattern) -> RuleKind {
-    match pattern {
-        Pattern::Read(_) => RuleKind::Read,
-        Pattern::Edit(_) => RuleKind::Edit,
-        Pattern::Command(_) => RuleKind::AnyCommand,
-        Pattern::Fetch(_) | Pattern::Browse(_) => RuleKind::Network,
-        Pattern::Mcp(_) => RuleKind::Mcp,
-        Pattern::Mode(_) => RuleKind::Mode,
-        Pattern::Delegate(_) => RuleKind::Delegate,
-        Pattern::Expert(_) => RuleKind::Expert,
-        Pattern::Publish(_) => RuleKind::Publish,
-    }
-}
-
-/// Returns the kind of patterns that are about an intent; commands are found by program.
-pub(super) fn kind_of_intent(intent: &Intent) -> Option<RuleKind> {
-    match intent {
-        Intent::Read(_) => Some(RuleKind::Read),
-        Intent::Edit(_) => Some(RuleKind::Edit),
-        Intent::Command(_) | Intent::Session => None,
-        Intent::Fetch(_) | Intent::Browse(_) | Intent::Connect(_) => Some(RuleKind::Network),
-        Intent::Server(_) | Intent::Mcp { .. } => Some(RuleKind::Mcp),
-        Intent::Mode(_) => Some(RuleKind::Mode),
-        Intent::Delegate(_) => Some(RuleKind::Delegate),
-        Intent::Expert(_) => Some(RuleKind::Expert),
-        Intent::Publish(_) => Some(RuleKind::Publish),
+impl RuleKind {
+    /// Returns the kind of patterns that an intent is compared with as a whole. Scripts are taken
+    /// apart first; connections and servers have checks of their own.
+    pub(crate) fn of(intent: &Intent) -> Option<Self> {
+        match intent {
+            Intent::Read(_) => Some(Self::Read),
+            Intent::Edit(_) => Some(Self::Edit),
+            Intent::Fetch(_) => Some(Self::Fetch),
+            Intent::Browse(_) => Some(Self::Browse),
+            Intent::Mcp { .. } => Some(Self::Mcp),
+            Intent::Mode(_) => Some(Self::Mode),
+            Intent::Delegate(_) => Some(Self::Delegate),
+            Intent::Expert(_) => Some(Self::Expert),
+            Intent::Publish(_) => Some(Self::Publish),
+            Intent::Command(_) | Intent::Connect(_) | Intent::Server(_) | Intent::Session => None,
+        }
     }
 }

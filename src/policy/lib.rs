@@ -15,7 +15,7 @@ pub mod ignore;
 pub mod import;
 pub mod intent;
 pub mod judge;
-mod kind;
+pub mod kind;
 pub mod lint;
 pub mod paths;
 pub mod pattern;
@@ -28,6 +28,7 @@ pub mod starter;
 pub mod summary;
 pub mod urls;
 pub mod verdict;
+mod words;
 
 use std::fmt::Write as _;
 
@@ -39,9 +40,9 @@ use crate::exposure::{accepted, exposures};
 use crate::ignore::IgnoreFiles;
 use crate::intent::{Act, Facts, Intent};
 use crate::judge::Judge;
+use crate::kind::RuleKind;
 use crate::rule::{RULES_LIMIT, Rule, read_rule};
 use crate::schema::{PolicyErrors, PolicySpec};
-use crate::summary::UseKind;
 use crate::verdict::{Decision, Refusal, Verdict};
 use locum_base::path::RepoPath;
 use locum_files::fields::Diagnostics;
@@ -92,12 +93,7 @@ impl Policy {
     fn read(text: &str, origin: &str) -> (Self, Diagnostics) {
         let document = YamlDocument::parse(text);
         let mut mistakes = Diagnostics(document.mistakes);
-        let mut policy = Self {
-            spec: PolicySpec::default(),
-            judge: Judge::new(Vec::new(), origin),
-            examples: Vec::new(),
-            hash: hash_of(text),
-        };
+        let mut policy = Self::allowing_nothing(text, origin);
         match document.root {
             Some(root) => {
                 let read = Section::read(&root, "policy", &mut mistakes, read_file);
@@ -126,12 +122,17 @@ impl Policy {
     /// Returns the policy that applies where a repository has none (`config/policy.yml`). Should
     /// the program have been built with a broken one, it allows nothing.
     pub fn builtin() -> Self {
-        Self::parse(BUILTIN_TEXT, BUILTIN_ORIGIN).unwrap_or_else(|_| Self {
+        Self::parse(BUILTIN_TEXT, BUILTIN_ORIGIN)
+            .unwrap_or_else(|_| Self::allowing_nothing(BUILTIN_TEXT, BUILTIN_ORIGIN))
+    }
+
+    fn allowing_nothing(text: &str, origin: &str) -> Self {
+        Self {
             spec: PolicySpec::default(),
-            judge: Judge::new(Vec::new(), BUILTIN_ORIGIN),
+            judge: Judge::new(Vec::new(), origin),
             examples: Vec::new(),
-            hash: hash_of(BUILTIN_TEXT),
-        })
+            hash: hash_of(text),
+        }
     }
 
     /// Returns the policy's own examples.
@@ -150,13 +151,17 @@ impl Policy {
 
     /// Returns true when some rule could allow or hold a use of this kind under these facts. Where
     /// none could, there is no point in offering the tools for it.
-    pub fn may_use(&self, kind: UseKind, facts: &Facts) -> bool {
+    pub fn may_use(&self, kind: RuleKind, facts: &Facts) -> bool {
         summary::may_use(self.judge.rules(), kind, facts)
     }
 
     /// Returns what is allowed in a mode, one line a kind of intent, for the prompt. Kinds that the
     /// mode has no tool for are left out.
-    pub fn summary_lines(&self, mode: &str, has_tool_for: impl Fn(UseKind) -> bool) -> Vec<String> {
+    pub fn summary_lines(
+        &self,
+        mode: &str,
+        has_tool_for: impl Fn(RuleKind) -> bool,
+    ) -> Vec<String> {
         summary::lines(self.judge.rules(), mode, has_tool_for)
     }
 
@@ -235,34 +240,24 @@ impl Policy {
         approval: Option<Approval>,
     ) -> Result<Permit<A>, Box<Refusal>> {
         let intents = act.intents();
-        let verdicts: Vec<Verdict> =
+        let mut verdicts: Vec<Verdict> =
             intents.iter().map(|intent| self.decide(intent, facts)).collect();
-        let decision_on = |verdict: &Verdict| Approval::applied(approval.as_ref(), verdict);
-        let strictest = verdicts.iter().map(decision_on).max();
-        match strictest {
-            Some(Decision::Allow) => Ok(Permit { act, verdicts, approval }),
-            Some(decision) => {
-                let hint = intents
-                    .iter()
-                    .zip(&verdicts)
-                    .find(|(_, verdict)| decision_on(verdict) == decision)
-                    .and_then(|(intent, _)| summary::hint(self.judge.rules(), intent, facts));
-                let verdicts = verdicts
-                    .into_iter()
-                    .filter(|verdict| decision_on(verdict) != Decision::Allow)
-                    .collect();
-                Err(Box::new(Refusal { decision, verdicts, hint }))
-            }
-            None => {
-                let verdict =
-                    Verdict::denied(String::new(), "the call declares no intents".to_owned());
-                Err(Box::new(Refusal {
-                    decision: Decision::Deny,
-                    verdicts: vec![verdict],
-                    hint: None,
-                }))
-            }
+        if intents.is_empty() {
+            verdicts
+                .push(Verdict::denied(String::new(), "the call declares no intents".to_owned()));
         }
+        let decision_on = |verdict: &Verdict| Approval::applied(approval.as_ref(), verdict);
+        let decision = verdicts.iter().map(decision_on).max().unwrap_or(Decision::Deny);
+        if decision == Decision::Allow {
+            return Ok(Permit { act, verdicts, approval });
+        }
+        let hint = intents
+            .iter()
+            .zip(&verdicts)
+            .find(|(_, verdict)| decision_on(verdict) == decision)
+            .and_then(|(intent, _)| summary::hint(self.judge.rules(), intent, facts));
+        verdicts.retain(|verdict| decision_on(verdict) != Decision::Allow);
+        Err(Box::new(Refusal { decision, verdicts, hint }))
     }
 }
 

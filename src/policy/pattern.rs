@@ -6,20 +6,11 @@
 
 use crate::command::word;
 use crate::glob::{LetterCase, PathGlob, name_matches};
-use crate::intent::{Intent, PublicationKind};
+use crate::intent::{Intent, PUBLICATIONS, PublicationKind};
+use crate::kind::RuleKind;
 use crate::urls::pattern::UrlPattern;
 use locum_base::secret::view::is_invisible;
 use locum_files::fields::nearest;
-
-/// Words for what is published, as written in policies.
-pub const PUBLICATIONS: &[(&str, PublicationKind)] = &[
-    ("comment", PublicationKind::Comment),
-    ("review", PublicationKind::Review),
-    ("commit", PublicationKind::Commit),
-    ("pull-request", PublicationKind::PullRequest),
-    ("label", PublicationKind::Label),
-    ("issue", PublicationKind::Issue),
-];
 
 const KINDS: &[&str] = &[
     "read",
@@ -39,27 +30,26 @@ const KINDS: &[&str] = &[
 
 /// What a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pattern {
-    /// `read(src/**)`
-    Read(PathGlob),
-    /// `edit(src/**)`
-    Edit(PathGlob),
+pub struct Pattern {
+    /// What kind of thing.
+    pub(crate) kind: RuleKind,
+    /// Which of its kind.
+    pub(crate) subject: PatternSubject,
+}
+
+/// Which things of a kind a pattern is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PatternSubject {
+    /// `read(src/**)`, `edit(src/**)`
+    Path(PathGlob),
     /// `command(cargo test:*)`, `command-text(cargo test)`, `script(cargo fmt && cargo test)`
     Command(CommandPattern),
-    /// `fetch(docs.rs)`
-    Fetch(UrlPattern),
-    /// `browse(localhost:8080)`
-    Browse(UrlPattern),
-    /// `mcp(time/*)`
-    Mcp(String),
-    /// `mode(code)`
-    Mode(String),
-    /// `delegate(code)`
-    Delegate(String),
-    /// `expert(careful)`
-    Expert(String),
+    /// `fetch(docs.rs)`, `browse(localhost:8080)`
+    Url(UrlPattern),
+    /// `mcp(time/*)`, `mode(code)`, `delegate(code)`, `expert(careful)`
+    Name(String),
     /// `publish(comment)`; `None` is `publish(*)`.
-    Publish(Option<PublicationKind>),
+    Publication(Option<PublicationKind>),
 }
 
 /// Words of one simple command.
@@ -91,17 +81,25 @@ pub enum CommandForm {
 
 impl Pattern {
     /// Returns the paths it is about, where it is about paths.
-    pub fn paths(&self) -> Option<&PathGlob> {
-        match self {
-            Self::Read(glob) | Self::Edit(glob) => Some(glob),
-            Self::Command(_)
-            | Self::Fetch(_)
-            | Self::Browse(_)
-            | Self::Mcp(_)
-            | Self::Mode(_)
-            | Self::Delegate(_)
-            | Self::Expert(_)
-            | Self::Publish(_) => None,
+    pub(crate) fn paths(&self) -> Option<&PathGlob> {
+        let PatternSubject::Path(glob) = &self.subject else { return None };
+        Some(glob)
+    }
+
+    /// Returns the commands it is about, where it is about commands.
+    pub(crate) fn command(&self) -> Option<&CommandPattern> {
+        let PatternSubject::Command(command) = &self.subject else { return None };
+        Some(command)
+    }
+
+    /// Returns what all that it matches starts with: the name of a folder, a program.
+    pub(crate) fn start(&self) -> Option<&str> {
+        match self.command() {
+            Some(CommandPattern {
+                form: CommandForm::Text(_) | CommandForm::Script(_), ..
+            }) => None,
+            Some(command) => command.words.first().map(String::as_str),
+            None => self.paths().and_then(PathGlob::start),
         }
     }
 
@@ -118,92 +116,87 @@ impl Pattern {
                 u32::from(unseen)
             ));
         }
-        match kind {
-            "read" => PathGlob::parse(inner).map(Self::Read),
-            "edit" => PathGlob::parse(inner).map(Self::Edit),
-            "command" => CommandPattern::parse(inner).map(Self::Command),
-            "command-prefix" => CommandPattern::prefix(inner).map(Self::Command),
-            "command-text" => CommandPattern::text(inner).map(Self::Command),
-            "script" => CommandPattern::script(inner).map(Self::Command),
-            "fetch" => fetched(inner).map(Self::Fetch),
-            "browse" => UrlPattern::parse(inner).map(Self::Browse),
-            "mcp" => mcp(inner).map(Self::Mcp),
-            "mode" => name(inner, "mode").map(Self::Mode),
-            "delegate" => name(inner, "mode").map(Self::Delegate),
-            "expert" => name(inner, "profile").map(Self::Expert),
-            "publish" => publication(inner).map(Self::Publish),
-            other => {
-                let near = nearest(other, KINDS).map_or_else(
-                    || format!("kinds are: {}", KINDS.join(", ")),
-                    |kind| format!("did you mean `{kind}`?"),
-                );
-                Err(format!("unknown kind of pattern `{other}`; {near}"))
+        let (kind, subject) = match kind {
+            "read" => (RuleKind::Read, PatternSubject::Path(PathGlob::parse(inner)?)),
+            "edit" => (RuleKind::Edit, PatternSubject::Path(PathGlob::parse(inner)?)),
+            "command" => {
+                (RuleKind::Command, PatternSubject::Command(CommandPattern::parse(inner)?))
             }
-        }
+            "command-prefix" => {
+                (RuleKind::Command, PatternSubject::Command(CommandPattern::prefix(inner)?))
+            }
+            "command-text" => {
+                (RuleKind::Command, PatternSubject::Command(CommandPattern::text(inner)?))
+            }
+            "script" => {
+                (RuleKind::Command, PatternSubject::Command(CommandPattern::script(inner)?))
+            }
+            "fetch" => (RuleKind::Fetch, PatternSubject::Url(fetched(inner)?)),
+            "browse" => (RuleKind::Browse, PatternSubject::Url(UrlPattern::parse(inner)?)),
+            "mcp" => (RuleKind::Mcp, PatternSubject::Name(mcp(inner)?)),
+            "mode" => (RuleKind::Mode, PatternSubject::Name(name(inner, "mode")?)),
+            "delegate" => (RuleKind::Delegate, PatternSubject::Name(name(inner, "mode")?)),
+            "expert" => (RuleKind::Expert, PatternSubject::Name(name(inner, "profile")?)),
+            "publish" => (RuleKind::Publish, PatternSubject::Publication(publication(inner)?)),
+            other => {
+                let near = suggestion(other, KINDS, "kinds are");
+                return Err(format!("unknown kind of pattern `{other}`; {near}"));
+            }
+        };
+        Ok(Self { kind, subject })
     }
 
     /// Returns true when the pattern is about this intent. A command intent is a whole script and
     /// matches no pattern: its simple commands are matched one by one with
     /// [`CommandPattern::matches`].
     pub fn matches(&self, intent: &Intent, case: LetterCase) -> bool {
-        match (self, intent) {
-            (Self::Read(glob), Intent::Read(path)) | (Self::Edit(glob), Intent::Edit(path)) => {
-                glob.matches(path, case)
+        RuleKind::of(intent) == Some(self.kind)
+            && match (&self.subject, intent) {
+                (PatternSubject::Path(glob), Intent::Read(path) | Intent::Edit(path)) => {
+                    glob.matches(path, case)
+                }
+                (PatternSubject::Url(pattern), Intent::Fetch(url) | Intent::Browse(url)) => {
+                    pattern.matches(url, case)
+                }
+                (PatternSubject::Name(pattern), Intent::Mcp { server, tool }) => {
+                    name_matches(pattern, &format!("{server}/{tool}"))
+                }
+                (
+                    PatternSubject::Name(pattern),
+                    Intent::Mode(name) | Intent::Delegate(name) | Intent::Expert(name),
+                ) => name_matches(pattern, name),
+                (PatternSubject::Publication(wanted), Intent::Publish(publication)) => {
+                    wanted.is_none_or(|wanted| wanted == *publication)
+                }
+                (_, _) => false,
             }
-            (Self::Fetch(pattern), Intent::Fetch(url))
-            | (Self::Browse(pattern), Intent::Browse(url)) => pattern.matches(url, case),
-            (Self::Mcp(pattern), Intent::Mcp { server, tool }) => {
-                name_matches(pattern, &format!("{server}/{tool}"))
-            }
-            (Self::Mode(pattern), Intent::Mode(name))
-            | (Self::Delegate(pattern), Intent::Delegate(name))
-            | (Self::Expert(pattern), Intent::Expert(name)) => name_matches(pattern, name),
-            (Self::Publish(wanted), Intent::Publish(publication)) => {
-                wanted.is_none_or(|wanted| wanted == *publication)
-            }
-            (
-                Self::Read(_)
-                | Self::Edit(_)
-                | Self::Command(_)
-                | Self::Fetch(_)
-                | Self::Browse(_)
-                | Self::Mcp(_)
-                | Self::Mode(_)
-                | Self::Delegate(_)
-                | Self::Expert(_)
-                | Self::Publish(_),
-                _,
-            ) => false,
-        }
     }
 
     /// Returns true when everything the other pattern matches is matched by this one, as far as the
     /// texts show it.
     pub fn covers(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Read(one), Self::Read(two)) | (Self::Edit(one), Self::Edit(two)) => {
-                one.covers(two)
+        self.kind == other.kind
+            && match (&self.subject, &other.subject) {
+                (PatternSubject::Path(one), PatternSubject::Path(two)) => one.covers(two),
+                (PatternSubject::Url(one), PatternSubject::Url(two)) => one.covers(two),
+                (PatternSubject::Command(one), PatternSubject::Command(two)) => {
+                    one == two
+                        || (one.form == CommandForm::Words
+                            && one.open
+                            && !matches!(two.form, CommandForm::Script(_))
+                            && two.words.starts_with(&one.words))
+                }
+                (PatternSubject::Name(one), PatternSubject::Name(two)) => {
+                    let head = one
+                        .strip_suffix('*')
+                        .filter(|head| self.kind == RuleKind::Mcp || head.is_empty());
+                    one == two || head.is_some_and(|head| two.starts_with(head))
+                }
+                (PatternSubject::Publication(one), PatternSubject::Publication(two)) => {
+                    one.is_none() || one == two
+                }
+                (_, _) => false,
             }
-            (Self::Command(one), Self::Command(two)) => {
-                one == two
-                    || (one.form == CommandForm::Words
-                        && one.open
-                        && !matches!(two.form, CommandForm::Script(_))
-                        && two.words.len() >= one.words.len()
-                        && two.words.starts_with(&one.words))
-            }
-            (Self::Mcp(one), Self::Mcp(two)) => {
-                one == two || one.strip_suffix('*').is_some_and(|head| two.starts_with(head))
-            }
-            (Self::Mode(one), Self::Mode(two))
-            | (Self::Delegate(one), Self::Delegate(two))
-            | (Self::Expert(one), Self::Expert(two)) => one == two || one == "*",
-            (Self::Publish(one), Self::Publish(two)) => one.is_none() || one == two,
-            (Self::Fetch(one), Self::Fetch(two)) | (Self::Browse(one), Self::Browse(two)) => {
-                one.covers(two)
-            }
-            (one, two) => one == two,
-        }
     }
 }
 
@@ -331,18 +324,20 @@ fn publication(text: &str) -> Result<Option<PublicationKind>, String> {
     if text == "*" {
         return Ok(None);
     }
-    let found = PUBLICATIONS
-        .iter()
-        .find(|(word, _)| *word == text)
-        .map(|(_, publication)| Some(*publication));
+    let found = PUBLICATIONS.iter().find(|(word, _)| *word == text).map(|(_, found)| Some(*found));
     found.ok_or_else(|| {
         let words: Vec<&str> = PUBLICATIONS.iter().map(|(word, _)| *word).collect();
-        let near = nearest(text, &words).map_or_else(
-            || format!("one of: {}", words.join(", ")),
-            |word| format!("did you mean `{word}`?"),
-        );
+        let near = suggestion(text, &words, "one of");
         format!("`{text}` cannot be published; {near}")
     })
+}
+
+/// Returns the word that a wrong one was meant to be, or all there are.
+pub(crate) fn suggestion(wrong: &str, words: &[&str], listed: &str) -> String {
+    nearest(wrong, words).map_or_else(
+        || format!("{listed}: {}", words.join(", ")),
+        |word| format!("did you mean `{word}`?"),
+    )
 }
 
 #[cfg(test)]

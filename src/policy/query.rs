@@ -9,33 +9,14 @@ use serde_json::{Map, Value};
 
 use crate::actors::Tier;
 use crate::command::Script;
-use crate::intent::{Intent, TriggerKind};
-use crate::pattern::{PUBLICATIONS, Pattern};
+use crate::intent::{Intent, PUBLICATIONS, TriggerKind};
+use crate::pattern::{Pattern, suggestion};
 use crate::rule::{TIERS, TRIGGERS};
 use crate::urls::{Destination, WebUrl};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
-use locum_files::fields::nearest;
+use locum_files::rejection::Rejection;
 
-/// Keys a question may have.
-const KEYS: &[&str] = &[
-    "intent",
-    "call",
-    "tool_call",
-    "name",
-    "arguments",
-    "input",
-    "function",
-    "type",
-    "id",
-    "call_id",
-    "index",
-    "status",
-    "mode",
-    "trigger",
-    "tier",
-    "job",
-];
 /// Keys that only a call has.
 const CALL_KEYS: &[&str] =
     &["name", "arguments", "input", "function", "type", "id", "call_id", "index", "status"];
@@ -68,29 +49,19 @@ pub enum QueriedAct {
     Call(ToolCall),
 }
 
-/// Why a text is not a question.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct QueryError {
-    /// What is wrong: a fragment without a full stop.
-    pub message: String,
-    /// What to change in the text, where that is known.
-    pub hint: Option<String>,
-}
-
 impl PolicyQuery {
     /// Reads a question.
     ///
     /// # Errors
     /// What is wrong with the text: neither an intent nor a JSON object, unknown keys or words, two
     /// things asked at once.
-    pub fn parse(text: &str) -> Result<Self, QueryError> {
+    pub fn parse(text: &str) -> Result<Self, Rejection> {
         let text = text.trim();
         if !text.starts_with(['{', '"', '[']) {
             return Ok(Self::about(QueriedAct::Intent(parse_intent(text)?)));
         }
         match serde_json::from_str(text)
-            .map_err(|error| QueryError::from(format!("it is not valid JSON: {error}")))?
+            .map_err(|error| Rejection::from(format!("it is not valid JSON: {error}")))?
         {
             Value::String(words) => Ok(Self::about(QueriedAct::Intent(parse_intent(&words)?))),
             Value::Object(fields) => Self::of(fields),
@@ -109,8 +80,10 @@ impl PolicyQuery {
         Self { act, id: None, mode: None, trigger: None, tier: None, job: None }
     }
 
-    fn of(mut fields: Map<String, Value>) -> Result<Self, QueryError> {
-        known(&fields, KEYS, "a question")?;
+    fn of(mut fields: Map<String, Value>) -> Result<Self, Rejection> {
+        let before: &[&str] = &["intent", "call", "tool_call"];
+        let after: &[&str] = &["mode", "trigger", "tier", "job"];
+        known(&fields, &[before, CALL_KEYS, after].concat(), "a question")?;
         let mode = optional_text(&mut fields, "mode")?;
         let job = optional_text(&mut fields, "job")?;
         let trigger = optional_word(&mut fields, "trigger", TRIGGERS)?;
@@ -130,7 +103,7 @@ impl PolicyQuery {
             }
             (None, None, true) => QueriedAct::Call(read_call(fields)?),
             (None, None, false) => {
-                return Err(QueryError::from("it asks nothing")
+                return Err(Rejection::from("it asks nothing")
                     .hint("write an `intent`, or a tool call with `name` and `arguments`"));
             }
             (Some(_), _, _) | (None, Some(_), true) => {
@@ -145,24 +118,6 @@ impl PolicyQuery {
             }
         });
         Ok(Self { act, id, mode, trigger, tier, job })
-    }
-}
-
-impl QueryError {
-    fn hint(self, hint: impl Into<String>) -> Self {
-        Self { hint: Some(hint.into()), ..self }
-    }
-}
-
-impl From<String> for QueryError {
-    fn from(message: String) -> Self {
-        Self { message, hint: None }
-    }
-}
-
-impl From<&str> for QueryError {
-    fn from(message: &str) -> Self {
-        message.to_owned().into()
     }
 }
 
@@ -220,7 +175,7 @@ fn is_call(fields: &Map<String, Value>) -> bool {
 
 /// Reads a call in any of its shapes: name and arguments side by side, below `function`, or as
 /// `input`.
-fn read_call(mut fields: Map<String, Value>) -> Result<ToolCall, QueryError> {
+fn read_call(mut fields: Map<String, Value>) -> Result<ToolCall, Rejection> {
     known(&fields, CALL_KEYS, "a tool call")?;
     if let Some(kind) = optional_text(&mut fields, "type")?
         && !CALL_TYPES.contains(&kind.as_str())
@@ -259,18 +214,15 @@ fn read_call(mut fields: Map<String, Value>) -> Result<ToolCall, QueryError> {
     Ok(ToolCall { id, name, arguments })
 }
 
-fn known(fields: &Map<String, Value>, keys: &[&str], what: &str) -> Result<(), QueryError> {
+fn known(fields: &Map<String, Value>, keys: &[&str], what: &str) -> Result<(), Rejection> {
     let Some(unknown) = fields.keys().find(|key| !keys.contains(&key.as_str())) else {
         return Ok(());
     };
-    let hint = nearest(unknown, keys).map_or_else(
-        || format!("known here: {}", keys.join(", ")),
-        |key| format!("did you mean `{key}`?"),
-    );
-    Err(QueryError::from(format!("{what} has no key `{unknown}`")).hint(hint))
+    let hint = suggestion(unknown, keys, "known here");
+    Err(Rejection::from(format!("{what} has no key `{unknown}`")).hint(hint))
 }
 
-fn optional_text(fields: &mut Map<String, Value>, key: &str) -> Result<Option<String>, QueryError> {
+fn optional_text(fields: &mut Map<String, Value>, key: &str) -> Result<Option<String>, Rejection> {
     match fields.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
@@ -282,7 +234,7 @@ fn optional_word<T: Copy>(
     fields: &mut Map<String, Value>,
     key: &str,
     words: &[(&str, T)],
-) -> Result<Option<T>, QueryError> {
+) -> Result<Option<T>, Rejection> {
     let Some(text) = optional_text(fields, key)? else { return Ok(None) };
     let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
     found.map(Some).ok_or_else(|| {
@@ -290,12 +242,8 @@ fn optional_word<T: Copy>(
     })
 }
 
-fn unknown(key: &str, text: &str, words: &[&str]) -> QueryError {
-    let hint = nearest(text, words).map_or_else(
-        || format!("one of: {}", words.join(", ")),
-        |word| format!("did you mean `{word}`?"),
-    );
-    QueryError::from(format!("`{key}` cannot be `{text}`")).hint(hint)
+fn unknown(key: &str, text: &str, words: &[&str]) -> Rejection {
+    Rejection::from(format!("`{key}` cannot be `{text}`")).hint(suggestion(text, words, "one of"))
 }
 
 fn kind_of(value: &Value) -> &'static str {
@@ -391,7 +339,7 @@ mod tests {
             (r#"{"type": "text", "name": "x"}"#, "`type` cannot be `text`"),
         ] {
             let error = PolicyQuery::parse(text).unwrap_err();
-            assert!(error.message.contains(expected), "{text}: {error}");
+            assert!(error.message.contains(expected), "{text}: {}", error.message);
         }
         for (text, hint) in [
             (r#"{"intnet": "edit(a)"}"#, "did you mean `intent`?"),

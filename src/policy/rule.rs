@@ -5,7 +5,7 @@
 
 use crate::actors::Tier;
 use crate::glob::PathGlob;
-use crate::intent::{Facts, TriggerKind};
+use crate::intent::{Facts, TriggerKind, word_of};
 use crate::pattern::Pattern;
 use crate::verdict::{Decision, RuleRef};
 use locum_files::position::Position;
@@ -35,12 +35,12 @@ pub const TRIGGERS: &[(&str, TriggerKind)] = &[
 
 /// Returns the word for a trigger.
 pub(crate) fn trigger_word(trigger: TriggerKind) -> &'static str {
-    TRIGGERS.iter().find(|(_, one)| *one == trigger).map_or("?", |(word, _)| word)
+    word_of(TRIGGERS, &trigger)
 }
 
 /// Returns the word for a tier.
 pub(crate) fn tier_word(tier: Tier) -> &'static str {
-    TIERS.iter().find(|(_, one)| *one == tier).map_or("?", |(word, _)| word)
+    word_of(TIERS, &tier)
 }
 
 /// Most rules in one policy, and most patterns in one rule.
@@ -65,9 +65,9 @@ pub struct Rule {
 
 /// A pattern and where it stands.
 #[derive(Clone, Debug)]
-pub struct LocatedPattern {
+pub struct LocatedPattern<P = Pattern> {
     /// The pattern, parsed.
-    pub pattern: Pattern,
+    pub pattern: P,
     /// The pattern as written.
     pub text: String,
     /// Line and column in the policy file.
@@ -117,7 +117,7 @@ impl RuleConditions {
     }
 }
 
-impl LocatedPattern {
+impl<P> LocatedPattern<P> {
     /// Returns where this pattern stands, for a verdict.
     pub fn reference(&self, origin: &str) -> RuleRef {
         RuleRef { pattern: self.text.clone(), origin: origin.to_owned(), line: self.place.line }
@@ -183,8 +183,8 @@ pub fn read_rule(section: &mut Section<'_>) -> Option<Rule> {
     Some(Rule { decision, patterns, except, reason, narrowing, protected })
 }
 
-impl From<((Pattern, String), Position)> for LocatedPattern {
-    fn from(((pattern, text), place): ((Pattern, String), Position)) -> Self {
+impl<P> From<((P, String), Position)> for LocatedPattern<P> {
+    fn from(((pattern, text), place): ((P, String), Position)) -> Self {
         Self { pattern, text, place }
     }
 }

@@ -9,11 +9,11 @@ use crate::actors::Tier;
 use crate::budget::Budget;
 use crate::glob::PathGlob;
 use crate::intent::PublicationKind;
+use crate::rule::LocatedPattern;
 use crate::spending_limit::SpendingLimits;
 use crate::urls::pattern::UrlPattern;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Diagnostics;
-use locum_files::position::Position;
 
 /// A policy file's settings, checked; the rules are private to the policy.
 #[derive(Clone, Debug, Default)]
@@ -24,10 +24,12 @@ pub struct PolicySpec {
     pub modes: ModeRules,
     /// Sandbox, network, time and output of commands.
     pub commands: CommandLimits,
-    /// What commands may reach where `commands.network` is `policy`.
-    pub network: NetworkRules,
-    /// Variables that MCP servers may be given, by server.
-    pub mcp: McpRules,
+    /// Hosts and ports that commands may reach where `commands.network` is `policy`: `docs.rs`,
+    /// `*.example.com`, `http://example.com:8080`.
+    pub network: Vec<LocatedPattern<UrlPattern>>,
+    /// For an MCP server, the environment variables its definition may refer to. Their values count
+    /// as secrets.
+    pub mcp: BTreeMap<String, Vec<String>>,
     /// What a run may spend.
     pub budget: Budget,
     /// What runs may spend together.
@@ -266,32 +268,6 @@ pub enum CommandNetwork {
     Listed,
     /// Every host.
     Open,
-}
-
-/// What commands may reach.
-#[derive(Clone, Debug, Default)]
-pub struct NetworkRules {
-    /// Hosts and ports: `docs.rs`, `*.example.com`, `http://example.com:8080`.
-    pub allow: Vec<ListedHost>,
-}
-
-/// What MCP servers are given.
-#[derive(Clone, Debug, Default)]
-pub struct McpRules {
-    /// For a server, the environment variables its definition may refer to. Their values count as
-    /// secrets.
-    pub env: BTreeMap<String, Vec<String>>,
-}
-
-/// A host in a list, and where it stands.
-#[derive(Clone, Debug)]
-pub struct ListedHost {
-    /// The host, as a pattern without a path.
-    pub pattern: UrlPattern,
-    /// The host as written.
-    pub text: String,
-    /// Line and column in the policy file.
-    pub place: Position,
 }
 
 /// Whether scripts may hold what a shell works out when they run.

@@ -74,13 +74,8 @@ enum RemainingAmount {
 
 /// A ceiling that is reached.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("the {scope} ceiling of {limit} is reached: {taken} (`budget.{key}` in the policy)")]
-pub struct ReachedLimit {
-    scope: &'static str,
-    key: &'static str,
-    limit: String,
-    taken: String,
-}
+#[error("the {0}")]
+pub struct ReachedLimit(String);
 
 impl SpendingLimit {
     /// Returns true when it has no limit.
@@ -211,7 +206,9 @@ impl RemainingBound {
             LimitScope::Daily => ("daily", "daily"),
             LimitScope::Thread => ("thread's", "per_thread"),
         };
-        ReachedLimit { scope, key, limit, taken }
+        ReachedLimit(format!(
+            "{scope} ceiling of {limit} is reached: {taken} (`budget.{key}` in the policy)"
+        ))
     }
 }
 

@@ -4,36 +4,20 @@
 //! In: rules, and a mode or facts. Out: text. Intents are judged in `judge`.
 
 use crate::intent::{Facts, Intent};
-use crate::pattern::Pattern;
+use crate::kind::RuleKind;
 use crate::rule::Rule;
 use crate::verdict::Decision;
 
-/// A kind of use that tools are for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UseKind {
-    /// Files whose content is shown.
-    Read,
-    /// Files created, changed or deleted.
-    Edit,
-    /// Programs started in the checkout.
-    Command,
-    /// Calling tools of MCP servers.
-    Mcp,
-    /// Reading pages of the web.
-    Fetch,
-    /// Asking another model.
-    Expert,
-}
-
 /// Returns true when some rule could allow or hold a use of this kind under these facts.
-pub(crate) fn may_use(rules: &[Rule], kind: UseKind, facts: &Facts) -> bool {
-    if matches!(kind, UseKind::Edit | UseKind::Fetch | UseKind::Mcp) && facts.restriction.read_only
+pub(crate) fn may_use(rules: &[Rule], kind: RuleKind, facts: &Facts) -> bool {
+    if matches!(kind, RuleKind::Edit | RuleKind::Fetch | RuleKind::Mcp)
+        && facts.restriction.read_only
     {
         return false;
     }
     let may = |rule: &&Rule| rule.decision != Decision::Deny && rule.narrowing.holds(facts);
     let mut patterns = rules.iter().filter(may).flat_map(|rule| &rule.patterns);
-    patterns.any(|written| use_of(&written.pattern) == Some(kind))
+    patterns.any(|written| written.pattern.kind == kind)
 }
 
 /// Returns what is allowed in a mode, one line per kind of intent. Kinds without a tool are left
@@ -41,18 +25,18 @@ pub(crate) fn may_use(rules: &[Rule], kind: UseKind, facts: &Facts) -> bool {
 pub(crate) fn lines(
     rules: &[Rule],
     mode: &str,
-    has_tool_for: impl Fn(UseKind) -> bool,
+    has_tool_for: impl Fn(RuleKind) -> bool,
 ) -> Vec<String> {
     let kinds = [
-        ("read", "read", Some(UseKind::Read)),
-        ("edit", "edit", Some(UseKind::Edit)),
-        ("command", "run", Some(UseKind::Command)),
-        ("fetch", "fetch", Some(UseKind::Fetch)),
+        ("read", "read", Some(RuleKind::Read)),
+        ("edit", "edit", Some(RuleKind::Edit)),
+        ("command", "run", Some(RuleKind::Command)),
+        ("fetch", "fetch", Some(RuleKind::Fetch)),
         ("browse", "browse", None),
-        ("mcp", "call", Some(UseKind::Mcp)),
+        ("mcp", "call", Some(RuleKind::Mcp)),
         ("mode", "switch to", None),
         ("delegate", "delegate to", None),
-        ("expert", "ask the expert", Some(UseKind::Expert)),
+        ("expert", "ask the expert", Some(RuleKind::Expert)),
     ];
     let mut lines = Vec::new();
     for (decision, said) in [
@@ -72,7 +56,8 @@ pub(crate) fn lines(
 
 /// Returns what a model whose act was refused could do instead.
 pub(crate) fn hint(rules: &[Rule], intent: &Intent, facts: &Facts) -> Option<String> {
-    let kind = kind_word(intent);
+    let shown = intent.to_string();
+    let kind = shown.split('(').next().unwrap_or_default();
     let allowed = inner_texts(rules, kind, Decision::Allow, &facts.mode);
     (!allowed.is_empty()).then(|| format!("allowed here: {kind} {}", allowed.join(", ")))
 }
@@ -86,35 +71,6 @@ fn inner_texts(rules: &[Rule], kind: &str, decision: Decision, mode: &str) -> Ve
         .filter_map(|written| inner(&written.text, kind))
         .map(|inner| format!("`{inner}`"))
         .collect()
-}
-
-fn use_of(pattern: &Pattern) -> Option<UseKind> {
-    match pattern {
-        Pattern::Read(_) => Some(UseKind::Read),
-        Pattern::Edit(_) => Some(UseKind::Edit),
-        Pattern::Command(_) => Some(UseKind::Command),
-        Pattern::Mcp(_) => Some(UseKind::Mcp),
-        Pattern::Fetch(_) => Some(UseKind::Fetch),
-        Pattern::Expert(_) => Some(UseKind::Expert),
-        Pattern::Browse(_) | Pattern::Mode(_) | Pattern::Delegate(_) | Pattern::Publish(_) => None,
-    }
-}
-
-fn kind_word(intent: &Intent) -> &'static str {
-    match intent {
-        Intent::Read(_) => "read",
-        Intent::Edit(_) => "edit",
-        Intent::Command(_) => "command",
-        Intent::Fetch(_) => "fetch",
-        Intent::Browse(_) => "browse",
-        Intent::Connect(_) => "connect",
-        Intent::Server(_) | Intent::Mcp { .. } => "mcp",
-        Intent::Publish(_) => "publish",
-        Intent::Delegate(_) => "delegate",
-        Intent::Expert(_) => "expert",
-        Intent::Mode(_) => "mode",
-        Intent::Session => "session",
-    }
 }
 
 fn inner<'t>(text: &'t str, kind: &str) -> Option<&'t str> {

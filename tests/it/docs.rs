@@ -25,7 +25,7 @@ use locum_policy::Policy;
 use locum_policy::budget::Budget;
 use locum_policy::cases::read_cases;
 use locum_policy::command::word;
-use locum_policy::pattern::PUBLICATIONS;
+use locum_policy::intent::PUBLICATIONS;
 use locum_policy::rule::{TIERS, TRIGGERS};
 use pretty_assertions::assert_eq;
 use regex::Regex;

@@ -16,8 +16,8 @@ use locum_modes::prompts::{self, PromptFacts, RepositoryInstructions};
 use locum_modes::{Mode, ModeEntry, ModeSet, ToolGroup};
 use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
+use locum_policy::kind::RuleKind;
 use locum_policy::pattern::RESOURCE;
-use locum_policy::summary::UseKind;
 use locum_policy::verdict::Decision;
 
 /// What a model in one mode is sent besides the conversation.
@@ -208,18 +208,18 @@ pub fn shown(
 ) -> Vec<ToolName> {
     let may_be_used = |tool: &ToolName| {
         match use_of(*tool) {
-            Some(UseKind::Mcp)
+            Some(RuleKind::Mcp)
                 if *tool == ToolName::AccessMcpResource && !prerequisites.resources =>
             {
                 false
             }
-            Some(UseKind::Mcp) if *tool == ToolName::UseMcpTool && !prerequisites.servers => false,
-            Some(UseKind::Edit)
+            Some(RuleKind::Mcp) if *tool == ToolName::UseMcpTool && !prerequisites.servers => false,
+            Some(RuleKind::Edit)
                 if *tool == ToolName::GenerateImage && !prerequisites.generates_images =>
             {
                 false
             }
-            Some(UseKind::Expert) => !prerequisites.experts.is_empty(),
+            Some(RuleKind::Expert) => !prerequisites.experts.is_empty(),
             Some(kind) => policy.may_use(kind, facts),
             // With no other mode there is nothing to ask for.
             None if *tool == ToolName::RequestModeSwitch => {
@@ -233,16 +233,16 @@ pub fn shown(
 }
 
 /// Returns what kind of rule a tool needs, if any.
-fn use_of(tool: ToolName) -> Option<UseKind> {
+fn use_of(tool: ToolName) -> Option<RuleKind> {
     if tool == ToolName::AskExpertModel {
-        return Some(UseKind::Expert);
+        return Some(RuleKind::Expert);
     }
     match tool.availability().group()? {
-        ToolGroup::Read if tool == ToolName::WebFetch => Some(UseKind::Fetch),
-        ToolGroup::Read => Some(UseKind::Read),
-        ToolGroup::Edit => Some(UseKind::Edit),
-        ToolGroup::Command => Some(UseKind::Command),
-        ToolGroup::Mcp => Some(UseKind::Mcp),
+        ToolGroup::Read if tool == ToolName::WebFetch => Some(RuleKind::Fetch),
+        ToolGroup::Read => Some(RuleKind::Read),
+        ToolGroup::Edit => Some(RuleKind::Edit),
+        ToolGroup::Command => Some(RuleKind::Command),
+        ToolGroup::Mcp => Some(RuleKind::Mcp),
         ToolGroup::Modes => None,
     }
 }

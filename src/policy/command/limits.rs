@@ -71,6 +71,10 @@ fn check_letters(text: &str) -> Result<(), String> {
     Ok(())
 }
 
+fn at_most(limit: usize, count: usize, what: &str) -> Result<(), String> {
+    if count > limit { Err(format!("the script has more than {limit} {what}")) } else { Ok(()) }
+}
+
 struct ScriptScan {
     letters: Vec<char>,
     at: usize,
@@ -194,12 +198,7 @@ impl ScriptScan {
             raw.chars().filter(|letter| !matches!(letter, '\'' | '"' | '\\')).collect(),
             drops_tabs,
         ));
-        if self.waiting.len() > OPENERS_LIMIT {
-            return Err(format!(
-                "the script has more than {OPENERS_LIMIT} here-documents on a line"
-            ));
-        }
-        Ok(())
+        at_most(OPENERS_LIMIT, self.waiting.len(), "here-documents on a line")
     }
 
     fn skip_bodies(&mut self) {
@@ -226,19 +225,12 @@ impl ScriptScan {
 
     fn open(&mut self, opens: bool) -> Result<(), String> {
         self.openers += usize::from(opens);
-        if self.openers > OPENERS_LIMIT {
-            return Err(format!("the script has more than {OPENERS_LIMIT} groups and conditions"));
-        }
-        Ok(())
+        at_most(OPENERS_LIMIT, self.openers, "groups and conditions")
     }
 
     fn count_word(&mut self) -> Result<(), String> {
         self.words += 1;
-        if self.words > WORDS_LIMIT {
-            Err(format!("the script has more than {WORDS_LIMIT} words"))
-        } else {
-            Ok(())
-        }
+        at_most(WORDS_LIMIT, self.words, "words")
     }
 
     fn starts_with(&self, text: &str) -> bool {

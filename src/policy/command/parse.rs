@@ -24,15 +24,7 @@ pub const COMMANDS_LIMIT: usize = 500;
 /// Names what cannot be judged, as the middle of a sentence: "the script uses ...".
 pub fn parse(text: &str) -> Result<CommandList, String> {
     limits::check(text)?;
-    let program = catch_unwind(AssertUnwindSafe(|| {
-        let options = ParserOptions::default();
-        Parser::new(Cursor::new(text.as_bytes()), &options).parse_program()
-    }));
-    let program = match program {
-        Ok(Ok(program)) => program,
-        Ok(Err(error)) => return Err(format!("the script is not complete shell syntax ({error})")),
-        Err(_) => return Err("the script could not be read".to_owned()),
-    };
+    let program = program(text)?;
     let mut tree = CommandList::default();
     for complete in &program.complete_commands {
         tree.0.extend(list(complete)?.0);
@@ -48,6 +40,19 @@ pub fn parse(text: &str) -> Result<CommandList, String> {
         check_word(word)?;
     }
     Ok(tree)
+}
+
+/// Reads a script by the grammar of a shell, whatever is in it.
+pub(super) fn program(text: &str) -> Result<ast::Program, String> {
+    let parsed = catch_unwind(AssertUnwindSafe(|| {
+        let options = ParserOptions::default();
+        Parser::new(Cursor::new(text.as_bytes()), &options).parse_program()
+    }));
+    match parsed {
+        Ok(Ok(program)) => Ok(program),
+        Ok(Err(error)) => Err(format!("the script is not complete shell syntax ({error})")),
+        Err(_) => Err("the script could not be read".to_owned()),
+    }
 }
 
 /// Refuses words that look like options but are not.
@@ -264,31 +269,22 @@ fn file_redirect(
         ast::IoFileRedirectTarget::Fd(_) | ast::IoFileRedirectTarget::Duplicate(_) => None,
         ast::IoFileRedirectTarget::ProcessSubstitution(..) => return Err(process_substitution()),
     };
-    match (kind, path, target) {
-        (ast::IoFileRedirectKind::Read, Some(path), _) => {
-            Ok(Redirect::Input { fd: number(0)?, path })
+    let file =
+        || path.ok_or_else(|| "the script redirects to something that is not a file".to_owned());
+    match kind {
+        ast::IoFileRedirectKind::Read => Ok(Redirect::Input { path: file()?, fd: number(0)? }),
+        ast::IoFileRedirectKind::Write | ast::IoFileRedirectKind::Clobber => {
+            Ok(Redirect::Output { path: file()?, fd: number(1)?, append: false })
         }
-        (ast::IoFileRedirectKind::Write | ast::IoFileRedirectKind::Clobber, Some(path), _) => {
-            Ok(Redirect::Output { fd: number(1)?, path, append: false })
+        ast::IoFileRedirectKind::Append => {
+            Ok(Redirect::Output { path: file()?, fd: number(1)?, append: true })
         }
-        (ast::IoFileRedirectKind::Append, Some(path), _) => {
-            Ok(Redirect::Output { fd: number(1)?, path, append: true })
+        ast::IoFileRedirectKind::DuplicateOutput => {
+            Ok(Redirect::Duplicate { to: duplicate_target(target)?, fd: number(1)? })
         }
-        (ast::IoFileRedirectKind::DuplicateOutput, _, target) => {
-            let to = duplicate_target(target)?;
-            Ok(Redirect::Duplicate { fd: number(1)?, to })
-        }
-        (ast::IoFileRedirectKind::DuplicateInput | ast::IoFileRedirectKind::ReadAndWrite, _, _) => {
+        ast::IoFileRedirectKind::DuplicateInput | ast::IoFileRedirectKind::ReadAndWrite => {
             Err("the script uses a redirection other than `<`, `>`, `>>` and `2>&1`".to_owned())
         }
-        (
-            ast::IoFileRedirectKind::Read
-            | ast::IoFileRedirectKind::Write
-            | ast::IoFileRedirectKind::Append
-            | ast::IoFileRedirectKind::Clobber,
-            None,
-            _,
-        ) => Err("the script redirects to something that is not a file".to_owned()),
     }
 }
 

@@ -8,11 +8,13 @@
 
 use crate::actors::Tier;
 use crate::intent::TriggerKind;
+use crate::kind::RuleKind;
 use crate::paths::Protection;
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, PatternSubject};
 use crate::rule::{LocatedPattern, Rule, TRIGGERS, trigger_word};
 use crate::schema::{CommandNetwork, PolicySpec, SandboxSetting, SourceVisibility};
 use crate::verdict::Decision;
+use crate::words;
 use locum_base::path::RepoPath;
 use locum_files::position::Position;
 use locum_files::rejection::Rejection;
@@ -25,65 +27,15 @@ pub const EVERY_MODE: &str = "*";
 const WORDS_LEAST: usize = 4;
 
 /// Variables that only configure how commands run and hold nothing worth taking.
-const HARMLESS_VARIABLES: &[&str] = &[
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "TERM",
-    "TZ",
-    "LANG",
-    "LANGUAGE",
-    "TMPDIR",
-    "CI",
-    "NO_COLOR",
-    "FORCE_COLOR",
-    "CLICOLOR",
-    "CLICOLOR_FORCE",
-    "DEBIAN_FRONTEND",
-    "SOURCE_DATE_EPOCH",
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "CARGO_TARGET_DIR",
-    "CARGO_TERM_COLOR",
-    "CARGO_INCREMENTAL",
-    "CARGO_NET_OFFLINE",
-    "RUSTFLAGS",
-    "RUST_BACKTRACE",
-    "RUST_LOG",
-    "GOPATH",
-    "GOROOT",
-    "GOCACHE",
-    "GOMODCACHE",
-    "GOFLAGS",
-    "GOTOOLCHAIN",
-    "JAVA_HOME",
-    "GRADLE_USER_HOME",
-    "MAVEN_OPTS",
-    "NODE_ENV",
-    "NODE_PATH",
-    "NVM_DIR",
-    "PNPM_HOME",
-    "COREPACK_HOME",
-    "NPM_CONFIG_CACHE",
-    "PYTHONPATH",
-    "PYTHONHASHSEED",
-    "PYTHONDONTWRITEBYTECODE",
-    "VIRTUAL_ENV",
-    "PYENV_ROOT",
-    "PIP_CACHE_DIR",
-    "UV_CACHE_DIR",
-    "UV_OFFLINE",
-    "CC",
-    "CXX",
-    "CFLAGS",
-    "CXXFLAGS",
-    "LDFLAGS",
-    "MAKEFLAGS",
-    "PKG_CONFIG_PATH",
-];
+const HARMLESS_VARIABLES: &str = "\
+    PATH HOME USER LOGNAME SHELL TERM TZ LANG LANGUAGE TMPDIR CI NO_COLOR FORCE_COLOR \
+    CLICOLOR CLICOLOR_FORCE DEBIAN_FRONTEND SOURCE_DATE_EPOCH CARGO_HOME RUSTUP_HOME \
+    RUSTUP_TOOLCHAIN CARGO_TARGET_DIR CARGO_TERM_COLOR CARGO_INCREMENTAL CARGO_NET_OFFLINE \
+    RUSTFLAGS RUST_BACKTRACE RUST_LOG GOPATH GOROOT GOCACHE GOMODCACHE GOFLAGS GOTOOLCHAIN \
+    JAVA_HOME GRADLE_USER_HOME MAVEN_OPTS NODE_ENV NODE_PATH NVM_DIR PNPM_HOME COREPACK_HOME \
+    NPM_CONFIG_CACHE PYTHONPATH PYTHONHASHSEED PYTHONDONTWRITEBYTECODE VIRTUAL_ENV \
+    PYENV_ROOT PIP_CACHE_DIR UV_CACHE_DIR UV_OFFLINE CC CXX CFLAGS CXXFLAGS LDFLAGS \
+    MAKEFLAGS PKG_CONFIG_PATH";
 
 /// Folders of the machine that hold programs and certificates.
 const HARMLESS_FOLDERS: &[&str] = &[
@@ -243,7 +195,7 @@ fn reach(
     };
     let mut commands = false;
     for (rule, written) in effective_rules.iter().filter(|(rule, _)| counts(rule)) {
-        commands |= matches!(written.pattern, Pattern::Command(_));
+        commands |= written.pattern.kind == RuleKind::Command;
         of_pattern(written, rule.protected, &mut reach);
     }
     if commands {
@@ -254,33 +206,32 @@ fn reach(
 
 fn of_pattern(written: &LocatedPattern, opens_protected: bool, reach: &mut ModeReach) {
     let shown = format!("`{}`", written.text);
-    match &written.pattern {
-        Pattern::Fetch(pattern) | Pattern::Browse(pattern) => {
+    let Pattern { kind, subject } = &written.pattern;
+    match subject {
+        PatternSubject::Url(pattern) => {
             if pattern.has_wildcard() {
                 reach.ways_out.push((shown.clone(), written.place));
             }
             reach.hostile.push(shown);
         }
-        Pattern::Mcp(pattern) => {
+        PatternSubject::Name(pattern) if *kind == RuleKind::Mcp => {
             if pattern.split('/').next().is_some_and(|server| server.contains(['*', '?'])) {
                 reach.ways_out.push((shown.clone(), written.place));
             }
             reach.hostile.push(shown.clone());
             reach.private.push(shown);
         }
-        Pattern::Read(glob) => {
+        PatternSubject::Path(glob) if *kind == RuleKind::Read => {
             let secret = RepoPath::parse(&glob.text())
                 .is_ok_and(|path| Protection::default().of_read(&path).is_some());
             if opens_protected && secret {
                 reach.private.push(shown);
             }
         }
-        Pattern::Edit(_)
-        | Pattern::Command(_)
-        | Pattern::Mode(_)
-        | Pattern::Delegate(_)
-        | Pattern::Expert(_)
-        | Pattern::Publish(_) => {}
+        PatternSubject::Path(_)
+        | PatternSubject::Command(_)
+        | PatternSubject::Name(_)
+        | PatternSubject::Publication(_) => {}
     }
 }
 
@@ -289,7 +240,7 @@ fn of_commands(spec: &PolicySpec, reach: &mut ModeReach) {
     match commands.network {
         CommandNetwork::Off => {}
         CommandNetwork::Listed => {
-            for host in &spec.network.allow {
+            for host in &spec.network {
                 let shown = format!("`network.allow: {}`", host.text);
                 if host.pattern.has_wildcard() {
                     reach.ways_out.push((shown.clone(), host.place));
@@ -302,7 +253,7 @@ fn of_commands(spec: &PolicySpec, reach: &mut ModeReach) {
             reach.ways_out.push(("`commands.network: open`".to_owned(), Position::default()));
         }
     }
-    let harmless = |name: &str| HARMLESS_VARIABLES.contains(&name) || name.starts_with("LC_");
+    let harmless = |name: &str| words::holds(HARMLESS_VARIABLES, name) || name.starts_with("LC_");
     reach.private.extend(
         commands
             .env
@@ -330,17 +281,15 @@ fn effective_rules(rules: &[Rule]) -> Vec<(&Rule, &LocatedPattern)> {
     };
     let denied: Vec<&LocatedPattern> =
         rules.iter().filter(always).flat_map(|rule| &rule.patterns).collect();
-    let matters = |pattern: &Pattern| match pattern {
-        Pattern::Fetch(_)
-        | Pattern::Browse(_)
-        | Pattern::Mcp(_)
-        | Pattern::Read(_)
-        | Pattern::Command(_) => true,
-        Pattern::Edit(_)
-        | Pattern::Mode(_)
-        | Pattern::Delegate(_)
-        | Pattern::Expert(_)
-        | Pattern::Publish(_) => false,
+    let matters = |pattern: &Pattern| match pattern.kind {
+        RuleKind::Fetch | RuleKind::Browse | RuleKind::Mcp | RuleKind::Read | RuleKind::Command => {
+            true
+        }
+        RuleKind::Edit
+        | RuleKind::Mode
+        | RuleKind::Delegate
+        | RuleKind::Expert
+        | RuleKind::Publish => false,
     };
     let allowed = rules.iter().filter(|rule| rule.decision == Decision::Allow);
     let written = allowed.flat_map(|rule| rule.patterns.iter().map(move |written| (rule, written)));

@@ -23,7 +23,6 @@ pub struct PathGlob {
     parts: Vec<String>,
     folded: Vec<String>,
     ends: PatternEnds,
-    folded_ends: PatternEnds,
 }
 
 /// How every path begins and ends that a pattern matches: most rules of a large policy are done
@@ -68,26 +67,22 @@ impl PathGlob {
         if open {
             parts.push("**".to_owned());
         }
+        Ok(Self::of(parts))
+    }
+
+    fn of(parts: Vec<String>) -> Self {
         let folded: Vec<String> = parts.iter().map(|part| part.to_lowercase()).collect();
-        Ok(Self {
-            ends: PatternEnds::of(&parts),
-            folded_ends: PatternEnds::of(&folded),
-            parts,
-            folded,
-        })
+        Self { ends: PatternEnds::of(&folded), parts, folded }
     }
 
     /// Returns true when the path matches.
     pub fn matches(&self, path: &RepoPath, case: LetterCase) -> bool {
+        if path.as_str().is_ascii() && !self.ends.fit(path.as_str()) {
+            return false;
+        }
         match case {
-            LetterCase::Exact => {
-                self.ends.fit(path.as_str())
-                    && match_parts(&self.parts, &path.parts().collect::<Vec<_>>())
-            }
+            LetterCase::Exact => match_parts(&self.parts, &path.parts().collect::<Vec<_>>()),
             LetterCase::Ignored => {
-                if path.as_str().is_ascii() && !self.folded_ends.fit_any_case(path.as_str()) {
-                    return false;
-                }
                 let lower = path.as_str().to_lowercase();
                 let parts: Vec<&str> =
                     if path.is_root() { Vec::new() } else { lower.split('/').collect() };
@@ -120,8 +115,7 @@ impl PathGlob {
         let mut parts: Vec<String> =
             path.parts().map(|part| part.replace(['*', '?'], "?")).collect();
         parts.push("**".to_owned());
-        let folded: Vec<String> = parts.iter().map(|part| part.to_lowercase()).collect();
-        Self { ends: PatternEnds::of(&parts), folded_ends: PatternEnds::of(&folded), parts, folded }
+        Self::of(parts)
     }
 
     /// Returns the pattern as it could be written.
@@ -225,12 +219,8 @@ impl PatternEnds {
         Self { head, tail }
     }
 
+    /// For a path of ASCII letters, whose case does not count.
     fn fit(&self, path: &str) -> bool {
-        path.starts_with(&self.head) && path.ends_with(&self.tail)
-    }
-
-    /// As [`PatternEnds::fit`] for a path of ASCII letters, whose case does not count.
-    fn fit_any_case(&self, path: &str) -> bool {
         let (path, head, tail) = (path.as_bytes(), self.head.as_bytes(), self.tail.as_bytes());
         let begins = path.get(..head.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(head));
         let end = path.len().checked_sub(tail.len()).and_then(|from| path.get(from..));

@@ -117,7 +117,7 @@ struct PolicyDraft {
     faults: Vec<Diagnostic>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct DraftRule {
     decision: &'static str,
     patterns: Vec<String>,
@@ -127,12 +127,7 @@ struct DraftRule {
 
 impl PolicyDraft {
     fn rule(&mut self, decision: &'static str, pattern: String) {
-        self.rules.push(DraftRule {
-            decision,
-            patterns: vec![pattern],
-            except: Vec::new(),
-            comment: "",
-        });
+        self.rules.push(DraftRule { decision, patterns: vec![pattern], ..DraftRule::default() });
     }
 
     /// Says what is left out, and where it stands.

@@ -35,14 +35,14 @@ pub(super) fn read(peer: Peer, files: &[ImportedSettings<'_>], draft: &mut Polic
     draft.rules.push(DraftRule {
         decision: "allow",
         patterns: vec!["read(**)".to_owned()],
-        except: Vec::new(),
         comment: "Files of the working folder are read without asking.",
+        ..DraftRule::default()
     });
     draft.rules.push(DraftRule {
         decision: "allow",
         patterns: ALWAYS_ALLOWED.iter().map(|command| format!("command({command})")).collect(),
-        except: Vec::new(),
         comment: "These need no rule there.",
+        ..DraftRule::default()
     });
     let mode = default_mode(files, draft);
     for (key, decision) in [("allow", "allow"), ("ask", "hold"), ("deny", "deny")] {
@@ -91,19 +91,16 @@ fn default_mode(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) -> Impo
         return ImportedMode::Lists;
     };
     match node.text() {
-        Some("default" | "dontAsk" | "delegate") => ImportedMode::Lists,
-        Some("acceptEdits") => ImportedMode::Edits,
-        Some("plan") => ImportedMode::Plan,
+        Some("acceptEdits") => return ImportedMode::Edits,
+        Some("plan") => return ImportedMode::Plan,
+        Some("default" | "dontAsk" | "delegate") => {}
         Some(other) => {
-            draft.note(file.origin, node.place, format!("the mode `{}`", other.escape_debug()));
-            ImportedMode::Lists
+            draft.note(file.origin, node.place, format!("the mode `{}`", other.escape_debug()))
         }
-        None if node.value == YamlValue::Null => ImportedMode::Lists,
-        None => {
-            draft.note(file.origin, node.place, "`defaultMode`, which is not a word");
-            ImportedMode::Lists
-        }
+        None if node.value == YamlValue::Null => {}
+        None => draft.note(file.origin, node.place, "`defaultMode`, which is not a word"),
     }
+    ImportedMode::Lists
 }
 
 /// Folders outside the repository, which commands may read.
@@ -118,26 +115,17 @@ fn additional(file: &ImportedSettings<'_>, draft: &mut PolicyDraft) {
             .strip_prefix('/')
             .is_some_and(|rest| PathGlob::parse(rest).is_ok_and(|glob| glob.parts().len() > 1));
         let plain = !folder.contains(['*', '?']) && !folder.chars().any(char::is_control);
-        if inside && plain {
+        let note = if inside && plain {
             draft.outside.push(glob);
-            draft.note(
-                file.origin,
-                place,
-                format!(
-                    "`{folder}` as a folder to write to: commands may read it, and nothing \
-                     outside is written"
-                ),
-            );
+            format!(
+                "`{folder}` as a folder to write to: commands may read it, and nothing outside is \
+                 written"
+            )
         } else {
-            draft.note(
-                file.origin,
-                place,
-                format!(
-                    "`{}`: only absolute folders can be opened to commands",
-                    folder.escape_debug()
-                ),
-            );
-        }
+            let folder = folder.escape_debug();
+            format!("`{folder}`: only absolute folders can be opened to commands")
+        };
+        draft.note(file.origin, place, note);
     }
 }
 
@@ -171,7 +159,7 @@ impl RuleImport<'_> {
             },
         };
         let refuses = decision != "allow";
-        let patterns = match (tool, inner) {
+        let mut patterns = match (tool, inner) {
             ("Bash", None) => vec!["command-prefix(*)".to_owned()],
             ("Bash", Some(inner)) => {
                 let inner = inner.trim_end_matches("[background]").trim_end();
@@ -181,10 +169,8 @@ impl RuleImport<'_> {
                     .chain(refuses.then(|| refused_command(self.peer, inner)).flatten())
                     .collect()
             }
-            ("Read" | "Grep" | "Glob" | "LS", None) => vec!["read(**)".to_owned()],
-            ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", None) => vec!["edit(**)".to_owned()],
-            ("Read" | "Grep" | "Glob" | "LS", Some(inner)) => self.path("read", inner, decision),
-            ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", Some(inner)) => {
+            ("Read" | "Grep" | "Glob" | "LS", inner) => self.path("read", inner, decision),
+            ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", inner) => {
                 self.path("edit", inner, decision)
             }
             ("WebFetch", Some(inner)) => inner
@@ -196,12 +182,11 @@ impl RuleImport<'_> {
             (tool, None) => mcp(tool).into_iter().collect(),
             _ => Vec::new(),
         };
-        let (read, _): (Vec<String>, Vec<String>) =
-            patterns.into_iter().partition(|pattern| Pattern::parse(pattern).is_ok());
-        if read.is_empty() && !outside(inner.unwrap_or_default()) {
+        patterns.retain(|pattern| Pattern::parse(pattern).is_ok());
+        if patterns.is_empty() && !outside(inner.unwrap_or_default()) {
             return self.unread(text);
         }
-        read.into_iter().for_each(|pattern| self.draft.rule(decision, pattern));
+        patterns.into_iter().for_each(|pattern| self.draft.rule(decision, pattern));
     }
 
     fn unread(&mut self, text: &str) {
@@ -211,7 +196,8 @@ impl RuleImport<'_> {
     /// `//x` is absolute, `/x` counts from the settings' folder, `~/x` from the home directory.
     /// Anything else is read like `.gitignore`: without a slash but at its end it matches at any
     /// depth, and a folder matches everything in it.
-    fn path(&mut self, kind: &str, text: &str, decision: &str) -> Vec<String> {
+    fn path(&mut self, kind: &str, text: Option<&str>, decision: &str) -> Vec<String> {
+        let Some(text) = text else { return vec![format!("{kind}(**)")] };
         let refuses = decision != "allow";
         let refused =
             |line: &str| PathGlob::of_ignore_line(line).into_iter().map(|glob| glob.text());

@@ -6,6 +6,7 @@
 //! where it has none.
 
 use crate::import::{DraftRule, ImportedSettings, PolicyDraft};
+use crate::words;
 use locum_files::position::Position;
 use locum_files::yaml::{MapEntry, YamlNode, YamlValue};
 
@@ -27,37 +28,19 @@ const WITHOUT_A_WORD: &[(&str, &str)] = &[
     ("alwaysApproveResubmit", "models are asked again by themselves"),
 ];
 /// Keys that are carried over, or mean the same here without a word.
-const CARRIED: &[&str] = &[
-    "allowedCommands",
-    "deniedCommands",
-    "autoApprovalEnabled",
-    "alwaysAllowReadOnly",
-    "alwaysAllowWrite",
-    "alwaysAllowExecute",
-    "alwaysAllowModeSwitch",
-    "alwaysAllowSubtasks",
-    "alwaysAllowUpdateTodoList",
-    "allowedMaxRequests",
-    "allowedMaxCost",
-    "commandExecutionTimeout",
-    "providerProfiles",
-    "globalSettings",
-];
+const CARRIED: &str = "\
+    allowedCommands deniedCommands autoApprovalEnabled alwaysAllowReadOnly alwaysAllowWrite \
+    alwaysAllowExecute alwaysAllowModeSwitch alwaysAllowSubtasks alwaysAllowUpdateTodoList \
+    allowedMaxRequests allowedMaxCost commandExecutionTimeout providerProfiles \
+    globalSettings";
 
 /// Most keys named in one note.
 const NAMED: usize = 12;
 
-/// A command of a list.
-#[derive(Debug)]
-struct ListedCommand {
-    text: String,
-}
-
 pub(super) fn read(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {
     let allowed = joined(files, "allowedCommands", draft);
-    let allowed = allowed.unwrap_or_else(|| {
-        DEFAULT_ALLOWED.iter().map(|text| ListedCommand { text: (*text).to_owned() }).collect()
-    });
+    let allowed =
+        allowed.unwrap_or_else(|| DEFAULT_ALLOWED.iter().map(|text| (*text).to_owned()).collect());
     let denied = joined(files, "deniedCommands", draft).unwrap_or_default();
     let is = |key: &str, wanted: bool| {
         last(files, key).is_some_and(|found| found.node.value == YamlValue::Bool(wanted))
@@ -67,19 +50,19 @@ pub(super) fn read(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {
     let decision = |key: &str| if asks || is(key, false) { "hold" } else { "allow" };
     draft.rule(decision("alwaysAllowReadOnly"), "read(**)".to_owned());
     for one in &allowed {
-        draft.rule(decision("alwaysAllowExecute"), pattern(&one.text));
+        draft.rule(decision("alwaysAllowExecute"), pattern(one));
     }
     for one in &denied {
         let carved = allowed
             .iter()
-            .filter(|other| is_longer(&other.text, &one.text))
-            .map(|other| pattern(&other.text))
+            .filter(|other| is_longer(other, one))
+            .map(|other| pattern(other))
             .collect();
         draft.rules.push(DraftRule {
             decision: "deny",
-            patterns: vec![pattern(&one.text)],
+            patterns: vec![pattern(one)],
             except: carved,
-            comment: "",
+            ..DraftRule::default()
         });
     }
     for (key, pattern) in [
@@ -139,26 +122,21 @@ fn joined(
     files: &[ImportedSettings<'_>],
     key: &str,
     draft: &mut PolicyDraft,
-) -> Option<Vec<ListedCommand>> {
-    let mut found: Option<Vec<ListedCommand>> = None;
+) -> Option<Vec<String>> {
+    let mut found: Option<Vec<String>> = None;
     for list in all(files, key) {
         let texts = draft.texts(list.origin, Some(list.node), key);
         let texts =
             texts.into_iter().filter_map(|(text, place)| usable(list.origin, text, place, draft));
-        let mut texts: Vec<ListedCommand> = texts.collect();
+        let mut texts: Vec<String> = texts.collect();
         let known = found.get_or_insert_default();
-        texts.retain(|one| !known.iter().any(|other| other.text == one.text));
+        texts.retain(|one| !known.contains(one));
         known.append(&mut texts);
     }
     found
 }
 
-fn usable(
-    origin: &str,
-    text: String,
-    place: Position,
-    draft: &mut PolicyDraft,
-) -> Option<ListedCommand> {
+fn usable(origin: &str, text: String, place: Position, draft: &mut PolicyDraft) -> Option<String> {
     if text.trim().is_empty() {
         draft.note(origin, place, "an empty command, which matches nothing");
         return None;
@@ -171,7 +149,7 @@ fn usable(
         );
         return None;
     }
-    Some(ListedCommand { text: text.to_lowercase() })
+    Some(text.to_lowercase())
 }
 
 fn pattern(text: &str) -> String {
@@ -215,7 +193,7 @@ fn left_out(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {
                     draft.note(file.origin, entry.key_place, format!("`{key}`: {why}"))
                 }
                 Some(_) => {}
-                None if CARRIED.contains(&key) => {}
+                None if words::holds(CARRIED, key) => {}
                 None if key == "customModes" => {
                     draft.note(
                         file.origin,

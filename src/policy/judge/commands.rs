@@ -20,15 +20,14 @@ impl Evaluation<'_> {
     pub(super) fn script(&self, script: &Script) -> Ruling {
         let ruling = self.parts(script);
         let with_folder = script.with_folder();
-        let spells_out = |found: &RuleMatch<'_>| match &found.written.pattern {
-            Pattern::Command(pattern) => {
+        let spells_out = |found: &RuleMatch<'_>| {
+            found.written.pattern.command().is_some_and(|pattern| {
                 pattern.is_script(script.text()) || pattern.is_script(&with_folder)
-            }
-            _ => false,
+            })
         };
         let spelled_out = self
             .judge
-            .of_kind(RuleKind::AnyCommand)
+            .of_kind(RuleKind::Command)
             .filter(|found| spells_out(found) && found.rule.narrowing.holds(self.facts))
             .max_by_key(|found| found.rule.decision);
         let Some(found) = spelled_out else { return ruling };
@@ -274,15 +273,13 @@ impl Evaluation<'_> {
 
     fn command_matches<'j>(&'j self, words: &'j [String]) -> impl Iterator<Item = RuleMatch<'j>> {
         let plain = without_global_options(words);
-        let by_program = words.first().and_then(|program| self.judge.by_program.get(program));
-        let found = self.judge.at(by_program).chain(self.judge.of_kind(RuleKind::AnyCommand));
-        found.filter(move |found| {
-            self.counts(found, |pattern, case| match pattern {
-                Pattern::Command(pattern) => {
+        let by_program = self.judge.starting(RuleKind::Command, words.first().cloned());
+        by_program.chain(self.judge.of_kind(RuleKind::Command)).filter(move |found| {
+            self.counts(found, |pattern, case| {
+                pattern.command().is_some_and(|pattern| {
                     pattern.matches(words, case)
                         || plain.as_ref().is_some_and(|plain| pattern.matches(plain, case))
-                }
-                _ => false,
+                })
             })
         })
     }
@@ -317,7 +314,7 @@ impl Evaluation<'_> {
         let (_, moved) = examined.edits.split_last()?;
         let path = moved.iter().filter_map(PathUse::inside).find(|path| {
             let below = PathGlob::below(path);
-            let kept = self.judge.ignored.globs().chain(self.judge.denied_reads());
+            let kept = self.judge.ignored.globs().chain(self.judge.refused_reads(Decision::Deny));
             kept.filter(|glob| !glob.text().starts_with("**")).any(|glob| glob.meets(&below))
         })?;
         Some(Ruling::deny(format!("something in `{path}` may not be read; move files instead")))
@@ -382,7 +379,7 @@ fn accesses<'u>(
 /// Whether an allowing pattern covers everything that was found, and whether it spells the command
 /// out.
 fn coverage(pattern: &Pattern, examined: &CommandEffects) -> (Result<(), String>, bool) {
-    let Pattern::Command(pattern) = pattern else {
+    let Some(pattern) = pattern.command() else {
         return (Err("not a command pattern".to_owned()), false);
     };
     if !pattern.open {

@@ -14,9 +14,9 @@ use std::collections::HashMap;
 use crate::glob::{LetterCase, PathGlob};
 use crate::ignore::IgnoreFiles;
 use crate::intent::{Facts, Intent, PublicationKind, Restriction};
-use crate::kind::{RuleKind, kind_of, kind_of_intent, start_of};
+use crate::kind::RuleKind;
 use crate::paths::{Protection, plain_spelling};
-use crate::pattern::{CommandForm, Pattern};
+use crate::pattern::Pattern;
 use crate::rule::{LocatedPattern, Rule};
 use crate::schema::PolicySpec;
 use crate::verdict::{Cause, Decision, RuleRef, Verdict};
@@ -27,9 +27,8 @@ use locum_base::path::RepoPath;
 pub struct Judge {
     origin: String,
     rules: Vec<Rule>,
-    by_kind: HashMap<RuleKind, Vec<(usize, usize)>>,
-    by_start: HashMap<(RuleKind, String), Vec<(usize, usize)>>,
-    by_program: HashMap<String, Vec<(usize, usize)>>,
+    /// Rule and pattern, by kind and by what all that it matches starts with.
+    index: HashMap<(RuleKind, Option<String>), Vec<(usize, usize)>>,
     protection: Protection,
     ignored: IgnoreFiles,
 }
@@ -61,29 +60,8 @@ impl Judge {
         let mut judge = Self { origin: origin.to_owned(), ..Self::default() };
         for (index, rule) in rules.iter().enumerate() {
             for (at, written) in rule.patterns.iter().enumerate() {
-                let place = (index, at);
-                match &written.pattern {
-                    Pattern::Command(pattern) => {
-                        match pattern.words.first().filter(|_| {
-                            matches!(pattern.form, CommandForm::Words | CommandForm::Prefix)
-                        }) {
-                            Some(program) => {
-                                judge.by_program.entry(program.clone()).or_default().push(place)
-                            }
-                            None => {
-                                judge.by_kind.entry(RuleKind::AnyCommand).or_default().push(place)
-                            }
-                        }
-                    }
-                    pattern => match start_of(pattern) {
-                        Some(start) => judge
-                            .by_start
-                            .entry((kind_of(pattern), start.to_owned()))
-                            .or_default()
-                            .push(place),
-                        None => judge.by_kind.entry(kind_of(pattern)).or_default().push(place),
-                    },
-                }
+                let start = written.pattern.start().map(str::to_owned);
+                judge.index.entry((written.pattern.kind, start)).or_default().push((index, at));
             }
         }
         judge.rules = rules;
@@ -99,26 +77,8 @@ impl Judge {
     /// files hide, what rules refuse. Rules about every path are left out: they refuse the folder a
     /// command would go through.
     pub fn unseen(&self) -> Vec<PathGlob> {
-        let refusing = self
-            .rules
-            .iter()
-            .filter(|rule| rule.decision != Decision::Allow)
-            .flat_map(|rule| &rule.patterns);
-        let refused = refusing.filter_map(|written| match &written.pattern {
-            Pattern::Read(glob) if !glob.matches(&RepoPath::root(), LetterCase::Exact) => {
-                Some(glob)
-            }
-            Pattern::Read(_)
-            | Pattern::Edit(_)
-            | Pattern::Command(_)
-            | Pattern::Fetch(_)
-            | Pattern::Browse(_)
-            | Pattern::Mcp(_)
-            | Pattern::Mode(_)
-            | Pattern::Delegate(_)
-            | Pattern::Expert(_)
-            | Pattern::Publish(_) => None,
-        });
+        let of_folders = |glob: &&PathGlob| !glob.matches(&RepoPath::root(), LetterCase::Exact);
+        let refused = self.refused_reads(Decision::Hold).filter(of_folders);
         let itself = self.ignored.itself_globs();
         self.protection
             .unread()
@@ -157,14 +117,14 @@ impl Judge {
 
     /// Whether a rule denies reading a path, under some circumstances at least.
     pub(super) fn may_deny_reading(&self, path: &RepoPath) -> bool {
-        self.denied_reads().any(|glob| glob.matches(path, LetterCase::Ignored))
+        self.refused_reads(Decision::Deny).any(|glob| glob.matches(path, LetterCase::Ignored))
     }
 
-    fn denied_reads(&self) -> impl Iterator<Item = &PathGlob> {
-        let denying = self.rules.iter().filter(|rule| rule.decision == Decision::Deny);
-        denying.flat_map(|rule| &rule.patterns).filter_map(|written| {
-            if let Pattern::Read(glob) = &written.pattern { Some(glob) } else { None }
-        })
+    /// Returns the patterns of the paths whose reading rules refuse at least so much.
+    fn refused_reads(&self, least: Decision) -> impl Iterator<Item = &PathGlob> {
+        let refusing = self.rules.iter().filter(move |rule| rule.decision >= least);
+        let patterns = refusing.flat_map(|rule| &rule.patterns).map(|written| &written.pattern);
+        patterns.filter(|pattern| pattern.kind == RuleKind::Read).filter_map(Pattern::paths)
     }
 
     /// What an ignore file names is hidden whatever the rules say.
@@ -183,18 +143,21 @@ impl Judge {
         self.ignored.itself(&plain_spelling(path)?).map(|_| "it names what is hidden")
     }
 
-    fn of_kind(&self, kind: RuleKind) -> impl Iterator<Item = RuleMatch<'_>> {
-        self.at(self.by_kind.get(&kind))
-    }
-
-    fn at<'j>(
+    /// Returns the rules of a kind whose patterns start with this; with `None`, with anything.
+    fn starting<'j>(
         &'j self,
-        places: Option<&'j Vec<(usize, usize)>>,
+        kind: RuleKind,
+        start: Option<String>,
     ) -> impl Iterator<Item = RuleMatch<'j>> {
+        let places = self.index.get(&(kind, start));
         places.into_iter().flatten().filter_map(|(rule, pattern)| {
             let rule = self.rules.get(*rule)?;
             Some(RuleMatch { rule, written: rule.patterns.get(*pattern)? })
         })
+    }
+
+    fn of_kind(&self, kind: RuleKind) -> impl Iterator<Item = RuleMatch<'_>> {
+        self.starting(kind, None)
     }
 
     fn ruled(&self, found: &RuleMatch<'_>) -> Ruling {
@@ -313,27 +276,16 @@ impl Evaluation<'_> {
     }
 
     fn matches<'j>(&'j self, intent: &'j Intent) -> impl Iterator<Item = RuleMatch<'j>> {
-        let kind = kind_of_intent(intent);
-        let start = match intent {
-            Intent::Read(path) | Intent::Edit(path) => path.parts().next().map(str::to_lowercase),
-            Intent::Command(_)
-            | Intent::Fetch(_)
-            | Intent::Browse(_)
-            | Intent::Connect(_)
-            | Intent::Server(_)
-            | Intent::Mcp { .. }
-            | Intent::Publish(_)
-            | Intent::Delegate(_)
-            | Intent::Expert(_)
-            | Intent::Mode(_)
-            | Intent::Session => None,
+        let start = if let Intent::Read(path) | Intent::Edit(path) = intent {
+            path.parts().next().map(str::to_lowercase)
+        } else {
+            None
         };
-        let by_start = kind.zip(start).and_then(|key| self.judge.by_start.get(&key));
-        let by_kind = kind.and_then(|kind| self.judge.by_kind.get(&kind));
-        self.judge
-            .at(by_kind)
-            .chain(self.judge.at(by_start))
-            .filter(|found| self.counts(found, |pattern, case| pattern.matches(intent, case)))
+        let places = RuleKind::of(intent).into_iter().flat_map(move |kind| {
+            let by_start = start.clone().map(|start| self.judge.starting(kind, Some(start)));
+            self.judge.of_kind(kind).chain(by_start.into_iter().flatten())
+        });
+        places.filter(|found| self.counts(found, |pattern, case| pattern.matches(intent, case)))
     }
 
     /// Returns true when a pattern matches, under these facts, and no `except` of its rule does.

@@ -7,9 +7,11 @@ use crate::glob::LetterCase;
 use crate::intent::Intent;
 use crate::judge::{Evaluation, Ruling};
 use crate::kind::RuleKind;
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, PatternSubject};
+use crate::rule::LocatedPattern;
+use crate::urls::pattern::UrlPattern;
 use crate::urls::{Destination, WebUrl};
-use crate::verdict::{Cause, Decision, RuleRef};
+use crate::verdict::{Cause, Decision};
 
 impl Evaluation<'_> {
     /// Rules decide, but no rule makes an odd spelling plain or opens this machine and its network.
@@ -43,30 +45,21 @@ impl Evaluation<'_> {
         if let Some(why) = destination.host.forbidden() {
             return Ruling::deny(why);
         }
-        let refusing = self.judge.of_kind(RuleKind::Network).filter(|found| {
+        let refusing = self.judge.of_kind(RuleKind::Fetch).filter(|found| {
             found.rule.decision != Decision::Allow
                 && self.counts(found, |pattern, case| is_about(pattern, destination, case))
         });
         if let Some(found) = refusing.max_by_key(|found| found.rule.decision) {
             return self.judge.ruled(&found);
         }
-        match self
-            .spec
-            .network
-            .allow
-            .iter()
-            .find(|listed| listed.pattern.reaches(destination, LetterCase::Exact))
-        {
+        let reaches = |listed: &&LocatedPattern<UrlPattern>| {
+            listed.pattern.reaches(destination, LetterCase::Exact)
+        };
+        match self.spec.network.iter().find(reaches) {
             Some(listed) => {
-                let rule = RuleRef {
-                    pattern: listed.text.clone(),
-                    origin: self.judge.origin.clone(),
-                    line: listed.place.line,
-                };
-                Ruling {
-                    decision: Decision::Allow,
-                    cause: Cause::Setting { rule, key: "network.allow" },
-                }
+                let rule = listed.reference(&self.judge.origin);
+                let cause = Cause::Setting { rule, key: "network.allow" };
+                Ruling { decision: Decision::Allow, cause }
             }
             None => Ruling::deny(format!("`{destination}` is not in `network.allow`")),
         }
@@ -74,5 +67,5 @@ impl Evaluation<'_> {
 }
 
 fn is_about(pattern: &Pattern, destination: &Destination, case: LetterCase) -> bool {
-    matches!(pattern, Pattern::Fetch(pattern) if !pattern.has_path() && pattern.reaches(destination, case))
+    matches!(&pattern.subject, PatternSubject::Url(pattern) if !pattern.has_path() && pattern.reaches(destination, case))
 }

@@ -5,7 +5,7 @@
 use crate::glob::name_matches;
 use crate::judge::{Evaluation, Ruling};
 use crate::kind::RuleKind;
-use crate::pattern::Pattern;
+use crate::pattern::PatternSubject;
 use crate::verdict::{Cause, Decision};
 
 impl Evaluation<'_> {
@@ -14,7 +14,9 @@ impl Evaluation<'_> {
     pub(super) fn server(&self, server: &str) -> Ruling {
         let about = || {
             self.judge.of_kind(RuleKind::Mcp).filter(|found| {
-                let Pattern::Mcp(pattern) = &found.written.pattern else { return false };
+                let PatternSubject::Name(pattern) = &found.written.pattern.subject else {
+                    return false;
+                };
                 let (wanted, tool) = pattern.split_once('/').unwrap_or((pattern, ""));
                 let every_tool = tool == "*" && found.rule.except.is_empty();
                 name_matches(wanted, server)

@@ -5,6 +5,8 @@
 //! reason as text. Of a script only the refused part is looked at: one simple command, or one file
 //! that it reads or writes.
 
+use std::cmp::Reverse;
+
 use serde::Serialize;
 
 use crate::Policy;
@@ -13,11 +15,11 @@ use crate::command::examine::PathUse;
 use crate::command::tree;
 use crate::glob::{LetterCase, PathGlob};
 use crate::intent::{Facts, Intent};
+use crate::kind::RuleKind;
 use crate::paths::Protection;
-use crate::pattern::{CommandForm, CommandPattern, Pattern};
+use crate::pattern::{CommandForm, CommandPattern, Pattern, PatternSubject};
 use crate::rule::{LocatedPattern, Rule, RuleConditions, tier_word, trigger_word};
 use crate::schema::PolicySpec;
-use crate::urls::WebUrl;
 use crate::verdict::{Access, Cause, Decision, RuleRef, Verdict};
 use locum_base::path::RepoPath;
 
@@ -96,27 +98,14 @@ pub(super) fn nearest(
 fn closest<'p>(policy: &'p Policy, part: &IntentPart, facts: &Facts) -> Option<NearCandidate<'p>> {
     let rules = policy.judge.rules().iter().filter(|rule| rule.decision == Decision::Allow);
     let written = rules.flat_map(|rule| rule.patterns.iter().map(move |written| (rule, written)));
-    // The spelling is compared only among those that are otherwise equal.
-    let mut closest: Vec<NearCandidate<'_>> = Vec::new();
-    let mut best = (RuleFit::Other, 0);
-    for (rule, written) in written {
-        let Some(shared) = shared(part, &written.pattern) else { continue };
+    let candidates = written.filter_map(|(rule, written)| {
+        let likeness = likeness(part, &written.pattern)?;
         let fit = fit(part, rule, written, facts);
-        if (fit, shared) > best {
-            closest.clear();
-            best = (fit, shared);
-        }
-        if (fit, shared) == best {
-            closest.push(NearCandidate { rule, written, fit });
-        }
-    }
-    let spelled = |found: &NearCandidate<'_>| spelled(part, &found.written.pattern);
-    // Of equals the first in the file.
-    closest
-        .into_iter()
-        .map(|found| (spelled(&found), found))
-        .max_by(|one, two| one.0.cmp(&two.0).then(two.1.written.place.cmp(&one.1.written.place)))
-        .map(|(_, found)| found)
+        // Of equals the first in the file.
+        let rank = (fit, likeness, Reverse(written.place));
+        Some((rank, NearCandidate { rule, written, fit }))
+    });
+    candidates.max_by_key(|(rank, _)| *rank).map(|(_, found)| found)
 }
 
 /// Settings that count as rules, where one of them is what would have to change.
@@ -146,19 +135,7 @@ fn setting(
         Intent::Publish(publication) if verdict.rule().is_none() => {
             Some(("publish.allow", not_listed(&publication.to_string())))
         }
-        Intent::Read(_)
-        | Intent::Edit(_)
-        | Intent::Command(_)
-        | Intent::Fetch(_)
-        | Intent::Browse(_)
-        | Intent::Connect(_)
-        | Intent::Server(_)
-        | Intent::Mcp { .. }
-        | Intent::Publish(_)
-        | Intent::Delegate(_)
-        | Intent::Expert(_)
-        | Intent::Mode(_)
-        | Intent::Session => None,
+        _ => None,
     }
 }
 
@@ -261,80 +238,57 @@ fn fit(part: &IntentPart, rule: &Rule, written: &LocatedPattern, facts: &Facts) 
 }
 
 fn is_about(pattern: &Pattern, part: &IntentPart, case: LetterCase) -> bool {
-    match (part, pattern) {
-        (IntentPart::Intent(intent), pattern) => pattern.matches(intent, case),
-        (IntentPart::Words(words), Pattern::Command(pattern)) => pattern.matches(words, case),
-        (IntentPart::Words(_), _) => false,
+    match part {
+        IntentPart::Intent(intent) => pattern.matches(intent, case),
+        IntentPart::Words(words) => {
+            pattern.command().is_some_and(|pattern| pattern.matches(words, case))
+        }
     }
 }
 
 /// How much of a pattern and a part is the same from its start: words, folders, labels of a host, a
-/// server; `None` when they are of different kinds.
-fn shared(part: &IntentPart, pattern: &Pattern) -> Option<usize> {
-    match (part, pattern) {
-        (IntentPart::Words(words), Pattern::Command(pattern)) => Some(shared_words(words, pattern)),
-        (IntentPart::Intent(Intent::Read(path)), Pattern::Read(glob))
-        | (IntentPart::Intent(Intent::Edit(path)), Pattern::Edit(glob)) => {
-            Some(shared_folders(path, glob.parts()))
-        }
-        (IntentPart::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern))
-        | (IntentPart::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
-            let (host, wanted) = (host(url), pattern.host());
-            Some(
-                host.rsplit('.')
-                    .zip(wanted.rsplit('.'))
-                    .take_while(|(one, two)| one == two)
-                    .count(),
-            )
-        }
-        (IntentPart::Intent(Intent::Mcp { server, .. }), Pattern::Mcp(name)) => {
-            Some(usize::from(server_and_tool(name).0 == server))
-        }
-        (IntentPart::Intent(Intent::Mode(_)), Pattern::Mode(_))
-        | (IntentPart::Intent(Intent::Delegate(_)), Pattern::Delegate(_))
-        | (IntentPart::Intent(Intent::Expert(_)), Pattern::Expert(_))
-        | (IntentPart::Intent(Intent::Publish(_)), Pattern::Publish(_)) => Some(0),
-        (IntentPart::Intent(_) | IntentPart::Words(_), _) => None,
-    }
-}
-
-/// How like the first thing that is not the same is spelled, 0 to 1000: a name spelled wrong is
-/// closer than a wildcard.
-fn spelled(part: &IntentPart, pattern: &Pattern) -> usize {
-    match (part, pattern) {
-        (IntentPart::Words(words), Pattern::Command(pattern)) => {
+/// server; and how like the first thing that is not the same is spelled, 0 to 1000, for a name
+/// spelled wrong is closer than a wildcard. `None` when they are of different kinds.
+fn likeness(part: &IntentPart, pattern: &Pattern) -> Option<(usize, usize)> {
+    let intent = match part {
+        IntentPart::Intent(intent) => intent,
+        IntentPart::Words(words) => {
+            let pattern = pattern.command()?;
             let shared = shared_words(words, pattern);
-            match (words.get(shared), pattern.words.get(shared)) {
+            let spelled = match (words.get(shared), pattern.words.get(shared)) {
                 (Some(one), Some(two)) => like(one, two),
                 (None, None) => 1000,
                 (Some(_), None) | (None, Some(_)) => 500,
-            }
+            };
+            return Some((shared, spelled));
         }
-        (IntentPart::Intent(Intent::Read(path)), Pattern::Read(glob))
-        | (IntentPart::Intent(Intent::Edit(path)), Pattern::Edit(glob)) => {
-            let shared = shared_folders(path, glob.parts());
-            path.parts()
-                .nth(shared)
-                .zip(glob.parts().get(shared))
-                .map_or(0, |(one, two)| like(one, two))
-        }
-        (IntentPart::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern))
-        | (IntentPart::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
-            like(&host(url), &pattern.host())
-        }
-        (IntentPart::Intent(Intent::Mcp { server, tool }), Pattern::Mcp(name)) => {
-            let (wanted, inner) = server_and_tool(name);
-            if wanted == server { like(inner, tool) } else { like(wanted, server) }
-        }
-        (IntentPart::Intent(Intent::Mode(one)), Pattern::Mode(two))
-        | (IntentPart::Intent(Intent::Delegate(one)), Pattern::Delegate(two))
-        | (IntentPart::Intent(Intent::Expert(one)), Pattern::Expert(two)) => like(one, two),
-        (IntentPart::Intent(_) | IntentPart::Words(_), _) => 0,
+    };
+    if RuleKind::of(intent) != Some(pattern.kind) {
+        return None;
     }
-}
-
-fn host(url: &WebUrl) -> String {
-    url.destination().map(|destination| destination.host.to_string()).unwrap_or_default()
+    Some(match (intent, &pattern.subject) {
+        (Intent::Read(path) | Intent::Edit(path), PatternSubject::Path(glob)) => {
+            let same = |(one, two): &(&str, &String)| one == two;
+            let shared = path.parts().zip(glob.parts()).take_while(same).count();
+            let next = path.parts().nth(shared).zip(glob.parts().get(shared));
+            (shared, next.map_or(0, |(one, two)| like(one, two)))
+        }
+        (Intent::Fetch(url) | Intent::Browse(url), PatternSubject::Url(pattern)) => {
+            let host = url.destination().map(|to| to.host.to_string()).unwrap_or_default();
+            let wanted = pattern.host();
+            let labels = host.rsplit('.').zip(wanted.rsplit('.'));
+            (labels.take_while(|(one, two)| one == two).count(), like(&host, &wanted))
+        }
+        (Intent::Mcp { server, tool }, PatternSubject::Name(name)) => {
+            let (wanted, inner) = server_and_tool(name);
+            if wanted == server { (1, like(inner, tool)) } else { (0, like(wanted, server)) }
+        }
+        (
+            Intent::Mode(one) | Intent::Delegate(one) | Intent::Expert(one),
+            PatternSubject::Name(two),
+        ) => (0, like(one, two)),
+        (_, _) => (0, 0),
+    })
 }
 
 fn server_and_tool(name: &str) -> (&str, &str) {
@@ -343,10 +297,6 @@ fn server_and_tool(name: &str) -> (&str, &str) {
 
 fn shared_words(words: &[String], pattern: &CommandPattern) -> usize {
     words.iter().zip(&pattern.words).take_while(|(word, wanted)| word == wanted).count()
-}
-
-fn shared_folders(path: &RepoPath, parts: &[String]) -> usize {
-    path.parts().zip(parts).take_while(|(one, two)| one == two).count()
 }
 
 /// 0 to 1000.
@@ -365,37 +315,32 @@ fn like(one: &str, two: &str) -> usize {
 
 /// Why a rule about another thing does not fit.
 fn other(part: &IntentPart, pattern: &Pattern, protection: &Protection) -> String {
-    match (part, pattern) {
-        (IntentPart::Words(words), Pattern::Command(pattern)) => other_words(words, pattern),
+    let said = match (part, &pattern.subject) {
+        (IntentPart::Words(words), PatternSubject::Command(pattern)) => {
+            return other_words(words, pattern);
+        }
         (
-            IntentPart::Intent(intent @ (Intent::Read(path) | Intent::Edit(path))),
-            Pattern::Read(glob) | Pattern::Edit(glob),
+            IntentPart::Intent(Intent::Read(path) | Intent::Edit(path)),
+            PatternSubject::Path(glob),
         ) => {
-            let edit = matches!(intent, Intent::Edit(_));
+            let edit = pattern.kind == RuleKind::Edit;
             let guard = if edit { protection.of_edit(path) } else { protection.of_read(path) };
             let guard =
                 guard.map(|why| format!(", and it is protected: {why}")).unwrap_or_default();
-            format!("{}{guard}", other_path(path, glob))
+            return format!("{}{guard}", other_path(path, glob));
         }
-        (IntentPart::Intent(Intent::Fetch(_) | Intent::Browse(_)), _) => {
-            "it names another address".to_owned()
+        (IntentPart::Intent(Intent::Fetch(_) | Intent::Browse(_)), _) => "it names another address",
+        (IntentPart::Intent(Intent::Mcp { server, .. }), PatternSubject::Name(name))
+            if server_and_tool(name).0 == server =>
+        {
+            "it names another tool of the server"
         }
-        (IntentPart::Intent(Intent::Mcp { server, .. }), Pattern::Mcp(name)) => {
-            let same = name.split_once('/').is_some_and(|(wanted, _)| wanted == server);
-            if same {
-                "it names another tool of the server".to_owned()
-            } else {
-                "it names another server".to_owned()
-            }
-        }
-        (IntentPart::Intent(Intent::Mode(_) | Intent::Delegate(_)), _) => {
-            "it names another mode".to_owned()
-        }
-        (IntentPart::Intent(Intent::Expert(_)), _) => "it names another profile".to_owned(),
-        (IntentPart::Intent(_) | IntentPart::Words(_), _) => {
-            "it is about something else".to_owned()
-        }
-    }
+        (IntentPart::Intent(Intent::Mcp { .. }), _) => "it names another server",
+        (IntentPart::Intent(Intent::Mode(_) | Intent::Delegate(_)), _) => "it names another mode",
+        (IntentPart::Intent(Intent::Expert(_)), _) => "it names another profile",
+        (IntentPart::Intent(_) | IntentPart::Words(_), _) => "it is about something else",
+    };
+    said.to_owned()
 }
 
 fn other_path(path: &RepoPath, glob: &PathGlob) -> String {

@@ -4,7 +4,7 @@
 use crate::Policy;
 use crate::glob::PathGlob;
 use crate::lint::warning::Warning;
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, PatternSubject};
 use crate::rule::{LocatedPattern, Rule};
 
 /// Returns a warning for each pattern that something else covers.
@@ -54,6 +54,6 @@ fn covered(rules: &[Rule], rule: &Rule, written: &LocatedPattern) -> Option<Stri
 }
 
 fn has_wildcard_path(pattern: &Pattern) -> bool {
-    matches!(pattern, Pattern::Fetch(_) | Pattern::Browse(_))
+    matches!(pattern.subject, PatternSubject::Url(_))
         || pattern.paths().is_some_and(PathGlob::has_wildcard)
 }

@@ -1,22 +1,19 @@
 //! Reads `network` and `mcp`: the hosts that commands reach, the variables that servers are given.
 
-use crate::schema::{ListedHost, McpRules, NetworkRules};
+use std::collections::BTreeMap;
+
+use crate::rule::LocatedPattern;
 use crate::settings::variables::SERVER_VARIABLE;
 use crate::urls::pattern::UrlPattern;
 use locum_files::rejection::Rejection;
 use locum_files::section::Section;
 use locum_files::shape::{Located, MapOf, OneOrMany, ParsedText};
 
-pub(super) fn network(section: &mut Section<'_>) -> NetworkRules {
+pub(super) fn network(section: &mut Section<'_>) -> Vec<LocatedPattern<UrlPattern>> {
     let about = "Hosts, with a port where it is not the usual one: `docs.rs`, \
                  `*.example.com:8443`, `http://example.com`.";
     let listed = section.key("allow", about, OneOrMany(HOST)).unwrap_or_default();
-    NetworkRules {
-        allow: listed
-            .into_iter()
-            .map(|((pattern, text), place)| ListedHost { pattern, text, place })
-            .collect(),
-    }
+    listed.into_iter().map(LocatedPattern::from).collect()
 }
 
 const HOST: Located<ParsedText<(UrlPattern, String)>> = Located(ParsedText {
@@ -42,10 +39,8 @@ const HOST: Located<ParsedText<(UrlPattern, String)>> = Located(ParsedText {
     example: "docs.rs",
 });
 
-pub(super) fn mcp(section: &mut Section<'_>) -> McpRules {
+pub(super) fn mcp(section: &mut Section<'_>) -> BTreeMap<String, Vec<String>> {
     let about =
         "For a server, the environment variables that `${...}` in its definition may stand for.";
-    McpRules {
-        env: section.key("env", about, MapOf(OneOrMany(SERVER_VARIABLE))).unwrap_or_default(),
-    }
+    section.key("env", about, MapOf(OneOrMany(SERVER_VARIABLE))).unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::command::word;
-use crate::pattern::PUBLICATIONS;
+use crate::intent::PUBLICATIONS;
 use crate::schema::{CommitSigner, PublishForm, PublishForms, PublishRules};
 use locum_files::fields::Diagnostics;
 use locum_files::rejection::Rejection;

@@ -15,30 +15,18 @@ pub(super) fn triggers(section: &mut Section<'_>) -> Triggers {
         section.key("label", "A label put on an issue or pull request.", Mapping("label", label));
     found.assign =
         section.key("assign", "An issue that is assigned to somebody.", Mapping("assign", assign));
-    let users = |section: &mut Section<'_>| {
-        section.key(
-            "allow",
-            "People by login, `bob`, or better with the number of their account, `bob:583231`.",
-            OneOrMany(USER),
-        )
-    };
     let about = "People that may start runs by comment, label, assignment and hand, whatever \
                  their tier is.";
-    found.users =
-        section.key("users", about, Mapping("users", users)).flatten().unwrap_or_default();
-    let schedule = |section: &mut Section<'_>| {
-        section.key("jobs", "Jobs the schedule may start, by name.", OneOrMany(AnyText))
-    };
-    found.schedule_jobs = section
-        .key("schedule", "Runs started by a schedule.", Mapping("schedule", schedule))
-        .flatten()
-        .unwrap_or_default();
-    let dispatch =
-        |section: &mut Section<'_>| section.key("tiers", TIERS_ABOUT, OneOrMany(OneOf(TIERS)));
-    found.dispatch_tiers = section
-        .key("dispatch", "Runs started by `workflow_dispatch`.", Mapping("dispatch", dispatch))
-        .flatten()
-        .unwrap_or_default();
+    found.users = listed(section, "users", about, |users| {
+        let about =
+            "People by login, `bob`, or better with the number of their account, `bob:583231`.";
+        users.key("allow", about, OneOrMany(USER))
+    });
+    found.schedule_jobs = listed(section, "schedule", "Runs started by a schedule.", |schedule| {
+        schedule.key("jobs", "Jobs the schedule may start, by name.", OneOrMany(AnyText))
+    });
+    let about = "Runs started by `workflow_dispatch`.";
+    found.dispatch_tiers = listed(section, "dispatch", about, |dispatch| Some(tiers(dispatch)));
     let approve = |section: &mut Section<'_>| {
         let mut tiers = vec![Tier::Maintainer];
         section.set(
@@ -55,17 +43,10 @@ pub(super) fn triggers(section: &mut Section<'_>) -> Triggers {
         Mapping("approve", approve),
         &mut found.approve_tiers,
     );
-    let bots = |section: &mut Section<'_>| {
-        section.key(
-            "allow",
-            "Logins of bots that may start runs, such as `renovate[bot]`.",
-            OneOrMany(BOT),
-        )
-    };
-    found.bots = section
-        .key("bots", "Bots that may start runs.", Mapping("bots", bots))
-        .flatten()
-        .unwrap_or_default();
+    found.bots = listed(section, "bots", "Bots that may start runs.", |bots| {
+        let about = "Logins of bots that may start runs, such as `renovate[bot]`.";
+        bots.key("allow", about, OneOrMany(BOT))
+    });
     let forks =
         OneOf(&[("deny", Forks::Deny), ("read-only", Forks::ReadOnly), ("allow", Forks::Allow)]);
     section.set("forks", "What pull requests from forks may start.", forks, &mut found.forks);
@@ -76,27 +57,37 @@ pub(super) fn triggers(section: &mut Section<'_>) -> Triggers {
 const APPROVERS: &[(&str, Tier)] =
     &[("maintainer", Tier::Maintainer), ("collaborator", Tier::Collaborator)];
 
-const TIERS_ABOUT: &str = "Tiers that may start a run this way; none when absent.";
+/// Reads a mapping that holds one list.
+fn listed<T>(
+    section: &mut Section<'_>,
+    key: &'static str,
+    about: &str,
+    inner: fn(&mut Section<'_>) -> Option<Vec<T>>,
+) -> Vec<T> {
+    section.key(key, about, Mapping(key, inner)).flatten().unwrap_or_default()
+}
+
+fn tiers(section: &mut Section<'_>) -> Vec<Tier> {
+    let about = "Tiers that may start a run this way; none when absent.";
+    section.key("tiers", about, OneOrMany(OneOf(TIERS))).unwrap_or_default()
+}
 
 fn comment(section: &mut Section<'_>) -> CommentTrigger {
     let mut prefix = "/locum".to_owned();
     section.set("prefix", "The word a command starts with.", PREFIX, &mut prefix);
-    let tiers = section.key("tiers", TIERS_ABOUT, OneOrMany(OneOf(TIERS))).unwrap_or_default();
-    CommentTrigger { prefix, tiers }
+    CommentTrigger { prefix, tiers: tiers(section) }
 }
 
 fn label(section: &mut Section<'_>) -> LabelTrigger {
     let name = section.required("name", "The label's name.", AnyText).unwrap_or_default();
-    let tiers = section.key("tiers", TIERS_ABOUT, OneOrMany(OneOf(TIERS))).unwrap_or_default();
-    LabelTrigger { name, tiers }
+    LabelTrigger { name, tiers: tiers(section) }
 }
 
 fn assign(section: &mut Section<'_>) -> AssignTrigger {
     let login = section
         .required("login", "Who the issue has to be assigned to.", LOGIN)
         .unwrap_or_default();
-    let tiers = section.key("tiers", TIERS_ABOUT, OneOrMany(OneOf(TIERS))).unwrap_or_default();
-    AssignTrigger { login, tiers }
+    AssignTrigger { login, tiers: tiers(section) }
 }
 
 fn is_login(text: &str) -> bool {

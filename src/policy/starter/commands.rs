@@ -12,25 +12,10 @@ use crate::starter::scan::{ProposedLine, StarterScan, split};
 use locum_base::path::RepoPath;
 
 /// Files whose presence makes a folder a package; their texts are read.
-pub(super) const MANIFESTS: &[&str] = &[
-    "Cargo.toml",
-    "package.json",
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "tox.ini",
-    "noxfile.py",
-    "requirements.txt",
-    "go.mod",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "Gemfile",
-    "composer.json",
-    "mix.exs",
-    "Makefile",
-    "justfile",
-];
+pub(super) const MANIFESTS: &str = "\
+    Cargo.toml package.json pyproject.toml setup.py setup.cfg tox.ini noxfile.py \
+    requirements.txt go.mod pom.xml build.gradle build.gradle.kts Gemfile composer.json \
+    mix.exs Makefile justfile";
 /// Scripts of `package.json` that test or look.
 const SCRIPTS: &[&str] =
     &["test", "test:unit", "lint", "typecheck", "type-check", "check", "format:check", "build"];
@@ -49,32 +34,15 @@ pub(super) struct ProposedTool {
 }
 
 impl ProposedTool {
-    /// A command and whether more words may follow; `None` when its words cannot be written as a
-    /// pattern.
-    pub(super) fn new(
-        command: &str,
-        open: TrailingWords,
-        proves: bool,
-        why: String,
-    ) -> Option<Self> {
+    /// A command, with `:*` where more words may follow; `None` when its words cannot be written as
+    /// a pattern.
+    pub(super) fn new(command: &str, proves: bool, why: String) -> Option<Self> {
+        let line = ProposedLine::new(format!("command({command})"), why)?;
+        let command = command.trim_end_matches(":*");
         let words = word::split(command).ok().filter(|words| !words.is_empty())?;
-        let more = match open {
-            TrailingWords::Known => ":*",
-            TrailingWords::Exact => "",
-        };
-        let line = ProposedLine::new(format!("command({command}{more})"), why)?;
         let plain = words.iter().all(|word| word != "*") && command == command.trim();
         plain.then(|| Self { line, command: command.to_owned(), proves })
     }
-}
-
-/// Whether more words may follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TrailingWords {
-    /// Options that are known to be harmless, and names of tests.
-    Known,
-    /// Exactly these words.
-    Exact,
 }
 
 /// What the files show, ready to be asked.
@@ -98,9 +66,9 @@ pub(super) fn find(scan: &StarterScan) -> Vec<ProposedTool> {
 }
 
 impl<'s> RepositoryTools<'s> {
-    fn add(&mut self, command: &str, open: TrailingWords, proves: bool, why: &str) {
-        if self.seen.insert(command.to_owned()) {
-            self.tools.extend(ProposedTool::new(command, open, proves, why.to_owned()));
+    fn add(&mut self, command: &str, proves: bool, why: &str) {
+        if self.seen.insert(command.trim_end_matches(":*").to_owned()) {
+            self.tools.extend(ProposedTool::new(command, proves, why.to_owned()));
         }
     }
 
@@ -142,25 +110,25 @@ fn is_top(manifest: &RepoPath) -> bool {
 fn rust(found: &mut RepositoryTools<'_>) {
     let Some(manifest) = found.named("Cargo.toml") else { return };
     let why = format!("{manifest}");
-    found.add("cargo check", TrailingWords::Known, false, &why);
-    found.add("cargo test", TrailingWords::Known, is_top(manifest), &why);
+    found.add("cargo check:*", false, &why);
+    found.add("cargo test:*", is_top(manifest), &why);
     if found.automation_mentions("cargo nextest")
         || found.scan.files.iter().any(|path| path.as_str() == ".config/nextest.toml")
     {
-        found.add("cargo nextest run", TrailingWords::Known, false, "nextest is set up");
+        found.add("cargo nextest run:*", false, "nextest is set up");
     }
     if found.automation_mentions("cargo clippy")
         || found.has("clippy.toml")
         || found.has(".clippy.toml")
         || found.mentions(&["Cargo.toml"], "lints.clippy")
     {
-        found.add("cargo clippy", TrailingWords::Known, false, "clippy is set up");
+        found.add("cargo clippy:*", false, "clippy is set up");
     }
     if found.automation_mentions("cargo fmt")
         || found.has("rustfmt.toml")
         || found.has(".rustfmt.toml")
     {
-        found.add("cargo fmt --check", TrailingWords::Exact, false, "rustfmt is set up");
+        found.add("cargo fmt --check", false, "rustfmt is set up");
     }
 }
 
@@ -184,7 +152,6 @@ fn node(found: &mut RepositoryTools<'_>) {
             };
             found.add(
                 &command,
-                TrailingWords::Exact,
                 *script == "test" && is_top(manifest),
                 &format!("a script of {manifest}"),
             );
@@ -233,23 +200,17 @@ fn python(found: &mut RepositoryTools<'_>) {
         found.mentions(&manifests, "pytest") || found.has("pytest.ini") || found.has("conftest.py");
     match (pytest, tests, runner) {
         (true, _, Some((lock, run))) => {
-            found.add(&format!("{run}pytest"), TrailingWords::Exact, is_top(manifest), lock);
+            found.add(&format!("{run}pytest"), is_top(manifest), lock);
             found.add(
-                "pytest",
-                TrailingWords::Known,
+                "pytest:*",
                 false,
                 &format!("{manifest}, inside an environment that is set up"),
             );
         }
-        (true, _, None) => {
-            found.add("pytest", TrailingWords::Known, is_top(manifest), &manifest.to_string())
+        (true, _, None) => found.add("pytest:*", is_top(manifest), &manifest.to_string()),
+        (false, Some(test), _) => {
+            found.add("python -m unittest", is_top(manifest), &test.to_string())
         }
-        (false, Some(test), _) => found.add(
-            "python -m unittest",
-            TrailingWords::Exact,
-            is_top(manifest),
-            &test.to_string(),
-        ),
         (false, None, _) => {}
     }
     for (there, command) in [
@@ -269,7 +230,6 @@ fn python(found: &mut RepositoryTools<'_>) {
         if there {
             found.add(
                 command,
-                TrailingWords::Exact,
                 false,
                 &format!("{} is set up", command.split(' ').next().unwrap_or_default()),
             );
@@ -280,12 +240,12 @@ fn python(found: &mut RepositoryTools<'_>) {
 fn go(found: &mut RepositoryTools<'_>) {
     let Some(manifest) = found.named("go.mod") else { return };
     let why = manifest.to_string();
-    found.add("go test ./...", TrailingWords::Exact, is_top(manifest), &why);
-    found.add("go test", TrailingWords::Known, false, &why);
-    found.add("go vet", TrailingWords::Known, false, &why);
-    found.add("go build ./...", TrailingWords::Exact, false, &why);
+    found.add("go test ./...", is_top(manifest), &why);
+    found.add("go test:*", false, &why);
+    found.add("go vet:*", false, &why);
+    found.add("go build ./...", false, &why);
     if [".golangci.yml", ".golangci.yaml", ".golangci.toml"].iter().any(|name| found.has(name)) {
-        found.add("golangci-lint run", TrailingWords::Exact, false, "golangci-lint is set up");
+        found.add("golangci-lint run", false, "golangci-lint is set up");
     }
 }
 
@@ -294,22 +254,20 @@ fn java(found: &mut RepositoryTools<'_>) {
         let maven = if found.has("mvnw") { "./mvnw" } else { "mvn" };
         found.add(
             &format!("{maven} -o test"),
-            TrailingWords::Exact,
             is_top(manifest),
             &format!("{manifest}; offline, as commands reach no network"),
         );
-        found.add(&format!("{maven} test"), TrailingWords::Exact, false, &manifest.to_string());
+        found.add(&format!("{maven} test"), false, &manifest.to_string());
     }
     if let Some(manifest) = found.named("build.gradle").or_else(|| found.named("build.gradle.kts"))
     {
         let gradle = if found.has("gradlew") { "./gradlew" } else { "gradle" };
         found.add(
             &format!("{gradle} --offline test"),
-            TrailingWords::Exact,
             is_top(manifest),
             &format!("{manifest}; offline, as commands reach no network"),
         );
-        found.add(&format!("{gradle} test"), TrailingWords::Exact, false, &manifest.to_string());
+        found.add(&format!("{gradle} test"), false, &manifest.to_string());
     }
 }
 
@@ -337,7 +295,7 @@ fn others(found: &mut RepositoryTools<'_>) {
         (project, "dotnet test"),
     ] {
         if let Some(why) = there {
-            found.add(command, TrailingWords::Exact, is_top(why), &why.to_string());
+            found.add(command, is_top(why), &why.to_string());
         }
     }
 }
@@ -353,12 +311,7 @@ fn make(found: &mut RepositoryTools<'_>) {
             TARGETS.iter().filter(|target| lines.iter().any(|line| is_target(line, target)))
         {
             let proves = target.starts_with("test") && !found.tools.iter().any(|tool| tool.proves);
-            found.add(
-                &format!("{program} {target}"),
-                TrailingWords::Exact,
-                proves,
-                &format!("a target of {file}"),
-            );
+            found.add(&format!("{program} {target}"), proves, &format!("a target of {file}"));
         }
     }
 }

@@ -10,26 +10,13 @@ use crate::paths::Protection;
 use crate::pattern::Pattern;
 use crate::starter::commands::MANIFESTS;
 use crate::starter::scan::{ProposedLine, split};
+use crate::words;
 use locum_base::path::RepoPath;
 
 /// Folders that are not edited by hand.
-const CLOSED: &[&str] = &[
-    "vendor",
-    "third_party",
-    "third-party",
-    "node_modules",
-    "generated",
-    "__generated__",
-    "gen",
-    "dist",
-    "build",
-    "out",
-    "target",
-    "coverage",
-    "Pods",
-    "site-packages",
-    "bower_components",
-];
+const CLOSED: &str = "\
+    vendor third_party third-party node_modules generated __generated__ gen dist build out \
+    target coverage Pods site-packages bower_components";
 /// Endings of files that programs write.
 const WRITTEN_BY_PROGRAMS: &[&str] = &[
     ".pb.go",
@@ -108,7 +95,7 @@ pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Sc
     let packages: BTreeSet<&str> = files
         .iter()
         .map(split)
-        .filter(|(_, name)| MANIFESTS.contains(name))
+        .filter(|(_, name)| words::holds(MANIFESTS, name))
         .map(|(folder, _)| folder)
         .collect();
     let mut sources: BTreeMap<PackageFolder, BTreeSet<&str>> = BTreeMap::new();
@@ -196,17 +183,20 @@ fn is_plain(path: &RepoPath) -> bool {
 }
 
 fn commands_manifest(name: &str) -> bool {
-    MANIFESTS.contains(&name) && !name.ends_with("rc") && name != "Makefile" && name != "justfile"
+    words::holds(MANIFESTS, name)
+        && !name.ends_with("rc")
+        && name != "Makefile"
+        && name != "justfile"
 }
 
 /// Returns the folder of a path, up to and with the first that is not edited by hand.
 fn closed_folder(path: &RepoPath, texts: &BTreeMap<RepoPath, String>) -> Option<String> {
     let (folder, _) = split(path);
     let parts: Vec<&str> = folder.split('/').collect();
-    let at = parts.iter().position(|part| CLOSED.contains(part))?;
+    let at = parts.iter().position(|part| words::holds(CLOSED, part))?;
     let folder = parts.get(..=at)?.join("/");
     // Programs do not write to a package of its own, whatever its name.
-    let is_package = MANIFESTS.iter().any(|name| {
+    let is_package = MANIFESTS.split_ascii_whitespace().any(|name| {
         RepoPath::parse(&format!("{folder}/{name}")).is_ok_and(|path| texts.contains_key(&path))
     });
     (!is_package || parts.get(at) == Some(&"vendor")).then_some(folder)

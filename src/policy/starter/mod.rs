@@ -18,6 +18,7 @@ use crate::schema::PolicyErrors;
 use crate::starter::commands::ProposedTool;
 use crate::starter::folders::ScannedFolders;
 use crate::starter::scan::{ProposedLine, StarterScan};
+use crate::words;
 use locum_base::path::RepoPath;
 
 /// Modes that write and run.
@@ -31,7 +32,7 @@ pub fn is_read(path: &RepoPath) -> bool {
     let workflow = path.as_str().starts_with(".github/workflows/")
         && (path.as_str().ends_with(".yml") || path.as_str().ends_with(".yaml"));
     let name = path.name().unwrap_or_default();
-    workflow || name == ".gitattributes" || commands::MANIFESTS.contains(&name)
+    workflow || name == ".gitattributes" || words::holds(commands::MANIFESTS, name)
 }
 
 /// Writes the policy.

@@ -10,112 +10,26 @@ use crate::command::Script;
 use crate::command::word;
 use crate::glob::LetterCase;
 use crate::pattern::Pattern;
-use crate::starter::commands::{ProposedTool, TrailingWords};
+use crate::starter::commands::ProposedTool;
 use crate::starter::scan::StarterScan;
+use crate::words;
 use locum_files::yaml::{YamlDocument, YamlNode, YamlValue};
 
 /// Programs that build and test.
-const PROGRAMS: &[&str] = &[
-    "cargo",
-    "npm",
-    "pnpm",
-    "yarn",
-    "bun",
-    "npx",
-    "pytest",
-    "python",
-    "python3",
-    "tox",
-    "nox",
-    "uv",
-    "poetry",
-    "pdm",
-    "hatch",
-    "ruff",
-    "mypy",
-    "flake8",
-    "black",
-    "isort",
-    "pylint",
-    "go",
-    "golangci-lint",
-    "gofmt",
-    "mvn",
-    "./mvnw",
-    "gradle",
-    "./gradlew",
-    "make",
-    "just",
-    "eslint",
-    "prettier",
-    "tsc",
-    "vitest",
-    "jest",
-    "bundle",
-    "rake",
-    "rspec",
-    "rubocop",
-    "composer",
-    "phpunit",
-    "phpstan",
-    "dotnet",
-    "mix",
-    "ctest",
-    "swift",
-    "deno",
-    "zig",
-];
+const PROGRAMS: &str = "\
+    cargo npm pnpm yarn bun npx pytest python python3 tox nox uv poetry pdm hatch ruff mypy \
+    flake8 black isort pylint go golangci-lint gofmt mvn ./mvnw gradle ./gradlew make just \
+    eslint prettier tsc vitest jest bundle rake rspec rubocop composer phpunit phpstan \
+    dotnet mix ctest swift deno zig";
 /// Words that make a command one that tests or looks; a part of a word counts where a `:` or `-`
 /// sets it off.
-const TESTING: &[&str] = &[
-    "test",
-    "tests",
-    "lint",
-    "check",
-    "clippy",
-    "vet",
-    "typecheck",
-    "pytest",
-    "tox",
-    "nox",
-    "ruff",
-    "mypy",
-    "flake8",
-    "jest",
-    "vitest",
-    "eslint",
-    "rspec",
-    "rubocop",
-    "phpunit",
-    "phpstan",
-    "ctest",
-    "tsc",
-    "unittest",
-];
+const TESTING: &str = "\
+    test tests lint check clippy vet typecheck pytest tox nox ruff mypy flake8 jest vitest \
+    eslint rspec rubocop phpunit phpstan ctest tsc unittest";
 /// Words that make it one that does more.
-const DOING_MORE: &[&str] = &[
-    "install",
-    "publish",
-    "deploy",
-    "push",
-    "login",
-    "add",
-    "upload",
-    "release",
-    "remove",
-    "uninstall",
-    "update",
-    "upgrade",
-    "fix",
-    "run-script",
-    "exec",
-    "x",
-    "dlx",
-    "-c",
-    "-e",
-    "--fix",
-    "--write",
-];
+const DOING_MORE: &str = "\
+    install publish deploy push login add upload release remove uninstall update upgrade fix \
+    run-script exec x dlx -c -e --fix --write";
 /// Most commands that are taken over.
 const MOST: usize = 20;
 /// Deepest place of a `run` in a workflow: jobs, the job, steps, the step.
@@ -141,12 +55,14 @@ pub(super) fn find(scan: &StarterScan, known: &[String]) -> Vec<ProposedTool> {
         for (script, line) in runs {
             for command in script.lines().filter_map(plain).filter(|command| tests(command)) {
                 let covered = word::split(&command).is_ok_and(|words| {
-                    patterns.iter().any(|pattern| matches!(pattern, Pattern::Command(pattern) if pattern.matches(&words, LetterCase::Exact)))
+                    patterns
+                        .iter()
+                        .filter_map(Pattern::command)
+                        .any(|pattern| pattern.matches(&words, LetterCase::Exact))
                 });
                 if !covered && seen.insert(command.clone()) {
                     tools.extend(ProposedTool::new(
                         &command,
-                        TrailingWords::Exact,
                         false,
                         format!("{path}:{line} runs it"),
                     ));
@@ -194,12 +110,13 @@ fn plain(line: &str) -> Option<String> {
 
 fn tests(command: &str) -> bool {
     let words: Vec<&str> = command.split(' ').collect();
-    let parts = |word: &str| word.split([':', '-']).map(str::to_owned).collect::<Vec<_>>();
-    let program = words.first().is_some_and(|program| PROGRAMS.contains(program));
-    let testing = words.iter().any(|word| {
-        TESTING.contains(word) || parts(word).iter().any(|part| TESTING.contains(&part.as_str()))
-    });
+    let program = words.first().is_some_and(|program| words::holds(PROGRAMS, program));
+    let tests = |word: &str| {
+        words::holds(TESTING, word)
+            || word.split([':', '-']).any(|part| words::holds(TESTING, part))
+    };
+    let testing = words.iter().any(|word| tests(word));
     program
         && testing
-        && !words.iter().skip(1).any(|word| DOING_MORE.contains(word) || word.starts_with('/'))
+        && !words.iter().skip(1).any(|word| words::holds(DOING_MORE, word) || word.starts_with('/'))
 }

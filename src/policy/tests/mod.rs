@@ -10,10 +10,10 @@ use pretty_assertions::assert_eq;
 
 use crate::Policy;
 use crate::intent::{Facts, Restriction, TriggerKind};
+use crate::kind::RuleKind;
 use crate::lint::explain::explain;
 use crate::lint::warnings;
 use crate::query::parse_intent;
-use crate::summary::UseKind;
 use crate::verdict::Decision::{self, Allow, Deny, Hold};
 use crate::verdict::Verdict;
 
@@ -364,11 +364,11 @@ fn tells_a_mode_what_it_may_do() {
         ]
     );
     assert_eq!(
-        policy.summary_lines("ask", |kind| kind != UseKind::Command),
+        policy.summary_lines("ask", |kind| kind != RuleKind::Command),
         ["You may read: `**`"]
     );
     assert_eq!(
-        policy.summary_lines("ask", |kind| kind == UseKind::Command),
+        policy.summary_lines("ask", |kind| kind == RuleKind::Command),
         ["You may run: `cargo test:*`", "You may not run: `git push:*`"]
     );
 }

@@ -8,6 +8,7 @@ use core::net::IpAddr;
 use std::fmt;
 
 use crate::urls::address::special;
+use crate::words;
 use locum_base::secret::view::is_invisible;
 
 /// Longest name, in bytes, and longest label of one (RFC 1035).
@@ -15,23 +16,9 @@ const NAME_LIMIT_BYTES: usize = 253;
 const LABEL_LIMIT_BYTES: usize = 63;
 
 /// Last labels of names that mean a machine or a network nearby, whoever answers for them.
-const NEARBY: &[&str] = &[
-    "localhost",
-    "localdomain",
-    "local",
-    "internal",
-    "intranet",
-    "private",
-    "corp",
-    "home",
-    "lan",
-    "domain",
-    "workgroup",
-    "invalid",
-    "test",
-    "onion",
-    "arpa",
-];
+const NEARBY: &str = "\
+    localhost localdomain local internal intranet private corp home lan domain workgroup \
+    invalid test onion arpa";
 
 /// Names under which clouds hand out metadata and that end like public ones.
 const METADATA: &[&str] = &[
@@ -95,7 +82,7 @@ impl Host {
                 let (head, last) = name.rsplit_once('.').unwrap_or(("", name));
                 if head.is_empty() {
                     Some(format!("`{name}` is a name of this machine or its network"))
-                } else if NEARBY.contains(&last) {
+                } else if words::holds(NEARBY, last) {
                     Some(format!("names that end in `.{last}` stay on this machine or its network"))
                 } else if METADATA.iter().any(|known| is_at_or_below(name, known)) {
                     Some(format!("`{name}` hands out a cloud's metadata"))

@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 
 use locum_base::path::RepoPath;
 use locum_policy::command::examine::CommandEffects;
-use locum_policy::command::tables::{self, CommandTable, ProgramEffect, index};
+use locum_policy::command::tables::index::IndexedTable;
+use locum_policy::command::tables::{self, ProgramEffect, index};
 
 /// Programs that every system has on which this is tested.
 const EVERYWHERE: &[&str] = &[
@@ -52,7 +53,7 @@ fn every_option_a_program_has_is_known_for_what_it_is_or_refused() {
         for (option, (says, spec)) in &said {
             let name = table.words.join(" ");
             let entry =
-                table.options.iter().flat_map(|list| list.split_ascii_whitespace()).find_map(
+                table.table.options.iter().flat_map(|list| list.split_ascii_whitespace()).find_map(
                     |entry| {
                         entry
                             .strip_prefix(option.as_str())
@@ -70,8 +71,8 @@ fn every_option_a_program_has_is_known_for_what_it_is_or_refused() {
                     .any(|finding| finding.index >= table.words.len());
                 let letter = option.len() == 2
                     && (option.as_bytes()[1].is_ascii_digit()
-                        || table.operands == tables::OperandKind::Words);
-                let text = table.operands == tables::OperandKind::Words;
+                        || table.table.operands == tables::OperandKind::Words);
+                let text = table.table.operands == tables::OperandKind::Words;
                 wrong.extend(
                     (!refused && !harmless && !letter && !text).then(|| {
                         format!("{name} {option}: nobody knows it, and it is not refused")
@@ -130,10 +131,10 @@ fn what_follows_an_option_of_git_is_taken_by_it() {
     ]);
     let mut wrong = Vec::new();
     let mut asked = 0;
-    for table in
-        index::all().filter(|table| table.words[0] == "git" && table.effect == ProgramEffect::Reads)
+    for table in index::all()
+        .filter(|table| table.words[0] == "git" && table.table.effect == ProgramEffect::Reads)
     {
-        for entry in table.options.iter().flat_map(|list| list.split_ascii_whitespace()) {
+        for entry in table.table.options.iter().flat_map(|list| list.split_ascii_whitespace()) {
             let Some((option, "" | "<" | ">" | ":")) = entry.split_once('=') else { continue };
             asked += 1;
             let with = |next| {
@@ -166,7 +167,7 @@ fn what_follows_an_option_of_git_is_taken_by_it() {
 }
 
 /// Asks a program for its options; `None` when it is not there or does not tell.
-fn options_of(table: &CommandTable) -> Option<BTreeMap<String, (Says, String)>> {
+fn options_of(table: &IndexedTable) -> Option<BTreeMap<String, (Says, String)>> {
     let (program, verbs) = table.words.split_first()?;
     let help = match *program {
         "git" | "cargo" => "-h",

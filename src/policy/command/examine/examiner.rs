@@ -61,11 +61,11 @@ impl Examiner<'_> {
             return;
         }
         // `python -m pytest` is known although `python` is not.
-        let module = index::of(program).iter().find(|known| {
-            known.table.words.len() > 2 && starts_with(self.words, known.table.words)
-        });
+        let module = index::of(program)
+            .iter()
+            .find(|known| known.words.len() > 2 && starts_with(self.words, &known.words));
         if let Some(known) = module.filter(|_| !WITH_VERBS.contains(&program)) {
-            self.next = known.table.words.len();
+            self.next = known.words.len();
             self.by_table(known);
             return;
         }
@@ -92,8 +92,7 @@ impl Examiner<'_> {
             "sed" => self.sed(),
             program if WITH_VERBS.contains(&program) => self.with_verb(program),
             program => {
-                if let Some(known) =
-                    index::of(program).iter().find(|known| known.table.words.len() == 1)
+                if let Some(known) = index::of(program).iter().find(|known| known.words.len() == 1)
                 {
                     self.by_table(known);
                 }
@@ -122,15 +121,15 @@ impl Examiner<'_> {
             return;
         }
         let second = self.words.get(self.next + 1).map(String::as_str);
-        let found = index::of(program).iter().find(|known| match known.table.words {
+        let found = index::of(program).iter().find(|known| match known.words.as_slice() {
             [_, one] => *one == verb,
-            [_, one, two] => *one == verb && second == Some(two),
+            [_, one, two] => *one == verb && second == Some(*two),
             _ => false,
         });
         match found {
             Some(known) => {
-                self.next += known.table.words.len() - 1;
-                if known.table.words.get(1) == Some(&"nextest") {
+                self.next += known.words.len() - 1;
+                if known.words.get(1) == Some(&"nextest") {
                     match second {
                         Some("run" | "list") => self.next += 1,
                         Some(other) if !other.starts_with('-') => {
@@ -187,7 +186,7 @@ impl Examiner<'_> {
         self.known = true;
         self.found.runs_code = table.effect == ProgramEffect::RunsCode;
         self.found.only_reads = table.effect == ProgramEffect::Reads;
-        let name = table.words.join(" ");
+        let name = known.words.join(" ");
         let mut given = CommandOperands::default();
         let mut recursive = false;
         while let Some(word) = self.words.get(self.next).cloned() {

@@ -25,17 +25,14 @@ const ARGUMENT_FILES: &[&str] = &[
 impl Examiner<'_> {
     pub(super) fn operands(&mut self, table: &CommandTable, name: &str, given: CommandOperands) {
         let CommandOperands { operands, pattern_given, plain_from } = given;
-        if ARGUMENT_FILES.contains(&name)
-            && let Some((index, word)) = operands.iter().find(|(_, word)| word.starts_with('@'))
-        {
-            self.finding(
-                *index,
-                format!(
-                    "`{name}` takes more words, options among them, from the file that `{word}` \
-                     names"
-                ),
-            );
-        }
+        let file = operands
+            .iter()
+            .find(|(_, word)| ARGUMENT_FILES.contains(&name) && word.starts_with('@'));
+        self.odd(file, |word| {
+            format!(
+                "`{name}` takes more words, options among them, from the file that `{word}` names"
+            )
+        });
         match table.operands {
             OperandKind::Words | OperandKind::Text => {}
             OperandKind::Edited => self.edits(operands.iter().map(|(_, word)| word.as_str())),
@@ -49,11 +46,8 @@ impl Examiner<'_> {
                 }
             }
             OperandKind::Format => {
-                if let Some((index, word)) =
-                    operands.iter().find(|(_, word)| !word.starts_with('+'))
-                {
-                    self.finding(*index, format!("`{name}` with `{word}` does more than show"));
-                }
+                let odd = operands.iter().find(|(_, word)| !word.starts_with('+'));
+                self.odd(odd, |word| format!("`{name}` with `{word}` does more than show"));
             }
             OperandKind::Copied => {
                 let count = operands.len().saturating_sub(1);
@@ -64,40 +58,28 @@ impl Examiner<'_> {
                 if plain_from.is_none()
                     && self.words.iter().any(|word| options.contains(&word.as_str())) => {}
             OperandKind::None | OperandKind::PatternsUnder(_) => {
-                if let Some((index, word)) = operands.first() {
-                    self.finding(*index, format!("`{name}` with `{word}` does more than show"));
-                }
+                let odd = operands.first();
+                self.odd(odd, |word| format!("`{name}` with `{word}` does more than show"));
             }
             OperandKind::Only(known) => {
-                if let Some((index, word)) =
-                    operands.iter().find(|(_, word)| !known.contains(&word.as_str()))
-                {
-                    self.finding(*index, format!("`{name}` with `{word}` does more than is known"));
-                }
+                let odd = operands.iter().find(|(_, word)| !known.contains(&word.as_str()));
+                self.odd(odd, |word| format!("`{name}` with `{word}` does more than is known"));
             }
-            OperandKind::Paths => self.reads(operands.iter().map(|(_, word)| word.as_str())),
-            OperandKind::PathsOrHere => {
-                self.reads(operands.iter().map(|(_, word)| word.as_str()));
-                if operands.is_empty() {
-                    self.reads(["."].into_iter());
-                }
+            OperandKind::PathsOrHere if operands.is_empty() => self.reads(["."].into_iter()),
+            OperandKind::Paths | OperandKind::PathsOrHere => {
+                self.reads(operands.iter().map(|(_, word)| word.as_str()))
             }
             OperandKind::OnePath => {
                 self.reads(operands.iter().take(1).map(|(_, word)| word.as_str()));
-                if let Some((index, _)) = operands.get(1) {
-                    self.finding(*index, format!("a second file of `{name}` is written"));
-                }
+                self.odd(operands.get(1), |_| format!("a second file of `{name}` is written"));
             }
             OperandKind::PatternThenPaths(_) => {
-                if let Some((index, _)) = operands
+                let program = operands
                     .first()
-                    .filter(|(_, program)| matches!(name, "jq" | "yq") && reaches_out(program))
-                {
-                    self.finding(
-                        *index,
-                        format!("this program of `{name}` reads more than its input"),
-                    );
-                }
+                    .filter(|(_, program)| matches!(name, "jq" | "yq") && reaches_out(program));
+                self.odd(program, |_| {
+                    format!("this program of `{name}` reads more than its input")
+                });
                 let skipped = usize::from(!pattern_given);
                 let paths = operands.iter().skip(skipped);
                 if name == "git grep" {
@@ -115,12 +97,9 @@ impl Examiner<'_> {
                 let by_number = operands
                     .iter()
                     .find(|(_, word)| name == "git cat-file" && git::is_number(word));
-                if let Some((index, word)) = by_number {
-                    self.finding(
-                        *index,
-                        format!("`{word}` could be any file; name it as `REVISION:PATH`"),
-                    );
-                }
+                self.odd(by_number, |word| {
+                    format!("`{word}` could be any file; name it as `REVISION:PATH`")
+                });
                 for (position, (_, word)) in operands.iter().enumerate() {
                     self.revision(word, plain_from.is_some_and(|from| position >= from));
                 }
@@ -139,6 +118,13 @@ impl Examiner<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Notes what a rule has to spell out about an operand, where there is such an operand.
+    fn odd(&mut self, operand: Option<&(usize, String)>, why: impl FnOnce(&str) -> String) {
+        if let Some((index, word)) = operand {
+            self.finding(*index, why(word));
         }
     }
 

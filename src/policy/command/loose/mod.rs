@@ -82,6 +82,8 @@ impl LooseCommand {
         let known = !index::of(&program).is_empty()
             || matches!(program.as_str(), "find" | "sed")
             || programs::runner(&program).is_some();
+        let finding =
+            |index: &usize, reason| UncoveredWord { unfamiliar: false, index: *index, reason };
         let mut findings = Vec::new();
         let mut never = None;
         for (index, unknown) in &self.unknown {
@@ -95,13 +97,9 @@ impl LooseCommand {
             if at == 0 {
                 never = Some("the name of the program is not known before it runs".to_owned());
             } else if *unknown == UnknownWord::Value && known && !tolerant {
-                findings.push(UncoveredWord {
-                    unfamiliar: false,
-                    index: *index,
-                    reason: format!(
-                        "what a shell makes of this word may mean anything to `{program}`"
-                    ),
-                });
+                let reason =
+                    format!("what a shell makes of this word may mean anything to `{program}`");
+                findings.push(finding(index, reason));
             }
         }
         let mut found = CommandEffects::of(&words, folder);
@@ -114,7 +112,7 @@ impl LooseCommand {
         if let Some((index, _)) = guessed.filter(|_| !found.edits.is_empty()) {
             let reason =
                 format!("which files `{program}` would change is not known before it runs");
-            found.findings.push(UncoveredWord { unfamiliar: false, index: *index, reason });
+            found.findings.push(finding(index, reason));
         }
         for (index, unknown) in &self.unknown {
             let UnknownWord::Files(glob) = unknown else { continue };
@@ -122,9 +120,7 @@ impl LooseCommand {
                 glob.strip_prefix('/').map_or_else(|| format!("{folder}/{glob}"), str::to_owned);
             match PathGlob::parse(&inside) {
                 Ok(found_glob) => found.globs.push((glob.starts_with('/'), found_glob)),
-                Err(reason) => {
-                    found.findings.push(UncoveredWord { unfamiliar: false, index: *index, reason })
-                }
+                Err(reason) => found.findings.push(finding(index, reason)),
             }
         }
         found.never = never.or(found.never);

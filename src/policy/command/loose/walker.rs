@@ -4,11 +4,8 @@
 //! In: a script. Out: its commands, and text in which words that are known are quoted. The policy
 //! judges them elsewhere.
 
-use std::io::Cursor;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use brush_parser::word::{WordPiece, WordPieceWithSource};
-use brush_parser::{Parser, ParserOptions, ast};
+use brush_parser::{ParserOptions, ast};
 
 use crate::command::UNKNOWN;
 use crate::command::limits;
@@ -17,7 +14,7 @@ use crate::command::loose::word::{
 };
 use crate::command::loose::{LooseCommand, LooseScript, ScriptFeatures, UnknownWord, files_like};
 use crate::command::neutral::NeutralFolder;
-use crate::command::parse::add_redirect;
+use crate::command::parse::{add_redirect, program};
 use crate::command::tree::{ScriptRendering, quoted};
 use crate::command::word::literal;
 
@@ -31,7 +28,8 @@ impl LooseScript {
     /// Names what cannot be judged even so.
     pub fn parse(text: &str, neutral: &NeutralFolder) -> Result<Self, String> {
         limits::check_loose(text)?;
-        let mut walker = ScriptWalker::new(neutral);
+        let (shape, out) = (ScriptFeatures::default(), ScriptRendering::default());
+        let mut walker = ScriptWalker { found: Vec::new(), shape, neutral, out, depth: 0 };
         let text = walker.script(text)?;
         let ScriptWalker { found: commands, mut shape, .. } = walker;
         shape.redirects = commands.iter().any(|command| !command.simple.redirects.is_empty());
@@ -53,29 +51,14 @@ struct ScriptWalker<'r> {
     depth: usize,
 }
 
-impl<'r> ScriptWalker<'r> {
-    fn new(neutral: &'r NeutralFolder) -> Self {
-        Self {
-            found: Vec::new(),
-            shape: ScriptFeatures::default(),
-            neutral,
-            out: ScriptRendering::default(),
-            depth: 0,
-        }
-    }
-
+impl ScriptWalker<'_> {
     /// Reads a script and returns how it is rendered.
     fn script(&mut self, text: &str) -> Result<String, String> {
         if self.depth > DEPTH_LIMIT {
             return Err("the script nests substitutions too deeply".to_owned());
         }
-        let options = ParserOptions::default();
-        let program = catch_unwind(AssertUnwindSafe(|| {
-            Parser::new(Cursor::new(text.as_bytes()), &options).parse_program()
-        }));
-        let Ok(Ok(program)) = program else {
-            return Err("the script is not complete shell syntax".to_owned());
-        };
+        let program =
+            program(text).map_err(|_| "the script is not complete shell syntax".to_owned())?;
         self.aside(|walker| {
             for (index, list) in program.complete_commands.iter().enumerate() {
                 if index > 0 {
@@ -324,50 +307,15 @@ impl<'r> ScriptWalker<'r> {
             }
             ast::CommandPrefixOrSuffixItem::Word(word) => self.word(&word.value, command).map(Some),
             ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
-                match (&assignment.value, &assignment.name, place) {
-                    (
-                        ast::AssignmentValue::Array(values),
-                        ast::AssignmentName::VariableName(name),
-                        WordPosition::Prefix,
-                    ) if !assignment.append => {
-                        let mut inner = LooseCommand::default();
-                        let rendered: Vec<String> = values
-                            .iter()
-                            .map(|(key, value)| match key {
-                                None => self.word(&value.value, &mut inner),
-                                Some(_) => Err("the script sets a part of an array".to_owned()),
-                            })
-                            .collect::<Result<_, _>>()?;
-                        command.simple.words.push(word.value.clone());
-                        Ok(Some(format!("{name}=({})", rendered.join(" "))))
+                match (place, &assignment.value) {
+                    (WordPosition::Prefix, _) => {
+                        self.assignment(assignment, word, command).map(Some)
                     }
-                    (ast::AssignmentValue::Array(_), _, _) => {
-                        Err("the script sets an array".to_owned())
-                    }
-                    (ast::AssignmentValue::Scalar(_), _, WordPosition::Suffix) => {
+                    (WordPosition::Suffix, ast::AssignmentValue::Scalar(_)) => {
                         self.word(&word.value, command).map(Some)
                     }
-                    (
-                        ast::AssignmentValue::Scalar(value),
-                        ast::AssignmentName::VariableName(name),
-                        WordPosition::Prefix,
-                    ) if !assignment.append => {
-                        let mut alone = LooseCommand::default();
-                        let rendered = self.word(&value.value, &mut alone)?;
-                        let known = alone.simple.words.first().filter(|_| alone.unknown.is_empty());
-                        if known.is_none() {
-                            command.unknown.push((command.simple.words.len(), UnknownWord::Value));
-                        }
-                        command.simple.words.push(
-                            known.map_or_else(
-                                || UNKNOWN.to_owned(),
-                                |value| format!("{name}={value}"),
-                            ),
-                        );
-                        Ok(Some(format!("{name}={rendered}")))
-                    }
-                    (ast::AssignmentValue::Scalar(_), _, WordPosition::Prefix) => {
-                        Err("the script changes a variable or a part of one".to_owned())
+                    (WordPosition::Suffix, ast::AssignmentValue::Array(_)) => {
+                        Err("the script sets an array".to_owned())
                     }
                 }
             }
@@ -384,6 +332,49 @@ impl<'r> ScriptWalker<'r> {
                 ast::ProcessSubstitutionKind::Write,
                 _,
             ) => Err("the script uses a process substitution that is written to".to_owned()),
+        }
+    }
+
+    /// Notes a variable that is set and returns how that is rendered.
+    fn assignment(
+        &mut self,
+        assignment: &ast::Assignment,
+        word: &ast::Word,
+        command: &mut LooseCommand,
+    ) -> Result<String, String> {
+        let mut inner = LooseCommand::default();
+        match (&assignment.value, &assignment.name, assignment.append) {
+            (
+                ast::AssignmentValue::Array(values),
+                ast::AssignmentName::VariableName(name),
+                false,
+            ) => {
+                let value = |(key, value): &(Option<ast::Word>, ast::Word)| match key {
+                    None => self.word(&value.value, &mut inner),
+                    Some(_) => Err("the script sets a part of an array".to_owned()),
+                };
+                let rendered: Vec<String> = values.iter().map(value).collect::<Result<_, _>>()?;
+                command.simple.words.push(word.value.clone());
+                Ok(format!("{name}=({})", rendered.join(" ")))
+            }
+            (
+                ast::AssignmentValue::Scalar(value),
+                ast::AssignmentName::VariableName(name),
+                false,
+            ) => {
+                let rendered = self.word(&value.value, &mut inner)?;
+                let known = inner.simple.words.first().filter(|_| inner.unknown.is_empty());
+                if known.is_none() {
+                    command.unknown.push((command.simple.words.len(), UnknownWord::Value));
+                }
+                let known = known.map(|value| format!("{name}={value}"));
+                command.simple.words.push(known.unwrap_or_else(|| UNKNOWN.to_owned()));
+                Ok(format!("{name}={rendered}"))
+            }
+            (ast::AssignmentValue::Array(_), _, _) => Err("the script sets an array".to_owned()),
+            (ast::AssignmentValue::Scalar(_), _, _) => {
+                Err("the script changes a variable or a part of one".to_owned())
+            }
         }
     }
 
@@ -461,15 +452,14 @@ impl<'r> ScriptWalker<'r> {
             (WordPiece::DoubleQuotedSequence(inner), _) => {
                 Ok(format!("\"{}\"", self.pieces(inner, raw, QuoteState::Double)?))
             }
-            (WordPiece::CommandSubstitution(script), _) => {
-                Ok(format!("$( {}\n)", self.script(script)?))
-            }
             (WordPiece::BackquotedCommandSubstitution(script), _) if script.contains('\\') => {
                 refused("nested backticks")
             }
-            (WordPiece::BackquotedCommandSubstitution(script), _) => {
-                Ok(format!("$( {}\n)", self.script(script)?))
-            }
+            (
+                WordPiece::CommandSubstitution(script)
+                | WordPiece::BackquotedCommandSubstitution(script),
+                _,
+            ) => Ok(format!("$( {}\n)", self.script(script)?)),
             (WordPiece::AnsiCQuotedText(_) | WordPiece::GettextDoubleQuotedSequence(_), _) => {
                 refused("a `$'...'` quote")
             }

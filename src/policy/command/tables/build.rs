@@ -2,7 +2,7 @@
 //!
 //! Data only, in the notation of `tables`.
 
-use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads, runs};
+use crate::command::tables::{CommandTable, OperandKind, reads, runs, writes};
 
 const CARGO: &str = "-q --quiet -v --verbose --workspace --all -p= --package= --exclude= --lib \
                      --bin= --bins --test= --tests --example= --examples --bench= --benches \
@@ -19,87 +19,65 @@ const PYTEST: &str = "-q -v -vv -x -s -l -k= -m= -n= -r= --quiet --verbose --exi
 
 /// One table per program, in the notation of `tables`.
 pub(super) const TABLES: &[CommandTable] = &[
-    runs(&["cargo", "test"], OperandKind::Text, CARGO),
-    runs(&["cargo", "t"], OperandKind::Text, CARGO),
-    runs(&["cargo", "nextest"], OperandKind::Text, CARGO),
-    runs(&["cargo", "bench"], OperandKind::Text, CARGO),
-    runs(&["cargo", "build"], OperandKind::None, CARGO),
-    runs(&["cargo", "b"], OperandKind::None, CARGO),
-    runs(&["cargo", "check"], OperandKind::None, CARGO),
-    runs(&["cargo", "c"], OperandKind::None, CARGO),
-    runs(&["cargo", "clippy"], OperandKind::Text, CARGO),
-    runs(&["cargo", "run"], OperandKind::Text, CARGO),
     runs(
-        &["cargo", "doc"],
+        &["cargo test", "cargo t", "cargo nextest", "cargo bench", "cargo clippy", "cargo run"],
+        OperandKind::Text,
+        CARGO,
+    ),
+    runs(&["cargo build", "cargo b", "cargo check", "cargo c"], OperandKind::None, CARGO),
+    runs(
+        &["cargo doc"],
         OperandKind::None,
         "-q -p= --package= --no-deps --workspace --all-features --document-private-items --lib \
          --locked --offline",
     ),
     // Which program `cargo` and `rustfmt` start is said by files of the repository.
-    CommandTable {
-        words: &["cargo", "fmt"],
-        options: ["-q -v --all --check -p= --package= --message-format=", ""],
-        operands: OperandKind::Only(&["--check"]),
-        effect: ProgramEffect::RunsCode,
-    },
+    runs(
+        &["cargo fmt"],
+        OperandKind::Only(&["--check"]),
+        "-q -v --all --check -p= --package= --message-format=",
+    ),
     // The same holds for the compiler, which these two ask.
     runs(
-        &["cargo", "tree"],
+        &["cargo tree"],
         OperandKind::None,
         "-p= --package= -i= --invert= -e= --edges= -d --duplicates --depth= --workspace \
          --all-features --no-default-features --features= -F= --locked --offline --prefix= \
          --charset=",
     ),
     runs(
-        &["cargo", "metadata"],
+        &["cargo metadata"],
         OperandKind::None,
         "--format-version= --no-deps --offline --locked -q --all-features --no-default-features",
     ),
     runs(
-        &["npm", "test"],
+        &["npm test", "npm run"],
         OperandKind::Text,
         "-s --silent --if-present -w= --workspace= --workspaces --include-workspace-root",
     ),
     runs(
-        &["npm", "t"],
-        OperandKind::Text,
-        "-s --silent --if-present -w= --workspace= --workspaces",
-    ),
-    runs(
-        &["npm", "run"],
-        OperandKind::Text,
-        "-s --silent --if-present -w= --workspace= --workspaces --include-workspace-root",
-    ),
-    runs(
-        &["npm", "run-script"],
+        &["npm t", "npm run-script"],
         OperandKind::Text,
         "-s --silent --if-present -w= --workspace= --workspaces",
     ),
     reads(
-        &["npm", "ls"],
+        &["npm ls"],
         OperandKind::Text,
         "-a --all --depth= --json --long -w= --workspaces --omit= --include=",
     ),
-    runs(&["yarn", "test"], OperandKind::Targets, "-s --silent --watch=? --coverage --ci"),
-    runs(&["yarn", "run"], OperandKind::Targets, "-s --silent"),
-    runs(&["pnpm", "test"], OperandKind::Targets, "-s --silent -r --recursive --if-present"),
-    runs(&["pnpm", "run"], OperandKind::Targets, "-s --silent -r --recursive --if-present"),
-    runs(&["python", "-m", "pytest"], OperandKind::Targets, PYTEST),
-    runs(&["python3", "-m", "pytest"], OperandKind::Targets, PYTEST),
+    runs(&["yarn test"], OperandKind::Targets, "-s --silent --watch=? --coverage --ci"),
+    runs(&["yarn run", "yarn build", "yarn lint"], OperandKind::Targets, "-s --silent"),
     runs(
-        &["python", "-m", "unittest"],
+        &["pnpm test", "pnpm run", "pnpm build", "pnpm lint"],
+        OperandKind::Targets,
+        "-s --silent -r --recursive --if-present",
+    ),
+    runs(&["python -m pytest", "python3 -m pytest", "pytest"], OperandKind::Targets, PYTEST),
+    runs(
+        &["python -m unittest", "python3 -m unittest"],
         OperandKind::Targets,
         "-q -v -f -b -c -k= --quiet --verbose --failfast --buffer --catch --locals",
     ),
-    runs(
-        &["python3", "-m", "unittest"],
-        OperandKind::Targets,
-        "-q -v -f -b -c -k= --quiet --verbose --failfast --buffer --catch --locals",
-    ),
-    runs(&["yarn", "build"], OperandKind::Targets, "-s --silent"),
-    runs(&["yarn", "lint"], OperandKind::Targets, "-s --silent"),
-    runs(&["pnpm", "build"], OperandKind::Targets, "-s --silent -r --recursive --if-present"),
-    runs(&["pnpm", "lint"], OperandKind::Targets, "-s --silent -r --recursive --if-present"),
     runs(
         &["tsc"],
         OperandKind::Targets,
@@ -141,70 +119,43 @@ pub(super) const TABLES: &[CommandTable] = &[
         "-q -i -s --quiet --info --stacktrace --offline --no-daemon --parallel --continue \
          --console= --tests= -x= --exclude-task= --build-cache --no-build-cache --rerun-tasks",
     ),
-    CommandTable {
-        words: &["ruff", "check"],
-        options: [
-            "--fix --diff --statistics --quiet -q --no-cache -e --exit-zero --select= --ignore= \
+    reads(
+        &["ruff check"],
+        OperandKind::EditedWith(&["--fix"]),
+        "--fix --diff --statistics --quiet -q --no-cache -e --exit-zero --select= --ignore= \
              --extend-select= --output-format= --show-fixes --preview --target-version=",
-            "",
-        ],
-        operands: OperandKind::EditedWith(&["--fix"]),
-        effect: ProgramEffect::Reads,
-    },
-    CommandTable {
-        words: &["ruff", "format"],
-        options: [
-            "--check --diff --quiet -q --no-cache --line-length= --preview --target-version=",
-            "",
-        ],
-        operands: OperandKind::EditedWithout(&["--check", "--diff"]),
-        effect: ProgramEffect::Writes,
-    },
-    CommandTable {
-        words: &["black"],
-        options: [
-            "--check --diff --color --no-color -q --quiet -v --verbose -l= --line-length= -t= \
+    ),
+    writes(
+        &["ruff format"],
+        OperandKind::EditedWithout(&["--check", "--diff"]),
+        "--check --diff --quiet -q --no-cache --line-length= --preview --target-version=",
+    ),
+    writes(
+        &["black"],
+        OperandKind::EditedWithout(&["--check", "--diff"]),
+        "--check --diff --color --no-color -q --quiet -v --verbose -l= --line-length= -t= \
              --target-version= -S --skip-string-normalization --preview --fast --safe",
-            "",
-        ],
-        operands: OperandKind::EditedWithout(&["--check", "--diff"]),
-        effect: ProgramEffect::Writes,
-    },
-    CommandTable {
-        words: &["gofmt"],
-        options: ["-d -e -l -s -w -r=", ""],
-        operands: OperandKind::EditedWith(&["-w"]),
-        effect: ProgramEffect::Writes,
-    },
-    CommandTable {
-        words: &["rustfmt"],
-        options: [
-            "--check --edition= --style-edition= -q --quiet -v --verbose --color= -l \
-             --files-with-diff",
-            "",
-        ],
-        operands: OperandKind::EditedWithout(&["--check"]),
-        effect: ProgramEffect::RunsCode,
-    },
-    CommandTable {
-        words: &["go", "fmt"],
-        options: ["-n -x", ""],
-        operands: OperandKind::Targets,
-        effect: ProgramEffect::Writes,
-    },
-    runs(&["pytest"], OperandKind::Targets, PYTEST),
-    runs(&["go", "generate"], OperandKind::Targets, "-n -v -x -run= -skip="),
+    ),
+    writes(&["gofmt"], OperandKind::EditedWith(&["-w"]), "-d -e -l -s -w -r="),
     runs(
-        &["go", "test"],
+        &["rustfmt"],
+        OperandKind::EditedWithout(&["--check"]),
+        "--check --edition= --style-edition= -q --quiet -v --verbose --color= -l \
+             --files-with-diff",
+    ),
+    writes(&["go fmt"], OperandKind::Targets, "-n -x"),
+    runs(&["go generate"], OperandKind::Targets, "-n -v -x -run= -skip="),
+    runs(
+        &["go test"],
         OperandKind::Targets,
         "-v -v=? -race -short -failfast -json -cover -count= -run= -skip= -bench= -benchtime= \
          -benchmem -timeout= -parallel= -tags= -p= -list= -shuffle= -cpu= -mod= -vet= -covermode= \
          -trimpath",
     ),
-    runs(&["go", "vet"], OperandKind::Targets, "-v -tags= -json -c="),
-    runs(&["go", "build"], OperandKind::Targets, "-v -race -tags= -mod= -trimpath"),
-    reads(&["go", "list"], OperandKind::Targets, "-m -f= -json=? -deps -test -e -u -tags= -mod="),
-    reads(&["go", "version"], OperandKind::None, "-m"),
+    runs(&["go vet"], OperandKind::Targets, "-v -tags= -json -c="),
+    runs(&["go build"], OperandKind::Targets, "-v -race -tags= -mod= -trimpath"),
+    reads(&["go list"], OperandKind::Targets, "-m -f= -json=? -deps -test -e -u -tags= -mod="),
+    reads(&["go version"], OperandKind::None, "-m"),
     runs(
         &["make"],
         OperandKind::Targets,
@@ -217,12 +168,12 @@ pub(super) const TABLES: &[CommandTable] = &[
         "-q -B -o -e -U -am -amd -pl= --quiet --batch-mode --offline --no-transfer-progress -ntp",
     ),
     runs(
-        &["dotnet", "test"],
+        &["dotnet test"],
         OperandKind::Targets,
         "--no-build --no-restore -v= --verbosity= --filter= -c= --configuration= --nologo",
     ),
     runs(
-        &["dotnet", "build"],
+        &["dotnet build"],
         OperandKind::Targets,
         "--no-restore -v= --verbosity= -c= --configuration= --nologo",
     ),

@@ -2,7 +2,8 @@
 //!
 //! Data only, in the notation of `tables`.
 
-use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads};
+use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads, writes};
+use crate::words;
 
 const GIT_DIFF: &str = "-p -u -s --patch --no-patch --stat=? --shortstat --numstat --summary --name-only \
      --name-status --raw --cached --staged --merge-base --no-ext-diff --no-textconv --no-color \
@@ -61,136 +62,120 @@ pub(super) const VERBS: &str = "add am annotate apply archive bisect blame branc
 /// One table per git verb, in the notation of `tables`.
 pub(super) const TABLES: &[CommandTable] = &[
     reads(
-        &["git", "status"],
+        &["git status"],
         OperandKind::Revisions,
         "-s -b -u=? -z --short --branch --porcelain=? --long --show-stash --untracked-files=? \
          --ignored=? --ignore-submodules=? --ahead-behind --no-ahead-behind --renames \
          --no-renames --find-renames=?",
     ),
-    reads(&["git", "diff"], OperandKind::Revisions, GIT_DIFF),
+    reads(&["git diff", "git diff-files", "git diff-index"], OperandKind::Revisions, GIT_DIFF),
     CommandTable {
-        words: &["git", "log"],
-        options: [GIT_DIFF, GIT_LOG],
-        operands: OperandKind::Revisions,
-        effect: ProgramEffect::Reads,
-    },
-    CommandTable {
-        words: &["git", "show"],
+        names: &["git log", "git show"],
         options: [GIT_DIFF, GIT_LOG],
         operands: OperandKind::Revisions,
         effect: ProgramEffect::Reads,
     },
     reads(
-        &["git", "shortlog"],
+        &["git shortlog"],
         OperandKind::Revisions,
         "-s -n -e -c --summary --numbered --email --since= --until= --no-merges --group=",
     ),
     reads(
-        &["git", "rev-list"],
+        &["git rev-list"],
         OperandKind::Revisions,
         "-n= --max-count= --count --all --no-merges --merges --first-parent --reverse --since= \
          --until= --left-right --objects --parents --topo-order --branches=? --tags=? --remotes=?",
     ),
     reads(
-        &["git", "blame"],
+        &["git blame"],
         OperandKind::Revisions,
         "-L= -w -C=? -M=? -s -e -l -t -p -f -n --porcelain --line-porcelain --date= --abbrev=? \
          --show-email --show-name --show-number --since=",
     ),
     reads(
-        &["git", "ls-files"],
+        &["git ls-files"],
         OperandKind::Revisions,
         "-c -d -m -o -i -s -u -k -z -t -v --cached --deleted --modified --others --ignored \
          --stage --unmerged --killed --exclude-standard --directory --error-unmatch --full-name \
          --eol --deduplicate",
     ),
     reads(
-        &["git", "ls-tree"],
+        &["git ls-tree"],
         OperandKind::Revisions,
         "-r -d -t -l -z --name-only --name-status --full-name --full-tree --long --abbrev=?",
     ),
-    reads(&["git", "cat-file"], OperandKind::Revisions, "-p -t -s -e"),
+    reads(&["git cat-file"], OperandKind::Revisions, "-p -t -s -e"),
     reads(
-        &["git", "rev-parse"],
+        &["git rev-parse"],
         OperandKind::Revisions,
         "--short=? --abbrev-ref=? --verify -q --quiet --show-toplevel --show-prefix --git-dir \
          --is-inside-work-tree --is-bare-repository --symbolic-full-name --symbolic --show-cdup \
          --branches=? --tags=? --all",
     ),
     reads(
-        &["git", "describe"],
+        &["git describe"],
         OperandKind::Revisions,
         "--tags --always --dirty=? --abbrev=? --long --all --match= --exclude= --exact-match \
          --contains --first-parent --candidates=",
     ),
-    CommandTable {
-        words: &["git", "commit"],
-        options: [
-            "-m= --message= -a --all --amend --no-edit --allow-empty -q --quiet -v --verbose -s \
+    writes(
+        &["git commit"],
+        OperandKind::None,
+        "-m= --message= -a --all --amend --no-edit --allow-empty -q --quiet -v --verbose -s \
              --signoff --no-verify -n -F=< --file=< --author= --date= --no-gpg-sign",
-            "",
-        ],
-        operands: OperandKind::None,
-        effect: ProgramEffect::Writes,
-    },
-    CommandTable {
-        words: &["git", "add"],
-        options: [
-            "-A --all -u --update -n --dry-run -v --verbose -f --force -N --intent-to-add",
-            "",
-        ],
-        operands: OperandKind::Paths,
-        effect: ProgramEffect::Writes,
-    },
+    ),
+    writes(
+        &["git add"],
+        OperandKind::Paths,
+        "-A --all -u --update -n --dry-run -v --verbose -f --force -N --intent-to-add",
+    ),
     reads(
-        &["git", "merge-base"],
+        &["git merge-base"],
         OperandKind::Revisions,
         "--all -a --octopus --is-ancestor --fork-point --independent",
     ),
-    reads(&["git", "name-rev"], OperandKind::Revisions, "--tags --refs= --name-only --always"),
+    reads(&["git name-rev"], OperandKind::Revisions, "--tags --refs= --name-only --always"),
     reads(
-        &["git", "branch"],
+        &["git branch"],
         OperandKind::PatternsUnder(&["--list"]),
         "-a -r -v --all --remotes --list --show-current --verbose --contains= --no-contains= \
          --merged=? --no-merged=? --points-at= --sort= --format= --no-color --color=? --no-column",
     ),
     reads(
-        &["git", "tag"],
+        &["git tag"],
         OperandKind::PatternsUnder(&["--list", "-l"]),
         "-l -n=? --list --contains= --no-contains= --merged=? --no-merged=? --points-at= --sort= \
          --format= --no-column",
     ),
-    reads(&["git", "remote"], OperandKind::None, "-v --verbose"),
-    reads(&["git", "reflog", "show"], OperandKind::Revisions, REFLOG),
-    reads(&["git", "reflog"], OperandKind::None, REFLOG),
-    reads(&["git", "worktree", "list"], OperandKind::None, "-v --verbose --porcelain -z"),
-    reads(&["git", "count-objects"], OperandKind::None, "-v -H --verbose --human-readable"),
-    reads(&["git", "cherry"], OperandKind::Revisions, "-v --abbrev=?"),
-    reads(&["git", "diff-files"], OperandKind::Revisions, GIT_DIFF),
-    reads(&["git", "diff-index"], OperandKind::Revisions, GIT_DIFF),
-    reads(&["git", "stash", "list"], OperandKind::None, "--oneline --stat"),
+    reads(&["git remote"], OperandKind::None, "-v --verbose"),
+    reads(&["git reflog show"], OperandKind::Revisions, REFLOG),
+    reads(&["git reflog"], OperandKind::None, REFLOG),
+    reads(&["git worktree list"], OperandKind::None, "-v --verbose --porcelain -z"),
+    reads(&["git count-objects"], OperandKind::None, "-v -H --verbose --human-readable"),
+    reads(&["git cherry"], OperandKind::Revisions, "-v --abbrev=?"),
+    reads(&["git stash list"], OperandKind::None, "--oneline --stat"),
     reads(
-        &["git", "show-ref"],
+        &["git show-ref"],
         OperandKind::Text,
         "--heads --tags --verify -q --quiet --hash=? -s=? -d --abbrev=?",
     ),
     reads(
-        &["git", "for-each-ref"],
+        &["git for-each-ref"],
         OperandKind::Text,
         "--count= --sort= --format= --contains= --merged= --points-at=",
     ),
     reads(
-        &["git", "check-ignore"],
+        &["git check-ignore"],
         OperandKind::Paths,
         "-v -n -q --verbose --non-matching --quiet --no-index",
     ),
     reads(
-        &["git", "diff-tree"],
+        &["git diff-tree"],
         OperandKind::Revisions,
         "-r -t -p --root --no-commit-id --name-only --name-status --stat=? -m -c --cc -z",
     ),
     reads(
-        &["git", "grep"],
+        &["git grep"],
         OperandKind::PatternThenPaths(&["-e", "-f"]),
         "-n -i -v -l -L -c -o -w -E -F -G -P -H -h -q -I -p -W -A= -B= -C= -e= -f=< --line-number \
          --ignore-case --name-only --files-with-matches --files-without-match --count \
@@ -201,27 +186,16 @@ pub(super) const TABLES: &[CommandTable] = &[
 
 /// Returns true for a verb of git's own, which no alias can replace.
 pub(crate) fn is_own_verb(verb: &str) -> bool {
-    VERBS.split_ascii_whitespace().any(|known| known == verb)
+    words::holds(VERBS, verb)
 }
 
 /// Returns true for verbs of git that show files and know no pattern of what to leave out: a rule
 /// has to name them.
 pub(crate) fn shows_everything(verb: &str, second: Option<&str>) -> bool {
-    let verbs = [
-        "archive",
-        "annotate",
-        "bundle",
-        "difftool",
-        "fast-export",
-        "format-patch",
-        "pack-objects",
-        "range-diff",
-        "request-pull",
-        "send-email",
-        "unpack-file",
-        "whatchanged",
-    ];
-    verbs.contains(&verb) || (verb == "stash" && second == Some("show"))
+    let verbs: &str = "\
+        archive annotate bundle difftool fast-export format-patch pack-objects range-diff \
+        request-pull send-email unpack-file whatchanged";
+    words::holds(verbs, verb) || (verb == "stash" && second == Some("show"))
 }
 
 /// Returns true when a verb of git that can leave files out shows any that no word names. Some

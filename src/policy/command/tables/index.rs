@@ -1,11 +1,10 @@
 //! The tables by program, and the options of each by name: every word of every command is looked up
 //! here.
 //!
-//! In: the tables. Out: what they say, found without going through all of them. A table's options
-//! are read when first needed.
+//! In: the tables. Out: what they say, found without going through all of them.
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 use crate::command::tables::{CommandTable, build, git, text};
 
@@ -21,17 +20,19 @@ pub(crate) enum OptionArgument {
     Two,
 }
 
-/// A table and its options by name.
-pub(crate) struct IndexedTable {
-    /// The table as written, before its options are indexed.
-    pub(crate) table: &'static CommandTable,
-    options: OnceLock<HashMap<&'static str, OptionArgument>>,
+/// What is known of one program or verb.
+pub struct IndexedTable {
+    /// The program and, where it has them, the verb.
+    pub words: Vec<&'static str>,
+    /// What it shares with others, as written.
+    pub table: &'static CommandTable,
+    options: HashMap<&'static str, OptionArgument>,
 }
 
 impl IndexedTable {
     /// Returns what an option takes; `None` when the table does not have it.
     pub(crate) fn takes(&self, option: &str) -> Option<OptionArgument> {
-        self.options.get_or_init(|| read(self.table.options)).get(option).copied()
+        self.options.get(option).copied()
     }
 
     /// Returns true when a cluster of letters reaches the wanted one before a letter that takes a
@@ -53,25 +54,27 @@ impl IndexedTable {
     }
 }
 
-/// Returns the tables of a program, in the order they are written in.
-pub(crate) fn of(program: &str) -> &'static [IndexedTable] {
-    static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<IndexedTable>>> = LazyLock::new(|| {
-        let mut found: HashMap<&'static str, Vec<IndexedTable>> = HashMap::new();
-        for table in all() {
-            let program = table.words.first().copied().unwrap_or_default();
-            found
-                .entry(program)
-                .or_default()
-                .push(IndexedTable { table, options: OnceLock::new() });
+static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<IndexedTable>>> = LazyLock::new(|| {
+    let mut found: HashMap<&'static str, Vec<IndexedTable>> = HashMap::new();
+    for table in text::TABLES.iter().chain(git::TABLES).chain(build::TABLES) {
+        for name in table.names {
+            let words: Vec<&str> = name.split(' ').collect();
+            let program = words.first().copied().unwrap_or_default();
+            let options = read(table.options);
+            found.entry(program).or_default().push(IndexedTable { words, table, options });
         }
-        found
-    });
+    }
+    found
+});
+
+/// Returns what is known of a program and its verbs, in the order of the tables.
+pub(crate) fn of(program: &str) -> &'static [IndexedTable] {
     BY_PROGRAM.get(program).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Returns every table.
-pub fn all() -> impl Iterator<Item = &'static CommandTable> {
-    text::TABLES.iter().chain(git::TABLES).chain(build::TABLES)
+/// Returns everything that is known.
+pub fn all() -> impl Iterator<Item = &'static IndexedTable> {
+    BY_PROGRAM.values().flatten()
 }
 
 fn read(options: [&'static str; 2]) -> HashMap<&'static str, OptionArgument> {
@@ -117,10 +120,10 @@ mod tests {
 
     #[test]
     fn no_table_has_an_option_that_is_not_understood() {
-        for known in all().flat_map(|table| of(table.words.first().unwrap())) {
+        for known in all() {
             for entry in known.table.options.iter().flat_map(|list| list.split_ascii_whitespace()) {
                 let name = entry.split('=').next().unwrap();
-                assert!(known.takes(name).is_some(), "{}: {entry}", known.table.words.join(" "));
+                assert!(known.takes(name).is_some(), "{}: {entry}", known.words.join(" "));
             }
         }
         assert!(of("nothing-of-that-name").is_empty());

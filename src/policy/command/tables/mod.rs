@@ -12,10 +12,10 @@ pub mod index;
 pub(super) mod programs;
 mod text;
 
-/// One program, or one verb of a program.
+/// Programs, or verbs of programs, that take the same words.
 pub struct CommandTable {
-    /// The program and, where it has them, the verb.
-    pub words: &'static [&'static str],
+    /// The program and, where it has them, the verb: `git diff`.
+    pub names: &'static [&'static str],
     /// Its options, in two lists where verbs share one.
     pub options: [&'static str; 2],
     /// What its other words are.
@@ -73,18 +73,26 @@ pub enum ProgramEffect {
     RunsCode,
 }
 
-pub(super) const fn reads(
-    words: &'static [&'static str],
+const fn reads(
+    names: &'static [&'static str],
     operands: OperandKind,
     options: &'static str,
 ) -> CommandTable {
-    CommandTable { words, options: [options, ""], operands, effect: ProgramEffect::Reads }
+    CommandTable { names, options: [options, ""], operands, effect: ProgramEffect::Reads }
 }
 
-pub(super) const fn runs(
-    words: &'static [&'static str],
+const fn writes(
+    names: &'static [&'static str],
     operands: OperandKind,
     options: &'static str,
 ) -> CommandTable {
-    CommandTable { words, options: [options, ""], operands, effect: ProgramEffect::RunsCode }
+    CommandTable { names, options: [options, ""], operands, effect: ProgramEffect::Writes }
+}
+
+const fn runs(
+    names: &'static [&'static str],
+    operands: OperandKind,
+    options: &'static str,
+) -> CommandTable {
+    CommandTable { names, options: [options, ""], operands, effect: ProgramEffect::RunsCode }
 }

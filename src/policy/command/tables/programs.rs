@@ -3,6 +3,8 @@
 //!
 //! In: a program's name, or a command's words. Out: what is known of it.
 
+use crate::words;
+
 /// How a program gets at what it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProgramRunner {
@@ -37,8 +39,7 @@ const INTERPRETERS: &str = "\
 
 /// Returns how a program runs others; `None` for one that is not known to.
 pub(crate) fn runner(program: &str) -> Option<ProgramRunner> {
-    let is_in = |words: &str| words.split_ascii_whitespace().any(|word| word == program);
-    RUNNERS.iter().find(|(_, words)| is_in(words)).map(|(kind, _)| *kind)
+    RUNNERS.iter().find(|(_, list)| words::holds(list, program)).map(|(kind, _)| *kind)
 }
 
 /// As [`runner`], also for a program with its version behind its name, such as `python3.12`.
@@ -57,7 +58,7 @@ const SHELL_WORDS: &str = "\
 
 /// Returns true for a word that only a shell understands.
 pub(crate) fn is_shell_word(program: &str) -> bool {
-    SHELL_WORDS.split_ascii_whitespace().any(|word| word == program)
+    words::holds(SHELL_WORDS, program)
 }
 
 /// Programs whose first word after the name is a verb with its own table; a verb without one takes

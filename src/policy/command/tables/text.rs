@@ -2,17 +2,9 @@
 //!
 //! Data only, in the notation of `tables`.
 
-use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads};
+use crate::command::tables::{CommandTable, OperandKind, reads, writes};
 
 const GREP_PATTERN: &[&str] = &["-e", "-f", "--regexp", "--file", "--files", "--type-list"];
-
-const fn writes(
-    words: &'static [&'static str],
-    operands: OperandKind,
-    options: &'static str,
-) -> CommandTable {
-    CommandTable { words, options: [options, ""], operands, effect: ProgramEffect::Writes }
-}
 
 /// One table per program, in the notation of `tables`.
 pub(super) const TABLES: &[CommandTable] = &[
@@ -36,10 +28,7 @@ pub(super) const TABLES: &[CommandTable] = &[
         "-f -n -v -u -i -r -R -a -p -d -P -T --force --no-clobber --verbose --update=? \
          --recursive --archive --no-dereference --no-target-directory",
     ),
-    reads(&["echo"], OperandKind::Words, ""),
-    reads(&["printf"], OperandKind::Words, ""),
-    reads(&["true"], OperandKind::Words, ""),
-    reads(&["false"], OperandKind::Words, ""),
+    reads(&["echo", "printf", "true", "false"], OperandKind::Words, ""),
     reads(&["pwd"], OperandKind::None, "-L -P"),
     reads(&["seq"], OperandKind::Text, "-w -s= -f="),
     reads(&["basename"], OperandKind::Text, "-a -s= -z"),
@@ -71,12 +60,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     reads(&["tac"], OperandKind::Paths, "-b -r -s="),
     reads(&["nl"], OperandKind::Paths, "-b= -n= -w= -s= -v= -i= -f= -h= -p"),
     reads(
-        &["head"],
-        OperandKind::Paths,
-        "-n= -c= -q -v -z --lines= --bytes= --quiet --silent --verbose -#",
-    ),
-    reads(
-        &["tail"],
+        &["head", "tail"],
         OperandKind::Paths,
         "-n= -c= -q -v -z --lines= --bytes= --quiet --silent --verbose -#",
     ),
@@ -128,8 +112,7 @@ pub(super) const TABLES: &[CommandTable] = &[
          --iso-8601=?",
     ),
     reads(&["sleep"], OperandKind::Text, ""),
-    reads(&["whoami"], OperandKind::None, ""),
-    reads(&["hostname"], OperandKind::None, ""),
+    reads(&["whoami", "hostname"], OperandKind::None, ""),
     reads(
         &["realpath"],
         OperandKind::Paths,
@@ -188,9 +171,11 @@ pub(super) const TABLES: &[CommandTable] = &[
     reads(&["cksum"], OperandKind::Paths, "-a= --algorithm= --tag --untagged -z --zero"),
     reads(&["sum"], OperandKind::Paths, "-r -s --sysv"),
     reads(&["b2sum"], OperandKind::Paths, "-b -t -l= --tag -z"),
-    reads(&["sha224sum"], OperandKind::Paths, "-b -t --tag -z"),
-    reads(&["sha384sum"], OperandKind::Paths, "-b -t --tag -z"),
-    reads(&["sha512sum"], OperandKind::Paths, "-b -t --tag -z"),
+    reads(
+        &["sha224sum", "sha384sum", "sha512sum", "sha256sum", "sha1sum", "md5sum"],
+        OperandKind::Paths,
+        "-b -t --tag -z",
+    ),
     reads(&["yq"], OperandKind::PatternThenPaths(&[]), "-r -y -e --raw-output"),
     reads(&["stat"], OperandKind::Paths, "-c= --format= --printf= -t"),
     reads(&["file"], OperandKind::Paths, "-b -i -k -h --brief --mime --mime-type --mime-encoding"),
@@ -200,9 +185,6 @@ pub(super) const TABLES: &[CommandTable] = &[
         "-h -s -a -c -d= --max-depth= -b -k -m --human-readable --summarize --all --total \
          --apparent-size --exclude=",
     ),
-    reads(&["sha256sum"], OperandKind::Paths, "-b -t --tag -z"),
-    reads(&["sha1sum"], OperandKind::Paths, "-b -t --tag -z"),
-    reads(&["md5sum"], OperandKind::Paths, "-b -t --tag -z"),
     reads(
         &["jq"],
         OperandKind::PatternThenPaths(&[]),

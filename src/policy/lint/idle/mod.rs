@@ -10,8 +10,9 @@ use crate::command::Script;
 use crate::exposure::{EVERY_MODE, exposures, starts};
 use crate::glob::name_matches;
 use crate::intent::{Intent, TriggerKind};
+use crate::kind::RuleKind;
 use crate::lint::warning::Warning;
-use crate::pattern::{CommandForm, CommandPattern, Pattern};
+use crate::pattern::{CommandForm, CommandPattern, Pattern, PatternSubject};
 use crate::rule::{LocatedPattern, Rule, tier_word, trigger_word};
 use crate::schema::{Delegation, Triggers};
 use crate::verdict::{Decision, RuleRef, Verdict};
@@ -158,9 +159,10 @@ fn never_counts(policy: &Policy, rule: &Rule) -> Option<String> {
 
 /// Says where a pattern is about modes none of which may run.
 fn never_fits(policy: &Policy, written: &LocatedPattern) -> Option<String> {
-    let (Pattern::Mode(slugs) | Pattern::Delegate(slugs)) = &written.pattern else {
+    let PatternSubject::Name(slugs) = &written.pattern.subject else { return None };
+    if !matches!(written.pattern.kind, RuleKind::Mode | RuleKind::Delegate) {
         return None;
-    };
+    }
     let allowed = &policy.settings().modes.allow;
     let none = !allowed.iter().any(|mode| name_matches(slugs, mode));
     none.then(|| {
@@ -216,38 +218,27 @@ fn did_you_mean(word: &str, known: &[String]) -> String {
 
 /// Examples of what a pattern is about, where some can be made up.
 fn samples(pattern: &Pattern) -> Vec<Intent> {
-    match pattern {
-        Pattern::Read(glob) => sample_path(&glob.text()).map(Intent::Read).into_iter().collect(),
-        Pattern::Edit(glob) => sample_path(&glob.text()).map(Intent::Edit).into_iter().collect(),
-        Pattern::Command(CommandPattern { words, open, form: CommandForm::Words })
+    match &pattern.subject {
+        PatternSubject::Path(glob) => {
+            let intent = if pattern.kind == RuleKind::Edit { Intent::Edit } else { Intent::Read };
+            sample_path(&glob.text()).map(intent).into_iter().collect()
+        }
+        PatternSubject::Command(CommandPattern { words, open, form: CommandForm::Words })
             if !words.is_empty() =>
         {
-            let plain = |word: &String| {
-                word.chars()
-                    .all(|letter| letter.is_ascii_alphanumeric() || "-_./:=+,@".contains(letter))
-            };
-            if !words.iter().all(plain) {
+            let plain =
+                |letter: char| letter.is_ascii_alphanumeric() || "-_./:=+,@".contains(letter);
+            if !words.iter().all(|word| word.chars().all(plain)) {
                 return Vec::new();
             }
-            let alone = words.join(" ");
-            let more = if *open {
-                vec![format!("{alone} --help"), format!("{alone} x")]
-            } else {
-                Vec::new()
-            };
-            std::iter::once(alone)
-                .chain(more)
-                .map(|text| Intent::Command(Script::parse(&text)))
-                .collect()
+            let endings: &[&str] = if *open { &["", " --help", " x"] } else { &[""] };
+            let script = |ending| Script::parse(&format!("{}{ending}", words.join(" ")));
+            endings.iter().map(|ending| Intent::Command(script(ending))).collect()
         }
-        Pattern::Command(_)
-        | Pattern::Fetch(_)
-        | Pattern::Browse(_)
-        | Pattern::Mcp(_)
-        | Pattern::Mode(_)
-        | Pattern::Delegate(_)
-        | Pattern::Expert(_)
-        | Pattern::Publish(_) => Vec::new(),
+        PatternSubject::Command(_)
+        | PatternSubject::Url(_)
+        | PatternSubject::Name(_)
+        | PatternSubject::Publication(_) => Vec::new(),
     }
 }
 
