@@ -83,8 +83,11 @@ fn lines_of(event: &Event) -> Vec<String> {
             generated.by,
             transcript::painted(generated)
         ))],
-        Event::ReplyLost { task, usage, .. } => {
-            vec![format!("task {task} · a reply broke off · about {} tokens lost", usage.total())]
+        Event::ReplyLost { task, charge } => {
+            vec![format!(
+                "task {task} · a reply broke off · about {} tokens lost",
+                charge.usage.total()
+            )]
         }
         Event::Compacted { task, how, left_out, .. } => {
             let how = if *how == CompactionKind::Condensed { "condensed" } else { "left out" };

@@ -5,8 +5,6 @@
 //! Everything in them is untrusted text: names that could be confused with others are left out,
 //! descriptions made one line.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -117,11 +115,7 @@ pub fn specs(servers: &[OfferedServer]) -> Vec<ToolSpec> {
 }
 
 fn hash_of(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    format!("{:x}", Sha256::digest(text))
 }
 
 #[cfg(test)]
