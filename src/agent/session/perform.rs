@@ -79,7 +79,8 @@ impl Session<'_> {
             Some(_) => self.perform(id, permitted, None),
             None => {
                 let before = self.keep_before(id, permit)?;
-                if !runs_command(permit) {
+                let mut intents = permit.act().intents().into_iter();
+                if !intents.any(|intent| matches!(intent, Intent::Command(_))) {
                     return self.announce(id, permitted, before, None);
                 }
                 self.look(id, move |session, snapshot| {
@@ -334,8 +335,4 @@ impl Session<'_> {
 
 fn lost_snapshot(error: &serde_json::Error) -> Stop {
     Stop::failed(format!("what a command changed cannot be found out: {error}"))
-}
-
-fn runs_command(permit: &Permit<CheckedCall>) -> bool {
-    permit.act().intents().iter().any(|intent| matches!(intent, Intent::Command(_)))
 }

@@ -94,7 +94,7 @@ fn path(text: &str) -> RepoPath {
 
 /// What the model of the root task is sent next.
 fn context(state: &SessionState) -> &[Message] {
-    &state.task(ROOT).unwrap().conversation.messages
+    state.task(ROOT).map(|task| task.conversation.messages.as_slice()).unwrap_or_default()
 }
 
 #[test]

@@ -37,18 +37,14 @@ pub fn add_tools(server: &str, page: &Value, tools: &mut Vec<OfferedTool>) -> us
     let listed = page.get("tools").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let before = tools.len();
     for tool in listed {
-        let Some(tool) = tool_of(server, tool).filter(|tool| {
-            tools.len() < TOOLS_LIMIT && !tools.iter().any(|other| same(other, tool))
-        }) else {
-            continue;
+        let is_known = |tool: &OfferedTool| {
+            tools.iter().any(|other| other.name == tool.name || other.called == tool.called)
         };
-        tools.push(tool);
+        let tool = tool_of(server, tool);
+        let new = tool.filter(|tool| tools.len() < TOOLS_LIMIT && !is_known(tool));
+        tools.extend(new);
     }
     listed.len() - (tools.len() - before)
-}
-
-fn same(one: &OfferedTool, other: &OfferedTool) -> bool {
-    one.name == other.name || one.called == other.called
 }
 
 fn tool_of(server: &str, tool: &Value) -> Option<OfferedTool> {
