@@ -27,14 +27,19 @@ macro_rules! tool_table {
             AccessMcpResource, "access_mcp_resource", In(Mcp), mcp::resource::AccessMcpResource;
             Skill, "skill", Always, skill::UseSkill;
             AskExpertModel, "ask_expert_model", Always, flow::expert::AskExpertModel;
-            UpdateTodoList, "update_todo_list", Always, flow::todo::UpdateTodoList;
-            AskFollowupQuestion, "ask_followup_question", Always, flow::ask::AskFollowupQuestion;
-            AttemptCompletion, "attempt_completion", Always, flow::complete::AttemptCompletion;
+            UpdateTodoList, "update_todo_list", Always,
+                flow::steering::Steering<flow::todo::UpdateTodoList>;
+            AskFollowupQuestion, "ask_followup_question", Always,
+                flow::steering::Steering<flow::ask::AskFollowupQuestion>;
+            AttemptCompletion, "attempt_completion", Always,
+                flow::steering::Steering<flow::complete::AttemptCompletion>;
             NewTask, "new_task", Always, flow::new_task::NewTask;
-            SwitchMode, "switch_mode", Always, flow::switch_mode::SwitchMode;
+            SwitchMode, "switch_mode", Always,
+                flow::steering::Steering<flow::switch_mode::SwitchMode>;
             RequestModeSwitch, "request_mode_switch", Always,
-                flow::request_mode_switch::RequestModeSwitch;
-            CoordinateMode, "coordinate_mode", Always, flow::coordinate_mode::CoordinateMode;
+                flow::steering::Steering<flow::request_mode_switch::RequestModeSwitch>;
+            CoordinateMode, "coordinate_mode", Always,
+                flow::steering::Steering<flow::coordinate_mode::CoordinateMode>;
         }
     };
 }

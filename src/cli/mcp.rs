@@ -16,6 +16,7 @@ use crate::cli::prompt_args::ValidateArgs;
 use crate::cli::{CommandContext, ExitStatus, local_run, mcp_serve, table};
 use crate::run::error::RunError;
 use crate::run::servers::{ServerPlan, facts_of};
+use locum_agent::env::RunEnv;
 use locum_agent::tools::mcp::definition::{self, ServerFile};
 use locum_agent::tools::mcp::servers::{
     McpServers, PlannedServer, ServerEnvironment, ServerStatus,
@@ -200,12 +201,14 @@ impl McpInventory {
         let (env, connector) = (clean_env(variables, &limits.env), Connector::default());
         let around = ServerEnvironment {
             workspace: &workspace,
-            policy: &self.policy,
+            run: RunEnv {
+                policy: &self.policy,
+                env: &env,
+                sandbox: &sandbox,
+                redactor: &redactor,
+                connector: &connector,
+            },
             facts,
-            env: &env,
-            sandbox: &sandbox,
-            redactor: &redactor,
-            connector: &connector,
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

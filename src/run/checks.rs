@@ -5,7 +5,7 @@
 
 use crate::run::prepare::PreparedRun;
 use locum_agent::session::outcome::CommandReport;
-use locum_agent::tools::{RunTools, ToolContext, VisionSupport, dispatch};
+use locum_agent::tools::{EffectInputs, ToolContext, VisionSupport, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
@@ -94,13 +94,17 @@ async fn check_in(
         policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
     };
     let context = ToolContext {
-        run: RunTools::bare(env),
+        run: env,
+        skills: None,
+        servers: None,
+        image_models: &[],
         checkout: &workspace.checkout,
         repo: &workspace.repo,
         mode,
         facts: &facts,
         visible: &visible,
         vision: VisionSupport::Blind,
+        given: EffectInputs::default(),
     };
     let arguments = serde_json::json!({ "command": command }).to_string();
     let call =

@@ -139,12 +139,8 @@ async fn run<'a>(
     };
     let around = ServerEnvironment {
         workspace: execution.workspace,
-        policy: env.policy,
+        run: env,
         facts: servers::facts_of(env.policy, &prepared.modes, &plan.facts),
-        env: env.env,
-        sandbox: env.sandbox,
-        redactor: env.redactor,
-        connector: env.connector,
     };
     let servers = McpServers::open(&prepared.servers.servers, around).await;
     servers::log_missing(&servers);

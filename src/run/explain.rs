@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use locum_agent::env::RunEnv;
 use locum_agent::tools::dispatch;
-use locum_agent::tools::{RunTools, ToolContext, VisionSupport};
+use locum_agent::tools::{EffectInputs, ToolContext, VisionSupport};
 use locum_base::secret::Redactor;
 use locum_base::tool::{self, ToolName};
 use locum_files::fields::nearest;
@@ -170,22 +171,23 @@ impl Explainer {
 
     fn context<'a>(&'a self, workspace: &'a Workspace, mode: &'a Mode) -> ToolContext<'a> {
         ToolContext {
-            run: RunTools {
+            run: RunEnv {
                 policy: &self.policy,
                 env: &self.env,
                 sandbox: &self.sandbox,
                 redactor: &self.redactor,
                 connector: &self.connector,
-                skills: None,
-                servers: None,
-                image_models: &self.image_models,
             },
+            skills: None,
+            servers: None,
+            image_models: &self.image_models,
             checkout: &workspace.checkout,
             repo: &workspace.repo,
             mode,
             facts: &self.facts,
             visible: &|_| false,
             vision: VisionSupport::Blind,
+            given: EffectInputs::default(),
         }
     }
 

@@ -25,10 +25,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use figures::{Figure, against, heading, median, plain};
+use locum_agent::env::RunEnv;
 use locum_agent::session::event::{Event, JournalLine};
 use locum_agent::session::journal::Journal;
 use locum_agent::tools::dispatch;
-use locum_agent::tools::{Observation, RunTools, ToolContext, VisionSupport};
+use locum_agent::tools::{EffectInputs, Observation, ToolContext, VisionSupport};
 use locum_base::chat::ToolCall;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
@@ -292,16 +293,16 @@ impl Desk {
     fn call(&self, name: &str, arguments: &serde_json::Value) -> Observation {
         let (policy, facts) = (&self.policy, &self.facts);
         let context = ToolContext {
-            run: RunTools {
+            run: RunEnv {
                 policy,
                 env: &self.env,
                 sandbox: &self.sandbox,
                 redactor: &Redactor::default(),
                 connector: &locum_sandbox::network::Connector::default(),
-                skills: None,
-                servers: None,
-                image_models: &[],
             },
+            skills: None,
+            servers: None,
+            image_models: &[],
             checkout: &self.checkout,
             repo: &self.repo,
             mode: self.modes.find("code").unwrap(),
@@ -310,6 +311,7 @@ impl Desk {
                 policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
             },
             vision: VisionSupport::Blind,
+            given: EffectInputs::default(),
         };
         let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.to_string() };
         let permit =

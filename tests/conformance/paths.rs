@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use locum_agent::tools::{RunTools, ToolContext, VisionSupport, dispatch};
+use locum_agent::env::RunEnv;
+use locum_agent::tools::{EffectInputs, ToolContext, VisionSupport, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
@@ -367,22 +368,23 @@ impl Operation {
             policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
         };
         let context = ToolContext {
-            run: RunTools {
+            run: RunEnv {
                 policy: &policy,
                 env: &BTreeMap::new(),
                 sandbox: &Sandbox::around_nothing(),
                 redactor: &Redactor::default(),
                 connector: &locum_sandbox::network::Connector::default(),
-                skills: None,
-                servers: None,
-                image_models: &[],
             },
+            skills: None,
+            servers: None,
+            image_models: &[],
             checkout: &checkout,
             repo: &Repo::open(elsewhere.path()).map_err(|error| error.to_string())?,
             mode: &mode,
             visible: &visible,
             facts: &facts,
             vision: VisionSupport::Blind,
+            given: EffectInputs::default(),
         };
         let call = ToolCall { id: "1".into(), name: tool.into(), arguments: arguments.to_string() };
         let permit = dispatch::parse(&call, ToolName::ALL, context)

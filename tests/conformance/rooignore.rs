@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use locum_agent::tools::{RunTools, ToolContext, VisionSupport, dispatch};
+use locum_agent::env::RunEnv;
+use locum_agent::tools::{EffectInputs, ToolContext, VisionSupport, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
@@ -134,22 +135,23 @@ fn path_intents(path: &str) -> Result<Result<Vec<Intent>, String>, String> {
         .find(|mode| mode.slug == "code")
         .ok_or("there is no mode `code`")?;
     let context = ToolContext {
-        run: RunTools {
+        run: RunEnv {
             policy: &Policy::builtin(),
             env: &BTreeMap::new(),
             sandbox: &locum_sandbox::Sandbox::around_nothing(),
             redactor: &Redactor::default(),
             connector: &locum_sandbox::network::Connector::default(),
-            skills: None,
-            servers: None,
-            image_models: &[],
         },
+        skills: None,
+        servers: None,
+        image_models: &[],
         checkout: &checkout,
         repo: &Repo::open(&root).map_err(|error| error.to_string())?,
         mode: &mode,
         visible: &|_: &RepoPath| true,
         facts: &locum_policy::intent::Facts::default(),
         vision: VisionSupport::Blind,
+        given: EffectInputs::default(),
     };
     let path = path.replace("<ROOT>", &root.to_string_lossy());
     let call = ToolCall {

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use futures::future::BoxFuture;
-use locum_agent::tools::{RunTools, ToolContext, VisionSupport, dispatch};
+use locum_agent::env::RunEnv;
+use locum_agent::tools::{EffectInputs, ToolContext, VisionSupport, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::secret::{Redactor, Secret};
 use locum_base::tool::ToolName;
@@ -159,22 +160,23 @@ async fn call(
         .ok_or("there is no mode `code`")?;
     let facts = Facts { mode: mode.slug.clone(), ..Facts::default() };
     let context = ToolContext {
-        run: RunTools {
+        run: RunEnv {
             policy,
             env: &BTreeMap::new(),
             sandbox: &Sandbox::around_nothing(),
             redactor: &Redactor::new([Secret::new(SECRET)]),
             connector: &Connector::new(Arc::new(wire)).within(PATIENCE),
-            skills: None,
-            servers: None,
-            image_models: &[],
         },
+        skills: None,
+        servers: None,
+        image_models: &[],
         checkout: &checkout,
         repo: &repo,
         mode: &mode,
         facts: &facts,
         visible: &|_| false,
         vision: VisionSupport::Blind,
+        given: EffectInputs::default(),
     };
     let call = ToolCall {
         id: "1".into(),

@@ -96,8 +96,7 @@ fn digest(parts: &[&str]) -> String {
         hash.update(part.len().to_le_bytes());
         hash.update(part.as_bytes());
     }
-    let hex: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("locum_{hex}")
+    format!("locum_{:.32x}", hash.finalize())
 }
 
 #[cfg(test)]

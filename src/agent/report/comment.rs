@@ -233,24 +233,16 @@ fn landed(outcome: &Outcome, landing: ChangeDestination<'_>) -> String {
 
 /// What a maintainer can do next, where the word alone does not say it.
 fn how_to_go_on(facts: &CommentFacts<'_>, outcome: &Outcome) -> String {
-    match outcome.word {
-        OutcomeWord::NeedsInput => decide(
-            facts,
-            outcome.question.as_ref().map(|question| (question.id.as_str(), false)),
-            outcome,
-        ),
-        OutcomeWord::OnHold => {
-            decide(facts, outcome.held.as_ref().map(|held| (held.id.as_str(), true)), outcome)
-        }
-        OutcomeWord::BudgetExhausted => "The limits are in the policy's `budget`; what was done \
-                                         so far is kept as shown here."
-            .to_owned(),
-        OutcomeWord::Done
-        | OutcomeWord::NothingToDo
-        | OutcomeWord::Refused
-        | OutcomeWord::TimedOut
-        | OutcomeWord::Failed
-        | OutcomeWord::Cancelled => String::new(),
+    if outcome.word == OutcomeWord::NeedsInput {
+        let waits = outcome.question.as_ref().map(|question| (question.id.as_str(), false));
+        decide(facts, waits, outcome)
+    } else if outcome.word == OutcomeWord::OnHold {
+        decide(facts, outcome.held.as_ref().map(|held| (held.id.as_str(), true)), outcome)
+    } else if outcome.word == OutcomeWord::BudgetExhausted {
+        "The limits are in the policy's `budget`; what was done so far is kept as shown here."
+            .to_owned()
+    } else {
+        String::new()
     }
 }
 

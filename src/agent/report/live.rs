@@ -10,7 +10,7 @@ use crate::report::transcript;
 use crate::session::event::{CompactionKind, Event};
 use crate::session::state::SessionState;
 use locum_base::id::TaskId;
-use locum_base::text::counted;
+use locum_base::text::{counted, head};
 use locum_policy::intent::Intent;
 use locum_policy::verdict::{Decision, Verdict};
 use locum_sandbox::exec::Exit;
@@ -48,8 +48,8 @@ fn lines_of(event: &Event) -> Vec<String> {
             vec![format!(
                 "session {} · base {} · policy {}",
                 start.id,
-                short(&start.base.0),
-                short(&start.policy_hash)
+                figures::short(&start.base),
+                head(&start.policy_hash, 12)
             )]
         }
         Event::Resumed => vec!["resumed".to_owned()],
@@ -83,8 +83,11 @@ fn lines_of(event: &Event) -> Vec<String> {
             generated.by,
             transcript::painted(generated)
         ))],
-        Event::ReplyLost { task, usage, .. } => {
-            vec![format!("task {task} · a reply broke off · about {} tokens lost", usage.total())]
+        Event::ReplyLost { task, charge } => {
+            vec![format!(
+                "task {task} · a reply broke off · about {} tokens lost",
+                charge.usage.total()
+            )]
         }
         Event::Compacted { task, how, left_out, .. } => {
             let how = if *how == CompactionKind::Condensed { "condensed" } else { "left out" };
@@ -156,10 +159,6 @@ fn exit_words(exit: Exit) -> String {
 fn one_line(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     figures::clip(&visible(line), LINE_LIMIT_CHARS)
-}
-
-fn short(hash: &str) -> &str {
-    locum_base::text::head(hash, 12)
 }
 
 #[cfg(test)]

@@ -85,14 +85,10 @@ pub fn tasks(tasks: &[TaskReport]) -> String {
         return String::new();
     }
     let lines = listed(tasks, TASK_LIMIT, |task| {
-        let tick = match task.completed {
-            Some(true) => "x",
-            Some(false) | None => " ",
-        };
-        let note = match task.completed {
-            Some(true) => "",
-            Some(false) => " (not completed)",
-            None => " (unfinished)",
+        let (tick, note) = match task.completed {
+            Some(true) => ("x", ""),
+            Some(false) => (" ", " (not completed)"),
+            None => (" ", " (unfinished)"),
         };
         let kept_ref = task
             .kept_ref

@@ -7,7 +7,6 @@ use crate::report::markdown::visible;
 use crate::report::sections::StateLine;
 use crate::report::{figures, sections};
 use crate::session::outcome::{HeldCall, Outcome, RefusedCall, TaskReport};
-use crate::tools::TodoState;
 use locum_policy::budget::Budget;
 use locum_policy::verdict::Verdict;
 
@@ -40,7 +39,7 @@ pub fn terminal(outcome: &Outcome, diff: DiffSection) -> String {
         &outcome
             .todos
             .iter()
-            .map(|todo| format!("[{}] {}", tick(todo.state), line(&todo.text)))
+            .map(|todo| format!("[{}] {}", todo.state.mark(), line(&todo.text)))
             .collect::<Vec<_>>(),
     ));
     if !outcome.summary.trim().is_empty() {
@@ -205,14 +204,6 @@ fn block(title: &str, lines: &[String]) -> String {
 
 fn line(text: &str) -> String {
     figures::clip(&visible(text).split_whitespace().collect::<Vec<_>>().join(" "), 300)
-}
-
-fn tick(state: TodoState) -> char {
-    match state {
-        TodoState::Pending => ' ',
-        TodoState::Started => '-',
-        TodoState::Done => 'x',
-    }
 }
 
 #[cfg(test)]

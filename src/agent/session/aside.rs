@@ -28,29 +28,20 @@ const BUDGET: &str = "budget";
 impl Session<'_> {
     /// Notes which paths a permitted call is about.
     pub(crate) fn note_paths(&mut self, id: TaskId, intents: &[Intent]) {
-        let paths = intents.iter().filter_map(|intent| match intent {
-            Intent::Read(path) | Intent::Edit(path) => Some((id, path.clone())),
-            Intent::Command(_)
-            | Intent::Fetch(_)
-            | Intent::Browse(_)
-            | Intent::Connect(_)
-            | Intent::Server(_)
-            | Intent::Mcp { .. }
-            | Intent::Publish(_)
-            | Intent::Delegate(_)
-            | Intent::Expert(_)
-            | Intent::Mode(_)
-            | Intent::Session => None,
+        let paths = intents.iter().filter_map(|intent| {
+            if let Intent::Read(path) | Intent::Edit(path) = intent {
+                Some((id, path.clone()))
+            } else {
+                None
+            }
         });
         self.paths_in_play.extend(paths);
     }
 
     /// Sends a task what it has to know before its next turn.
     pub(crate) fn tell_asides(&mut self, id: TaskId) -> Result<(), Stop> {
-        let (own, others) =
-            std::mem::take(&mut self.paths_in_play).into_iter().partition(|(task, _)| *task == id);
-        self.paths_in_play = others;
-        let own: Vec<(TaskId, RepoPath)> = own;
+        let own: Vec<(TaskId, RepoPath)> =
+            self.paths_in_play.extract_if(.., |(task, _)| *task == id).collect();
         for (_, path) in own {
             for folder in folders_above(&path) {
                 self.tell_rules(id, &folder)?;

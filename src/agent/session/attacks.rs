@@ -16,9 +16,12 @@ use crate::session::parts::SessionParts;
 use crate::session::repetition::REPEAT_LIMIT;
 use crate::session::run;
 use locum_base::secret::{MASK, Redactor, Secret};
+use locum_models::Model;
+use locum_models::profile::ToolProtocol;
 use locum_models::retry::RetryLimits;
 use locum_models::scripted::ScriptedModel;
 use locum_models::scripted::script::ModelScript;
+use locum_models::tokens::Tokenizer;
 use locum_modes::prompts::RepositoryInstructions;
 use locum_modes::{ModeSet, builtin};
 use locum_policy::Policy;
@@ -112,8 +115,8 @@ fn play(mode: &str, turns: &str) -> AttackResult {
         instructions: &instructions,
         trusted: &trusted,
         models: RunModels {
-            main: TaskModel::alone(&model),
-            task: TaskModel::alone(&model),
+            main: alone(&model),
+            task: alone(&model),
             condense: None,
             own: BTreeMap::new(),
             experts: BTreeMap::new(),
@@ -127,7 +130,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
         },
         remaining: locum_policy::spending_limit::Remaining::default(),
         workspace: &workspace,
-        servers: &crate::tools::mcp::servers::McpServers::none(),
+        servers: &crate::tools::mcp::servers::McpServers::default(),
         clock: &TestClock::default().sleeping_at_most(Duration::ZERO),
         cancelled: std::future::pending().boxed(),
         watch: Box::new(|_, _| {}),
@@ -235,4 +238,18 @@ fn a_budget_ends_the_run() {
         .collect();
     // Two calls in each of the six turns that the policy gives.
     assert_eq!(play("code", &turns).answers.len(), 12);
+}
+
+/// A model that costs nothing, stands alone, sees images and has room for everything.
+fn alone(model: &dyn Model) -> TaskModel<'_> {
+    TaskModel {
+        model,
+        price: None,
+        included_tools: &[],
+        context_window: u32::MAX,
+        tool_protocol: ToolProtocol::Native,
+        sees_images: true,
+        tokenizer: Tokenizer::Bytes,
+        fallbacks: &[],
+    }
 }

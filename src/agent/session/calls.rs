@@ -9,7 +9,7 @@ use tracing::Instrument;
 
 use crate::session::event::Event;
 use crate::session::judged::{
-    JudgedCall, PermittedCall, UnperformedCall, completes, reasons, script_of, starts_task, unfit,
+    JudgedCall, PermittedCall, completes, reasons, script_of, starts_task, unfit,
 };
 use crate::session::live::Session;
 use crate::session::pause::HoldDecision;
@@ -29,26 +29,6 @@ use locum_policy::approval::Approval;
 use locum_policy::intent::Act;
 use locum_policy::schema::OnHold;
 use locum_policy::verdict::{Decision, Refusal, Verdict};
-
-/// An answer as the journal has it.
-struct RecordedAnswer {
-    observation: Observation,
-    refusal: Option<Box<Refusal>>,
-    mistake: bool,
-}
-
-/// What was decided on a call, as the journal has it.
-struct RecordedJudgement<'j> {
-    call: &'j CheckedCall,
-    verdicts: &'j [Verdict],
-    approval: Option<&'j Approval>,
-}
-
-impl<'j> RecordedJudgement<'j> {
-    fn refused(call: &'j CheckedCall, refusal: &'j Refusal) -> Self {
-        Self { call, verdicts: &refusal.verdicts, approval: None }
-    }
-}
 
 /// Most read-only calls that run side by side.
 pub(crate) const CONCURRENT_READS: usize = 10;
@@ -142,12 +122,12 @@ impl<'a> Session<'a> {
                 }
             }
             Some(HoldDecision::Denied(decided)) => {
-                self.note(id, &waiting, RecordedJudgement::refused(&call, &refusal))?;
+                self.note(id, &waiting, &call, (&refusal.verdicts, None))?;
                 let text = reminders::denied_by_person(&decided.by, decided.reason());
-                UnperformedCall { text, refusal: Some(refusal), mistake: false }
+                Observation::refused(text, refusal)
             }
             None => {
-                self.note(id, &waiting, RecordedJudgement::refused(&call, &refusal))?;
+                self.note(id, &waiting, &call, (&refusal.verdicts, None))?;
                 self.refused(id, &waiting, &call, refusal)?
             }
         };
@@ -161,7 +141,7 @@ impl<'a> Session<'a> {
         system_prompt: &SystemPrompt,
         waiting: &WaitingCall,
         error: CallError,
-    ) -> Result<UnperformedCall, Stop> {
+    ) -> Result<Observation, Stop> {
         let denied =
             self.task_env(id)?.with(|context| dispatch::restricted(&waiting.call, context));
         let intent = denied.as_ref().map(|(intent, _)| intent);
@@ -175,7 +155,8 @@ impl<'a> Session<'a> {
             let verdicts = vec![Verdict::denied(intent.to_string(), reason)];
             Box::new(Refusal { decision: Decision::Deny, verdicts, hint: None })
         });
-        Ok(UnperformedCall { text: format!("{}{elsewhere}", error.0), refusal, mistake: true })
+        let text = format!("{}{elsewhere}", error.0);
+        Ok(Observation { refused: refusal, ..Observation::mistake(text) })
     }
 
     /// Writes down that a call may be performed.
@@ -185,9 +166,7 @@ impl<'a> Session<'a> {
         waiting: WaitingCall,
         permit: Permit<CheckedCall>,
     ) -> Result<JudgedCall, Stop> {
-        let (call, verdicts) = (permit.act(), permit.verdicts());
-        let judgement = RecordedJudgement { call, verdicts, approval: permit.approval() };
-        self.note(id, &waiting, judgement)?;
+        self.note(id, &waiting, permit.act(), (permit.verdicts(), permit.approval()))?;
         self.note_paths(id, &permit.act().intents());
         Ok(JudgedCall::Permitted(Box::new(PermittedCall { waiting, permit })))
     }
@@ -196,9 +175,9 @@ impl<'a> Session<'a> {
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
-        judgement: RecordedJudgement<'_>,
+        call: &CheckedCall,
+        (verdicts, approval): (&[Verdict], Option<&Approval>),
     ) -> Result<(), Stop> {
-        let RecordedJudgement { call, verdicts, approval } = judgement;
         self.emit(Event::Judged {
             task: id,
             call: waiting.call.id.clone(),
@@ -216,68 +195,48 @@ impl<'a> Session<'a> {
         waiting: &WaitingCall,
         call: &CheckedCall,
         refusal: Box<Refusal>,
-    ) -> Result<UnperformedCall, Stop> {
+    ) -> Result<Observation, Stop> {
         let pauses = self.parts.run.policy.settings().on_hold == OnHold::Pause;
         if refusal.decision == Decision::Hold && pauses {
             return Err(self.hold(id, waiting, call, &refusal));
         }
         let text = reminders::refused(&reasons(&refusal), refusal.hint.as_deref());
-        Ok(UnperformedCall { text, refusal: Some(refusal), mistake: false })
+        Ok(Observation::refused(text, refusal))
     }
 
-    /// Answers a call that was performed.
+    /// Answers a call that was performed, at least in part.
     pub(crate) fn answer(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
         observation: Observation,
     ) -> Result<(), Stop> {
-        self.answered(id, waiting, RecordedAnswer { observation, refusal: None, mistake: false })
-    }
-
-    /// Answers a call of which a part may have been refused.
-    pub(crate) fn answer_in_part(
-        &mut self,
-        id: TaskId,
-        waiting: &WaitingCall,
-        observation: Observation,
-        refusal: Option<Box<Refusal>>,
-    ) -> Result<(), Stop> {
-        self.answered(id, waiting, RecordedAnswer { observation, refusal, mistake: false })
+        let (call, tool) = (waiting.call.id.clone(), waiting.call.name.clone());
+        let mut observation = self.task(id)?.with_room_for_images(observation);
+        let refusal = observation.refused.take();
+        let mistake = std::mem::take(&mut observation.is_mistake);
+        self.emit(Event::Answered { task: id, call, tool, observation, refusal, mistake })
     }
 
     /// Answers a call that was not performed.
-    pub(crate) fn answer_not(
+    fn answer_not(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
-        not: UnperformedCall,
+        not: Observation,
     ) -> Result<(), Stop> {
-        let observation = Observation::failed(self.parts.run.redactor.redact(&not.text));
-        let UnperformedCall { refusal, mistake, .. } = not;
-        self.answered(id, waiting, RecordedAnswer { observation, refusal, mistake })
+        let text = self.parts.run.redactor.redact(&not.text);
+        self.answer(id, waiting, Observation { text, ..not })
     }
 
-    /// Answers a steering call that the session does not follow.
+    /// Answers a call that was a mistake of the model.
     pub(crate) fn answer_mistake(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
         text: String,
     ) -> Result<(), Stop> {
-        self.answer_not(id, waiting, UnperformedCall { text, refusal: None, mistake: true })
-    }
-
-    fn answered(
-        &mut self,
-        id: TaskId,
-        waiting: &WaitingCall,
-        answer: RecordedAnswer,
-    ) -> Result<(), Stop> {
-        let (call, tool) = (waiting.call.id.clone(), waiting.call.name.clone());
-        let RecordedAnswer { observation, refusal, mistake } = answer;
-        let observation = self.task(id)?.with_room_for_images(observation);
-        self.emit(Event::Answered { task: id, call, tool, observation, refusal, mistake })
+        self.answer_not(id, waiting, Observation::mistake(text))
     }
 
     /// Performs read-only calls side by side, then the one that was permitted after them.

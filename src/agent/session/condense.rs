@@ -15,7 +15,7 @@ use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
 use crate::session::live::Session;
 use crate::session::stop::Stop;
 use crate::session::task::conversation::Conversation;
-use crate::tools::{Todo, TodoState};
+use crate::tools::Todo;
 use locum_base::chat::Message;
 use locum_base::id::TaskId;
 use locum_models::ModelRequest;
@@ -113,9 +113,7 @@ impl<'a> Session<'a> {
             },
             left_out,
             text,
-            usage: cost.usage,
-            estimated: cost.is_estimate(),
-            cost_usd: cost.usd,
+            charge: cost.charge(),
         })
     }
 
@@ -127,7 +125,7 @@ impl<'a> Session<'a> {
         summary: Option<&str>,
     ) -> Result<String, Stop> {
         let task = self.task(id)?;
-        let todos: Vec<String> = task.todos.iter().map(todo_line).collect();
+        let todos: Vec<String> = task.todos.iter().map(Todo::line).collect();
         let refusals =
             self.state.refusals.iter().filter(|refused| refused.task == id).rev().take(REFUSALS);
         let mut refusals: Vec<String> = refusals
@@ -164,13 +162,4 @@ impl<'a> Session<'a> {
         let can_be_cut = compaction::cut(&self.task(id)?.conversation.messages, 0).is_some();
         Ok(self.overflows.entry(id).or_default().note() && can_be_cut)
     }
-}
-
-fn todo_line(todo: &Todo) -> String {
-    let mark = match todo.state {
-        TodoState::Pending => ' ',
-        TodoState::Started => '-',
-        TodoState::Done => 'x',
-    };
-    format!("- [{mark}] {}", todo.text)
 }

@@ -110,12 +110,9 @@ pub enum Event {
         task: TaskId,
         /// The reply, without secrets.
         reply: Reply,
-        /// Tokens as counted, or estimated.
-        usage: Usage,
-        /// True when the provider did not count.
-        estimated: bool,
-        /// US dollars by the price table; 0 for models without a price.
-        cost_usd: f64,
+        /// What it cost.
+        #[serde(flatten)]
+        charge: ReplyCharge,
         /// True when the model has a price.
         priced: bool,
         /// Calls whose arguments held a secret, which was taken out of them.
@@ -132,12 +129,9 @@ pub enum Event {
         expert: String,
         /// The expert's answer, or why there is none.
         answer: String,
-        /// Tokens as counted, or estimated.
-        usage: Usage,
-        /// True when the provider did not count them, or they have no price.
-        estimated: bool,
-        /// US dollars by the price table.
-        cost_usd: f64,
+        /// What it cost.
+        #[serde(flatten)]
+        charge: ReplyCharge,
     },
     /// An image model generated an image for a call, or said why not; the bytes are stored
     /// separately.
@@ -150,24 +144,18 @@ pub enum Event {
         /// The image, or why there is none.
         #[serde(flatten)]
         generated: GeneratedImage,
-        /// Tokens as counted, or estimated.
-        usage: Usage,
-        /// True when the provider did not count them, or they have no price.
-        estimated: bool,
-        /// US dollars by the price table.
-        cost_usd: f64,
+        /// What it cost.
+        #[serde(flatten)]
+        charge: ReplyCharge,
     },
     /// An attempt to get a reply broke after something of it had come: nothing of it was used, and
     /// the provider counts it.
     ReplyLost {
         /// In which task.
         task: TaskId,
-        /// Tokens as the provider said, as far as it did, and as estimated.
-        usage: Usage,
-        /// True: what came last was not counted.
-        estimated: bool,
-        /// US dollars by the price table.
-        cost_usd: f64,
+        /// What it cost.
+        #[serde(flatten)]
+        charge: ReplyCharge,
     },
     /// The context of a task was shortened; the journal keeps what was left out.
     #[serde(rename = "shortened")]
@@ -180,12 +168,9 @@ pub enum Event {
         left_out: usize,
         /// Text that replaces them.
         text: String,
-        /// Tokens of the summary.
-        usage: Usage,
-        /// True when the provider did not count them, or they have no price.
-        estimated: bool,
-        /// US dollars of the summary.
-        cost_usd: f64,
+        /// What it cost.
+        #[serde(flatten)]
+        charge: ReplyCharge,
     },
     /// The session said something to the model: a reminder, a correction, an answer.
     Reminded {
@@ -345,44 +330,22 @@ impl Event {
 impl Event {
     /// Returns what it charges to its task; `None` for what no model was asked.
     pub fn charged(&self) -> Option<ChargedUsage> {
-        let charge = |turns, usage: &Usage, is_estimate, cost_usd: &f64| ChargedUsage {
-            turns,
-            usage: *usage,
-            cost_usd: *cost_usd,
-            is_estimate,
+        let (turns, charge) = if let Self::Replied { charge, priced, .. } = self {
+            (1, ReplyCharge { estimated: charge.estimated || !priced, ..*charge })
+        } else if let Self::Consulted { charge, .. } = self {
+            (1, *charge)
+        } else if let Self::ImageGenerated { generated, charge, .. } = self {
+            if generated.again {
+                return None;
+            }
+            (1, *charge)
+        } else if let Self::ReplyLost { charge, .. } | Self::Compacted { charge, .. } = self {
+            (0, *charge)
+        } else {
+            return None;
         };
-        match self {
-            Self::Replied { usage, estimated, cost_usd, priced, .. } => {
-                Some(charge(1, usage, *estimated || !*priced, cost_usd))
-            }
-            Self::Consulted { usage, estimated, cost_usd, .. } => {
-                Some(charge(1, usage, *estimated, cost_usd))
-            }
-            Self::ImageGenerated { generated, usage, estimated, cost_usd, .. } => {
-                (!generated.again).then(|| charge(1, usage, *estimated, cost_usd))
-            }
-            Self::ReplyLost { usage, estimated, cost_usd, .. }
-            | Self::Compacted { usage, estimated, cost_usd, .. } => {
-                Some(charge(0, usage, *estimated, cost_usd))
-            }
-            Self::Started(_)
-            | Self::Resumed
-            | Self::TaskStarted { .. }
-            | Self::ParallelStarted { .. }
-            | Self::WorkMerged { .. }
-            | Self::Reminded { .. }
-            | Self::Judged { .. }
-            | Self::Decided { .. }
-            | Self::Performing { .. }
-            | Self::Answered { .. }
-            | Self::TodosChanged { .. }
-            | Self::ModeSwitched { .. }
-            | Self::Checkpointed { .. }
-            | Self::TaskEnded { .. }
-            | Self::ServersListed { .. }
-            | Self::ServerNoted { .. }
-            | Self::Ended(_) => None,
-        }
+        let ReplyCharge { usage, estimated, cost_usd } = charge;
+        Some(ChargedUsage { turns, usage, cost_usd, is_estimate: estimated })
     }
 
     /// Returns the task it happened in; `None` for what happens to the session.
@@ -412,6 +375,18 @@ impl Event {
             | Self::TaskEnded { task, .. } => Some(*task),
         }
     }
+}
+
+/// What a reply of a model cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReplyCharge {
+    /// Tokens as the provider counted them, or estimated.
+    pub usage: Usage,
+    /// True when the provider did not count them all. Also true when they have no price, except
+    /// in a reply of the task's own model, which says so apart.
+    pub estimated: bool,
+    /// US dollars by the price table; 0 without a price.
+    pub cost_usd: f64,
 }
 
 /// A sub-task that is about to be started in parallel with others.

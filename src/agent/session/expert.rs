@@ -13,8 +13,9 @@ use crate::session::judged::PermittedCall;
 use crate::session::live::Session;
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
+use crate::tools::Observation;
 use crate::tools::dispatch::CheckedCall;
-use crate::tools::{Control, Observation};
+use crate::tools::flow::expert::AskExpertModel;
 use locum_base::chat::Message;
 use locum_base::id::TaskId;
 use locum_base::text::ClippedText;
@@ -27,28 +28,19 @@ const ANSWER_LIMIT_BYTES: usize = 32 * 1024;
 /// Most tokens of an answer.
 const ANSWER_LIMIT_TOKENS: u32 = 8192;
 
-/// Returns the name under which an expert is asked: what a script or cassette recognises its
-/// requests by.
-fn mode_of(expert: &str) -> String {
-    format!("expert:{expert}")
-}
-
 impl<'a> Session<'a> {
     /// Asks the model that a permitted call names.
     pub(crate) fn ask_expert(&mut self, id: TaskId, permitted: PermittedCall) -> Result<(), Stop> {
-        let waiting = permitted.waiting.clone();
-        if let (Some(answer), CheckedCall::AskExpertModel(call)) =
-            (&waiting.consulted, permitted.permit.act())
-        {
-            let text = expert::answer(call.expert(), answer);
-            return self.answer(id, &waiting, Observation::said(text));
-        }
-        let Some(Control::AskExpert { question, expert }) =
-            self.perform_now(id, permitted)?.control
+        let PermittedCall { waiting, permit } = permitted;
+        let CheckedCall::AskExpertModel(AskExpertModel { question, expert }) = permit.act().clone()
         else {
             let not = Observation::failed("This question cannot be put.");
             return self.answer(id, &waiting, not);
         };
+        if let Some(answer) = &waiting.consulted {
+            let text = expert::answer(&expert, answer);
+            return self.answer(id, &waiting, Observation::said(text));
+        }
         let Some(model) = self.parts.models.experts.get(&expert).copied() else {
             let known: Vec<&str> = self.parts.models.experts.keys().map(String::as_str).collect();
             return self.answer_mistake(id, &waiting, expert::unknown(&expert, &known));
@@ -56,7 +48,9 @@ impl<'a> Session<'a> {
         let estimate_tokens = accounting::estimate_ask(model.tokenizer, expert::SYSTEM, &question);
         let in_flight = self.request(InFlightRequest { task: id, model, estimate_tokens }, 0)?;
         let turn = self.task(id)?.consultation.questions;
-        let (question, mode) = (self.parts.run.redactor.redact(&question), mode_of(&expert));
+        // What a script or cassette recognises the request by.
+        let mode = format!("expert:{expert}");
+        let question = self.parts.run.redactor.redact(&question);
         let answer = async move {
             let messages = [Message::User { text: question }];
             let request = ModelRequest {
@@ -100,9 +94,7 @@ impl<'a> Session<'a> {
             call: waiting.call.id.clone(),
             expert,
             answer,
-            usage: cost.usage,
-            estimated: cost.is_estimate(),
-            cost_usd: cost.usd,
+            charge: cost.charge(),
         })?;
         self.answer(id, waiting, Observation::said(text))
     }

@@ -33,35 +33,16 @@ impl Session<'_> {
 
     /// Makes what was written safe, computes the outcome and writes it down.
     pub(crate) async fn finish(&mut self, stop: Stop) -> Outcome {
-        let mut stop = stop;
         // What is still under way is dropped, and notes what it used up.
         self.under_way.clear();
-        if !self.journal_broken
-            && let Err(failed) = self.charge_abandoned()
-        {
-            stop = worse(stop, failed);
-        }
-        if !self.journal_broken
-            && let Err(failed) = self.close_cut_off().await
-        {
-            stop = worse(stop, failed);
-        }
-        if !self.journal_broken
-            && let Err(failed) = self.save_all()
-        {
-            stop = worse(stop, failed);
-        }
-        if let Err(failed) = self.leave_worktrees() {
-            stop = worse(stop, failed);
-        }
-        let changes = match self.changes() {
-            Ok(changes) => changes,
-            Err(failed) => {
-                stop = worse(stop, failed);
-                Vec::new()
-            }
-        };
-        let outcome = self.outcome(stop, changes);
+        let charged = if self.journal_broken { Ok(()) } else { self.charge_abandoned() };
+        let closed = if self.journal_broken { Ok(()) } else { self.close_cut_off().await };
+        let saved = if self.journal_broken { Ok(()) } else { self.save_all() };
+        let left = self.leave_worktrees();
+        let changes = self.changes();
+        let failures = [charged, closed, saved, left].into_iter().filter_map(Result::err);
+        let stop = failures.chain(changes.as_ref().err().cloned()).fold(stop, worse);
+        let outcome = self.outcome(stop, changes.unwrap_or_default());
         if !self.journal_broken
             && let Err(failed) = self.emit(Event::Ended(Box::new(outcome.clone())))
         {

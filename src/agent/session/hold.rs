@@ -72,16 +72,12 @@ impl PendingDecision {
     /// Returns what an ended session waits for; `None` when it does not.
     pub fn of(state: &SessionState) -> Option<Self> {
         let outcome = state.outcome.as_deref()?;
-        match outcome.word {
-            OutcomeWord::OnHold => outcome.held.clone().map(Self::Hold),
-            OutcomeWord::NeedsInput => outcome.question.clone().map(Self::Question),
-            OutcomeWord::Done
-            | OutcomeWord::NothingToDo
-            | OutcomeWord::Refused
-            | OutcomeWord::BudgetExhausted
-            | OutcomeWord::TimedOut
-            | OutcomeWord::Failed
-            | OutcomeWord::Cancelled => None,
+        if outcome.word == OutcomeWord::OnHold {
+            outcome.held.clone().map(Self::Hold)
+        } else if outcome.word == OutcomeWord::NeedsInput {
+            outcome.question.clone().map(Self::Question)
+        } else {
+            None
         }
     }
 
@@ -90,13 +86,6 @@ impl PendingDecision {
         match self {
             Self::Hold(held) => &held.id,
             Self::Question(question) => &question.id,
-        }
-    }
-
-    fn place(&self) -> (TaskId, String) {
-        match self {
-            Self::Hold(held) => (held.task, held.call.clone()),
-            Self::Question(question) => (question.task, question.call.clone()),
         }
     }
 
@@ -119,12 +108,12 @@ impl PendingDecision {
         if now.duration_since(since) > WAIT_LIMIT {
             return Err(DecisionError::Expired { since });
         }
-        match (self, &decision.word) {
-            (Self::Hold(_), PersonDecision::Approve) => {}
-            (Self::Hold(_), PersonDecision::Deny { reason })
-                if reason.len() <= WORDS_LIMIT_BYTES => {}
-            (Self::Question(_), PersonDecision::Answer { text })
-                if (1..=WORDS_LIMIT_BYTES).contains(&text.trim().len()) => {}
+        let fits = match (self, &decision.word) {
+            (Self::Hold(_), PersonDecision::Approve) => true,
+            (Self::Hold(_), PersonDecision::Deny { reason }) => reason.len() <= WORDS_LIMIT_BYTES,
+            (Self::Question(_), PersonDecision::Answer { text }) => {
+                (1..=WORDS_LIMIT_BYTES).contains(&text.trim().len())
+            }
             (Self::Hold(_), PersonDecision::Answer { .. }) => {
                 return Err(DecisionError::WrongKind(
                     "a call waits there, which is approved or denied, not answered",
@@ -135,12 +124,14 @@ impl PendingDecision {
                     "a question waits there, which is answered, not approved or denied",
                 ));
             }
-            (Self::Hold(_), PersonDecision::Deny { .. })
-            | (Self::Question(_), PersonDecision::Answer { .. }) => {
-                return Err(DecisionError::Length);
-            }
+        };
+        if !fits {
+            return Err(DecisionError::Length);
         }
-        let (task, call) = self.place();
+        let (task, call) = match self {
+            Self::Hold(held) => (held.task, held.call.clone()),
+            Self::Question(question) => (question.task, question.call.clone()),
+        };
         Ok(Event::Decided { task, call, decision })
     }
 }
@@ -201,7 +192,5 @@ pub(crate) fn question_id(start: &SessionStart, task: TaskId, call: &ToolCall) -
 }
 
 fn name_of(facts: &serde_json::Value) -> String {
-    let hash: String =
-        Sha256::digest(facts.to_string()).iter().map(|byte| format!("{byte:02x}")).collect();
-    hash.chars().take(ID_DIGITS).collect()
+    format!("{:.ID_DIGITS$x}", Sha256::digest(facts.to_string()))
 }

@@ -5,8 +5,6 @@
 //! was killed between the two does not ask again; nor does a call that only puts elsewhere what
 //! could not be written under its first name.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest, Sha256};
 use tracing::Instrument;
 
@@ -15,7 +13,6 @@ use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
 use crate::session::judged::PermittedCall;
 use crate::session::live::Session;
 use crate::session::stop::Stop;
-use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;
 use crate::tools::dispatch::CheckedCall;
 use locum_base::chat::Message;
@@ -24,7 +21,6 @@ use locum_base::image::Image;
 use locum_base::text::ClippedText;
 use locum_models::accounting;
 use locum_models::{ImageRequest, ModelRequest};
-use locum_modes::prompts::image_model;
 
 /// Bytes that are kept of the text that comes with an image.
 const TEXT_LIMIT_BYTES: usize = 4 * 1024;
@@ -44,7 +40,7 @@ impl<'a> Session<'a> {
             let text = "This run has no model that generates images.";
             return self.answer(id, waiting, Observation::failed(text));
         };
-        let (prompt, kind) = (self.parts.run.redactor.redact(call.prompt()), call.kind());
+        let (prompt, kind) = (self.parts.run.redactor.redact(&call.prompt), call.kind);
         let request_hash = hash_of(&prompt, from.as_ref());
         let consultation = &self.task(id)?.consultation;
         let is_same = |unplaced: &&GeneratedImage| {
@@ -122,23 +118,10 @@ impl<'a> Session<'a> {
             task: id,
             call: call.clone(),
             generated,
-            usage: cost.usage,
-            estimated: cost.is_estimate(),
-            cost_usd: cost.usd,
+            charge: cost.charge(),
         })?;
         let Some(waiting) = self.task(id)?.turn.call(&call).cloned() else { return Ok(()) };
         self.perform_alone(id, PermittedCall { waiting, ..permitted })
-    }
-
-    /// Answers a call for which no image could be generated.
-    pub(crate) fn no_image(
-        &mut self,
-        id: TaskId,
-        waiting: &WaitingCall,
-        generated: &GeneratedImage,
-    ) -> Result<(), Stop> {
-        let text = image_model::no_picture(&generated.by, &generated.said);
-        self.answer(id, waiting, Observation::failed(text))
     }
 }
 
@@ -149,12 +132,5 @@ fn tokens_of(image: &Image) -> u64 {
 /// Returns what distinguishes one request from another: its prompt and the image it starts from.
 fn hash_of(prompt: &str, from: Option<&Image>) -> String {
     let from = from.map_or("", |image| image.hash.as_str());
-    Sha256::digest(format!("{from}\n{prompt}")).iter().fold(
-        String::with_capacity(64),
-        |mut hex, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        },
-    )
+    format!("{:x}", Sha256::digest(format!("{from}\n{prompt}")))
 }

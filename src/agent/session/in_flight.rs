@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use crate::session::event::ReplyCharge;
 use crate::session::model::TaskModel;
 use locum_base::chat::{Reply, Usage};
 use locum_base::clock::Clock;
@@ -84,12 +85,8 @@ impl Drop for InFlight<'_> {
 /// What a reply cost.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ReplyCost {
-    /// Tokens as counted, or estimated.
-    pub(crate) usage: Usage,
-    /// True when the provider did not count.
-    pub(crate) uncounted: bool,
-    /// US dollars by the price table; 0 for models without a price.
-    pub(crate) usd: f64,
+    /// Tokens and US dollars; an estimate when the provider did not count.
+    pub(crate) counted: ReplyCharge,
     /// True when the model has no price.
     pub(crate) unpriced: bool,
 }
@@ -98,16 +95,17 @@ impl ReplyCost {
     /// Returns what a reply cost; `output_tokens` is the estimate used where its provider does not
     /// count.
     pub(crate) fn of(reply: &Reply, target: InFlightRequest<'_>, output_tokens: u64) -> Self {
-        let price = target.model.price_of(reply);
+        let price = target.model.price_by(reply.by.as_deref());
         let estimate =
             Usage { input: target.estimate_tokens, output: output_tokens, ..Usage::default() };
         let usage = reply.usage.unwrap_or(estimate);
-        let usd = price.map_or(0.0, |price| accounting::cost(usage, price));
-        Self { usage, uncounted: reply.usage.is_none(), usd, unpriced: price.is_none() }
+        let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
+        let counted = ReplyCharge { usage, estimated: reply.usage.is_none(), cost_usd };
+        Self { counted, unpriced: price.is_none() }
     }
 
-    /// Returns true when the tokens were not counted, or have no price.
-    pub(crate) fn is_estimate(self) -> bool {
-        self.uncounted || self.unpriced
+    /// Returns what is charged: an estimate also when the tokens have no price.
+    pub(crate) fn charge(self) -> ReplyCharge {
+        ReplyCharge { estimated: self.counted.estimated || self.unpriced, ..self.counted }
     }
 }

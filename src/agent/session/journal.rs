@@ -87,19 +87,7 @@ impl Journal {
     pub fn create(folder: &Path) -> Result<Self, JournalError> {
         let path = folder.join(JOURNAL_FILE);
         std::fs::create_dir_all(folder).map_err(|source| failed(&path, source))?;
-        let file = OpenOptions::new()
-            .append(true)
-            .create_new(true)
-            .open(&path)
-            .map_err(|source| failed(&path, source))?;
-        lock(&file, &path)?;
-        Ok(Self {
-            folder: folder.to_owned(),
-            file,
-            length_bytes: 0,
-            lines: Vec::new(),
-            hidden: PlainValues::default(),
-        })
+        Self::open(folder, OpenOptions::new().create_new(true))
     }
 
     /// Opens the journal in `folder` to continue it; a cut last line is dropped.
@@ -108,23 +96,26 @@ impl Journal {
     /// When it is not there, malformed, in use, or of a later version.
     pub fn resume(folder: &Path) -> Result<Self, JournalError> {
         let path = folder.join(JOURNAL_FILE);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .open(&path)
-            .map_err(|source| failed(&path, source))?;
-        lock(&file, &path)?;
-        let (lines, length_bytes) = parse_lines(&mut file, &path)?;
-        file.set_len(length_bytes).map_err(|source| failed(&path, source))?;
-        let mut journal = Self {
-            folder: folder.to_owned(),
-            file,
-            length_bytes,
-            lines,
-            hidden: PlainValues::default(),
-        };
+        let mut journal = Self::open(folder, OpenOptions::new().read(true))?;
+        (journal.lines, journal.length_bytes) = parse_lines(&mut journal.file, &path)?;
+        let cut = journal.file.set_len(journal.length_bytes);
+        cut.map_err(|source| failed(&path, source))?;
         journal.load_images();
         Ok(journal)
+    }
+
+    /// Opens the file for writing and keeps others out.
+    fn open(folder: &Path, options: &mut OpenOptions) -> Result<Self, JournalError> {
+        let path = folder.join(JOURNAL_FILE);
+        let file = options.append(true).open(&path).map_err(|source| failed(&path, source))?;
+        lock(&file, &path)?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            file,
+            length_bytes: 0,
+            lines: Vec::new(),
+            hidden: PlainValues::default(),
+        })
     }
 
     /// Puts the bytes of images back into the lines read; an image whose bytes are not there stays
@@ -254,8 +245,7 @@ impl Journal {
     /// # Errors
     /// When the disk is full or gone.
     pub fn keep(&self, content: &[u8]) -> Result<String, JournalError> {
-        let hash: String =
-            Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = format!("{:x}", Sha256::digest(content));
         let folder = self.folder.join(BLOB_FOLDER);
         let path = folder.join(&hash);
         let kept = std::fs::metadata(&path).is_ok_and(|found| {
@@ -355,8 +345,8 @@ fn malformed(path: &Path, index: usize, message: String) -> JournalError {
 #[cfg(test)]
 mod tests {
     use super::{JOURNAL_FILE, Journal, JournalError};
-    use crate::session::event::{Event, JournalLine};
-    use locum_base::chat::{Reply, Usage};
+    use crate::session::event::{Event, JournalLine, ReplyCharge};
+    use locum_base::chat::Reply;
     use locum_base::id::TaskId;
     use pretty_assertions::assert_eq;
     use std::io::Write;
@@ -370,9 +360,7 @@ mod tests {
         let replied = Event::Replied {
             task: TaskId(0),
             reply,
-            usage: Usage::default(),
-            estimated: true,
-            cost_usd: 0.25,
+            charge: ReplyCharge { estimated: true, cost_usd: 0.25, ..ReplyCharge::default() },
             priced: false,
             withheld: vec![],
         };

@@ -4,6 +4,7 @@
 use crate::session::repetition::REPEAT_LIMIT;
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
+use crate::tools::Observation;
 use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::tool::ToolEffect;
 use locum_base::chat::StopReason;
@@ -30,17 +31,7 @@ pub(crate) enum JudgedCall {
     /// It waits to be performed.
     Permitted(Box<PermittedCall>),
     /// It is answered with why not.
-    NotPerformed(Box<WaitingCall>, UnperformedCall),
-}
-
-/// An answer to a call that was not performed.
-pub(crate) struct UnperformedCall {
-    /// What the model reads.
-    pub(crate) text: String,
-    /// Set when the policy refused it.
-    pub(crate) refusal: Option<Box<Refusal>>,
-    /// True when it was the model's mistake.
-    pub(crate) mistake: bool,
+    NotPerformed(Box<WaitingCall>, Observation),
 }
 
 /// Returns true for a call that ends the task.
@@ -62,8 +53,8 @@ fn writes(waiting: &WaitingCall) -> bool {
 
 /// Returns why a call is not even looked at: cut short, with a secret in it, repeated too often, or
 /// a completion next to calls that failed.
-pub(crate) fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<UnperformedCall> {
-    let mistake = |text: String| Some(UnperformedCall { text, refusal: None, mistake: true });
+pub(crate) fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<Observation> {
+    let mistake = |text: String| Some(Observation::mistake(text));
     let last = task.turn.waiting.last().is_some_and(|last| last.call.id == waiting.call.id);
     match task.turn.stop {
         StopReason::Length if last => return mistake(reminders::call_cut().to_owned()),

@@ -25,7 +25,6 @@ mod estimate;
 pub mod event;
 mod expert;
 mod finish;
-pub mod history;
 pub mod hold;
 pub mod id;
 mod images;

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use locum_base::chat::Reply;
 use locum_base::tool::ToolName;
 use locum_models::Model;
 use locum_models::profile::{Price, ToolProtocol};
@@ -43,25 +42,6 @@ pub struct Fallback {
 }
 
 impl<'a> TaskModel<'a> {
-    /// Returns a model that costs nothing, stands alone, sees images and has room for everything.
-    pub fn alone(model: &'a dyn Model) -> Self {
-        Self {
-            model,
-            price: None,
-            included_tools: &[],
-            context_window: u32::MAX,
-            tool_protocol: ToolProtocol::Native,
-            sees_images: true,
-            tokenizer: Tokenizer::Bytes,
-            fallbacks: &[],
-        }
-    }
-
-    /// Returns the price of a reply, by the model that gave it.
-    pub fn price_of(&self, reply: &Reply) -> Option<Price> {
-        self.price_by(reply.by.as_deref())
-    }
-
     /// Returns what the model of this label costs that stood in for it, or what it costs itself.
     pub fn price_by(&self, by: Option<&str>) -> Option<Price> {
         match by {

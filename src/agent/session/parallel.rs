@@ -100,12 +100,12 @@ impl Session<'_> {
         self.save_unsaved(owner)?;
         let Some(from) = self.saved(owner) else { return Ok(()) };
         let rest = self.task(id)?.budgeting.rest();
-        let shares = wanted.iter().map(|(_, call)| call.priority().shares());
+        let shares = wanted.iter().map(|(_, call)| call.priority.shares());
         // One share stays with the parent, which has to make something of the results.
         let all = shares.fold(TaskPriority::NORMAL_SHARES, u32::saturating_add);
         let calls = wanted.iter().map(|(waiting, call)| ParallelCall {
             call: waiting.call.id.clone(),
-            budget: rest.share(call.priority().shares(), all),
+            budget: rest.share(call.priority.shares(), all),
         });
         self.emit(Event::ParallelStarted { task: id, calls: calls.collect(), from })
     }

@@ -15,13 +15,13 @@ use crate::session::live::Session;
 use crate::session::spans::call_span;
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
-use crate::tools::Observation;
-use crate::tools::dispatch::{self, CheckedCall, EffectInputs};
+use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::tool::ToolEffect;
+use crate::tools::{EffectInputs, Observation, ToolContext};
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
-use locum_modes::prompts::reminders;
+use locum_modes::prompts::{image_model, reminders};
 use locum_modes::{ToolGroup, access};
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
@@ -61,7 +61,8 @@ impl Session<'_> {
             match &waiting.generated {
                 None => return self.generate(id, permitted),
                 Some(generated) if generated.image.is_none() => {
-                    return self.no_image(id, waiting, generated);
+                    let text = image_model::no_picture(&generated.by, &generated.said);
+                    return self.answer(id, waiting, Observation::failed(text));
                 }
                 Some(_) => {}
             }
@@ -78,7 +79,8 @@ impl Session<'_> {
             Some(_) => self.perform(id, permitted, None),
             None => {
                 let before = self.keep_before(id, permit)?;
-                if !runs_command(permit) {
+                let mut intents = permit.act().intents().into_iter();
+                if !intents.any(|intent| matches!(intent, Intent::Command(_))) {
                     return self.announce(id, permitted, before, None);
                 }
                 self.look(id, move |session, snapshot| {
@@ -133,7 +135,8 @@ impl Session<'_> {
             let visible = env.readable();
             let picture = waiting.generated.as_ref().and_then(|given| given.image.as_ref());
             let given = EffectInputs { before: snapshot.as_ref(), picture };
-            let observation = dispatch::perform_with(permit, env.context(&visible), given).await;
+            let context = ToolContext { given, ..env.context(&visible) };
+            let observation = dispatch::perform(permit, context).await;
             (waiting, observation, snapshot)
         };
         self.wait(id, performed.instrument(span), move |session, performed| {
@@ -276,8 +279,7 @@ impl Session<'_> {
         let (undone, verdicts): (BTreeSet<RepoPath>, Vec<Verdict>) =
             verdicts.into_iter().filter(|(_, verdict)| verdict.decision > least).unzip();
         if undone.is_empty() {
-            let refused = observation.refused.take();
-            return self.answer_in_part(id, waiting, observation, refused);
+            return self.answer(id, waiting, observation);
         }
         let touched = &self.state.tree(self.state.tree_owner(id)).touched;
         let lost = |path: &&RepoPath| {
@@ -295,7 +297,8 @@ impl Session<'_> {
         if lost.is_empty() {
             self.put_back(id, &undone)?;
         }
-        self.answer_in_part(id, waiting, observation, Some(Box::new(refusal)))?;
+        observation.refused = Some(Box::new(refusal));
+        self.answer(id, waiting, observation)?;
         if lost.is_empty() {
             return Ok(());
         }
@@ -332,8 +335,4 @@ impl Session<'_> {
 
 fn lost_snapshot(error: &serde_json::Error) -> Stop {
     Stop::failed(format!("what a command changed cannot be found out: {error}"))
-}
-
-fn runs_command(permit: &Permit<CheckedCall>) -> bool {
-    permit.act().intents().iter().any(|intent| matches!(intent, Intent::Command(_)))
 }

@@ -6,28 +6,22 @@ use std::collections::BTreeMap;
 use crate::session::event::Event;
 use crate::session::live::Session;
 use crate::session::stop::Stop;
+use locum_modes::prompts::servers::OfferedServer;
 
 impl Session<'_> {
     /// Writes down which tools there are, or keeps back those that are others than they were.
     pub(crate) fn list_servers(&mut self) -> Result<(), Stop> {
         if self.state.root().is_none() {
-            let listed: BTreeMap<String, BTreeMap<String, String>> = self
-                .parts
-                .servers
-                .offered()
-                .into_iter()
-                .map(|server| {
-                    (
-                        server.name,
-                        server.tools.into_iter().map(|tool| (tool.name, tool.hash)).collect(),
-                    )
+            let offered = self.parts.servers.offered().into_iter();
+            let servers: BTreeMap<String, BTreeMap<String, String>> = offered
+                .map(|OfferedServer { name, tools, .. }| {
+                    (name, tools.into_iter().map(|tool| (tool.name, tool.hash)).collect())
                 })
                 .collect();
-            return if listed.is_empty() {
-                Ok(())
-            } else {
-                self.emit(Event::ServersListed { servers: listed })
-            };
+            if servers.is_empty() {
+                return Ok(());
+            }
+            return self.emit(Event::ServersListed { servers });
         }
         self.parts.servers.hold_to(&self.state.servers);
         self.note_servers()

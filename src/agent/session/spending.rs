@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::session::event::Event;
+use crate::session::event::{Event, ReplyCharge};
 use crate::session::in_flight::{InFlight, InFlightRequest};
 use crate::session::live::Session;
 use crate::session::stop::Stop;
@@ -48,7 +48,8 @@ impl<'a> Session<'a> {
                 .map_or(estimate, |said| Usage { output: said.output.max(output), ..said });
             let price = target.model.price_by(by);
             let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
-            self.emit(Event::ReplyLost { task: target.task, usage, estimated: true, cost_usd })?;
+            let charge = ReplyCharge { usage, estimated: true, cost_usd };
+            self.emit(Event::ReplyLost { task: target.task, charge })?;
         }
         Ok(())
     }

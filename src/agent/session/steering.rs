@@ -13,7 +13,7 @@ use crate::session::task::TaskState;
 use crate::session::task::isolation::SubTaskShare;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::flow::new_task::NewTask;
-use crate::tools::{Control, Observation, TodoState};
+use crate::tools::{Control, Observation, Todo};
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_modes::ModeEntry;
@@ -32,7 +32,6 @@ impl Session<'_> {
     ) -> Result<(), Stop> {
         match observation.control.clone() {
             // Started together with its neighbours (`parallel`).
-            Some(Control::NewTask { .. }) => Ok(()),
             Some(Control::SwitchMode { slug, reason }) => {
                 self.switch_or_refuse(id, waiting, &slug, &reason)
             }
@@ -43,10 +42,7 @@ impl Session<'_> {
                 self.question(id, waiting, question, suggestions)
             }
             Some(
-                Control::Complete { .. }
-                | Control::Todos { .. }
-                | Control::CoordinateMode { .. }
-                | Control::AskExpert { .. },
+                Control::Complete { .. } | Control::Todos { .. } | Control::CoordinateMode { .. },
             )
             | None => self.answer(id, waiting, observation),
         }
@@ -70,10 +66,7 @@ impl Session<'_> {
             // None is ever pending: a sub-task begins before its call is answered, a question is
             // answered or ends the session, a request is answered with a switch, an expert's answer
             // is the call's.
-            Control::NewTask { .. }
-            | Control::Ask { .. }
-            | Control::AskExpert { .. }
-            | Control::RequestSwitch { .. } => Ok(()),
+            Control::Ask { .. } | Control::RequestSwitch { .. } => Ok(()),
         }
     }
 
@@ -108,21 +101,18 @@ impl Session<'_> {
         let parent = self.task(id)?;
         // The rest is in whole minutes; what is left of the last one is watched over by the
         // session's own clock.
-        let turns = budget.turns.min(self.mode(call.mode())?.turns.unwrap_or(u32::MAX));
+        let turns = budget.turns.min(self.mode(&call.mode)?.turns.unwrap_or(u32::MAX));
         let budget = Budget { turns, minutes: budget.minutes.max(1), ..budget };
-        let lines: Vec<String> = call
-            .todos()
-            .iter()
-            .map(|todo| format!("- [{}] {}", mark(todo.state), todo.text))
-            .collect();
-        let message = task::subtask_message(&parent.mode, call.message(), call.context(), &lines);
+        let lines: Vec<String> = call.todos.iter().map(Todo::line).collect();
+        let message =
+            task::subtask_message(&parent.mode, &call.message, call.context.as_deref(), &lines);
         self.emit(Event::TaskStarted {
             task: self.next_task(),
             parent: Some(id),
             parent_call: Some(waiting.call.id.clone()),
-            mode: call.mode().to_owned(),
+            mode: call.mode.clone(),
             message: self.parts.run.redactor.redact(&message),
-            todos: call.todos().to_vec(),
+            todos: call.todos.clone(),
             budget,
             tree,
         })
@@ -145,7 +135,7 @@ impl Session<'_> {
             .filter(|task| task.parent.is_some() && task.purpose == TaskPurpose::Work)
             .count()
             + ahead;
-        let mode = call.mode();
+        let mode = call.mode.as_str();
         Ok(if let Some(text) = self.mode_refused(mode) {
             Some(text)
         } else if self
@@ -177,22 +167,22 @@ impl Session<'_> {
     fn goes_round(&self, task: &TaskState, call: &NewTask) -> Option<String> {
         let above = || std::iter::successors(Some(task), |task| self.state.task(task.parent?));
         let same = |task: &TaskState| {
-            task.mode == call.mode() && task::words_of(&task.message) == call.message().trim()
+            task.mode == call.mode && task::words_of(&task.message) == call.message.trim()
         };
         if above().any(same) {
             return Some(format!(
                 "A task in mode `{}` is at work on exactly this already, above this one. Do the \
                  work here, or hand on a part of it.",
-                call.mode()
+                call.mode
             ));
         }
         let handed_down =
-            task.mode != call.mode() && above().skip(1).any(|task| task.mode == call.mode());
+            task.mode != call.mode && above().skip(1).any(|task| task.mode == call.mode);
         handed_down.then(|| {
             format!(
                 "Mode `{}` handed this work down, and it does not go back up as a sub-task. Do it \
                  here, or say in your result what is left.",
-                call.mode()
+                call.mode
             )
         })
     }
@@ -224,37 +214,23 @@ impl Session<'_> {
     }
 }
 
-fn mark(state: TodoState) -> char {
-    match state {
-        TodoState::Pending => ' ',
-        TodoState::Started => '-',
-        TodoState::Done => 'x',
-    }
-}
-
 fn child_result(child: &TaskState) -> Observation {
     let (result, completed) = child
         .ended
         .as_ref()
         .map_or(("it was cut off", false), |end| (end.result.as_str(), end.completed));
-    let paths = |paths: &mut dyn Iterator<Item = &RepoPath>| {
-        let paths: Vec<&str> = paths.map(RepoPath::as_str).collect();
-        if paths.is_empty() { "none".to_owned() } else { paths.join(", ") }
-    };
     let begins = if completed {
         format!("Sub-task {} completed in mode {}.\n\nResult:\n{result}", child.id, child.mode)
     } else {
         format!("Sub-task {} failed in mode {}: {result}", child.id, child.mode)
     };
-    let (files, merged) = match &child.isolation.merge {
-        None => (format!("Files written: {}", paths(&mut child.touched.iter())), true),
-        Some(merge) => {
-            (parallel::report(merge, &paths(&mut child.touched.iter())), merge.kept_ref.is_none())
-        }
-    };
+    let written: Vec<&str> = child.touched.iter().map(RepoPath::as_str).collect();
+    let written = if written.is_empty() { "none".to_owned() } else { written.join(", ") };
+    let merge = child.isolation.merge.clone().unwrap_or_default();
+    let files = parallel::report(&merge, &written);
     Observation {
         text: format!("{begins}\n\n{files}"),
-        is_error: !completed || !merged,
+        is_error: !completed || merge.kept_ref.is_some(),
         ..Observation::default()
     }
 }

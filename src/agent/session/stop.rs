@@ -94,16 +94,12 @@ impl From<ModelError> for Stop {
             | ModelError::Script { .. } => "",
         };
         let reason = format!("{error}{advice}");
-        match error {
-            // A replayed run ends at the first request its script does not have: a parent that
-            // continued would only differ too.
-            ModelError::Script { .. } => Self::failed(reason),
-            ModelError::Unauthorized { .. }
-            | ModelError::TooLong { .. }
-            | ModelError::Rejected { .. }
-            | ModelError::Unavailable { .. }
-            | ModelError::Unreachable { .. }
-            | ModelError::Garbled { .. } => Self::task(OutcomeWord::Failed, reason),
+        // A replayed run ends at the first request its script does not have: a parent that
+        // continued would only differ too.
+        if matches!(error, ModelError::Script { .. }) {
+            Self::failed(reason)
+        } else {
+            Self::task(OutcomeWord::Failed, reason)
         }
     }
 }

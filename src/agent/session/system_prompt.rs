@@ -206,28 +206,21 @@ pub fn shown(
     facts: &Facts,
     prerequisites: ToolPrerequisites<'_>,
 ) -> Vec<ToolName> {
+    let is_there = |tool: ToolName| {
+        !(tool == ToolName::AccessMcpResource && !prerequisites.resources
+            || tool == ToolName::UseMcpTool && !prerequisites.servers
+            || tool == ToolName::GenerateImage && !prerequisites.generates_images
+            || tool == ToolName::AskExpertModel && prerequisites.experts.is_empty()
+            || tool == ToolName::Skill && prerequisites.skills.is_empty())
+    };
+    // With no other mode there is nothing to ask for.
+    let other_mode = policy.settings().modes.allow.iter().any(|slug| *slug != facts.mode);
     let may_be_used = |tool: &ToolName| {
-        match use_of(*tool) {
-            Some(RuleKind::Mcp)
-                if *tool == ToolName::AccessMcpResource && !prerequisites.resources =>
-            {
-                false
-            }
-            Some(RuleKind::Mcp) if *tool == ToolName::UseMcpTool && !prerequisites.servers => false,
-            Some(RuleKind::Edit)
-                if *tool == ToolName::GenerateImage && !prerequisites.generates_images =>
-            {
-                false
-            }
-            Some(RuleKind::Expert) => !prerequisites.experts.is_empty(),
-            Some(kind) => policy.may_use(kind, facts),
-            // With no other mode there is nothing to ask for.
-            None if *tool == ToolName::RequestModeSwitch => {
-                policy.settings().modes.allow.iter().any(|slug| *slug != facts.mode)
-            }
-            None if *tool == ToolName::Skill => !prerequisites.skills.is_empty(),
-            None => true,
-        }
+        is_there(*tool)
+            && (*tool != ToolName::RequestModeSwitch || other_mode)
+            // An expert was asked about by its name already.
+                && use_of(*tool)
+                    .is_none_or(|kind| kind == RuleKind::Expert || policy.may_use(kind, facts))
     };
     offered.iter().copied().filter(may_be_used).collect()
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::env::RunEnv;
 use crate::tools::mcp::servers::McpServers;
-use crate::tools::{RunTools, ToolContext, VisionSupport};
+use crate::tools::{EffectInputs, ToolContext, VisionSupport};
 use locum_base::path::RepoPath;
 use locum_modes::Mode;
 use locum_modes::prompts::skills::SkillSet;
@@ -73,18 +73,17 @@ impl TaskEnv<'_> {
         visible: &'c (dyn Fn(&RepoPath) -> bool + Sync),
     ) -> ToolContext<'c> {
         ToolContext {
-            run: RunTools {
-                skills: Some(self.skills),
-                servers: Some(self.servers),
-                image_models: self.image_models,
-                ..RunTools::bare(self.run)
-            },
+            run: self.run,
+            skills: Some(self.skills),
+            servers: Some(self.servers),
+            image_models: self.image_models,
             checkout: &self.place.checkout,
             repo: &self.place.repo,
             mode: self.mode,
             facts: &self.facts,
             visible,
             vision: self.vision,
+            given: EffectInputs::default(),
         }
     }
 }

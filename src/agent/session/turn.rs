@@ -40,14 +40,9 @@ impl<'a> Session<'a> {
         let reply = async move {
             let request = ModelRequest {
                 system: &system_prompt.system,
-                messages: &messages,
                 tools: &system_prompt.tools,
-                max_output_tokens: None,
                 temperature,
-                task: id,
-                mode: &mode,
-                turn,
-                picture: None,
+                ..ModelRequest::new(&messages, id, &mode, turn)
             };
             in_flight.whole(request).await
         };
@@ -71,9 +66,7 @@ impl<'a> Session<'a> {
         self.emit(Event::Replied {
             task: id,
             reply,
-            usage: cost.usage,
-            estimated: cost.uncounted,
-            cost_usd: cost.usd,
+            charge: cost.counted,
             priced: !cost.unpriced,
             withheld,
         })

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::tools::{CallError, ToolContext};
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
+use locum_files::fields::nearest;
 use locum_modes::access;
 
 /// The arguments of one call that are not taken yet.
@@ -55,9 +56,7 @@ impl CallFields {
         match value {
             Value::Object(fields) => Ok(Self::of(tool.to_string(), fields)),
             Value::Null => Ok(Self::of(tool.to_string(), Map::new())),
-            other @ (Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
-                Err(refused(&format!("but they are {}", kind_of(&other))))
-            }
+            other => Err(refused(&format!("but they are {}", kind_of(&other)))),
         }
     }
 
@@ -128,7 +127,7 @@ impl CallFields {
         let number = match &value {
             Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?)),
             Value::String(text) => text.trim().parse().ok(),
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+            _ => None,
         };
         let number = number
             .and_then(|number| usize::try_from(number).ok())
@@ -157,23 +156,15 @@ impl CallFields {
         }
     }
 
-    /// Takes an object that may be left out.
+    /// Returns the members of an object, none for an argument that is not given.
     ///
     /// # Errors
-    /// When it is something else.
-    pub fn optional_object(
-        &mut self,
-        name: &'static str,
-        meaning: &str,
-    ) -> Result<Option<Self>, CallError> {
-        let Some(value) = self.take(name).map(unwrap_text) else { return Ok(None) };
-        match value {
-            Value::Object(fields) => Ok(Some(Self::of(name.to_owned(), fields))),
-            other @ (Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::String(_)
-            | Value::Array(_)) => Err(self.wrong(name, "an object", meaning, &other)),
+    /// When it is no object.
+    pub fn object(&mut self, name: &'static str, meaning: &str) -> Result<Self, CallError> {
+        match self.take(name).map(unwrap_text) {
+            None => Ok(Self::of(name.to_owned(), Map::new())),
+            Some(Value::Object(fields)) => Ok(Self::of(name.to_owned(), fields)),
+            Some(other) => Err(self.wrong(name, "an object", meaning, &other)),
         }
     }
 
@@ -230,9 +221,7 @@ impl CallFields {
     /// # Errors
     /// Names the first parameter that does not exist and those that do.
     pub fn finish(self) -> Result<(), CallError> {
-        let Some(unknown) =
-            self.fields.iter().find(|(_, value)| !value.is_null()).map(|(name, _)| name)
-        else {
+        let Some((unknown, _)) = self.fields.iter().find(|(_, value)| !value.is_null()) else {
             return Ok(());
         };
         Err(CallError(format!(
@@ -286,6 +275,16 @@ pub fn quoted<T: std::fmt::Display>(names: &[T]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
+/// Says what a name may have been meant as, or which names there are; `place` says where there are
+/// none.
+pub fn known(name: &str, names: &[&str], place: &str) -> String {
+    match nearest(name, names) {
+        Some(near) => format!("Did you mean `{near}`?"),
+        None if names.is_empty() => format!("There are none{place}."),
+        None => format!("There are: {}.", quoted(names)),
+    }
+}
+
 /// Takes the checkout's own absolute path off the front: models that saw it write it.
 fn below_root<'a>(text: &'a str, root: &Path) -> &'a str {
     match root.to_str().and_then(|root| text.strip_prefix(root)) {
@@ -311,9 +310,7 @@ fn unwrap_text(value: Value) -> Value {
             .ok()
             .filter(|inner: &Value| inner.is_array() || inner.is_object())
             .unwrap_or(value),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            value
-        }
+        _ => value,
     }
 }
 

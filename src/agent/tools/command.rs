@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::arguments::{CallFields, ResolvedPath, quoted};
+use crate::tools::dispatch::CheckedCall;
 use crate::tools::reach;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -113,31 +113,22 @@ impl Tool for ExecuteCommand {
         &self,
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        given: EffectInputs<'_>,
-    ) -> Observation {
+    ) -> Result<Observation, CallError> {
         if self.only_reads() {
             return self.run(permit, context).await;
         }
         let git = GitBinary::new(context.repo, context.run.env);
-        let before = match given.before {
-            Some(before) => Ok(before.clone()),
-            None => context.repo.snapshot(&git).await,
-        };
-        let before = match before {
-            Ok(before) => before,
-            Err(error) => {
-                return Observation::failed(format!(
+        let before = match context.given.before {
+            Some(before) => before.clone(),
+            None => context.repo.snapshot(&git).await.map_err(|error| {
+                CallError(format!(
                     "The command was not run, because its changes could not be found: {error}."
-                ));
-            }
+                ))
+            })?,
         };
-        let observation = self.run(permit, context).await;
-        match context
-            .repo
-            .snapshot(&git)
-            .await
-            .and_then(|after| context.repo.touched(&before, &after))
-        {
+        let observation = self.run(permit, context).await?;
+        let after = context.repo.snapshot(&git).await;
+        Ok(match after.and_then(|after| context.repo.touched(&before, &after)) {
             Ok(touched) => {
                 let text = format!("{}{}", observation.text, render_touched(&touched));
                 Observation { text, touched: touched.into_iter().collect(), ..observation }
@@ -149,7 +140,7 @@ impl Tool for ExecuteCommand {
                 );
                 Observation { text, is_error: true, ..observation }
             }
-        }
+        })
     }
 
     fn only_reads(&self) -> bool {
@@ -158,7 +149,11 @@ impl Tool for ExecuteCommand {
 }
 
 impl ExecuteCommand {
-    async fn run(&self, permit: &Permit<CheckedCall>, context: ToolContext<'_>) -> Observation {
+    async fn run(
+        &self,
+        permit: &Permit<CheckedCall>,
+        context: ToolContext<'_>,
+    ) -> Result<Observation, CallError> {
         let git = context.repo.git_folders();
         let reach = reach::of(&self.script, context, &git);
         let run = CommandRun {
@@ -172,12 +167,10 @@ impl ExecuteCommand {
             proxy: context.run.sandbox.proxy(&context.mode.slug),
             reach,
         };
-        match exec::run(permit, run).await {
-            Ok(output) => {
-                Observation { exit: Some(output.exit), ..Observation::said(self.render(&output)) }
-            }
-            Err(error) => Observation::failed(format!("The command did not start: {error}.")),
-        }
+        let output = exec::run(permit, run).await;
+        let output =
+            output.map_err(|error| CallError(format!("The command did not start: {error}.")))?;
+        Ok(Observation { exit: Some(output.exit), ..Observation::said(self.render(&output)) })
     }
 
     fn render(&self, output: &CommandOutput) -> String {
@@ -197,11 +190,10 @@ impl ExecuteCommand {
         };
         let text = &output.output.text;
         let body = if text.trim().is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
-        let removed: Vec<String> = output.removed.iter().map(|path| format!("`{path}`")).collect();
-        let removed = if removed.is_empty() {
+        let removed = if output.removed.is_empty() {
             String::new()
         } else {
-            format!("\nMade and removed again, for it is protected: {}", removed.join(", "))
+            format!("\nMade and removed again, for it is protected: {}", quoted(&output.removed))
         };
         format!(
             "{end}\nWorking directory: {}{removed}{}\nOutput:\n{body}",

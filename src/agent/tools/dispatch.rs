@@ -13,13 +13,11 @@ use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::tools::{command, files, flow, mcp, search, skill, web};
 use locum_base::chat::{ToolCall, ToolSpec};
-use locum_base::image::Image;
 use locum_base::text::{ClippedText, head};
 use locum_base::tool::{self, ToolName};
 use locum_modes::access;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
-use locum_workspace::touched::Snapshot;
 
 /// Most bytes of one observation; tools have their own, smaller limits.
 pub const OBSERVATION_LIMIT_BYTES: usize = 128 * 1024;
@@ -100,10 +98,9 @@ macro_rules! calls {
         async fn act(
             permit: &Permit<CheckedCall>,
             context: ToolContext<'_>,
-            given: EffectInputs<'_>,
-        ) -> Observation {
+        ) -> Result<Observation, CallError> {
             match permit.act() {
-                $(CheckedCall::$tool(call) => call.perform(permit, context, given).await,)+
+                $(CheckedCall::$tool(call) => call.perform(permit, context).await,)+
             }
         }
     };
@@ -171,42 +168,18 @@ pub fn restricted(call: &ToolCall, context: ToolContext<'_>) -> Option<(Intent, 
 }
 
 fn find(name: &str, offered: &[ToolName], context: ToolContext<'_>) -> Result<ToolName, CallError> {
-    let tool = ToolName::find(tool::resolve(name));
-    match tool.filter(|tool| offered.contains(tool)) {
-        Some(tool) => Ok(tool),
-        None => {
-            let problem = match tool {
-                Some(tool) => {
-                    format!("Tool \"{tool}\" is not allowed in {} mode.", context.mode.slug)
-                }
-                None => format!("Unknown tool \"{name}\"."),
-            };
-            Err(CallError(format!("{problem} Available here: {}.", quoted(offered))))
-        }
-    }
+    let problem = match ToolName::find(tool::resolve(name)) {
+        Some(tool) if offered.contains(&tool) => return Ok(tool),
+        Some(tool) => format!("Tool \"{tool}\" is not allowed in {} mode.", context.mode.slug),
+        None => format!("Unknown tool \"{name}\"."),
+    };
+    Err(CallError(format!("{problem} Available here: {}.", quoted(offered))))
 }
 
 /// Does what was permitted. Never fails: a failure is an observation with `is_error`.
 pub async fn perform(permit: Permit<CheckedCall>, context: ToolContext<'_>) -> Observation {
-    perform_with(permit, context, EffectInputs::default()).await
-}
-
-/// What a caller provides for an effect.
-#[derive(Clone, Copy, Default)]
-pub struct EffectInputs<'g> {
-    /// The checkout as it was just now: what a command touched is found against it.
-    pub before: Option<&'g Snapshot>,
-    /// The image that was generated for the call.
-    pub picture: Option<&'g Image>,
-}
-
-/// As [`perform`], with what the caller provides.
-pub async fn perform_with(
-    permit: Permit<CheckedCall>,
-    context: ToolContext<'_>,
-    given: EffectInputs<'_>,
-) -> Observation {
-    let observation = act(&permit, context, given).await;
+    let observation =
+        act(&permit, context).await.unwrap_or_else(|error| Observation::failed(error.0));
     debug!(failed = observation.is_error, bytes = observation.text.len(), "call performed");
     let text = ClippedText::head_tail(
         &context.run.redactor.redact(&observation.text),

@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::env::RunEnv;
 use crate::tools::dispatch::{self, CheckedCall};
-use crate::tools::{CallError, Observation, RunTools, ToolContext, VisionSupport};
+use crate::tools::{CallError, EffectInputs, Observation, ToolContext, VisionSupport};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::secret::{Redactor, Secret};
@@ -123,24 +124,25 @@ impl ToolFixture {
         let hidden = &self.hidden;
         let visible = |path: &RepoPath| !hidden.contains(&path.as_str());
         let policy = Policy::parse(POLICY, "policy.yml").unwrap();
-        let run = RunTools {
+        let run = RunEnv {
             policy: &policy,
             env: &env,
             sandbox: &Sandbox::prepare(&policy.settings().commands, &env).unwrap(),
             redactor: &redactor,
             connector: &self.connector,
-            skills: Some(&self.skills),
-            servers: None,
-            image_models: &self.image_models,
         };
         body(ToolContext {
             run,
+            skills: Some(&self.skills),
+            servers: None,
+            image_models: &self.image_models,
             checkout: &self.checkout,
             repo: &self.repo,
             mode: &self.mode,
             facts: &Facts { mode: self.mode.slug.clone(), ..Facts::default() },
             visible: &visible,
             vision: self.vision,
+            given: EffectInputs::default(),
         })
     }
 }

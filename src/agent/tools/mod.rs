@@ -15,30 +15,33 @@ pub mod skill;
 pub mod tool;
 pub mod web;
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::env::RunEnv;
 use crate::tools::mcp::servers::McpServers;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
-use locum_base::secret::Redactor;
 use locum_modes::Mode;
 use locum_modes::prompts::skills::SkillSet;
-use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_policy::verdict::Refusal;
-use locum_sandbox::Sandbox;
-use locum_sandbox::network::Connector;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
+use locum_workspace::touched::Snapshot;
 
 /// What tools work with in one task.
 #[derive(Clone, Copy)]
 pub struct ToolContext<'a> {
     /// What is the same in every task of the run.
-    pub run: RunTools<'a>,
+    pub run: RunEnv<'a>,
+    /// The skills of the trusted ref; `None` where no model calls.
+    pub skills: Option<&'a SkillSet>,
+    /// The MCP servers of the run; `None` where none are started and calls of their tools are only
+    /// judged.
+    pub servers: Option<&'a McpServers<'a>>,
+    /// The models that generate images, by profile: the first is asked, the others are its
+    /// fallbacks. Empty where there are none.
+    pub image_models: &'a [String],
     /// Files below the root of the task's checkout.
     pub checkout: &'a Checkout,
     /// Its git side: what a command touched is found there.
@@ -52,46 +55,17 @@ pub struct ToolContext<'a> {
     pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
     /// What becomes of images.
     pub vision: VisionSupport,
+    /// What the caller provides for an effect.
+    pub given: EffectInputs<'a>,
 }
 
-/// What tools work with throughout a run.
-#[derive(Clone, Copy)]
-pub struct RunTools<'a> {
-    /// What decides, and how commands run.
-    pub policy: &'a Policy,
-    /// The whole environment commands get.
-    pub env: &'a BTreeMap<String, String>,
-    /// What is around commands.
-    pub sandbox: &'a Sandbox,
-    /// Takes secrets out of what the model sees.
-    pub redactor: &'a Redactor,
-    /// Opens connections to addresses that were judged.
-    pub connector: &'a Connector,
-    /// The skills of the trusted ref; `None` where no model calls.
-    pub skills: Option<&'a SkillSet>,
-    /// The MCP servers of the run; `None` where none are started and calls of their tools are only
-    /// judged.
-    pub servers: Option<&'a McpServers<'a>>,
-    /// The models that generate images, by profile: the first is asked, the others are its
-    /// fallbacks. Empty where there are none.
-    pub image_models: &'a [String],
-}
-
-impl<'a> RunTools<'a> {
-    /// Returns what a run gives tools that no model calls: no skills, servers or image models.
-    pub fn bare(env: RunEnv<'a>) -> Self {
-        let RunEnv { policy, env, sandbox, connector, redactor } = env;
-        Self {
-            policy,
-            env,
-            sandbox,
-            redactor,
-            connector,
-            skills: None,
-            servers: None,
-            image_models: &[],
-        }
-    }
+/// What a caller provides for an effect.
+#[derive(Clone, Copy, Default)]
+pub struct EffectInputs<'g> {
+    /// The checkout as it was just now: what a command touched is found against it.
+    pub before: Option<&'g Snapshot>,
+    /// The image that was generated for the call.
+    pub picture: Option<&'g Image>,
 }
 
 /// What becomes of the images that a tool comes upon.
@@ -133,6 +107,9 @@ pub struct Observation {
     /// What the policy refused on the way; the journal records it with the answer.
     #[serde(skip)]
     pub refused: Option<Box<Refusal>>,
+    /// True when the call was a mistake of the model; recorded with the answer, too.
+    #[serde(skip)]
+    pub is_mistake: bool,
 }
 
 impl Observation {
@@ -145,21 +122,22 @@ impl Observation {
     pub fn failed(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_error: true, ..Self::default() }
     }
+
+    /// Returns an answer to what the model should not have written.
+    pub fn mistake(text: impl Into<String>) -> Self {
+        Self { is_mistake: true, ..Self::failed(text) }
+    }
+
+    /// Returns an answer to a call that was not allowed.
+    pub fn refused(text: impl Into<String>, refusal: Box<Refusal>) -> Self {
+        Self { refused: Some(refusal), ..Self::failed(text) }
+    }
 }
 
 /// What a call asks of the session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "control", rename_all = "snake_case")]
 pub enum Control {
-    /// Start a sub-task; its result is this call's result.
-    NewTask {
-        /// Mode of the sub-task.
-        mode: String,
-        /// What it is to do.
-        message: String,
-        /// Checklist it begins with.
-        todos: Vec<Todo>,
-    },
     /// Go on in another mode.
     SwitchMode {
         /// Slug of the new mode.
@@ -188,13 +166,6 @@ pub enum Control {
         /// Suggested answers, best first.
         suggestions: Vec<String>,
     },
-    /// Ask another model.
-    AskExpert {
-        /// The whole message to the expert.
-        question: String,
-        /// The name of its profile.
-        expert: String,
-    },
     /// End the task.
     Complete {
         /// What was done and found.
@@ -214,6 +185,24 @@ pub struct Todo {
     pub text: String,
     /// How far it is.
     pub state: TodoState,
+}
+
+impl Todo {
+    /// Returns the line that a model writes for it: `- [x] done`.
+    pub fn line(&self) -> String {
+        format!("- [{}] {}", self.state.mark(), self.text)
+    }
+}
+
+impl TodoState {
+    /// Returns the mark between the brackets of a line.
+    pub fn mark(self) -> char {
+        match self {
+            Self::Pending => ' ',
+            Self::Started => '-',
+            Self::Done => 'x',
+        }
+    }
 }
 
 /// How far a line of a checklist is.

@@ -17,7 +17,7 @@ pub(crate) fn show(headline: &str, bytes: &[u8], context: ToolContext<'_>) -> Ob
             return Observation::said(format!("{headline}\nIt {error}; it is not shown."));
         }
     };
-    if matches!(context.run.redactor.plain_values().hide_bytes(bytes), Cow::Owned(_)) {
+    if holds_secret(bytes, context) {
         return Observation::failed(format!(
             "{headline}\nIt is an {image}; it is not shown because a secret is written in its \
              bytes."
@@ -35,6 +35,10 @@ pub(crate) fn show(headline: &str, bytes: &[u8], context: ToolContext<'_>) -> Ob
             Observation::said(format!("{headline}\nIt is an {image}; read_file shows it to you."))
         }
     }
+}
+
+pub(crate) fn holds_secret(bytes: &[u8], context: ToolContext<'_>) -> bool {
+    matches!(context.run.redactor.plain_values().hide_bytes(bytes), Cow::Owned(_))
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, quoted};
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::arguments::{CallFields, known};
+use crate::tools::dispatch::CheckedCall;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_files::fields::nearest;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
 
@@ -41,14 +40,10 @@ impl Tool for UseSkill {
         let given = arguments.optional_text("args", "what the skill is to be used on")?;
         arguments.finish()?;
         let skills =
-            context.run.skills.map(|skills| skills.of_mode(&context.mode.slug)).unwrap_or_default();
+            context.skills.map(|skills| skills.of_mode(&context.mode.slug)).unwrap_or_default();
         let Some(skill) = skills.iter().find(|skill| skill.name == name) else {
             let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
-            let known = match nearest(&name, &names) {
-                Some(near) => format!("Did you mean `{near}`?"),
-                None if names.is_empty() => "There are none in this mode.".to_owned(),
-                None => format!("There are: {}.", quoted(&names)),
-            };
+            let known = known(&name, &names, " in this mode");
             return Err(CallError(format!("There is no skill `{name}`. {known}")));
         };
         let text = skill.instructions(given.as_deref().unwrap_or_default());
@@ -67,9 +62,8 @@ impl Tool for UseSkill {
         &self,
         _: &Permit<CheckedCall>,
         _: ToolContext<'_>,
-        _: EffectInputs<'_>,
-    ) -> Observation {
-        Observation::said(self.text.clone())
+    ) -> Result<Observation, CallError> {
+        Ok(Observation::said(self.text.clone()))
     }
 
     fn only_reads(&self) -> bool {

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use serde_json::Value;
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::dispatch::CheckedCall;
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
@@ -50,13 +50,15 @@ pub(crate) trait Tool: Clone + Debug + Sized {
     /// Returns what it does, for readers: `edit src/lib.rs`. Only a first line is shown.
     fn headline(&self) -> String;
 
-    /// Does it. A failure is an observation, too.
+    /// Does it.
+    ///
+    /// # Errors
+    /// What the model is told of a call that failed.
     async fn perform(
         &self,
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        given: EffectInputs<'_>,
-    ) -> Observation;
+    ) -> Result<Observation, CallError>;
 
     /// Returns true when this call changes nothing and steers nothing.
     fn only_reads(&self) -> bool {

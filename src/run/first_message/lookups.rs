@@ -16,7 +16,7 @@ use crate::run::task_material::{TaskAuthor, TaskMaterial};
 use crate::run::tree;
 use locum_agent::env::RunEnv;
 use locum_agent::tools::dispatch;
-use locum_agent::tools::{Observation, RunTools, ToolContext, VisionSupport};
+use locum_agent::tools::{EffectInputs, Observation, ToolContext, VisionSupport};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::text::head;
@@ -331,13 +331,17 @@ impl MessageContext<'_> {
             policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
         };
         let context = ToolContext {
-            run: RunTools::bare(self.env),
+            run: self.env,
+            skills: None,
+            servers: None,
+            image_models: &[],
             checkout: &self.workspace.checkout,
             repo: &self.workspace.repo,
             mode,
             facts,
             visible: &visible,
             vision: self.vision(),
+            given: EffectInputs::default(),
         };
         let call = ToolCall {
             id: "opening".to_owned(),

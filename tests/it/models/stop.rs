@@ -82,7 +82,7 @@ fn a_signal_ends_a_run_wherever_its_request_is() {
             assert!(said.any(|line| line.unwrap().contains("a piece of the answer came")));
             stop(&stage, child, signal, "in the middle of the reply");
             let charged = stage.journal().into_iter().filter(
-                |line| matches!(&line.event, Event::ReplyLost { usage, .. } if usage.output > 0),
+                |line| matches!(&line.event, Event::ReplyLost { charge, .. } if charge.usage.output > 0),
             );
             assert_eq!(charged.count(), 1, "{provider:?}: what had come is charged");
         }

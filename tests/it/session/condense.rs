@@ -4,7 +4,6 @@
 use futures::stream::{self, BoxStream, StreamExt};
 use locum_agent::report::transcript::transcript;
 use locum_agent::session::event::{CompactionKind, Event, JournalLine};
-use locum_agent::session::history::context;
 use locum_agent::session::journal::Journal;
 use locum_agent::session::state::SessionState;
 use locum_base::chat::Message;
@@ -77,7 +76,7 @@ fn a_long_conversation_is_summed_up_and_what_counts_stays() {
         assert!(text.contains(words), "{text}\nshould say {words}");
     }
     let state = SessionState::of(&ran.lines);
-    let now = context(&state, TaskId(0));
+    let now = &state.task(TaskId(0)).unwrap().conversation.messages;
     assert!(matches!(now.first(), Some(Message::User { text }) if text.contains("SUMMARY")));
     assert!(matches!(now.get(1), Some(Message::Assistant { .. })));
     assert!(state.task(TaskId(0)).unwrap().conversation.size_bytes < 80_000);

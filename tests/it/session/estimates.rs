@@ -3,7 +3,6 @@
 
 use futures::stream::{self, BoxStream, StreamExt};
 use locum_agent::session::event::Event;
-use locum_agent::session::history::context;
 use locum_agent::session::journal::Journal;
 use locum_agent::session::state::SessionState;
 use locum_base::chat::{Message, StopReason, Usage};
@@ -74,7 +73,7 @@ fn run(fixture: &Fixture, counts: &'static [(u32, Usage)]) -> Ran {
 /// Returns what each reply was charged, and whether that is an estimate.
 fn replies(ran: &Ran) -> Vec<(Usage, bool)> {
     let usage = |event: &Event| match event {
-        Event::Replied { usage, estimated, .. } => Some((*usage, *estimated)),
+        Event::Replied { charge, .. } => Some((charge.usage, charge.estimated)),
         _other => None,
     };
     ran.lines.iter().filter_map(|line| usage(&line.event)).collect()
@@ -82,7 +81,8 @@ fn replies(ran: &Ran) -> Vec<(Usage, bool)> {
 
 /// Returns the messages that stand between one request and the next.
 fn between(ran: &Ran, requests: usize) -> Vec<Message> {
-    let messages = context(&SessionState::of(&ran.lines), TaskId(0)).to_vec();
+    let state = SessionState::of(&ran.lines);
+    let messages = state.task(TaskId(0)).unwrap().conversation.messages.to_vec();
     messages.into_iter().skip(1 + 2 * (requests - 1)).take(2).collect()
 }
 

@@ -19,7 +19,7 @@ use locum_agent::session::run;
 use locum_agent::session::state::SessionState;
 use locum_base::secret::{Redactor, Secret};
 use locum_models::Model;
-use locum_models::profile::Price;
+use locum_models::profile::{Price, ToolProtocol};
 use locum_models::retry::RetryLimits;
 use locum_models::scripted::ScriptedModel;
 use locum_models::scripted::script::ModelScript;
@@ -224,7 +224,7 @@ impl Fixture {
             context_window: self.window.unwrap_or(u32::MAX),
             price: self.price,
             tokenizer: self.tokenizer,
-            ..TaskModel::alone(model)
+            ..alone(model)
         };
         let parts = SessionParts {
             start,
@@ -254,7 +254,7 @@ impl Fixture {
             },
             remaining: Remaining::default(),
             workspace: &workspace,
-            servers: &locum_agent::tools::mcp::servers::McpServers::none(),
+            servers: &locum_agent::tools::mcp::servers::McpServers::default(),
             clock: &clock,
             cancelled: async move {
                 if never || cancelled.await.is_err() {
@@ -317,5 +317,19 @@ fn collect(root: &Path, folder: &Path, tree: &mut BTreeMap<String, String>) {
             let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
             tree.insert(name, std::fs::read_to_string(&path).unwrap());
         }
+    }
+}
+
+/// A model that costs nothing, stands alone, sees images and has room for everything.
+fn alone(model: &dyn Model) -> TaskModel<'_> {
+    TaskModel {
+        model,
+        price: None,
+        included_tools: &[],
+        context_window: u32::MAX,
+        tool_protocol: ToolProtocol::Native,
+        sees_images: true,
+        tokenizer: Tokenizer::Bytes,
+        fallbacks: &[],
     }
 }

@@ -2,71 +2,47 @@
 
 use serde_json::{Value, json};
 
+use crate::session::event::ReplyCharge;
 use locum_base::chat::{ToolCall, Usage};
 use locum_base::text::ClippedText;
 
 /// Longest text of one attribute, in bytes.
 const TEXT_LIMIT_BYTES: usize = 16 * 1024;
 
-/// What a task's own requests took.
-pub(super) const OWN: [&str; 6] = [
-    "locum.own.input_tokens",
-    "locum.own.output_tokens",
-    "locum.own.cache_read_tokens",
-    "locum.own.cache_write_tokens",
-    "locum.own.reasoning_tokens",
-    "locum.own.cost_usd",
-];
-/// What all requests of a run took.
-pub(super) const TOTAL: [&str; 6] = [
-    "locum.total.input_tokens",
-    "locum.total.output_tokens",
-    "locum.total.cache_read_tokens",
-    "locum.total.cache_write_tokens",
-    "locum.total.reasoning_tokens",
-    "locum.total.cost_usd",
-];
-
 /// Keys with values, each key once.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct SpanAttributes(Vec<(&'static str, Value)>);
+pub(super) struct SpanAttributes(Vec<(String, Value)>);
 
 impl SpanAttributes {
     /// Says a text.
-    pub(super) fn text(&mut self, key: &'static str, text: &str) {
+    pub(super) fn text(&mut self, key: &str, text: &str) {
         self.put(key, json!({ "stringValue": clipped(text) }));
     }
 
     /// Says several texts.
-    pub(super) fn texts(&mut self, key: &'static str, texts: &[&str]) {
+    pub(super) fn texts(&mut self, key: &str, texts: &[&str]) {
         let values: Vec<Value> =
             texts.iter().map(|text| json!({ "stringValue": clipped(text) })).collect();
         self.put(key, json!({ "arrayValue": { "values": values } }));
     }
 
     /// Says a whole number: OTLP's JSON writes those of 64 bits as text.
-    pub(super) fn number(&mut self, key: &'static str, number: u64) {
+    pub(super) fn number(&mut self, key: &str, number: u64) {
         self.put(key, json!({ "intValue": i64::try_from(number).unwrap_or(i64::MAX).to_string() }));
     }
 
     /// Says an amount.
-    pub(super) fn amount(&mut self, key: &'static str, amount: f64) {
+    pub(super) fn amount(&mut self, key: &str, amount: f64) {
         self.put(key, json!({ "doubleValue": amount }));
     }
 
     /// Says yes or no.
-    pub(super) fn flag(&mut self, key: &'static str, flag: bool) {
+    pub(super) fn flag(&mut self, key: &str, flag: bool) {
         self.put(key, json!({ "boolValue": flag }));
     }
 
     /// Says a message: its words, and the tools it called.
-    pub(super) fn messages(
-        &mut self,
-        key: &'static str,
-        role: &str,
-        text: &str,
-        calls: &[ToolCall],
-    ) {
+    pub(super) fn messages(&mut self, key: &str, role: &str, text: &str, calls: &[ToolCall]) {
         let words = (!text.is_empty()).then(|| json!({ "type": "text", "content": clipped(text) }));
         let call = |call: &ToolCall| json!({ "type": "tool_call", "id": call.id, "name": call.name, "arguments": clipped(&call.arguments) });
         let parts: Vec<Value> = words.into_iter().chain(calls.iter().map(call)).collect();
@@ -77,18 +53,22 @@ impl SpanAttributes {
     }
 
     /// Says what several requests took together, under [`OWN`] or [`TOTAL`].
-    pub(super) fn total(&mut self, names: [&'static str; 6], usage: Usage, cost_usd: f64) {
-        let [input, output, cached_read, cached_write, reasoning, cost] = names;
-        self.number(input, usage.input);
-        self.number(output, usage.output);
-        self.number(cached_read, usage.cached_read);
-        self.number(cached_write, usage.cached_write);
-        self.number(reasoning, usage.reasoning);
-        self.amount(cost, cost_usd);
+    pub(super) fn total(&mut self, scope: &str, usage: Usage, cost_usd: f64) {
+        for (what, tokens) in [
+            ("input", usage.input),
+            ("output", usage.output),
+            ("cache_read", usage.cached_read),
+            ("cache_write", usage.cached_write),
+            ("reasoning", usage.reasoning),
+        ] {
+            self.number(&format!("locum.{scope}.{what}_tokens"), tokens);
+        }
+        self.amount(&format!("locum.{scope}.cost_usd"), cost_usd);
     }
 
     /// Says what one request took, and whether that is an estimate.
-    pub(super) fn spent(&mut self, (usage, is_estimate, cost_usd): (Usage, bool, f64)) {
+    pub(super) fn spent(&mut self, charge: &ReplyCharge) {
+        let ReplyCharge { usage, estimated, cost_usd } = *charge;
         self.number("gen_ai.usage.input_tokens", usage.input);
         self.number("gen_ai.usage.output_tokens", usage.output);
         for (key, tokens) in [
@@ -101,12 +81,12 @@ impl SpanAttributes {
             }
         }
         self.amount("locum.cost_usd", cost_usd);
-        self.flag("locum.usage.estimated", is_estimate);
+        self.flag("locum.usage.estimated", estimated);
     }
 
-    fn put(&mut self, key: &'static str, value: Value) {
-        self.0.retain(|(known, _)| *known != key);
-        self.0.push((key, value));
+    fn put(&mut self, key: &str, value: Value) {
+        self.0.retain(|(known, _)| known != key);
+        self.0.push((key.to_owned(), value));
     }
 
     /// Returns them as OTLP writes them.

@@ -14,12 +14,11 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::report::trace::attribute::{OWN, TOTAL};
 use crate::report::trace::span::{Parent, Span, SpanKind, SpanNames};
-use crate::session::event::{CompactionKind, Event, JournalLine, SessionStart};
+use crate::session::event::{CompactionKind, Event, JournalLine, ReplyCharge, SessionStart};
 use crate::session::outcome::{ChargedUsage, Outcome, OutcomeWord};
 use crate::tools::Observation;
-use locum_base::chat::{Reply, StopReason, ToolCall, Usage};
+use locum_base::chat::{Reply, StopReason, ToolCall};
 use locum_base::id::TaskId;
 use locum_policy::verdict::Verdict;
 
@@ -72,13 +71,6 @@ struct Tracer<'a> {
     ended: Vec<Span>,
 }
 
-/// When something happened in a task.
-#[derive(Clone, Copy)]
-struct TaskMoment {
-    task: TaskId,
-    at: Timestamp,
-}
-
 /// A task that has not ended.
 struct OpenTask {
     span: Span,
@@ -119,39 +111,26 @@ impl<'a> Tracer<'a> {
 
     fn take(&mut self, at: Timestamp, event: &Event) {
         self.last = at;
-        let charged = event.task().zip(event.charged());
-        if let Some((open, charged)) =
-            charged.and_then(|(task, charged)| Some((self.open.get_mut(&task)?, charged)))
-        {
+        let open = event.task().and_then(|task| self.open.get_mut(&task));
+        if let Some((open, charged)) = open.zip(event.charged()) {
             open.own.add(charged);
         }
         match event {
             Event::TaskStarted { task, parent, parent_call, mode, message, .. } => {
-                let when = TaskMoment { task: *task, at };
-                self.begin(when, parent.zip(parent_call.as_deref()), mode, message);
+                self.begin(*task, parent.zip(parent_call.as_deref()), mode, message);
             }
-            Event::Replied { task, reply, usage, estimated, cost_usd, .. } => {
-                self.replied(*task, at, reply, (*usage, *estimated, *cost_usd))
+            Event::Replied { task, reply, charge, .. } => self.replied(*task, reply, charge),
+            Event::Compacted { task, how: CompactionKind::Condensed, text, charge, .. } => {
+                self.summed_up(*task, text, charge);
             }
-            Event::Compacted {
-                task,
-                how: CompactionKind::Condensed,
-                text,
-                usage,
-                estimated,
-                cost_usd,
-                ..
-            } => {
-                self.summed_up(*task, at, text, (*usage, *estimated, *cost_usd));
-            }
-            Event::Consulted { task, call, usage, estimated, cost_usd, .. }
-            | Event::ImageGenerated { task, call, usage, estimated, cost_usd, .. } => {
+            Event::Consulted { task, call, charge, .. }
+            | Event::ImageGenerated { task, call, charge, .. } => {
                 if let Some(span) = self.call(*task, call) {
-                    span.attributes.spent((*usage, *estimated, *cost_usd));
+                    span.attributes.spent(charge);
                 }
             }
             Event::Judged { task, call, headline, verdicts, .. } => {
-                self.judged(TaskMoment { task: *task, at }, call, headline, verdicts)
+                self.judged(*task, call, headline, verdicts)
             }
             Event::Performing { task, call, .. } => {
                 if let Some(span) = self.call(*task, call) {
@@ -165,10 +144,10 @@ impl<'a> Tracer<'a> {
                     (None, false, true) => Some("failed"),
                     (None, false, false) => None,
                 };
-                self.answered(TaskMoment { task: *task, at }, call, observation, failure);
+                self.answered(*task, call, observation, failure);
             }
-            Event::TaskEnded { task, result, completed } => self.end(*task, at, result, *completed),
-            Event::Ended(outcome) => self.outcome(at, outcome),
+            Event::TaskEnded { task, result, completed } => self.end(*task, result, *completed),
+            Event::Ended(outcome) => self.outcome(outcome),
             Event::ModeSwitched { task, to, .. } => {
                 if let Some(open) = self.open.get_mut(task) {
                     open.mode.clone_from(to);
@@ -183,9 +162,7 @@ impl<'a> Tracer<'a> {
                 }
             }
             Event::Resumed => self.open.values_mut().for_each(|open| open.since = at),
-            Event::ReplyLost { task, usage, estimated, cost_usd } => {
-                self.lost(*task, at, (*usage, *estimated, *cost_usd))
-            }
+            Event::ReplyLost { task, charge } => self.lost(*task, charge),
             Event::Started(_)
             | Event::ParallelStarted { .. }
             | Event::WorkMerged { .. }
@@ -196,13 +173,8 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn begin(
-        &mut self,
-        TaskMoment { task, at }: TaskMoment,
-        asked: Option<(TaskId, &str)>,
-        mode: &str,
-        message: &str,
-    ) {
+    fn begin(&mut self, task: TaskId, asked: Option<(TaskId, &str)>, mode: &str, message: &str) {
+        let at = self.last;
         let by_call =
             asked.and_then(|(parent, call)| self.call(parent, call).map(|span| span.id.clone()));
         let parent = by_call.unwrap_or_else(|| self.run.id.clone());
@@ -234,8 +206,8 @@ impl<'a> Tracer<'a> {
         self.open.insert(task, open);
     }
 
-    fn replied(&mut self, task: TaskId, at: Timestamp, reply: &Reply, spent: (Usage, bool, f64)) {
-        let facts = self.facts;
+    fn replied(&mut self, task: TaskId, reply: &Reply, charge: &ReplyCharge) {
+        let (facts, at) = (self.facts, self.last);
         let Some(open) = self.open.get_mut(&task) else { return };
         let model = open.model(facts);
         let mut span = self.names.chat(
@@ -244,7 +216,7 @@ impl<'a> Tracer<'a> {
             model,
             (open.since, at),
         );
-        span.attributes.spent(spent);
+        span.attributes.spent(charge);
         span.attributes.text("gen_ai.response.model", reply.by.as_deref().unwrap_or(&model.name));
         let finish = match reply.stop {
             StopReason::End => "stop",
@@ -287,8 +259,8 @@ impl<'a> Tracer<'a> {
 
     /// Takes a reply in that broke off: the journal does not say whose it was, so it stands under
     /// the task's own model.
-    fn lost(&mut self, task: TaskId, at: Timestamp, spent: (Usage, bool, f64)) {
-        let facts = self.facts;
+    fn lost(&mut self, task: TaskId, charge: &ReplyCharge) {
+        let (facts, at) = (self.facts, self.last);
         let Some(open) = self.open.get_mut(&task) else { return };
         let mut span = self.names.chat(
             &format!("lost {task} {}", open.lost),
@@ -296,15 +268,15 @@ impl<'a> Tracer<'a> {
             open.model(facts),
             (open.since, at),
         );
-        span.attributes.spent(spent);
+        span.attributes.spent(charge);
         span.fail("reply_lost");
         self.ended.push(span);
         open.lost += 1;
         open.since = at;
     }
 
-    fn summed_up(&mut self, task: TaskId, at: Timestamp, text: &str, spent: (Usage, bool, f64)) {
-        let facts = self.facts;
+    fn summed_up(&mut self, task: TaskId, text: &str, charge: &ReplyCharge) {
+        let (facts, at) = (self.facts, self.last);
         let Some(open) = self.open.get_mut(&task) else { return };
         let model = facts.condense.as_ref().unwrap_or(open.model(facts));
         let mut span = self.names.chat(
@@ -313,7 +285,7 @@ impl<'a> Tracer<'a> {
             model,
             (open.since, at),
         );
-        span.attributes.spent(spent);
+        span.attributes.spent(charge);
         span.attributes.text("locum.purpose", "condense");
         if facts.content {
             span.attributes.messages("gen_ai.output.messages", "assistant", text, &[]);
@@ -323,14 +295,8 @@ impl<'a> Tracer<'a> {
         open.since = at;
     }
 
-    fn judged(
-        &mut self,
-        TaskMoment { task, at }: TaskMoment,
-        call: &str,
-        headline: &str,
-        verdicts: &[Verdict],
-    ) {
-        let content = self.facts.content;
+    fn judged(&mut self, task: TaskId, call: &str, headline: &str, verdicts: &[Verdict]) {
+        let (content, at) = (self.facts.content, self.last);
         let Some(span) = self.call(task, call) else { return };
         span.start = at;
         if let Some(worst) = verdicts.iter().max_by_key(|verdict| verdict.decision) {
@@ -347,12 +313,12 @@ impl<'a> Tracer<'a> {
 
     fn answered(
         &mut self,
-        TaskMoment { task, at }: TaskMoment,
+        task: TaskId,
         call: &str,
         observation: &Observation,
         failure: Option<&str>,
     ) {
-        let content = self.facts.content;
+        let (content, at) = (self.facts.content, self.last);
         let Some(open) = self.open.get_mut(&task) else { return };
         open.since = at;
         let Some(mut span) = open.calls.remove(call) else { return };
@@ -366,33 +332,33 @@ impl<'a> Tracer<'a> {
         self.ended.push(span);
     }
 
-    fn end(&mut self, task: TaskId, at: Timestamp, result: &str, completed: bool) {
+    fn end(&mut self, task: TaskId, result: &str, completed: bool) {
         let Some(mut open) = self.open.remove(&task) else { return };
-        open.span.end = at;
+        open.span.end = self.last;
         if !completed {
             open.span.fail("not_completed");
         }
         if self.facts.content {
             open.span.attributes.messages("gen_ai.output.messages", "assistant", result, &[]);
         }
-        self.close(open, at);
+        self.close(open);
     }
 
     /// Records a task that is over, and its calls that were not answered.
-    fn close(&mut self, mut open: OpenTask, at: Timestamp) {
+    fn close(&mut self, mut open: OpenTask) {
         open.span.attributes.number("locum.turns", u64::from(open.turns));
-        open.span.attributes.total(OWN, open.own.usage, open.own.cost_usd);
+        open.span.attributes.total("own", open.own.usage, open.own.cost_usd);
         for mut span in open.calls.into_values() {
-            span.end = at;
+            span.end = self.last;
             span.fail("not_answered");
             self.ended.push(span);
         }
         self.ended.push(open.span);
     }
 
-    fn outcome(&mut self, at: Timestamp, outcome: &Outcome) {
+    fn outcome(&mut self, outcome: &Outcome) {
         let word = outcome.word;
-        self.run.end = at;
+        self.run.end = self.last;
         self.run.attributes.text("locum.outcome", word.as_str());
         self.run
             .attributes
@@ -403,20 +369,17 @@ impl<'a> Tracer<'a> {
         self.run.attributes.number("locum.turns", u64::from(outcome.spent.turns));
         self.run.attributes.number("locum.tool_calls", u64::from(outcome.spent.tool_calls));
         // Under names of its own: whoever adds up what requests took should not count it twice.
-        self.run.attributes.total(TOTAL, outcome.spent.usage, outcome.spent.cost_usd);
-        let failed = match word {
+        self.run.attributes.total("total", outcome.spent.usage, outcome.spent.cost_usd);
+        match word {
             OutcomeWord::Done
             | OutcomeWord::NothingToDo
             | OutcomeWord::NeedsInput
-            | OutcomeWord::OnHold => false,
+            | OutcomeWord::OnHold => {}
             OutcomeWord::Refused
             | OutcomeWord::BudgetExhausted
             | OutcomeWord::TimedOut
             | OutcomeWord::Failed
-            | OutcomeWord::Cancelled => true,
-        };
-        if failed {
-            self.run.fail(word.as_str());
+            | OutcomeWord::Cancelled => self.run.fail(word.as_str()),
         }
     }
 
@@ -428,7 +391,7 @@ impl<'a> Tracer<'a> {
     fn finish(mut self) -> Vec<Span> {
         for (_, mut open) in std::mem::take(&mut self.open).into_iter().rev() {
             open.span.end = self.last;
-            self.close(open, self.last);
+            self.close(open);
         }
         self.run.end = self.last;
         self.ended.push(self.run);

@@ -87,7 +87,7 @@ impl SpanNames {
         let own = if session.len() == 32 && session.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             session.to_ascii_lowercase()
         } else {
-            hex(session.as_bytes(), 16)
+            format!("{:.32x}", Sha256::digest(&session))
         };
         Self { trace_id: parent.map_or(own, |parent| parent.trace_id.clone()), session }
     }
@@ -100,7 +100,7 @@ impl SpanNames {
         name: String,
         start: Timestamp,
     ) -> Span {
-        let id = hex(format!("{} {seed}", self.session).as_bytes(), 8);
+        let id = format!("{:.16x}", Sha256::digest(format!("{} {seed}", self.session)));
         let attributes = SpanAttributes::default();
         Span {
             trace_id: self.trace_id.clone(),
@@ -114,10 +114,6 @@ impl SpanNames {
             failed: false,
         }
     }
-}
-
-fn hex(text: &[u8], bytes: usize) -> String {
-    Sha256::digest(text).iter().take(bytes).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! What events make of a state.
 
 use super::SessionState;
-use crate::session::event::{Event, JournalLine, TouchedPath};
-use crate::session::history::context;
+use crate::session::event::{Event, JournalLine, ReplyCharge, TouchedPath};
 use crate::tools::{Control, Observation};
 use locum_base::chat::{Message, Reply, StopReason, ToolCall, Usage};
 use locum_base::id::TaskId;
@@ -54,9 +53,7 @@ impl RecordedLines {
         self.then(Event::Replied {
             task,
             reply,
-            usage,
-            estimated: false,
-            cost_usd: 0.5,
+            charge: ReplyCharge { usage, estimated: false, cost_usd: 0.5 },
             priced: true,
             withheld: vec![],
         })
@@ -95,18 +92,19 @@ fn path(text: &str) -> RepoPath {
     RepoPath::parse(text).unwrap()
 }
 
+/// What the model of the root task is sent next.
+fn context(state: &SessionState) -> &[Message] {
+    state.task(ROOT).map(|task| task.conversation.messages.as_slice()).unwrap_or_default()
+}
+
 #[test]
 fn answers_stand_in_call_order_whatever_order_they_came_in() {
     let lines = RecordedLines::default().started(ROOT, None).replied(ROOT, &["a", "b", "c"]);
     let lines = lines.answered(ROOT, "c", false).answered(ROOT, "a", false);
-    assert_eq!(
-        context(&lines.state(), ROOT).len(),
-        2,
-        "no tool message before every call is answered"
-    );
+    assert_eq!(context(&lines.state()).len(), 2, "no tool message before every call is answered");
     assert_eq!(lines.state().task(ROOT).unwrap().first_unanswered().unwrap().call.id, "b");
     let state = lines.answered(ROOT, "b", false).state();
-    let Some(Message::Tool { results }) = context(&state, ROOT).last() else { panic!("{state:?}") };
+    let Some(Message::Tool { results }) = context(&state).last() else { panic!("{state:?}") };
     assert_eq!(
         results.iter().map(|result| result.call_id.as_str()).collect::<Vec<_>>(),
         ["a", "b", "c"]
@@ -128,7 +126,7 @@ fn each_context_begins_with_the_one_before() {
     let lines = lines.answered(ROOT, "c", false);
     let mut before: Vec<Message> = Vec::new();
     for count in 0..=lines.0.len() {
-        let now = context(&SessionState::of(&lines.0[..count]), ROOT).to_vec();
+        let now = context(&SessionState::of(&lines.0[..count])).to_vec();
         assert_eq!(now.get(..before.len()), Some(before.as_slice()), "after {count} lines");
         before = now;
     }

@@ -46,13 +46,6 @@ impl TaskBudget {
         }
     }
 
-    /// Counts an event of the task itself.
-    pub(crate) fn apply_own(&mut self, event: &Event) {
-        if let Some(charged) = event.charged() {
-            self.own.add(charged);
-        }
-    }
-
     /// Counts wall time.
     pub(crate) fn pass(&mut self, passed: Duration) {
         self.wall = self.wall.saturating_add(passed);

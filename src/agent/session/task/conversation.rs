@@ -36,9 +36,9 @@ impl Conversation {
         for message in added {
             self.push(message);
         }
-        if let Event::Replied { usage, estimated, .. } = event {
-            self.measured = (!estimated).then_some(MeasuredConversation {
-                tokens: usage.total(),
+        if let Event::Replied { charge, .. } = event {
+            self.measured = (!charge.estimated).then_some(MeasuredConversation {
+                tokens: charge.usage.total(),
                 bytes: self.size_bytes,
                 messages: self.messages.len(),
             });

@@ -113,7 +113,7 @@ impl TaskState {
 
     /// Takes in an event of this task.
     pub(crate) fn apply(&mut self, event: &Event) {
-        self.budgeting.apply_own(event);
+        self.budgeting.own.add(event.charged().unwrap_or_default());
         self.nudges.apply(event, &self.turn);
         self.consultation.apply(event, &self.turn);
         let added = self.turn.apply(event);

@@ -204,11 +204,7 @@ fn steering_tools_ask_the_session() {
     let todos = vec![Todo { text: "a".into(), state: TodoState::Done }];
     assert_eq!(
         control("update_todo_list", json!({ "todos": "- [x] a" })),
-        Some(Control::Todos { todos: todos.clone() })
-    );
-    assert_eq!(
-        control("new_task", json!({ "mode": "code", "message": "m", "todos": "- [x] a" })),
-        Some(Control::NewTask { mode: "code".into(), message: "m".into(), todos })
+        Some(Control::Todos { todos })
     );
     assert_eq!(
         control("switch_mode", json!({ "mode_slug": " ask ", "reason": "r" })),
@@ -222,6 +218,18 @@ fn steering_tools_ask_the_session() {
         control("attempt_completion", json!({ "result": "r" })),
         Some(Control::Complete { result: "r".into() })
     );
+}
+
+#[test]
+fn a_sub_task_takes_its_instructions_and_its_checklist() {
+    let arguments = r#"{"mode": " code ", "message": "m", "todos": "- [x] a"}"#;
+    let Ok(CheckedCall::NewTask(call)) =
+        ToolFixture::new(&[]).parse("new_task", arguments, ToolName::ALL)
+    else {
+        panic!("not a sub-task");
+    };
+    let todos = vec![Todo { text: "a".into(), state: TodoState::Done }];
+    assert_eq!((call.mode.as_str(), call.message.as_str(), call.todos), ("code", "m", todos));
 }
 
 #[test]

@@ -4,20 +4,19 @@
 //! image that the session had generated, the file. The session chooses and asks the image model,
 //! charges it and keeps the result.
 
-use std::borrow::Cow;
-
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::FILE_LIMIT_BYTES;
+use crate::tools::files::write::write;
+use crate::tools::picture::holds_secret;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::image::{Image, ImageKind};
 use locum_base::tool::ToolName;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
-use locum_workspace::checkout::EntryKind;
 
 /// Longest description of an image, in bytes.
 const PROMPT_LIMIT_BYTES: usize = 32 * 1024;
@@ -28,9 +27,11 @@ const KINDS: [ImageKind; 3] = [ImageKind::Png, ImageKind::Jpeg, ImageKind::Webp]
 /// An image about to be generated and written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GenerateImage {
-    prompt: String,
+    /// What is to be seen.
+    pub prompt: String,
     place: ResolvedPath,
-    kind: ImageKind,
+    /// What kind of image the file's name asks for.
+    pub kind: ImageKind,
     from: Option<ResolvedPath>,
     models: Vec<String>,
 }
@@ -61,7 +62,7 @@ impl Tool for GenerateImage {
             .transpose()?;
         arguments.finish()?;
         place.check_edit(ToolName::GenerateImage, context)?;
-        if context.run.image_models.is_empty() {
+        if context.image_models.is_empty() {
             return Err(CallError(
                 "No model that draws pictures is configured for this run \
                  (`models.pointers.image`)."
@@ -81,7 +82,7 @@ impl Tool for GenerateImage {
                 place.real
             ))
         })?;
-        Ok(Self { prompt, place, kind, from, models: context.run.image_models.to_vec() })
+        Ok(Self { prompt, place, kind, from, models: context.image_models.to_vec() })
     }
 
     fn intents(&self) -> Vec<Intent> {
@@ -98,51 +99,37 @@ impl Tool for GenerateImage {
         &self,
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        given: EffectInputs<'_>,
-    ) -> Observation {
+    ) -> Result<Observation, CallError> {
         let ResolvedPath { asked, real } = &self.place;
         let Some((picture, bytes)) =
-            given.picture.and_then(|picture| Some((picture, picture.content.bytes()?)))
+            context.given.picture.and_then(|picture| Some((picture, picture.content.bytes()?)))
         else {
-            return Observation::failed("The picture that was drawn is gone; nothing was written.");
+            let text = "The picture that was drawn is gone; nothing was written.";
+            return Err(CallError(text.to_owned()));
         };
         if picture.kind != self.kind {
             let kind = picture.kind.as_str();
-            return Observation::failed(format!(
+            return Err(CallError(format!(
                 "What was drawn is an {picture}, which is no content for `{asked}`; nothing was \
                  written. It is kept: the same call with a `path` that ends in .{kind} writes it \
                  and draws nothing anew."
-            ));
+            )));
         }
         if holds_secret(bytes, context) {
-            return Observation::failed(
-                "What was drawn holds a secret in its bytes; nothing was written.",
-            );
+            let text = "What was drawn holds a secret in its bytes; nothing was written.";
+            return Err(CallError(text.to_owned()));
         }
-        let existed = matches!(context.checkout.entry(real), Ok(Some(entry)) if entry.kind == EntryKind::File);
-        if let Err(error) = context.checkout.write(permit, real, bytes) {
-            return Observation::failed(format!("Cannot write `{asked}`: {error}."));
-        }
+        let existed = write(&self.place, bytes, permit, context)?;
         let done = if existed { "Replaced" } else { "Created" };
         let text = format!(
             "{done} `{asked}` ({picture}). Whether it shows what it should is not checked; \
              read_file shows it to a model that sees images."
         );
-        Observation { touched: vec![real.clone()], ..Observation::said(text) }
+        Ok(Observation { touched: vec![real.clone()], ..Observation::said(text) })
     }
 }
 
 impl GenerateImage {
-    /// Returns what is to be seen.
-    pub fn prompt(&self) -> &str {
-        &self.prompt
-    }
-
-    /// Returns what kind of image the file's name asks for.
-    pub fn kind(&self) -> ImageKind {
-        self.kind
-    }
-
     /// Reads the image it starts from; `None` where it starts from nothing.
     ///
     /// # Errors
@@ -165,10 +152,6 @@ impl GenerateImage {
         }
         Ok(Some(image))
     }
-}
-
-fn holds_secret(bytes: &[u8], context: ToolContext<'_>) -> bool {
-    matches!(context.run.redactor.plain_values().hide_bytes(bytes), Cow::Owned(_))
 }
 
 #[cfg(test)]

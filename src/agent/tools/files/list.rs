@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::dispatch::CheckedCall;
 use crate::tools::search::walk::{FolderWalk, SkippedFolders, open_folder};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -72,19 +72,15 @@ impl Tool for ListFiles {
         &self,
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: EffectInputs<'_>,
-    ) -> Observation {
-        let folder = match open_folder("list", &self.place, permit, context) {
-            Ok(folder) => folder,
-            Err(error) => return Observation::failed(error.0),
-        };
+    ) -> Result<Observation, CallError> {
+        let folder = open_folder("list", &self.place, permit, context)?;
         let (mut entries, cut) = if self.recursive {
             deep(&folder, context)
         } else {
             level(&folder, SkippedFolders::Git, 0, ENTRY_LIMIT, context)
         };
         entries.sort_by(|left, right| compare(&left.path, &right.path));
-        Observation::said(render(&entries, cut))
+        Ok(Observation::said(render(&entries, cut)))
     }
 }
 

@@ -17,8 +17,3 @@ const BINARY_PROBE_BYTES: usize = 8 * 1024;
 pub fn is_binary(content: &[u8]) -> bool {
     content.iter().take(BINARY_PROBE_BYTES).any(|byte| *byte == 0)
 }
-
-/// Counts the lines of a text as editors do: a final line end starts no new line.
-pub fn count_lines(text: &str) -> usize {
-    text.lines().count()
-}

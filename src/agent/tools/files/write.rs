@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::dispatch::CheckedCall;
+use crate::tools::files::FILE_LIMIT_BYTES;
 use crate::tools::files::apply_diff::blank;
-use crate::tools::files::{FILE_LIMIT_BYTES, count_lines};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::tool::ToolName;
@@ -64,25 +64,38 @@ impl Tool for WriteToFile {
         &self,
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: EffectInputs<'_>,
-    ) -> Observation {
-        let ResolvedPath { asked, real } = &self.place;
-        let existed = matches!(context.checkout.entry(real), Ok(Some(entry)) if entry.kind == EntryKind::File);
-        if let Err(error) = context.checkout.write(permit, real, self.content.as_bytes()) {
-            return Observation::failed(format!("Cannot write `{asked}`: {error}."));
-        }
+    ) -> Result<Observation, CallError> {
+        let existed = write(&self.place, self.content.as_bytes(), permit, context)?;
         let done = if existed { "Replaced the content of" } else { "Created" };
         let text = format!(
-            "{done} `{asked}` ({} lines). It holds exactly what was sent; no need to read it \
-             again.",
-            count_lines(&self.content)
+            "{done} `{}` ({} lines). It holds exactly what was sent; no need to read it again.",
+            self.place.asked,
+            self.content.lines().count()
         );
-        Observation { touched: vec![real.clone()], ..Observation::said(text) }
+        Ok(Observation { touched: vec![self.place.real.clone()], ..Observation::said(text) })
     }
 
     fn content_after(&self, _before: Option<&[u8]>) -> Option<Vec<u8>> {
         Some(self.content.clone().into_bytes())
     }
+}
+
+/// Writes a whole file; returns true when there was one before.
+///
+/// # Errors
+/// A sentence for the model.
+pub(crate) fn write(
+    place: &ResolvedPath,
+    content: &[u8],
+    permit: &Permit<CheckedCall>,
+    context: ToolContext<'_>,
+) -> Result<bool, CallError> {
+    let ResolvedPath { asked, real } = place;
+    let existed =
+        matches!(context.checkout.entry(real), Ok(Some(entry)) if entry.kind == EntryKind::File);
+    let written = context.checkout.write(permit, real, content);
+    written.map_err(|error| CallError(format!("Cannot write `{asked}`: {error}.")))?;
+    Ok(existed)
 }
 
 /// Takes off what models put around a file's content: a code fence, or line numbers on every line.

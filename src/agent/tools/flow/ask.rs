@@ -3,25 +3,18 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
-use crate::tools::tool::{Tool, ToolEffect};
-use crate::tools::{CallError, Control, Observation, ToolContext};
-use locum_policy::Permit;
+use crate::tools::flow::steering::{SteeringCall, SteeringTool};
+use crate::tools::{CallError, Control};
 use locum_policy::intent::Intent;
 
 /// Most suggested answers to one question.
 pub const SUGGESTION_LIMIT: usize = 4;
 
-/// A question about to be asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AskFollowupQuestion {
-    question: String,
-    suggestions: Vec<String>,
-    names_mode: bool,
-}
+/// The tool that asks people.
+#[derive(Clone, Debug)]
+pub struct AskFollowupQuestion;
 
-impl Tool for AskFollowupQuestion {
-    const EFFECT: ToolEffect = ToolEffect::Steers;
+impl SteeringTool for AskFollowupQuestion {
     const DESCRIPTION: &'static str = "Ask the people behind the task. Nobody is waiting: the run \
         may stop here until someone answers, so ask only what the repository cannot tell and the \
         work cannot go on without.";
@@ -38,7 +31,7 @@ impl Tool for AskFollowupQuestion {
     }
 
     /// Checks the arguments; a suggestion is a text or an object with a `text`.
-    fn parse(mut arguments: CallFields, _: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields) -> Result<SteeringCall, CallError> {
         let question = arguments.words("question", "what to ask")?;
         let meaning = "1 to 4 suggested answers, best first";
         let items = arguments.list("follow_up", meaning)?;
@@ -48,37 +41,22 @@ impl Tool for AskFollowupQuestion {
         let suggestions: Option<Vec<String>> = items.into_iter().map(suggestion).collect();
         match suggestions {
             Some(suggestions) if (1..=SUGGESTION_LIMIT).contains(&suggestions.len()) => {
-                Ok(Self { question, suggestions, names_mode })
+                Ok(SteeringCall {
+                    intent: Intent::Session,
+                    headline: format!("ask: {question}"),
+                    said: if names_mode {
+                        "The question is put; a mode in a suggestion is ignored.".to_owned()
+                    } else {
+                        "The question is put.".to_owned()
+                    },
+                    control: Control::Ask { question, suggestions },
+                })
             }
             Some(_) | None => Err(CallError(format!(
                 "`follow_up` of `ask_followup_question` must be {meaning}, each a text that is \
                  not empty."
             ))),
         }
-    }
-
-    fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Session]
-    }
-
-    fn headline(&self) -> String {
-        format!("ask: {}", self.question)
-    }
-
-    async fn perform(
-        &self,
-        _: &Permit<CheckedCall>,
-        _: ToolContext<'_>,
-        _: EffectInputs<'_>,
-    ) -> Observation {
-        let text = if self.names_mode {
-            "The question is put; a mode in a suggestion is ignored."
-        } else {
-            "The question is put."
-        };
-        let control =
-            Control::Ask { question: self.question.clone(), suggestions: self.suggestions.clone() };
-        Observation { control: Some(control), ..Observation::said(text) }
     }
 }
 

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::dispatch::CheckedCall;
 use crate::tools::tool::{Tool, ToolEffect};
-use crate::tools::{CallError, Control, Observation, ToolContext};
+use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
 
@@ -15,8 +15,10 @@ const QUESTION_LIMIT_BYTES: usize = 64 * 1024;
 /// A question about to be put to another model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskExpertModel {
-    question: String,
-    expert: String,
+    /// What is asked.
+    pub question: String,
+    /// Who is asked.
+    pub expert: String,
 }
 
 impl Tool for AskExpertModel {
@@ -60,17 +62,7 @@ impl Tool for AskExpertModel {
         &self,
         _: &Permit<CheckedCall>,
         _: ToolContext<'_>,
-        _: EffectInputs<'_>,
-    ) -> Observation {
-        let control =
-            Control::AskExpert { question: self.question.clone(), expert: self.expert.clone() };
-        Observation { control: Some(control), ..Observation::said("The question is put.") }
-    }
-}
-
-impl AskExpertModel {
-    /// Returns who is asked.
-    pub fn expert(&self) -> &str {
-        &self.expert
+    ) -> Result<Observation, CallError> {
+        Ok(Observation::said("The question is put."))
     }
 }

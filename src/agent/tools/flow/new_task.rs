@@ -3,21 +3,26 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::dispatch::CheckedCall;
 use crate::tools::flow::todo;
 use crate::tools::tool::{Tool, ToolEffect};
-use crate::tools::{CallError, Control, Observation, Todo, ToolContext};
+use crate::tools::{CallError, Observation, Todo, ToolContext};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
 
 /// A sub-task about to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewTask {
-    mode: String,
-    message: String,
-    todos: Vec<Todo>,
-    priority: TaskPriority,
-    context: Option<String>,
+    /// The requested mode.
+    pub mode: String,
+    /// What it is to do.
+    pub message: String,
+    /// Its first checklist.
+    pub todos: Vec<Todo>,
+    /// Its share among parallel sub-tasks.
+    pub priority: TaskPriority,
+    /// What it has to know.
+    pub context: Option<String>,
 }
 
 /// Share of the remaining budget a sub-task may spend, compared with parallel ones.
@@ -111,43 +116,7 @@ impl Tool for NewTask {
         &self,
         _: &Permit<CheckedCall>,
         _: ToolContext<'_>,
-        _: EffectInputs<'_>,
-    ) -> Observation {
-        let control = Control::NewTask {
-            mode: self.mode.clone(),
-            message: self.message.clone(),
-            todos: self.todos.clone(),
-        };
-        Observation {
-            control: Some(control),
-            ..Observation::said(format!("A sub-task in {} mode is started.", self.mode))
-        }
-    }
-}
-
-impl NewTask {
-    /// Returns the requested mode.
-    pub fn mode(&self) -> &str {
-        &self.mode
-    }
-
-    /// Returns what it is to do.
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// Returns its first checklist.
-    pub fn todos(&self) -> &[Todo] {
-        &self.todos
-    }
-
-    /// Returns its share among parallel sub-tasks.
-    pub fn priority(&self) -> TaskPriority {
-        self.priority
-    }
-
-    /// Returns what it has to know.
-    pub fn context(&self) -> Option<&str> {
-        self.context.as_deref()
+    ) -> Result<Observation, CallError> {
+        Ok(Observation::said(format!("A sub-task in {} mode is started.", self.mode)))
     }
 }

@@ -3,21 +3,15 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
-use crate::tools::tool::{Tool, ToolEffect};
-use crate::tools::{CallError, Control, Observation, ToolContext};
-use locum_policy::Permit;
+use crate::tools::flow::steering::{SteeringCall, SteeringTool};
+use crate::tools::{CallError, Control};
 use locum_policy::intent::Intent;
 
-/// A request for another mode about to be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestModeSwitch {
-    slug: Option<String>,
-    reason: String,
-}
+/// The tool that asks for another mode.
+#[derive(Clone, Debug)]
+pub struct RequestModeSwitch;
 
-impl Tool for RequestModeSwitch {
-    const EFFECT: ToolEffect = ToolEffect::Steers;
+impl SteeringTool for RequestModeSwitch {
     const DESCRIPTION: &'static str = "Ask to go on in another mode, when the task needs what this \
         mode cannot do. The conversation is kept.";
     const REQUIRED: &'static [&'static str] = &["reason"];
@@ -30,35 +24,16 @@ impl Tool for RequestModeSwitch {
     }
 
     /// Checks the arguments. Which modes there are is the session's to say.
-    fn parse(mut arguments: CallFields, _: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields) -> Result<SteeringCall, CallError> {
         let reason = arguments.words("reason", "what has to be done in the other mode")?;
         let slug = arguments.optional_text("mode_slug", "the mode to go on in")?;
         arguments.finish()?;
-        Ok(Self {
-            slug: slug.map(|slug| slug.trim().to_owned()).filter(|slug| !slug.is_empty()),
-            reason,
+        let slug = slug.map(|slug| slug.trim().to_owned()).filter(|slug| !slug.is_empty());
+        Ok(SteeringCall {
+            intent: Intent::Session,
+            headline: format!("ask for {} mode", slug.as_deref().unwrap_or("another")),
+            said: "The request is made.".to_owned(),
+            control: Control::RequestSwitch { slug, reason },
         })
-    }
-
-    fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Session]
-    }
-
-    fn headline(&self) -> String {
-        match &self.slug {
-            Some(slug) => format!("ask for {slug} mode"),
-            None => "ask for another mode".to_owned(),
-        }
-    }
-
-    async fn perform(
-        &self,
-        _: &Permit<CheckedCall>,
-        _: ToolContext<'_>,
-        _: EffectInputs<'_>,
-    ) -> Observation {
-        let control =
-            Control::RequestSwitch { slug: self.slug.clone(), reason: self.reason.clone() };
-        Observation { control: Some(control), ..Observation::said("The request is made.") }
     }
 }

@@ -3,23 +3,18 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
-use crate::tools::tool::{Tool, ToolEffect};
-use crate::tools::{CallError, Control, Observation, Todo, TodoState, ToolContext};
-use locum_policy::Permit;
+use crate::tools::flow::steering::{SteeringCall, SteeringTool};
+use crate::tools::{CallError, Control, Todo, TodoState};
 use locum_policy::intent::Intent;
 
 /// Most lines of a checklist.
 pub const TODO_LIMIT: usize = 100;
 
-/// A checklist about to be put in place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UpdateTodoList {
-    todos: Vec<Todo>,
-}
+/// The tool that replaces the checklist.
+#[derive(Clone, Debug)]
+pub struct UpdateTodoList;
 
-impl Tool for UpdateTodoList {
-    const EFFECT: ToolEffect = ToolEffect::Steers;
+impl SteeringTool for UpdateTodoList {
     const DESCRIPTION: &'static str = "Replace the checklist of this task; people follow the work \
         by it. Use it for work of several steps and whenever a step ends.";
     const REQUIRED: &'static [&'static str] = &["todos"];
@@ -30,37 +25,23 @@ impl Tool for UpdateTodoList {
         })
     }
 
-    fn parse(mut arguments: CallFields, _: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: CallFields) -> Result<SteeringCall, CallError> {
         let text = arguments.text("todos", "the whole checklist, one `- [ ] step` a line")?;
         arguments.finish()?;
-        Ok(Self { todos: parse(&text)? })
-    }
-
-    fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Session]
-    }
-
-    fn headline(&self) -> String {
-        "update the checklist".to_owned()
-    }
-
-    async fn perform(
-        &self,
-        _: &Permit<CheckedCall>,
-        _: ToolContext<'_>,
-        _: EffectInputs<'_>,
-    ) -> Observation {
-        let count = |state: TodoState| self.todos.iter().filter(|todo| todo.state == state).count();
-        let text = format!(
+        let todos = parse(&text)?;
+        let count = |state: TodoState| todos.iter().filter(|todo| todo.state == state).count();
+        let said = format!(
             "Checklist: {} done, {} under way, {} to do.",
             count(TodoState::Done),
             count(TodoState::Started),
             count(TodoState::Pending)
         );
-        Observation {
-            control: Some(Control::Todos { todos: self.todos.clone() }),
-            ..Observation::said(text)
-        }
+        Ok(SteeringCall {
+            intent: Intent::Session,
+            headline: "update the checklist".to_owned(),
+            said,
+            control: Control::Todos { todos },
+        })
     }
 }
 

@@ -7,14 +7,13 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::tools::arguments::{CallFields, quoted};
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::arguments::{CallFields, known};
+use crate::tools::dispatch::CheckedCall;
 use crate::tools::mcp::servers::ServerFailure;
 use crate::tools::mcp::{catalogue, content, schema};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::tool::ToolName;
-use locum_files::fields::nearest;
 use locum_modes::prompts::servers::{OfferedServer, OfferedTool};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
@@ -41,14 +40,11 @@ impl Tool for UseMcpTool {
     }
 
     fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let offered = context.run.servers.map(|servers| servers.offered());
+        let offered = context.servers.map(|servers| servers.offered());
         let call = if arguments.name() == ToolName::UseMcpTool.as_str() {
             let server = arguments.words("server_name", "the server's name")?;
             let tool = arguments.words("tool_name", "the tool's name, as the server has it")?;
-            let given = arguments
-                .optional_object("arguments", "what the tool takes")?
-                .map(CallFields::into_fields)
-                .unwrap_or_default();
+            let given = arguments.object("arguments", "what the tool takes")?.into_fields();
             arguments.finish()?;
             Self {
                 server: server.trim().to_owned(),
@@ -90,16 +86,10 @@ impl Tool for UseMcpTool {
         &self,
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: EffectInputs<'_>,
-    ) -> Observation {
-        let Some(servers) = context.run.servers else {
-            return Observation::failed("There are no MCP servers here.");
-        };
+    ) -> Result<Observation, CallError> {
         let params = json!({ "name": self.tool, "arguments": self.arguments });
-        match servers.ask(permit, &self.intent(), "tools/call", &params).await {
-            Ok(result) => content::of_call(&self.server, &result, context),
-            Err(unanswered) => failed(&self.server, &unanswered),
-        }
+        let result = ask(permit, &self.intent(), ("tools/call", &params), context).await?;
+        Ok(content::of_call(&self.server, &result, context))
     }
 }
 
@@ -124,14 +114,28 @@ impl UseMcpTool {
     }
 }
 
-/// Reports a request that a server did not answer as it should.
-pub(super) fn failed(server: &str, unanswered: &ServerFailure) -> Observation {
-    let said = if unanswered.said.is_empty() {
-        String::new()
-    } else {
-        format!("\n{}", content::material(server, &unanswered.said))
+/// Asks a server for what a permit covers.
+///
+/// # Errors
+/// A sentence for the model when the server did not answer as it should, with what it said.
+pub(super) async fn ask(
+    permit: &Permit<CheckedCall>,
+    asked: &Intent,
+    (method, params): (&str, &Value),
+    context: ToolContext<'_>,
+) -> Result<Value, CallError> {
+    let Some(servers) = context.servers else {
+        return Err(CallError("There are no MCP servers here.".to_owned()));
     };
-    Observation::failed(format!("{}{said}", unanswered.sentence))
+    servers.ask(permit, asked, method, params).await.map_err(|unanswered| {
+        let ServerFailure { sentence, said } = unanswered;
+        match asked {
+            Intent::Mcp { server, .. } if !said.is_empty() => {
+                CallError(format!("{sentence}\n{}", content::material(server, &said)))
+            }
+            _ => CallError(sentence),
+        }
+    })
 }
 
 /// Reads server and tool off a name such as `mcp--time--now`.
@@ -147,7 +151,7 @@ fn named(name: &str, offered: Option<&[OfferedServer]>) -> Result<(String, Strin
                     .flat_map(|server| &server.tools)
                     .map(|tool| tool.called.as_str())
                     .collect();
-                Err(CallError(format!("There is no tool `{name}`. {}", known(name, &names))))
+                Err(CallError(format!("There is no tool `{name}`. {}", known(name, &names, ""))))
             }
         };
     }
@@ -165,7 +169,7 @@ fn find<'o>(call: &UseMcpTool, offered: &'o [OfferedServer]) -> Result<&'o Offer
         return Err(CallError(format!(
             "There is no MCP server `{}`. {}",
             call.server,
-            known(&call.server, &names)
+            known(&call.server, &names, "")
         )));
     };
     server.tools.iter().find(|tool| tool.name == call.tool).ok_or_else(|| {
@@ -174,18 +178,9 @@ fn find<'o>(call: &UseMcpTool, offered: &'o [OfferedServer]) -> Result<&'o Offer
             "The MCP server `{}` has no tool `{}`. {}",
             server.name,
             call.tool,
-            known(&call.tool, &names)
+            known(&call.tool, &names, "")
         ))
     })
-}
-
-/// Says which names there are, or which one is meant.
-pub(super) fn known(name: &str, names: &[&str]) -> String {
-    match nearest(name, names) {
-        Some(near) => format!("Did you mean `{near}`?"),
-        None if names.is_empty() => "There are none.".to_owned(),
-        None => format!("There are: {}.", quoted(names)),
-    }
 }
 
 /// Models write `null` for what they leave out; it goes unless the schema knows it.

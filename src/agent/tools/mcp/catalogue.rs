@@ -5,8 +5,6 @@
 //! Everything in them is untrusted text: names that could be confused with others are left out,
 //! descriptions made one line.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -39,18 +37,14 @@ pub fn add_tools(server: &str, page: &Value, tools: &mut Vec<OfferedTool>) -> us
     let listed = page.get("tools").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let before = tools.len();
     for tool in listed {
-        let Some(tool) = tool_of(server, tool).filter(|tool| {
-            tools.len() < TOOLS_LIMIT && !tools.iter().any(|other| same(other, tool))
-        }) else {
-            continue;
+        let is_known = |tool: &OfferedTool| {
+            tools.iter().any(|other| other.name == tool.name || other.called == tool.called)
         };
-        tools.push(tool);
+        let tool = tool_of(server, tool);
+        let new = tool.filter(|tool| tools.len() < TOOLS_LIMIT && !is_known(tool));
+        tools.extend(new);
     }
     listed.len() - (tools.len() - before)
-}
-
-fn same(one: &OfferedTool, other: &OfferedTool) -> bool {
-    one.name == other.name || one.called == other.called
 }
 
 fn tool_of(server: &str, tool: &Value) -> Option<OfferedTool> {
@@ -117,11 +111,7 @@ pub fn specs(servers: &[OfferedServer]) -> Vec<ToolSpec> {
 }
 
 fn hash_of(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    format!("{:x}", Sha256::digest(text))
 }
 
 #[cfg(test)]

@@ -18,13 +18,6 @@ pub(super) enum McpError {
     Over(String),
 }
 
-impl McpError {
-    /// Whether nothing more can be asked over this connection.
-    pub(super) fn ends_it(&self) -> bool {
-        matches!(self, Self::Over(_))
-    }
-}
-
 impl From<DialogueEnd> for McpError {
     fn from(silence: DialogueEnd) -> Self {
         Self::Over(silence.to_string())

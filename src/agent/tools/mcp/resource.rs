@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
-use crate::tools::mcp::call::{failed, known};
+use crate::tools::arguments::{CallFields, known};
+use crate::tools::dispatch::CheckedCall;
+use crate::tools::mcp::call::ask;
 use crate::tools::mcp::content;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -44,7 +44,7 @@ impl Tool for AccessMcpResource {
                 "`uri` is not an address: at most {URI_LIMIT_BYTES} letters of ASCII, without blanks."
             )));
         }
-        if let Some(offered) = context.run.servers.map(|servers| servers.offered()) {
+        if let Some(offered) = context.servers.map(|servers| servers.offered()) {
             let names: Vec<&str> = offered
                 .iter()
                 .filter(|server| server.has_resources)
@@ -53,7 +53,7 @@ impl Tool for AccessMcpResource {
             if !names.contains(&server.as_str()) {
                 return Err(CallError(format!(
                     "There is no MCP server `{server}` with resources. {}",
-                    known(&server, &names)
+                    known(&server, &names, "")
                 )));
             }
         }
@@ -78,18 +78,10 @@ impl Tool for AccessMcpResource {
         &self,
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: EffectInputs<'_>,
-    ) -> Observation {
-        let Some(servers) = context.run.servers else {
-            return Observation::failed("There are no MCP servers here.");
-        };
-        match servers
-            .ask(permit, &self.intent(), "resources/read", &json!({ "uri": self.uri }))
-            .await
-        {
-            Ok(result) => content::of_resource(&self.server, &result, context),
-            Err(unanswered) => failed(&self.server, &unanswered),
-        }
+    ) -> Result<Observation, CallError> {
+        let params = json!({ "uri": self.uri });
+        let result = ask(permit, &self.intent(), ("resources/read", &params), context).await?;
+        Ok(content::of_resource(&self.server, &result, context))
     }
 }
 

@@ -50,42 +50,27 @@ fn trimmed(schema: &Value, depth: usize) -> Value {
     };
     let mut kept = Map::new();
     for (keyword, value) in keywords {
-        match keyword.as_str() {
+        let inner = |schema: &Value| trimmed(schema, depth + 1);
+        let shown = match keyword.as_str() {
             "description" | "title" => {
-                if let Some(text) = value.as_str() {
-                    kept.insert(
-                        "description".to_owned(),
-                        json!(one_line(text, DESCRIPTION_LIMIT_BYTES)),
-                    );
-                }
+                let text =
+                    value.as_str().map(|text| json!(one_line(text, DESCRIPTION_LIMIT_BYTES)));
+                kept.extend(text.map(|text| ("description".to_owned(), text)));
+                continue;
             }
             "properties" => {
-                let properties = value
-                    .as_object()
-                    .into_iter()
-                    .flatten()
-                    .map(|(name, schema)| (name.clone(), trimmed(schema, depth + 1)));
-                kept.insert(keyword.clone(), Value::Object(properties.collect()));
+                let properties = value.as_object().into_iter().flatten();
+                properties.map(|(name, schema)| (name.clone(), inner(schema))).collect()
             }
-            "required" => drop(kept.insert(keyword.clone(), value.clone())),
-            "items" | "additionalProperties" if value.is_object() => {
-                drop(kept.insert(keyword.clone(), trimmed(value, depth + 1)))
-            }
-            "additionalProperties" if value.is_boolean() => {
-                drop(kept.insert(keyword.clone(), value.clone()))
-            }
+            "items" | "additionalProperties" if value.is_object() => inner(value),
+            "additionalProperties" if value.is_boolean() => value.clone(),
             "anyOf" | "oneOf" | "allOf" => {
-                let choices: Vec<Value> = value
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .map(|schema| trimmed(schema, depth + 1))
-                    .collect();
-                kept.insert(keyword.clone(), Value::Array(choices));
+                value.as_array().into_iter().flatten().map(inner).collect()
             }
-            plain if PLAIN.contains(&plain) => drop(kept.insert(keyword.clone(), value.clone())),
-            _ => {}
-        }
+            plain if plain == "required" || PLAIN.contains(&plain) => value.clone(),
+            _ => continue,
+        };
+        kept.insert(keyword.clone(), shown);
     }
     if depth == 0 && kept.get("type") == Some(&json!("object")) {
         kept.entry("properties").or_insert_with(|| json!({}));
@@ -167,7 +152,7 @@ fn look(schema: &Value, value: &Value, path: &str, depth: usize) -> Option<Strin
                 .enumerate()
                 .find_map(|(at, item)| look(of_item, item, &format!("{path}[{at}]"), depth + 1))
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+        _ => None,
     }
 }
 
@@ -231,7 +216,7 @@ fn is_of_type(value: &Value, wanted: &Value) -> bool {
     match wanted {
         Value::String(word) => is(word),
         Value::Array(words) => words.is_empty() || words.iter().filter_map(Value::as_str).any(is),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => true,
+        _ => true,
     }
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::dispatch::CheckedCall;
 use crate::tools::search::pattern::FilePattern;
 use crate::tools::search::walk::{FolderWalk, SkippedFolders, open_folder};
 use crate::tools::tool::{Tool, ToolEffect};
@@ -69,12 +69,8 @@ impl Tool for Glob {
         &self,
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: EffectInputs<'_>,
-    ) -> Observation {
-        let folder = match open_folder("search", &self.place, permit, context) {
-            Ok(folder) => folder,
-            Err(error) => return Observation::failed(error.0),
-        };
+    ) -> Result<Observation, CallError> {
+        let folder = open_folder("search", &self.place, permit, context)?;
         let visible = context.visible;
         let found = FolderWalk::new(context.checkout.root(), &folder, SkippedFolders::Git).files(
             |entry, path| {
@@ -84,7 +80,7 @@ impl Tool for Glob {
                 Some((Reverse(entry.metadata().ok()?.modified().ok()?), path))
             },
         );
-        Observation::said(render(found.into_iter().map(|(_, path)| path).collect()))
+        Ok(Observation::said(render(found.into_iter().map(|(_, path)| path).collect())))
     }
 }
 

@@ -13,7 +13,7 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::dispatch::CheckedCall;
 use crate::tools::search::pattern::FilePattern;
 use crate::tools::search::walk::{self, FolderWalk, SkippedFolders};
 use crate::tools::tool::{Tool, ToolEffect};
@@ -122,17 +122,13 @@ impl Tool for SearchFiles {
         &self,
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: EffectInputs<'_>,
-    ) -> Observation {
-        let folder = match walk::open("search", &self.place, permit, context) {
-            Ok((folder, _)) => folder,
-            Err(error) => return Observation::failed(error.0),
-        };
+    ) -> Result<Observation, CallError> {
+        let (folder, _) = walk::open("search", &self.place, permit, context)?;
         let files = self.files.as_ref();
         let paths = FolderWalk::new(context.checkout.root(), &folder, SkippedFolders::Git).files(
             |_, path| files.is_none_or(|files| files.matches(&path, folder.path())).then_some(path),
         );
-        Observation::said(render(&self.search(&folder, &paths, context)))
+        Ok(Observation::said(render(&self.search(&folder, &paths, context))))
     }
 }
 

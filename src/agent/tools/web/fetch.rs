@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::dispatch::CheckedCall;
 use crate::tools::picture::show;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::web::markdown;
@@ -99,16 +99,15 @@ impl Tool for WebFetch {
         &self,
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: EffectInputs<'_>,
-    ) -> Observation {
+    ) -> Result<Observation, CallError> {
         let longest = context.run.connector.whole();
         let read = timeout(longest, self.read(permit, context)).await;
         match read.unwrap_or_else(|_| {
             Err(NotRead::Failed(format!("it took longer than {} s", longest.as_secs_f64())))
         }) {
-            Ok((url, page)) => self.shown(&url, &page, context),
+            Ok((url, page)) => Ok(self.shown(&url, &page, context)),
             Err(NotRead::Failed(why)) => {
-                Observation::failed(format!("`{}` was not read: {why}.", self.url))
+                Err(CallError(format!("`{}` was not read: {why}.", self.url)))
             }
             Err(NotRead::Refused(url, refusal)) => {
                 let why =
@@ -118,7 +117,7 @@ impl Tool for WebFetch {
                      {why}.",
                     self.url
                 );
-                Observation { refused: Some(refusal), ..Observation::failed(text) }
+                Ok(Observation::refused(text, refusal))
             }
         }
     }

@@ -31,7 +31,9 @@ pub fn first_number(text: &str) -> Option<usize> {
 /// Takes the numbers off every line that has one.
 pub fn strip_numbers(text: &str) -> String {
     lines(text)
-        .map(|line| after_number(line).map_or(line, |rest| strip_one_blank(rest)))
+        .map(|line| {
+            after_number(line).map_or(line, |rest| rest.strip_prefix(is_blank).unwrap_or(rest))
+        })
         .collect::<Vec<_>>()
         .join("\n")
 }
@@ -55,10 +57,6 @@ fn after_remains(line: &str) -> Option<&str> {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let rest = if digits == 0 { rest } else { rest.get(digits..)?.strip_prefix(is_blank)? };
     rest.strip_prefix('|')?.strip_prefix(is_blank)
-}
-
-fn strip_one_blank(text: &str) -> &str {
-    text.strip_prefix(is_blank).unwrap_or(text)
 }
 
 #[cfg(test)]

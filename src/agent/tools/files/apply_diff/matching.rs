@@ -207,21 +207,7 @@ fn differing<'a>(left: &'a [u16], right: &'a [u16]) -> (&'a [u16], &'a [u16]) {
 
 fn distance(left: &[u16], right: &[u16]) -> usize {
     let (left, right) = differing(left, right);
-    let mut costs: Vec<usize> = (0..=right.len()).collect();
-    for (row, unit) in left.iter().enumerate() {
-        let mut diagonal = row;
-        let mut beside = row + 1;
-        if let Some(first) = costs.first_mut() {
-            *first = beside;
-        }
-        for (cost, other) in costs.iter_mut().skip(1).zip(right) {
-            let replaced = diagonal + usize::from(unit != other);
-            diagonal = *cost;
-            beside = replaced.min(diagonal + 1).min(beside + 1);
-            *cost = beside;
-        }
-    }
-    costs.last().copied().unwrap_or_default()
+    strsim::generic_levenshtein(&left.to_vec(), &right.to_vec())
 }
 
 /// How often each ASCII character stands in a text; all others are counted together.

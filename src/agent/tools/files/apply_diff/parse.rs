@@ -159,9 +159,7 @@ fn check_order(lines: &[&str]) -> Result<Vec<BlockLines>, DiffParseError> {
                 }
                 expecting
             }
-            (ExpectedMarker::Search | ExpectedMarker::Separator { .. }, DiffMarker::Text) => {
-                expecting
-            }
+            (_, DiffMarker::Text) => expecting,
             (ExpectedMarker::Search, DiffMarker::Search) => {
                 ExpectedMarker::Separator { search: at }
             }
@@ -172,23 +170,9 @@ fn check_order(lines: &[&str]) -> Result<Vec<BlockLines>, DiffParseError> {
                 spans.push(BlockLines { search, separator, replace: at });
                 ExpectedMarker::Search
             }
-            (
-                ExpectedMarker::Search
-                | ExpectedMarker::Separator { .. }
-                | ExpectedMarker::Replace { .. },
-                DiffMarker::Foreign,
-            ) => return Err(foreign()),
-            (ExpectedMarker::Search | ExpectedMarker::Replace { .. }, DiffMarker::Separator)
-                if !uneven =>
-            {
-                return Err(foreign());
-            }
-            (ExpectedMarker::Search | ExpectedMarker::Replace { .. }, DiffMarker::Separator)
-            | (ExpectedMarker::Search | ExpectedMarker::Separator { .. }, DiffMarker::Replace)
-            | (
-                ExpectedMarker::Separator { .. } | ExpectedMarker::Replace { .. },
-                DiffMarker::Search,
-            ) => {
+            (_, DiffMarker::Foreign) => return Err(foreign()),
+            (_, DiffMarker::Separator) if !uneven => return Err(foreign()),
+            (_, DiffMarker::Search | DiffMarker::Separator | DiffMarker::Replace) => {
                 return Err(malformed());
             }
         };

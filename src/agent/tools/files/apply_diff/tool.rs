@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
-use crate::tools::files::apply_diff::{self, AppliedDiff};
+use crate::tools::dispatch::CheckedCall;
+use crate::tools::files::apply_diff::{self, AppliedDiff, DiffError};
+use crate::tools::files::write::write;
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -62,58 +63,48 @@ impl Tool for ApplyDiff {
         &self,
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: EffectInputs<'_>,
-    ) -> Observation {
+    ) -> Result<Observation, CallError> {
         let ResolvedPath { asked, real } = &self.place;
-        let original = match context.checkout.read(permit, real, FILE_LIMIT_BYTES) {
-            Ok(content) if is_binary(&content) => {
-                return Observation::failed(format!(
-                    "`{asked}` is a binary file; nothing was changed."
-                ));
+        let unread = |error: FileError| match error {
+            FileError::Missing(_) => {
+                CallError(format!("`{asked}` does not exist; write_to_file creates files."))
             }
-            Ok(content) => content,
-            Err(FileError::Missing(_)) => {
-                return Observation::failed(format!(
-                    "`{asked}` does not exist; write_to_file creates files."
-                ));
-            }
-            Err(error) => return Observation::failed(format!("Cannot read `{asked}`: {error}.")),
+            error => CallError(format!("Cannot read `{asked}`: {error}.")),
         };
-        let Ok(original) = String::from_utf8(original) else {
-            return Observation::failed(format!("`{asked}` is not UTF-8; nothing was changed."));
-        };
-        let (mark, text) = original
-            .strip_prefix(BYTE_ORDER_MARK)
-            .map_or(("", original.as_str()), |rest| (BYTE_ORDER_MARK, rest));
-        let applied = match apply_diff::apply(text, &self.diff) {
-            Ok(applied) => applied,
-            Err(_) if !(context.visible)(real) => {
-                return Observation::failed(format!(
-                    "Nothing was changed in `{asked}`: the diff does not fit, and the file may \
-                     not be read."
-                ));
-            }
-            Err(error) => {
-                return Observation::failed(format!("Nothing was changed in `{asked}`: {error}"));
-            }
-        };
-        match context.checkout.write(permit, real, format!("{mark}{}", applied.content).as_bytes())
-        {
-            Ok(()) => Observation {
-                touched: vec![real.clone()],
-                ..Observation::said(notice(&self.place, &applied, (context.visible)(real)))
-            },
-            Err(error) => Observation::failed(format!("Cannot write `{asked}`: {error}.")),
+        let original = context.checkout.read(permit, real, FILE_LIMIT_BYTES).map_err(unread)?;
+        let unchanged = |why: &str| CallError(format!("`{asked}` is {why}; nothing was changed."));
+        if is_binary(&original) {
+            return Err(unchanged("a binary file"));
         }
+        let original = String::from_utf8(original).map_err(|_| unchanged("not UTF-8"))?;
+        let may_be_read = (context.visible)(real);
+        let applied = self.applied(&original).map_err(|error| {
+            let why = if may_be_read {
+                error.to_string()
+            } else {
+                "the diff does not fit, and the file may not be read.".to_owned()
+            };
+            CallError(format!("Nothing was changed in `{asked}`: {why}"))
+        })?;
+        write(&self.place, applied.content.as_bytes(), permit, context)?;
+        let text = notice(&self.place, &applied, may_be_read);
+        Ok(Observation { touched: vec![real.clone()], ..Observation::said(text) })
     }
 
     fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
         let text = std::str::from_utf8(before?).ok()?;
-        let (mark, text) =
-            text.strip_prefix(BYTE_ORDER_MARK).map_or(("", text), |rest| (BYTE_ORDER_MARK, rest));
-        apply_diff::apply(text, &self.diff)
-            .ok()
-            .map(|applied| format!("{mark}{}", applied.content).into_bytes())
+        Some(self.applied(text).ok()?.content.into_bytes())
+    }
+}
+
+impl ApplyDiff {
+    /// Applies it behind a byte order mark, which stays.
+    fn applied(&self, original: &str) -> Result<AppliedDiff, DiffError> {
+        let (mark, text) = original
+            .strip_prefix(BYTE_ORDER_MARK)
+            .map_or(("", original), |rest| (BYTE_ORDER_MARK, rest));
+        let applied = apply_diff::apply(text, &self.diff)?;
+        Ok(AppliedDiff { content: format!("{mark}{}", applied.content), ..applied })
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::apply_patch::parse::{Hunk, parse};
 use crate::tools::files::apply_patch::{PatchError, PatchedFile, apply};
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
@@ -83,25 +83,19 @@ impl Tool for ApplyPatch {
         &self,
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: EffectInputs<'_>,
-    ) -> Observation {
-        let changes = match apply(
-            &self.hunks,
-            |path| self.real(path),
-            |real| self.text_of(real, permit, context),
-        ) {
-            Ok(changes) => changes,
-            Err(error) => return Observation::failed(format!("Nothing was changed: {error}.")),
-        };
+    ) -> Result<Observation, CallError> {
+        let read = |real: &RepoPath| self.text_of(real, permit, context);
+        let changes = apply(&self.hunks, |path| self.real(path), read)
+            .map_err(|error| CallError(format!("Nothing was changed: {error}.")))?;
         let limit = usize::try_from(FILE_LIMIT_BYTES).unwrap_or(usize::MAX);
         if let Some(long) = changes
             .iter()
             .find(|change| change.after.as_ref().is_some_and(|text| text.len() > limit))
         {
-            return Observation::failed(format!(
+            return Err(CallError(format!(
                 "Nothing was changed: `{}` would have more than {limit} bytes.",
                 long.path
-            ));
+            )));
         }
         let mut done = Observation::default();
         for change in changes.iter().filter(|change| change.before != change.after) {
@@ -122,7 +116,7 @@ impl Tool for ApplyPatch {
         }
         done.text
             .push_str(&notice(changes.iter().filter(|change| done.touched.contains(&change.path))));
-        done
+        Ok(done)
     }
 
     fn edited(mut arguments: CallFields, context: ToolContext<'_>) -> Vec<ResolvedPath> {

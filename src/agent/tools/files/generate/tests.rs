@@ -3,8 +3,9 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::tools::dispatch::{self, CheckedCall, EffectInputs};
+use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::fixture::{POLICY, ToolFixture};
+use crate::tools::{EffectInputs, ToolContext};
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
@@ -26,7 +27,9 @@ fn generate(fixture: &ToolFixture, path: &str, picture: &[u8]) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let given = EffectInputs { picture: Some(&picture), ..EffectInputs::default() };
     fixture
-        .with_context(|context| runtime.block_on(dispatch::perform_with(permit, context, given)))
+        .with_context(|context| {
+            runtime.block_on(dispatch::perform(permit, ToolContext { given, ..context }))
+        })
         .text
 }
 

@@ -68,15 +68,19 @@ impl ScopeGrowth<'_> {
         let (mut start, mut end) = (anchor, anchor + 1);
         let (mut up, mut down) = (true, true);
         let (mut outermost_above, mut outermost_below) = (0, 0);
+        let is_header = |start: usize| {
+            let above = self.lines.get(start - 1).map_or("", |line| line.trim_start());
+            self.wanted.include_header && COMMENT_STARTS.iter().any(|mark| above.starts_with(mark))
+        };
         while end - start < most_lines && (up || down) {
-            up = up && self.takes_above(start, &mut outermost_above);
+            up = up && start > 0 && self.takes(start - 1, is_header(start), &mut outermost_above);
             if up {
                 start -= 1;
             }
             if end - start >= most_lines {
                 break;
             }
-            down = down && self.takes_below(end, &mut outermost_below);
+            down = down && self.takes(end, false, &mut outermost_below);
             if down {
                 end += 1;
             }
@@ -84,25 +88,13 @@ impl ScopeGrowth<'_> {
         (start, end)
     }
 
-    fn takes_above(&self, start: usize, outermost: &mut usize) -> bool {
-        let Some(above) = start.checked_sub(1) else { return false };
-        let level = self.levels.get(above).copied().unwrap_or_default();
+    /// Whether the line next to the range belongs to it; one that does not may follow once.
+    fn takes(&self, at: usize, is_header: bool, outermost: &mut usize) -> bool {
+        let Some(level) = self.levels.get(at).copied() else { return false };
         if level > self.least || (level == self.least && self.wanted.include_siblings) {
             return true;
         }
-        let header = self.wanted.include_header
-            && self.lines.get(above).is_some_and(|line| is_comment(line));
-        let taken = level == self.least && (*outermost == 0 || header);
-        *outermost += 1;
-        taken
-    }
-
-    fn takes_below(&self, end: usize, outermost: &mut usize) -> bool {
-        let Some(level) = self.levels.get(end).copied() else { return false };
-        if level > self.least || (level == self.least && self.wanted.include_siblings) {
-            return true;
-        }
-        let taken = level == self.least && *outermost == 0;
+        let taken = level == self.least && (*outermost == 0 || is_header);
         *outermost += 1;
         taken
     }
@@ -123,11 +115,6 @@ fn levels(lines: &[&str]) -> Vec<usize> {
             previous
         })
         .collect()
-}
-
-fn is_comment(line: &str) -> bool {
-    let text = line.trim_start();
-    COMMENT_STARTS.iter().any(|start| text.starts_with(start))
 }
 
 #[cfg(test)]

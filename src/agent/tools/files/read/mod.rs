@@ -6,7 +6,7 @@ pub mod view;
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
-use crate::tools::dispatch::{CheckedCall, EffectInputs};
+use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::read::indentation::IndentationScope;
 use crate::tools::files::read::view::{FileView, OutOfRange};
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
@@ -90,18 +90,13 @@ impl Tool for ReadFile {
         let mode = arguments.optional_text("mode", "`slice` or `indentation`")?;
         let offset = arguments.optional_number("offset", 1, "first line")?.unwrap_or(1);
         let limit = arguments.optional_number("limit", 1, "most lines")?.unwrap_or(DEFAULT_LINES);
-        let wanted =
-            arguments.optional_object("indentation", "where and how far in mode `indentation`")?;
+        let wanted = arguments.object("indentation", "where and how far in mode `indentation`")?;
         arguments.finish()?;
-        let wanted = wanted.map(|wanted| parse_around(wanted, offset, limit)).transpose()?;
-        let part = match (mode.as_deref(), wanted) {
-            (None | Some("slice"), _) => FilePart::Slice { offset, limit },
-            (Some("indentation"), Some(around)) => FilePart::Indentation(around),
-            (Some("indentation"), None) => FilePart::Indentation(IndentationScope {
-                anchor_line: offset,
-                ..default_around(limit)
-            }),
-            (Some(other), _) => {
+        let around = parse_around(wanted, offset, limit)?;
+        let part = match mode.as_deref() {
+            None | Some("slice") => FilePart::Slice { offset, limit },
+            Some("indentation") => FilePart::Indentation(around),
+            Some(other) => {
                 return Err(CallError(format!(
                     "`mode` of `read_file` is `slice` or `indentation`, not `{other}`."
                 )));
@@ -122,35 +117,32 @@ impl Tool for ReadFile {
         &self,
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
-        _given: EffectInputs<'_>,
-    ) -> Observation {
+    ) -> Result<Observation, CallError> {
         let path = &self.place.asked;
-        let content = match context.checkout.read(permit, &self.place.real, FILE_LIMIT_BYTES) {
-            Ok(content) => content,
-            Err(FileError::NotAFile { what: "a directory", .. }) => {
-                return Observation::failed(format!(
-                    "Cannot read `{path}` because it is a directory; list_files shows what is in \
-                     it."
-                ));
-            }
-            Err(error) => return Observation::failed(format!("Cannot read `{path}`: {error}.")),
+        let unread = |error: FileError| match error {
+            FileError::NotAFile { what: "a directory", .. } => CallError(format!(
+                "Cannot read `{path}` because it is a directory; list_files shows what is in it."
+            )),
+            error => CallError(format!("Cannot read `{path}`: {error}.")),
         };
+        let content =
+            context.checkout.read(permit, &self.place.real, FILE_LIMIT_BYTES).map_err(unread)?;
         if ImageKind::of(&content).is_some() {
-            return show(&format!("File: {path}"), &content, context);
+            return Ok(show(&format!("File: {path}"), &content, context));
         }
         if is_binary(&content) {
-            return Observation::said(format!(
+            return Ok(Observation::said(format!(
                 "File: {path}\nBinary file of {} bytes; its content is not shown.",
                 content.len()
-            ));
+            )));
         }
         if content.is_empty() {
-            return Observation::said(format!("File: {path}\nThe file is empty."));
+            return Ok(Observation::said(format!("File: {path}\nThe file is empty.")));
         }
-        match self.part.of(&String::from_utf8_lossy(&content)) {
-            Ok(view) => Observation::said(self.render(view)),
-            Err(error) => Observation::failed(format!("File: {path}\n{error}")),
-        }
+        let content = String::from_utf8_lossy(&content);
+        let view = self.part.of(&content);
+        let view = view.map_err(|error| CallError(format!("File: {path}\n{error}")))?;
+        Ok(Observation::said(self.render(view)))
     }
 }
 
@@ -179,37 +171,26 @@ impl ReadFile {
     }
 }
 
-fn default_around(limit: usize) -> IndentationScope {
-    IndentationScope {
-        anchor_line: 1,
-        max_levels: 0,
-        include_siblings: false,
-        include_header: true,
-        max_lines: limit,
-    }
-}
-
 fn parse_around(
     mut wanted: CallFields,
     offset: usize,
     limit: usize,
 ) -> Result<IndentationScope, CallError> {
-    let defaults = default_around(limit);
     let around = IndentationScope {
         anchor_line: wanted
             .optional_number("anchor_line", 1, "a line of the block")?
             .unwrap_or(offset),
         max_levels: wanted
             .optional_number("max_levels", 0, "enclosing levels, 0 for all")?
-            .unwrap_or(defaults.max_levels),
+            .unwrap_or(0),
         include_siblings: wanted.flag(
             "include_siblings",
-            defaults.include_siblings,
+            false,
             "whether to show what lies beside the block",
         )?,
         include_header: wanted.flag(
             "include_header",
-            defaults.include_header,
+            true,
             "whether to show the comments above the block",
         )?,
         max_lines: wanted

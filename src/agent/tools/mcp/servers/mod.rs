@@ -17,16 +17,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::future::join_all;
 use serde_json::Value;
 
+use crate::env::RunEnv;
 use crate::tools::mcp::definition::{ServerDefinition, ServerEndpoint};
 use crate::tools::mcp::mcp_error::McpError;
 use crate::tools::mcp::servers::slot::{ServerSlot, end};
-use locum_base::secret::Redactor;
 use locum_modes::prompts::servers::{OfferedServer, OfferedTool};
 use locum_policy::Permit;
-use locum_policy::Policy;
 use locum_policy::intent::{Act, Facts, Intent};
-use locum_sandbox::Sandbox;
-use locum_sandbox::network::Connector;
 use locum_workspace::Workspace;
 
 /// What is true of a request that was sent and not answered.
@@ -46,18 +43,10 @@ pub struct PlannedServer {
 pub struct ServerEnvironment<'a> {
     /// The checkout that servers run in.
     pub workspace: &'a Workspace,
-    /// Decides which servers start.
-    pub policy: &'a Policy,
+    /// What decides which servers start, what is around them and what opens connections to them.
+    pub run: RunEnv<'a>,
     /// The circumstances of the run, once for each mode that may call tools of servers.
     pub facts: Vec<Facts>,
-    /// The environment commands get.
-    pub env: &'a BTreeMap<String, String>,
-    /// What is around commands, and around servers.
-    pub sandbox: &'a Sandbox,
-    /// Takes secrets out.
-    pub redactor: &'a Redactor,
-    /// Opens connections to servers over HTTP.
-    pub connector: &'a Connector,
 }
 
 /// How a server stands.
@@ -89,6 +78,7 @@ impl From<String> for ServerFailure {
 }
 
 /// The servers of a run; see the module.
+#[derive(Default)]
 pub struct McpServers<'a> {
     around: Option<ServerEnvironment<'a>>,
     slots: Vec<ServerSlot>,
@@ -107,26 +97,11 @@ pub struct ServerNote {
 }
 
 impl<'a> McpServers<'a> {
-    /// Returns no servers.
-    pub fn none() -> Self {
-        Self {
-            around: None,
-            slots: Vec::new(),
-            notes: RefCell::default(),
-            held_back: RefCell::default(),
-        }
-    }
-
     /// Starts those that may be started, side by side, and asks them what they have.
     pub async fn open(planned: &[PlannedServer], around: ServerEnvironment<'a>) -> Self {
         let opened = planned.iter().map(|planned| ServerSlot::open(planned.clone(), &around));
         let slots = join_all(opened).await;
-        Self {
-            around: Some(around),
-            slots,
-            notes: RefCell::default(),
-            held_back: RefCell::default(),
-        }
+        Self { around: Some(around), slots, ..Self::default() }
     }
 
     /// Returns every server and how it stands, in the order of their definitions.
@@ -238,7 +213,7 @@ impl<'a> McpServers<'a> {
             }
             Err(error @ McpError::Over(_)) => {
                 let said = match connection.take() {
-                    Some(open) => end(open.transport, around.redactor).await,
+                    Some(open) => end(open.transport, around.run.redactor).await,
                     None => String::new(),
                 };
                 Err(ServerFailure {
@@ -259,7 +234,7 @@ impl<'a> McpServers<'a> {
                 slot.connection.try_lock().ok().and_then(|mut connection| connection.take());
             async move {
                 if let Some(open) = connection {
-                    end(open.transport, around.redactor).await;
+                    end(open.transport, around.run.redactor).await;
                 }
             }
         };

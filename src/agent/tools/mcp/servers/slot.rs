@@ -120,7 +120,7 @@ impl ServerSlot {
             offered.tools.iter().find(|other| other.name == tool).map(|tool| tool.hash.clone())
         };
         if hash(&offered) != hash(&self.offered) {
-            end(connection.transport, around.redactor).await;
+            end(connection.transport, around.run.redactor).await;
             return Err(format!(
                 "The MCP server `{name}` was started again and has another tool `{tool}` now; it \
                  was not called."
@@ -139,19 +139,22 @@ impl ServerSlot {
         let patience = definition.timeout.min(BEGIN_LIMIT);
         let failed = |error: &McpError, said: &str| {
             let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
-            ServerStatus::Failed(format!("{}{said}", around.redactor.redact(&error.to_string())))
+            ServerStatus::Failed(format!(
+                "{}{said}",
+                around.run.redactor.redact(&error.to_string())
+            ))
         };
         let (mut connection, greeting) = match McpConnection::greet(transport, patience).await {
             Ok(greeted) => greeted,
             Err((error, transport)) => {
-                let said = end(transport, around.redactor).await;
+                let said = end(transport, around.run.redactor).await;
                 return Err(failed(&error, &said));
             }
         };
         match list(&mut connection, definition, greeting, patience).await {
             Ok(offered) => Ok((connection, offered)),
             Err(error) => {
-                let said = end(connection.transport, around.redactor).await;
+                let said = end(connection.transport, around.run.redactor).await;
                 Err(failed(&error, &said))
             }
         }
@@ -164,7 +167,7 @@ impl ServerSlot {
         match endpoint {
             ServerEndpoint::Program { words, env, cwd } => {
                 let (permit, facts) = self.admitted(None, around)?;
-                let mut whole_env = around.env.clone();
+                let mut whole_env = around.run.env.clone();
                 whole_env.extend(env.iter().map(|(name, value)| (name.clone(), value.clone())));
                 let program = ServerProgram { words, env: whole_env, cwd: cwd.as_deref() };
                 let dialogue = self.start(&permit, program, &facts, around)?;
@@ -191,7 +194,7 @@ impl ServerSlot {
                     .collect();
                 Ok(McpTransport::Service(Box::new(HttpTransport::new(
                     permit,
-                    around.connector.clone(),
+                    around.run.connector.clone(),
                     url,
                     headers,
                 ))))
@@ -209,7 +212,7 @@ impl ServerSlot {
         let opening = ServerStart { server: self.planned.definition.name.clone(), destination };
         let mut why = "no mode of this run may call tools of servers".to_owned();
         for facts in &around.facts {
-            match around.policy.admit(opening.clone(), facts) {
+            match around.run.policy.admit(opening.clone(), facts) {
                 Ok(permit) => {
                     self.starts.set(self.starts.get() + 1);
                     return Ok((permit, facts.clone()));
@@ -230,8 +233,8 @@ impl ServerSlot {
         facts: &Facts,
         around: &ServerEnvironment<'_>,
     ) -> Result<Dialogue, ServerStatus> {
-        let unfenced = around.policy.settings().commands.sandbox == schema::SandboxSetting::Off;
-        if !around.sandbox.holds() && !unfenced {
+        let unfenced = around.run.policy.settings().commands.sandbox == schema::SandboxSetting::Off;
+        if !around.run.sandbox.holds() && !unfenced {
             return Err(ServerStatus::Refused(
                 "a server is a program of somebody else and runs in the whole sandbox, which is \
                  not there"
@@ -243,14 +246,14 @@ impl ServerSlot {
             .map_err(|why| ServerStatus::Refused(format!("its `cwd`: {why}")))?;
         let git = around.workspace.repo.git_folders();
         let visible = |path: &RepoPath| {
-            around.policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
+            around.run.policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
         };
         let server = ServerCommand {
             name: &self.planned.definition.name,
             words: program.words,
             folder: checkout.absolute(&folder),
             env: program.env,
-            sandbox: around.sandbox,
+            sandbox: around.run.sandbox,
             reach: CommandReach {
                 root: checkout.root(),
                 git: &git,
@@ -258,9 +261,9 @@ impl ServerSlot {
                 git_settings: false,
                 reads_files: true,
                 visible: &visible,
-                policy: Some(around.policy),
+                policy: Some(around.run.policy),
             },
-            proxy: around.sandbox.proxy(&facts.mode),
+            proxy: around.run.sandbox.proxy(&facts.mode),
         };
         Dialogue::start(permit, server).map_err(|error| ServerStatus::Failed(error.to_string()))
     }
@@ -320,8 +323,8 @@ async fn list(
         let page = connection.ask("resources/list", &json!({}), patience).await;
         match page {
             Ok(page) => offered.resources = catalogue::resources(&page),
-            Err(error) if error.ends_it() => return Err(error),
-            Err(_) => {}
+            Err(error @ McpError::Over(_)) => return Err(error),
+            Err(McpError::Told(_) | McpError::TooLate(_)) => {}
         }
     }
     Ok(offered)

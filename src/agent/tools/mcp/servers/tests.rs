@@ -9,6 +9,7 @@ use axum::response::Response;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use crate::env::RunEnv;
 use crate::tools::mcp::definition::{ServerDefinition, ServerEndpoint};
 use crate::tools::mcp::servers::{McpServers, PlannedServer, ServerEnvironment, ServerStatus};
 use locum_base::secret::Redactor;
@@ -118,12 +119,14 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
     let env = BTreeMap::new();
     let around = ServerEnvironment {
         workspace: &workspace,
-        policy: &Policy::parse(POLICY, "policy.yml").unwrap(),
+        run: RunEnv {
+            policy: &Policy::parse(POLICY, "policy.yml").unwrap(),
+            env: &env,
+            sandbox: &Sandbox::prepare(&CommandLimits::default(), &env).unwrap(),
+            redactor: &Redactor::default(),
+            connector: &Connector::new(Arc::new(wire)).within(Duration::from_secs(20)),
+        },
         facts: vec![Facts::default()],
-        env: &env,
-        sandbox: &Sandbox::prepare(&CommandLimits::default(), &env).unwrap(),
-        redactor: &Redactor::default(),
-        connector: &Connector::new(Arc::new(wire)).within(Duration::from_secs(20)),
     };
     let planned = |name: &str, url: &str, headers: &[(&str, &str)]| {
         let headers =
@@ -168,7 +171,8 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
         assert_eq!(tools, ["say", "cut", "wrong", "gone"]);
         let ask = async |tool: &str| {
             let asked = Intent::Mcp { server: "service".to_owned(), tool: tool.to_owned() };
-            let permit = around.policy.admit(TestIntent(asked.clone()), &Facts::default()).unwrap();
+            let permit =
+                around.run.policy.admit(TestIntent(asked.clone()), &Facts::default()).unwrap();
             servers.ask(&permit, &asked, "tools/call", &json!({ "name": tool })).await
         };
         assert_eq!(ask("say").await.unwrap()["content"][0]["text"], "said");
