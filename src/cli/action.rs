@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 
-use crate::cli::args::ActionArgs;
 use crate::cli::local_run::{open, stop_signal};
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus};
@@ -40,11 +39,7 @@ use locum_workspace::remote::Remote;
 ///
 /// # Errors
 /// When the set-up is wrong or the machine fails.
-pub fn run(
-    _args: &ActionArgs,
-    context: &CommandContext,
-    output: &mut Output,
-) -> Result<ExitStatus, RunError> {
+pub fn run(context: &CommandContext, output: &mut Output) -> Result<ExitStatus, RunError> {
     let environment = &context.environment;
     let job = ActionContext::from_environment(environment).map_err(|missing| {
         RunError::usage(missing.variable, "not set")

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::cli::checked::{self, CheckWording, FileCheck, Finding};
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
-use crate::cli::prompt_args::{CommandsArgs, CommandsCommand, NamedArgs, ValidateArgs};
+use crate::cli::prompt_args::{CommandsCommand, NamedArgs, ValidateArgs};
 use crate::cli::{CommandContext, ExitStatus, table};
 use crate::run::error::RunError;
 use locum_agent::report::figures::clip;
@@ -22,11 +22,11 @@ const DESCRIPTION_CHARS: usize = 80;
 /// # Errors
 /// When a file cannot be read; a command that does not exist.
 pub fn run(
-    args: &CommandsArgs,
+    command: &CommandsCommand,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    match &args.command {
+    match command {
         CommandsCommand::List(args) => {
             let set =
                 InspectedRepository::open(context, args.at.as_deref())?.origin().commands()?;

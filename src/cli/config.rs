@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::cli::inspect_args::{ConfigArgs, ConfigCommand, InspectArgs};
+use crate::cli::inspect_args::InspectArgs;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus, table};
@@ -15,17 +15,7 @@ use crate::run::error::RunError;
 ///
 /// # Errors
 /// Every mistake of every layer of settings.
-pub fn run(
-    args: &ConfigArgs,
-    context: &CommandContext,
-    output: &mut Output,
-) -> Result<ExitStatus, RunError> {
-    match &args.command {
-        ConfigCommand::Show(args) => show(args, context, output),
-    }
-}
-
-fn show(
+pub fn show(
     args: &InspectArgs,
     context: &CommandContext,
     output: &mut Output,

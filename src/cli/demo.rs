@@ -4,7 +4,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::DemoArgs;
 use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalRunResult, LocalSession, RunDisplay};
 use crate::cli::output::Output;
 use crate::cli::run_args::OutputFormat;
@@ -37,11 +36,11 @@ const TASK: &str = "The tests fail. Find out why, repair it, and make sure they 
 /// # Errors
 /// When the repository cannot be made or the run cannot start.
 pub fn run(
-    args: &DemoArgs,
+    dir: Option<&Path>,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let kept = args.dir.as_ref().map(|folder| context.folder.join(folder));
+    let kept = dir.map(|folder| context.folder.join(folder));
     let temporary = if kept.is_none() {
         Some(tempfile::tempdir().map_err(|error| RunError::internal(error.to_string()))?)
     } else {

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::cli::args::DoctorArgs;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::mcp::{self, ServerRow};
 use crate::cli::models::{ModelRow, mark_used};
@@ -56,12 +55,12 @@ struct DoctorReport {
 /// When the settings are wrong. What a machine lacks is a finding, and an exit code of its own only
 /// when no run could do anything.
 pub fn run(
-    args: &DoctorArgs,
+    as_json: bool,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let findings = look(context)?;
-    if args.json {
+    if as_json {
         output.json(&findings);
     } else {
         for line in table::lines(["PART", "STATE", ""], &rows(&findings)) {

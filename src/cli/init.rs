@@ -8,7 +8,6 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use crate::cli::args::InitArgs;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyInitArgs;
@@ -57,12 +56,12 @@ pub(super) fn policy(
 /// # Errors
 /// When a file already exists, or cannot be written.
 pub(super) fn all(
-    args: &InitArgs,
+    force: bool,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let policy = made(context)?;
-    write(context, &[(POLICY_FILE, &policy), (WORKFLOW_FILE, WORKFLOW)], args.force, output)?;
+    write(context, &[(POLICY_FILE, &policy), (WORKFLOW_FILE, WORKFLOW)], force, output)?;
     output.talk(format!(
         "Next steps:\n1. Review `{POLICY_FILE}`, and try it: `locum policy check`, `locum policy \
          test`.\n2. In `{WORKFLOW_FILE}`, set the account and the commit of the Action that you \

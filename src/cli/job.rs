@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use crate::cli::job_args::{JobArgs, JobCommand, JobDueArgs, JobRunArgs, ListArgs};
+use crate::cli::job_args::{JobCommand, JobDueArgs, JobRunArgs, ListArgs};
 use crate::cli::local_run::{self, LocalRun};
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus, run, table};
@@ -22,11 +22,11 @@ use locum_policy::intent::Facts;
 /// # Errors
 /// When the job does not exist, or a job file has mistakes.
 pub fn run(
-    args: &JobArgs,
+    command: &JobCommand,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    match &args.command {
+    match command {
         JobCommand::List(args) => list(args, context, output),
         JobCommand::Run(args) => run_job(args, context, output),
         JobCommand::Due(args) => due(args, context, output),

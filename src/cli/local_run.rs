@@ -145,7 +145,7 @@ pub fn overrides(
     context: &CommandContext,
 ) -> Result<Overrides, RunError> {
     let replay = named("--replay", options.replay.as_deref(), context)?;
-    let tolerate = options.replay_tolerate.iter().map(|field| field.as_str().to_owned()).collect();
+    let tolerate = options.replay_tolerate.clone();
     let record = options.record.as_ref().filter(|_| !options.dry_run);
     Ok(Overrides {
         flags,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::cli::checked::{self, CheckWording, FileCheck, Finding};
 use crate::cli::inspected::InspectedRepository;
-use crate::cli::mcp_args::{McpArgs, McpCommand, McpListArgs};
+use crate::cli::mcp_args::{McpCommand, McpListArgs};
 use crate::cli::output::Output;
 use crate::cli::policy_explain::word;
 use crate::cli::policy_file::{parse, repository_file};
@@ -35,11 +35,11 @@ use locum_sandbox::network::Connector;
 /// # Errors
 /// When a file cannot be read, or settings or policy have mistakes.
 pub fn run(
-    args: &McpArgs,
+    command: &McpCommand,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    match &args.command {
+    match command {
         McpCommand::List(args) => list(args, context, output),
         McpCommand::Validate(args) => validate(args, context, output),
         McpCommand::Serve => mcp_serve::run(context, output),

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::cli::inspect_args::{InspectArgs, ModelsArgs, ModelsCommand};
+use crate::cli::inspect_args::InspectArgs;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus, table};
@@ -14,20 +14,6 @@ use locum_models::resolve::{
     ChosenModel, ModelFacts, ProfileError, ResolvedModels, resolve, resolve_named,
 };
 use locum_models::tokens::Tokenizer;
-
-/// Runs the subcommand.
-///
-/// # Errors
-/// When no model is configured at all, or the settings are wrong.
-pub fn run(
-    args: &ModelsArgs,
-    context: &CommandContext,
-    output: &mut Output,
-) -> Result<ExitStatus, RunError> {
-    match &args.command {
-        ModelsCommand::List(args) => list(args, context, output),
-    }
-}
 
 /// A configured model as shown.
 #[derive(Clone, Debug, Serialize)]
@@ -54,7 +40,11 @@ pub(super) struct ModelRow {
     problem: Option<String>,
 }
 
-fn list(
+/// Runs the subcommand.
+///
+/// # Errors
+/// When no model is configured at all, or the settings are wrong.
+pub fn list(
     args: &InspectArgs,
     context: &CommandContext,
     output: &mut Output,

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::cli::checked::{self, CheckWording, FileCheck, Finding};
 use crate::cli::inspect_args::InspectArgs;
 use crate::cli::inspected::InspectedRepository;
-use crate::cli::modes_args::{ModesArgs, ModesCommand, ShowModeArgs, ValidateModesArgs};
+use crate::cli::modes_args::{ModesCommand, ShowModeArgs, ValidateModesArgs};
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus, modes_change, modes_prompt, modes_transfer, table};
 use crate::run::error::RunError;
@@ -23,11 +23,11 @@ use locum_modes::{ModeSet, ModeSource, places};
 /// # Errors
 /// Every mistake of the mode files; a mode that does not exist.
 pub fn run(
-    args: &ModesArgs,
+    command: &ModesCommand,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    match &args.command {
+    match command {
         ModesCommand::List(args) => list(args, context, output),
         ModesCommand::Show(args) => show(args, context, output),
         ModesCommand::Validate(args) => validate(args, context, output),

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
-use crate::cli::policy_args::{PolicyArgs, PolicyCheckArgs, PolicyCommand, PolicyImportArgs};
+use crate::cli::policy_args::{PolicyCheckArgs, PolicyCommand, PolicyImportArgs};
 use crate::cli::policy_file::{given, parse, place, repository_file};
 use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
@@ -30,11 +30,11 @@ use locum_policy::verdict::RuleRef;
 /// # Errors
 /// Every mistake of the policy file, and of the intents asked about.
 pub fn run(
-    args: &PolicyArgs,
+    command: &PolicyCommand,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    match &args.command {
+    match command {
         PolicyCommand::Check(args) => check(args, context, output),
         PolicyCommand::Explain(args) => policy_explain::run(args, context, output),
         PolicyCommand::Test(args) => policy_test::run(args, context, output),
@@ -198,7 +198,7 @@ fn imported(
         .collect::<Result<Vec<_>, _>>()?;
     let sources: Vec<ImportSource<'_>> =
         files.iter().map(|file| ImportSource { origin: &file.origin, text: &file.text }).collect();
-    let imported = import_all(args.from.into(), &sources)?;
+    let imported = import_all(args.from, &sources)?;
     if args.json {
         output.json(&ImportedRow { policy: &imported.policy, notes: &imported.notes });
     } else {

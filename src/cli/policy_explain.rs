@@ -101,8 +101,8 @@ fn explainer(args: &PolicyExplainArgs, context: &CommandContext) -> Result<Expla
     let sandboxed = SandboxLevel::obtained().is_full();
     let facts = Facts {
         mode: mode.clone(),
-        trigger: args.trigger.into(),
-        tier: args.tier.into(),
+        trigger: args.trigger,
+        tier: args.tier,
         job: args.job.clone(),
         sandboxed,
         ..Facts::default()

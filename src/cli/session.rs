@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::output::Output;
-use crate::cli::session_args::{SessionArgs, SessionCommand, SessionListArgs, SessionShowArgs};
+use crate::cli::session_args::{SessionCommand, SessionListArgs, SessionShowArgs};
 use crate::cli::session_folder::{find, names, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus, decide, resume, table};
 use crate::run::error::RunError;
@@ -23,11 +23,11 @@ use locum_agent::session::state::SessionState;
 /// # Errors
 /// When the session does not exist or its journal cannot be read.
 pub fn run(
-    args: &SessionArgs,
+    command: &SessionCommand,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    match &args.command {
+    match command {
         SessionCommand::List(args) => list(args, context, output),
         SessionCommand::Show(args) => show(args, context, output),
         SessionCommand::Resume(args) => resume::run(args, context, output),

@@ -27,7 +27,7 @@ use locum_base::tool::ToolName;
 use locum_models::build;
 use locum_models::cassette::record::{CassetteWriter, RecordingModel};
 use locum_models::cassette::replay::ReplayModel;
-use locum_models::cassette::{Capacities, Capacity, RequestField};
+use locum_models::cassette::{Capacities, Capacity};
 use locum_models::fallback::{FallbackChain, FallbackModel};
 use locum_models::profile::{Price, Profile, Provider, ToolProtocol};
 use locum_models::resolve::{
@@ -286,12 +286,8 @@ impl PreparedModels {
     }
 
     fn replayed(replay: &ReplayRequest) -> Result<Self, RunError> {
-        let tolerated: Vec<RequestField> = RequestField::ALL
-            .into_iter()
-            .filter(|field| replay.tolerate.iter().any(|name| name == field.as_str()))
-            .collect();
         let file = &replay.cassette;
-        let play = ReplayModel::parse(&file.name, &file.text, tolerated)
+        let play = ReplayModel::parse(&file.name, &file.text, replay.tolerate.clone())
             .map_err(|problem| RunError::usage(&file.name, problem))?;
         let capacities = play.capacities().clone();
         let of = |capacity: Capacity| PreparedModel {

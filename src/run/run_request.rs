@@ -10,6 +10,7 @@ use crate::run::job::JobWork;
 use crate::run::plan::RunSubject;
 use crate::run::task_material::{TaskAuthor, TaskMaterial};
 use locum_agent::session::id::SessionId;
+use locum_models::cassette::RequestField;
 use locum_policy::intent::Facts;
 use locum_workspace::repo::CommitId;
 
@@ -92,7 +93,7 @@ pub struct ReplayRequest {
     pub cassette: NamedFile,
     /// The fields in which requests may differ from the recorded ones, by
     /// [`locum_models::cassette::Field::as_str`].
-    pub tolerate: Vec<String>,
+    pub tolerate: Vec<RequestField>,
 }
 
 /// A file a user named on the command line.
