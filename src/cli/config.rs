@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::cli::inspect_args::InspectArgs;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
-use crate::cli::{CommandContext, ExitStatus, table};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::config::settings::SettingRow;
 use crate::run::error::RunError;
 
@@ -30,11 +30,7 @@ pub fn show(
         output.json(&object);
     } else {
         let cells = |row: &SettingRow| [row.key.clone(), value(row), source(row)];
-        for line in
-            table::lines(["SETTING", "VALUE", "FROM"], &rows.iter().map(cells).collect::<Vec<_>>())
-        {
-            output.line(line);
-        }
+        output.table(["SETTING", "VALUE", "FROM"], rows.iter().map(cells));
     }
     Ok(ExitStatus::Done)
 }

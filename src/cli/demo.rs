@@ -8,12 +8,12 @@ use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalRunResult, LocalSes
 use crate::cli::output::Output;
 use crate::cli::run_args::OutputFormat;
 use crate::cli::{CommandContext, ExitStatus};
-use crate::config::load::FlagValue;
+use crate::config::load::{ConfigFile, FlagValue};
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::SessionOrigin;
 use crate::run::plan::RunSubject;
-use crate::run::run_request::{NamedFile, Overrides, RunRequest};
+use crate::run::run_request::{Overrides, RunRequest};
 use crate::run::user::named_file;
 use locum_agent::report::figures;
 use locum_policy::actors::Tier;
@@ -78,8 +78,8 @@ fn play(
         subject: RunSubject::Issue { number: 1, title: "The tests fail".to_owned() },
         overrides: Overrides {
             flags: vec![flag("session_dir", own.join("sessions").display().to_string())],
-            script: Some(NamedFile {
-                name: "config/demo/script.yml".to_owned(),
+            script: Some(ConfigFile {
+                origin: "config/demo/script.yml".to_owned(),
                 text: SCRIPT.to_owned(),
             }),
             ..Overrides::default()

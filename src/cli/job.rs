@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::cli::job_args::{JobCommand, JobDueArgs, JobRunArgs, ListArgs};
 use crate::cli::local_run::{self, LocalRun};
 use crate::cli::output::Output;
-use crate::cli::{CommandContext, ExitStatus, run, table};
+use crate::cli::{CommandContext, ExitStatus, run};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::job::{self, Job, JobWork};
@@ -125,12 +125,7 @@ fn show(jobs: &[Job], as_json: bool, now: Timestamp, output: &mut Output) {
             job.description.clone().unwrap_or_default(),
         ]
     };
-    for line in table::lines(
-        ["JOB", "SCHEDULE", "NEXT", "WORK", "DESCRIPTION"],
-        &jobs.iter().map(row).collect::<Vec<_>>(),
-    ) {
-        output.line(line);
-    }
+    output.table(["JOB", "SCHEDULE", "NEXT", "WORK", "DESCRIPTION"], jobs.iter().map(row));
 }
 
 fn work(work: &JobWork) -> &'static str {

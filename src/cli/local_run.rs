@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 
 use futures::FutureExt;
 use serde::{Deserialize, Serialize};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::cli::output::Output;
 use crate::cli::run_args::{OutputFormat, RunOptions};
 use crate::cli::{CommandContext, ExitStatus};
-use crate::config::load::FlagValue;
+use crate::config::load::{ConfigFile, FlagValue};
 use crate::config::settings::Publish;
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
@@ -21,7 +22,7 @@ use crate::run::execute;
 use crate::run::execution::{RunExecution, SessionOrigin};
 use crate::run::prepare::{self, PreparedRun};
 use crate::run::publish::{Publication, PublishDestination, Publisher, RunEnd};
-use crate::run::run_request::{Cassettes, NamedFile, Overrides, ReplayRequest, RunRequest};
+use crate::run::run_request::{Cassettes, Overrides, ReplayRequest, RunRequest};
 use crate::run::source::FileSource;
 use crate::run::spending::store::RecordStore;
 use crate::run::trusted::{ConfigOrigin, TrustedConfig};
@@ -127,12 +128,12 @@ pub fn named(
     flag: &str,
     path: Option<&Path>,
     context: &CommandContext,
-) -> Result<Option<NamedFile>, RunError> {
+) -> Result<Option<ConfigFile>, RunError> {
     let Some(path) = path else { return Ok(None) };
     let read = named_file(&context.folder.join(path))?;
     let read =
         read.ok_or_else(|| RunError::usage(flag, format!("`{}` does not exist", path.display())))?;
-    Ok(Some(NamedFile { name: path.display().to_string(), text: read.text }))
+    Ok(Some(ConfigFile { origin: path.display().to_string(), ..read }))
 }
 
 /// Reads what the flags give over settings, policy and models.
@@ -234,10 +235,7 @@ pub fn carry_out(
     output: &mut Output,
 ) -> Result<LocalRunResult, RunError> {
     let LocalSession { local, run, workspace, folder, beginning, show } = session;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(RunError::internal)?;
+    let runtime = runtime()?;
     let clock = SystemClock::start();
     let shown = RefCell::new(output);
     let watch = |line: &JournalLine, state: &SessionState| {
@@ -316,6 +314,14 @@ fn follow(line: &JournalLine, state: &SessionState, show: RunDisplay, output: &m
             LiveOutput::Off => {}
         }
     }
+}
+
+/// Returns what carries out everything that waits, on this thread.
+///
+/// # Errors
+/// When the system has no room for it.
+pub fn runtime() -> Result<Runtime, RunError> {
+    Builder::new_current_thread().enable_all().build().map_err(RunError::internal)
 }
 
 /// Resolves on Ctrl-C or SIGTERM. Without signal handlers it never resolves.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::output::Output;
 use crate::cli::session_args::{SessionCommand, SessionListArgs, SessionShowArgs};
 use crate::cli::session_folder::{find, names, sessions_folder};
-use crate::cli::{CommandContext, ExitStatus, decide, resume, table};
+use crate::cli::{CommandContext, ExitStatus, decide, resume};
 use crate::run::error::RunError;
 use locum_agent::report::comment::Progress;
 use locum_agent::report::json::{SpentReport, TaskEntry};
@@ -77,12 +77,10 @@ fn list(
             row.task.clone(),
         ]
     };
-    for line in table::lines(
+    output.table(
         ["SESSION", "STARTED", "STATE", "MODE", "TURNS", "COST", "TASK"],
-        &rows.iter().map(cells).collect::<Vec<_>>(),
-    ) {
-        output.line(line);
-    }
+        rows.iter().map(cells),
+    );
     if names.len() > rows.len() {
         output.talk(format!("{} more; `--limit` shows them", names.len() - rows.len()));
     }

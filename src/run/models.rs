@@ -12,10 +12,11 @@ use std::time::Duration;
 use url::Url;
 
 use crate::config::environment::Environment;
+use crate::config::load::ConfigFile;
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
 use crate::run::job::JobWork;
-use crate::run::run_request::{NamedFile, ReplayRequest, RunRequest};
+use crate::run::run_request::{ReplayRequest, RunRequest};
 use crate::run::source::FileSource;
 use crate::run::steps::FixedSteps;
 use crate::run::trusted::ConfigOrigin;
@@ -287,8 +288,8 @@ impl PreparedModels {
 
     fn replayed(replay: &ReplayRequest) -> Result<Self, RunError> {
         let file = &replay.cassette;
-        let play = ReplayModel::parse(&file.name, &file.text, replay.tolerate.clone())
-            .map_err(|problem| RunError::usage(&file.name, problem))?;
+        let play = ReplayModel::parse(&file.origin, &file.text, replay.tolerate.clone())
+            .map_err(|problem| RunError::usage(&file.origin, problem))?;
         let capacities = play.capacities().clone();
         let of = |capacity: Capacity| PreparedModel {
             context_window: capacity.window,
@@ -361,9 +362,9 @@ impl PreparedModels {
         })
     }
 
-    fn scripted(script: &NamedFile, wanted: &WantedModels<'_>) -> Result<Self, RunError> {
+    fn scripted(script: &ConfigFile, wanted: &WantedModels<'_>) -> Result<Self, RunError> {
         let parse = || {
-            ModelScript::parse(&script.name, &script.text)
+            ModelScript::parse(&script.origin, &script.text)
                 .map_err(|errors| RunError::file(&errors.file, errors.mistakes))
         };
         let (main, task) = (

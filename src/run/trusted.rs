@@ -13,7 +13,6 @@ use crate::config::load::{self, ConfigFile, FlagValue, Layers};
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
 use crate::run::job::{self, Job};
-use crate::run::run_request::NamedFile;
 use crate::run::source::FileSource;
 use crate::run::user::UserFolder;
 use locum_modes::ModeSet;
@@ -113,7 +112,7 @@ impl<'a> TrustedConfig<'a> {
     pub fn load(
         origin: ConfigOrigin<'a>,
         flags: &[FlagValue],
-        policy: Option<&NamedFile>,
+        policy: Option<&ConfigFile>,
     ) -> Result<Self, RunError> {
         let files = SettingsFiles::read(&origin)?;
         let settings = files.load(origin.environment, flags)?;
@@ -123,7 +122,7 @@ impl<'a> TrustedConfig<'a> {
         };
         let named = settings.values.policy.as_deref().filter(|path| *path != POLICY_FILE);
         let policy = match (file, named) {
-            (Some(file), _) => Policy::parse(&file.text, &file.name)?,
+            (Some(file), _) => Policy::parse(&file.text, &file.origin)?,
             (None, Some(path)) => {
                 let message = format!("no such file in {}", origin.source);
                 return Err(RunError::usage(path, message)
@@ -147,7 +146,7 @@ impl<'a> TrustedConfig<'a> {
         let files = SettingsFiles::read(&origin)?;
         let settings = files.load(environment, &[])?;
         let Some(file) = policy_file(&origin.source, &settings)? else { return Ok(None) };
-        let policy = Policy::parse(&file.text, &file.name)?;
+        let policy = Policy::parse(&file.text, &file.origin)?;
         Self::with_policy(origin, files, settings, policy).map(Some)
     }
 
@@ -250,9 +249,8 @@ impl<'a> TrustedConfig<'a> {
 fn policy_file(
     source: &FileSource<'_>,
     settings: &Settings,
-) -> Result<Option<NamedFile>, RunError> {
-    let file = source.file(settings.values.policy.as_deref().unwrap_or(POLICY_FILE))?;
-    Ok(file.map(|file| NamedFile { name: file.origin, text: file.text }))
+) -> Result<Option<ConfigFile>, RunError> {
+    source.file(settings.values.policy.as_deref().unwrap_or(POLICY_FILE))
 }
 
 /// Returns what a cell holds, loading it the first time.

@@ -26,10 +26,11 @@ const PREFIX: &str = "LOCUM_";
 /// tests use.
 const NOT_SETTINGS: &[&str] = &["LOCUM_LOG", "LOCUM_VECTORS", "LOCUM_TEST_"];
 
-/// A configuration file's text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A text and where it is from.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ConfigFile {
     /// Its name in messages.
+    #[serde(rename = "name")]
     pub origin: String,
     /// Whole text of the file.
     pub text: String,

@@ -130,7 +130,6 @@ pub enum RequestField {
 }
 
 impl RequestField {
-
     /// Returns its name.
     pub fn as_str(self) -> &'static str {
         match self {
