@@ -124,7 +124,7 @@ impl MessageContext<'_> {
     }
 
     fn vision(&self) -> VisionSupport {
-        if self.run.models.of_mode(&self.run.plan.mode).sees_images {
+        if self.run.models.of_mode(&self.run.plan.mode).capacity.sees_images {
             VisionSupport::OnCall
         } else {
             VisionSupport::Blind
@@ -271,7 +271,7 @@ impl MessageContext<'_> {
     /// Says what naming a model comes to.
     fn model(&self, written: &str, name: &str) -> Option<String> {
         let is_profile = self.run.settings.values.models.profiles.contains_key(name);
-        let is_expert = self.run.models.experts.contains_key(name);
+        let is_expert = self.run.models.set.experts.iter().any(|(expert, _)| expert == name);
         if !is_profile && !is_expert {
             return Some(format!(
                 "`{written}` names no configured model: do that part yourself, and say so in your \
