@@ -42,7 +42,6 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("git2", &["workspace", "testing"]),
     ("octocrab", &["forge"]),
     ("reqwest", &["models", "forge"]),
-    ("figment", &["locum"]),
     ("clap", &["locum"]),
     ("brush-parser", &["policy"]),
     ("hyper", &["sandbox"]),
