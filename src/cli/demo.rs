@@ -68,16 +68,11 @@ fn play(
     output: &mut Output,
 ) -> Result<LocalRunResult, RunError> {
     let workspace = local_run::open(folder)?;
-    let flag = |key: &str, value: String| FlagValue {
-        flag: "demo".to_owned(),
-        key: key.to_owned(),
-        value,
-    };
     let request = RunRequest {
         facts: Facts { trigger: TriggerKind::Comment, tier: Tier::Maintainer, ..Facts::default() },
         subject: RunSubject::Issue { number: 1, title: "The tests fail".to_owned() },
         overrides: Overrides {
-            flags: vec![flag("session_dir", own.join("sessions").display().to_string())],
+            flags: vec![FlagValue::new("demo", "session_dir", own.join("sessions").display())],
             script: Some(ConfigFile {
                 origin: "config/demo/script.yml".to_owned(),
                 text: SCRIPT.to_owned(),

@@ -305,13 +305,13 @@ fn follow(line: &JournalLine, state: &SessionState, show: RunDisplay, output: &m
     if show.format == OutputFormat::StreamJson {
         output.json_line(line);
     }
-    let lines =
-        if show.live == LiveOutput::Off { Vec::new() } else { live::lines(&line.event, state) };
-    for text in lines {
-        match show.live {
-            LiveOutput::Beside => output.talk(text),
-            LiveOutput::Within => output.line(text),
-            LiveOutput::Off => {}
+    match show.live {
+        LiveOutput::Off => {}
+        LiveOutput::Beside => {
+            live::lines(&line.event, state).into_iter().for_each(|text| output.talk(text));
+        }
+        LiveOutput::Within => {
+            live::lines(&line.event, state).into_iter().for_each(|text| output.line(text));
         }
     }
 }

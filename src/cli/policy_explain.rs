@@ -106,9 +106,8 @@ fn explainer(args: &PolicyExplainArgs, context: &CommandContext) -> Result<Expla
         ..Facts::default()
     };
     let image_models = from.settings()?.values.models.pointers.image.0;
-    let explainer =
-        Explainer::new(policy, from.modes()?, local_run::open(&context.folder).ok(), facts)
-            .with_image_models(image_models);
+    let workspace = local_run::open(&context.folder).ok();
+    let explainer = Explainer::new(policy, from.modes()?, workspace, facts, image_models);
     match explainer.mode(&mode) {
         Err(what) if args.mode.is_some() => Err(RunError::usage("--mode", what)),
         Ok(_) | Err(_) => Ok(explainer),

@@ -112,9 +112,7 @@ impl RunOptions {
         ];
         flags
             .into_iter()
-            .filter_map(|(flag, key, value)| {
-                Some(FlagValue { flag: flag.to_owned(), key: key.to_owned(), value: value? })
-            })
+            .filter_map(|(flag, key, value)| Some(FlagValue::new(flag, key, value?)))
             .collect()
     }
 }
@@ -122,11 +120,7 @@ impl RunOptions {
 impl RunArgs {
     /// Returns the flags that are settings.
     pub fn settings(&self) -> Vec<FlagValue> {
-        let mode = self.mode.clone().map(|value| FlagValue {
-            flag: "--mode".to_owned(),
-            key: "mode".to_owned(),
-            value,
-        });
+        let mode = self.mode.as_ref().map(|mode| FlagValue::new("--mode", "mode", mode));
         mode.into_iter().chain(self.options.settings()).collect()
     }
 }

@@ -17,11 +17,7 @@ pub(super) fn sessions_folder(
     context: &CommandContext,
     session_dir: Option<&Path>,
 ) -> Result<PathBuf, RunError> {
-    let flag = |folder: &Path| FlagValue {
-        flag: "--session-dir".to_owned(),
-        key: "session_dir".to_owned(),
-        value: folder.display().to_string(),
-    };
+    let flag = |folder: &Path| FlagValue::new("--session-dir", "session_dir", folder.display());
     let flags: Vec<FlagValue> = session_dir.map(flag).into_iter().collect();
     let settings = own_settings(&context.environment, &flags)?;
     let folder = settings.session_folder()?;

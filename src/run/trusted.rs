@@ -95,7 +95,6 @@ pub struct TrustedConfig<'a> {
     /// Decides; what the ignore files hide is hidden in it.
     pub policy: Rc<Policy>,
     files: SettingsFiles,
-    flags: Vec<FlagValue>,
     modes: OnceCell<ModeSet>,
     commands: OnceCell<CommandSet>,
     skills: OnceCell<SkillSet>,
@@ -130,7 +129,7 @@ impl<'a> TrustedConfig<'a> {
             }
             (None, None) => Policy::builtin(),
         };
-        Ok(Self { flags: flags.to_vec(), ..Self::with_policy(origin, files, settings, policy)? })
+        Self::with_policy(origin, files, settings, policy)
     }
 
     /// Loads what an event is judged by; `None` when the commit holds no policy: then nothing is
@@ -162,7 +161,6 @@ impl<'a> TrustedConfig<'a> {
             settings,
             policy,
             files,
-            flags: Vec::new(),
             modes: OnceCell::new(),
             commands: OnceCell::new(),
             skills: OnceCell::new(),
@@ -176,9 +174,6 @@ impl<'a> TrustedConfig<'a> {
     /// # Errors
     /// Every mistake in the flags.
     pub fn settings_with(&self, flags: &[FlagValue]) -> Result<Settings, RunError> {
-        if flags == self.flags {
-            return Ok(self.settings.clone());
-        }
         self.files.load(self.origin.environment, flags)
     }
 

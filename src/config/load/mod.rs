@@ -44,6 +44,13 @@ pub struct FlagValue {
     pub value: String,
 }
 
+impl FlagValue {
+    /// Returns a setting and the flag that gives it.
+    pub fn new(flag: &str, key: &str, value: impl ToString) -> Self {
+        Self { flag: flag.to_owned(), key: key.to_owned(), value: value.to_string() }
+    }
+}
+
 /// Everything settings come from.
 #[derive(Clone, Copy, Debug)]
 pub struct Layers<'a> {

@@ -36,7 +36,6 @@ use crate::run::spending::store::RecordStore;
 use locum_agent::report::comment::DecisionChannel;
 use locum_agent::report::markdown;
 use locum_agent::session::event::JournalLine;
-use locum_agent::session::id::SessionId;
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
@@ -180,7 +179,7 @@ async fn one(
 ) -> Result<ActionEnd, RunError> {
     let event = &admitted.event;
     let base = refs::start(env, event).await?;
-    let request = work_items::run_request(admitted, item, SessionId::fresh(), base);
+    let request = work_items::run_request(admitted, item, base);
     let run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
     if env.inputs.dry_run || admitted.request.flags.dry_run {
         return Ok(ActionEnd::Planned(Box::new(run.plan)));
