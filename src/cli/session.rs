@@ -38,7 +38,7 @@ pub fn run(
 }
 
 /// A session as shown in the list.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 struct SessionRow {
     session: String,
     started: Option<String>,
@@ -140,13 +140,8 @@ struct SessionReport<'a> {
 fn row(sessions: &Path, name: &str) -> SessionRow {
     let empty = SessionRow {
         session: name.to_owned(),
-        started: None,
         state: "unreadable".to_owned(),
-        mode: String::new(),
-        turns: 0,
-        cost_usd: 0.0,
-        is_estimate: false,
-        task: String::new(),
+        ..SessionRow::default()
     };
     let Ok(lines) = Journal::read(&sessions.join(name)) else { return empty };
     let state = SessionState::of(&lines);

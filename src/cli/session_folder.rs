@@ -55,12 +55,8 @@ pub(super) fn names(sessions: &Path) -> Result<Vec<String>, RunError> {
             .map_err(|error| RunError::usage(sessions.display().to_string(), error.to_string()))?,
     };
     let named = |entry: std::fs::DirEntry| {
-        entry
-            .path()
-            .join(JOURNAL_FILE)
-            .is_file()
-            .then(|| entry.file_name().into_string().ok())
-            .flatten()
+        let name = entry.file_name().into_string().ok();
+        name.filter(|_| entry.path().join(JOURNAL_FILE).is_file())
     };
     let mut names: Vec<String> = entries.flatten().filter_map(named).collect();
     names.sort_unstable();

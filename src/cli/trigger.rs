@@ -180,16 +180,13 @@ fn examined(
         base_sha: String::new(),
         is_fork: args.fork,
     });
-    let default_branch = if trigger.default_branch.is_empty() {
-        "main".to_owned()
-    } else {
-        trigger.default_branch.clone()
-    };
+    let named = Some(trigger.default_branch.as_str()).filter(|branch| !branch.is_empty());
+    let default_branch = named.unwrap_or("main");
     let facts = RequestFacts {
         job: JobFacts {
             now: known.now,
             repository: &trigger.repository,
-            default_branch: &default_branch,
+            default_branch,
             git_ref: &format!("refs/heads/{default_branch}"),
         },
         own_login: args.own_login.as_deref(),
@@ -307,12 +304,7 @@ fn as_json(
         let is_posted = refused.notice == RefusalNotice::Posted;
         json!({ "rule": refused.rule, "why": refused.why, "told": is_posted })
     };
-    let authority = |authority: CheckAuthority| match authority {
-        CheckAuthority::Event => "event",
-        CheckAuthority::Policy => "policy",
-        CheckAuthority::Forge => "forge",
-    };
-    let check = |check: &RequestCheck| json!({ "check": check.claim, "asked": authority(check.authority), "pass": check.refused.is_none(), "refused": check.refused.as_ref().map(refusal) });
+    let check = |check: &RequestCheck| json!({ "check": check.claim, "asked": check.authority, "pass": check.refused.is_none(), "refused": check.refused.as_ref().map(refusal) });
     let tiers: serde_json::Map<String, Value> = examined
         .iter()
         .map(|(name, one)| (name.clone(), json!(one.request.as_ref().err().map(refusal))))

@@ -79,13 +79,12 @@ impl PreparedModel {
     }
 
     fn build(chosen: &ChosenModel, source: &FileSource<'_>) -> Result<Self, RunError> {
-        let mut fallback_models = Vec::with_capacity(1 + chosen.fallbacks.len());
-        for chosen in std::iter::once(chosen).chain(&chosen.fallbacks) {
-            fallback_models.push(FallbackModel {
-                model: build(chosen, source)?,
-                context_window: chosen.limits.context_window,
-            });
-        }
+        let chain = std::iter::once(chosen).chain(&chosen.fallbacks);
+        let entry = |chosen: &ChosenModel| {
+            let context_window = chosen.limits.context_window;
+            Ok(FallbackModel { model: build(chosen, source)?, context_window })
+        };
+        let fallback_models = chain.map(entry).collect::<Result<Vec<_>, RunError>>()?;
         let fallback = |(entry, chosen): (&FallbackModel, &ChosenModel)| Fallback {
             label: entry.model.label().to_owned(),
             price: chosen.limits.price,

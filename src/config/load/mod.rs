@@ -2,9 +2,9 @@
 //! it came from.
 //!
 //! In: texts of files, the environment, flags; nothing is read here. Out: [`Settings`], or every
-//! mistake of every layer at once. Files are checked on a tree that knows line and column. Each
-//! layer then is one provider for figment, which merges them; a layer's metadata names the line,
-//! variable or flag of each of its values.
+//! mistake of every layer at once. Files are checked on a tree that knows line and column.
+//! Each value then stands beside its key with its layer and the line, variable or flag it is from,
+//! and the last one of a key counts.
 
 use serde_json::{Map, Value};
 

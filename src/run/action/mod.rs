@@ -189,7 +189,10 @@ async fn one(
     let carried = CarriedState {
         destination: PublishDestination {
             base_branch: work_items::base_branch(env, admitted),
-            marker: marker(env, &event.trigger),
+            marker: markdown::marker(
+                "progress",
+                &[("comment", &asked_by(&event.trigger)), ("run", &env.job.run_id)],
+            ),
             thread: request.subject.thread(),
             reply_to: reply_to(&event.trigger),
             requested_by: Some(login.clone()).filter(|login| !login.is_empty()),
@@ -307,13 +310,6 @@ async fn carry_out(
     let SessionRun { run, folder, .. } = session;
     let plan = run.plan;
     Ok(ActionEnd::Ran(Box::new(FinishedRun { plan, outcome, publication, folder, patch, fails })))
-}
-
-/// Returns the hidden line of the one comment for this command: the same for every attempt of a
-/// workflow run.
-fn marker(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
-    let asked = asked_by(trigger);
-    markdown::marker("progress", &[("comment", &asked), ("run", &env.job.run_id)])
 }
 
 fn no_place(why: String) -> String {

@@ -281,7 +281,8 @@ pub struct RequestCheck {
 }
 
 /// Who says whether something is so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum CheckAuthority {
     /// The event's payload says so.
     Event,
