@@ -1,7 +1,8 @@
 //! `SettingKind`: what a setting takes, read from a file, a variable or a flag alike, and as JSON
 //! Schema.
 
-use serde_json::{Value as Found, json};
+use figment::value::Value as Found;
+use serde_json::json;
 
 use locum_files::fields::Diagnostics;
 use locum_files::position::Position;

@@ -30,6 +30,9 @@ pub enum Layer {
 }
 
 impl Layer {
+    const ALL: [Self; 5] =
+        [Self::BuiltIn, Self::User, Self::Repository, Self::Environment, Self::Flag];
+
     /// Returns the layer's name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -39,6 +42,11 @@ impl Layer {
             Self::Environment => "environment",
             Self::Flag => "flag",
         }
+    }
+
+    /// Finds a layer by its name.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|layer| layer.as_str() == name)
     }
 }
 

@@ -42,6 +42,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("git2", &["workspace", "testing"]),
     ("octocrab", &["forge"]),
     ("reqwest", &["models", "forge"]),
+    ("figment", &["locum"]),
     ("clap", &["locum"]),
     ("brush-parser", &["policy"]),
     ("hyper", &["sandbox"]),

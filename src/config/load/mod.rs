@@ -6,11 +6,14 @@
 //! Each value then stands beside its key with its layer and the line, variable or flag it is from,
 //! and the last one of a key counts.
 
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+use figment::value::{Dict, Map, Value};
+use figment::{Figment, Metadata, Profile, Provider};
 
 use crate::config::environment::Environment;
 use crate::config::keys::{self, KEYS, SettingScope};
-use crate::config::settings::{ForgeSettings, SetValue, Settings};
+use crate::config::settings::{ForgeSettings, SetValue, SettingValues, Settings};
 use crate::config::source::{ConfigErrors, Layer, SettingSource};
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::{Diagnostics, nearest};
@@ -70,68 +73,120 @@ pub struct Layers<'a> {
 /// Every mistake of every layer.
 pub fn load(layers: &Layers<'_>) -> Result<Settings, ConfigErrors> {
     let mut errors = Vec::new();
-    let mut found = built_in(layers.environment);
+    let mut providers = vec![built_in(layers.environment)];
     for (layer, file) in [(Layer::User, layers.user), (Layer::Repository, layers.repository)] {
-        found.extend(file.into_iter().flat_map(|file| of_file(layer, file, &mut errors)));
+        providers.extend(file.map(|file| of_file(layer, file, &mut errors)));
     }
-    found.extend(of_environment(layers.environment, &mut errors));
-    for FlagValue { flag, key, value } in layers.flags {
-        found.extend(read_text(Layer::Flag, flag, key, value, &mut errors));
+    providers.push(of_environment(layers.environment, &mut errors));
+    let mut flags = LayerValues::new(Layer::Flag);
+    for flag in layers.flags {
+        flags.read_text(&flag.flag, &flag.key, &flag.value, &mut errors);
     }
-    errors.extend(missing(&found));
-    if errors.is_empty() { merge(found) } else { Err(ConfigErrors(errors)) }
+    providers.push(flags);
+    errors.extend(missing(&providers));
+    if errors.is_empty() { merge(providers) } else { Err(ConfigErrors(errors)) }
 }
 
-/// A key with the value that one layer gives it.
-type FoundValue = (String, SetValue);
-
-fn found(layer: Layer, place: &str, key: &str, value: Value) -> FoundValue {
-    let source = SettingSource { layer, place: place.to_owned() };
-    (key.to_owned(), SetValue { value, source })
+/// The values of one layer, each with its place: a provider for figment.
+struct LayerValues {
+    layer: Layer,
+    values: Vec<FoundValue>,
 }
 
-/// Merges what the layers give, the strongest last.
-fn merge(found: Vec<FoundValue>) -> Result<Settings, ConfigErrors> {
-    let mut whole = Map::new();
-    for (key, set) in &found {
-        insert(&mut whole, key, set.value.clone());
+/// A value as one layer gives it.
+struct FoundValue {
+    key: String,
+    value: Value,
+    /// `file:line`, the variable or the flag.
+    place: String,
+}
+
+impl Provider for LayerValues {
+    fn metadata(&self) -> Metadata {
+        // As in the data, the last of several with one key counts.
+        let place = |found: &FoundValue| (found.key.clone(), found.place.clone());
+        let places: BTreeMap<String, String> = self.values.iter().map(place).collect();
+        Metadata::named(self.layer.as_str())
+            .interpolater(move |_, path| places.get(&path.join(".")).cloned().unwrap_or_default())
     }
-    let values = serde_json::from_value(Value::Object(whole))
-        .map_err(|error| ConfigErrors(vec![Diagnostic::about("settings", error.to_string())]))?;
-    Ok(Settings { set: found.into_iter().collect(), values })
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        let mut data = Dict::new();
+        for found in &self.values {
+            insert(&mut data, &found.key, found.value.clone());
+        }
+        Ok(Profile::Default.collect(data))
+    }
 }
 
-fn insert(data: &mut Map<String, Value>, key: &str, value: Value) {
+fn insert(data: &mut Dict, key: &str, value: Value) {
     let Some((group, rest)) = key.split_once('.') else {
         data.insert(key.to_owned(), value);
         return;
     };
-    if let Value::Object(below) = data.entry(group).or_insert_with(|| Map::new().into()) {
+    let group = data.entry(group.to_owned()).or_insert_with(|| Value::from(Dict::new()));
+    if let Value::Dict(_, below) = group {
         insert(below, rest, value);
     }
 }
 
-fn built_in(environment: &Environment) -> Vec<FoundValue> {
+fn merge(providers: Vec<LayerValues>) -> Result<Settings, ConfigErrors> {
+    let found = providers.iter().flat_map(|layer| &layer.values);
+    let keys: Vec<String> = found.map(|found| found.key.clone()).collect();
+    let figment = providers.into_iter().fold(Figment::new(), Figment::merge);
+    let values: SettingValues = figment
+        .extract()
+        .map_err(|errors| ConfigErrors(errors.into_iter().map(of_figment).collect()))?;
+    let set = keys.into_iter().filter_map(|key| Some((key.clone(), set_value(&figment, &key)?)));
+    Ok(Settings { set: set.collect(), values })
+}
+
+fn set_value(figment: &Figment, key: &str) -> Option<SetValue> {
+    let metadata = figment.find_metadata(key)?;
+    let place = metadata.interpolate(figment.profile(), &key.split('.').collect::<Vec<_>>());
+    let source = SettingSource { layer: Layer::find(&metadata.name)?, place };
+    Some(SetValue { value: serde_json::to_value(figment.find_value(key).ok()?).ok()?, source })
+}
+
+/// Values are checked before they are merged, so what figment still finds is a fault of the table
+/// of keys.
+fn of_figment(error: figment::Error) -> Diagnostic {
+    let place = error
+        .metadata
+        .as_ref()
+        .map(|metadata| metadata.interpolate(&Profile::Default, &error.path))
+        .filter(|place| !place.is_empty())
+        .unwrap_or_else(|| "settings".to_owned());
+    Diagnostic::about(place, format!("`{}`: {}", error.path.join("."), error.kind))
+}
+
+fn built_in(environment: &Environment) -> LayerValues {
     let forge = ForgeSettings::default();
-    let state = environment.state_folder().map(|folder| folder.display().to_string());
-    [("forge.api_url", forge.api_url), ("forge.token_env", forge.token_env)]
+    let state =
+        environment.state_folder().map(|folder| ("state_dir", folder.display().to_string()));
+    let values = [("forge.api_url", forge.api_url), ("forge.token_env", forge.token_env)]
         .into_iter()
-        .chain(state.map(|folder| ("state_dir", folder)))
-        .map(|(key, value)| found(Layer::BuiltIn, "", key, Value::from(value)))
-        .collect()
+        .chain(state)
+        .map(|(key, value)| FoundValue {
+            key: key.to_owned(),
+            value: Value::from(value),
+            place: String::new(),
+        });
+    LayerValues { layer: Layer::BuiltIn, values: values.collect() }
 }
 
 /// Reads a file; one with a mistake gives no value.
-fn of_file(layer: Layer, file: &ConfigFile, errors: &mut Vec<Diagnostic>) -> Vec<FoundValue> {
+fn of_file(layer: Layer, file: &ConfigFile, errors: &mut Vec<Diagnostic>) -> LayerValues {
     let document = YamlDocument::parse(&file.text);
     let mut mistakes = Diagnostics(document.mistakes);
-    let mut found = Vec::new();
+    let mut found = LayerValues::new(layer);
     if let Some(root) = &document.root {
-        let (origin, mistakes, found) = (file.origin.as_str(), &mut mistakes, &mut found);
-        LayerReader { layer, origin, mistakes, found }.group(root, "");
+        let mut walk =
+            LayerReader { origin: &file.origin, mistakes: &mut mistakes, found: &mut found };
+        walk.group(root, "");
     }
     if !mistakes.0.is_empty() {
-        found.clear();
+        found.values.clear();
     }
     errors.extend(
         mistakes.finish(&file.text).into_iter().map(|mistake| mistake.in_file(&file.origin)),
@@ -139,14 +194,13 @@ fn of_file(layer: Layer, file: &ConfigFile, errors: &mut Vec<Diagnostic>) -> Vec
     found
 }
 
-fn of_environment(environment: &Environment, errors: &mut Vec<Diagnostic>) -> Vec<FoundValue> {
-    let mut found = Vec::new();
+fn of_environment(environment: &Environment, errors: &mut Vec<Diagnostic>) -> LayerValues {
+    let mut found = LayerValues::new(Layer::Environment);
     for key in KEYS.iter().filter(|key| !key.path.contains('*')) {
         for variable in key.variables {
-            let value = environment.get(variable);
-            found.extend(value.and_then(|value| {
-                read_text(Layer::Environment, variable, key.path, value, errors)
-            }));
+            if let Some(value) = environment.get(variable) {
+                found.read_text(variable, key.path, value, errors);
+            }
         }
     }
     let ours = environment.variables().iter().filter(|(name, value)| {
@@ -161,7 +215,7 @@ fn of_environment(environment: &Environment, errors: &mut Vec<Diagnostic>) -> Ve
             .to_ascii_lowercase()
             .replace("__", ".");
         if keys::find(&key).is_some() {
-            found.extend(read_text(Layer::Environment, variable, &key, value, errors));
+            found.read_text(variable, &key, value, errors);
         } else {
             errors.push(unknown_variable(variable));
         }
@@ -180,9 +234,10 @@ fn unknown_variable(variable: &str) -> Diagnostic {
 }
 
 /// Finds profiles and prices that some layer began and none completed.
-fn missing(found: &[FoundValue]) -> Vec<Diagnostic> {
+fn missing(layers: &[LayerValues]) -> Vec<Diagnostic> {
+    let found = || layers.iter().flat_map(|layer| &layer.values);
     let mut errors: Vec<Diagnostic> = Vec::new();
-    for (key, set) in found {
+    for FoundValue { key, place, .. } in found() {
         let Some((profile, setting)) =
             key.strip_prefix("models.profiles.").and_then(|rest| rest.split_once('.'))
         else {
@@ -192,9 +247,9 @@ fn missing(found: &[FoundValue]) -> Vec<Diagnostic> {
         let of_price: &[&str] = if has_price { &["price.input", "price.output"] } else { &[] };
         for name in ["model"].iter().chain(of_price) {
             let needed = format!("models.profiles.{profile}.{name}");
-            let error = Diagnostic::about(&set.source.place, format!("`{needed}` is missing"));
+            let error = Diagnostic::about(place, format!("`{needed}` is missing"));
             let is_known = errors.iter().any(|other| other.message == error.message);
-            if !is_known && found.iter().all(|(other, _)| *other != needed) {
+            if !is_known && !found().any(|other| other.key == needed) {
                 errors.push(error);
             }
         }
@@ -202,30 +257,31 @@ fn missing(found: &[FoundValue]) -> Vec<Diagnostic> {
     errors
 }
 
-/// Reads a value that is written as plain text, in a variable or a flag.
-fn read_text(
-    layer: Layer,
-    place: &str,
-    key: &str,
-    text: &str,
-    errors: &mut Vec<Diagnostic>,
-) -> Option<FoundValue> {
-    let setting = keys::find(key)?;
-    let mut mistakes = Diagnostics::default();
-    let value = setting.kind.read(&setting.kind.node(text), key, &mut mistakes);
-    errors.extend(mistakes.0.into_iter().map(|mistake| Diagnostic {
-        hint: mistake.hint,
-        ..Diagnostic::about(place, mistake.message)
-    }));
-    Some(found(layer, place, key, value?))
+impl LayerValues {
+    fn new(layer: Layer) -> Self {
+        Self { layer, values: Vec::new() }
+    }
+
+    /// Reads a value given as text by a variable or flag.
+    fn read_text(&mut self, place: &str, key: &str, text: &str, errors: &mut Vec<Diagnostic>) {
+        let Some(setting) = keys::find(key) else { return };
+        let mut mistakes = Diagnostics::default();
+        if let Some(value) = setting.kind.read(&setting.kind.node(text), key, &mut mistakes) {
+            let (key, place) = (key.to_owned(), place.to_owned());
+            self.values.push(FoundValue { key, value, place });
+        }
+        errors.extend(mistakes.0.into_iter().map(|mistake| Diagnostic {
+            hint: mistake.hint,
+            ..Diagnostic::about(place, mistake.message)
+        }));
+    }
 }
 
 /// Walks a file's tree down to its values.
 struct LayerReader<'a> {
-    layer: Layer,
     origin: &'a str,
     mistakes: &'a mut Diagnostics,
-    found: &'a mut Vec<FoundValue>,
+    found: &'a mut LayerValues,
 }
 
 impl LayerReader<'_> {
@@ -269,7 +325,7 @@ impl LayerReader<'_> {
                 format!("a file may not set `{key}`"),
                 format!("set it with {} or a flag", variable_of(&key)),
             )),
-            SettingScope::NotRepository if self.layer == Layer::Repository => Some((
+            SettingScope::NotRepository if self.found.layer == Layer::Repository => Some((
                 format!("a repository may not set `{key}`"),
                 "set it in the user's own configuration or in the environment".to_owned(),
             )),
@@ -279,7 +335,7 @@ impl LayerReader<'_> {
             self.mistakes.add_with_hint(key_place, message, hint);
         } else if let Some(value) = setting.kind.read(node, &key, self.mistakes) {
             let place = format!("{}:{}", self.origin, key_place.line);
-            self.found.push(found(self.layer, &place, &key, value));
+            self.found.values.push(FoundValue { key, value, place });
         }
     }
 }

@@ -257,12 +257,17 @@ impl Act for PushBranch {
 }
 
 /// Why a branch could not be placed.
-#[derive(Debug, thiserror::Error)]
 enum PlacementError {
     /// A branch of this name holds something else.
-    #[error("{0}")]
     Taken(String),
     /// The policy, the remote or git refused.
-    #[error("{0}")]
     Refused(String),
+}
+
+impl std::fmt::Display for PlacementError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Taken(why) | Self::Refused(why) => formatter.write_str(why),
+        }
+    }
 }

@@ -6,7 +6,7 @@
 
 use crate::run::request::who::is;
 use crate::run::request::{
-    EVENT_AGE_LIMIT, JobFacts, RUNS_PER_HOUR, RequestFacts, RequestRefusal, ensure, posted, silent,
+    EVENT_AGE_LIMIT, JobFacts, RUNS_PER_HOUR, RequestFacts, RequestRefusal, posted, silent,
 };
 use locum_forge::command::{self, CommentCommand};
 use locum_forge::event::{EventKind, Trigger};
@@ -20,10 +20,17 @@ pub(super) fn screen_repository(
     trigger: &Trigger,
     known: &JobFacts<'_>,
 ) -> Result<(), RequestRefusal> {
-    let (named, own) = (&trigger.repository, known.repository);
-    ensure(named.is_empty() || named.eq_ignore_ascii_case(own), || {
-        silent("repository", &format!("the event is about `{named}`, the job runs for `{own}`"))
-    })
+    if !trigger.repository.is_empty() && !trigger.repository.eq_ignore_ascii_case(known.repository)
+    {
+        return Err(silent(
+            "repository",
+            &format!(
+                "the event is about `{}`, the job runs for `{}`",
+                trigger.repository, known.repository
+            ),
+        ));
+    }
+    Ok(())
 }
 
 /// Returns the command of a comment; `None` for events that ask without words.
@@ -41,8 +48,9 @@ pub(super) fn find_ask(
                 .label
                 .as_ref()
                 .ok_or_else(|| silent("triggers.label", "labels start nothing here"))?;
-            let is_it = trigger.label.as_ref() == Some(&rule.name);
-            ensure(is_it, || silent("triggers.label.name", "the label is another one"))?;
+            if trigger.label.as_deref() != Some(rule.name.as_str()) {
+                return Err(silent("triggers.label.name", "the label is another one"));
+            }
             Ok(None)
         }
         EventKind::IssueAssigned => {
@@ -50,9 +58,12 @@ pub(super) fn find_ask(
                 .assign
                 .as_ref()
                 .ok_or_else(|| silent("triggers.assign", "assigning starts nothing here"))?;
-            let is_it = trigger.assignee.as_ref().is_some_and(|login| is(login, &rule.login));
-            let why = "the issue was assigned to somebody else";
-            ensure(is_it, || silent("triggers.assign.login", why))?;
+            if !trigger.assignee.as_deref().is_some_and(|assignee| is(assignee, &rule.login)) {
+                return Err(silent(
+                    "triggers.assign.login",
+                    "the issue was assigned to somebody else",
+                ));
+            }
             Ok(None)
         }
         EventKind::Dispatch => Ok(None),
@@ -66,8 +77,9 @@ fn find_command(trigger: &Trigger, triggers: &Triggers) -> Result<CommentCommand
         .as_ref()
         .ok_or_else(|| silent("triggers.comment", "comments start nothing here"))?;
     let body = trigger.comment.as_ref().map_or("", |comment| comment.body.as_str());
-    let fits = body.len() <= BODY_LIMIT_CHARS || body.chars().count() <= BODY_LIMIT_CHARS;
-    ensure(fits, || silent("comment-length", "the comment is longer than the forge allows"))?;
+    if body.len() > BODY_LIMIT_CHARS && body.chars().count() > BODY_LIMIT_CHARS {
+        return Err(silent("comment-length", "the comment is longer than the forge allows"));
+    }
     command::parse(body, &rule.prefix)
         .ok_or_else(|| silent("triggers.comment.prefix", "the comment holds no command"))
 }
@@ -79,41 +91,60 @@ fn screen_schedule(trigger: &Trigger, known: &JobFacts<'_>) -> Result<(), Reques
     } else {
         trigger.default_branch.as_str()
     };
-    let is_it = !default.is_empty() && known.git_ref.strip_prefix("refs/heads/") == Some(default);
-    ensure(is_it, || silent("schedule-branch", "schedules run on the default branch only"))
+    if default.is_empty() || known.git_ref.strip_prefix("refs/heads/") != Some(default) {
+        return Err(silent("schedule-branch", "schedules run on the default branch only"));
+    }
+    Ok(())
 }
 
 pub(super) fn screen_own(trigger: &Trigger, own_login: Option<&str>) -> Result<(), RequestRefusal> {
     let login = trigger.actor.login.as_str();
     let own = is(login, WORKFLOW_LOGIN) || own_login.is_some_and(|own| is(login, own));
-    ensure(!own, || silent("own-output", "own output never starts a run"))
+    if own {
+        return Err(silent("own-output", "own output never starts a run"));
+    }
+    Ok(())
 }
 
 pub(super) fn screen_bot(trigger: &Trigger, triggers: &Triggers) -> Result<(), RequestRefusal> {
     let login = trigger.actor.login.as_str();
     let listed = trigger.actor.is_user || triggers.bots.iter().any(|bot| is(bot, login));
-    ensure(listed, || {
-        silent("triggers.bots.allow", &format!("{login} is not a person and not listed"))
-    })
+    if !listed {
+        return Err(silent(
+            "triggers.bots.allow",
+            &format!("{login} is not a person and not listed"),
+        ));
+    }
+    Ok(())
 }
 
 /// Refuses threads that are over and events that are old.
 pub(super) fn screen_thread(trigger: &Trigger, known: &JobFacts<'_>) -> Result<(), RequestRefusal> {
     if let Some(subject) = &trigger.subject {
-        ensure(subject.is_open, || posted("thread-open", "the thread is closed"))?;
-        ensure(!subject.is_locked, || posted("thread-unlocked", "the thread is locked"))?;
+        if !subject.is_open {
+            return Err(posted("thread-open", "the thread is closed"));
+        }
+        if subject.is_locked {
+            return Err(posted("thread-unlocked", "the thread is locked"));
+        }
     }
-    let is_old = |happened| known.now.duration_since(happened) > EVENT_AGE_LIMIT;
-    ensure(!trigger.happened_at.is_some_and(is_old), || {
-        posted("event-age", "the event is older than a day")
-    })
+    if trigger
+        .happened_at
+        .is_some_and(|happened| known.now.duration_since(happened) > EVENT_AGE_LIMIT)
+    {
+        return Err(posted("event-age", "the event is older than a day"));
+    }
+    Ok(())
 }
 
 pub(super) fn screen_rate(known: &RequestFacts<'_>) -> Result<(), RequestRefusal> {
-    ensure(known.recent_runs < RUNS_PER_HOUR, || {
-        let why = format!("{RUNS_PER_HOUR} runs were started here within the hour");
-        posted("runs-per-hour", &why)
-    })
+    if known.recent_runs >= RUNS_PER_HOUR {
+        return Err(posted(
+            "runs-per-hour",
+            &format!("{RUNS_PER_HOUR} runs were started here within the hour"),
+        ));
+    }
+    Ok(())
 }
 
 /// Returns whether the run may only read, by where the pull request's head lies.
@@ -129,9 +160,12 @@ pub(super) fn fork_is_read_only(
         .pull_request
         .filter(|pull_request| pull_request.number == subject.number)
         .ok_or_else(|| silent("pull-request", "the pull request could not be read"))?;
-    ensure(pull_request.is_open, || posted("thread-open", "the pull request is closed"))?;
-    let moved = subject.head_sha.as_ref().is_some_and(|head| *head != pull_request.head_sha);
-    ensure(!moved, || posted("head-moved", "the pull request has new commits since it was asked"))?;
+    if !pull_request.is_open {
+        return Err(posted("thread-open", "the pull request is closed"));
+    }
+    if subject.head_sha.as_ref().is_some_and(|head| *head != pull_request.head_sha) {
+        return Err(posted("head-moved", "the pull request has new commits since it was asked"));
+    }
     match (pull_request.is_fork, triggers.forks) {
         (false, _) | (true, Forks::Allow) => Ok(false),
         (true, Forks::ReadOnly) => Ok(true),

@@ -359,11 +359,6 @@ fn trigger_kind(kind: EventKind) -> TriggerKind {
     }
 }
 
-/// Refuses what does not hold.
-fn ensure(holds: bool, refusal: impl FnOnce() -> RequestRefusal) -> Result<(), RequestRefusal> {
-    if holds { Ok(()) } else { Err(refusal()) }
-}
-
 fn silent(rule: &'static str, why: &str) -> RequestRefusal {
     RequestRefusal { why: why.to_owned(), rule, notice: RefusalNotice::Silent }
 }

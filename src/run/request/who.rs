@@ -3,7 +3,7 @@
 //! In: the trigger, the policy's settings and what the forge answered. Out: the tier, or the rule
 //! that refuses.
 
-use crate::run::request::{RequestFacts, RequestRefusal, ensure, silent};
+use crate::run::request::{RefusalNotice, RequestFacts, RequestRefusal, silent};
 use locum_forge::ForgePermission;
 use locum_forge::command::CommentCommand;
 use locum_forge::event::{Actor, EventKind, Trigger};
@@ -101,15 +101,24 @@ pub(super) fn admit_tier(
         EventKind::Schedule => return Ok(()),
     };
     // A bot is admitted by its name, but never in place of a user.
-    let in_a_persons_place = purpose != CommandPurpose::Start && tier == Tier::Bot;
-    ensure(!in_a_persons_place, || silent("triggers.approve", "only people decide"))?;
+    let in_a_persons_place =
+        matches!(purpose, CommandPurpose::Approve | CommandPurpose::Answer) && tier == Tier::Bot;
+    if in_a_persons_place {
+        return Err(silent("triggers.approve", "only people decide"));
+    }
     // Users and bots by name as well, in the ways that are open at all; never to approve a held
     // call.
     let open = kind != EventKind::Dispatch || !triggers.dispatch_tiers.is_empty();
-    let by_name = open && (tier == Tier::Bot || listed && purpose != CommandPurpose::Approve);
-    ensure(by_name || tiers.is_some_and(|tiers| tiers.contains(&tier)), || {
-        let tier = format!("{tier:?}").to_lowercase();
-        silent(rule, &format!("tier `{tier}` may not start runs this way"))
+    if listed && open && purpose != CommandPurpose::Approve {
+        return Ok(());
+    }
+    if (tier == Tier::Bot && open) || tiers.is_some_and(|tiers| tiers.contains(&tier)) {
+        return Ok(());
+    }
+    Err(RequestRefusal {
+        why: format!("tier `{}` may not start runs this way", tier_name(tier)),
+        rule,
+        notice: RefusalNotice::Silent,
     })
 }
 
@@ -118,9 +127,24 @@ pub(super) fn screen_restart(known: &RequestFacts<'_>) -> Result<(), RequestRefu
     let theirs = permission.as_ref().map_err(|error| {
         silent("permission", &format!("the permission of {login} is not known: {error}"))
     })?;
-    ensure(*theirs >= ForgePermission::Write, || {
-        silent("restart", &format!("{login} started the job again and may not write here"))
-    })
+    if *theirs < ForgePermission::Write {
+        return Err(silent(
+            "restart",
+            &format!("{login} started the job again and may not write here"),
+        ));
+    }
+    Ok(())
+}
+
+fn tier_name(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Maintainer => "maintainer",
+        Tier::Collaborator => "collaborator",
+        Tier::Contributor => "contributor",
+        Tier::Stranger => "stranger",
+        Tier::Bot => "bot",
+        Tier::Schedule => "schedule",
+    }
 }
 
 /// Logins are the same whatever their case.
