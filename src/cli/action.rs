@@ -12,8 +12,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 
-use crate::cli::args::ActionArgs;
-use crate::cli::local_run::{open, stop_signal};
+use crate::cli::local_run::{open, runtime, stop_signal};
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::action_context::ActionContext;
@@ -25,8 +24,9 @@ use crate::run::error::RunError;
 use crate::run::publish::PublishResult;
 use crate::run::user::own_settings;
 use locum_agent::report::actions::{self, Annotation, AnnotationLevel};
-use locum_agent::report::{figures, live, summary};
+use locum_agent::report::{figures, live, markdown, summary};
 use locum_agent::session::event::JournalLine;
+use locum_agent::session::journal::JOURNAL_FILE;
 use locum_agent::session::outcome::OutcomeWord;
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
@@ -40,11 +40,7 @@ use locum_workspace::remote::Remote;
 ///
 /// # Errors
 /// When the set-up is wrong or the machine fails.
-pub fn run(
-    _args: &ActionArgs,
-    context: &CommandContext,
-    output: &mut Output,
-) -> Result<ExitStatus, RunError> {
+pub fn run(context: &CommandContext, output: &mut Output) -> Result<ExitStatus, RunError> {
     let environment = &context.environment;
     let job = ActionContext::from_environment(environment).map_err(|missing| {
         RunError::usage(missing.variable, "not set")
@@ -60,20 +56,8 @@ pub fn run(
         Ok(ends) => finish(ends, &job, &redactor, output),
         Err(error) => {
             let message = error.report();
-            output.line(actions::annotation(&Annotation {
-                level: AnnotationLevel::Error,
-                title: "locum",
-                message: &message,
-                place: None,
-            }));
-            write_outputs(
-                &job,
-                &[
-                    ("outcome", "failed".to_owned()),
-                    ("conclusion", "failure".to_owned()),
-                    ("final-message", message),
-                ],
-            )
+            annotate(AnnotationLevel::Error, &message, output);
+            write_outputs(&job, &without_run("failed", "failure", message))
         }
     };
     written?;
@@ -119,10 +103,7 @@ fn carry_out(
         git: &git,
         clock: &clock as &dyn Clock,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| RunError::internal(error.to_string()))?;
+    let runtime = runtime()?;
     output.line(actions::group("locum: every step and the policy's decision on it"));
     let log = RefCell::new(&mut *output);
     let mut watch = |line: &JournalLine, state: &SessionState| {
@@ -158,12 +139,7 @@ fn finish(
             ),
         };
         let message = redactor.redact(&message);
-        output.line(actions::annotation(&Annotation {
-            level,
-            title: "locum",
-            message: &message,
-            place: None,
-        }));
+        annotate(level, &message, output);
         if let Some(file) = &job.summary_file {
             append(file, &redactor.redact(&summary_of(end)))?;
         }
@@ -178,6 +154,11 @@ fn finish(
     write_outputs(job, &outputs)
 }
 
+fn annotate(level: AnnotationLevel, message: &str, output: &mut Output) {
+    let annotation = Annotation { level, title: "locum", message, place: None };
+    output.line(actions::annotation(&annotation));
+}
+
 fn ran_words(ran: &FinishedRun) -> String {
     let reason =
         ran.outcome.reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
@@ -187,15 +168,14 @@ fn ran_words(ran: &FinishedRun) -> String {
 fn summary_of(end: &ActionEnd) -> String {
     match end {
         ActionEnd::Skipped(why) => {
-            format!("**locum**: nothing started: {}\n", locum_agent::report::markdown::inline(why))
+            format!("**locum**: nothing started: {}\n", markdown::inline(why))
         }
         ActionEnd::Answered { what, .. } => {
-            format!("**locum**: {}\n", locum_agent::report::markdown::inline(what))
+            format!("**locum**: {}\n", markdown::inline(what))
         }
-        ActionEnd::Planned(plan) => format!(
-            "**locum**: dry run\n\n{}\n",
-            locum_agent::report::markdown::fenced(&plan.to_string(), "text")
-        ),
+        ActionEnd::Planned(plan) => {
+            format!("**locum**: dry run\n\n{}\n", markdown::fenced(&plan.to_string(), "text"))
+        }
         ActionEnd::Ran(ran) => {
             let mut landing = match &ran.publication.result {
                 PublishResult::PullRequest { number, url, branch, .. } => {
@@ -205,18 +185,13 @@ fn summary_of(end: &ActionEnd) -> String {
                 PublishResult::Review { url, comments } => {
                     format!("[Review]({url}) with {}.", figures::count(*comments, "comment"))
                 }
-                PublishResult::Nowhere(why) | PublishResult::Diff(why) => {
-                    locum_agent::report::markdown::inline(why)
-                }
+                PublishResult::Nowhere(why) | PublishResult::Diff(why) => markdown::inline(why),
             };
             for note in &ran.publication.notes {
-                landing.push_str(&format!(
-                    "\n\nNot published: {}",
-                    locum_agent::report::markdown::inline(note)
-                ));
+                landing.push_str(&format!("\n\nNot published: {}", markdown::inline(note)));
             }
             for risk in &ran.plan.risks {
-                landing.push_str(&format!("\n\n{}.", locum_agent::report::markdown::inline(risk)));
+                landing.push_str(&format!("\n\n{}.", markdown::inline(risk)));
             }
             summary::job_summary(&ran.outcome, &ran.plan.budget, &ran.plan.mode, &landing)
         }
@@ -226,30 +201,23 @@ fn summary_of(end: &ActionEnd) -> String {
 /// Returns the step's outputs, as `action.yml` names them.
 fn outputs_of(end: &ActionEnd) -> Vec<(&'static str, String)> {
     match end {
-        ActionEnd::Skipped(why) => {
-            vec![
-                ("outcome", "skipped".to_owned()),
-                ("conclusion", "neutral".to_owned()),
-                ("final-message", why.clone()),
-            ]
+        ActionEnd::Answered { what, refused: true } => {
+            without_run("refused", "neutral", what.clone())
         }
-        ActionEnd::Answered { what, refused } => {
-            let outcome = if *refused { "refused" } else { "skipped" };
-            vec![
-                ("outcome", outcome.to_owned()),
-                ("conclusion", "neutral".to_owned()),
-                ("final-message", what.clone()),
-            ]
+        ActionEnd::Skipped(what) | ActionEnd::Answered { what, refused: false } => {
+            without_run("skipped", "neutral", what.clone())
         }
-        ActionEnd::Planned(plan) => {
-            vec![
-                ("outcome", "skipped".to_owned()),
-                ("conclusion", "neutral".to_owned()),
-                ("final-message", plan.to_string()),
-            ]
-        }
+        ActionEnd::Planned(plan) => without_run("skipped", "neutral", plan.to_string()),
         ActionEnd::Ran(ran) => outputs_of_run(ran),
     }
+}
+
+fn without_run(outcome: &str, conclusion: &str, message: String) -> Vec<(&'static str, String)> {
+    vec![
+        ("outcome", outcome.to_owned()),
+        ("conclusion", conclusion.to_owned()),
+        ("final-message", message),
+    ]
 }
 
 fn outputs_of_run(ran: &FinishedRun) -> Vec<(&'static str, String)> {
@@ -271,10 +239,8 @@ fn outputs_of_run(ran: &FinishedRun) -> Vec<(&'static str, String)> {
         (false, OutcomeWord::Done) => "success",
         (false, _) => "neutral",
     };
-    vec![
-        ("outcome", outcome.word.as_str().to_owned()),
-        ("conclusion", conclusion.to_owned()),
-        ("final-message", message),
+    let mut outputs = without_run(outcome.word.as_str(), conclusion, message);
+    outputs.extend([
         ("branch-name", branch),
         ("pull-request-number", number),
         (
@@ -286,10 +252,7 @@ fn outputs_of_run(ran: &FinishedRun) -> Vec<(&'static str, String)> {
                 .unwrap_or_default(),
         ),
         ("session-id", outcome.session.to_string()),
-        (
-            "transcript-path",
-            ran.folder.join(locum_agent::session::journal::JOURNAL_FILE).display().to_string(),
-        ),
+        ("transcript-path", ran.folder.join(JOURNAL_FILE).display().to_string()),
         (
             "patch-path",
             ran.patch.as_ref().map(|path| path.display().to_string()).unwrap_or_default(),
@@ -298,7 +261,8 @@ fn outputs_of_run(ran: &FinishedRun) -> Vec<(&'static str, String)> {
         ("input-tokens", outcome.spent.usage.input.to_string()),
         ("output-tokens", outcome.spent.usage.output.to_string()),
         ("denied-count", outcome.refusals.len().to_string()),
-    ]
+    ]);
+    outputs
 }
 
 /// An outcome that `fail-on` does not name leaves the step green.

@@ -6,15 +6,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::cli::inspect_args::{ConfigArgs, ModelsArgs, SchemaArgs};
-use crate::cli::job_args::JobArgs;
-use crate::cli::mcp_args::McpArgs;
-use crate::cli::modes_args::ModesArgs;
-use crate::cli::policy_args::PolicyArgs;
-use crate::cli::prompt_args::{CommandsArgs, SkillsArgs};
+use crate::cli::inspect_args::{ConfigCommand, ModelsCommand, SchemaWord};
+use crate::cli::job_args::JobCommand;
+use crate::cli::mcp_args::McpCommand;
+use crate::cli::modes_args::ModesCommand;
+use crate::cli::policy_args::PolicyCommand;
+use crate::cli::prompt_args::{CommandsCommand, SkillsCommand};
 use crate::cli::run_args::RunArgs;
-use crate::cli::session_args::{SessionArgs, SessionCommand};
-use crate::cli::trigger_args::TriggerArgs;
+use crate::cli::session_args::SessionCommand;
+use crate::cli::trigger_args::TriggerCommand;
 
 /// Run a headless coding agent in CI, controlled by a policy file.
 #[derive(Clone, Debug, Parser)]
@@ -73,95 +73,75 @@ pub enum Command {
     /// Run as a step of GitHub Actions.
     ///
     /// Reads the action's inputs, the environment and the event's payload.
-    Action(ActionArgs),
+    Action,
     /// List and run the repository's maintenance jobs (`.locum/jobs/*.yml`).
-    Job(JobArgs),
+    #[command(subcommand)]
+    Job(JobCommand),
     /// Write a starter policy and workflow, without overwriting files.
-    Init(InitArgs),
+    Init {
+        /// Overwrite existing files.
+        #[arg(long)]
+        force: bool,
+    },
     /// Show a complete offline run in a small example repository.
-    Demo(DemoArgs),
+    Demo {
+        /// Create the repository in this new folder, and keep it.
+        #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+        dir: Option<PathBuf>,
+    },
     /// Inspect, check, change, import and export modes.
-    Modes(ModesArgs),
+    #[command(subcommand)]
+    Modes(ModesCommand),
     /// Inspect and check slash commands.
-    Commands(CommandsArgs),
+    #[command(subcommand)]
+    Commands(CommandsCommand),
     /// Inspect and check skills.
-    Skills(SkillsArgs),
+    #[command(subcommand)]
+    Skills(SkillsCommand),
     /// Inspect MCP servers, or serve Locum over MCP.
-    Mcp(McpArgs),
+    #[command(subcommand)]
+    Mcp(McpCommand),
     /// Check, test and explain the policy, offline.
-    Policy(PolicyArgs),
+    #[command(subcommand)]
+    Policy(PolicyCommand),
     /// Explain what an event would start, offline.
-    Trigger(TriggerArgs),
+    #[command(subcommand)]
+    Trigger(TriggerCommand),
     /// Show every setting and its source.
-    Config(ConfigArgs),
+    #[command(subcommand)]
+    Config(ConfigCommand),
     /// List the configured models.
-    Models(ModelsArgs),
+    #[command(subcommand)]
+    Models(ModelsCommand),
     /// List, inspect and resume past sessions.
-    Session(SessionArgs),
+    #[command(subcommand)]
+    Session(SessionCommand),
     /// Check that this machine can run Locum: sandbox, git, models, sessions.
-    Doctor(DoctorArgs),
+    Doctor {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print a file's JSON Schema for editors.
-    Schema(SchemaArgs),
+    Schema {
+        /// File to describe.
+        name: SchemaWord,
+    },
     /// Print a shell completion script.
-    Completions(CompletionsArgs),
+    Completions {
+        /// Shell to complete for.
+        shell: clap_complete::Shell,
+    },
 }
 
 impl Command {
     /// Returns true for subcommands that may open a connection, so that only they pay for TLS.
     pub fn may_reach_the_network(&self) -> bool {
-        match self {
-            Self::Run(_) | Self::Action(_) | Self::Job(_) => true,
-            Self::Session(args) => matches!(args.command, SessionCommand::Resume(_)),
-            Self::Init(_)
-            | Self::Demo(_)
-            | Self::Modes(_)
-            | Self::Commands(_)
-            | Self::Skills(_)
-            | Self::Mcp(_)
-            | Self::Policy(_)
-            | Self::Trigger(_)
-            | Self::Config(_)
-            | Self::Models(_)
-            | Self::Doctor(_)
-            | Self::Schema(_)
-            | Self::Completions(_) => false,
-        }
+        matches!(
+            self,
+            Self::Run(_) | Self::Action | Self::Job(_) | Self::Session(SessionCommand::Resume(_))
+        )
     }
-}
-
-/// `locum init`.
-#[derive(Clone, Debug, Args)]
-pub struct InitArgs {
-    /// Overwrite existing files.
-    #[arg(long)]
-    pub force: bool,
-}
-
-/// `locum doctor`.
-#[derive(Clone, Debug, Args)]
-pub struct DoctorArgs {
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `locum action`.
-#[derive(Clone, Debug, Args)]
-pub struct ActionArgs {}
-
-/// `locum demo`.
-#[derive(Clone, Debug, Args)]
-pub struct DemoArgs {
-    /// Create the repository in this new folder, and keep it.
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
-    pub dir: Option<PathBuf>,
-}
-
-/// `locum completions`.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct CompletionsArgs {
-    /// Shell to complete for.
-    pub shell: clap_complete::Shell,
 }
 
 #[cfg(test)]

@@ -1,43 +1,42 @@
 //! What the `validate` subcommands found in files, shown the same way whatever the files define.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::cli::ExitStatus;
 use crate::cli::output::Output;
+use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
 use crate::run::user::named_file;
 use locum_agent::report::markdown::visible;
 use locum_files::diagnostic::Diagnostic;
+use locum_modes::prompts::PromptFile;
 
 /// What a check of one file found.
 #[derive(Serialize)]
-pub struct FileCheck<D> {
-    /// Path of the file.
-    pub file: String,
-    /// What the file defines.
+pub struct FileCheck {
+    file: String,
+    /// The names the file defines, below what they name.
     #[serde(flatten)]
-    pub defines: D,
-    /// What is wrong with it.
-    pub mistakes: Vec<Finding>,
-    /// What it says without effect.
-    pub warnings: Vec<Finding>,
+    defines: BTreeMap<&'static str, Vec<String>>,
+    mistakes: Vec<Finding>,
+    warnings: Vec<Finding>,
 }
 
 /// One mistake or warning.
 #[derive(Serialize)]
-pub struct Finding {
+struct Finding {
     /// Counted from 1; 0 for the file as a whole.
-    pub line: u32,
+    line: u32,
     /// Counted from 1; 0 for the file as a whole.
-    pub column: u32,
+    column: u32,
     /// The key it is about; may be empty.
-    pub path: String,
+    path: String,
     /// What is wrong, and where.
-    pub message: String,
+    message: String,
     /// What to change in the file.
-    pub hint: Option<String>,
+    hint: Option<String>,
 }
 
 impl From<Diagnostic> for Finding {
@@ -47,29 +46,21 @@ impl From<Diagnostic> for Finding {
     }
 }
 
-/// What is said of files without mistakes.
-pub struct CheckWording<'t, D> {
-    /// Line to print where no file exists.
-    pub none: &'t str,
-    /// What a file defines.
-    pub words: &'t dyn Fn(&D) -> String,
-}
-
-/// Shows what was found; ends with 2 when one file has a mistake.
-pub fn show<D: Serialize>(
-    all: &[FileCheck<D>],
-    wording: CheckWording<'_, D>,
+/// Shows what was found, each name behind the mark; `none` where no file exists. Ends with 2 when
+/// one file has a mistake.
+pub fn show(
+    all: &[FileCheck],
+    none: &str,
+    mark: &str,
     as_json: bool,
     output: &mut Output,
 ) -> ExitStatus {
     if as_json {
         output.json(&all);
     } else {
-        for checked in all {
-            checked.show(&(wording.words)(&checked.defines), output);
-        }
+        all.iter().for_each(|checked| checked.show(mark, output));
         if all.is_empty() {
-            output.line(wording.none);
+            output.line(none);
         }
     }
     if all.iter().all(|checked| checked.mistakes.is_empty()) {
@@ -79,8 +70,24 @@ pub fn show<D: Serialize>(
     }
 }
 
-impl<D> FileCheck<D> {
-    fn show(&self, defines: &str, output: &mut Output) {
+impl FileCheck {
+    /// Returns what was found in a file: what it defines, `modes` and their names, or mistakes.
+    pub fn new(
+        file: String,
+        (what, names): (&'static str, Vec<String>),
+        mistakes: Vec<Diagnostic>,
+        warnings: Vec<Diagnostic>,
+    ) -> Self {
+        let findings = |found: Vec<Diagnostic>| found.into_iter().map(Finding::from).collect();
+        Self {
+            file,
+            defines: BTreeMap::from([(what, names)]),
+            mistakes: findings(mistakes),
+            warnings: findings(warnings),
+        }
+    }
+
+    fn show(&self, mark: &str, output: &mut Output) {
         let said = |word: &str, finding: &Finding| {
             let place = if finding.line == 0 {
                 self.file.clone()
@@ -102,8 +109,10 @@ impl<D> FileCheck<D> {
         for warning in &self.warnings {
             output.line(said("warning", warning));
         }
-        if self.mistakes.is_empty() {
-            output.line(visible(&format!("{}: {defines}", self.file)));
+        for (what, names) in self.defines.iter().filter(|_| self.mistakes.is_empty()) {
+            let names: Vec<String> = names.iter().map(|name| format!("{mark}{name}")).collect();
+            let names = if names.is_empty() { format!("no {what}") } else { names.join(", ") };
+            output.line(visible(&format!("{}: {names}", self.file)));
         }
     }
 }
@@ -114,15 +123,39 @@ impl<D> FileCheck<D> {
 /// # Errors
 /// When it does not exist or cannot be read.
 pub fn named(
-    path: &Path,
+    context: &CommandContext,
     shown: &Path,
-    is_place: &dyn Fn(&str) -> bool,
-) -> Result<(String, String), RunError> {
-    let file = named_file(path)?
+    is_place: impl Fn(&str) -> bool,
+) -> Result<PromptFile, RunError> {
+    let path = context.folder.join(shown);
+    let file = named_file(&path)?
         .ok_or_else(|| RunError::usage("FILE", format!("`{}` does not exist", shown.display())))?;
     let parts: Vec<String> =
         path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
     let ends = (0..parts.len()).map(|from| parts.get(from..).unwrap_or_default().join("/"));
     let known = ends.into_iter().find(|end| is_place(end));
-    Ok((known.unwrap_or_else(|| shown.display().to_string()), file.text))
+    let path = known.unwrap_or_else(|| shown.display().to_string());
+    Ok(PromptFile { path, text: file.text })
+}
+
+/// Reads and checks the files that are named, each of which must be one of its kind.
+///
+/// # Errors
+/// A file that does not exist, or is of another kind.
+pub fn read_named<F>(
+    context: &CommandContext,
+    files: &[PathBuf],
+    is_place: fn(&str) -> bool,
+    read: impl Fn(&[PromptFile]) -> Vec<F>,
+    wrong: impl Fn(&Path) -> RunError,
+) -> Result<Vec<F>, RunError> {
+    let mut found = Vec::new();
+    for file in files {
+        let of_kind = read(&[named(context, file, is_place)?]);
+        if of_kind.is_empty() {
+            return Err(wrong(file));
+        }
+        found.extend(of_kind);
+    }
+    Ok(found)
 }

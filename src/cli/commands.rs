@@ -1,13 +1,15 @@
 //! `locum commands list|show|validate`: the slash commands a task may begin with, and what is wrong
 //! with their files.
 
+use std::path::Path;
+
 use serde::Serialize;
 
-use crate::cli::checked::{self, CheckWording, FileCheck, Finding};
+use crate::cli::checked::{self, FileCheck};
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
-use crate::cli::prompt_args::{CommandsArgs, CommandsCommand, NamedArgs, ValidateArgs};
-use crate::cli::{CommandContext, ExitStatus, table};
+use crate::cli::prompt_args::{CommandsCommand, NamedArgs, ValidateArgs};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
 use locum_agent::report::figures::clip;
 use locum_agent::report::markdown::visible;
@@ -22,11 +24,11 @@ const DESCRIPTION_CHARS: usize = 80;
 /// # Errors
 /// When a file cannot be read; a command that does not exist.
 pub fn run(
-    args: &CommandsArgs,
+    command: &CommandsCommand,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    match &args.command {
+    match command {
         CommandsCommand::List(args) => {
             let set =
                 InspectedRepository::open(context, args.at.as_deref())?.origin().commands()?;
@@ -100,12 +102,7 @@ fn list(set: &CommandSet, as_json: bool, output: &mut Output) {
             clip(about, DESCRIPTION_CHARS),
         ]
     };
-    for line in table::lines(
-        ["COMMAND", "FROM", "MODE", "WHAT FOR"],
-        &views.iter().map(row).collect::<Vec<_>>(),
-    ) {
-        output.line(line);
-    }
+    output.table(["COMMAND", "FROM", "MODE", "WHAT FOR"], views.iter().map(row));
     if views.is_empty() {
         output.line("no commands");
     }
@@ -152,58 +149,30 @@ fn show(
     Ok(ExitStatus::Done)
 }
 
-/// What a file defines.
-#[derive(Serialize)]
-struct CommandNames {
-    commands: Vec<String>,
-}
-
 /// Checks the files that are named, or every file there is.
 fn validate(
     args: &ValidateArgs,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let set = if args.files.is_empty() {
-        InspectedRepository::open(context, args.inspect.at.as_deref())?.origin().commands()?
+    let files = if args.files.is_empty() {
+        InspectedRepository::open(context, args.inspect.at.as_deref())?.origin().commands()?.files
     } else {
-        let mut set = CommandSet::default();
-        for file in &args.files {
-            let (path, text) =
-                checked::named(&context.folder.join(file), file, &commands::is_command_file)?;
-            let read = CommandSet::read(&[PromptFile { path, text }]).files;
-            if read.is_empty() {
-                let what = format!("`{}` is not a command file", file.display());
-                return Err(RunError::usage("FILE", what).hint(format!(
-                    "commands are `.md` files below {}",
-                    commands::FOLDERS.join(", ")
-                )));
-            }
-            set.files.extend(read);
-        }
-        set
+        let read = |texts: &[PromptFile]| CommandSet::read(texts).files;
+        let wrong = |file: &Path| {
+            let what = format!("`{}` is not a command file", file.display());
+            let folders = commands::FOLDERS.join(", ");
+            RunError::usage("FILE", what).hint(format!("commands are `.md` files below {folders}"))
+        };
+        checked::read_named(context, &args.files, commands::is_command_file, read, wrong)?
     };
     let check = |file: CommandFile| {
-        let (commands, mistakes) = match file.command {
+        let (names, mistakes) = match file.command {
             Ok(command) => (vec![command.name], Vec::new()),
             Err(mistakes) => (Vec::new(), mistakes),
         };
-        let findings = |mistakes: Vec<_>| mistakes.into_iter().map(Finding::from).collect();
-        FileCheck {
-            file: file.origin,
-            defines: CommandNames { commands },
-            mistakes: findings(mistakes),
-            warnings: findings(file.warnings),
-        }
+        FileCheck::new(file.origin, ("commands", names), mistakes, file.warnings)
     };
-    let checked: Vec<FileCheck<CommandNames>> = set.files.into_iter().map(check).collect();
-    let words = |names: &CommandNames| {
-        names.commands.iter().map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ")
-    };
-    Ok(checked::show(
-        &checked,
-        CheckWording { none: "no commands", words: &words },
-        args.inspect.json,
-        output,
-    ))
+    let checked: Vec<FileCheck> = files.into_iter().map(check).collect();
+    Ok(checked::show(&checked, "no commands", "/", args.inspect.json, output))
 }

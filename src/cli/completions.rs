@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 
 use crate::cli::ExitStatus;
-use crate::cli::args::{Cli, CompletionsArgs};
+use crate::cli::args::Cli;
 use crate::cli::output::Output;
 use crate::run::error::RunError;
 
@@ -11,9 +11,9 @@ use crate::run::error::RunError;
 ///
 /// # Errors
 /// Never; the shape is that of every subcommand.
-pub fn run(args: &CompletionsArgs, output: &mut Output) -> Result<ExitStatus, RunError> {
+pub fn run(shell: clap_complete::Shell, output: &mut Output) -> Result<ExitStatus, RunError> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "locum", &mut script);
+    clap_complete::generate(shell, &mut Cli::command(), "locum", &mut script);
     output.raw(&script);
     Ok(ExitStatus::Done)
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::cli::inspect_args::{ConfigArgs, ConfigCommand, InspectArgs};
+use crate::cli::inspect_args::InspectArgs;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
-use crate::cli::{CommandContext, ExitStatus, table};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::config::settings::SettingRow;
 use crate::run::error::RunError;
 
@@ -15,17 +15,7 @@ use crate::run::error::RunError;
 ///
 /// # Errors
 /// Every mistake of every layer of settings.
-pub fn run(
-    args: &ConfigArgs,
-    context: &CommandContext,
-    output: &mut Output,
-) -> Result<ExitStatus, RunError> {
-    match &args.command {
-        ConfigCommand::Show(args) => show(args, context, output),
-    }
-}
-
-fn show(
+pub fn show(
     args: &InspectArgs,
     context: &CommandContext,
     output: &mut Output,
@@ -40,11 +30,7 @@ fn show(
         output.json(&object);
     } else {
         let cells = |row: &SettingRow| [row.key.clone(), value(row), source(row)];
-        for line in
-            table::lines(["SETTING", "VALUE", "FROM"], &rows.iter().map(cells).collect::<Vec<_>>())
-        {
-            output.line(line);
-        }
+        output.table(["SETTING", "VALUE", "FROM"], rows.iter().map(cells));
     }
     Ok(ExitStatus::Done)
 }

@@ -3,7 +3,7 @@
 //!
 //! The user at the command line owns the checkout, so their right to decide is not checked.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use crate::cli::output::Output;
 use crate::cli::session_args::{SessionAnswerArgs, SessionApproveArgs, SessionDenyArgs};
@@ -24,8 +24,8 @@ pub fn approve(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let session = PendingSession { session: &args.id, id: &args.hold, folder: &args.session_dir };
-    record(session, PersonDecision::Approve, context, output)
+    let decision = (args.hold.as_str(), PersonDecision::Approve);
+    record(&args.id, args.session_dir.as_deref(), decision, context, output)
 }
 
 /// Rejects the pending call.
@@ -37,9 +37,8 @@ pub fn deny(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let word = PersonDecision::Deny { reason: args.reason.clone() };
-    let session = PendingSession { session: &args.id, id: &args.hold, folder: &args.session_dir };
-    record(session, word, context, output)
+    let decision = (args.hold.as_str(), PersonDecision::Deny { reason: args.reason.clone() });
+    record(&args.id, args.session_dir.as_deref(), decision, context, output)
 }
 
 /// Answers the pending question.
@@ -51,29 +50,19 @@ pub fn answer(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let word = PersonDecision::Answer { text: args.text.clone() };
-    let session =
-        PendingSession { session: &args.id, id: &args.question, folder: &args.session_dir };
-    record(session, word, context, output)
+    let decision = (args.question.as_str(), PersonDecision::Answer { text: args.text.clone() });
+    record(&args.id, args.session_dir.as_deref(), decision, context, output)
 }
 
-/// What waits for a decision.
-struct PendingSession<'a> {
-    /// The session's ID, or the start of it.
-    session: &'a str,
-    /// The ID of the hold or question.
-    id: &'a str,
-    /// The folder of sessions, where a flag names it.
-    folder: &'a Option<PathBuf>,
-}
-
+/// Records a decision on what waits in a session.
 fn record(
-    PendingSession { session, id, folder }: PendingSession<'_>,
-    word: PersonDecision,
+    session: &str,
+    session_dir: Option<&Path>,
+    (id, word): (&str, PersonDecision),
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let folder = find(&sessions_folder(context, folder.as_deref())?, session)?;
+    let folder = find(&sessions_folder(context, session_dir)?, session)?;
     let user = context.environment.get("USER").map_or_else(
         || "the command line".to_owned(),
         |user| format!("{user} at the command line"),

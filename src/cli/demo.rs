@@ -4,17 +4,16 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::DemoArgs;
 use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalRunResult, LocalSession, RunDisplay};
 use crate::cli::output::Output;
 use crate::cli::run_args::OutputFormat;
 use crate::cli::{CommandContext, ExitStatus};
-use crate::config::load::FlagValue;
+use crate::config::load::{ConfigFile, FlagValue};
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::SessionOrigin;
 use crate::run::plan::RunSubject;
-use crate::run::run_request::{NamedFile, Overrides, RunRequest};
+use crate::run::run_request::{Overrides, RunRequest};
 use crate::run::user::named_file;
 use locum_agent::report::figures;
 use locum_policy::actors::Tier;
@@ -37,11 +36,11 @@ const TASK: &str = "The tests fail. Find out why, repair it, and make sure they 
 /// # Errors
 /// When the repository cannot be made or the run cannot start.
 pub fn run(
-    args: &DemoArgs,
+    dir: Option<&Path>,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let kept = args.dir.as_ref().map(|folder| context.folder.join(folder));
+    let kept = dir.map(|folder| context.folder.join(folder));
     let temporary = if kept.is_none() {
         Some(tempfile::tempdir().map_err(|error| RunError::internal(error.to_string()))?)
     } else {
@@ -69,18 +68,13 @@ fn play(
     output: &mut Output,
 ) -> Result<LocalRunResult, RunError> {
     let workspace = local_run::open(folder)?;
-    let flag = |key: &str, value: String| FlagValue {
-        flag: "demo".to_owned(),
-        key: key.to_owned(),
-        value,
-    };
     let request = RunRequest {
         facts: Facts { trigger: TriggerKind::Comment, tier: Tier::Maintainer, ..Facts::default() },
         subject: RunSubject::Issue { number: 1, title: "The tests fail".to_owned() },
         overrides: Overrides {
-            flags: vec![flag("session_dir", own.join("sessions").display().to_string())],
-            script: Some(NamedFile {
-                name: "config/demo/script.yml".to_owned(),
+            flags: vec![FlagValue::new("demo", "session_dir", own.join("sessions").display())],
+            script: Some(ConfigFile {
+                origin: "config/demo/script.yml".to_owned(),
                 text: SCRIPT.to_owned(),
             }),
             ..Overrides::default()

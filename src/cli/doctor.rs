@@ -5,14 +5,14 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::cli::args::DoctorArgs;
 use crate::cli::inspected::InspectedRepository;
+use crate::cli::local_run::runtime;
 use crate::cli::mcp::{self, ServerRow};
 use crate::cli::models::{ModelRow, mark_used};
 use crate::cli::output::Output;
 use crate::cli::policy_file::{parse, repository_file};
 use crate::cli::session_folder::sessions_folder;
-use crate::cli::{CommandContext, ExitStatus, table};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
 use crate::run::user::own_settings;
 use locum_models::resolve::{ModelFacts, resolve};
@@ -56,17 +56,15 @@ struct DoctorReport {
 /// When the settings are wrong. What a machine lacks is a finding, and an exit code of its own only
 /// when no run could do anything.
 pub fn run(
-    args: &DoctorArgs,
+    as_json: bool,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let findings = look(context)?;
-    if args.json {
+    if as_json {
         output.json(&findings);
     } else {
-        for line in table::lines(["PART", "STATE", ""], &rows(&findings)) {
-            output.line(line);
-        }
+        output.table(["PART", "STATE", ""], rows(&findings));
     }
     Ok(if findings.git.is_none() || !findings.sandbox.is_full() {
         ExitStatus::Usage
@@ -162,11 +160,9 @@ fn commands(limits: &CommandLimits, level: SandboxLevel) -> (bool, String) {
 }
 
 fn git_version(context: &CommandContext) -> Result<Option<String>, RunError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| RunError::internal(error.to_string()))?;
-    Ok(runtime.block_on(git_binary::version(Path::new("/"), context.environment.variables())).ok())
+    Ok(runtime()?
+        .block_on(git_binary::version(Path::new("/"), context.environment.variables()))
+        .ok())
 }
 
 fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {

@@ -8,7 +8,6 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use crate::cli::args::InitArgs;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyInitArgs;
@@ -20,7 +19,6 @@ use locum_files::diagnostic::Diagnostic;
 use locum_modes::{ModeSource, ToolGroup};
 use locum_policy::starter::scan::OwnMode;
 use locum_policy::starter::starter;
-use locum_workspace::repo::Repo;
 
 /// Where the workflow is written.
 const WORKFLOW_FILE: &str = ".github/workflows/locum.yml";
@@ -57,12 +55,12 @@ pub(super) fn policy(
 /// # Errors
 /// When a file already exists, or cannot be written.
 pub(super) fn all(
-    args: &InitArgs,
+    force: bool,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let policy = made(context)?;
-    write(context, &[(POLICY_FILE, &policy), (WORKFLOW_FILE, WORKFLOW)], args.force, output)?;
+    write(context, &[(POLICY_FILE, &policy), (WORKFLOW_FILE, WORKFLOW)], force, output)?;
     output.talk(format!(
         "Next steps:\n1. Review `{POLICY_FILE}`, and try it: `locum policy check`, `locum policy \
          test`.\n2. In `{WORKFLOW_FILE}`, set the account and the commit of the Action that you \
@@ -74,7 +72,8 @@ pub(super) fn all(
 }
 
 fn made(context: &CommandContext) -> Result<String, RunError> {
-    let modes = InspectedRepository::open(context, None)?.modes()?;
+    let place = InspectedRepository::open(context, None)?;
+    let modes = place.modes()?;
     let of_repository =
         modes.iter().filter(|mode| matches!(mode.source, ModeSource::Project { .. }));
     let own = of_repository.map(|mode| OwnMode {
@@ -84,15 +83,10 @@ fn made(context: &CommandContext) -> Result<String, RunError> {
             .iter()
             .any(|entry| matches!(entry.group, ToolGroup::Edit | ToolGroup::Command)),
     });
-    let root = root(context);
-    let scanned = scan(&root, own.collect())
+    let root = place.root();
+    let scanned = scan(root, own.collect())
         .map_err(|error| RunError::usage("--repo", format!("`{}`: {error}", root.display())))?;
     Ok(starter(&scanned)?)
-}
-
-fn root(context: &CommandContext) -> std::path::PathBuf {
-    Repo::open(&context.folder)
-        .map_or_else(|_| context.folder.clone(), |repo| repo.root().to_owned())
 }
 
 /// Writes the files; none when one of them already exists, unless overwriting was requested.
@@ -102,7 +96,8 @@ fn write(
     force: bool,
     output: &mut Output,
 ) -> Result<(), RunError> {
-    let root = root(context);
+    let place = InspectedRepository::open(context, None)?;
+    let root = place.root();
     let there = |(path, _): &&InitFile<'_>| root.join(path).symlink_metadata().is_ok();
     let hint = "overwrite it with `--force`, or print the policy with `locum policy init --stdout`";
     let error: RunError = files
@@ -114,15 +109,14 @@ fn write(
         return Err(error);
     }
     for (path, text) in files {
-        place(&root, path, text, force)
-            .map_err(|error| RunError::usage(*path, error.to_string()))?;
+        put(root, path, text, force).map_err(|error| RunError::usage(*path, error.to_string()))?;
         output.line(format!("wrote {path}"));
     }
     Ok(())
 }
 
 /// Puts a file in its place whole. Folders on the way are made; a link among them is not followed.
-fn place(root: &Path, path: &str, text: &str, force: bool) -> io::Result<()> {
+fn put(root: &Path, path: &str, text: &str, force: bool) -> io::Result<()> {
     let (folders, _) = path.rsplit_once('/').unwrap_or_default();
     let mut folder = root.to_owned();
     for part in folders.split('/').filter(|part| !part.is_empty()) {

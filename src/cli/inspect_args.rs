@@ -13,14 +13,6 @@ pub struct InspectArgs {
     pub json: bool,
 }
 
-/// `locum config`.
-#[derive(Clone, Debug, Args)]
-pub struct ConfigArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: ConfigCommand,
-}
-
 /// What to do with settings.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ConfigCommand {
@@ -28,26 +20,11 @@ pub enum ConfigCommand {
     Show(InspectArgs),
 }
 
-/// `locum models`.
-#[derive(Clone, Debug, Args)]
-pub struct ModelsArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: ModelsCommand,
-}
-
 /// What to do with models.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ModelsCommand {
     /// List every profile with its use, limits and price.
     List(InspectArgs),
-}
-
-/// `locum schema`.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct SchemaArgs {
-    /// File to describe.
-    pub name: SchemaWord,
 }
 
 /// A file people write.

@@ -4,10 +4,10 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use crate::cli::job_args::{JobArgs, JobCommand, JobDueArgs, JobRunArgs, ListArgs};
+use crate::cli::job_args::{JobCommand, JobDueArgs, JobRunArgs, ListArgs};
 use crate::cli::local_run::{self, LocalRun};
 use crate::cli::output::Output;
-use crate::cli::{CommandContext, ExitStatus, run, table};
+use crate::cli::{CommandContext, ExitStatus, run};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::job::{self, Job, JobWork};
@@ -22,11 +22,11 @@ use locum_policy::intent::Facts;
 /// # Errors
 /// When the job does not exist, or a job file has mistakes.
 pub fn run(
-    args: &JobArgs,
+    command: &JobCommand,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    match &args.command {
+    match command {
         JobCommand::List(args) => list(args, context, output),
         JobCommand::Run(args) => run_job(args, context, output),
         JobCommand::Due(args) => due(args, context, output),
@@ -125,12 +125,7 @@ fn show(jobs: &[Job], as_json: bool, now: Timestamp, output: &mut Output) {
             job.description.clone().unwrap_or_default(),
         ]
     };
-    for line in table::lines(
-        ["JOB", "SCHEDULE", "NEXT", "WORK", "DESCRIPTION"],
-        &jobs.iter().map(row).collect::<Vec<_>>(),
-    ) {
-        output.line(line);
-    }
+    output.table(["JOB", "SCHEDULE", "NEXT", "WORK", "DESCRIPTION"], jobs.iter().map(row));
 }
 
 fn work(work: &JobWork) -> &'static str {

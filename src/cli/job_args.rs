@@ -4,14 +4,6 @@ use clap::{Args, Subcommand};
 
 use crate::cli::run_args::RunOptions;
 
-/// `locum job`.
-#[derive(Clone, Debug, Args)]
-pub struct JobArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: JobCommand,
-}
-
 /// What to do with jobs.
 #[derive(Clone, Debug, Subcommand)]
 pub enum JobCommand {

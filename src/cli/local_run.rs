@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 
 use futures::FutureExt;
 use serde::{Deserialize, Serialize};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::cli::output::Output;
 use crate::cli::run_args::{OutputFormat, RunOptions};
 use crate::cli::{CommandContext, ExitStatus};
-use crate::config::load::FlagValue;
+use crate::config::load::{ConfigFile, FlagValue};
 use crate::config::settings::Publish;
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
@@ -21,7 +22,7 @@ use crate::run::execute;
 use crate::run::execution::{RunExecution, SessionOrigin};
 use crate::run::prepare::{self, PreparedRun};
 use crate::run::publish::{Publication, PublishDestination, Publisher, RunEnd};
-use crate::run::run_request::{Cassettes, NamedFile, Overrides, ReplayRequest, RunRequest};
+use crate::run::run_request::{Cassettes, Overrides, ReplayRequest, RunRequest};
 use crate::run::source::FileSource;
 use crate::run::spending::store::RecordStore;
 use crate::run::trusted::{ConfigOrigin, TrustedConfig};
@@ -127,12 +128,12 @@ pub fn named(
     flag: &str,
     path: Option<&Path>,
     context: &CommandContext,
-) -> Result<Option<NamedFile>, RunError> {
+) -> Result<Option<ConfigFile>, RunError> {
     let Some(path) = path else { return Ok(None) };
     let read = named_file(&context.folder.join(path))?;
     let read =
         read.ok_or_else(|| RunError::usage(flag, format!("`{}` does not exist", path.display())))?;
-    Ok(Some(NamedFile { name: path.display().to_string(), text: read.text }))
+    Ok(Some(ConfigFile { origin: path.display().to_string(), ..read }))
 }
 
 /// Reads what the flags give over settings, policy and models.
@@ -145,7 +146,7 @@ pub fn overrides(
     context: &CommandContext,
 ) -> Result<Overrides, RunError> {
     let replay = named("--replay", options.replay.as_deref(), context)?;
-    let tolerate = options.replay_tolerate.iter().map(|field| field.as_str().to_owned()).collect();
+    let tolerate = options.replay_tolerate.clone();
     let record = options.record.as_ref().filter(|_| !options.dry_run);
     Ok(Overrides {
         flags,
@@ -234,10 +235,7 @@ pub fn carry_out(
     output: &mut Output,
 ) -> Result<LocalRunResult, RunError> {
     let LocalSession { local, run, workspace, folder, beginning, show } = session;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(RunError::internal)?;
+    let runtime = runtime()?;
     let clock = SystemClock::start();
     let shown = RefCell::new(output);
     let watch = |line: &JournalLine, state: &SessionState| {
@@ -307,15 +305,23 @@ fn follow(line: &JournalLine, state: &SessionState, show: RunDisplay, output: &m
     if show.format == OutputFormat::StreamJson {
         output.json_line(line);
     }
-    let lines =
-        if show.live == LiveOutput::Off { Vec::new() } else { live::lines(&line.event, state) };
-    for text in lines {
-        match show.live {
-            LiveOutput::Beside => output.talk(text),
-            LiveOutput::Within => output.line(text),
-            LiveOutput::Off => {}
+    match show.live {
+        LiveOutput::Off => {}
+        LiveOutput::Beside => {
+            live::lines(&line.event, state).into_iter().for_each(|text| output.talk(text));
+        }
+        LiveOutput::Within => {
+            live::lines(&line.event, state).into_iter().for_each(|text| output.line(text));
         }
     }
+}
+
+/// Returns what carries out everything that waits, on this thread.
+///
+/// # Errors
+/// When the system has no room for it.
+pub fn runtime() -> Result<Runtime, RunError> {
+    Builder::new_current_thread().enable_all().build().map_err(RunError::internal)
 }
 
 /// Resolves on Ctrl-C or SIGTERM. Without signal handlers it never resolves.

@@ -4,16 +4,18 @@
 //! Only `--tools` starts anything: what the policy lets a run start, in the same sandbox. Each
 //! server lists what it has and is ended.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 
-use crate::cli::checked::{self, CheckWording, FileCheck, Finding};
+use crate::cli::checked::{self, FileCheck};
 use crate::cli::inspected::InspectedRepository;
-use crate::cli::mcp_args::{McpArgs, McpCommand, McpListArgs};
+use crate::cli::mcp_args::{McpCommand, McpListArgs};
 use crate::cli::output::Output;
 use crate::cli::policy_explain::word;
 use crate::cli::policy_file::{parse, repository_file};
 use crate::cli::prompt_args::ValidateArgs;
-use crate::cli::{CommandContext, ExitStatus, local_run, mcp_serve, table};
+use crate::cli::{CommandContext, ExitStatus, local_run, mcp_serve};
 use crate::run::error::RunError;
 use crate::run::servers::{ServerPlan, facts_of};
 use locum_agent::env::RunEnv;
@@ -36,11 +38,11 @@ use locum_sandbox::network::Connector;
 /// # Errors
 /// When a file cannot be read, or settings or policy have mistakes.
 pub fn run(
-    args: &McpArgs,
+    command: &McpCommand,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    match &args.command {
+    match command {
         McpCommand::List(args) => list(args, context, output),
         McpCommand::Validate(args) => validate(args, context, output),
         McpCommand::Serve => mcp_serve::run(context, output),
@@ -113,23 +115,17 @@ fn list(
             row.reason.clone(),
         ]
     };
-    for line in table::lines(
-        ["SERVER", "STATE", "FROM", "REACHED BY", ""],
-        &rows.iter().map(cells).collect::<Vec<_>>(),
-    ) {
-        output.line(line);
-    }
+    output.table(["SERVER", "STATE", "FROM", "REACHED BY", ""], rows.iter().map(cells));
     if rows.is_empty() {
         output.line("no MCP servers");
     }
     let cells = |tool: &ToolRow| {
         [tool.called.clone(), word(tool.decision).to_owned(), tool.description.clone()]
     };
-    let tools: Vec<[String; 3]> =
-        rows.iter().filter_map(|row| row.tools.as_ref()).flatten().map(cells).collect();
-    if !tools.is_empty() {
+    let mut tools = rows.iter().filter_map(|row| row.tools.as_ref()).flatten().peekable();
+    if tools.peek().is_some() {
         output.line("");
-        table::lines(["TOOL", "POLICY", ""], &tools).into_iter().for_each(|line| output.line(line));
+        output.table(["TOOL", "POLICY", ""], tools.map(cells));
     }
     Ok(ExitStatus::Done)
 }
@@ -210,10 +206,7 @@ impl McpInventory {
             },
             facts,
         };
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| RunError::internal(error.to_string()))?;
+        let runtime = local_run::runtime()?;
         let mut rows = self.rows();
         runtime.block_on(async {
             let servers = McpServers::open(&self.plan.servers, around).await;
@@ -254,12 +247,6 @@ impl McpInventory {
     }
 }
 
-/// What a file defines.
-#[derive(Serialize)]
-struct ServerNames {
-    servers: Vec<String>,
-}
-
 /// Checks the files that are named, or every file there is.
 fn validate(
     args: &ValidateArgs,
@@ -269,32 +256,17 @@ fn validate(
     let files = if args.files.is_empty() {
         InspectedRepository::open(context, args.inspect.at.as_deref())?.source().server_files()?
     } else {
-        let is_place = |path: &str| definition::FILES.contains(&path);
-        let read = |file: &std::path::PathBuf| {
-            let (path, text) = checked::named(&context.folder.join(file), file, &is_place)?;
-            let found = ServerFile::parse(&path, &text);
-            Ok((path, found))
+        let read = |file: &PathBuf| {
+            let file = checked::named(context, file, |path| definition::FILES.contains(&path))?;
+            let found = ServerFile::parse(&file.path, &file.text);
+            Ok((file.path, found))
         };
         args.files.iter().map(read).collect::<Result<Vec<_>, RunError>>()?
     };
-    let findings = |mistakes: Vec<_>| mistakes.into_iter().map(Finding::from).collect();
     let check = |(file, found): (String, ServerFile)| {
-        let servers = found.servers.into_iter().map(|server| server.name).collect();
-        FileCheck {
-            file,
-            defines: ServerNames { servers },
-            mistakes: findings(found.mistakes),
-            warnings: findings(found.warnings),
-        }
+        let names = found.servers.into_iter().map(|server| server.name).collect();
+        FileCheck::new(file, ("servers", names), found.mistakes, found.warnings)
     };
-    let checked: Vec<FileCheck<ServerNames>> = files.into_iter().map(check).collect();
-    let words = |names: &ServerNames| {
-        if names.servers.is_empty() { "no servers".to_owned() } else { names.servers.join(", ") }
-    };
-    Ok(checked::show(
-        &checked,
-        CheckWording { none: "no files of MCP servers", words: &words },
-        args.inspect.json,
-        output,
-    ))
+    let checked: Vec<FileCheck> = files.into_iter().map(check).collect();
+    Ok(checked::show(&checked, "no files of MCP servers", "", args.inspect.json, output))
 }

@@ -5,14 +5,6 @@ use clap::{Args, Subcommand};
 use crate::cli::inspect_args::InspectArgs;
 use crate::cli::prompt_args::ValidateArgs;
 
-/// `locum mcp`.
-#[derive(Clone, Debug, Args)]
-pub struct McpArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: McpCommand,
-}
-
 /// `locum mcp list`.
 #[derive(Clone, Debug, Args)]
 pub struct McpListArgs {

@@ -54,6 +54,7 @@ pub mod skills;
 pub mod table;
 pub mod trigger;
 pub mod trigger_args;
+mod words;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,7 +62,9 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::args::{Cli, Command, GlobalArgs};
+use crate::cli::inspect_args::{ConfigCommand, ModelsCommand};
 use crate::cli::output::Output;
+use crate::cli::trigger_args::TriggerCommand;
 use crate::config::environment::Environment;
 use crate::run::error::{RunError, RunErrorKind};
 use locum_agent::session::outcome::OutcomeWord;
@@ -175,22 +178,22 @@ fn dispatch(
 ) -> Result<ExitStatus, RunError> {
     match command {
         Command::Run(args) => run::run(&args, context, output),
-        Command::Action(args) => action::run(&args, context, output),
-        Command::Job(args) => job::run(&args, context, output),
-        Command::Init(args) => init::all(&args, context, output),
-        Command::Demo(args) => demo::run(&args, context, output),
-        Command::Modes(args) => modes::run(&args, context, output),
-        Command::Commands(args) => commands::run(&args, context, output),
-        Command::Skills(args) => skills::run(&args, context, output),
-        Command::Mcp(args) => mcp::run(&args, context, output),
-        Command::Policy(args) => policy::run(&args, context, output),
-        Command::Trigger(args) => trigger::run(&args, context, output),
-        Command::Config(args) => config::run(&args, context, output),
-        Command::Models(args) => models::run(&args, context, output),
-        Command::Doctor(args) => doctor::run(&args, context, output),
-        Command::Session(args) => session::run(&args, context, output),
-        Command::Schema(args) => schema::run(&args, output),
-        Command::Completions(args) => completions::run(&args, output),
+        Command::Action => action::run(context, output),
+        Command::Job(command) => job::run(&command, context, output),
+        Command::Init { force } => init::all(force, context, output),
+        Command::Demo { dir } => demo::run(dir.as_deref(), context, output),
+        Command::Modes(command) => modes::run(&command, context, output),
+        Command::Commands(command) => commands::run(&command, context, output),
+        Command::Skills(command) => skills::run(&command, context, output),
+        Command::Mcp(command) => mcp::run(&command, context, output),
+        Command::Policy(command) => policy::run(&command, context, output),
+        Command::Trigger(TriggerCommand::Explain(args)) => trigger::explain(&args, context, output),
+        Command::Config(ConfigCommand::Show(args)) => config::show(&args, context, output),
+        Command::Models(ModelsCommand::List(args)) => models::list(&args, context, output),
+        Command::Doctor { json } => doctor::run(json, context, output),
+        Command::Session(command) => session::run(&command, context, output),
+        Command::Schema { name } => schema::run(name, output),
+        Command::Completions { shell } => completions::run(shell, output),
     }
 }
 

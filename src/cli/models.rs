@@ -3,10 +3,10 @@
 
 use serde::Serialize;
 
-use crate::cli::inspect_args::{InspectArgs, ModelsArgs, ModelsCommand};
+use crate::cli::inspect_args::InspectArgs;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
-use crate::cli::{CommandContext, ExitStatus, table};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
 use locum_models::catalogue::{LimitSource, LimitSources};
 use locum_models::profile::{ModelSettings, Price, Profile};
@@ -14,20 +14,6 @@ use locum_models::resolve::{
     ChosenModel, ModelFacts, ProfileError, ResolvedModels, resolve, resolve_named,
 };
 use locum_models::tokens::Tokenizer;
-
-/// Runs the subcommand.
-///
-/// # Errors
-/// When no model is configured at all, or the settings are wrong.
-pub fn run(
-    args: &ModelsArgs,
-    context: &CommandContext,
-    output: &mut Output,
-) -> Result<ExitStatus, RunError> {
-    match &args.command {
-        ModelsCommand::List(args) => list(args, context, output),
-    }
-}
 
 /// A configured model as shown.
 #[derive(Clone, Debug, Serialize)]
@@ -54,7 +40,11 @@ pub(super) struct ModelRow {
     problem: Option<String>,
 }
 
-fn list(
+/// Runs the subcommand.
+///
+/// # Errors
+/// When no model is configured at all, or the settings are wrong.
+pub fn list(
     args: &InspectArgs,
     context: &CommandContext,
     output: &mut Output,
@@ -86,7 +76,7 @@ fn list(
     if args.json {
         output.json(&rows);
     } else {
-        for line in table::lines(
+        output.table(
             [
                 "NAME",
                 "USED FOR",
@@ -100,10 +90,8 @@ fn list(
                 "KEY",
                 "NOTES",
             ],
-            &rows.iter().map(cells).collect::<Vec<_>>(),
-        ) {
-            output.line(line);
-        }
+            rows.iter().map(cells),
+        );
     }
     Ok(ExitStatus::Done)
 }
@@ -111,33 +99,12 @@ fn list(
 fn row(name: &str, profile: &Profile, models: &ModelSettings, facts: &ModelFacts<'_>) -> ModelRow {
     match resolve_named(models, facts, name) {
         Ok(chosen) => chosen_row(&chosen),
-        Err(error) => ModelRow {
-            name: name.to_owned(),
-            used_for: Vec::new(),
-            provider: profile.provider.as_str(),
-            model: profile.model.clone(),
-            base_url: profile.base_url.clone(),
-            api_key_env: profile.api_key_env.clone(),
-            has_key: false,
-            context_window: profile.context_window,
-            max_output_tokens: profile.max_output_tokens,
-            price: profile.price,
-            sources: None,
-            tokenizer: profile.tokenizer.unwrap_or_default(),
-            notes: Vec::new(),
-            problem: Some(error.to_string()),
-        },
+        Err(error) => ModelRow { problem: Some(error.to_string()), ..profile_row(name, profile) },
     }
 }
 
 fn chosen_row(chosen: &ChosenModel) -> ModelRow {
     ModelRow {
-        name: chosen.name.clone(),
-        used_for: Vec::new(),
-        provider: chosen.profile.provider.as_str(),
-        model: chosen.profile.model.clone(),
-        base_url: chosen.profile.base_url.clone(),
-        api_key_env: chosen.profile.api_key_env.clone(),
         has_key: chosen.key.is_some(),
         context_window: Some(chosen.limits.context_window),
         max_output_tokens: Some(chosen.limits.max_output_tokens),
@@ -145,6 +112,26 @@ fn chosen_row(chosen: &ChosenModel) -> ModelRow {
         sources: Some(chosen.limits.sources),
         tokenizer: chosen.limits.tokenizer,
         notes: chosen.notes.clone(),
+        ..profile_row(&chosen.name, &chosen.profile)
+    }
+}
+
+/// What a profile says of itself.
+fn profile_row(name: &str, profile: &Profile) -> ModelRow {
+    ModelRow {
+        name: name.to_owned(),
+        used_for: Vec::new(),
+        provider: profile.provider.as_str(),
+        model: profile.model.clone(),
+        base_url: profile.base_url.clone(),
+        api_key_env: profile.api_key_env.clone(),
+        has_key: false,
+        context_window: profile.context_window,
+        max_output_tokens: profile.max_output_tokens,
+        price: profile.price,
+        sources: None,
+        tokenizer: profile.tokenizer.unwrap_or_default(),
+        notes: Vec::new(),
         problem: None,
     }
 }

@@ -1,20 +1,19 @@
 //! `locum modes list|show|validate`: the modes a run could use, what each of them says and may do,
 //! and what is wrong with their files.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use crate::cli::checked::{self, CheckWording, FileCheck, Finding};
+use crate::cli::checked::{self, FileCheck};
 use crate::cli::inspect_args::InspectArgs;
 use crate::cli::inspected::InspectedRepository;
-use crate::cli::modes_args::{ModesArgs, ModesCommand, ShowModeArgs, ValidateModesArgs};
+use crate::cli::modes_args::{ModesCommand, ShowModeArgs, ValidateModesArgs};
 use crate::cli::output::Output;
-use crate::cli::{CommandContext, ExitStatus, modes_change, modes_prompt, modes_transfer, table};
+use crate::cli::{CommandContext, ExitStatus, modes_change, modes_prompt, modes_transfer};
 use crate::run::error::RunError;
 use locum_agent::report::markdown::visible;
-use locum_files::diagnostic::Diagnostic;
 use locum_modes::loader::Strictness;
 use locum_modes::merge::{self, ModeText};
-use locum_modes::prompts::sections;
+use locum_modes::prompts::{PromptFile, sections};
 use locum_modes::schema::{GroupOptions, GroupRecord, ModeView};
 use locum_modes::{ModeSet, ModeSource, places};
 
@@ -23,11 +22,11 @@ use locum_modes::{ModeSet, ModeSource, places};
 /// # Errors
 /// Every mistake of the mode files; a mode that does not exist.
 pub fn run(
-    args: &ModesArgs,
+    command: &ModesCommand,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    match &args.command {
+    match command {
         ModesCommand::List(args) => list(args, context, output),
         ModesCommand::Show(args) => show(args, context, output),
         ModesCommand::Validate(args) => validate(args, context, output),
@@ -58,12 +57,7 @@ fn list(
                 .unwrap_or(&view.record.name);
             [view.record.slug.clone(), origin(view), groups(view), first_line(about)]
         };
-        for line in table::lines(
-            ["MODE", "FROM", "GROUPS", "WHAT FOR"],
-            &views.iter().map(row).collect::<Vec<_>>(),
-        ) {
-            output.line(line);
-        }
+        output.table(["MODE", "FROM", "GROUPS", "WHAT FOR"], views.iter().map(row));
     }
     Ok(ExitStatus::Done)
 }
@@ -142,55 +136,30 @@ fn validate(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let place = InspectedRepository::open(context, args.inspect.at.as_deref())?;
     let texts = if args.files.is_empty() {
-        place.origin().mode_texts()?
+        InspectedRepository::open(context, args.inspect.at.as_deref())?.origin().mode_texts()?
     } else {
-        args.files
-            .iter()
-            .map(|file| named_text(&context.folder.join(file), file))
-            .collect::<Result<_, _>>()?
+        let read = |shown: &PathBuf| {
+            let PromptFile { path: file, text } =
+                checked::named(context, shown, places::may_define)?;
+            Ok(ModeText { source: ModeSource::Project { file }, text })
+        };
+        args.files.iter().map(read).collect::<Result<_, RunError>>()?
     };
-    let checked: Vec<FileCheck<ModeSlugs>> = texts.iter().map(check).collect();
-    let words = |slugs: &ModeSlugs| {
-        if slugs.modes.is_empty() { "no modes".to_owned() } else { slugs.modes.join(", ") }
-    };
-    Ok(checked::show(
-        &checked,
-        CheckWording { none: "no mode files", words: &words },
-        args.inspect.json,
-        output,
-    ))
+    let checked: Vec<FileCheck> = texts.iter().map(check).collect();
+    Ok(checked::show(&checked, "no mode files", "", args.inspect.json, output))
 }
 
-/// Reads a file a user named. Its kind follows from the longest end of its path that is a place of
-/// mode files.
-fn named_text(path: &Path, shown: &Path) -> Result<ModeText, RunError> {
-    let (known, text) = checked::named(path, shown, &places::may_define)?;
-    Ok(ModeText { source: ModeSource::Project { file: known }, text })
-}
-
-/// What a mode file defines.
-#[derive(serde::Serialize)]
-struct ModeSlugs {
-    modes: Vec<String>,
-}
-
-fn check(text: &ModeText) -> FileCheck<ModeSlugs> {
-    let file = text.source.file().unwrap_or_default().to_owned();
+/// Checks one file by itself.
+fn check(text: &ModeText) -> FileCheck {
     let (modes, mistakes, warnings) = match merge::definitions(text, Strictness::Strict) {
         Ok(found) => {
             (found.modes.into_iter().map(|mode| mode.slug).collect(), Vec::new(), found.warnings)
         }
         Err(errors) => (Vec::new(), errors.0, Vec::new()),
     };
-    let findings = |errors: Vec<Diagnostic>| errors.into_iter().map(Finding::from).collect();
-    FileCheck {
-        file,
-        defines: ModeSlugs { modes },
-        mistakes: findings(mistakes),
-        warnings: findings(warnings),
-    }
+    let file = text.source.file().unwrap_or_default().to_owned();
+    FileCheck::new(file, ("modes", modes), mistakes, warnings)
 }
 
 fn modes(

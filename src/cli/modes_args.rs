@@ -6,14 +6,6 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::cli::inspect_args::InspectArgs;
 
-/// `locum modes`.
-#[derive(Clone, Debug, Args)]
-pub struct ModesArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: ModesCommand,
-}
-
 /// What to do with modes.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ModesCommand {

@@ -7,7 +7,7 @@ use crate::cli::inspected::InspectedRepository;
 use crate::cli::modes_args::{
     CreateModeArgs, DeleteModeArgs, FieldArgs, UpdateModeArgs, WriteArgs,
 };
-use crate::cli::modes_file::{TargetFile, WriteMode};
+use crate::cli::modes_file::TargetFile;
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
@@ -126,16 +126,10 @@ fn end(
     args: &WriteArgs,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let writing = if args.dry_run { WriteMode::DryRun } else { WriteMode::Real };
+    file.write(args, output)?;
     if args.json {
-        if writing == WriteMode::Real {
-            file.write(writing, output)?;
-        }
-        output.json(&json!({ "slug": slug, "file": file.name, "done": done, "written": writing == WriteMode::Real, "text": file.text }));
-        return Ok(ExitStatus::Done);
-    }
-    file.write(writing, output)?;
-    if writing == WriteMode::Real {
+        output.json(&json!({ "slug": slug, "file": file.name, "done": done, "written": !args.dry_run, "text": file.text }));
+    } else if !args.dry_run {
         output.line(format!("{done} mode `{slug}` in {}", file.name));
     }
     Ok(ExitStatus::Done)

@@ -11,7 +11,7 @@ use crate::config::files;
 use crate::run::error::RunError;
 use crate::run::user::named_file;
 use locum_files::diagnostic::Diagnostic;
-use locum_modes::edit::{self, EditError, ModeEdit};
+use locum_modes::edit::{self, ModeEdit};
 use locum_modes::loader::Strictness;
 use locum_modes::merge::{self, ModeText};
 use locum_modes::{Mode, ModeSource, places};
@@ -33,15 +33,6 @@ pub struct TargetFile {
     pub text: String,
 }
 
-/// What is done with the changed text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WriteMode {
-    /// It is written.
-    Real,
-    /// It is only shown.
-    DryRun,
-}
-
 impl TargetFile {
     /// Opens the file that flags name, else the one that defines `mode`, else the repository's own.
     ///
@@ -54,11 +45,11 @@ impl TargetFile {
         context: &CommandContext,
     ) -> Result<Self, RunError> {
         let defined_in = mode.map(|mode| &mode.source).filter(|source| source.file().is_some());
-        let (name, path, source) = match (&args.file, args.user, defined_in) {
+        let (path, source) = match (&args.file, args.user, defined_in) {
             (Some(file), _, _) => {
                 let path = context.folder.join(file);
-                let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-                (name.clone(), path, ModeSource::Project { file: name })
+                let file = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+                (path, ModeSource::Project { file })
             }
             (None, true, _) => {
                 let folder = context.environment.config_folder();
@@ -67,18 +58,16 @@ impl TargetFile {
                 })?;
                 let path = folder.join("modes.yml");
                 let file = path.display().to_string();
-                (file.clone(), path, ModeSource::Global { file })
+                (path, ModeSource::Global { file })
             }
             (None, false, Some(source)) => {
-                let file = source.file().unwrap_or_default().to_owned();
-                (file.clone(), root.join(&file), source.clone())
+                (root.join(source.file().unwrap_or_default()), source.clone())
             }
-            (None, false, None) => (
-                OWN_FILE.to_owned(),
-                root.join(OWN_FILE),
-                ModeSource::Project { file: OWN_FILE.to_owned() },
-            ),
+            (None, false, None) => {
+                (root.join(OWN_FILE), ModeSource::Project { file: OWN_FILE.to_owned() })
+            }
         };
+        let name = source.file().unwrap_or_default().to_owned();
         if places::agent_folder(&name).is_some()
             || name == places::AGENTS_FILE
             || name.ends_with(".md")
@@ -95,9 +84,11 @@ impl TargetFile {
     /// # Errors
     /// When it cannot be made, or leaves a file with mistakes.
     pub fn change(&mut self, change: &ModeEdit) -> Result<(), RunError> {
-        let text = edit::edit(&self.text, change).map_err(|error| self.refused(&error))?;
+        let text = edit::edit(&self.text, change).map_err(|error| {
+            RunError::usage(self.name.clone(), error.to_string()).hint(error.hint())
+        })?;
         let file = ModeText { source: self.source.clone(), text };
-        let read = merge::definitions(&file, Strictness::Strict).map_err(|errors| {
+        merge::definitions(&file, Strictness::Strict).map_err(|errors| {
             let mut error = RunError::from(errors);
             error.diagnostics.push(Diagnostic::about(
                 self.name.clone(),
@@ -105,7 +96,6 @@ impl TargetFile {
             ));
             error
         })?;
-        drop(read);
         self.text = file.text;
         Ok(())
     }
@@ -117,22 +107,18 @@ impl TargetFile {
             .is_ok_and(|found| found.modes.iter().any(|mode| mode.slug == slug))
     }
 
-    /// Writes the changed text, or shows what would change.
+    /// Writes the changed text, or shows what would change, unless that is printed as JSON.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write(&self, writing: WriteMode, output: &mut Output) -> Result<(), RunError> {
-        match writing {
-            WriteMode::Real => replace(&self.name, &self.path, &self.text),
-            WriteMode::DryRun => {
-                show_change(&self.name, &self.before, &self.text, output);
-                Ok(())
-            }
+    pub fn write(&self, args: &WriteArgs, output: &mut Output) -> Result<(), RunError> {
+        if !args.dry_run {
+            return replace(&self.name, &self.path, &self.text);
         }
-    }
-
-    fn refused(&self, error: &EditError) -> RunError {
-        RunError::usage(self.name.clone(), error.to_string()).hint(error.hint())
+        if !args.json {
+            show_change(&self.name, &self.before, &self.text, output);
+        }
+        Ok(())
     }
 }
 

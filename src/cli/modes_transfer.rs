@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::modes_args::{ExportForm, ExportModesArgs, ImportModesArgs};
 use crate::cli::modes_change::find;
-use crate::cli::modes_file::{TargetFile, WriteMode, replace, show_change};
+use crate::cli::modes_file::{TargetFile, replace, show_change};
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::files;
@@ -109,16 +109,13 @@ pub fn import(
         }
     }
     let slugs: Vec<&str> = carried.iter().map(|carried| carried.mode.slug.as_str()).collect();
+    file.write(&args.write, output)?;
     if args.write.json {
-        if !args.write.dry_run {
-            file.write(WriteMode::Real, output)?;
-        }
         let paths = |rules: &ImportedRules| json!({ "folder": rules.name, "files": rules.new, "removed": rules.old });
         let rules: Vec<Value> = rules.iter().map(paths).collect();
         output.json(&json!({ "modes": slugs, "file": file.name, "rules": rules, "written": !args.write.dry_run }));
         return Ok(ExitStatus::Done);
     }
-    file.write(if args.write.dry_run { WriteMode::DryRun } else { WriteMode::Real }, output)?;
     for rules in &rules {
         rules.show(args.write.dry_run, output);
     }

@@ -8,6 +8,7 @@ use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
 
+use crate::cli::table;
 use crate::run::error::RunError;
 use locum_base::secret::plain::PlainValues;
 
@@ -44,6 +45,16 @@ impl Output {
     /// Writes a line that may name a secret: the command that makes the runner mask it.
     pub fn line_as_it_is(&mut self, text: impl std::fmt::Display) {
         self.write(|results| writeln!(results, "{text}"));
+    }
+
+    /// Prints rows below their headings; nothing where there is none.
+    pub fn table<const N: usize>(
+        &mut self,
+        head: [&str; N],
+        rows: impl IntoIterator<Item = [String; N]>,
+    ) {
+        let rows: Vec<[String; N]> = rows.into_iter().collect();
+        table::lines(head, &rows).into_iter().for_each(|line| self.line(line));
     }
 
     /// Writes a value as indented JSON and a line end.

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
-use crate::cli::policy_args::{PolicyArgs, PolicyCheckArgs, PolicyCommand, PolicyImportArgs};
-use crate::cli::policy_file::{given, parse, place, repository_file};
+use crate::cli::policy_args::{PolicyCheckArgs, PolicyCommand, PolicyImportArgs};
+use crate::cli::policy_file::{chosen, given, parse, place};
 use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::cli::{init, policy_explain, policy_test};
@@ -17,7 +17,6 @@ use locum_agent::report::figures;
 use locum_agent::report::markdown::visible;
 use locum_agent::session::event::Event;
 use locum_agent::session::journal::Journal;
-use locum_files::diagnostic::Diagnostic;
 use locum_policy::Policy;
 use locum_policy::import::{ImportSource, import_all};
 use locum_policy::lint::risks::{AcceptedRisk, accepted_risks};
@@ -30,11 +29,11 @@ use locum_policy::verdict::RuleRef;
 /// # Errors
 /// Every mistake of the policy file, and of the intents asked about.
 pub fn run(
-    args: &PolicyArgs,
+    command: &PolicyCommand,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    match &args.command {
+    match command {
         PolicyCommand::Check(args) => check(args, context, output),
         PolicyCommand::Explain(args) => policy_explain::run(args, context, output),
         PolicyCommand::Test(args) => policy_test::run(args, context, output),
@@ -70,20 +69,23 @@ fn check(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let file = match &args.file {
-        Some(path) => Some(given(context, path, "FILE")?),
-        None => repository_file(context, args.inspect.at.as_deref())?,
-    };
+    let at = args.inspect.at.as_deref();
+    let file = chosen(context, args.file.as_deref(), "FILE", at)?;
     let name = file.as_ref().map(|file| file.origin.as_str());
     let policy = match parse(file.as_ref()) {
         Ok(policy) => policy,
         Err(errors) if args.inspect.json => {
-            let errors = errors.0.iter().map(ErrorRow::from).collect();
+            let errors = errors.0.iter().map(|error| ErrorRow {
+                line: error.place.line,
+                column: error.place.column,
+                message: &error.message,
+                hint: error.hint.as_deref(),
+            });
             output.json(&PolicyCheckReport {
                 file: name,
                 ok: false,
                 hash: None,
-                errors,
+                errors: errors.collect(),
                 warnings: &[],
                 accepted_risks: &[],
             });
@@ -198,7 +200,7 @@ fn imported(
         .collect::<Result<Vec<_>, _>>()?;
     let sources: Vec<ImportSource<'_>> =
         files.iter().map(|file| ImportSource { origin: &file.origin, text: &file.text }).collect();
-    let imported = import_all(args.from.into(), &sources)?;
+    let imported = import_all(args.from, &sources)?;
     if args.json {
         output.json(&ImportedRow { policy: &imported.policy, notes: &imported.notes });
     } else {
@@ -209,15 +211,4 @@ fn imported(
         imported.policy.lines().for_each(|line| output.line(line.to_owned()));
     }
     Ok(ExitStatus::Done)
-}
-
-impl<'a> From<&'a Diagnostic> for ErrorRow<'a> {
-    fn from(error: &'a Diagnostic) -> Self {
-        Self {
-            line: error.place.line,
-            column: error.place.column,
-            message: &error.message,
-            hint: error.hint.as_deref(),
-        }
-    }
 }

@@ -2,20 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
 use crate::cli::inspect_args::InspectArgs;
+use crate::cli::words::{Word, one_of};
 use locum_policy::actors::Tier;
 use locum_policy::import::Peer;
 use locum_policy::intent::TriggerKind;
-
-/// `locum policy`.
-#[derive(Clone, Debug, Args)]
-pub struct PolicyArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: PolicyCommand,
-}
 
 /// What to do with the policy.
 #[derive(Clone, Debug, Subcommand)]
@@ -40,6 +33,31 @@ pub enum PolicyCommand {
     /// Reports on stderr what cannot be converted, with its place.
     Import(PolicyImportArgs),
 }
+
+const PEERS: &[Word<Peer>] = &[
+    ("roo", Peer::Roo, "Roo Code or Kilo Code"),
+    ("kode", Peer::Kode, "Kode"),
+    ("claude", Peer::Claude, "Claude Code"),
+];
+
+const TRIGGERS: &[Word<TriggerKind>] = &[
+    ("local", TriggerKind::Local, "On the command line"),
+    ("comment", TriggerKind::Comment, "By a comment"),
+    ("label", TriggerKind::Label, "By a label"),
+    ("assign", TriggerKind::Assign, "By assigning an issue"),
+    ("dispatch", TriggerKind::Dispatch, "By `workflow_dispatch`"),
+    ("schedule", TriggerKind::Schedule, "By a schedule"),
+];
+
+/// Who starts a run.
+pub const TIERS: &[Word<Tier>] = &[
+    ("maintainer", Tier::Maintainer, "May push"),
+    ("collaborator", Tier::Collaborator, "May triage, or read a private repository"),
+    ("contributor", Tier::Contributor, "Has contributed before"),
+    ("stranger", Tier::Stranger, "Anyone else"),
+    ("bot", Tier::Bot, "A program listed in the policy"),
+    ("schedule", Tier::Schedule, "A schedule"),
+];
 
 /// `locum policy check`.
 #[derive(Clone, Debug, Args)]
@@ -67,8 +85,8 @@ pub struct PolicyCheckArgs {
 #[derive(Clone, Debug, Args)]
 pub struct PolicyImportArgs {
     /// Read the settings of this tool.
-    #[arg(long, value_name = "TOOL")]
-    pub from: PeerWord,
+    #[arg(long, value_name = "TOOL", value_parser = one_of(PEERS))]
+    pub from: Peer,
     /// Settings files, in JSON with comments or YAML.
     ///
     /// Order: the user's first, then the project's, then local ones.
@@ -77,27 +95,6 @@ pub struct PolicyImportArgs {
     /// Print the policy and what could not be converted as JSON.
     #[arg(long)]
     pub json: bool,
-}
-
-/// A tool whose settings can be turned into a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PeerWord {
-    /// Roo Code or Kilo Code.
-    Roo,
-    /// Kode.
-    Kode,
-    /// Claude Code.
-    Claude,
-}
-
-impl From<PeerWord> for Peer {
-    fn from(word: PeerWord) -> Self {
-        match word {
-            PeerWord::Roo => Self::Roo,
-            PeerWord::Kode => Self::Kode,
-            PeerWord::Claude => Self::Claude,
-        }
-    }
 }
 
 /// `locum policy explain`.
@@ -119,11 +116,11 @@ pub struct PolicyExplainArgs {
     #[arg(long, value_name = "SLUG")]
     pub mode: Option<String>,
     /// Assume a run with this trigger.
-    #[arg(long, value_name = "KIND", default_value = "local")]
-    pub trigger: TriggerWord,
+    #[arg(long, value_name = "KIND", default_value = "local", value_parser = one_of(TRIGGERS))]
+    pub trigger: TriggerKind,
     /// Assume an actor of this tier.
-    #[arg(long, value_name = "TIER", default_value = "maintainer")]
-    pub tier: TierWord,
+    #[arg(long, value_name = "TIER", default_value = "maintainer", value_parser = one_of(TIERS))]
+    pub tier: Tier,
     /// Assume this job.
     #[arg(long, value_name = "NAME")]
     pub job: Option<String>,
@@ -160,64 +157,4 @@ pub struct PolicyInitArgs {
     /// Overwrite an existing policy.
     #[arg(long)]
     pub force: bool,
-}
-
-/// How a run is started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TriggerWord {
-    /// On the command line.
-    Local,
-    /// By a comment.
-    Comment,
-    /// By a label.
-    Label,
-    /// By assigning an issue.
-    Assign,
-    /// By `workflow_dispatch`.
-    Dispatch,
-    /// By a schedule.
-    Schedule,
-}
-
-impl From<TriggerWord> for TriggerKind {
-    fn from(word: TriggerWord) -> Self {
-        match word {
-            TriggerWord::Local => Self::Local,
-            TriggerWord::Comment => Self::Comment,
-            TriggerWord::Label => Self::Label,
-            TriggerWord::Assign => Self::Assign,
-            TriggerWord::Dispatch => Self::Dispatch,
-            TriggerWord::Schedule => Self::Schedule,
-        }
-    }
-}
-
-/// Who starts a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TierWord {
-    /// May push.
-    Maintainer,
-    /// May triage, or read a private repository.
-    Collaborator,
-    /// Has contributed before.
-    Contributor,
-    /// Anyone else.
-    Stranger,
-    /// A program listed in the policy.
-    Bot,
-    /// A schedule.
-    Schedule,
-}
-
-impl From<TierWord> for Tier {
-    fn from(word: TierWord) -> Self {
-        match word {
-            TierWord::Maintainer => Self::Maintainer,
-            TierWord::Collaborator => Self::Collaborator,
-            TierWord::Contributor => Self::Contributor,
-            TierWord::Stranger => Self::Stranger,
-            TierWord::Bot => Self::Bot,
-            TierWord::Schedule => Self::Schedule,
-        }
-    }
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyExplainArgs;
-use crate::cli::policy_file::{given, parse, place, repository_file};
+use crate::cli::policy_file::{chosen, parse, place};
 use crate::cli::{CommandContext, ExitStatus, local_run};
 use crate::run::error::RunError;
 use crate::run::explain::{ExplainedQuery, Explainer};
@@ -92,26 +92,23 @@ pub(super) fn run(
 }
 
 fn explainer(args: &PolicyExplainArgs, context: &CommandContext) -> Result<Explainer, RunError> {
-    let file = match &args.policy {
-        Some(path) => Some(given(context, path, "--policy")?),
-        None => repository_file(context, args.inspect.at.as_deref())?,
-    };
-    let from = InspectedRepository::open(context, args.inspect.at.as_deref())?;
+    let at = args.inspect.at.as_deref();
+    let file = chosen(context, args.policy.as_deref(), "--policy", at)?;
+    let from = InspectedRepository::open(context, at)?;
     let policy = parse(file.as_ref())?.with_ignored(from.source().ignored()?);
     let mode = args.mode.clone().unwrap_or_else(|| policy.settings().modes.default.clone());
     let sandboxed = SandboxLevel::obtained().is_full();
     let facts = Facts {
         mode: mode.clone(),
-        trigger: args.trigger.into(),
-        tier: args.tier.into(),
+        trigger: args.trigger,
+        tier: args.tier,
         job: args.job.clone(),
         sandboxed,
         ..Facts::default()
     };
     let image_models = from.settings()?.values.models.pointers.image.0;
-    let explainer =
-        Explainer::new(policy, from.modes()?, local_run::open(&context.folder).ok(), facts)
-            .with_image_models(image_models);
+    let workspace = local_run::open(&context.folder).ok();
+    let explainer = Explainer::new(policy, from.modes()?, workspace, facts, image_models);
     match explainer.mode(&mode) {
         Err(what) if args.mode.is_some() => Err(RunError::usage("--mode", what)),
         Ok(_) | Err(_) => Ok(explainer),
@@ -195,31 +192,17 @@ enum InputLine {
 
 /// Reads a line without its end. Of one above the limit the rest is passed over.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<InputLine> {
-    let mut found = InputLine::None;
-    loop {
-        let here = match input.fill_buf() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            here => here?,
-        };
-        if here.is_empty() {
-            return Ok(found);
-        }
-        if found == InputLine::None {
-            found = InputLine::Whole;
-        }
-        let end = here.iter().position(|byte| *byte == b'\n');
-        let part = here.get(..end.unwrap_or(here.len())).unwrap_or_default();
-        if line.len() + part.len() > LINE_LIMIT_BYTES {
-            found = InputLine::TooLong;
-        } else if found == InputLine::Whole {
-            line.extend_from_slice(part);
-        }
-        let used = part.len() + usize::from(end.is_some());
-        input.consume(used);
-        if end.is_some() {
-            return Ok(found);
-        }
+    let most = LINE_LIMIT_BYTES as u64 + 1;
+    if input.by_ref().take(most).read_until(b'\n', line)? == 0 {
+        return Ok(InputLine::None);
     }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    } else if line.len() > LINE_LIMIT_BYTES {
+        input.skip_until(b'\n')?;
+        return Ok(InputLine::TooLong);
+    }
+    Ok(InputLine::Whole)
 }
 
 fn status(worst: Option<Decision>) -> ExitStatus {

@@ -1,5 +1,7 @@
 //! The policy file a command is about: the one a user names, the repository's own, or the built-in.
 
+use std::path::Path;
+
 use crate::cli::CommandContext;
 use crate::cli::inspected::InspectedRepository;
 use crate::config::load::ConfigFile;
@@ -23,7 +25,7 @@ pub(super) fn parse(file: Option<&ConfigFile>) -> Result<Policy, PolicyErrors> {
 /// Reads the policy file a user named; it has to exist.
 pub(super) fn given(
     context: &CommandContext,
-    path: &std::path::Path,
+    path: &Path,
     argument: &str,
 ) -> Result<ConfigFile, RunError> {
     let file = named_file(&context.folder.join(path))?.ok_or_else(|| {
@@ -47,5 +49,18 @@ pub(super) fn repository_file(
             Err(RunError::usage(source, format!("`policy` names `{path}`, which does not exist")))
         }
         (file, _) => Ok(file),
+    }
+}
+
+/// Reads the policy file that is given, else the repository's.
+pub(super) fn chosen(
+    context: &CommandContext,
+    given_path: Option<&Path>,
+    argument: &str,
+    at: Option<&str>,
+) -> Result<Option<ConfigFile>, RunError> {
+    match given_path {
+        Some(path) => given(context, path, argument).map(Some),
+        None => repository_file(context, at),
     }
 }

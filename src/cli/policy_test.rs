@@ -11,7 +11,7 @@ use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyTestArgs;
 use crate::cli::policy_explain::word;
-use crate::cli::policy_file::{given, repository_file};
+use crate::cli::policy_file::{chosen, given};
 use crate::cli::{CommandContext, ExitStatus, local_run};
 use crate::config::load::ConfigFile;
 use crate::run::error::RunError;
@@ -62,11 +62,9 @@ pub(super) fn run(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let file = match &args.policy {
-        Some(path) => Some(given(context, path, "--policy")?),
-        None => repository_file(context, args.inspect.at.as_deref())?,
-    };
-    let from = InspectedRepository::open(context, args.inspect.at.as_deref())?;
+    let at = args.inspect.at.as_deref();
+    let file = chosen(context, args.policy.as_deref(), "--policy", at)?;
+    let from = InspectedRepository::open(context, at)?;
     let policy = file.as_ref().map_or_else(
         || Policy::parse_untried(BUILTIN_TEXT, BUILTIN_ORIGIN),
         |file| Policy::parse_untried(&file.text, &file.origin),
@@ -83,9 +81,8 @@ pub(super) fn run(
     };
     let policy = policy.with_ignored(from.source().ignored()?);
     let image_models = from.settings()?.values.models.pointers.image.0;
-    let explainer =
-        Explainer::new(policy, from.modes()?, local_run::open(&context.folder).ok(), facts)
-            .with_image_models(image_models);
+    let workspace = local_run::open(&context.folder).ok();
+    let explainer = Explainer::new(policy, from.modes()?, workspace, facts, image_models);
     rows.extend(of_files(&case_files(args, context, &from)?, &explainer)?);
     if rows.is_empty() {
         let hint = format!("give the policy `examples`, or write `{CASES_FILE}`");

@@ -6,14 +6,6 @@ use clap::{Args, Subcommand};
 
 use crate::cli::inspect_args::InspectArgs;
 
-/// `locum commands`.
-#[derive(Clone, Debug, Args)]
-pub struct CommandsArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: CommandsCommand,
-}
-
 /// What to do with slash commands.
 #[derive(Clone, Debug, Subcommand)]
 pub enum CommandsCommand {
@@ -25,14 +17,6 @@ pub enum CommandsCommand {
     ///
     /// Exits with 2 when one has a mistake.
     Validate(ValidateArgs),
-}
-
-/// `locum skills`.
-#[derive(Clone, Debug, Args)]
-pub struct SkillsArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: SkillsCommand,
 }
 
 /// What to do with skills.

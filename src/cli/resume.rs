@@ -6,9 +6,10 @@ use crate::cli::output::Output;
 use crate::cli::session_args::SessionResumeArgs;
 use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
+use crate::config::load::ConfigFile;
 use crate::run::error::RunError;
 use crate::run::execution::SessionOrigin;
-use crate::run::run_request::{NamedFile, Overrides};
+use crate::run::run_request::Overrides;
 use crate::run::user::named_file;
 use locum_agent::session::event::{Event, SessionStart};
 use locum_agent::session::journal::Journal;
@@ -64,9 +65,9 @@ fn hash_now(
     let given = &local.request.overrides;
     let policy = match &given.policy {
         // A file that is gone counts as unchanged.
-        Some(file) => Some(named_file(&context.folder.join(&file.name))?.map_or_else(
+        Some(file) => Some(named_file(&context.folder.join(&file.origin))?.map_or_else(
             || file.clone(),
-            |now| NamedFile { name: file.name.clone(), text: now.text },
+            |now| ConfigFile { origin: file.origin.clone(), text: now.text },
         )),
         None => None,
     };

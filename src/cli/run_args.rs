@@ -4,37 +4,18 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::words::{Word, one_of};
 use crate::config::load::FlagValue;
 use locum_models::cassette::RequestField;
 
 /// What of a request may differ from a recorded one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ReplayField {
-    /// The system prompt.
-    System,
-    /// The tools the model is offered.
-    Tools,
-    /// The conversation before the last reply.
-    Before,
-    /// Messages to the model since then.
-    Told,
-    /// Results of tool calls since then.
-    Answers,
-}
-
-impl ReplayField {
-    /// Returns its name.
-    pub fn as_str(self) -> &'static str {
-        let field = match self {
-            Self::System => RequestField::System,
-            Self::Tools => RequestField::Tools,
-            Self::Before => RequestField::Before,
-            Self::Told => RequestField::Told,
-            Self::Answers => RequestField::Answers,
-        };
-        field.as_str()
-    }
-}
+const REPLAY_FIELDS: &[Word<RequestField>] = &[
+    ("system", RequestField::System, "The system prompt"),
+    ("tools", RequestField::Tools, "The tools the model is offered"),
+    ("before", RequestField::Before, "The conversation before the last reply"),
+    ("told", RequestField::Told, "Messages to the model since then"),
+    ("answers", RequestField::Answers, "Results of tool calls since then"),
+];
 
 /// `locum run`.
 #[derive(Clone, Debug, Args)]
@@ -77,8 +58,8 @@ pub struct RunOptions {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["model", "script"])]
     pub replay: Option<PathBuf>,
     /// Tolerate differences from the recording in these fields of a request.
-    #[arg(long, value_name = "FIELD", value_delimiter = ',', requires = "replay")]
-    pub replay_tolerate: Vec<ReplayField>,
+    #[arg(long, value_name = "FIELD", value_delimiter = ',', requires = "replay", value_parser = one_of(REPLAY_FIELDS))]
+    pub replay_tolerate: Vec<RequestField>,
     /// Print what would run and under which limits, without running it.
     #[arg(long)]
     pub dry_run: bool,
@@ -114,7 +95,8 @@ impl RunOptions {
     /// Returns the flags that are settings.
     pub fn settings(&self) -> Vec<FlagValue> {
         let folder = self.session_dir.as_ref().map(|folder| folder.display().to_string());
-        let publish = self.publish.map(|target| target.as_str().to_owned());
+        let publish = self.publish.and_then(|target| target.to_possible_value());
+        let publish = publish.map(|target| target.get_name().to_owned());
         let flags = [
             ("--model", "model", self.model.clone()),
             ("--publish", "publish", publish),
@@ -130,9 +112,7 @@ impl RunOptions {
         ];
         flags
             .into_iter()
-            .filter_map(|(flag, key, value)| {
-                Some(FlagValue { flag: flag.to_owned(), key: key.to_owned(), value: value? })
-            })
+            .filter_map(|(flag, key, value)| Some(FlagValue::new(flag, key, value?)))
             .collect()
     }
 }
@@ -140,11 +120,7 @@ impl RunOptions {
 impl RunArgs {
     /// Returns the flags that are settings.
     pub fn settings(&self) -> Vec<FlagValue> {
-        let mode = self.mode.clone().map(|value| FlagValue {
-            flag: "--mode".to_owned(),
-            key: "mode".to_owned(),
-            value,
-        });
+        let mode = self.mode.as_ref().map(|mode| FlagValue::new("--mode", "mode", mode));
         mode.into_iter().chain(self.options.settings()).collect()
     }
 }
@@ -156,16 +132,6 @@ pub enum PublishTarget {
     None,
     /// Write files into a folder.
     Local,
-}
-
-impl PublishTarget {
-    /// Returns the word of the flag and of the setting.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Local => "local",
-        }
-    }
 }
 
 /// Form of a run's result.

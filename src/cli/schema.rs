@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::cli::ExitStatus;
-use crate::cli::inspect_args::{SchemaArgs, SchemaWord};
+use crate::cli::inspect_args::SchemaWord;
 use crate::cli::output::Output;
 use crate::config::schema;
 use crate::run::error::RunError;
@@ -16,8 +16,8 @@ use locum_policy::{Policy, cases};
 ///
 /// # Errors
 /// Never; the shape is that of every subcommand.
-pub fn run(args: &SchemaArgs, output: &mut Output) -> Result<ExitStatus, RunError> {
-    output.json(&whole(args.name));
+pub fn run(name: SchemaWord, output: &mut Output) -> Result<ExitStatus, RunError> {
+    output.json(&whole(name));
     Ok(ExitStatus::Done)
 }
 

@@ -6,9 +6,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::output::Output;
-use crate::cli::session_args::{SessionArgs, SessionCommand, SessionListArgs, SessionShowArgs};
+use crate::cli::session_args::{SessionCommand, SessionListArgs, SessionShowArgs};
 use crate::cli::session_folder::{find, names, sessions_folder};
-use crate::cli::{CommandContext, ExitStatus, decide, resume, table};
+use crate::cli::{CommandContext, ExitStatus, decide, resume};
 use crate::run::error::RunError;
 use locum_agent::report::comment::Progress;
 use locum_agent::report::json::{SpentReport, TaskEntry};
@@ -23,11 +23,11 @@ use locum_agent::session::state::SessionState;
 /// # Errors
 /// When the session does not exist or its journal cannot be read.
 pub fn run(
-    args: &SessionArgs,
+    command: &SessionCommand,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    match &args.command {
+    match command {
         SessionCommand::List(args) => list(args, context, output),
         SessionCommand::Show(args) => show(args, context, output),
         SessionCommand::Resume(args) => resume::run(args, context, output),
@@ -38,7 +38,7 @@ pub fn run(
 }
 
 /// A session as shown in the list.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 struct SessionRow {
     session: String,
     started: Option<String>,
@@ -77,12 +77,10 @@ fn list(
             row.task.clone(),
         ]
     };
-    for line in table::lines(
+    output.table(
         ["SESSION", "STARTED", "STATE", "MODE", "TURNS", "COST", "TASK"],
-        &rows.iter().map(cells).collect::<Vec<_>>(),
-    ) {
-        output.line(line);
-    }
+        rows.iter().map(cells),
+    );
     if names.len() > rows.len() {
         output.talk(format!("{} more; `--limit` shows them", names.len() - rows.len()));
     }
@@ -142,13 +140,8 @@ struct SessionReport<'a> {
 fn row(sessions: &Path, name: &str) -> SessionRow {
     let empty = SessionRow {
         session: name.to_owned(),
-        started: None,
         state: "unreadable".to_owned(),
-        mode: String::new(),
-        turns: 0,
-        cost_usd: 0.0,
-        is_estimate: false,
-        task: String::new(),
+        ..SessionRow::default()
     };
     let Ok(lines) = Journal::read(&sessions.join(name)) else { return empty };
     let state = SessionState::of(&lines);

@@ -6,14 +6,6 @@ use clap::{Args, Subcommand};
 
 use crate::cli::run_args::OutputFormat;
 
-/// `locum session`.
-#[derive(Clone, Debug, Args)]
-pub struct SessionArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: SessionCommand,
-}
-
 /// What to do with sessions.
 #[derive(Clone, Debug, Subcommand)]
 pub enum SessionCommand {

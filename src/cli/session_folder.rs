@@ -17,11 +17,7 @@ pub(super) fn sessions_folder(
     context: &CommandContext,
     session_dir: Option<&Path>,
 ) -> Result<PathBuf, RunError> {
-    let flag = |folder: &Path| FlagValue {
-        flag: "--session-dir".to_owned(),
-        key: "session_dir".to_owned(),
-        value: folder.display().to_string(),
-    };
+    let flag = |folder: &Path| FlagValue::new("--session-dir", "session_dir", folder.display());
     let flags: Vec<FlagValue> = session_dir.map(flag).into_iter().collect();
     let settings = own_settings(&context.environment, &flags)?;
     let folder = settings.session_folder()?;
@@ -59,12 +55,8 @@ pub(super) fn names(sessions: &Path) -> Result<Vec<String>, RunError> {
             .map_err(|error| RunError::usage(sessions.display().to_string(), error.to_string()))?,
     };
     let named = |entry: std::fs::DirEntry| {
-        entry
-            .path()
-            .join(JOURNAL_FILE)
-            .is_file()
-            .then(|| entry.file_name().into_string().ok())
-            .flatten()
+        let name = entry.file_name().into_string().ok();
+        name.filter(|_| entry.path().join(JOURNAL_FILE).is_file())
     };
     let mut names: Vec<String> = entries.flatten().filter_map(named).collect();
     names.sort_unstable();

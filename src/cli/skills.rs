@@ -1,13 +1,15 @@
 //! `locum skills list|show|validate`: the skills a model may read, and what is wrong with their
 //! files.
 
+use std::path::Path;
+
 use serde::Serialize;
 
-use crate::cli::checked::{self, CheckWording, FileCheck, Finding};
+use crate::cli::checked::{self, FileCheck};
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
-use crate::cli::prompt_args::{NamedArgs, SkillsArgs, SkillsCommand, ValidateArgs};
-use crate::cli::{CommandContext, ExitStatus, table};
+use crate::cli::prompt_args::{NamedArgs, SkillsCommand, ValidateArgs};
+use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
 use locum_agent::report::figures::clip;
 use locum_agent::report::markdown::visible;
@@ -22,11 +24,11 @@ const DESCRIPTION_CHARS: usize = 80;
 /// # Errors
 /// When a file cannot be read; a skill that does not exist.
 pub fn run(
-    args: &SkillsArgs,
+    command: &SkillsCommand,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    match &args.command {
+    match command {
         SkillsCommand::List(args) => {
             list(&all(args.at.as_deref(), context)?, args.json, output);
             Ok(ExitStatus::Done)
@@ -95,12 +97,7 @@ fn list(set: &SkillSet, as_json: bool, output: &mut Output) {
             clip(about, DESCRIPTION_CHARS),
         ]
     };
-    for line in table::lines(
-        ["SKILL", "FROM", "MODES", "WHAT FOR"],
-        &views.iter().map(row).collect::<Vec<_>>(),
-    ) {
-        output.line(line);
-    }
+    output.table(["SKILL", "FROM", "MODES", "WHAT FOR"], views.iter().map(row));
     if views.is_empty() {
         output.line("no skills");
     }
@@ -139,54 +136,31 @@ fn show(
     Ok(ExitStatus::Done)
 }
 
-/// What a file defines.
-#[derive(Serialize)]
-struct SkillNames {
-    skills: Vec<String>,
-}
-
 /// Checks the files that are named, or every file there is.
 fn validate(
     args: &ValidateArgs,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let set = if args.files.is_empty() {
-        all(args.inspect.at.as_deref(), context)?
+    let files = if args.files.is_empty() {
+        all(args.inspect.at.as_deref(), context)?.files
     } else {
-        let mut texts = Vec::new();
-        for file in &args.files {
-            let (path, text) =
-                checked::named(&context.folder.join(file), file, &skills::is_skill_file)?;
-            if !skills::is_skill_file(&path) {
-                let what = format!("`{}` is not a skill file", file.display());
-                return Err(RunError::usage("FILE", what).hint(format!(
-                    "skills are `skills/NAME/SKILL.md` in {}",
-                    skills::HOMES.join(", ")
-                )));
-            }
-            texts.push(PromptFile { path, text });
-        }
-        SkillSet::read(&texts)
+        let read = |texts: &[PromptFile]| SkillSet::read(texts).files;
+        let wrong = |file: &Path| {
+            let what = format!("`{}` is not a skill file", file.display());
+            let homes = skills::HOMES.join(", ");
+            RunError::usage("FILE", what)
+                .hint(format!("skills are `skills/NAME/SKILL.md` in {homes}"))
+        };
+        checked::read_named(context, &args.files, skills::is_skill_file, read, wrong)?
     };
     let check = |file: SkillFile| {
-        let (skills, mistakes) = match file.skill {
+        let (names, mistakes) = match file.skill {
             Ok(skill) => (vec![skill.name], Vec::new()),
             Err(mistakes) => (Vec::new(), mistakes),
         };
-        let findings = |mistakes: Vec<_>| mistakes.into_iter().map(Finding::from).collect();
-        FileCheck {
-            file: file.origin,
-            defines: SkillNames { skills },
-            mistakes: findings(mistakes),
-            warnings: findings(file.warnings),
-        }
+        FileCheck::new(file.origin, ("skills", names), mistakes, file.warnings)
     };
-    let checked: Vec<FileCheck<SkillNames>> = set.files.into_iter().map(check).collect();
-    Ok(checked::show(
-        &checked,
-        CheckWording { none: "no skills", words: &|names: &SkillNames| names.skills.join(", ") },
-        args.inspect.json,
-        output,
-    ))
+    let checked: Vec<FileCheck> = files.into_iter().map(check).collect();
+    Ok(checked::show(&checked, "no skills", "", args.inspect.json, output))
 }

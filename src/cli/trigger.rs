@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
-use crate::cli::policy_args::TierWord;
-use crate::cli::trigger_args::{PermissionWord, TriggerArgs, TriggerCommand, TriggerExplainArgs};
+use crate::cli::trigger_args::TriggerExplainArgs;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
@@ -25,32 +24,19 @@ use locum_base::clock::Clock;
 use locum_forge::event::{self, EventError, Trigger};
 use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::Policy;
+use locum_policy::actors::Tier;
 
 /// Who might be behind an event, as the forge would answer.
-const STANDINGS: [(&str, ForgePermission, bool); 4] = [
-    ("maintainer", ForgePermission::Write, false),
-    ("collaborator", ForgePermission::Triage, false),
-    ("contributor", ForgePermission::Read, true),
-    ("stranger", ForgePermission::None, false),
+const STANDINGS: [(Tier, ForgePermission); 4] = [
+    (Tier::Maintainer, ForgePermission::Write),
+    (Tier::Collaborator, ForgePermission::Triage),
+    (Tier::Contributor, ForgePermission::Read),
+    (Tier::Stranger, ForgePermission::None),
 ];
 
 /// Rules that say that nothing was asked of locum at all.
 const NOTHING_ASKED: [&str; 3] =
     ["triggers.comment.prefix", "triggers.label.name", "triggers.assign.login"];
-
-/// Runs the subcommand.
-///
-/// # Errors
-/// When a file cannot be read or has mistakes.
-pub fn run(
-    args: &TriggerArgs,
-    context: &CommandContext,
-    output: &mut Output,
-) -> Result<ExitStatus, RunError> {
-    match &args.command {
-        TriggerCommand::Explain(args) => explain(args, context, output),
-    }
-}
 
 /// What is known of the repository.
 struct TriggerFacts {
@@ -60,7 +46,11 @@ struct TriggerFacts {
     now: Timestamp,
 }
 
-fn explain(
+/// Runs the subcommand.
+///
+/// # Errors
+/// When a file cannot be read or has mistakes.
+pub fn explain(
     args: &TriggerExplainArgs,
     context: &CommandContext,
     output: &mut Output,
@@ -79,11 +69,10 @@ fn explain(
         }
     };
     let known = known(args, context)?;
-    let standings = standings(args);
-    let examined: Vec<(&str, TriggerExamination)> = standings
-        .iter()
+    let examined: Vec<(String, TriggerExamination)> = standings(args)
+        .into_iter()
         .map(|(name, permission, contributed)| {
-            (*name, examined(&trigger, &known, (*permission, *contributed), args))
+            (name, examined(&trigger, &known, (permission, contributed), args))
         })
         .collect();
     // Shown in full: the first that would run, else the first.
@@ -150,23 +139,23 @@ fn known(args: &TriggerExplainArgs, context: &CommandContext) -> Result<TriggerF
 }
 
 /// Returns the standings to look at: the one given, or all.
-fn standings(args: &TriggerExplainArgs) -> Vec<(&'static str, ForgePermission, bool)> {
-    let of_tier = |tier: TierWord| match tier {
-        TierWord::Maintainer | TierWord::Bot | TierWord::Schedule => {
-            ("maintainer", ForgePermission::Write, false)
-        }
-        TierWord::Collaborator => ("collaborator", ForgePermission::Triage, false),
-        TierWord::Contributor => ("contributor", ForgePermission::Read, true),
-        TierWord::Stranger => ("stranger", ForgePermission::None, false),
-    };
-    match (args.tier, args.permission) {
-        (Some(tier), _) => vec![of_tier(tier)],
-        (None, Some(word)) => {
-            let permission = ForgePermission::from(word);
-            vec![(permission.as_str(), permission, false)]
-        }
-        (None, None) => STANDINGS.to_vec(),
+fn standings(args: &TriggerExplainArgs) -> Vec<(String, ForgePermission, bool)> {
+    let asked = args.tier.map(|tier| match tier {
+        Tier::Bot | Tier::Schedule => Tier::Maintainer,
+        Tier::Maintainer | Tier::Collaborator | Tier::Contributor | Tier::Stranger => tier,
+    });
+    if let (None, Some(permission)) = (asked, args.permission) {
+        return vec![(permission.as_str().to_owned(), permission, false)];
     }
+    let standings = STANDINGS.iter().filter(|(tier, _)| asked.is_none_or(|asked| asked == *tier));
+    let standing = |(tier, permission): &(Tier, ForgePermission)| {
+        (tier_name(*tier), *permission, *tier == Tier::Contributor)
+    };
+    standings.map(standing).collect()
+}
+
+fn tier_name(tier: Tier) -> String {
+    format!("{tier:?}").to_lowercase()
 }
 
 fn examined(
@@ -191,16 +180,13 @@ fn examined(
         base_sha: String::new(),
         is_fork: args.fork,
     });
-    let default_branch = if trigger.default_branch.is_empty() {
-        "main".to_owned()
-    } else {
-        trigger.default_branch.clone()
-    };
+    let named = Some(trigger.default_branch.as_str()).filter(|branch| !branch.is_empty());
+    let default_branch = named.unwrap_or("main");
     let facts = RequestFacts {
         job: JobFacts {
             now: known.now,
             repository: &trigger.repository,
-            default_branch: &default_branch,
+            default_branch,
             git_ref: &format!("refs/heads/{default_branch}"),
         },
         own_login: args.own_login.as_deref(),
@@ -217,7 +203,7 @@ fn examined(
 fn as_text(
     trigger: &Trigger,
     known: &TriggerFacts,
-    examined: &[(&str, TriggerExamination)],
+    examined: &[(String, TriggerExamination)],
     shown: &TriggerExamination,
 ) -> Vec<String> {
     let by = if trigger.actor.login.is_empty() {
@@ -248,7 +234,7 @@ fn as_text(
         });
     }
     if examined.len() > 1 {
-        let one = |(name, one): &(&str, TriggerExamination)| match &one.request {
+        let one = |(name, one): &(String, TriggerExamination)| match &one.request {
             Ok(_) => format!("{name}: runs"),
             Err(refused) => format!("{name}: no ({})", refused.rule),
         };
@@ -281,7 +267,7 @@ fn plan(request: &Request, known: &TriggerFacts) -> Vec<(&'static str, String)> 
     };
     let mut rows = vec![
         ("so", action.to_owned()),
-        ("tier", format!("{:?}", request.facts.tier).to_lowercase()),
+        ("tier", tier_name(request.facts.tier)),
         ("task", first_line(task)),
     ];
     rows.push(("mode", mode.clone()));
@@ -311,22 +297,17 @@ fn first_line(text: &str) -> String {
 fn as_json(
     trigger: &Trigger,
     known: &TriggerFacts,
-    examined: &[(&str, TriggerExamination)],
+    examined: &[(String, TriggerExamination)],
     shown: &TriggerExamination,
 ) -> Value {
     let refusal = |refused: &RequestRefusal| {
         let is_posted = refused.notice == RefusalNotice::Posted;
         json!({ "rule": refused.rule, "why": refused.why, "told": is_posted })
     };
-    let authority = |authority: CheckAuthority| match authority {
-        CheckAuthority::Event => "event",
-        CheckAuthority::Policy => "policy",
-        CheckAuthority::Forge => "forge",
-    };
-    let check = |check: &RequestCheck| json!({ "check": check.claim, "asked": authority(check.authority), "pass": check.refused.is_none(), "refused": check.refused.as_ref().map(refusal) });
+    let check = |check: &RequestCheck| json!({ "check": check.claim, "asked": check.authority, "pass": check.refused.is_none(), "refused": check.refused.as_ref().map(refusal) });
     let tiers: serde_json::Map<String, Value> = examined
         .iter()
-        .map(|(name, one)| ((*name).to_owned(), json!(one.request.as_ref().err().map(refusal))))
+        .map(|(name, one)| (name.clone(), json!(one.request.as_ref().err().map(refusal))))
         .collect();
     let request = shown.request.as_ref().ok();
     json!({
@@ -341,17 +322,4 @@ fn as_json(
         "mode": request.map(|request| request.mode.clone()),
         "task": request.map(|request| request.text.clone()),
     })
-}
-
-impl From<PermissionWord> for ForgePermission {
-    fn from(word: PermissionWord) -> Self {
-        match word {
-            PermissionWord::Admin => Self::Admin,
-            PermissionWord::Maintain => Self::Maintain,
-            PermissionWord::Write => Self::Write,
-            PermissionWord::Triage => Self::Triage,
-            PermissionWord::Read => Self::Read,
-            PermissionWord::None => Self::None,
-        }
-    }
 }

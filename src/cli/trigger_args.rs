@@ -2,18 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
 use crate::cli::inspect_args::InspectArgs;
-use crate::cli::policy_args::TierWord;
-
-/// `locum trigger`.
-#[derive(Clone, Debug, Args)]
-pub struct TriggerArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: TriggerCommand,
-}
+use crate::cli::policy_args::TIERS;
+use crate::cli::words::{Word, one_of};
+use locum_forge::ForgePermission;
+use locum_policy::actors::Tier;
 
 /// What to do with events.
 #[derive(Clone, Debug, Subcommand)]
@@ -23,6 +18,16 @@ pub enum TriggerCommand {
     /// Works offline. Exits with 0 (would run, or nothing to do) or 4 (refused).
     Explain(TriggerExplainArgs),
 }
+
+/// What the forge says someone may do.
+const PERMISSIONS: &[Word<ForgePermission>] = &[
+    ("admin", ForgePermission::Admin, "Everything"),
+    ("maintain", ForgePermission::Maintain, "Maintain"),
+    ("write", ForgePermission::Write, "Push"),
+    ("triage", ForgePermission::Triage, "Triage"),
+    ("read", ForgePermission::Read, "Read"),
+    ("none", ForgePermission::None, "Nothing"),
+];
 
 /// `locum trigger explain`.
 #[derive(Clone, Debug, Args)]
@@ -40,11 +45,11 @@ pub struct TriggerExplainArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub policy: Option<PathBuf>,
     /// Assume an actor of this tier instead of showing every tier.
-    #[arg(long, value_name = "TIER", conflicts_with = "permission")]
-    pub tier: Option<TierWord>,
+    #[arg(long, value_name = "TIER", conflicts_with = "permission", value_parser = one_of(TIERS))]
+    pub tier: Option<Tier>,
     /// Assume that the forge reports this permission.
-    #[arg(long, value_name = "WORD")]
-    pub permission: Option<PermissionWord>,
+    #[arg(long, value_name = "WORD", value_parser = one_of(PERMISSIONS))]
+    pub permission: Option<ForgePermission>,
     /// Assume that the pull request comes from a fork.
     #[arg(long)]
     pub fork: bool,
@@ -57,21 +62,4 @@ pub struct TriggerExplainArgs {
     /// Where to read and how to print.
     #[command(flatten)]
     pub inspect: InspectArgs,
-}
-
-/// What the forge says someone may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PermissionWord {
-    /// Everything.
-    Admin,
-    /// Maintain.
-    Maintain,
-    /// Push.
-    Write,
-    /// Triage.
-    Triage,
-    /// Read.
-    Read,
-    /// Nothing.
-    None,
 }

@@ -23,20 +23,14 @@ pub struct ActionContext {
     pub git_ref: String,
     /// Path of the checkout.
     pub workspace: PathBuf,
-    /// Start of the forge's API: `https://api.github.com`, `https://ghes.example/api/v3`.
-    pub api_url: String,
     /// Start of the forge's pages and clone addresses: `https://github.com`.
     pub server_url: String,
     /// Number of the workflow run.
     pub run_id: String,
-    /// How often this run was started: 1 the first time.
-    pub run_attempt: String,
     /// Login of who started the run.
     pub actor: String,
     /// Login of who started this attempt: someone else than `actor` when the run was started again.
     pub triggering_actor: String,
-    /// Name of the job in the workflow file.
-    pub job: String,
     /// File that takes outputs; `None` when the step has none.
     pub output_file: Option<PathBuf>,
     /// File that takes the job summary; `None` when the step has none.
@@ -70,16 +64,13 @@ impl ActionContext {
             sha: need("GITHUB_SHA")?,
             git_ref: text("GITHUB_REF", ""),
             workspace: PathBuf::from(need("GITHUB_WORKSPACE")?),
-            api_url: text("GITHUB_API_URL", "https://api.github.com"),
             server_url: text("GITHUB_SERVER_URL", "https://github.com"),
             run_id: text("GITHUB_RUN_ID", ""),
-            run_attempt: text("GITHUB_RUN_ATTEMPT", "1"),
             actor: text("GITHUB_ACTOR", ""),
             triggering_actor: text(
                 "GITHUB_TRIGGERING_ACTOR",
                 environment.get("GITHUB_ACTOR").unwrap_or_default(),
             ),
-            job: text("GITHUB_JOB", ""),
             output_file: environment.get("GITHUB_OUTPUT").map(PathBuf::from),
             summary_file: environment.get("GITHUB_STEP_SUMMARY").map(PathBuf::from),
         })
@@ -110,7 +101,6 @@ mod tests {
     #[test]
     fn needs_only_what_every_job_has() {
         let context = ActionContext::from_environment(&Environment::from_pairs(NEEDED)).unwrap();
-        assert_eq!(context.api_url, "https://api.github.com");
         assert_eq!((context.run_url(), context.output_file), (None, None));
         for (variable, _) in NEEDED {
             let rest = NEEDED.into_iter().filter(|(name, _)| *name != variable);
@@ -123,16 +113,11 @@ mod tests {
 
     #[test]
     fn follows_an_enterprise_server() {
-        let own = [
-            ("GITHUB_API_URL", "https://ghes.example/api/v3"),
-            ("GITHUB_SERVER_URL", "https://ghes.example"),
-            ("GITHUB_RUN_ID", "7"),
-        ];
+        let own = [("GITHUB_SERVER_URL", "https://ghes.example"), ("GITHUB_RUN_ID", "7")];
         let context = ActionContext::from_environment(&Environment::from_pairs(
             NEEDED.into_iter().chain(own),
         ))
         .unwrap();
-        assert_eq!(context.api_url, "https://ghes.example/api/v3");
         assert_eq!(
             context.run_url().as_deref(),
             Some("https://ghes.example/octo/repo/actions/runs/7")

@@ -19,8 +19,8 @@ use locum_workspace::Workspace;
 /// The results of the commands that were run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckResults {
-    reports: Vec<CommandReport>,
-    failure: Option<String>,
+    pub(super) reports: Vec<CommandReport>,
+    pub(super) failure: Option<String>,
 }
 
 impl CheckResults {
@@ -45,16 +45,6 @@ impl CheckResults {
             }
         }
         checks
-    }
-
-    /// Returns the commands that ran and how they ended.
-    pub fn reports(&self) -> &[CommandReport] {
-        &self.reports
-    }
-
-    /// Returns why the checks do not hold, or `None`.
-    pub fn failure(&self) -> Option<String> {
-        self.failure.clone()
     }
 }
 

@@ -60,28 +60,33 @@ impl ExplainedQuery {
     }
 }
 
+impl From<Explanation> for ExplainedQuery {
+    fn from(explanation: Explanation) -> Self {
+        Self { call: None, explanations: vec![explanation] }
+    }
+}
+
 impl Explainer {
     /// Prepares for questions. `facts` hold where a question does not say otherwise; without a
     /// workspace, tool calls have no answer.
-    pub fn new(policy: Policy, modes: ModeSet, workspace: Option<Workspace>, facts: Facts) -> Self {
-        let (env, sandbox, redactor) =
-            (BTreeMap::new(), Sandbox::around_nothing(), Redactor::default());
+    pub fn new(
+        policy: Policy,
+        modes: ModeSet,
+        workspace: Option<Workspace>,
+        facts: Facts,
+        image_models: Vec<String>,
+    ) -> Self {
         Self {
             policy,
             modes,
             workspace,
             facts,
-            env,
-            sandbox,
-            redactor,
+            image_models,
+            env: BTreeMap::new(),
+            sandbox: Sandbox::around_nothing(),
+            redactor: Redactor::default(),
             connector: Connector::default(),
-            image_models: Vec::new(),
         }
-    }
-
-    /// Sets the models that would generate images: calls that request an image are judged by them.
-    pub fn with_image_models(self, image_models: Vec<String>) -> Self {
-        Self { image_models, ..self }
     }
 
     /// Returns what holds where a question does not say otherwise.
@@ -111,14 +116,10 @@ impl Explainer {
         let mode = self.mode(&facts.mode)?;
         let modes = &self.policy.settings().modes;
         match &question.act {
-            _ if !modes.allow.contains(&facts.mode) => Ok(ExplainedQuery {
-                call: None,
-                explanations: vec![self.mode_not_allowed(question, &facts.mode)],
-            }),
-            QueriedAct::Intent(intent) => Ok(ExplainedQuery {
-                call: None,
-                explanations: vec![explain(&self.policy, intent, &facts)],
-            }),
+            _ if !modes.allow.contains(&facts.mode) => {
+                Ok(self.mode_not_allowed(question, &facts.mode).into())
+            }
+            QueriedAct::Intent(intent) => Ok(explain(&self.policy, intent, &facts).into()),
             QueriedAct::Call(call) => {
                 let workspace = self
                     .workspace
@@ -142,10 +143,7 @@ impl Explainer {
                         call: Some(call.headline()),
                         explanations: self.of_intents(&call.intents(), &facts),
                     },
-                    Err(error) => ExplainedQuery {
-                        call: None,
-                        explanations: vec![not_a_call(&call.name, &offered, error.0)],
-                    },
+                    Err(error) => not_a_call(&call.name, &offered, error.0).into(),
                 })
             }
         }

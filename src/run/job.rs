@@ -76,16 +76,10 @@ pub struct FixedStep {
 }
 
 /// A cron expression: five fields, in UTC.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     text: String,
     cron: croner::Cron,
-}
-
-impl PartialEq for Schedule {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
 }
 
 impl Schedule {

@@ -9,6 +9,7 @@ pub mod execution;
 pub mod explain;
 pub mod first_message;
 pub mod job;
+pub mod model_set;
 pub mod models;
 pub mod plan;
 pub mod prepare;

@@ -4,7 +4,6 @@
 //! In: a [`RunRequest`], settings, the environment. Out: [`PreparedModels`] that are ready to be
 //! asked, or every mistake found. No request is sent yet.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +11,12 @@ use std::time::Duration;
 use url::Url;
 
 use crate::config::environment::Environment;
+use crate::config::load::ConfigFile;
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
 use crate::run::job::JobWork;
-use crate::run::run_request::{NamedFile, ReplayRequest, RunRequest};
+use crate::run::model_set::ModelSet;
+use crate::run::run_request::{ReplayRequest, RunRequest};
 use crate::run::source::FileSource;
 use crate::run::steps::FixedSteps;
 use crate::run::trusted::ConfigOrigin;
@@ -23,11 +24,10 @@ use locum_agent::report::trace::TracedModel;
 use locum_agent::session::model::{Fallback, ImageModel, RunModels, TaskModel};
 use locum_base::chat::Usage;
 use locum_base::secret::{Redactor, Secret};
-use locum_base::tool::ToolName;
 use locum_models::build;
 use locum_models::cassette::record::{CassetteWriter, RecordingModel};
 use locum_models::cassette::replay::ReplayModel;
-use locum_models::cassette::{Capacities, Capacity, RequestField};
+use locum_models::cassette::{Capacities, Capacity};
 use locum_models::fallback::{FallbackChain, FallbackModel};
 use locum_models::profile::{Price, Profile, Provider, ToolProtocol};
 use locum_models::resolve::{
@@ -52,13 +52,9 @@ const RETRY: RetryLimits = RetryLimits {
 pub struct PreparedModel {
     pub(super) model: Box<dyn Model>,
     price: Option<Price>,
-    pub(super) included_tools: Vec<ToolName>,
-    context_window: u32,
-    tool_protocol: ToolProtocol,
-    pub(super) sees_images: bool,
+    pub(super) capacity: Capacity,
     /// How a trace names it.
     pub(super) traced: TracedModel,
-    tokenizer: Tokenizer,
     fallbacks: Vec<Fallback>,
 }
 
@@ -71,24 +67,24 @@ impl PreparedModel {
             },
             model: Box::new(model),
             price: None,
-            included_tools: Vec::new(),
-            context_window: u32::MAX,
-            tool_protocol: ToolProtocol::Native,
-            sees_images: true,
-            tokenizer: Tokenizer::Bytes,
+            capacity: Capacity {
+                window: u32::MAX,
+                sees_images: true,
+                tool_protocol: ToolProtocol::Native,
+                tokenizer: Tokenizer::Bytes,
+                included_tools: Vec::new(),
+            },
             fallbacks: Vec::new(),
         }
     }
 
     fn build(chosen: &ChosenModel, source: &FileSource<'_>) -> Result<Self, RunError> {
-        let included_tools = chosen.profile.included_tools.clone();
-        let mut fallback_models = Vec::with_capacity(1 + chosen.fallbacks.len());
-        for chosen in std::iter::once(chosen).chain(&chosen.fallbacks) {
-            fallback_models.push(FallbackModel {
-                model: build(chosen, source)?,
-                context_window: chosen.limits.context_window,
-            });
-        }
+        let chain = std::iter::once(chosen).chain(&chosen.fallbacks);
+        let entry = |chosen: &ChosenModel| {
+            let context_window = chosen.limits.context_window;
+            Ok(FallbackModel { model: build(chosen, source)?, context_window })
+        };
+        let fallback_models = chain.map(entry).collect::<Result<Vec<_>, RunError>>()?;
         let fallback = |(entry, chosen): (&FallbackModel, &ChosenModel)| Fallback {
             label: entry.model.label().to_owned(),
             price: chosen.limits.price,
@@ -100,7 +96,7 @@ impl PreparedModel {
             .ok_or_else(|| RunError::usage("models", "there is no model"))?;
         // Fixed replies have no window unless settings give one.
         let is_remote = chosen.profile.provider.home().is_some();
-        let context_window = if is_remote {
+        let window = if is_remote {
             chosen.limits.context_window
         } else {
             chosen.profile.context_window.unwrap_or(u32::MAX)
@@ -111,11 +107,13 @@ impl PreparedModel {
         Ok(Self {
             model: Box::new(chain),
             price: chosen.limits.price,
-            included_tools,
-            context_window,
-            tool_protocol: chosen.limits.tool_protocol,
-            sees_images,
-            tokenizer: chosen.limits.tokenizer,
+            capacity: Capacity {
+                window,
+                sees_images,
+                tool_protocol: chosen.limits.tool_protocol,
+                tokenizer: chosen.limits.tokenizer,
+                included_tools: chosen.profile.included_tools.clone(),
+            },
             traced: TracedModel {
                 provider: traced_provider(&chosen.profile),
                 name: chosen.profile.model.clone(),
@@ -138,11 +136,11 @@ impl PreparedModel {
         TaskModel {
             model: self.model.as_ref(),
             price: self.price,
-            included_tools: &self.included_tools,
-            context_window: self.context_window,
-            tool_protocol: self.tool_protocol,
-            sees_images: self.sees_images,
-            tokenizer: self.tokenizer,
+            included_tools: &self.capacity.included_tools,
+            context_window: self.capacity.window,
+            tool_protocol: self.capacity.tool_protocol,
+            sees_images: self.capacity.sees_images,
+            tokenizer: self.capacity.tokenizer,
             fallbacks: &self.fallbacks,
         }
     }
@@ -173,17 +171,8 @@ fn traced_provider(profile: &Profile) -> &'static str {
 
 /// The models of a run.
 pub struct PreparedModels {
-    pub(super) main: PreparedModel,
-    pub(super) task: PreparedModel,
-    /// Sums conversations up.
-    pub(super) condense: Option<PreparedModel>,
-    /// Of modes that have one of their own.
-    pub(super) own: BTreeMap<String, PreparedModel>,
-    /// That may be asked a question, by profile.
-    pub(super) experts: BTreeMap<String, PreparedModel>,
-    /// That generates images.
-    pub(super) image_model: Option<PreparedModel>,
-    /// The names of that one's profile and of its fallbacks.
+    pub(super) set: ModelSet<PreparedModel>,
+    /// The names of the image model's profile and of its fallbacks.
     pub(super) image_models: Vec<String>,
     pub(super) keys: Vec<Secret>,
     pub(super) notes: Vec<String>,
@@ -204,34 +193,25 @@ pub(super) struct WantedModels<'w> {
 impl PreparedModels {
     /// Returns true when a model of the run costs something.
     pub fn has_price(&self) -> bool {
-        [&self.main, &self.task]
-            .into_iter()
-            .chain(&self.condense)
-            .chain(self.own.values())
-            .chain(self.experts.values())
-            .chain(&self.image_model)
-            .any(PreparedModel::has_price)
+        self.set.each().any(PreparedModel::has_price)
     }
 
     /// Returns the model of the root task in a mode.
     pub(super) fn of_mode(&self, slug: &str) -> &PreparedModel {
-        self.own.get(slug).unwrap_or(&self.main)
+        let own = self.set.own.iter().find(|(own, _)| own == slug);
+        own.map_or(&self.set.main, |(_, model)| model)
     }
 
     /// Returns them as the session uses them.
     pub(super) fn in_use<'a>(&'a self, image_models: &'a [String]) -> RunModels<'a> {
-        let by_name = |models: &'a BTreeMap<String, PreparedModel>| {
-            models.iter().map(|(name, model)| (name.clone(), model.in_use())).collect()
-        };
-        let image_model =
-            |model: &'a PreparedModel| ImageModel { names: image_models, model: model.in_use() };
+        let used = self.set.as_ref().map(PreparedModel::in_use);
         RunModels {
-            main: self.main.in_use(),
-            task: self.task.in_use(),
-            condense: self.condense.as_ref().map(PreparedModel::in_use),
-            own: by_name(&self.own),
-            experts: by_name(&self.experts),
-            image_model: self.image_model.as_ref().map(image_model),
+            main: used.main,
+            task: used.task,
+            condense: used.condense,
+            own: used.own.into_iter().collect(),
+            experts: used.experts.into_iter().collect(),
+            image_model: used.image.map(|model| ImageModel { names: image_models, model }),
             retry: RETRY,
         }
     }
@@ -252,94 +232,65 @@ impl PreparedModels {
         if let Some(path) = &request.overrides.cassettes.record {
             models = models.recorded(path, origin.environment)?;
         }
-        Ok(match &request.work {
-            None | Some(JobWork::Task(_)) => models,
+        match &request.work {
+            None | Some(JobWork::Task(_)) => {}
             Some(JobWork::Steps(steps)) => {
-                Self { main: PreparedModel::free(FixedSteps::alone(steps.clone())), ..models }
+                models.set.main = PreparedModel::free(FixedSteps::alone(steps.clone()));
             }
             Some(JobWork::StepsThenTask(steps, _)) => {
                 // What comes after the steps is one conversation with the model that began with
                 // them.
-                let after = models.own.remove(wanted.root).unwrap_or(models.main);
-                let main = PreparedModel {
+                let mut own = std::mem::take(&mut models.set.own).into_iter();
+                let after = own.find(|(slug, _)| slug == wanted.root);
+                let after = after.map_or(models.set.main, |(_, model)| model);
+                models.set.main = PreparedModel {
                     model: Box::new(FixedSteps::before(steps.clone(), after.model)),
                     ..after
                 };
-                Self { main, own: BTreeMap::new(), ..models }
             }
-        })
+        }
+        Ok(models)
+    }
+
+    /// Models without keys, and with nothing to say of them.
+    fn of(set: ModelSet<PreparedModel>, image_models: Vec<String>) -> Self {
+        Self { set, image_models, keys: Vec::new(), notes: Vec::new() }
     }
 
     fn none() -> Self {
-        let unused = || PreparedModel::free(FixedSteps::alone(Vec::new()));
-        Self {
-            main: unused(),
-            task: unused(),
-            condense: None,
-            own: BTreeMap::new(),
-            experts: BTreeMap::new(),
-            image_model: None,
-            image_models: Vec::new(),
-            keys: Vec::new(),
-            notes: Vec::new(),
-        }
+        let unused = |()| PreparedModel::free(FixedSteps::alone(Vec::new()));
+        Self::of(ModelSet::default().map(unused), Vec::new())
     }
 
     fn replayed(replay: &ReplayRequest) -> Result<Self, RunError> {
-        let tolerated: Vec<RequestField> = RequestField::ALL
-            .into_iter()
-            .filter(|field| replay.tolerate.iter().any(|name| name == field.as_str()))
-            .collect();
         let file = &replay.cassette;
-        let play = ReplayModel::parse(&file.name, &file.text, tolerated)
-            .map_err(|problem| RunError::usage(&file.name, problem))?;
+        let play = ReplayModel::parse(&file.origin, &file.text, replay.tolerate.clone())
+            .map_err(|problem| RunError::usage(&file.origin, problem))?;
         let capacities = play.capacities().clone();
-        let of = |capacity: Capacity| PreparedModel {
-            context_window: capacity.window,
-            sees_images: capacity.sees_images,
-            tool_protocol: capacity.tool_protocol,
-            tokenizer: capacity.tokenizer,
-            included_tools: capacity.included_tools,
-            ..PreparedModel::free(play.clone())
-        };
-        Ok(Self {
+        let plain = || PreparedModel::free(play.clone());
+        let of = |capacity| PreparedModel { capacity, ..plain() };
+        let own = capacities.own.into_iter().map(|(slug, capacity)| (slug, of(capacity)));
+        let set = ModelSet {
             main: of(capacities.main),
             task: of(capacities.task),
             condense: capacities.condense.map(of),
-            own: capacities.own.into_iter().map(|(slug, capacity)| (slug, of(capacity))).collect(),
-            experts: capacities
-                .experts
-                .into_iter()
-                .map(|name| (name, PreparedModel::free(play.clone())))
-                .collect(),
-            image_model: (!capacities.image_models.is_empty())
-                .then(|| PreparedModel::free(play.clone())),
-            image_models: capacities.image_models,
-            keys: Vec::new(),
-            notes: Vec::new(),
-        })
+            own: own.collect(),
+            experts: capacities.experts.into_iter().map(|name| (name, plain())).collect(),
+            image: capacities.image_models.first().map(|_| plain()),
+        };
+        Ok(Self::of(set, capacities.image_models))
     }
 
     /// Has every reply written to a cassette.
     fn recorded(self, path: &Path, environment: &Environment) -> Result<Self, RunError> {
         let redactor = Redactor::new(self.keys.iter().cloned().chain(environment.secrets()));
-        let capacity = |prepared: &PreparedModel| Capacity {
-            window: prepared.context_window,
-            sees_images: prepared.sees_images,
-            tool_protocol: prepared.tool_protocol,
-            tokenizer: prepared.tokenizer,
-            included_tools: prepared.included_tools.clone(),
-        };
+        let of = self.set.as_ref().map(|prepared| prepared.capacity.clone());
         let capacities = Capacities {
-            main: capacity(&self.main),
-            task: capacity(&self.task),
-            condense: self.condense.as_ref().map(capacity),
-            own: self
-                .own
-                .iter()
-                .map(|(slug, prepared)| (slug.clone(), capacity(prepared)))
-                .collect(),
-            experts: self.experts.keys().cloned().collect(),
+            main: of.main,
+            task: of.task,
+            condense: of.condense,
+            own: of.own.into_iter().collect(),
+            experts: of.experts.into_iter().map(|(name, _)| name).collect(),
             image_models: self.image_models.clone(),
         };
         let tape = CassetteWriter::open(path, redactor, capacities).map_err(|err| {
@@ -350,48 +301,21 @@ impl PreparedModels {
             model: Box::new(RecordingModel::new(prepared.model, Arc::clone(&tape))),
             ..prepared
         };
-        Ok(Self {
-            main: record(self.main),
-            task: record(self.task),
-            condense: self.condense.map(record),
-            own: self.own.into_iter().map(|(slug, prepared)| (slug, record(prepared))).collect(),
-            experts: self
-                .experts
-                .into_iter()
-                .map(|(name, prepared)| (name, record(prepared)))
-                .collect(),
-            image_model: self.image_model.map(record),
-            ..self
-        })
+        Ok(Self { set: self.set.map(record), ..self })
     }
 
-    fn scripted(script: &NamedFile, wanted: &WantedModels<'_>) -> Result<Self, RunError> {
-        let parse = || {
-            ModelScript::parse(&script.name, &script.text)
+    fn scripted(script: &ConfigFile, wanted: &WantedModels<'_>) -> Result<Self, RunError> {
+        let scripted = |()| {
+            ModelScript::parse(&script.origin, &script.text)
+                .map(|parsed| PreparedModel::free(ScriptedModel::new(parsed)))
                 .map_err(|errors| RunError::file(&errors.file, errors.mistakes))
         };
-        let (main, task) = (
-            PreparedModel::free(ScriptedModel::new(parse()?)),
-            PreparedModel::free(ScriptedModel::new(parse()?)),
-        );
-        let expert = |name: &String| {
-            Ok::<_, RunError>((name.clone(), PreparedModel::free(ScriptedModel::new(parse()?))))
+        let set = ModelSet {
+            experts: wanted.experts.iter().map(|name| (name.clone(), ())).collect(),
+            image: wanted.image_models.first().map(|_| ()),
+            ..ModelSet::default()
         };
-        let experts = wanted.experts.iter().map(expert).collect::<Result<_, RunError>>()?;
-        let generates =
-            |_: &String| Ok::<_, RunError>(PreparedModel::free(ScriptedModel::new(parse()?)));
-        let image_model = wanted.image_models.first().map(generates).transpose()?;
-        Ok(Self {
-            main,
-            task,
-            condense: None,
-            own: BTreeMap::new(),
-            experts,
-            image_model,
-            image_models: wanted.image_models.to_vec(),
-            keys: Vec::new(),
-            notes: Vec::new(),
-        })
+        Ok(Self::of(set.try_map(scripted)?, wanted.image_models.to_vec()))
     }
 
     fn configured(
@@ -411,19 +335,19 @@ impl PreparedModels {
         };
         let resolved = resolve::resolve(&settings.values.models, &facts)
             .map_err(|error| failed("models", &error))?;
-        let mut requested_models: Vec<(&Mode, ChosenModel)> = Vec::new();
+        let mut requested_models: Vec<(String, ChosenModel)> = Vec::new();
         for mode in wanted.modes {
             let Some(requested) = model_requested_by(mode) else { continue };
             let place = mode.source.file().unwrap_or("modes");
             let chosen = resolve::resolve_requested(&settings.values.models, &facts, requested)
                 .map_err(|error| failed(place, &error))?;
-            requested_models.extend(chosen.map(|chosen| (*mode, chosen)));
+            requested_models.extend(chosen.map(|chosen| (mode.slug.clone(), chosen)));
         }
         let (mut asked, mut unasked) = (Vec::new(), Vec::new());
         for name in wanted.experts {
             // One that cannot be used here is not asked; the run does without.
             match resolve::resolve_named(&settings.values.models, &facts, name) {
-                Ok(chosen) => asked.push(chosen),
+                Ok(chosen) => asked.push((name.clone(), chosen)),
                 Err(error) => unasked.push(format!(
                     "the expert `{name}` cannot be asked: {error}; {}",
                     error.hint()
@@ -438,16 +362,16 @@ impl PreparedModels {
             }
             Some(Ok(_)) | None => None,
         };
-        let condensing = resolved.others.get("condense");
-        let first = || {
-            [&resolved.main, &resolved.task]
-                .into_iter()
-                .chain(condensing)
-                .chain(requested_models.iter().map(|(_, chosen)| chosen))
-                .chain(&asked)
-                .chain(image_model_choice)
+        let set = ModelSet {
+            main: &resolved.main,
+            task: &resolved.task,
+            condense: resolved.others.get("condense"),
+            own: requested_models.iter().map(|(slug, chosen)| (slug.clone(), chosen)).collect(),
+            experts: asked.iter().map(|(name, chosen)| (name.clone(), chosen)).collect(),
+            image: image_model_choice,
         };
-        let chosen = || first().flat_map(|chosen| std::iter::once(chosen).chain(&chosen.fallbacks));
+        let chosen =
+            || set.each().flat_map(|chosen| std::iter::once(*chosen).chain(&chosen.fallbacks));
         let mut notes: Vec<String> = Vec::new();
         for note in chosen().flat_map(|chosen| &chosen.notes) {
             if !notes.contains(note) {
@@ -456,27 +380,9 @@ impl PreparedModels {
         }
         notes.extend(unasked);
         let keys = chosen().filter_map(|chosen| chosen.key.clone()).collect();
-        let own = requested_models
-            .iter()
-            .map(|(mode, chosen)| Ok((mode.slug.clone(), PreparedModel::build(chosen, source)?)))
-            .collect::<Result<_, RunError>>()?;
-        let experts = asked
-            .iter()
-            .map(|chosen| Ok((chosen.name.clone(), PreparedModel::build(chosen, source)?)))
-            .collect::<Result<_, RunError>>()?;
-        let (main, task) = (
-            PreparedModel::build(&resolved.main, source)?,
-            PreparedModel::build(&resolved.task, source)?,
-        );
-        let condense = resolved
-            .others
-            .get("condense")
-            .map(|chosen| PreparedModel::build(chosen, source))
-            .transpose()?;
-        let image_model =
-            image_model_choice.map(|chosen| PreparedModel::build(chosen, source)).transpose()?;
-        let image_models = image_model.iter().flat_map(|_| wanted.image_models.to_vec()).collect();
-        Ok(Self { main, task, condense, own, experts, image_model, image_models, keys, notes })
+        let set = set.try_map(|chosen| PreparedModel::build(chosen, source))?;
+        let image_models = set.image.iter().flat_map(|_| wanted.image_models.to_vec()).collect();
+        Ok(Self { set, image_models, keys, notes })
     }
 }
 

@@ -147,7 +147,7 @@ pub fn prepare(
         rules: config.rules()?.to_vec(),
         skills: skills.clone(),
         language: settings.values.language.clone(),
-        experts: models.experts.keys().cloned().collect(),
+        experts: models.set.experts.iter().map(|(name, _)| name.clone()).collect(),
         image_models: std::mem::take(&mut models.image_models),
     };
     let root = models.of_mode(&slug);
@@ -155,7 +155,7 @@ pub fn prepare(
         switching: policy.settings().modes.switching,
         may_delegate: policy.settings().modes.delegation.from.contains(&slug),
         purpose: TaskPurpose::Work,
-        included: &root.included_tools,
+        included: &root.capacity.included_tools,
     };
     let known = ToolPrerequisites {
         skills: &skills.of_mode(&slug),
@@ -177,7 +177,7 @@ pub fn prepare(
         base: request.base,
         trusted: request.trusted,
         policy: PolicyName { origin: policy.origin().to_owned(), hash: policy.hash().to_owned() },
-        models: (root.model.label().to_owned(), models.task.model.label().to_owned()),
+        models: (root.model.label().to_owned(), models.set.task.model.label().to_owned()),
         budget: settings.values.budget.tighten(policy.settings().budget),
         spending_limits: policy.settings().spending_limits,
         command: message.called(),

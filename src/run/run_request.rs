@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::load::FlagValue;
+use crate::config::load::{ConfigFile, FlagValue};
 use crate::run::job::JobWork;
 use crate::run::plan::RunSubject;
 use crate::run::task_material::{TaskAuthor, TaskMaterial};
 use locum_agent::session::id::SessionId;
+use locum_models::cassette::RequestField;
 use locum_policy::intent::Facts;
 use locum_workspace::repo::CommitId;
 
@@ -68,9 +69,9 @@ pub struct Overrides {
     /// Settings by flag.
     pub flags: Vec<FlagValue>,
     /// A policy instead of the repository's.
-    pub policy: Option<NamedFile>,
+    pub policy: Option<ConfigFile>,
     /// A script instead of a model.
-    pub script: Option<NamedFile>,
+    pub script: Option<ConfigFile>,
     /// What is recorded or played again.
     #[serde(default)]
     pub cassettes: Cassettes,
@@ -89,17 +90,7 @@ pub struct Cassettes {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayRequest {
     /// The cassette's text and where it is from.
-    pub cassette: NamedFile,
-    /// The fields in which requests may differ from the recorded ones, by
-    /// [`locum_models::cassette::Field::as_str`].
-    pub tolerate: Vec<String>,
-}
-
-/// A file a user named on the command line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NamedFile {
-    /// Its name in messages.
-    pub name: String,
-    /// Whole text of the file.
-    pub text: String,
+    pub cassette: ConfigFile,
+    /// The fields in which requests may differ from the recorded ones.
+    pub tolerate: Vec<RequestField>,
 }

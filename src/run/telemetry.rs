@@ -6,7 +6,6 @@
 use std::path::Path;
 
 use crate::config::telemetry::Collector;
-use crate::run::models::PreparedModel;
 use crate::run::prepare::PreparedRun;
 use locum_agent::report::trace::span::Parent;
 use locum_agent::report::trace::{self, TraceFacts, otlp};
@@ -45,16 +44,12 @@ async fn send_trace(collector: &Collector, run: &PreparedRun, folder: &Path) -> 
 }
 
 fn facts(collector: &Collector, run: &PreparedRun) -> TraceFacts {
+    let traced = run.models.set.as_ref().map(|model| model.traced.clone());
     TraceFacts {
-        main: run.models.main.traced.clone(),
-        task: run.models.task.traced.clone(),
-        condense: run.models.condense.as_ref().map(|model| model.traced.clone()),
-        own: run
-            .models
-            .own
-            .iter()
-            .map(|(slug, PreparedModel { traced, .. })| (slug.clone(), traced.clone()))
-            .collect(),
+        main: traced.main,
+        task: traced.task,
+        condense: traced.condense,
+        own: traced.own.into_iter().collect(),
         content: collector.content,
         parent: collector.parent.as_deref().and_then(Parent::parse),
     }

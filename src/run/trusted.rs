@@ -13,7 +13,6 @@ use crate::config::load::{self, ConfigFile, FlagValue, Layers};
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
 use crate::run::job::{self, Job};
-use crate::run::run_request::NamedFile;
 use crate::run::source::FileSource;
 use crate::run::user::UserFolder;
 use locum_modes::ModeSet;
@@ -96,7 +95,6 @@ pub struct TrustedConfig<'a> {
     /// Decides; what the ignore files hide is hidden in it.
     pub policy: Rc<Policy>,
     files: SettingsFiles,
-    flags: Vec<FlagValue>,
     modes: OnceCell<ModeSet>,
     commands: OnceCell<CommandSet>,
     skills: OnceCell<SkillSet>,
@@ -113,7 +111,7 @@ impl<'a> TrustedConfig<'a> {
     pub fn load(
         origin: ConfigOrigin<'a>,
         flags: &[FlagValue],
-        policy: Option<&NamedFile>,
+        policy: Option<&ConfigFile>,
     ) -> Result<Self, RunError> {
         let files = SettingsFiles::read(&origin)?;
         let settings = files.load(origin.environment, flags)?;
@@ -123,7 +121,7 @@ impl<'a> TrustedConfig<'a> {
         };
         let named = settings.values.policy.as_deref().filter(|path| *path != POLICY_FILE);
         let policy = match (file, named) {
-            (Some(file), _) => Policy::parse(&file.text, &file.name)?,
+            (Some(file), _) => Policy::parse(&file.text, &file.origin)?,
             (None, Some(path)) => {
                 let message = format!("no such file in {}", origin.source);
                 return Err(RunError::usage(path, message)
@@ -131,7 +129,7 @@ impl<'a> TrustedConfig<'a> {
             }
             (None, None) => Policy::builtin(),
         };
-        Ok(Self { flags: flags.to_vec(), ..Self::with_policy(origin, files, settings, policy)? })
+        Self::with_policy(origin, files, settings, policy)
     }
 
     /// Loads what an event is judged by; `None` when the commit holds no policy: then nothing is
@@ -147,7 +145,7 @@ impl<'a> TrustedConfig<'a> {
         let files = SettingsFiles::read(&origin)?;
         let settings = files.load(environment, &[])?;
         let Some(file) = policy_file(&origin.source, &settings)? else { return Ok(None) };
-        let policy = Policy::parse(&file.text, &file.name)?;
+        let policy = Policy::parse(&file.text, &file.origin)?;
         Self::with_policy(origin, files, settings, policy).map(Some)
     }
 
@@ -163,7 +161,6 @@ impl<'a> TrustedConfig<'a> {
             settings,
             policy,
             files,
-            flags: Vec::new(),
             modes: OnceCell::new(),
             commands: OnceCell::new(),
             skills: OnceCell::new(),
@@ -177,9 +174,6 @@ impl<'a> TrustedConfig<'a> {
     /// # Errors
     /// Every mistake in the flags.
     pub fn settings_with(&self, flags: &[FlagValue]) -> Result<Settings, RunError> {
-        if flags == self.flags {
-            return Ok(self.settings.clone());
-        }
         self.files.load(self.origin.environment, flags)
     }
 
@@ -250,9 +244,8 @@ impl<'a> TrustedConfig<'a> {
 fn policy_file(
     source: &FileSource<'_>,
     settings: &Settings,
-) -> Result<Option<NamedFile>, RunError> {
-    let file = source.file(settings.values.policy.as_deref().unwrap_or(POLICY_FILE))?;
-    Ok(file.map(|file| NamedFile { name: file.origin, text: file.text }))
+) -> Result<Option<ConfigFile>, RunError> {
+    source.file(settings.values.policy.as_deref().unwrap_or(POLICY_FILE))
 }
 
 /// Returns what a cell holds, loading it the first time.

@@ -2,9 +2,9 @@
 //! it came from.
 //!
 //! In: texts of files, the environment, flags; nothing is read here. Out: [`Settings`], or every
-//! mistake of every layer at once. Files are checked on a tree that knows line and column. Each
-//! layer then is one provider for figment, which merges them; a layer's metadata names the line,
-//! variable or flag of each of its values.
+//! mistake of every layer at once. Files are checked on a tree that knows line and column.
+//! Each value then stands beside its key with its layer and the line, variable or flag it is from,
+//! and the last one of a key counts.
 
 use std::collections::BTreeMap;
 
@@ -26,10 +26,11 @@ const PREFIX: &str = "LOCUM_";
 /// tests use.
 const NOT_SETTINGS: &[&str] = &["LOCUM_LOG", "LOCUM_VECTORS", "LOCUM_TEST_"];
 
-/// A configuration file's text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A text and where it is from.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ConfigFile {
     /// Its name in messages.
+    #[serde(rename = "name")]
     pub origin: String,
     /// Whole text of the file.
     pub text: String,
@@ -44,6 +45,13 @@ pub struct FlagValue {
     pub key: String,
     /// The value as written.
     pub value: String,
+}
+
+impl FlagValue {
+    /// Returns a setting and the flag that gives it.
+    pub fn new(flag: &str, key: &str, value: impl ToString) -> Self {
+        Self { flag: flag.to_owned(), key: key.to_owned(), value: value.to_string() }
+    }
 }
 
 /// Everything settings come from.

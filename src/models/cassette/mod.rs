@@ -130,9 +130,6 @@ pub enum RequestField {
 }
 
 impl RequestField {
-    /// Every field, for iteration.
-    pub const ALL: [Self; 5] = [Self::System, Self::Tools, Self::Before, Self::Told, Self::Answers];
-
     /// Returns its name.
     pub fn as_str(self) -> &'static str {
         match self {

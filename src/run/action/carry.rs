@@ -179,15 +179,12 @@ pub(super) async fn sweep(env: &ActionEnv<'_>, policy: &Policy, facts: &Facts) {
 /// Takes a session off its ref, which held `from`. One that stays does no harm.
 pub(super) async fn drop_off(env: &ActionEnv<'_>, run: &PreparedRun, from: &CommitId) {
     let session = run.plan.session.as_str();
-    let done = match permit(&run.policy, &run.plan.facts) {
-        Ok(permit) => env
-            .git
-            .push_session(&permit, env.remote, session, (Some(from), None))
-            .await
-            .map_err(|error| error.to_string()),
-        Err(refusal) => Err(refusal),
+    let done = async {
+        let permit = permit(&run.policy, &run.plan.facts)?;
+        let moved = env.git.push_session(&permit, env.remote, session, (Some(from), None)).await;
+        moved.map_err(|error| error.to_string())
     };
-    if let Err(why) = done {
+    if let Err(why) = done.await {
         tracing::warn!(%why, session, "could not remove the ended session from its ref");
     }
 }

@@ -36,7 +36,6 @@ use crate::run::spending::store::RecordStore;
 use locum_agent::report::comment::DecisionChannel;
 use locum_agent::report::markdown;
 use locum_agent::session::event::JournalLine;
-use locum_agent::session::id::SessionId;
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
@@ -180,7 +179,7 @@ async fn one(
 ) -> Result<ActionEnd, RunError> {
     let event = &admitted.event;
     let base = refs::start(env, event).await?;
-    let request = work_items::run_request(admitted, item, SessionId::fresh(), base);
+    let request = work_items::run_request(admitted, item, base);
     let run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
     if env.inputs.dry_run || admitted.request.flags.dry_run {
         return Ok(ActionEnd::Planned(Box::new(run.plan)));
@@ -190,7 +189,10 @@ async fn one(
     let carried = CarriedState {
         destination: PublishDestination {
             base_branch: work_items::base_branch(env, admitted),
-            marker: marker(env, &event.trigger),
+            marker: markdown::marker(
+                "progress",
+                &[("comment", &asked_by(&event.trigger)), ("run", &env.job.run_id)],
+            ),
             thread: request.subject.thread(),
             reply_to: reply_to(&event.trigger),
             requested_by: Some(login.clone()).filter(|login| !login.is_empty()),
@@ -308,13 +310,6 @@ async fn carry_out(
     let SessionRun { run, folder, .. } = session;
     let plan = run.plan;
     Ok(ActionEnd::Ran(Box::new(FinishedRun { plan, outcome, publication, folder, patch, fails })))
-}
-
-/// Returns the hidden line of the one comment for this command: the same for every attempt of a
-/// workflow run.
-fn marker(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
-    let asked = asked_by(trigger);
-    markdown::marker("progress", &[("comment", &asked), ("run", &env.job.run_id)])
 }
 
 fn no_place(why: String) -> String {

@@ -7,10 +7,9 @@ use crate::run::error::{RunError, RunErrorKind};
 use crate::run::first_message::FirstMessage;
 use crate::run::job::{Job, JobWork, Schedule};
 use crate::run::plan::RunSubject;
-use crate::run::request::{RefusalNotice, RequestRefusal};
+use crate::run::request::{CommandFlags, RefusalNotice, RequestRefusal};
 use crate::run::run_request::{Overrides, RunRequest};
 use crate::run::task_material::{TaskAuthor, TaskMaterial};
-use locum_agent::session::id::SessionId;
 use locum_forge::event::{EventKind, EventSubject};
 use locum_modes::prompts::task::seen_of_markdown;
 use locum_policy::intent::{Facts, Restriction};
@@ -128,35 +127,27 @@ fn of_job(job: &Job) -> WorkItem {
 pub(super) fn run_request(
     admitted: &AdmittedEvent<'_>,
     item: WorkItem,
-    session: SessionId,
     base: CommitId,
 ) -> RunRequest {
     let AdmittedEvent { event, request, .. } = admitted;
     let restriction =
         Restriction { read_only: request.read_only, paths: request.flags.paths.clone() };
-    let flag = |flag: &str, key: &str, value: String| FlagValue {
-        flag: flag.to_owned(),
-        key: key.to_owned(),
-        value,
-    };
-    let model = request.flags.model.clone().map(|model| flag("--model", "model", model));
-    let budget =
-        request.flags.budget_usd.map(|usd| flag("--budget", "budget.cost_usd", usd.to_string()));
+    let CommandFlags { model, budget_usd, .. } = &request.flags;
+    let model = model.as_ref().map(|model| FlagValue::new("--model", "model", model));
+    let budget = budget_usd.map(|usd| FlagValue::new("--budget", "budget.cost_usd", usd));
     RunRequest {
-        session,
-        task: item.task,
         words: item.words,
         materials: materials(admitted),
         mode: item.mode,
         facts: Facts { restriction, job: item.job.clone(), ..request.facts.clone() },
         subject: subject(admitted, item.job),
         work: item.work,
-        base,
         trusted: event.trusted.clone(),
         overrides: Overrides {
             flags: model.into_iter().chain(budget).collect(),
             ..Overrides::default()
         },
+        ..RunRequest::new(item.task, base)
     }
 }
 

@@ -33,6 +33,8 @@ use locum_policy::verdict::Decision;
 use locum_workspace::Workspace;
 use locum_workspace::checkout::EntryKind;
 
+/// What the material of an issue begins with.
+const ISSUE: &str = "issue or pull request #";
 /// Issues looked up for one task.
 const ISSUES_LIMIT: usize = 5;
 /// Bytes of everything that was looked up together.
@@ -64,6 +66,14 @@ struct Lookups {
 }
 
 impl Lookups {
+    /// Adds what a task names, or says why it is not shown.
+    fn show(&mut self, written: &str, seen: Result<TaskMaterial, String>) {
+        match seen {
+            Ok(material) => self.add(written, material),
+            Err(why) => self.notes.push(format!("{written} is not shown: {why}")),
+        }
+    }
+
     fn add(&mut self, written: &str, material: TaskMaterial) {
         if self.size_bytes + material.text.len() > LOOKED_UP_LIMIT_BYTES {
             self.notes.push(format!(
@@ -124,7 +134,7 @@ impl MessageContext<'_> {
     }
 
     fn vision(&self) -> VisionSupport {
-        if self.run.models.of_mode(&self.run.plan.mode).sees_images {
+        if self.run.models.of_mode(&self.run.plan.mode).capacity.sees_images {
             VisionSupport::OnCall
         } else {
             VisionSupport::Blind
@@ -170,11 +180,8 @@ impl MessageContext<'_> {
             Ok(None) if *is_sure => {
                 return found.notes.push(format!("`{written}`: there is no such file or folder"));
             }
-            Ok(None) => return,
-            Err(why) if *is_sure => {
-                return found.notes.push(format!("`{written}` is not shown: {why}"));
-            }
-            Err(_) => return,
+            Err(why) if *is_sure => return found.show(&format!("`{written}`"), Err(why)),
+            Ok(None) | Err(_) => return,
         };
         let (tool, arguments, what) = match (kind, lines) {
             (EntryKind::Folder, _) => (ToolName::ListFiles, json!({ "path": path }), "folder"),
@@ -185,65 +192,55 @@ impl MessageContext<'_> {
             ),
             (_, None) => (ToolName::ReadFile, json!({ "path": path }), "file"),
         };
-        match self.call(tool, &arguments, None).await {
-            Ok(seen) => found.add(
-                &format!("`{written}`"),
-                TaskMaterial {
-                    what: format!("{what} `{path}`"),
-                    origin: self.checkout(),
-                    text: seen.text,
-                },
-            ),
-            Err(why) => found.notes.push(format!("`{written}` is not shown: {why}")),
-        }
+        let seen = self.call(tool, &arguments, None).await;
+        let seen = seen.map(|seen| TaskMaterial {
+            what: format!("{what} `{path}`"),
+            origin: self.checkout(),
+            text: seen.text,
+        });
+        found.show(&format!("`{written}`"), seen);
     }
 
     /// Shows a page that the policy lets be fetched.
     async fn page(&self, written: &str, url: &str, found: &mut Lookups) {
-        match self.call(ToolName::WebFetch, &json!({ "url": url }), None).await {
-            Ok(seen) => found.add(
-                &format!("`{written}`"),
-                TaskMaterial {
-                    what: "page from the web".to_owned(),
-                    origin: url.to_owned(),
-                    text: seen.text,
-                },
-            ),
-            Err(why) => found.notes.push(format!("`{written}` is not shown: {why}")),
-        }
+        let seen = self.call(ToolName::WebFetch, &json!({ "url": url }), None).await;
+        let seen = seen.map(|seen| TaskMaterial {
+            what: "page from the web".to_owned(),
+            origin: url.to_owned(),
+            text: seen.text,
+        });
+        found.show(&format!("`{written}`"), seen);
     }
 
     /// Shows an issue or pull request of the repository, where there is a forge to ask.
     async fn issue(&self, number: u64, found: &mut Lookups) {
         let Some(forge) = self.forge else { return };
-        let what = format!("issue or pull request #{number}");
-        let asked = found
-            .materials
-            .iter()
-            .filter(|material| material.what.starts_with("issue or pull request #"))
-            .count();
-        if asked >= ISSUES_LIMIT {
-            return found.notes.push(format!(
-                "#{number} is not shown: {ISSUES_LIMIT} issues are looked up at most"
-            ));
-        }
+        let asked = found.materials.iter();
+        let asked = asked.filter(|material| material.what.starts_with(ISSUE)).count();
+        let seen = if asked >= ISSUES_LIMIT {
+            Err(format!("{ISSUES_LIMIT} issues are looked up at most"))
+        } else {
+            self.read_issue(forge, number).await
+        };
+        found.show(&format!("#{number}"), seen);
+    }
+
+    async fn read_issue(&self, forge: &dyn Forge, number: u64) -> Result<TaskMaterial, String> {
         if let Some(why) = refuses_text(self.env.policy, self.run.plan.facts.trigger) {
-            return found.notes.push(format!("#{number} is not shown: {why}"));
+            return Err(why.to_string());
         }
-        match timeout(LOOK_LIMIT, forge.issue(number)).await {
-            Ok(Ok(issue)) => {
-                let body = task::seen_of_markdown(&issue.body);
-                let state = if issue.is_open { "open" } else { "closed" };
-                let text = format!("{} ({state})\n\n{body}", issue.title);
-                let origin = format!("written by {}", issue.author);
-                let text = self.env.redactor.redact(&text);
-                found.add(&format!("#{number}"), TaskMaterial { what, origin, text });
-            }
-            Ok(Err(error)) => found.notes.push(format!("#{number} is not shown: {error}")),
-            Err(_) => found
-                .notes
-                .push(format!("#{number} is not shown: the forge did not answer in time")),
-        }
+        let issue = timeout(LOOK_LIMIT, forge.issue(number))
+            .await
+            .map_err(|_| "the forge did not answer in time".to_owned())?
+            .map_err(|error| error.to_string())?;
+        let body = task::seen_of_markdown(&issue.body);
+        let state = if issue.is_open { "open" } else { "closed" };
+        let text = format!("{} ({state})\n\n{body}", issue.title);
+        Ok(TaskMaterial {
+            what: format!("{ISSUE}{number}"),
+            origin: format!("written by {}", issue.author),
+            text: self.env.redactor.redact(&text),
+        })
     }
 
     /// Says what naming an agent comes to.
@@ -271,7 +268,7 @@ impl MessageContext<'_> {
     /// Says what naming a model comes to.
     fn model(&self, written: &str, name: &str) -> Option<String> {
         let is_profile = self.run.settings.values.models.profiles.contains_key(name);
-        let is_expert = self.run.models.experts.contains_key(name);
+        let is_expert = self.run.models.set.experts.iter().any(|(expert, _)| expert == name);
         if !is_profile && !is_expert {
             return Some(format!(
                 "`{written}` names no configured model: do that part yourself, and say so in your \

@@ -25,7 +25,7 @@ impl Publisher<'_> {
         head_branch: &str,
         checks: &CheckResults,
     ) -> Result<PublishResult, String> {
-        if let Some(why) = checks.failure() {
+        if let Some(why) = &checks.failure {
             return Err(format!("{why}, so the branch is left as it was"));
         }
         let Some(remote) = self.remote else {
@@ -55,7 +55,7 @@ impl Publisher<'_> {
         commit: &CommitId,
         checks: &CheckResults,
     ) -> Result<PublishResult, String> {
-        if let Some(why) = checks.failure() {
+        if let Some(why) = &checks.failure {
             return Err(format!("{why}, so no branch is pushed"));
         }
         let (branch, made) = self.push_own_branch(commit).await?;
@@ -73,13 +73,12 @@ impl Publisher<'_> {
         let (branch, _) = self.push_own_branch(commit).await?;
         let plan = &self.run.plan;
         let rules = &self.run.policy.settings().publish;
-        let draft = rules.draft || checks.failure().is_some();
+        let draft = rules.draft || checks.failure.is_some();
         let marker = locum_agent::report::markdown::marker(
             "pull-request",
             &[("session", plan.session.as_str())],
         );
-        let notes: Vec<String> =
-            checks.failure().into_iter().chain(published.notes.iter().cloned()).collect();
+        let notes: Vec<String> = checks.failure.iter().chain(&published.notes).cloned().collect();
         let issue =
             if let RunSubject::Issue { number, .. } = plan.subject { Some(number) } else { None };
         let facts = pull_request::PullRequestFacts {
@@ -88,7 +87,7 @@ impl Publisher<'_> {
             closes: rules.close_issues,
             requested_by: self.destination.requested_by.as_deref(),
             run_url: self.run_url,
-            checks: checks.reports(),
+            checks: &checks.reports,
             notes: &notes,
         };
         let text_rules = TextRules { closing: rules.close_issues, ..self.text_rules(&marker) };

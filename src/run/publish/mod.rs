@@ -357,8 +357,7 @@ impl Publisher<'_> {
 
     /// Judges the commit that would be pushed, and returns the files that become executable in it.
     fn judge(&self, outcome: &Outcome, commit: &CommitId) -> Result<Vec<RepoPath>, String> {
-        let mut slugs: Vec<&str> = outcome.tasks.iter().map(|task| task.mode.as_str()).collect();
-        slugs.push(&self.run.plan.mode);
+        let slugs = self.slugs(outcome);
         let modes: Vec<_> = slugs.iter().filter_map(|slug| self.run.modes.find(slug)).collect();
         let plan = &self.run.plan;
         let judge = TreeJudge {
@@ -384,9 +383,13 @@ impl Publisher<'_> {
     }
 
     async fn checks(&self, outcome: &Outcome) -> CheckResults {
-        let mut slugs: Vec<&str> = outcome.tasks.iter().map(|task| task.mode.as_str()).collect();
-        slugs.push(&self.run.plan.mode);
-        CheckResults::run(self.run, self.workspace, &slugs).await
+        CheckResults::run(self.run, self.workspace, &self.slugs(outcome)).await
+    }
+
+    /// Returns the modes that worked.
+    fn slugs<'o>(&'o self, outcome: &'o Outcome) -> Vec<&'o str> {
+        let of_tasks = outcome.tasks.iter().map(|task| task.mode.as_str());
+        of_tasks.chain([self.run.plan.mode.as_str()]).collect()
     }
 
     /// Makes the commit of this run. The branch of the run before it is taken up again where it

@@ -38,7 +38,7 @@ impl Publisher<'_> {
         let mut suggested = review::suggestions(&outcome.changes, &lines);
         self.take_back_altered(outcome, &mut suggested);
         let found = review::findings(&outcome.summary, &lines);
-        self.submit(ReviewParts { suggested, found, checks: checks.reports() }, published).await
+        self.submit(ReviewParts { suggested, found, checks: &checks.reports }, published).await
     }
 
     /// Reviews the pull request where a run changed nothing: what it found, where it named lines.

@@ -18,7 +18,7 @@ use crate::run::request::event::{
 use crate::run::request::who::{CommandPurpose, admit_tier, is_listed, screen_restart, tier_of};
 use locum_agent::session::event::PersonDecision;
 use locum_forge::command::CommentCommand;
-use locum_forge::event::{Comment, EventKind, EventSubject, Trigger};
+use locum_forge::event::{EventKind, Trigger};
 use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::actors::Tier;
 use locum_policy::intent::{Facts, TriggerKind};
@@ -43,10 +43,6 @@ pub struct Request {
     pub facts: Facts,
     /// True when nothing may be written and no command run.
     pub read_only: bool,
-    /// The issue or pull request.
-    pub subject: Option<EventSubject>,
-    /// The comment that asks.
-    pub comment: Option<Comment>,
     /// Flags of the command.
     pub flags: CommandFlags,
     /// The requested job, if any.
@@ -240,8 +236,6 @@ pub fn examine(
         job: facts.job.clone(),
         facts,
         read_only,
-        subject: trigger.subject.clone(),
-        comment: trigger.comment.clone(),
         flags: CommandFlags::default(),
     };
     let read = match &command {
@@ -287,7 +281,8 @@ pub struct RequestCheck {
 }
 
 /// Who says whether something is so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum CheckAuthority {
     /// The event's payload says so.
     Event,
