@@ -12,7 +12,7 @@ use http_body_util::{LengthLimitError, Limited};
 use octocrab::service::middleware::auth_header::AuthHeaderLayer;
 use octocrab::service::middleware::base_uri::BaseUriLayer;
 use octocrab::service::middleware::reqwest_connector::ReqwestConnector;
-use octocrab::{AuthState, GitHubError, Octocrab, OctocrabBuilder};
+use octocrab::{AuthState, FromResponse as _, GitHubError, Octocrab, OctocrabBuilder};
 use reqwest::header::HeaderValue;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -135,37 +135,21 @@ impl RestClient {
         Ok(kept)
     }
 
-    /// Creates a resource below `path`.
-    pub(super) async fn post<T: DeserializeOwned>(
+    /// Creates, changes or replaces what is at `path`, and reads the answer.
+    pub(super) async fn send<T: DeserializeOwned>(
         &self,
+        method: &'static str,
         path: &str,
         body: &(impl Serialize + Sync),
     ) -> Result<T, ForgeError> {
-        let request = RequestLine { method: "POST", path };
-        let answer = self.connected(request).await?.post(path, Some(body)).await;
-        answer.map_err(|error| self.failure(request, &error).error)
-    }
-
-    /// Changes the resource at `path`.
-    pub(super) async fn patch<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        body: &(impl Serialize + Sync),
-    ) -> Result<T, ForgeError> {
-        let request = RequestLine { method: "PATCH", path };
-        let answer = self.connected(request).await?.patch(path, Some(body)).await;
-        answer.map_err(|error| self.failure(request, &error).error)
-    }
-
-    /// Replaces the resource at `path`.
-    pub(super) async fn put<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        body: &(impl Serialize + Sync),
-    ) -> Result<T, ForgeError> {
-        let request = RequestLine { method: "PUT", path };
-        let answer = self.connected(request).await?.put(path, Some(body)).await;
-        answer.map_err(|error| self.failure(request, &error).error)
+        let request = RequestLine { method, path };
+        let octocrab = self.connected(request).await?;
+        let sent = async {
+            let request = http::Request::builder().method(method).uri(path);
+            let answer = octocrab.execute(octocrab.build_request(request, Some(body))?).await?;
+            T::from_response(octocrab::map_github_error(answer).await?).await
+        };
+        sent.await.map_err(|error| self.failure(request, &error).error)
     }
 
     /// Removes. The answer is empty, which octocrab's `delete` would take for broken JSON.

@@ -90,7 +90,7 @@ impl GitHub {
         let text = json!({ "body": body });
         for post in self.same_posts(&endpoints.list, marker).await? {
             let path = format!("{}/{}", endpoints.edit, post.id);
-            match self.client.patch(&path, &text).await {
+            match self.client.send("PATCH", &path, &text).await {
                 Ok(post) => return Ok(receipt(PublicationKind::Comment, post, true)),
                 // Another author's after all, or gone: ours is the next one, or still to be
                 // written.
@@ -98,7 +98,7 @@ impl GitHub {
                 Err(error) => return Err(error),
             }
         }
-        let post = match self.client.post(&endpoints.create, &text).await {
+        let post = match self.client.send("POST", &endpoints.create, &text).await {
             Ok(post) => post,
             // The comment may have been written before the answer was lost.
             Err(error @ ForgeError::Failed { .. }) => {
@@ -136,8 +136,8 @@ impl GitHub {
         let updated = same.is_some();
         let text = json!({ "title": title, "body": body });
         let issue: Issue = match same {
-            Some(same) => self.client.patch(&format!("{path}/{}", same.number), &text).await?,
-            None => self.client.post(&path, &text).await?,
+            Some(same) => self.client.send("PATCH", &format!("{path}/{}", same.number), &text).await?,
+            None => self.client.send("POST", &path, &text).await?,
         };
         let (publication, url) = (PublicationKind::Issue, issue.html_url.unwrap_or_default());
         Ok(Receipt { publication, id: issue.number, url, updated })

@@ -22,7 +22,6 @@ use crate::{
     CommentableLines, Forge, ForgeError, ForgePermission, OwnComment, PullRequest, Thread,
 };
 use locum_policy::Permit;
-use locum_policy::intent::{Act as _, Intent, PublicationKind};
 
 /// Name in errors and receipts.
 const NAME: &str = "local";
@@ -89,7 +88,7 @@ impl LocalForge {
         };
         fs::write(&file, text).map_err(|error| failed(&file, &error))?;
         Ok(Receipt {
-            publication: publication_of(posting),
+            publication: posting.publication(),
             id,
             url: file.display().to_string(),
             updated: same.is_some(),
@@ -171,18 +170,6 @@ impl Forge for LocalForge {
 
 fn as_json(posting: &Posting) -> String {
     serde_json::to_value(posting).map(|value: Value| format!("{value:#}\n")).unwrap_or_default()
-}
-
-fn publication_of(posting: &Posting) -> PublicationKind {
-    posting
-        .intents()
-        .into_iter()
-        .find_map(
-            |intent| {
-                if let Intent::Publish(publication) = intent { Some(publication) } else { None }
-            },
-        )
-        .unwrap_or(PublicationKind::Comment)
 }
 
 /// Returns true for `012-comment-7.md` and the kind `comment-7`.

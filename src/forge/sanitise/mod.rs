@@ -168,28 +168,7 @@ pub fn branch_name(
         letter.is_control()
             || letter.is_whitespace()
             || !letter.is_ascii()
-            || matches!(
-                letter,
-                '~' | '^'
-                    | ':'
-                    | '?'
-                    | '*'
-                    | '['
-                    | '\\'
-                    | '"'
-                    | '\''
-                    | '`'
-                    | '$'
-                    | ';'
-                    | '&'
-                    | '|'
-                    | '<'
-                    | '>'
-                    | '('
-                    | ')'
-                    | '{'
-                    | '}'
-            )
+            || r#"~^:?*[\"'`$;&|<>(){}"#.contains(letter)
     };
     if name.is_empty() || name.len() > BRANCH_LIMIT_BYTES {
         return refuse("it is empty or too long");
