@@ -116,7 +116,10 @@ mod tests {
                 ("tool", Some("100755"))
             ]
         );
-        assert_eq!((CommitId(rebuilt.parent), rebuilt.message.as_str()), (fixture.base.clone(), "subject\n"));
+        assert_eq!(
+            (CommitId(rebuilt.parent), rebuilt.message.as_str()),
+            (fixture.base.clone(), "subject\n")
+        );
         assert_eq!(rebuilt.entries[2].now.as_ref().unwrap().content, b"new");
     }
 }

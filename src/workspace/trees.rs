@@ -2,8 +2,9 @@
 //! rewritten.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use git2::{FileMode, ObjectType, Oid, Repository, Tree};
+use git2::{ErrorCode, FileMode, ObjectType, Oid, Repository, Tree, TreeEntry};
 
 use crate::repo::RepoError;
 use crate::stored::{OnDisk, StoredFile};
@@ -39,26 +40,22 @@ impl TreeChanges {
         on_disk: &OnDisk,
     ) -> Result<(), RepoError> {
         let change = match on_disk {
-            OnDisk::Stored(StoredFile::File { content, executable: true }) => {
-                TreeChange::Put(git.blob(content)?, FileMode::BlobExecutable)
-            }
-            OnDisk::Stored(StoredFile::File { content, executable: false }) => {
-                TreeChange::Put(git.blob(content)?, FileMode::Blob)
-            }
-            OnDisk::Stored(StoredFile::Link { target }) => {
-                TreeChange::Put(git.blob(target)?, FileMode::Link)
+            OnDisk::Stored(StoredFile { mode, content }) => {
+                TreeChange::Put(git.blob(content)?, *mode)
             }
             OnDisk::Other => TreeChange::NoFile,
             OnDisk::Nothing => TreeChange::Remove,
         };
-        path.parts().fold(self, |node, part| node.below.entry(part.to_owned()).or_default()).own =
-            Some(change);
+        self.set(path, change);
         Ok(())
     }
 
     /// Notes a file that git has already, or that there is none.
     pub(super) fn put(&mut self, path: &RepoPath, file: Option<(Oid, FileMode)>) {
-        let change = file.map_or(TreeChange::Remove, |(id, mode)| TreeChange::Put(id, mode));
+        self.set(path, file.map_or(TreeChange::Remove, |(id, mode)| TreeChange::Put(id, mode)));
+    }
+
+    fn set(&mut self, path: &RepoPath, change: TreeChange) {
         path.parts().fold(self, |node, part| node.below.entry(part.to_owned()).or_default()).own =
             Some(change);
     }
@@ -122,19 +119,32 @@ pub(super) fn stored_in(
     if path.is_root() {
         return Ok(None);
     }
-    let entry = match tree.get_path(std::path::Path::new(path.as_str())) {
-        Ok(entry) => entry,
-        Err(error) if error.code() == git2::ErrorCode::NotFound => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    if entry.kind() != Some(ObjectType::Blob) {
-        return Ok(None);
-    }
+    let entry = entry_at(tree, path)?.filter(|entry| entry.kind() == Some(ObjectType::Blob));
+    let Some(entry) = entry else { return Ok(None) };
     let content = git.find_blob(entry.id())?.content().to_vec();
-    Ok(Some(match entry.filemode() {
-        mode if mode == i32::from(FileMode::Link) => StoredFile::Link { target: content },
-        mode => {
-            StoredFile::File { content, executable: mode == i32::from(FileMode::BlobExecutable) }
-        }
-    }))
+    Ok(Some(StoredFile { mode: file_mode(entry.filemode()), content }))
+}
+
+/// Returns what a tree has at a path, if anything.
+///
+/// # Errors
+/// When git cannot read it.
+pub(super) fn entry_at(
+    tree: &Tree<'_>,
+    path: &RepoPath,
+) -> Result<Option<TreeEntry<'static>>, RepoError> {
+    match tree.get_path(Path::new(path.as_str())) {
+        Ok(entry) => Ok(Some(entry)),
+        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the mode of a file or link as we write it: of files, only whether they may be executed.
+pub(super) fn file_mode(mode: i32) -> FileMode {
+    match mode {
+        mode if mode == i32::from(FileMode::BlobExecutable) => FileMode::BlobExecutable,
+        mode if mode == i32::from(FileMode::Link) => FileMode::Link,
+        _ => FileMode::Blob,
+    }
 }

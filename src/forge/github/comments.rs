@@ -136,7 +136,9 @@ impl GitHub {
         let updated = same.is_some();
         let text = json!({ "title": title, "body": body });
         let issue: Issue = match same {
-            Some(same) => self.client.send("PATCH", &format!("{path}/{}", same.number), &text).await?,
+            Some(same) => {
+                self.client.send("PATCH", &format!("{path}/{}", same.number), &text).await?
+            }
             None => self.client.send("POST", &path, &text).await?,
         };
         let (publication, url) = (PublicationKind::Issue, issue.html_url.unwrap_or_default());

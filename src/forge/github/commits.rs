@@ -35,7 +35,8 @@ impl GitHub {
             return Err(refused("the tree that came of it is not the one that was judged"));
         }
         let body = json!({ "message": message, "tree": tree, "parents": [parent] });
-        let made: CreatedCommit = self.client.send("POST", &self.path("git/commits"), &body).await?;
+        let made: CreatedCommit =
+            self.client.send("POST", &self.path("git/commits"), &body).await?;
         if !made.verification.as_ref().is_some_and(|signature| signature.verified) {
             let reason = made.verification.and_then(|signature| signature.reason);
             return Err(refused(&format!(

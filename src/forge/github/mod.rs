@@ -117,7 +117,8 @@ impl GitHub {
             Posting::Issue { marker, title, body } => self.put_issue(marker, title, body).await,
             Posting::Labels { number, labels } => {
                 let path = self.path(&format!("issues/{number}/labels"));
-                let _: IgnoredAny = self.client.send("POST", &path, &json!({ "labels": labels })).await?;
+                let _: IgnoredAny =
+                    self.client.send("POST", &path, &json!({ "labels": labels })).await?;
                 let (publication, url) = (PublicationKind::Label, String::new());
                 Ok(Receipt { publication, id: *number, url, updated: false })
             }
@@ -210,7 +211,11 @@ impl Forge for GitHub {
                 title: pull.title.unwrap_or_default(),
                 body: pull.body.unwrap_or_default(),
                 is_open: pull.state == "open",
-                is_fork: pull.head.repo.and_then(|head| head.id).is_none_or(|head| Some(head) != base),
+                is_fork: pull
+                    .head
+                    .repo
+                    .and_then(|head| head.id)
+                    .is_none_or(|head| Some(head) != base),
                 head_branch: pull.head.name,
                 head_sha: pull.head.sha,
                 base_branch: pull.base.name,

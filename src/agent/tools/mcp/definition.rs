@@ -313,9 +313,7 @@ impl ServerFileReader<'_> {
             ),
             Some(node) => match node.entries() {
                 Some(servers) => self.servers(servers),
-                None => {
-                    self.mistakes.wanted(node, "mcpServers", "a mapping").unwrap_or_default()
-                }
+                None => self.mistakes.wanted(node, "mcpServers", "a mapping").unwrap_or_default(),
             },
         }
         for entry in
