@@ -6,6 +6,7 @@
 //! there has no say. `text=auto` alone changes nothing: where it would, git asks the index.
 
 use std::collections::BTreeMap;
+use std::iter::successors;
 
 use git2::{FileMode, Repository, Tree};
 use globset::{GlobBuilder, GlobMatcher};
@@ -62,10 +63,8 @@ impl<'a> Attributes<'a> {
     /// # Errors
     /// When git cannot read the tree.
     pub(super) fn of(&mut self, path: &RepoPath) -> Result<PathAttributes, RepoError> {
-        let mut folders = vec![path.parent()];
-        while let Some(folder) = folders.last().filter(|folder| !folder.is_root()) {
-            folders.push(folder.parent());
-        }
+        let above = |folder: &RepoPath| (!folder.is_root()).then(|| folder.parent());
+        let folders: Vec<RepoPath> = successors(Some(path.parent()), above).collect();
         let mut found = PathAttributes::default();
         for folder in folders.into_iter().rev() {
             let below = path

@@ -84,15 +84,9 @@ pub fn markdown(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
 /// Returns the text as it may be published as a title: one line without Markdown.
 pub fn title(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
     let seen = visible::visible(text);
-    let first = seen
-        .trim()
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
-    let clean = redactor.redact(&first);
+    let first_line = seen.trim().lines().next().unwrap_or_default();
+    let words: Vec<&str> = first_line.split_whitespace().collect();
+    let clean = redactor.redact(&words.join(" "));
     let plain = keep_checks_on(&references::plain(&clean, &rules.mentions, rules.closing));
     let kept = head_chars(&plain, TITLE_LIMIT_CHARS);
     if kept.len() == plain.len() {

@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 
-use super::{ChangeKind, FileChange, compare, content_of};
+use super::{ChangeKind, FileChange, compare};
 use crate::stored::StoredFile;
 use git2::FileMode;
 use locum_base::path::RepoPath;
@@ -35,7 +35,7 @@ fn check(
         binary_bytes: after
             .as_ref()
             .filter(|_| patch.contains("Binary"))
-            .map(|after| content_of(after).len() as u64),
+            .map(|after| after.content.len() as u64),
         withheld: false,
     };
     assert_eq!(compare(&path, before.as_ref(), after.as_ref()), expected.map(change));
