@@ -2,11 +2,10 @@
 //! rewritten.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use git2::{ErrorCode, FileMode, ObjectType, Oid, Repository, Tree, TreeEntry};
+use git2::{FileMode, ObjectType, Oid, Repository, Tree};
 
-use crate::repo::RepoError;
+use crate::repo::{RepoError, entry_at};
 use crate::stored::{OnDisk, StoredFile};
 use locum_base::path::RepoPath;
 
@@ -123,21 +122,6 @@ pub(super) fn stored_in(
     let Some(entry) = entry else { return Ok(None) };
     let content = git.find_blob(entry.id())?.content().to_vec();
     Ok(Some(StoredFile { mode: file_mode(entry.filemode()), content }))
-}
-
-/// Returns what a tree has at a path, if anything.
-///
-/// # Errors
-/// When git cannot read it.
-pub(super) fn entry_at(
-    tree: &Tree<'_>,
-    path: &RepoPath,
-) -> Result<Option<TreeEntry<'static>>, RepoError> {
-    match tree.get_path(Path::new(path.as_str())) {
-        Ok(entry) => Ok(Some(entry)),
-        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// Returns the mode of a file or link as we write it: of files, only whether they may be executed.

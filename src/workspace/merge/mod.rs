@@ -13,8 +13,8 @@ use git2::{
     Tree,
 };
 
-use crate::repo::{CommitId, Repo, RepoError};
-use crate::trees::{TreeChanges, entry_at, file_mode};
+use crate::repo::{CommitId, Repo, RepoError, entry_at};
+use crate::trees::{TreeChanges, file_mode};
 use locum_base::path::RepoPath;
 use locum_base::text::ClippedText;
 

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use git2::{
     Commit, ErrorCode, FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags, Signature, Tree,
+    TreeEntry,
 };
 
 use crate::checkout::{Checkout, FileError};
-use crate::trees::entry_at;
 use locum_base::path::RepoPath;
 
 /// Git objects and refs of the checkout.
@@ -300,6 +300,21 @@ impl CommitId {
 impl std::fmt::Display for CommitId {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(&self.0)
+    }
+}
+
+/// Returns what a tree has at a path, if anything.
+///
+/// # Errors
+/// When git cannot read it.
+pub(super) fn entry_at(
+    tree: &Tree<'_>,
+    path: &RepoPath,
+) -> Result<Option<TreeEntry<'static>>, RepoError> {
+    match tree.get_path(Path::new(path.as_str())) {
+        Ok(entry) => Ok(Some(entry)),
+        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 
