@@ -52,21 +52,15 @@ impl Message {
                 };
                 weighed_bytes(text) + opaque + calls.iter().map(call_bytes).sum::<usize>()
             }
-            Self::Tool { results } => results
-                .iter()
-                .map(|result| {
-                    result.call_id.len()
-                        + weighed_bytes(&result.text)
-                        + images_bytes(&result.images)
-                })
-                .sum(),
+            Self::Tool { results } => {
+                let images = results.iter().flat_map(|result| &result.images);
+                let bytes =
+                    |result: &ToolResult| result.call_id.len() + weighed_bytes(&result.text);
+                results.iter().map(bytes).sum::<usize>()
+                    + images.map(|image| image.tokens().saturating_mul(4)).sum::<usize>()
+            }
         }
     }
-}
-
-/// Returns the bytes of text that images count for.
-fn images_bytes(images: &[Image]) -> usize {
-    images.iter().map(|image| image.tokens().saturating_mul(4)).sum()
 }
 
 /// What a provider wants back with a reply exactly as it sent it: signed or encrypted reasoning,

@@ -57,12 +57,7 @@ impl ImageKind {
 
     /// Returns its name as media types have it.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Png => "png",
-            Self::Jpeg => "jpeg",
-            Self::Gif => "gif",
-            Self::Webp => "webp",
-        }
+        self.media_type().trim_start_matches("image/")
     }
 
     /// Returns its media type.

@@ -10,6 +10,7 @@ pub mod clock;
 pub mod id;
 pub mod image;
 pub mod path;
+pub mod rebuilt;
 pub mod secret;
 pub mod text;
 pub mod tool;

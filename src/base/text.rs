@@ -20,8 +20,8 @@ impl ClippedText {
             return Self { text: text.to_owned(), omitted_bytes: 0 };
         }
         let half = limit_bytes / 2;
-        let head = text.get(..floor_boundary(text, half)).unwrap_or_default();
-        let tail = text.get(ceil_boundary(text, text.len() - half)..).unwrap_or_default();
+        let tail = text.get(text.ceil_char_boundary(text.len() - half)..).unwrap_or_default();
+        let head = head(text, half);
         let head = head
             .rfind('\n')
             .filter(|at| half - at < half / 4)
@@ -32,12 +32,14 @@ impl ClippedText {
             .filter(|at| *at < half / 4)
             .and_then(|at| tail.get(at + 1..))
             .unwrap_or(tail);
-        let omitted_bytes = text.len() - head.len() - tail.len();
+        Self::ends(head, tail, text.len() - head.len() - tail.len())
+    }
+
+    /// Returns two ends of a text with a line between them that says what is missing.
+    pub fn ends(head: &str, tail: &str, omitted_bytes: usize) -> Self {
         let gap = if head.ends_with('\n') || head.is_empty() { "" } else { "\n" };
-        Self {
-            text: format!("{head}{gap}[... {omitted_bytes} bytes left out ...]\n{tail}"),
-            omitted_bytes,
-        }
+        let text = format!("{head}{gap}[... {omitted_bytes} bytes left out ...]\n{tail}");
+        Self { text, omitted_bytes }
     }
 }
 
@@ -58,15 +60,7 @@ pub fn counted(count: usize, what: &str) -> String {
 
 /// Returns the first `limit_bytes` of a text at most, cut between characters.
 pub fn head(text: &str, limit_bytes: usize) -> &str {
-    text.get(..floor_boundary(text, limit_bytes)).unwrap_or_default()
-}
-
-fn floor_boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
-}
-
-fn ceil_boundary(text: &str, at: usize) -> usize {
-    (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
+    text.get(..text.floor_char_boundary(limit_bytes)).unwrap_or_default()
 }
 
 #[cfg(test)]

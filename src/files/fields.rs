@@ -54,18 +54,20 @@ impl Diagnostics {
         self.0.push(Diagnostic::new(place, message).hint(hint));
     }
 
-    /// Adds that a value is not what was wanted.
-    pub fn wanted(&mut self, node: &YamlNode, what: &str, wanted: &str) {
-        self.add(node.place, format!("`{what}` must be {wanted}, not {}", node.kind()));
+    /// Adds that a value is not what was wanted; gives nothing in its place.
+    pub fn wanted<T>(&mut self, node: &YamlNode, what: &str, wanted: &str) -> Option<T> {
+        self.refuse(node.place, format!("`{what}` must be {wanted}, not {}", node.kind()))
+    }
+
+    /// Adds a mistake without a hint; gives nothing in the place of what cannot be read.
+    pub fn refuse<T>(&mut self, place: Position, message: impl Into<String>) -> Option<T> {
+        self.add(place, message);
+        None
     }
 
     /// Reads text, quoted or plain.
     pub fn text(&mut self, node: &YamlNode, what: &str) -> Option<String> {
-        let text = node.text().map(str::to_owned);
-        if text.is_none() {
-            self.wanted(node, what, "text");
-        }
-        text
+        node.text().map(str::to_owned).or_else(|| self.wanted(node, what, "text"))
     }
 
     /// Reads `true` or `false`.
@@ -73,46 +75,14 @@ impl Diagnostics {
         if let YamlValue::Bool(flag) = node.value {
             return Some(flag);
         }
-        self.wanted(node, what, "`true` or `false`");
-        None
+        self.wanted(node, what, "`true` or `false`")
     }
 
     /// Reads a count: a whole number, with an optional `k` or `M` (thousands, millions).
     pub fn count(&mut self, node: &YamlNode, what: &str) -> Option<u64> {
-        let found = written(node).and_then(parse_count);
-        if found.is_none() {
-            self.wanted(node, what, "a whole number such as `400`, `20k` or `2M`");
-        }
-        found
-    }
-
-    /// Reads a number that is not negative, `least` to `most`.
-    pub fn number(&mut self, node: &YamlNode, what: &str, least: f64, most: f64) -> Option<f64> {
-        let found =
-            if let YamlValue::Number(text) = &node.value { text.parse::<f64>().ok() } else { None };
-        let found = found.filter(|number| number.is_finite() && (least..=most).contains(number));
-        if found.is_none() {
-            self.add(node.place, format!("`{what}` must be a number from {least} to {most}"));
-        }
-        found
-    }
-
-    /// Reads a size in bytes: `64KiB`, `2M`, `500`.
-    pub fn bytes(&mut self, node: &YamlNode, what: &str) -> Option<usize> {
-        let found = written(node).and_then(parse_bytes);
-        if found.is_none() {
-            self.wanted(node, what, "a size such as `500`, `64KiB` or `2M`");
-        }
-        found
-    }
-
-    /// Reads a span of time: `90s`, `10m`, `1h30m`.
-    pub fn duration(&mut self, node: &YamlNode, what: &str) -> Option<Duration> {
-        let found = node.text().and_then(parse_duration);
-        if found.is_none() {
-            self.wanted(node, what, "a duration such as `90s`, `10m` or `1h30m`");
-        }
-        found
+        written(node)
+            .and_then(parse_count)
+            .or_else(|| self.wanted(node, what, "a whole number such as `400`, `20k` or `2M`"))
     }
 
     /// Reads a list of texts; a single text is a list of one.
@@ -123,51 +93,14 @@ impl Diagnostics {
                 nodes.iter().filter_map(|node| Some((self.text(node, what)?, node.place))).collect()
             }
             YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) | YamlValue::Map(_) => {
-                self.wanted(node, what, "text or a list of texts");
-                Vec::new()
+                self.wanted(node, what, "text or a list of texts").unwrap_or_default()
             }
         }
-    }
-
-    /// Reads one of a few words.
-    pub fn word<T: Copy>(&mut self, node: &YamlNode, what: &str, words: &[(&str, T)]) -> Option<T> {
-        let text = match &node.value {
-            YamlValue::Text(text) if !matches!(text.as_str(), "true" | "false") => text.clone(),
-            YamlValue::Bool(flag) => flag.to_string(),
-            YamlValue::Text(_)
-            | YamlValue::Null
-            | YamlValue::Number(_)
-            | YamlValue::List(_)
-            | YamlValue::Map(_) => {
-                self.wanted(node, what, "a word");
-                return None;
-            }
-        };
-        self.known_word(&text, node.place, what, words)
     }
 
     /// Adds why a check refuses a text.
     pub fn reject(&mut self, place: Position, why: Rejection) {
         self.0.push(Diagnostic { hint: why.hint, ..Diagnostic::new(place, why.message) });
-    }
-
-    fn known_word<T: Copy>(
-        &mut self,
-        text: &str,
-        place: Position,
-        what: &str,
-        words: &[(&str, T)],
-    ) -> Option<T> {
-        let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-        if found.is_none() {
-            let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            let hint = nearest(text, &known).map_or_else(
-                || format!("one of: {}", known.join(", ")),
-                |word| format!("did you mean `{word}`?"),
-            );
-            self.add_with_hint(place, format!("`{what}` cannot be `{text}`"), hint);
-        }
-        found
     }
 }
 
@@ -186,7 +119,7 @@ pub fn nearest<'w>(text: &str, words: &[&'w str]) -> Option<&'w str> {
 }
 
 /// Reads a count: digits (with `_` between), then nothing, `k` or `M`.
-pub fn parse_count(text: &str) -> Option<u64> {
+fn parse_count(text: &str) -> Option<u64> {
     let (digits, unit) = split_unit(text)?;
     let factor = match unit {
         "" => 1,
@@ -199,7 +132,7 @@ pub fn parse_count(text: &str) -> Option<u64> {
 
 /// Reads a size in bytes: `KiB`, `MiB`, `GiB` are powers of 1024, as are `K`, `M` and `G`; `kB`,
 /// `MB`, `GB` are powers of 1000.
-pub fn parse_bytes(text: &str) -> Option<usize> {
+pub(crate) fn parse_bytes(text: &str) -> Option<usize> {
     let (digits, unit) = split_unit(text)?;
     let factor = match unit {
         "" | "B" => 1,
@@ -216,7 +149,7 @@ pub fn parse_bytes(text: &str) -> Option<usize> {
 
 /// Reads a span of time: one or more of `h`, `m`, `s`, `ms`, each once and in that order; never
 /// zero.
-pub fn parse_duration(text: &str) -> Option<Duration> {
+pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
     let units = [("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
     let mut rest = text;
     let mut next_unit = 0;
@@ -243,7 +176,8 @@ fn split_unit(text: &str) -> Option<(u64, &str)> {
     Some((digits.replace('_', "").parse().ok()?, unit.trim_start()))
 }
 
-fn written(node: &YamlNode) -> Option<&str> {
+/// Returns a text or number as it is written.
+pub(crate) fn written(node: &YamlNode) -> Option<&str> {
     match &node.value {
         YamlValue::Text(text) | YamlValue::Number(text) => Some(text),
         YamlValue::Null | YamlValue::Bool(_) | YamlValue::List(_) | YamlValue::Map(_) => None,

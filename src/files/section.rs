@@ -44,8 +44,7 @@ impl<'a> Section<'a> {
         reader: impl FnOnce(&mut Section<'_>) -> T,
     ) -> Option<T> {
         if node.entries().is_none() {
-            mistakes.wanted(node, name, "a mapping");
-            return None;
+            return mistakes.wanted(node, name, "a mapping");
         }
         let mut section = Section {
             name,
@@ -237,10 +236,6 @@ impl<T, F: Fn(&mut Section<'_>) -> T> Shape for Mapping<F> {
 
     fn schema(&self) -> Json {
         Section::describe(&self.1)
-    }
-
-    fn written(&self, _: &T) -> Option<Json> {
-        None
     }
 }
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use crate::fields::Diagnostics;
+use crate::fields::{Diagnostics, nearest, parse_bytes, parse_duration, written};
 use crate::position::Position;
 use crate::rejection::Rejection;
-use crate::yaml::{YamlNode, YamlValue};
+use crate::yaml::{MapEntry, YamlNode, YamlValue};
 
 /// What a value may be.
 pub trait Shape {
@@ -27,7 +27,9 @@ pub trait Shape {
     fn schema(&self) -> Json;
 
     /// Returns how a value is written in a file; `None` for values that are never a default.
-    fn written(&self, value: &Self::Value) -> Option<Json>;
+    fn written(&self, _value: &Self::Value) -> Option<Json> {
+        None
+    }
 }
 
 /// Any text.
@@ -40,20 +42,11 @@ pub struct Boolean;
 
 /// A whole number from `least` to `most`; `20k` and `2M` count in thousands and millions.
 #[derive(Clone, Copy, Debug)]
-pub struct WholeNumber {
+pub struct WholeNumber<N = u64> {
     /// Smallest value that is accepted.
-    pub least: u64,
+    pub least: N,
     /// Largest value that is accepted.
-    pub most: u64,
-}
-
-/// A count that fits 32 bits.
-#[derive(Clone, Copy, Debug)]
-pub struct SmallCount {
-    /// Smallest value that is accepted.
-    pub least: u32,
-    /// Largest value that is accepted.
-    pub most: u32,
+    pub most: N,
 }
 
 /// A number from `least` to `most`.
@@ -133,11 +126,6 @@ pub fn with(mut schema: Json, keyword: &str, said: Json) -> Json {
     schema
 }
 
-fn written_all<S: Shape>(item: &S, values: &[S::Value]) -> Option<Json> {
-    let values: Option<Vec<Json>> = values.iter().map(|value| item.written(value)).collect();
-    values.map(Json::Array)
-}
-
 impl Shape for AnyText {
     type Value = String;
 
@@ -170,29 +158,29 @@ impl Shape for Boolean {
     }
 }
 
-impl Shape for WholeNumber {
-    type Value = u64;
+impl<N: Copy + Into<u64> + TryFrom<u64>> Shape for WholeNumber<N> {
+    type Value = N;
 
-    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<u64> {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<N> {
+        let (least, most) = (self.least.into(), self.most.into());
         let count = mistakes.count(node, what)?;
-        if !(self.least..=self.most).contains(&count) {
-            mistakes
-                .add(node.place, format!("`{what}` must be from {} to {}", self.least, self.most));
-            return None;
+        if !(least..=most).contains(&count) {
+            return mistakes.refuse(node.place, format!("`{what}` must be from {least} to {most}"));
         }
-        Some(count)
+        N::try_from(count).ok()
     }
 
     fn schema(&self) -> Json {
+        let (least, most): (u64, u64) = (self.least.into(), self.most.into());
         json!({ "anyOf": [
-            { "type": "integer", "minimum": self.least, "maximum": self.most },
+            { "type": "integer", "minimum": least, "maximum": most },
             { "type": "string", "pattern": "^[0-9_]*[0-9][0-9_]*\\s*[kKM]?$" },
         ] })
     }
 
-    fn written(&self, value: &u64) -> Option<Json> {
-        Some(match value {
-            value if *value > 0 && value % 1_000_000 == 0 => {
+    fn written(&self, value: &N) -> Option<Json> {
+        Some(match (*value).into() {
+            value if value > 0 && value % 1_000_000 == 0 => {
                 json!(format!("{}M", value / 1_000_000))
             }
             value => json!(value),
@@ -200,33 +188,19 @@ impl Shape for WholeNumber {
     }
 }
 
-impl SmallCount {
-    fn wide(self) -> WholeNumber {
-        WholeNumber { least: u64::from(self.least), most: u64::from(self.most) }
-    }
-}
-
-impl Shape for SmallCount {
-    type Value = u32;
-
-    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<u32> {
-        u32::try_from(self.wide().read(node, what, mistakes)?).ok()
-    }
-
-    fn schema(&self) -> Json {
-        self.wide().schema()
-    }
-
-    fn written(&self, value: &u32) -> Option<Json> {
-        self.wide().written(&u64::from(*value))
-    }
-}
-
 impl Shape for NumberWithin {
     type Value = f64;
 
     fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<f64> {
-        mistakes.number(node, what, self.least, self.most)
+        let Self { least, most } = self;
+        let number = match &node.value {
+            YamlValue::Number(text) => text.parse::<f64>().ok(),
+            _ => None,
+        };
+        number.filter(|found| found.is_finite() && (least..=most).contains(&found)).or_else(|| {
+            let message = format!("`{what}` must be a number from {least} to {most}");
+            mistakes.refuse(node.place, message)
+        })
     }
 
     fn schema(&self) -> Json {
@@ -242,7 +216,9 @@ impl Shape for ByteSize {
     type Value = usize;
 
     fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<usize> {
-        mistakes.bytes(node, what)
+        written(node)
+            .and_then(parse_bytes)
+            .or_else(|| mistakes.wanted(node, what, "a size such as `500`, `64KiB` or `2M`"))
     }
 
     fn schema(&self) -> Json {
@@ -265,7 +241,9 @@ impl Shape for TimeSpan {
     type Value = Duration;
 
     fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<Duration> {
-        mistakes.duration(node, what)
+        node.text()
+            .and_then(parse_duration)
+            .or_else(|| mistakes.wanted(node, what, "a duration such as `90s`, `10m` or `1h30m`"))
     }
 
     fn schema(&self) -> Json {
@@ -294,7 +272,21 @@ impl<T: Copy + PartialEq> Shape for OneOf<'_, T> {
     type Value = T;
 
     fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<T> {
-        mistakes.word(node, what, self.0)
+        let text = match &node.value {
+            YamlValue::Text(text) if !matches!(text.as_str(), "true" | "false") => text.clone(),
+            YamlValue::Bool(flag) => flag.to_string(),
+            _ => return mistakes.wanted(node, what, "a word"),
+        };
+        if let Some((_, value)) = self.0.iter().find(|(word, _)| *word == text) {
+            return Some(*value);
+        }
+        let known: Vec<&str> = self.0.iter().map(|(word, _)| *word).collect();
+        let hint = nearest(&text, &known).map_or_else(
+            || format!("one of: {}", known.join(", ")),
+            |word| format!("did you mean `{word}`?"),
+        );
+        mistakes.add_with_hint(node.place, format!("`{what}` cannot be `{text}`"), hint);
+        None
     }
 
     fn schema(&self) -> Json {
@@ -314,16 +306,11 @@ impl Shape for ExactNumber {
         if matches!(&node.value, YamlValue::Number(written) if *written == self.0.to_string()) {
             return Some(self.0);
         }
-        mistakes.add(node.place, format!("`{what}` must be {}", self.0));
-        None
+        mistakes.refuse(node.place, format!("`{what}` must be {}", self.0))
     }
 
     fn schema(&self) -> Json {
         json!({ "const": self.0 })
-    }
-
-    fn written(&self, value: &u64) -> Option<Json> {
-        Some(json!(value))
     }
 }
 
@@ -331,19 +318,14 @@ impl Shape for AnyObject {
     type Value = Json;
 
     fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<Json> {
-        if node.entries().is_none() {
-            mistakes.wanted(node, what, "a mapping");
-            return None;
+        match node.entries() {
+            Some(_) => Some(node.to_json()),
+            None => mistakes.wanted(node, what, "a mapping"),
         }
-        Some(node.to_json())
     }
 
     fn schema(&self) -> Json {
         json!({ "type": "object" })
-    }
-
-    fn written(&self, value: &Json) -> Option<Json> {
-        Some(value.clone())
     }
 }
 
@@ -387,7 +369,8 @@ impl<S: Shape> Shape for OneOrMany<S> {
     }
 
     fn written(&self, values: &Vec<S::Value>) -> Option<Json> {
-        written_all(&self.0, values)
+        let values: Option<Vec<Json>> = values.iter().map(|value| self.0.written(value)).collect();
+        values.map(Json::Array)
     }
 }
 
@@ -416,10 +399,6 @@ impl<S: Shape> Shape for AtLeastOne<S> {
         let list = json!({ "type": "array", "items": self.0.schema(), "minItems": 1 });
         json!({ "anyOf": [self.0.schema(), list] })
     }
-
-    fn written(&self, values: &Vec<S::Value>) -> Option<Json> {
-        written_all(&self.0, values)
-    }
 }
 
 impl<S: Shape> Shape for ListOf<S> {
@@ -432,31 +411,20 @@ impl<S: Shape> Shape for ListOf<S> {
         mistakes: &mut Diagnostics,
     ) -> Option<Vec<S::Value>> {
         let Some(nodes) = node.list() else {
-            mistakes.wanted(node, what, "a list");
-            return None;
+            return mistakes.wanted(node, what, "a list");
         };
-        if !(self.least..=self.most).contains(&nodes.len()) {
-            mistakes.add(
-                node.place,
-                format!(
-                    "`{what}` needs {} to {} entries, not {}",
-                    self.least,
-                    self.most,
-                    nodes.len()
-                ),
-            );
-            return None;
+        let Self { item, least, most } = self;
+        if !(least..=most).contains(&&nodes.len()) {
+            let count = nodes.len();
+            let message = format!("`{what}` needs {least} to {most} entries, not {count}");
+            return mistakes.refuse(node.place, message);
         }
-        Some(nodes.iter().filter_map(|node| self.item.read(node, what, mistakes)).collect())
+        Some(nodes.iter().filter_map(|node| item.read(node, what, mistakes)).collect())
     }
 
     fn schema(&self) -> Json {
         let Self { item, least, most } = self;
         json!({ "type": "array", "items": item.schema(), "minItems": least, "maxItems": most })
-    }
-
-    fn written(&self, values: &Vec<S::Value>) -> Option<Json> {
-        written_all(&self.item, values)
     }
 }
 
@@ -465,29 +433,16 @@ impl<S: Shape> Shape for MapOf<S> {
 
     fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<Self::Value> {
         let Some(entries) = node.entries() else {
-            mistakes.wanted(node, what, "a mapping");
-            return None;
+            return mistakes.wanted(node, what, "a mapping");
         };
-        Some(
-            entries
-                .iter()
-                .filter_map(|entry| {
-                    Some((entry.key.clone(), self.0.read(&entry.node, &entry.key, mistakes)?))
-                })
-                .collect(),
-        )
+        let read = |entry: &MapEntry| {
+            Some((entry.key.clone(), self.0.read(&entry.node, &entry.key, mistakes)?))
+        };
+        Some(entries.iter().filter_map(read).collect())
     }
 
     fn schema(&self) -> Json {
         json!({ "type": "object", "additionalProperties": self.0.schema() })
-    }
-
-    fn written(&self, values: &Self::Value) -> Option<Json> {
-        values
-            .iter()
-            .map(|(key, value)| Some((key.clone(), self.0.written(value)?)))
-            .collect::<Option<serde_json::Map<_, _>>>()
-            .map(Json::Object)
     }
 }
 
@@ -500,9 +455,5 @@ impl<S: Shape> Shape for Located<S> {
 
     fn schema(&self) -> Json {
         self.0.schema()
-    }
-
-    fn written(&self, (value, _): &Self::Value) -> Option<Json> {
-        self.0.written(value)
     }
 }

@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 
 use futures::future::BoxFuture;
 use jiff::Timestamp;
+use serde::Deserialize as _;
+use serde::de::value::{Error as ValueError, StrDeserializer};
 
 use crate::commits::ForgeCommit;
 use crate::event::EventSubject;
@@ -118,15 +120,7 @@ impl ForgePermission {
     /// Roles made by an organisation have names of their own; the permission says what they amount
     /// to. `None` for words this program does not know.
     pub fn from_words(permission: &str, role: Option<&str>) -> Option<Self> {
-        let read = |word: &str| match word {
-            "admin" => Some(Self::Admin),
-            "maintain" => Some(Self::Maintain),
-            "write" => Some(Self::Write),
-            "triage" => Some(Self::Triage),
-            "read" => Some(Self::Read),
-            "none" => Some(Self::None),
-            _ => None,
-        };
+        let read = |word: &str| Self::deserialize(StrDeserializer::<ValueError>::new(word)).ok();
         // The permission has no words for maintain and triage: it reports them as write and read.
         read(permission).map(|known| match role.and_then(read) {
             Some(Self::Maintain) if known == Self::Write => Self::Maintain,

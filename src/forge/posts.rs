@@ -116,9 +116,10 @@ pub struct OwnReaction {
     pub id: u64,
 }
 
-impl Act for Posting {
-    fn intents(&self) -> Vec<Intent> {
-        let publication = match self {
+impl Posting {
+    /// Returns the kind of what would be published.
+    pub(crate) fn publication(&self) -> PublicationKind {
+        match self {
             Self::Reaction { .. }
             | Self::Withdrawal(_)
             | Self::Comment { .. }
@@ -127,8 +128,13 @@ impl Act for Posting {
             Self::PullRequest { .. } => PublicationKind::PullRequest,
             Self::Labels { .. } => PublicationKind::Label,
             Self::Issue { .. } => PublicationKind::Issue,
-        };
-        vec![Intent::Publish(publication)]
+        }
+    }
+}
+
+impl Act for Posting {
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Publish(self.publication())]
     }
 }
 

@@ -139,8 +139,4 @@ impl Shape for QueryText {
     fn schema(&self) -> serde_json::Value {
         serde_json::json!({ "anyOf": [AnyText.schema(), AnyObject.schema()] })
     }
-
-    fn written(&self, _: &String) -> Option<serde_json::Value> {
-        None
-    }
 }

@@ -5,10 +5,10 @@
 //! checkout, and back. Read from the commit, never from the checkout, so that what a run writes
 //! there has no say. `text=auto` alone changes nothing: where it would, git asks the index.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::iter::successors;
 
-use git2::{Repository, Tree};
+use git2::{FileMode, Repository, Tree};
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::repo::RepoError;
@@ -63,10 +63,8 @@ impl<'a> Attributes<'a> {
     /// # Errors
     /// When git cannot read the tree.
     pub(super) fn of(&mut self, path: &RepoPath) -> Result<PathAttributes, RepoError> {
-        let mut folders = vec![path.parent()];
-        while let Some(folder) = folders.last().filter(|folder| !folder.is_root()) {
-            folders.push(folder.parent());
-        }
+        let above = |folder: &RepoPath| (!folder.is_root()).then(|| folder.parent());
+        let folders: Vec<RepoPath> = successors(Some(path.parent()), above).collect();
         let mut found = PathAttributes::default();
         for folder in folders.into_iter().rev() {
             let below = path
@@ -89,8 +87,10 @@ impl<'a> Attributes<'a> {
             let stored =
                 file.map(|file| stored_in(self.git, self.tree, &file)).transpose()?.flatten();
             let rules = match stored {
-                Some(StoredFile::File { content, .. }) if content.len() <= FILE_LIMIT_BYTES => {
-                    parse(&String::from_utf8_lossy(&content))
+                Some(StoredFile { mode, content })
+                    if mode != FileMode::Link && content.len() <= FILE_LIMIT_BYTES =>
+                {
+                    String::from_utf8_lossy(&content).lines().filter_map(parse_line).collect()
                 }
                 _ => Vec::new(),
             };
@@ -103,41 +103,26 @@ impl<'a> Attributes<'a> {
 impl PathAttributes {
     /// Returns the content git keeps for what lies in the checkout.
     pub(super) fn kept(&self, stored: StoredFile) -> StoredFile {
-        match stored {
-            StoredFile::File { content, executable } if self.has_line_ends(&content) => {
-                StoredFile::File {
-                    content: without_carriage_returns(&content).into_owned(),
-                    executable,
-                }
-            }
-            stored => stored,
+        if !self.has_line_ends(&stored) {
+            return stored;
         }
+        StoredFile { content: with_line_ends(&stored.content, b"\n"), ..stored }
     }
 
     /// Returns the content of the checkout for what git keeps.
     pub(super) fn checked_out(&self, stored: StoredFile) -> StoredFile {
-        match stored {
-            StoredFile::File { content, executable }
-                if self.crlf == Some(true) && self.has_line_ends(&content) =>
-            {
-                let lines = without_carriage_returns(&content);
-                let content = lines.split_inclusive(|byte| *byte == b'\n').flat_map(|line| {
-                    match line.strip_suffix(b"\n") {
-                        Some(line) => [line, b"\r\n"].concat(),
-                        None => line.to_vec(),
-                    }
-                });
-                StoredFile::File { content: content.collect(), executable }
-            }
-            stored => stored,
+        if self.crlf != Some(true) || !self.has_line_ends(&stored) {
+            return stored;
         }
+        StoredFile { content: with_line_ends(&stored.content, b"\r\n"), ..stored }
     }
 
-    fn has_line_ends(&self, content: &[u8]) -> bool {
+    fn has_line_ends(&self, stored: &StoredFile) -> bool {
         match (self.text, self.crlf) {
+            _ if stored.mode == FileMode::Link => false,
             (Some(TextAttribute::No), _) | (None | Some(TextAttribute::Auto), None) => false,
             (Some(TextAttribute::Yes), _) => true,
-            (None | Some(TextAttribute::Auto), Some(_)) => !content.contains(&0),
+            (None | Some(TextAttribute::Auto), Some(_)) => !stored.content.contains(&0),
         }
     }
 
@@ -158,10 +143,6 @@ impl PathAttributes {
             }
         }
     }
-}
-
-fn parse(text: &str) -> Vec<AttributeRule> {
-    text.lines().filter_map(parse_line).collect()
 }
 
 /// Reads one line; comments, macros and negative patterns, which git ignores too, say nothing.
@@ -185,31 +166,33 @@ fn parse_line(line: &str) -> Option<AttributeRule> {
     })
 }
 
-fn without_carriage_returns(content: &[u8]) -> Cow<'_, [u8]> {
-    if !content.windows(2).any(|pair| pair == b"\r\n") {
-        return Cow::Borrowed(content);
+/// Returns the lines of a content, each with this end.
+fn with_line_ends(content: &[u8], end: &[u8]) -> Vec<u8> {
+    let mut written = Vec::with_capacity(content.len());
+    for line in content.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_suffix(b"\n") {
+            Some(text) => {
+                written.extend_from_slice(text.strip_suffix(b"\r").unwrap_or(text));
+                written.extend_from_slice(end);
+            }
+            None => written.extend_from_slice(line),
+        }
     }
-    let lines = content.split_inclusive(|byte| *byte == b'\n');
-    Cow::Owned(
-        lines
-            .flat_map(|line| {
-                line.strip_suffix(b"\r\n")
-                    .map_or_else(|| line.to_vec(), |line| [line, b"\n"].concat())
-            })
-            .collect(),
-    )
+    written
 }
 
 #[cfg(test)]
 mod tests {
     use pretty_assertions::assert_eq;
 
+    use git2::FileMode;
+
     use super::Attributes;
     use crate::fixture::{RepoFixture, path};
     use crate::stored::StoredFile;
 
     fn file(content: &[u8]) -> StoredFile {
-        StoredFile::File { content: content.to_vec(), executable: false }
+        StoredFile { mode: FileMode::Blob, content: content.to_vec() }
     }
 
     /// Checks what is kept of `\r\n` and `\n` lines, and how `\n` is checked out.
@@ -252,7 +235,8 @@ mod tests {
         let tree = fixture.repo.git.head().unwrap().peel_to_tree().unwrap();
         let mut attributes = Attributes::new(&fixture.repo.git, &tree);
         let found = attributes.of(&path("x")).unwrap();
-        for stored in [file(b"\0a\r\n"), StoredFile::Link { target: b"a\r\n".to_vec() }] {
+        let link = StoredFile { mode: FileMode::Link, ..file(b"a\r\n") };
+        for stored in [file(b"\0a\r\n"), link] {
             assert_eq!(
                 (found.kept(stored.clone()), found.checked_out(stored.clone())),
                 (stored.clone(), stored)

@@ -4,7 +4,7 @@
 use git2::FileMode;
 
 use crate::checkpoint::checkpoint_ref;
-use crate::repo::{CommitId, Repo, RepoError, own_signature};
+use crate::repo::{CommitId, Repo, RepoError};
 use locum_base::path::RepoPath;
 
 /// Where carried sessions lie, here and at a remote: below no branch and no tag.
@@ -37,16 +37,7 @@ impl Repo {
         }
         let parents =
             distinct.into_iter().map(|parent| self.find(parent)).collect::<Result<Vec<_>, _>>()?;
-        let author = own_signature()?;
-        let id = self.git.commit(
-            None,
-            &author,
-            &author,
-            message,
-            &tree,
-            &parents.iter().collect::<Vec<_>>(),
-        )?;
-        Ok(CommitId::of(id))
+        self.own_commit(message, &tree, &parents.iter().collect::<Vec<_>>())
     }
 
     /// Makes a commit that says something about another: the same files, and that one as its
@@ -56,15 +47,7 @@ impl Repo {
     /// When it is not there or git fails.
     pub fn remark(&self, commit: &CommitId, message: &str) -> Result<CommitId, RepoError> {
         let parent = self.find(commit)?;
-        let author = own_signature()?;
-        Ok(CommitId::of(self.git.commit(
-            None,
-            &author,
-            &author,
-            message,
-            &parent.tree()?,
-            &[&parent],
-        )?))
+        self.own_commit(message, &parent.tree()?, &[&parent])
     }
 
     /// Returns what a commit says and its first parent.

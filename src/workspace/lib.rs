@@ -16,7 +16,7 @@ pub mod diff;
 mod fixture;
 pub mod git_binary;
 pub mod merge;
-pub mod rebuilt;
+mod rebuilt;
 pub mod remote;
 pub mod repo;
 pub mod seed;

@@ -1,5 +1,4 @@
-//! `Rebuilt`: a commit as a forge can recreate it from the one before it: each path that changes,
-//! with its mode and content.
+//! Reads a commit as a forge can recreate it from the one before it.
 //!
 //! In: a commit of one parent. Out: what a forge's API needs, and the tree that has to come of it.
 //! A commit that has no such form is refused.
@@ -7,44 +6,10 @@
 use git2::{Delta, DiffOptions, FileMode};
 
 use crate::repo::{CommitId, Repo, RepoError};
+use locum_base::rebuilt::{Rebuilt, RebuiltEntry, RebuiltFile};
 
 /// Bytes that a commit may bring, all its files together.
 const REBUILT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
-
-/// A commit, path by path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rebuilt {
-    /// The commit it builds on.
-    pub parent: CommitId,
-    /// Tree of that commit.
-    pub parent_tree: String,
-    /// Hash of its own tree.
-    pub tree: String,
-    /// Message of the commit.
-    pub message: String,
-    /// Paths that differ.
-    pub entries: Vec<RebuiltEntry>,
-}
-
-/// A path that differs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RebuiltEntry {
-    /// Path in the tree.
-    pub path: String,
-    /// What it is now; `None` when it is gone.
-    pub now: Option<RebuiltFile>,
-}
-
-/// A file or link.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RebuiltFile {
-    /// Git's mode: `100644`, `100755` or `120000`.
-    pub mode: &'static str,
-    /// Name of the content in git.
-    pub blob: String,
-    /// Content in bytes.
-    pub content: Vec<u8>,
-}
 
 impl Repo {
     /// Returns a commit as it can be recreated.
@@ -105,7 +70,7 @@ impl Repo {
             });
         }
         let message = made.message().unwrap_or_default().to_owned();
-        let (parent, parent_tree) = (CommitId::of(parent.id()), before.id().to_string());
+        let (parent, parent_tree) = (parent.id().to_string(), before.id().to_string());
         Ok(Rebuilt { parent, parent_tree, tree: after.id().to_string(), message, entries })
     }
 }
@@ -117,7 +82,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use crate::fixture::{RepoFixture, paths};
-    use crate::repo::NewCommit;
+    use crate::repo::{CommitId, NewCommit};
 
     #[test]
     fn tells_new_changed_gone_executable_and_linked_files() {
@@ -151,7 +116,10 @@ mod tests {
                 ("tool", Some("100755"))
             ]
         );
-        assert_eq!((rebuilt.parent, rebuilt.message.as_str()), (fixture.base.clone(), "subject\n"));
+        assert_eq!(
+            (CommitId(rebuilt.parent), rebuilt.message.as_str()),
+            (fixture.base.clone(), "subject\n")
+        );
         assert_eq!(rebuilt.entries[2].now.as_ref().unwrap().content, b"new");
     }
 }

@@ -1,8 +1,8 @@
 //! `StoredFile`: what git keeps of a path, read from the checkout and put back there.
 
-use std::os::unix::ffi::OsStrExt as _;
+use git2::FileMode;
 
-use crate::checkout::{Checkout, EntryKind, FileError};
+use crate::checkout::{Checkout, EntryKind, FileError, read_limited};
 use crate::write::Executable;
 use locum_base::path::RepoPath;
 
@@ -11,19 +11,11 @@ pub(super) const FILE_LIMIT_BYTES: u64 = 100 * 1024 * 1024;
 
 /// What git keeps of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum StoredFile {
-    /// A regular file, executable or not.
-    File {
-        /// Content in bytes.
-        content: Vec<u8>,
-        /// Whether it may be executed.
-        executable: bool,
-    },
-    /// A symbolic link, by its target.
-    Link {
-        /// Where it points, as written.
-        target: Vec<u8>,
-    },
+pub(super) struct StoredFile {
+    /// A file, one that may be executed, or a symbolic link.
+    pub(super) mode: FileMode,
+    /// Content in bytes; of a link, where it points as written.
+    pub(super) content: Vec<u8>,
 }
 
 /// What a path of the checkout is to git.
@@ -47,13 +39,14 @@ impl Checkout {
         };
         match entry.kind {
             EntryKind::File => {
+                let mode = if entry.executable { FileMode::BlobExecutable } else { FileMode::Blob };
                 let mut content = Vec::new();
-                self.read_regular(path, FILE_LIMIT_BYTES, &mut content)?;
-                Ok(OnDisk::Stored(StoredFile::File { content, executable: entry.executable }))
+                read_limited(self.open_regular(path)?, path, FILE_LIMIT_BYTES, &mut content)?;
+                Ok(OnDisk::Stored(StoredFile { mode, content }))
             }
             EntryKind::Link => {
-                let target = self.link_target(path)?.as_os_str().as_bytes().to_vec();
-                Ok(OnDisk::Stored(StoredFile::Link { target }))
+                let content = self.link_target(path)?;
+                Ok(OnDisk::Stored(StoredFile { mode: FileMode::Link, content }))
             }
             EntryKind::Folder | EntryKind::Other => Ok(OnDisk::Other),
         }
@@ -69,13 +62,13 @@ impl Checkout {
         let there = self.stored(path)?;
         match (stored, there) {
             (Some(wanted), OnDisk::Stored(there)) if *wanted == there => Ok(()),
-            (Some(StoredFile::File { content, executable }), there) => {
-                if matches!(there, OnDisk::Stored(StoredFile::Link { .. })) {
+            (Some(StoredFile { mode: FileMode::Link, content }), _) => self.put_link(path, content),
+            (Some(StoredFile { mode, content }), there) => {
+                if matches!(there, OnDisk::Stored(StoredFile { mode: FileMode::Link, .. })) {
                     self.take_away(path)?;
                 }
-                self.put_file(path, content, Executable::Set(*executable))
+                self.put_file(path, content, Executable::Set(*mode == FileMode::BlobExecutable))
             }
-            (Some(StoredFile::Link { target }), _) => self.put_link(path, target),
             (None, OnDisk::Stored(_)) => {
                 self.take_away(path)?;
                 self.take_away_empty_parents(path);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use git2::{FileMode, ObjectType, Oid, Repository, Tree};
 
-use crate::repo::RepoError;
+use crate::repo::{RepoError, entry_at};
 use crate::stored::{OnDisk, StoredFile};
 use locum_base::path::RepoPath;
 
@@ -39,26 +39,22 @@ impl TreeChanges {
         on_disk: &OnDisk,
     ) -> Result<(), RepoError> {
         let change = match on_disk {
-            OnDisk::Stored(StoredFile::File { content, executable: true }) => {
-                TreeChange::Put(git.blob(content)?, FileMode::BlobExecutable)
-            }
-            OnDisk::Stored(StoredFile::File { content, executable: false }) => {
-                TreeChange::Put(git.blob(content)?, FileMode::Blob)
-            }
-            OnDisk::Stored(StoredFile::Link { target }) => {
-                TreeChange::Put(git.blob(target)?, FileMode::Link)
+            OnDisk::Stored(StoredFile { mode, content }) => {
+                TreeChange::Put(git.blob(content)?, *mode)
             }
             OnDisk::Other => TreeChange::NoFile,
             OnDisk::Nothing => TreeChange::Remove,
         };
-        path.parts().fold(self, |node, part| node.below.entry(part.to_owned()).or_default()).own =
-            Some(change);
+        self.set(path, change);
         Ok(())
     }
 
     /// Notes a file that git has already, or that there is none.
     pub(super) fn put(&mut self, path: &RepoPath, file: Option<(Oid, FileMode)>) {
-        let change = file.map_or(TreeChange::Remove, |(id, mode)| TreeChange::Put(id, mode));
+        self.set(path, file.map_or(TreeChange::Remove, |(id, mode)| TreeChange::Put(id, mode)));
+    }
+
+    fn set(&mut self, path: &RepoPath, change: TreeChange) {
         path.parts().fold(self, |node, part| node.below.entry(part.to_owned()).or_default()).own =
             Some(change);
     }
@@ -122,19 +118,17 @@ pub(super) fn stored_in(
     if path.is_root() {
         return Ok(None);
     }
-    let entry = match tree.get_path(std::path::Path::new(path.as_str())) {
-        Ok(entry) => entry,
-        Err(error) if error.code() == git2::ErrorCode::NotFound => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    if entry.kind() != Some(ObjectType::Blob) {
-        return Ok(None);
-    }
+    let entry = entry_at(tree, path)?.filter(|entry| entry.kind() == Some(ObjectType::Blob));
+    let Some(entry) = entry else { return Ok(None) };
     let content = git.find_blob(entry.id())?.content().to_vec();
-    Ok(Some(match entry.filemode() {
-        mode if mode == i32::from(FileMode::Link) => StoredFile::Link { target: content },
-        mode => {
-            StoredFile::File { content, executable: mode == i32::from(FileMode::BlobExecutable) }
-        }
-    }))
+    Ok(Some(StoredFile { mode: file_mode(entry.filemode()), content }))
+}
+
+/// Returns the mode of a file or link as we write it: of files, only whether they may be executed.
+pub(super) fn file_mode(mode: i32) -> FileMode {
+    match mode {
+        mode if mode == i32::from(FileMode::BlobExecutable) => FileMode::BlobExecutable,
+        mode if mode == i32::from(FileMode::Link) => FileMode::Link,
+        _ => FileMode::Blob,
+    }
 }

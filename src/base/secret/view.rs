@@ -36,17 +36,9 @@ impl NormalizedText {
     /// Returns the view without blanks, quotes and other marks that may stand between the parts of
     /// a secret.
     pub fn joined(&self) -> Self {
-        let mut view = Self {
-            bytes: Vec::with_capacity(self.bytes.len()),
-            from: Vec::with_capacity(self.bytes.len()),
-        };
-        for (byte, range) in
-            self.bytes.iter().zip(&self.from).filter(|(byte, _)| !separates(**byte))
-        {
-            view.bytes.push(*byte);
-            view.from.push(range.clone());
-        }
-        view
+        let kept = self.bytes.iter().zip(&self.from).filter(|(byte, _)| !separates(**byte));
+        let (bytes, from) = kept.map(|(byte, range)| (*byte, range.clone())).unzip();
+        Self { bytes, from }
     }
 
     /// Returns the view in lower case.

@@ -289,8 +289,7 @@ impl LayerReader<'_> {
         let known = keys::below(path);
         let Some(entries) = node.entries() else {
             let name = if path.is_empty() { "the file" } else { path };
-            self.mistakes.wanted(node, name, "a mapping");
-            return;
+            return self.mistakes.wanted(node, name, "a mapping").unwrap_or_default();
         };
         for entry in entries {
             let key = &entry.key;

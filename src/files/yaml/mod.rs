@@ -379,11 +379,9 @@ fn describe(error: &ScanError) -> String {
 
 /// Tags could turn values into something else; none but `!!str` says anything here.
 fn only_plain(tag: Option<&Tag>, place: Position) -> Result<(), Diagnostic> {
-    match tag {
-        None => Ok(()),
-        Some(tag) => Err(Diagnostic::new(place, format!("the tag `{tag}` means nothing here"))
-            .hint("leave it out")),
-    }
+    let Some(tag) = tag else { return Ok(()) };
+    let message = format!("the tag `{tag}` means nothing here");
+    Err(Diagnostic::new(place, message).hint("leave it out"))
 }
 
 /// Returns true for characters that settings files hold only as escapes: those that act on a

@@ -236,36 +236,25 @@ fn read_command(line: &str, after: &str) -> CommentCommand {
             break;
         }
     }
-    command.text = [rest, after.trim_end()]
-        .iter()
-        .filter(|part| !part.trim().is_empty())
-        .copied()
-        .collect::<Vec<_>>()
-        .join("\n")
-        .trim()
-        .to_owned();
+    command.text = format!("{rest}\n{after}").trim().to_owned();
     command
 }
 
 impl CommentCommand {
     /// Records a flag and returns what is left of the line.
     fn take_flag<'a>(&mut self, flag: &str, rest: &'a str) -> &'a str {
-        match flag.split_once('=') {
-            Some((name, value)) => {
-                self.flags.push((name.to_owned(), Some(value.trim_matches('"').to_owned())));
-                rest
-            }
-            None if VALUED_FLAGS.contains(&flag) => {
-                let (value, next) = split_word(rest);
-                let given = !value.is_empty() && !value.starts_with("--");
-                self.flags.push((flag.to_owned(), given.then(|| value.to_owned())));
-                if given { next } else { rest }
-            }
-            None => {
-                self.flags.push((flag.to_owned(), None));
-                rest
-            }
-        }
+        let (name, value, rest) = match flag.split_once('=') {
+            Some((name, value)) => (name, Some(value.trim_matches('"')), rest),
+            None if VALUED_FLAGS.contains(&flag) => match split_word(rest) {
+                (value, next) if !value.is_empty() && !value.starts_with("--") => {
+                    (flag, Some(value), next)
+                }
+                _ => (flag, None, rest),
+            },
+            None => (flag, None, rest),
+        };
+        self.flags.push((name.to_owned(), value.map(str::to_owned)));
+        rest
     }
 }
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 pub const PAYLOAD_LIMIT_BYTES: usize = 25 * 1024 * 1024;
 
 /// One event that may start a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trigger {
     /// What kind of event.
     pub kind: EventKind,
@@ -47,7 +47,7 @@ pub struct Trigger {
 }
 
 /// Kinds of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
     /// A comment on an issue or pull request was created.
@@ -60,7 +60,8 @@ pub enum EventKind {
     ReviewComment,
     /// Someone started the workflow by hand.
     Dispatch,
-    /// A schedule started the workflow.
+    /// A schedule started the workflow: the event that says least.
+    #[default]
     Schedule,
 }
 
@@ -164,20 +165,7 @@ pub fn parse(name: &str, payload: &str) -> Result<Trigger, EventError> {
 
 fn read(kind: EventKind, root: &JsonNode<'_>) -> Result<Trigger, String> {
     let repository = root.get("repository");
-    let mut trigger = Trigger {
-        kind,
-        repository: String::new(),
-        default_branch: String::new(),
-        is_private: false,
-        happened_at: None,
-        actor: Actor::default(),
-        subject: None,
-        comment: None,
-        label: None,
-        assignee: None,
-        inputs: BTreeMap::new(),
-        schedule: None,
-    };
+    let mut trigger = Trigger { kind, ..Trigger::default() };
     if kind != EventKind::Schedule || repository.is_some() {
         let repository = root.need("repository")?;
         trigger.repository = repository.text("full_name")?;
@@ -185,36 +173,25 @@ fn read(kind: EventKind, root: &JsonNode<'_>) -> Result<Trigger, String> {
         trigger.is_private = repository.flag("private")?.unwrap_or(true);
     }
     match kind {
-        EventKind::IssueComment => {
+        EventKind::IssueComment | EventKind::ReviewComment => {
             let comment = root.need("comment")?;
             trigger.actor = read_actor(root, &comment)?;
-            trigger.subject = Some(read_issue(&root.need("issue")?)?);
-            trigger.happened_at = comment.time("created_at")?;
-            trigger.comment = Some(read_comment(&comment)?);
-        }
-        EventKind::ReviewComment => {
-            let comment = root.need("comment")?;
-            trigger.actor = read_actor(root, &comment)?;
-            trigger.subject = Some(read_pull_request(&root.need("pull_request")?)?);
-            trigger.happened_at = comment.time("created_at")?;
-            let line = comment.number_or_none("line")?.or(comment.number_or_none("original_line")?);
-            trigger.comment = Some(Comment {
-                place: Some((comment.text("path")?, line)),
-                ..read_comment(&comment)?
+            trigger.subject = Some(match kind {
+                EventKind::ReviewComment => read_pull_request(&root.need("pull_request")?)?,
+                _ => read_issue(&root.need("issue")?)?,
             });
+            trigger.happened_at = comment.time("created_at")?;
+            trigger.comment = Some(read_comment(&comment, kind)?);
         }
-        EventKind::IssueLabeled => {
+        EventKind::IssueLabeled | EventKind::IssueAssigned => {
             let issue = root.need("issue")?;
             trigger.actor = read_actor(root, &issue)?;
             trigger.happened_at = issue.time("updated_at")?;
-            trigger.label = Some(root.need("label")?.text("name")?);
-            trigger.subject = Some(read_issue(&issue)?);
-        }
-        EventKind::IssueAssigned => {
-            let issue = root.need("issue")?;
-            trigger.actor = read_actor(root, &issue)?;
-            trigger.happened_at = issue.time("updated_at")?;
-            trigger.assignee = Some(root.need("assignee")?.text("login")?);
+            if kind == EventKind::IssueLabeled {
+                trigger.label = Some(root.need("label")?.text("name")?);
+            } else {
+                trigger.assignee = Some(root.need("assignee")?.text("login")?);
+            }
             trigger.subject = Some(read_issue(&issue)?);
         }
         EventKind::Dispatch => {
@@ -243,12 +220,17 @@ fn read_actor(root: &JsonNode<'_>, claim: &JsonNode<'_>) -> Result<Actor, String
     })
 }
 
-fn read_comment(comment: &JsonNode<'_>) -> Result<Comment, String> {
+fn read_comment(comment: &JsonNode<'_>, kind: EventKind) -> Result<Comment, String> {
+    let mut place = None;
+    if kind == EventKind::ReviewComment {
+        let line = comment.number_or_none("line")?.or(comment.number_or_none("original_line")?);
+        place = Some((comment.text("path")?, line));
+    }
     Ok(Comment {
         id: comment.number("id")?,
         body: comment.text_or_none("body")?.unwrap_or_default(),
         url: comment.text_or_none("html_url")?.unwrap_or_default(),
-        place: None,
+        place,
     })
 }
 
@@ -277,10 +259,8 @@ fn read_subject(subject: &JsonNode<'_>) -> Result<EventSubject, String> {
         body: subject.text_or_none("body")?.unwrap_or_default(),
         // The account may be gone; its words stay.
         author: author.unwrap_or_else(|| "ghost".to_owned()),
-        is_pull_request: false,
         is_open: subject.text("state")? == "open",
-        is_locked: false,
-        head_sha: None,
+        ..EventSubject::default()
     })
 }
 

@@ -114,34 +114,3 @@ pub(super) struct Verification {
     pub(super) verified: bool,
     pub(super) reason: Option<String>,
 }
-
-/// Something that is found again by the first line of its text and by who wrote it.
-pub(super) trait Authored {
-    fn body(&self) -> &str;
-    fn author(&self) -> Option<&Account>;
-
-    /// The first line, where the marker stands.
-    fn first_line(&self) -> &str {
-        self.body().lines().next().unwrap_or_default().trim_end()
-    }
-}
-
-impl Authored for Post {
-    fn body(&self) -> &str {
-        self.body.as_deref().unwrap_or_default()
-    }
-
-    fn author(&self) -> Option<&Account> {
-        self.user.as_ref()
-    }
-}
-
-impl Authored for Issue {
-    fn body(&self) -> &str {
-        self.body.as_deref().unwrap_or_default()
-    }
-
-    fn author(&self) -> Option<&Account> {
-        self.user.as_ref()
-    }
-}

@@ -12,7 +12,7 @@ use http_body_util::{LengthLimitError, Limited};
 use octocrab::service::middleware::auth_header::AuthHeaderLayer;
 use octocrab::service::middleware::base_uri::BaseUriLayer;
 use octocrab::service::middleware::reqwest_connector::ReqwestConnector;
-use octocrab::{AuthState, GitHubError, Octocrab, OctocrabBuilder};
+use octocrab::{AuthState, FromResponse as _, GitHubError, Octocrab, OctocrabBuilder};
 use reqwest::header::HeaderValue;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -63,20 +63,6 @@ struct RequestLine<'a> {
     path: &'a str,
 }
 
-/// Why a request failed, and whether it may work later.
-struct RequestFailure {
-    error: ForgeError,
-    retry: RetryTime,
-}
-
-enum RetryTime {
-    Never,
-    /// After a moment.
-    Soon,
-    /// After as long as the forge asks.
-    After(Duration),
-}
-
 impl RestClient {
     /// Prepares a connection; nothing is opened yet. `base_url` is where the API starts,
     /// `https://ghes.example/api/v3`.
@@ -99,15 +85,15 @@ impl RestClient {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            let RequestFailure { error, retry } = self.failure(request, &error);
-            let pause = match retry {
-                RetryTime::Soon => Duration::from_secs(u64::from(attempt)),
-                RetryTime::After(pause) if pause <= WAIT_LIMIT => pause,
-                RetryTime::After(_) | RetryTime::Never => return Err(error),
+            let failure = self.failure(request, &error);
+            let pause = match &failure {
+                ForgeError::RateLimited { retry_after_s, .. } => {
+                    retry_after_s.map(Duration::from_secs)
+                }
+                _ => may_pass(&error).then(|| Duration::from_secs(u64::from(attempt))),
             };
-            if attempt >= READ_ATTEMPTS {
-                return Err(error);
-            }
+            let pause = pause.filter(|pause| *pause <= WAIT_LIMIT && attempt < READ_ATTEMPTS);
+            let Some(pause) = pause else { return Err(failure) };
             debug!(%request, attempt, wait_s = pause.as_secs(), "repeated after a wait");
             self.clock.sleep(pause).await;
             attempt += 1;
@@ -135,37 +121,21 @@ impl RestClient {
         Ok(kept)
     }
 
-    /// Creates a resource below `path`.
-    pub(super) async fn post<T: DeserializeOwned>(
+    /// Creates, changes or replaces what is at `path`, and reads the answer.
+    pub(super) async fn send<T: DeserializeOwned>(
         &self,
+        method: &'static str,
         path: &str,
         body: &(impl Serialize + Sync),
     ) -> Result<T, ForgeError> {
-        let request = RequestLine { method: "POST", path };
-        let answer = self.connected(request).await?.post(path, Some(body)).await;
-        answer.map_err(|error| self.failure(request, &error).error)
-    }
-
-    /// Changes the resource at `path`.
-    pub(super) async fn patch<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        body: &(impl Serialize + Sync),
-    ) -> Result<T, ForgeError> {
-        let request = RequestLine { method: "PATCH", path };
-        let answer = self.connected(request).await?.patch(path, Some(body)).await;
-        answer.map_err(|error| self.failure(request, &error).error)
-    }
-
-    /// Replaces the resource at `path`.
-    pub(super) async fn put<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        body: &(impl Serialize + Sync),
-    ) -> Result<T, ForgeError> {
-        let request = RequestLine { method: "PUT", path };
-        let answer = self.connected(request).await?.put(path, Some(body)).await;
-        answer.map_err(|error| self.failure(request, &error).error)
+        let request = RequestLine { method, path };
+        let octocrab = self.connected(request).await?;
+        let sent = async {
+            let request = http::Request::builder().method(method).uri(path);
+            let answer = octocrab.execute(octocrab.build_request(request, Some(body))?).await?;
+            T::from_response(octocrab::map_github_error(answer).await?).await
+        };
+        sent.await.map_err(|error| self.failure(request, &error))
     }
 
     /// Removes. The answer is empty, which octocrab's `delete` would take for broken JSON.
@@ -175,7 +145,7 @@ impl RestClient {
         let sent = async {
             octocrab::map_github_error(octocrab._delete(path, None::<&()>).await?).await.map(drop)
         };
-        sent.await.map_err(|error| self.failure(request, &error).error)
+        sent.await.map_err(|error| self.failure(request, &error))
     }
 
     async fn connected(&self, request: RequestLine<'_>) -> Result<&Octocrab, ForgeError> {
@@ -220,56 +190,47 @@ impl RestClient {
             .map_err(|never| match never {})
     }
 
-    fn failure(&self, request: RequestLine<'_>, error: &octocrab::Error) -> RequestFailure {
-        match error {
-            octocrab::Error::GitHub { source, .. } => self.refusal(request, source),
-            octocrab::Error::Json { source, .. } => {
-                let message = match source.inner().classify() {
-                    Category::Data => {
-                        format!("cannot read `{}` of the answer: {}", source.path(), source.inner())
-                    }
-                    Category::Io | Category::Syntax | Category::Eof => {
-                        format!("the answer is not JSON: {}", source.inner())
-                    }
-                };
-                RequestFailure::last(request.failed(message))
-            }
+    fn failure(&self, request: RequestLine<'_>, error: &octocrab::Error) -> ForgeError {
+        request.failed(match error {
+            octocrab::Error::GitHub { source, .. } => return self.refusal(request, source),
+            octocrab::Error::Json { source, .. } => match source.inner().classify() {
+                Category::Data => {
+                    format!("cannot read `{}` of the answer: {}", source.path(), source.inner())
+                }
+                Category::Io | Category::Syntax | Category::Eof => {
+                    format!("the answer is not JSON: {}", source.inner())
+                }
+            },
             octocrab::Error::Service { source, .. } if source.is::<LengthLimitError>() => {
-                let message = format!("the answer has more than {ANSWER_LIMIT_BYTES} bytes");
-                RequestFailure::last(request.failed(message))
+                format!("the answer has more than {ANSWER_LIMIT_BYTES} bytes")
             }
-            // The connection.
-            octocrab::Error::Service { .. } => {
-                RequestFailure { error: request.failed(chain(error)), retry: RetryTime::Soon }
-            }
-            _ => RequestFailure::last(request.failed(chain(error))),
-        }
+            _ => chain(error),
+        })
     }
 
     /// Reads what a status means.
-    fn refusal(&self, request: RequestLine<'_>, answer: &GitHubError) -> RequestFailure {
-        let (action, message) = (request.to_string(), message_of(answer));
+    fn refusal(&self, request: RequestLine<'_>, answer: &GitHubError) -> ForgeError {
+        let (forge, action, message) = (NAME, request.to_string(), message_of(answer));
         let limit = RateLimit::of(answer, self.clock.now().as_second());
-        let status = answer.status_code.as_u16();
-        match status {
-            403 | 429 if limit.is_reached || status == 429 => RequestFailure {
-                error: ForgeError::RateLimited { forge: NAME, action, retry_after_s: limit.wait_s },
-                retry: limit.wait_s.map_or(RetryTime::Never, |wait_s| {
-                    RetryTime::After(Duration::from_secs(wait_s))
-                }),
-            },
-            401 | 403 | 451 => {
-                RequestFailure::last(ForgeError::Forbidden { forge: NAME, action, message })
+        match answer.status_code.as_u16() {
+            status @ (403 | 429) if limit.is_reached || status == 429 => {
+                ForgeError::RateLimited { forge, action, retry_after_s: limit.wait_s }
             }
-            404 | 410 => RequestFailure::last(ForgeError::NotFound {
-                forge: NAME,
-                what: request.path.to_owned(),
-            }),
-            408 | 500 | 502..=504 => {
-                RequestFailure { error: request.failed(message), retry: RetryTime::Soon }
-            }
-            _ => RequestFailure::last(request.failed(message)),
+            401 | 403 | 451 => ForgeError::Forbidden { forge, action, message },
+            404 | 410 => ForgeError::NotFound { forge, what: request.path.to_owned() },
+            _ => request.failed(message),
         }
+    }
+}
+
+/// Whether a request may work after a moment: the connection failed, or the forge is busy.
+fn may_pass(error: &octocrab::Error) -> bool {
+    match error {
+        octocrab::Error::GitHub { source, .. } => {
+            matches!(source.status_code.as_u16(), 408 | 500 | 502..=504)
+        }
+        octocrab::Error::Service { source, .. } => !source.is::<LengthLimitError>(),
+        _ => false,
     }
 }
 
@@ -283,12 +244,6 @@ impl RequestLine<'_> {
 impl fmt::Display for RequestLine<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} {}", self.method, self.path)
-    }
-}
-
-impl RequestFailure {
-    fn last(error: ForgeError) -> Self {
-        Self { error, retry: RetryTime::Never }
     }
 }
 

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::github::answers::{Account, Authored, Issue, Post};
+use crate::github::answers::{Account, Issue, Post};
 use crate::github::{GitHub, receipt};
 use crate::posts::Receipt;
 use crate::{ForgeError, OwnComment, Thread};
@@ -32,17 +32,19 @@ impl GitHub {
         self.login.get_or_init(|| ask).await.as_deref()
     }
 
-    /// Reads a list and returns what is ours and begins with the marker, oldest first.
-    pub(super) async fn ours<T: Authored + DeserializeOwned>(
+    /// Reads a list and returns what is ours and begins with the marker, oldest first; `of` gives
+    /// text and author.
+    pub(super) async fn ours<T: DeserializeOwned>(
         &self,
         list: &str,
         marker: &str,
+        of: fn(&T) -> (&Option<String>, &Option<Account>),
     ) -> Result<Vec<T>, ForgeError> {
-        let marked = |post: T| post.first_line().starts_with(marker).then_some(post);
+        let marked = |post: T| first_line(of(&post).0).starts_with(marker).then_some(post);
         let mut marked = self.client.list(list, marked).await?;
         if !marked.is_empty() {
             let own = self.read_own_login().await;
-            marked.retain(|post| match (own, post.author()) {
+            marked.retain(|post| match (own, of(post).1) {
                 (Some(own), Some(author)) => author.login.eq_ignore_ascii_case(own),
                 (None, Some(author)) => author.kind.as_deref() == Some("Bot"),
                 (_, None) => false,
@@ -68,7 +70,7 @@ impl GitHub {
         });
         let mut found = Vec::new();
         for list in lists.into_iter().flatten() {
-            let ours: Vec<Post> = self.ours(&self.path(&format!("{list}{query}")), marker).await?;
+            let ours = self.ours(&self.path(&format!("{list}{query}")), marker, post_of).await?;
             // The query is about the last change; what counts is when a comment was written.
             let recent = ours.into_iter().filter(|post| {
                 post.created_at.is_none_or(|at| since.is_none_or(|since| at >= since))
@@ -90,7 +92,7 @@ impl GitHub {
         let text = json!({ "body": body });
         for post in self.same_posts(&endpoints.list, marker).await? {
             let path = format!("{}/{}", endpoints.edit, post.id);
-            match self.client.patch(&path, &text).await {
+            match self.client.send("PATCH", &path, &text).await {
                 Ok(post) => return Ok(receipt(PublicationKind::Comment, post, true)),
                 // Another author's after all, or gone: ours is the next one, or still to be
                 // written.
@@ -98,12 +100,12 @@ impl GitHub {
                 Err(error) => return Err(error),
             }
         }
-        let post = match self.client.post(&endpoints.create, &text).await {
+        let post = match self.client.send("POST", &endpoints.create, &text).await {
             Ok(post) => post,
             // The comment may have been written before the answer was lost.
             Err(error @ ForgeError::Failed { .. }) => {
                 let written = self.same_posts(&endpoints.list, marker).await?.into_iter().next();
-                written.filter(|post| post.body() == body).ok_or(error)?
+                written.filter(|post| post.body.as_deref() == Some(body)).ok_or(error)?
             }
             Err(error) => return Err(error),
         };
@@ -116,8 +118,8 @@ impl GitHub {
         list: &str,
         marker: &str,
     ) -> Result<Vec<Post>, ForgeError> {
-        let mut ours: Vec<Post> = self.ours(list, marker).await?;
-        ours.retain(|post| post.first_line() == marker);
+        let mut ours = self.ours(list, marker, post_of).await?;
+        ours.retain(|post| first_line(&post.body) == marker);
         Ok(ours)
     }
 
@@ -129,17 +131,32 @@ impl GitHub {
         body: &str,
     ) -> Result<Receipt, ForgeError> {
         let path = self.path("issues");
-        let ours: Vec<Issue> = self.ours(&format!("{path}?state=open"), marker).await?;
+        let ours = self.ours(&format!("{path}?state=open"), marker, issue_of).await?;
         let same = ours
             .into_iter()
-            .find(|issue| issue.first_line() == marker && issue.pull_request.is_none());
+            .find(|issue| first_line(&issue.body) == marker && issue.pull_request.is_none());
         let updated = same.is_some();
         let text = json!({ "title": title, "body": body });
         let issue: Issue = match same {
-            Some(same) => self.client.patch(&format!("{path}/{}", same.number), &text).await?,
-            None => self.client.post(&path, &text).await?,
+            Some(same) => {
+                self.client.send("PATCH", &format!("{path}/{}", same.number), &text).await?
+            }
+            None => self.client.send("POST", &path, &text).await?,
         };
         let (publication, url) = (PublicationKind::Issue, issue.html_url.unwrap_or_default());
         Ok(Receipt { publication, id: issue.number, url, updated })
     }
+}
+
+fn issue_of(issue: &Issue) -> (&Option<String>, &Option<Account>) {
+    (&issue.body, &issue.user)
+}
+
+fn post_of(post: &Post) -> (&Option<String>, &Option<Account>) {
+    (&post.body, &post.user)
+}
+
+/// The first line of a text, where the marker stands.
+fn first_line(body: &Option<String>) -> &str {
+    body.as_deref().unwrap_or_default().lines().next().unwrap_or_default().trim_end()
 }

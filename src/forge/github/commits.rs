@@ -10,10 +10,11 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::ForgeError;
-use crate::commits::{CommitEntry, ForgeCommit, TargetBranch};
+use crate::commits::{ForgeCommit, TargetBranch};
 use crate::github::answers::{CreatedCommit, ExistingCommit, GitObject, Reference};
 use crate::github::client::NAME;
 use crate::github::{GitHub, segment};
+use locum_base::rebuilt::{Rebuilt, RebuiltEntry, RebuiltFile};
 
 /// Text above this is sent by itself and not within its tree, in bytes.
 const INLINE_LIMIT_BYTES: usize = 1024 * 1024;
@@ -25,16 +26,17 @@ impl GitHub {
         let tip = self.tip(&commit.branch).await?;
         match (&tip, commit.onto) {
             (None, TargetBranch::NewBranch) => {}
-            (Some(tip), TargetBranch::Branch) if *tip == commit.parent => {}
+            (Some(tip), TargetBranch::Branch) if *tip == commit.change.parent => {}
             (Some(tip), _) => return self.same_change(tip, commit).await,
             (None, TargetBranch::Branch) => return Err(conflict(commit, "is not there")),
         }
-        let tree = self.make_tree(commit).await?;
-        if tree != commit.tree {
+        let Rebuilt { parent, tree, message, .. } = &commit.change;
+        if self.make_tree(&commit.change).await? != *tree {
             return Err(refused("the tree that came of it is not the one that was judged"));
         }
-        let body = json!({ "message": commit.message, "tree": tree, "parents": [commit.parent] });
-        let made: CreatedCommit = self.client.post(&self.path("git/commits"), &body).await?;
+        let body = json!({ "message": message, "tree": tree, "parents": [parent] });
+        let made: CreatedCommit =
+            self.client.send("POST", &self.path("git/commits"), &body).await?;
         if !made.verification.as_ref().is_some_and(|signature| signature.verified) {
             let reason = made.verification.and_then(|signature| signature.reason);
             return Err(refused(&format!(
@@ -51,18 +53,18 @@ impl GitHub {
         let placed: Result<IgnoredAny, ForgeError> = match commit.onto {
             TargetBranch::NewBranch => {
                 let body = json!({ "ref": format!("refs/heads/{}", commit.branch), "sha": sha });
-                self.client.post(&self.path("git/refs"), &body).await
+                self.client.send("POST", &self.path("git/refs"), &body).await
             }
             TargetBranch::Branch => {
                 let path = self.path(&format!("git/refs/heads/{}", segments(&commit.branch)));
-                self.client.patch(&path, &json!({ "sha": sha, "force": false })).await
+                self.client.send("PATCH", &path, &json!({ "sha": sha, "force": false })).await
             }
         };
         match placed {
             Ok(_) => Ok(()),
             Err(error @ ForgeError::Failed { .. }) => match self.tip(&commit.branch).await? {
                 Some(tip) if tip == sha => Ok(()),
-                Some(tip) if tip != commit.parent => {
+                Some(tip) if tip != commit.change.parent => {
                     Err(conflict(commit, "holds something else by now"))
                 }
                 Some(_) | None => Err(error),
@@ -86,28 +88,29 @@ impl GitHub {
             self.client.get(&self.path(&format!("git/commits/{tip}"))).await?;
         let parents: Vec<&str> =
             existing.parents.iter().map(|parent| parent.sha.as_str()).collect();
-        if parents == [commit.parent.as_str()] && existing.tree.sha == commit.tree {
+        let Rebuilt { parent, tree, .. } = &commit.change;
+        if parents == [parent.as_str()] && existing.tree.sha == *tree {
             return Ok(tip.to_owned());
         }
         Err(conflict(commit, "holds something else"))
     }
 
-    async fn make_tree(&self, commit: &ForgeCommit) -> Result<String, ForgeError> {
+    async fn make_tree(&self, change: &Rebuilt) -> Result<String, ForgeError> {
         let mut entries = Vec::new();
-        for entry in &commit.entries {
+        for entry in &change.entries {
             entries.push(self.tree_entry(entry).await?);
         }
-        let body = json!({ "base_tree": commit.parent_tree, "tree": entries });
-        let made: GitObject = self.client.post(&self.path("git/trees"), &body).await?;
+        let body = json!({ "base_tree": change.parent_tree, "tree": entries });
+        let made: GitObject = self.client.send("POST", &self.path("git/trees"), &body).await?;
         Ok(made.sha)
     }
 
     /// Text goes along with its tree; other content is sent before.
     async fn tree_entry(
         &self,
-        CommitEntry { path, now }: &CommitEntry,
+        RebuiltEntry { path, now }: &RebuiltEntry,
     ) -> Result<Value, ForgeError> {
-        let Some((mode, blob, content)) = now else {
+        let Some(RebuiltFile { mode, blob, content }) = now else {
             return Ok(json!({ "path": path, "mode": "100644", "type": "blob", "sha": null }));
         };
         if let Some(text) =
@@ -116,7 +119,7 @@ impl GitHub {
             return Ok(json!({ "path": path, "mode": mode, "type": "blob", "content": text }));
         }
         let body = json!({ "content": STANDARD.encode(content), "encoding": "base64" });
-        let made: GitObject = self.client.post(&self.path("git/blobs"), &body).await?;
+        let made: GitObject = self.client.send("POST", &self.path("git/blobs"), &body).await?;
         if made.sha != *blob {
             return Err(refused(&format!("`{path}` did not arrive as it was sent")));
         }

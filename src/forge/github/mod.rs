@@ -81,59 +81,12 @@ impl GitHub {
         format!("/repos/{}/{rest}", self.repository)
     }
 
-    async fn ask_permission(&self, login: &str) -> Result<ForgePermission, ForgeError> {
-        let path = self.path(&format!("collaborators/{}/permission", segment(login)));
-        let Collaborator { permission, role_name } = match self.client.get(&path).await {
-            Err(ForgeError::NotFound { .. }) => return Ok(ForgePermission::None),
-            other => other?,
-        };
-        ForgePermission::from_words(&permission, role_name.as_deref()).ok_or_else(|| {
-            ForgeError::Failed {
-                forge: NAME,
-                action: format!("GET {path}"),
-                message: format!("unknown permission `{permission}`"),
-            }
-        })
-    }
-
-    async fn read_pull_request(&self, number: u64) -> Result<PullRequest, ForgeError> {
-        let pull: Pull = self.client.get(&self.path(&format!("pulls/{number}"))).await?;
-        // Names can be given to another repository; ids cannot. A head whose repository is gone
-        // counts as foreign.
-        let base = pull.base.repo.and_then(|base| base.id);
-        Ok(PullRequest {
-            number,
-            title: pull.title.unwrap_or_default(),
-            body: pull.body.unwrap_or_default(),
-            is_open: pull.state == "open",
-            is_fork: pull.head.repo.and_then(|head| head.id).is_none_or(|head| Some(head) != base),
-            head_branch: pull.head.name,
-            head_sha: pull.head.sha,
-            base_branch: pull.base.name,
-            base_sha: pull.base.sha,
-        })
-    }
-
-    async fn read_issue(&self, number: u64) -> Result<EventSubject, ForgeError> {
-        let issue: Issue = self.client.get(&self.path(&format!("issues/{number}"))).await?;
-        Ok(EventSubject {
-            number,
-            title: issue.title.unwrap_or_default(),
-            body: issue.body.unwrap_or_default(),
-            author: issue.user.map_or_else(|| "ghost".to_owned(), |user| user.login),
-            is_pull_request: issue.pull_request.is_some(),
-            is_open: issue.state == "open",
-            is_locked: issue.locked,
-            head_sha: None,
-        })
-    }
-
     async fn publish(&self, posting: &Posting) -> Result<Receipt, ForgeError> {
         match posting {
             Posting::Reaction { target, content } => {
                 let path = self.reactions(*target);
                 let reaction: Post =
-                    self.client.post(&path, &json!({ "content": content })).await?;
+                    self.client.send("POST", &path, &json!({ "content": content })).await?;
                 Ok(receipt(PublicationKind::Comment, reaction, false))
             }
             Posting::Withdrawal(OwnReaction { target, id }) => {
@@ -164,7 +117,8 @@ impl GitHub {
             Posting::Issue { marker, title, body } => self.put_issue(marker, title, body).await,
             Posting::Labels { number, labels } => {
                 let path = self.path(&format!("issues/{number}/labels"));
-                let _: IgnoredAny = self.client.post(&path, &json!({ "labels": labels })).await?;
+                let _: IgnoredAny =
+                    self.client.send("POST", &path, &json!({ "labels": labels })).await?;
                 let (publication, url) = (PublicationKind::Label, String::new());
                 Ok(Receipt { publication, id: *number, url, updated: false })
             }
@@ -201,9 +155,9 @@ impl GitHub {
             Some(same) => {
                 let NewPull { title, body, base, .. } = new;
                 let change = json!({ "title": title, "body": body, "base": base });
-                self.client.patch(&format!("{path}/{}", same.number), &change).await?
+                self.client.send("PATCH", &format!("{path}/{}", same.number), &change).await?
             }
-            None => self.client.post(&path, new).await?,
+            None => self.client.send("POST", &path, new).await?,
         };
         let (publication, url) = (PublicationKind::PullRequest, pull.html_url.unwrap_or_default());
         Ok(Receipt { publication, id: pull.number, url, updated })
@@ -229,11 +183,46 @@ impl Forge for GitHub {
         &'a self,
         login: &'a str,
     ) -> BoxFuture<'a, Result<ForgePermission, ForgeError>> {
-        self.ask_permission(login).boxed()
+        async move {
+            let path = self.path(&format!("collaborators/{}/permission", segment(login)));
+            let Collaborator { permission, role_name } = match self.client.get(&path).await {
+                Err(ForgeError::NotFound { .. }) => return Ok(ForgePermission::None),
+                other => other?,
+            };
+            ForgePermission::from_words(&permission, role_name.as_deref()).ok_or_else(|| {
+                ForgeError::Failed {
+                    forge: NAME,
+                    action: format!("GET {path}"),
+                    message: format!("unknown permission `{permission}`"),
+                }
+            })
+        }
+        .boxed()
     }
 
     fn pull_request(&self, number: u64) -> BoxFuture<'_, Result<PullRequest, ForgeError>> {
-        self.read_pull_request(number).boxed()
+        async move {
+            let pull: Pull = self.client.get(&self.path(&format!("pulls/{number}"))).await?;
+            // Names can be given to another repository; ids cannot. A head whose repository is gone
+            // counts as foreign.
+            let base = pull.base.repo.and_then(|base| base.id);
+            Ok(PullRequest {
+                number,
+                title: pull.title.unwrap_or_default(),
+                body: pull.body.unwrap_or_default(),
+                is_open: pull.state == "open",
+                is_fork: pull
+                    .head
+                    .repo
+                    .and_then(|head| head.id)
+                    .is_none_or(|head| Some(head) != base),
+                head_branch: pull.head.name,
+                head_sha: pull.head.sha,
+                base_branch: pull.base.name,
+                base_sha: pull.base.sha,
+            })
+        }
+        .boxed()
     }
 
     fn commentable_lines(
@@ -244,7 +233,20 @@ impl Forge for GitHub {
     }
 
     fn issue(&self, number: u64) -> BoxFuture<'_, Result<EventSubject, ForgeError>> {
-        self.read_issue(number).boxed()
+        async move {
+            let issue: Issue = self.client.get(&self.path(&format!("issues/{number}"))).await?;
+            Ok(EventSubject {
+                number,
+                title: issue.title.unwrap_or_default(),
+                body: issue.body.unwrap_or_default(),
+                author: issue.user.map_or_else(|| "ghost".to_owned(), |user| user.login),
+                is_pull_request: issue.pull_request.is_some(),
+                is_open: issue.state == "open",
+                is_locked: issue.locked,
+                head_sha: None,
+            })
+        }
+        .boxed()
     }
 
     fn own_login(&self) -> BoxFuture<'_, Option<String>> {

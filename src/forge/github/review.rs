@@ -74,10 +74,10 @@ impl GitHub {
         let path = self.path(&format!("pulls/{pull_request}/reviews"));
         if let Some(known) = self.same_posts(&path, marker).await?.first() {
             let change = json!({ "body": review.body });
-            let post = self.client.put(&format!("{path}/{}", known.id), &change).await?;
+            let post = self.client.send("PUT", &format!("{path}/{}", known.id), &change).await?;
             return Ok(receipt(PublicationKind::Review, post, true));
         }
-        Ok(receipt(PublicationKind::Review, self.client.post(&path, review).await?, false))
+        Ok(receipt(PublicationKind::Review, self.client.send("POST", &path, review).await?, false))
     }
 }
 

@@ -22,7 +22,6 @@ use crate::{
     CommentableLines, Forge, ForgeError, ForgePermission, OwnComment, PullRequest, Thread,
 };
 use locum_policy::Permit;
-use locum_policy::intent::{Act as _, Intent, PublicationKind};
 
 /// Name in errors and receipts.
 const NAME: &str = "local";
@@ -40,44 +39,39 @@ impl LocalForge {
 
     fn publish(&self, posting: &Posting) -> Result<Receipt, ForgeError> {
         fs::create_dir_all(&self.folder).map_err(|error| failed(&self.folder, &error))?;
-        let (kind, ending, first_line, text) = match posting {
-            Posting::Comment { number, marker, body } => {
-                (format!("comment-{number}"), "md", Some(marker.clone()), body.clone())
+        let (kind, page) = match posting {
+            Posting::Comment { number, body, .. } => {
+                (format!("comment-{number}"), Some(body.clone()))
             }
-            Posting::Reply { comment, marker, body, .. } => {
-                (format!("reply-{comment}"), "md", Some(marker.clone()), body.clone())
+            Posting::Reply { comment, body, .. } => {
+                (format!("reply-{comment}"), Some(body.clone()))
             }
-            Posting::Review { number, .. } => {
-                (format!("review-{number}"), "json", None, as_json(posting))
-            }
+            Posting::Review { number, .. } => (format!("review-{number}"), None),
             Posting::PullRequest { head, base, title, body, draft } => {
-                // The line names the branch only, so that a new base or title changes the same
-                // file.
-                let line = format!("<!-- {} -->", json!({ "head": head }));
-                let facts = json!({ "base": base, "draft": draft });
-                (
-                    "pull-request".to_owned(),
-                    "md",
-                    Some(line.clone()),
-                    format!("{line}\n<!-- {facts} -->\n# {title}\n\n{body}"),
-                )
+                // The first line names the branch only, so that a new base or title changes the
+                // same file.
+                let (line, facts) =
+                    (json!({ "head": head }), json!({ "base": base, "draft": draft }));
+                let page = format!("<!-- {line} -->\n<!-- {facts} -->\n# {title}\n\n{body}");
+                ("pull-request".to_owned(), Some(page))
             }
-            Posting::Issue { marker, title, body } => (
-                "issue".to_owned(),
-                "md",
-                Some(marker.clone()),
-                format!("{body}\n\n(title: {title})"),
-            ),
-            Posting::Withdrawal(_) => ("withdrawal".to_owned(), "json", None, as_json(posting)),
-            Posting::Reaction { .. } => ("reaction".to_owned(), "json", None, as_json(posting)),
-            Posting::Labels { number, .. } => {
-                (format!("labels-{number}"), "json", None, as_json(posting))
+            Posting::Issue { title, body, .. } => {
+                ("issue".to_owned(), Some(format!("{body}\n\n(title: {title})")))
             }
+            Posting::Withdrawal(_) => ("withdrawal".to_owned(), None),
+            Posting::Reaction { .. } => ("reaction".to_owned(), None),
+            Posting::Labels { number, .. } => (format!("labels-{number}"), None),
         };
+        let is_page = page.is_some();
+        let ending = if is_page { "md" } else { "json" };
+        let text = page.unwrap_or_else(|| as_json(posting));
         let files = self.files()?;
-        let is_same = |file: &Path| match &first_line {
-            Some(line) => first_line_of(file).as_ref() == Some(line),
-            None => fs::read_to_string(file).is_ok_and(|known| known == text),
+        // A page is found again by its first line, where its marker is.
+        let is_same = |file: &Path| {
+            let known = fs::read_to_string(file).ok();
+            known.is_some_and(|known| {
+                known == text || (is_page && known.lines().next() == text.lines().next())
+            })
         };
         let same = files.iter().find(|(_, file)| is_of_kind(file, &kind) && is_same(file));
         let (id, file) = match same {
@@ -89,7 +83,7 @@ impl LocalForge {
         };
         fs::write(&file, text).map_err(|error| failed(&file, &error))?;
         Ok(Receipt {
-            publication: publication_of(posting),
+            publication: posting.publication(),
             id,
             url: file.display().to_string(),
             updated: same.is_some(),
@@ -173,28 +167,12 @@ fn as_json(posting: &Posting) -> String {
     serde_json::to_value(posting).map(|value: Value| format!("{value:#}\n")).unwrap_or_default()
 }
 
-fn publication_of(posting: &Posting) -> PublicationKind {
-    posting
-        .intents()
-        .into_iter()
-        .find_map(
-            |intent| {
-                if let Intent::Publish(publication) = intent { Some(publication) } else { None }
-            },
-        )
-        .unwrap_or(PublicationKind::Comment)
-}
-
 /// Returns true for `012-comment-7.md` and the kind `comment-7`.
 fn is_of_kind(file: &Path, kind: &str) -> bool {
     file.file_stem()
         .and_then(|stem| stem.to_str())
         .and_then(|stem| stem.split_once('-'))
         .is_some_and(|(_, rest)| rest == kind)
-}
-
-fn first_line_of(file: &Path) -> Option<String> {
-    fs::read_to_string(file).ok()?.lines().next().map(str::to_owned)
 }
 
 fn failed(place: &Path, error: &std::io::Error) -> ForgeError {

@@ -84,15 +84,9 @@ pub fn markdown(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
 /// Returns the text as it may be published as a title: one line without Markdown.
 pub fn title(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
     let seen = visible::visible(text);
-    let first = seen
-        .trim()
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
-    let clean = redactor.redact(&first);
+    let first_line = seen.trim().lines().next().unwrap_or_default();
+    let words: Vec<&str> = first_line.split_whitespace().collect();
+    let clean = redactor.redact(&words.join(" "));
     let plain = keep_checks_on(&references::plain(&clean, &rules.mentions, rules.closing));
     let kept = head_chars(&plain, TITLE_LIMIT_CHARS);
     if kept.len() == plain.len() {
@@ -157,67 +151,44 @@ pub fn branch_name(
     default_branch: &str,
     redactor: &Redactor,
 ) -> Result<String, TextRefusal> {
-    let refuse = |why| {
-        Err(TextRefusal::Branch {
-            name: head_chars(&redactor.redact(&visible::visible(name)).replace('\n', " "), 80)
-                .to_owned(),
-            why,
-        })
-    };
     let odd = |letter: char| {
         letter.is_control()
             || letter.is_whitespace()
             || !letter.is_ascii()
-            || matches!(
-                letter,
-                '~' | '^'
-                    | ':'
-                    | '?'
-                    | '*'
-                    | '['
-                    | '\\'
-                    | '"'
-                    | '\''
-                    | '`'
-                    | '$'
-                    | ';'
-                    | '&'
-                    | '|'
-                    | '<'
-                    | '>'
-                    | '('
-                    | ')'
-                    | '{'
-                    | '}'
-            )
+            || r#"~^:?*[\"'`$;&|<>(){}"#.contains(letter)
     };
-    if name.is_empty() || name.len() > BRANCH_LIMIT_BYTES {
-        return refuse("it is empty or too long");
-    }
-    if name.starts_with('-') || name == "HEAD" || name == "@" || name.starts_with("refs/") {
-        return refuse("it means something else to git");
-    }
-    if name == default_branch {
-        return refuse("it is the default branch");
-    }
-    if name.contains(odd) || name.contains("..") || name.contains("@{") {
-        return refuse("it holds characters that branch names may not have");
-    }
-    if name.split('/').any(|part| {
+    let odd_part = |part: &str| {
         part.is_empty()
             || part.starts_with('.')
             || part.ends_with('.')
             || part.to_ascii_lowercase().ends_with(".lock")
-    }) {
-        return refuse("a part of it is empty, starts or ends with a dot, or ends with `.lock`");
+    };
+    let means_another = name.starts_with('-') || matches!(name, "HEAD" | "@");
+    let reasons = [
+        (name.is_empty() || name.len() > BRANCH_LIMIT_BYTES, "it is empty or too long"),
+        (means_another || name.starts_with("refs/"), "it means something else to git"),
+        (name == default_branch, "it is the default branch"),
+        (
+            name.contains(odd) || name.contains("..") || name.contains("@{"),
+            "it holds characters that branch names may not have",
+        ),
+        (
+            name.split('/').any(odd_part),
+            "a part of it is empty, starts or ends with a dot, or ends with `.lock`",
+        ),
+        (
+            name.strip_prefix(prefix).is_none_or(str::is_empty),
+            "it does not start with the prefix of our branches",
+        ),
+        (redactor.finds_secret(name), "it holds a secret"),
+    ];
+    match reasons.into_iter().find(|(holds, _)| *holds) {
+        None => Ok(name.to_owned()),
+        Some((_, why)) => {
+            let shown = redactor.redact(&visible::visible(name)).replace('\n', " ");
+            Err(TextRefusal::Branch { name: head_chars(&shown, 80).to_owned(), why })
+        }
     }
-    if name.strip_prefix(prefix).is_none_or(str::is_empty) {
-        return refuse("it does not start with the prefix of our branches");
-    }
-    if redactor.finds_secret(name) {
-        return refuse("it holds a secret");
-    }
-    Ok(name.to_owned())
 }
 
 /// Neutralises until nothing changes; what never settles is shown as code.

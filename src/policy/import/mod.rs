@@ -82,7 +82,7 @@ pub fn import_all(
             Some(root) if root.entries().is_some() => {
                 files.push(ImportedSettings { origin: source.origin, root })
             }
-            Some(root) => mistakes.wanted(&root, "settings", "a mapping"),
+            Some(root) => mistakes.wanted(&root, "settings", "a mapping").unwrap_or_default(),
             None if mistakes.0.is_empty() => mistakes.add(Position::default(), "the file is empty"),
             None => {}
         }

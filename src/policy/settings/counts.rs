@@ -1,6 +1,6 @@
 //! Shapes of numbers that several sections have.
 
-use locum_files::shape::SmallCount;
+use locum_files::shape::WholeNumber;
 
 /// A count without a limit of its own.
-pub(super) const ANY_COUNT: SmallCount = SmallCount { least: 0, most: u32::MAX };
+pub(super) const ANY_COUNT: WholeNumber<u32> = WholeNumber { least: 0, most: u32::MAX };

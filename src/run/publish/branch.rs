@@ -7,13 +7,12 @@ use crate::run::publish::{Publication, PublishResult, Publisher};
 use locum_agent::report::{branch, pull_request};
 use locum_agent::session::outcome::Outcome;
 use locum_forge::ForgeError;
-use locum_forge::commits::{CommitEntry, ForgeCommit, TargetBranch};
+use locum_forge::commits::{ForgeCommit, TargetBranch};
 use locum_forge::posts::Posting;
 use locum_forge::sanitise::{self, TextRules};
 use locum_policy::Permit;
 use locum_policy::intent::{self, Act, Intent};
 use locum_policy::schema::CommitSigner;
-use locum_workspace::rebuilt::{Rebuilt, RebuiltEntry};
 use locum_workspace::remote::Remote;
 use locum_workspace::repo::{CommitId, RepoError};
 
@@ -199,27 +198,12 @@ impl Publisher<'_> {
         commit: &CommitId,
         onto: TargetBranch,
     ) -> Result<CommitId, PlacementError> {
-        let commit_parts = self
+        let change = self
             .workspace
             .repo
             .rebuilt(commit)
             .map_err(|error| PlacementError::Refused(format!("{error}; `sign: git` can")))?;
-        let Rebuilt { parent, parent_tree, tree, message, entries } = commit_parts;
-        let entry = |entry: RebuiltEntry| CommitEntry {
-            path: entry.path,
-            now: entry.now.map(|file| (file.mode, file.blob, file.content)),
-        };
-        let entries = entries.into_iter().map(entry).collect();
-        let branch = branch.to_owned();
-        let permit = self.admit(ForgeCommit {
-            branch,
-            onto,
-            parent: parent.0,
-            parent_tree,
-            tree,
-            message,
-            entries,
-        })?;
+        let permit = self.admit(ForgeCommit { branch: branch.to_owned(), onto, change })?;
         match self.forge.commit(permit).await {
             Ok(made) => Ok(CommitId(made)),
             Err(error @ ForgeError::Conflict { .. }) => {

@@ -6,20 +6,18 @@
 //! elsewhere. Dropping it kills every process of it.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::unix::pipe;
+use tokio::io::AsyncWriteExt as _;
 
 use crate::exec::output::BoundedOutput;
 use crate::exec::spawn::{ChildProgram, ChildStreams, StartedCommand};
-use crate::exec::{CHUNK_BYTES, COUNT_PAUSE, ExecError, serve, start};
+use crate::exec::{CHUNK_BYTES, COUNT_PAUSE, ExecError, ProgramAround, read_some_or_end};
 use crate::network::proxy::{NetworkProxy, RunningProxy};
 use crate::process_tree::ProcessCounter;
 use crate::reach::CommandReach;
-use crate::sandbox::{Sandbox, SandboxError};
+use crate::sandbox::Sandbox;
 use crate::seccomp_notify::Supervisor;
 use locum_base::secret::Redactor;
 use locum_policy::Permit;
@@ -88,16 +86,10 @@ impl Dialogue {
         if !permit.covers(&Intent::Server(server.name.to_owned())) {
             return Err(ExecError::NotPermitted);
         }
-        let restrictions = server.sandbox.restrictions(&server.reach)?;
-        let mut env = server.env;
-        if let Some(restrictions) = &restrictions {
-            restrictions.adapt(&mut env);
-        }
-        let (words, folder) = (server.words, &server.folder);
-        let program = ChildProgram { words, folder, env: &env, streams: ChildStreams::Talk };
-        let mut started = start(program, restrictions)?;
-        let (serving, supervisor) = serve(&mut started, server.proxy.as_ref())
-            .map_err(|error| SandboxError::Rules(error.to_string()))?;
+        let ServerCommand { words, folder, env, sandbox, reach, proxy, .. } = server;
+        let program = ChildProgram { words, folder: &folder, env, streams: ChildStreams::Talk };
+        let around = ProgramAround { sandbox, reach: &reach, proxy: proxy.as_ref() };
+        let (started, serving, supervisor) = around.start(program)?;
         let errors = Some(BoundedOutput::with_margin(ERRORS_KEPT_BYTES));
         Ok(Self {
             started,
@@ -161,11 +153,11 @@ impl Dialogue {
         }
         let (mut output, mut errors) = ([0; CHUNK_BYTES / 4], [0; 1024]);
         tokio::select! {
-            read = read_some(self.started.output.as_mut(), &mut output) => match read {
+            read = read_some_or_end(self.started.output.as_mut(), &mut output) => match read {
                 Some(bytes) => self.unread.extend_from_slice(bytes),
                 None => return Err(DialogueEnd::Ended),
             },
-            read = read_some(self.started.errors.as_mut(), &mut errors),
+            read = read_some_or_end(self.started.errors.as_mut(), &mut errors),
                 if self.started.errors.is_some() => match read
             {
                 Some(bytes) => self.errors.iter_mut().for_each(|kept| kept.push(bytes)),
@@ -186,7 +178,8 @@ impl Dialogue {
         self.started.input = None;
         let ended = async {
             let mut chunk = [0; 1024];
-            while let Some(bytes) = read_some(self.started.errors.as_mut(), &mut chunk).await {
+            while let Some(bytes) = read_some_or_end(self.started.errors.as_mut(), &mut chunk).await
+            {
                 self.errors.iter_mut().for_each(|kept| kept.push(bytes));
             }
             let _status = self.started.child.wait().await;
@@ -200,10 +193,4 @@ impl Dialogue {
             .map(|errors| errors.finish_redacted(redactor).text.trim().to_owned())
             .unwrap_or_default()
     }
-}
-
-/// Reads the next bytes; `None` at the end.
-async fn read_some<'c>(pipe: Option<&mut pipe::Receiver>, chunk: &'c mut [u8]) -> Option<&'c [u8]> {
-    let count: io::Result<usize> = pipe?.read(chunk).await;
-    chunk.get(..count.ok().filter(|count| *count > 0)?)
 }

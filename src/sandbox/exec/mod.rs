@@ -23,7 +23,6 @@ use crate::exec::spawn::{ChildProgram, ChildStreams, StartedCommand};
 use crate::network::proxy::{NetworkProxy, RunningProxy, Traffic};
 use crate::process_tree::ProcessCounter;
 use crate::reach::CommandReach;
-use crate::restrictions::Restrictions;
 use crate::root_cleanup::RootCleanup;
 use crate::sandbox::{Sandbox, SandboxError};
 use crate::seccomp_notify::{Supervisor, SyscallGrants};
@@ -154,21 +153,17 @@ async fn run_execution(
     command: &CommandRun<'_>,
 ) -> Result<CommandOutput, ExecError> {
     let begin = std::time::Instant::now();
-    let restrictions = command.sandbox.restrictions(&command.reach)?;
     let mut env = command.env.clone();
     env.extend(command.script.environment());
-    if let Some(restrictions) = &restrictions {
-        restrictions.adapt(&mut env);
-    }
     let words = match execution {
         ScriptExecution::Words(words) => words.clone(),
         ScriptExecution::Shell(text) => [SHELL, "-c", text].map(str::to_owned).to_vec(),
     };
-    let folder = &command.folder;
-    let program = ChildProgram { words: &words, folder, env: &env, streams: ChildStreams::Output };
-    let mut started = start(program, restrictions)?;
-    let (serving, _supervisor) = serve(&mut started, command.proxy.as_ref())
-        .map_err(|error| SandboxError::Rules(error.to_string()))?;
+    let (folder, streams) = (&command.folder, ChildStreams::Output);
+    let CommandRun { sandbox, reach, proxy, .. } = command;
+    let around = ProgramAround { sandbox, reach, proxy: proxy.as_ref() };
+    let (mut started, serving, _supervisor) =
+        around.start(ChildProgram { words: &words, folder, env, streams })?;
     let mut output = BoundedOutput::with_margin(command.output_bytes);
     let exit =
         match tokio::time::timeout(command.timeout, until_exit(&mut started, &mut output)).await {
@@ -194,16 +189,33 @@ async fn run_execution(
     })
 }
 
-fn start(
-    program: ChildProgram<'_>,
-    restrictions: Option<Restrictions>,
-) -> Result<StartedCommand, ExecError> {
-    if !program.folder.is_dir() {
-        return Err(ExecError::NoFolder(program.folder.to_owned()));
+/// What is put around a program.
+struct ProgramAround<'a> {
+    sandbox: &'a Sandbox,
+    reach: &'a CommandReach<'a>,
+    proxy: Option<&'a NetworkProxy>,
+}
+
+impl ProgramAround<'_> {
+    /// Starts a program with its way to the network, and what answers its calls.
+    fn start(
+        &self,
+        mut program: ChildProgram<'_>,
+    ) -> Result<(StartedCommand, Option<RunningProxy>, Option<Supervisor>), ExecError> {
+        let restrictions = self.sandbox.restrictions(self.reach)?;
+        if let Some(restrictions) = &restrictions {
+            restrictions.adapt(&mut program.env);
+        }
+        if !program.folder.is_dir() {
+            return Err(ExecError::NoFolder(program.folder.to_owned()));
+        }
+        let name = program.words.first().ok_or(ExecError::NotUnderstood)?.clone();
+        let mut started = spawn::spawn(program, restrictions)
+            .map_err(|source| ExecError::Start { program: name, source })?;
+        let (serving, supervisor) = serve(&mut started, self.proxy)
+            .map_err(|error| SandboxError::Rules(error.to_string()))?;
+        Ok((started, serving, supervisor))
     }
-    let name = program.words.first().ok_or(ExecError::NotUnderstood)?;
-    spawn::spawn(program, restrictions)
-        .map_err(|source| ExecError::Start { program: name.clone(), source })
 }
 
 /// Serves what leads a command to a proxy, and answers its calls. Without a proxy nothing answers

@@ -43,17 +43,15 @@ impl BoundedOutput {
     /// of secrets at the cut. Masks are shorter than what they replace, so leaving out the margin
     /// of the redacted text leaves out that of the output too.
     pub(crate) fn finish_redacted(mut self, redactor: &Redactor) -> ClippedText {
-        let missing_bytes = self.total_bytes - self.head.len() - self.tail.len();
-        if missing_bytes == 0
-            && self.total_bytes <= self.head_bytes + self.tail_bytes - 2 * MARGIN_BYTES
-        {
-            let whole = self.finish();
-            return ClippedText { text: redactor.redact(&whole.text), omitted_bytes: 0 };
-        }
-        if missing_bytes == 0 {
+        let limit_bytes = self.head_bytes + self.tail_bytes - 2 * MARGIN_BYTES;
+        if self.missing_bytes() == 0 {
+            let fits = self.total_bytes <= limit_bytes;
+            let text = redactor.redact(&self.finish().text);
+            if fits {
+                return ClippedText { text, omitted_bytes: 0 };
+            }
             // It fits with the margin, but not without: redacted as a whole, then cut.
-            let limit_bytes = self.head_bytes + self.tail_bytes - 2 * MARGIN_BYTES;
-            return ClippedText::head_tail(&redactor.redact(&self.finish().text), limit_bytes);
+            return ClippedText::head_tail(&text, limit_bytes);
         }
         let head = redactor.redact(&String::from_utf8_lossy(whole_head(&self.head)));
         let tail =
@@ -63,12 +61,7 @@ impl BoundedOutput {
             .unwrap_or_default();
         let tail =
             tail.get(tail.ceil_char_boundary(MARGIN_BYTES.min(tail.len()))..).unwrap_or_default();
-        let omitted_bytes = self.total_bytes.saturating_sub(head.len() + tail.len());
-        let gap = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
-        ClippedText {
-            text: format!("{head}{gap}[... {omitted_bytes} bytes left out ...]\n{tail}"),
-            omitted_bytes,
-        }
+        ClippedText::ends(head, tail, self.total_bytes.saturating_sub(head.len() + tail.len()))
     }
 
     /// Takes the next bytes.
@@ -84,22 +77,19 @@ impl BoundedOutput {
 
     /// Returns what was kept, as text, with a line in place of what was left out.
     pub fn finish(mut self) -> ClippedText {
-        let omitted_bytes = self.total_bytes - self.head.len() - self.tail.len();
-        if omitted_bytes == 0 {
+        if self.missing_bytes() == 0 {
             self.head.extend(self.tail);
-            return ClippedText {
-                text: String::from_utf8_lossy(&self.head).into_owned(),
-                omitted_bytes,
-            };
+            let text = String::from_utf8_lossy(&self.head).into_owned();
+            return ClippedText { text, omitted_bytes: 0 };
         }
         let (head, tail) = (whole_head(&self.head), whole_tail(self.tail.make_contiguous()));
         let omitted_bytes = self.total_bytes - head.len() - tail.len();
-        let gap = if head.is_empty() || head.ends_with(b"\n") { "" } else { "\n" };
         let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
-        ClippedText {
-            text: format!("{head}{gap}[... {omitted_bytes} bytes left out ...]\n{tail}"),
-            omitted_bytes,
-        }
+        ClippedText::ends(&head, &tail, omitted_bytes)
+    }
+
+    fn missing_bytes(&self) -> usize {
+        self.total_bytes - self.head.len() - self.tail.len()
     }
 }
 

@@ -90,14 +90,13 @@ impl StartedCommand {
 }
 
 /// What is started: a program with its arguments, where, and with what environment.
-#[derive(Clone, Copy)]
 pub(super) struct ChildProgram<'a> {
     /// The program and its arguments.
     pub(super) words: &'a [String],
     /// Working folder, as an absolute path.
     pub(super) folder: &'a Path,
     /// The whole environment; nothing is inherited.
-    pub(super) env: &'a BTreeMap<String, String>,
+    pub(super) env: BTreeMap<String, String>,
     /// What it reads and writes.
     pub(super) streams: ChildStreams,
 }

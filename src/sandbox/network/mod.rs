@@ -197,16 +197,12 @@ impl Connector {
                 found.map_err(|message| NetworkError::Unresolved { name: name.clone(), message })?
             }
         };
-        for address in &addresses {
-            if let Some(what) = special(*address) {
-                return Err(NetworkError::Forbidden {
-                    name: host.to_string(),
-                    address: *address,
-                    what,
-                });
+        match addresses.iter().find_map(|address| Some((*address, special(*address)?))) {
+            Some((address, what)) => {
+                Err(NetworkError::Forbidden { name: host.to_string(), address, what })
             }
+            None => Ok(addresses),
         }
-        Ok(addresses)
     }
 }
 

@@ -231,9 +231,10 @@ impl BodyReader {
         match self {
             Self::Plain(kept) => Ok(kept),
             Self::Gzip(mut decoder) => match decoder.try_finish() {
-                Ok(()) => Ok(std::mem::take(decoder.get_mut())),
-                Err(_) if decoder.get_ref().is_full => Ok(std::mem::take(decoder.get_mut())),
-                Err(error) => Err(format!("invalid gzip data: {error}")),
+                Err(error) if !decoder.get_ref().is_full => {
+                    Err(format!("invalid gzip data: {error}"))
+                }
+                Ok(()) | Err(_) => Ok(std::mem::take(decoder.get_mut())),
             },
         }
     }
@@ -252,11 +253,12 @@ async fn read(
         read_bytes = read_bytes.saturating_add(bytes.len());
         match reader.take(bytes) {
             Ok(()) if read_bytes <= PAGE_LIMIT_BYTES => {}
-            Ok(()) => return Ok(BoundedBody { bytes: reader.kept().bytes.clone(), is_full: true }),
-            Err(_) if reader.kept().is_full => {
+            Err(error) if !reader.kept().is_full => {
+                return Err(format!("invalid gzip data: {error}"));
+            }
+            Ok(()) | Err(_) => {
                 return Ok(BoundedBody { bytes: reader.kept().bytes.clone(), is_full: true });
             }
-            Err(error) => return Err(format!("invalid gzip data: {error}")),
         }
     }
     reader.finish()

@@ -164,18 +164,12 @@ impl Beneath {
                 continue;
             }
             let next = here.join(&part).map_err(|_| Errno::ILSEQ)?;
-            if missing {
-                here = next;
-                continue;
-            }
-            let target = match self.read_link(&next) {
+            // Below what is not there, nothing is.
+            let found = if missing { Err(Errno::NOENT) } else { self.read_link(&next) };
+            let target = match found {
                 Ok(target) => target.into_string().map_err(|_| Errno::ILSEQ)?,
-                Err(Errno::INVAL) => {
-                    here = next;
-                    continue;
-                }
-                Err(Errno::NOENT) => {
-                    missing = true;
+                Err(errno @ (Errno::INVAL | Errno::NOENT)) => {
+                    missing = errno == Errno::NOENT;
                     here = next;
                     continue;
                 }

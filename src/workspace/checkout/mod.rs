@@ -5,10 +5,8 @@
 //! judged is refused, not followed. Whether a path may be read or edited is the policy's business;
 //! that nothing is written inside `.git` is held here a second time.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
-use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, OFlags, Stat};
@@ -154,11 +152,8 @@ impl Checkout {
     /// # Errors
     /// When a folder on the way is a link or may not be looked into.
     pub fn entry(&self, path: &RepoPath) -> Result<Option<CheckoutEntry>, FileError> {
-        Ok(self
-            .beneath
-            .stat(path)
-            .map_err(|errno| file_error(path, errno))?
-            .map(|stat| CheckoutEntry::of(&stat)))
+        let stat = self.beneath.stat(path).map_err(|errno| file_error(path, errno))?;
+        Ok(stat.map(|stat| CheckoutEntry::of(&stat)))
     }
 
     /// Reads a regular file of at most `limit_bytes`. `path` is a resolved path covered by the
@@ -207,20 +202,10 @@ impl Checkout {
         Ok(ReadableFolder { checkout: self, path: path.clone() })
     }
 
-    /// Reads a regular file on behalf of whoever checked the right to.
-    pub(super) fn read_regular(
-        &self,
-        path: &RepoPath,
-        limit_bytes: u64,
-        content: &mut Vec<u8>,
-    ) -> Result<(), FileError> {
-        read_limited(self.open_regular(path)?, path, limit_bytes, content)
-    }
-
     /// Reads where a link points, as written, on behalf of whoever checked the right to.
-    pub(super) fn link_target(&self, path: &RepoPath) -> Result<PathBuf, FileError> {
+    pub(super) fn link_target(&self, path: &RepoPath) -> Result<Vec<u8>, FileError> {
         let target = self.beneath.read_link(path).map_err(|errno| file_error(path, errno))?;
-        Ok(PathBuf::from(OsString::from_vec(target.into_bytes())))
+        Ok(target.into_bytes())
     }
 
     /// Opens a regular file for reading on behalf of whoever checked the right to.
@@ -332,7 +317,8 @@ pub(super) fn file_error(path: &RepoPath, errno: Errno) -> FileError {
     }
 }
 
-fn read_limited(
+/// Reads a whole file of at most `limit_bytes` to the end of `content`.
+pub(super) fn read_limited(
     file: File,
     path: &RepoPath,
     limit_bytes: u64,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use pretty_assertions::{assert_eq, assert_ne};
 use rustix::fs::{CWD, FileType, Mode};
 
-use super::{Checkout, CheckoutEntry, EntryKind, FileError};
+use super::{Checkout, CheckoutEntry, EntryKind, FileError, read_limited};
 use crate::beneath::{Beneath, PathResolution};
 use crate::fixture::path;
 use locum_policy::intent::Intent;
@@ -17,7 +17,8 @@ use locum_testing::permits::permit;
 
 fn read(checkout: &Checkout, at: &str, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
     let mut content = Vec::new();
-    checkout.read_regular(&path(at), limit_bytes, &mut content).map(|()| content)
+    read_limited(checkout.open_regular(&path(at))?, &path(at), limit_bytes, &mut content)
+        .map(|()| content)
 }
 
 fn make_pipe(file: &Path) {

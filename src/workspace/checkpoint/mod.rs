@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use git2::{Reference, Tree};
 
 use crate::attributes::Attributes;
-use crate::repo::{CommitId, Repo, RepoError, own_signature};
+use crate::repo::{CommitId, Repo, RepoError};
 use crate::stored::{OnDisk, StoredFile};
 use crate::trees::{TreeChanges, stored_in};
 use locum_base::path::RepoPath;
@@ -37,10 +37,9 @@ impl Repo {
         if tree.id() == parent.tree_id() {
             return Ok(CommitId::of(parent.id()));
         }
-        let author = own_signature()?;
-        let id = self.git.commit(None, &author, &author, label, &tree, &[&parent])?;
-        self.git.reference(&name, id, true, "locum: checkpoint")?;
-        Ok(CommitId::of(id))
+        let made = self.own_commit(label, &tree, &[&parent])?;
+        self.git.reference(&name, made.oid()?, true, "locum: checkpoint")?;
+        Ok(made)
     }
 
     /// Lists a session's checkpoints, latest first, with their labels; none when it has none. At

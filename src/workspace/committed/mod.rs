@@ -193,25 +193,15 @@ impl CommitWalk<'_> {
         } else {
             self.git.find_blob(entry.id)?.content().to_vec()
         };
-        if entry.mode == i32::from(FileMode::Link) {
-            let target = String::from_utf8(content.clone()).ok();
-            let leads_to =
-                path.zip(target.as_ref()).and_then(|(path, target)| self.follow(path, target));
-            return Ok((
-                CommittedFile::Link {
-                    target: String::from_utf8_lossy(&content).into_owned(),
-                    leads_to,
-                },
-                content,
-            ));
-        }
-        Ok((
-            CommittedFile::File {
-                executable: entry.mode == i32::from(FileMode::BlobExecutable),
-                size_bytes,
-            },
-            content,
-        ))
+        let file = if entry.mode == i32::from(FileMode::Link) {
+            let target = std::str::from_utf8(&content).ok();
+            let leads_to = path.zip(target).and_then(|(path, target)| self.follow(path, target));
+            CommittedFile::Link { target: String::from_utf8_lossy(&content).into_owned(), leads_to }
+        } else {
+            let executable = entry.mode == i32::from(FileMode::BlobExecutable);
+            CommittedFile::File { executable, size_bytes }
+        };
+        Ok((file, content))
     }
 
     /// Follows a link and every other link on its way, in the commit. Parts that are not there stay

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use git2::FileMode;
 use similar::{ChangeTag, TextDiff};
 
 use crate::stored::StoredFile;
@@ -67,7 +68,7 @@ pub enum ChangeKind {
 
 /// Compares a plain file's content before and after; `None` when it is the same.
 pub fn between(path: &RepoPath, before: Option<&[u8]>, after: &[u8]) -> Option<FileChange> {
-    let file = |content: &[u8]| StoredFile::File { content: content.to_vec(), executable: false };
+    let file = |content: &[u8]| StoredFile { mode: FileMode::Blob, content: content.to_vec() };
     compare(path, before.map(file).as_ref(), Some(&file(after)))
 }
 
@@ -97,8 +98,7 @@ pub(super) fn compare(
     match (before, after) {
         // A link that becomes a file, or the other way round, is one thing gone and another one
         // new.
-        (Some(StoredFile::File { .. }), Some(StoredFile::Link { .. }))
-        | (Some(StoredFile::Link { .. }), Some(StoredFile::File { .. })) => {
+        (Some(old), Some(new)) if (old.mode == FileMode::Link) != (new.mode == FileMode::Link) => {
             append(&mut change, before, None);
             append(&mut change, None, after);
         }
@@ -120,31 +120,29 @@ fn append(change: &mut FileChange, before: Option<&StoredFile>, after: Option<&S
         }
         (Some(_), Some(_)) | (None, None) => {}
     }
-    let (old, new) =
-        (before.map(content_of).unwrap_or_default(), after.map(content_of).unwrap_or_default());
+    let [old, new] = [before, after].map(|side| side.map_or(&[][..], |stored| &stored.content));
     let old_label = if before.is_some() { label(&old_name) } else { "/dev/null".to_owned() };
     let new_label = if after.is_some() { label(&new_name) } else { "/dev/null".to_owned() };
     if old != new {
-        let lines = if is_binary(old) || is_binary(new) {
+        let (text, added, removed) = if is_binary(old) || is_binary(new) {
             change.binary_bytes = after.and_then(|_| u64::try_from(new.len()).ok());
-            PatchText {
-                text: format!("Binary files {old_label} and {new_label} differ\n"),
-                added: 0,
-                removed: 0,
-            }
+            (format!("Binary files {old_label} and {new_label} differ\n"), 0, 0)
         } else if old.len() + new.len() > DIFF_LIMIT_BYTES {
-            let (added, removed) = (count_lines(new), count_lines(old));
-            PatchText {
-                text: format!("Files {old_label} and {new_label} differ, too large to show\n"),
-                added,
-                removed,
-            }
+            let text = format!("Files {old_label} and {new_label} differ, too large to show\n");
+            (text, count_lines(new), count_lines(old))
         } else {
-            diff_lines(old, new, &format!("--- {old_label}\n+++ {new_label}\n"))
+            let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(old, new);
+            let changes = |tag| {
+                let tagged = diff.iter_all_changes().filter(|change| change.tag() == tag);
+                u32::try_from(tagged.count()).unwrap_or(u32::MAX)
+            };
+            let lines = diff.unified_diff().context_radius(CONTEXT_LINES).to_string();
+            let text = format!("--- {old_label}\n+++ {new_label}\n{lines}");
+            (text, changes(ChangeTag::Insert), changes(ChangeTag::Delete))
         };
-        patch.push_str(&lines.text);
-        change.added = change.added.saturating_add(lines.added);
-        change.removed = change.removed.saturating_add(lines.removed);
+        patch.push_str(&text);
+        change.added = change.added.saturating_add(added);
+        change.removed = change.removed.saturating_add(removed);
     }
     change.patch.push_str(&patch);
 }
@@ -192,42 +190,14 @@ pub(super) fn new_lines(old: &[u8], new: &[u8]) -> NewLines {
     found
 }
 
-struct PatchText {
-    text: String,
-    added: u32,
-    removed: u32,
-}
-
-fn diff_lines(old: &[u8], new: &[u8], header: &str) -> PatchText {
-    let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(old, new);
-    let count = |tag| {
-        u32::try_from(diff.iter_all_changes().filter(|change| change.tag() == tag).count())
-            .unwrap_or(u32::MAX)
-    };
-    let (added, removed) = (count(ChangeTag::Insert), count(ChangeTag::Delete));
-    let text = format!("{header}{}", diff.unified_diff().context_radius(CONTEXT_LINES));
-    PatchText { text, added, removed }
-}
-
 fn count_lines(content: &[u8]) -> u32 {
     let whole = content.iter().filter(|byte| **byte == b'\n').count();
     let open = usize::from(!content.is_empty() && !content.ends_with(b"\n"));
     u32::try_from(whole + open).unwrap_or(u32::MAX)
 }
 
-fn content_of(stored: &StoredFile) -> &[u8] {
-    match stored {
-        StoredFile::File { content, .. } => content,
-        StoredFile::Link { target } => target,
-    }
-}
-
-fn mode_of(stored: &StoredFile) -> &'static str {
-    match stored {
-        StoredFile::File { executable: false, .. } => "100644",
-        StoredFile::File { executable: true, .. } => "100755",
-        StoredFile::Link { .. } => "120000",
-    }
+fn mode_of(stored: &StoredFile) -> String {
+    format!("{:o}", u32::from(stored.mode))
 }
 
 fn is_binary(content: &[u8]) -> bool {

@@ -2,20 +2,21 @@
 
 use pretty_assertions::assert_eq;
 
-use super::{ChangeKind, FileChange, compare, content_of};
+use super::{ChangeKind, FileChange, compare};
 use crate::stored::StoredFile;
+use git2::FileMode;
 use locum_base::path::RepoPath;
 
 fn file(content: &str) -> Option<StoredFile> {
-    Some(StoredFile::File { content: content.into(), executable: false })
+    Some(StoredFile { mode: FileMode::Blob, content: content.into() })
 }
 
 fn tool(content: &str) -> Option<StoredFile> {
-    Some(StoredFile::File { content: content.into(), executable: true })
+    Some(StoredFile { mode: FileMode::BlobExecutable, content: content.into() })
 }
 
 fn link(target: &str) -> Option<StoredFile> {
-    Some(StoredFile::Link { target: target.into() })
+    Some(StoredFile { mode: FileMode::Link, content: target.into() })
 }
 
 fn check(
@@ -34,7 +35,7 @@ fn check(
         binary_bytes: after
             .as_ref()
             .filter(|_| patch.contains("Binary"))
-            .map(|after| content_of(after).len() as u64),
+            .map(|after| after.content.len() as u64),
         withheld: false,
     };
     assert_eq!(compare(&path, before.as_ref(), after.as_ref()), expected.map(change));
@@ -94,7 +95,7 @@ fn does_not_show_binary_content() {
     check("f", file("a\0b"), file("a"), Some((ChangeKind::Modified, 0, 0, patch)));
     let added = "diff --git a/f b/f\nnew file mode 100644\nBinary files /dev/null and b/f differ\n";
     check("f", None, file("\0"), Some((ChangeKind::Added, 0, 0, added)));
-    let latin = Some(StoredFile::File { content: b"caf\xe9\n".to_vec(), executable: false });
+    let latin = Some(StoredFile { mode: FileMode::Blob, content: b"caf\xe9\n".to_vec() });
     let shown = "diff --git a/f b/f\nnew file mode 100644\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 \
                      @@\n+caf\u{fffd}\n";
     check("f", None, latin, Some((ChangeKind::Added, 1, 0, shown)));

@@ -180,7 +180,7 @@ impl GitBinary {
         if !git2::Branch::name_is_valid(branch)? || branch == "HEAD" {
             return Err(RepoError::BadName(branch.to_owned()));
         }
-        if git2::Oid::from_str(&commit.0).is_err() {
+        if commit.oid().is_err() {
             return Err(RepoError::NoRevision(commit.0.clone()));
         }
         self.push_refspec(remote, &format!("{commit}:refs/heads/{branch}"), None).await

@@ -7,14 +7,14 @@
 //! or nothing: a side in conflict is not taken over in part.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use git2::{
-    FileMode, IndexEntry, MergeFileInput, MergeFileOptions, MergeOptions, ObjectType, Oid, Tree,
+    IndexConflict, IndexEntry, MergeFileInput, MergeFileOptions, MergeOptions, ObjectType, Oid,
+    Tree,
 };
 
-use crate::repo::{CommitId, Repo, RepoError, own_signature};
-use crate::trees::TreeChanges;
+use crate::repo::{CommitId, Repo, RepoError, entry_at};
+use crate::trees::{TreeChanges, file_mode};
 use locum_base::path::RepoPath;
 use locum_base::text::ClippedText;
 
@@ -78,14 +78,7 @@ impl Repo {
         let index =
             self.git.merge_trees(&trees.0, &trees.1, &trees.2, Some(options.find_renames(true)))?;
         if index.has_conflicts() {
-            let conflicts = index.conflicts()?.map(|conflict| {
-                let conflict = conflict?;
-                self.conflict(
-                    conflict.ancestor.as_ref(),
-                    conflict.our.as_ref(),
-                    conflict.their.as_ref(),
-                )
-            });
+            let conflicts = index.conflicts()?.map(|found| self.conflict(&found?));
             return Ok(MergeOutcome::Conflicts(conflicts.collect::<Result<_, RepoError>>()?));
         }
         let mut merged: BTreeMap<RepoPath, MergeEntry> = BTreeMap::new();
@@ -105,16 +98,8 @@ impl Repo {
         }
         let (ours, theirs) = (self.find(sides.ours)?, self.find(sides.theirs)?);
         let tree = self.git.find_tree(changes.apply(&self.git, &ours.tree()?)?)?;
-        let author = own_signature()?;
-        let id = self.git.commit(
-            None,
-            &author,
-            &author,
-            "merge of a sub-task",
-            &tree,
-            &[&ours, &theirs],
-        )?;
-        Ok(MergeOutcome::Whole { commit: CommitId::of(id), changed })
+        let commit = self.own_commit("merge of a sub-task", &tree, &[&ours, &theirs])?;
+        Ok(MergeOutcome::Whole { commit, changed })
     }
 
     /// Returns the touched paths that hold other content in two commits.
@@ -139,14 +124,9 @@ impl Repo {
         let tree = self.tree_of(commit)?;
         let mut found = BTreeMap::new();
         for path in paths.iter().filter(|path| !path.is_root()) {
-            match tree.get_path(Path::new(path.as_str())) {
-                Ok(entry) if entry.kind() == Some(ObjectType::Blob) => {
-                    found.insert(path.clone(), (entry.id(), entry.filemode()));
-                }
-                Ok(_) => {}
-                Err(error) if error.code() == git2::ErrorCode::NotFound => {}
-                Err(error) => return Err(error.into()),
-            }
+            let entry = entry_at(&tree, path)?;
+            let entry = entry.filter(|entry| entry.kind() == Some(ObjectType::Blob));
+            found.extend(entry.map(|entry| (path.clone(), (entry.id(), entry.filemode()))));
         }
         Ok(found)
     }
@@ -161,27 +141,20 @@ impl Repo {
         Ok(self.git.find_tree(changes.apply(&self.git, &nothing)?)?)
     }
 
-    fn conflict(
-        &self,
-        base: Option<&IndexEntry>,
-        ours: Option<&IndexEntry>,
-        theirs: Option<&IndexEntry>,
-    ) -> Result<Conflict, RepoError> {
-        let Some(shown) = ours.or(theirs).or(base) else {
-            return Ok(Conflict {
-                path: RepoPath::root(),
-                what: "the sides cannot be merged".to_owned(),
-                sides: String::new(),
-            });
-        };
-        let path = named(&shown.path)?;
+    fn conflict(&self, found: &IndexConflict) -> Result<Conflict, RepoError> {
+        let (base, ours, theirs) =
+            (found.ancestor.as_ref(), found.our.as_ref(), found.their.as_ref());
+        let shown = ours.or(theirs).or(base);
+        let path = shown.map_or(Ok(RepoPath::root()), |entry| named(&entry.path))?;
+        let of = |what: &str, sides| Ok(Conflict { path, what: what.to_owned(), sides });
         let (Some(ours), Some(theirs)) = (ours, theirs) else {
             let what = match (base, ours, theirs) {
                 (Some(_), Some(_), None) => "changed here and removed by the sub-task",
                 (Some(_), None, Some(_)) => "removed here and changed by the sub-task",
+                (None, None, None) => "the sides cannot be merged",
                 _ => "a file on one side stands where the other has a folder or has moved it",
             };
-            return Ok(Conflict { path, what: what.to_owned(), sides: String::new() });
+            return of(what, String::new());
         };
         let content = |entry: Option<&IndexEntry>| -> Result<Vec<u8>, RepoError> {
             entry.map_or(Ok(Vec::new()), |entry| {
@@ -190,18 +163,14 @@ impl Repo {
         };
         let (before, mine, other) = (content(base)?, content(Some(ours))?, content(Some(theirs))?);
         if [&before, &mine, &other].iter().any(|content| content.contains(&0)) {
-            return Ok(Conflict {
-                path,
-                what: "a binary file, changed on both sides".to_owned(),
-                sides: String::new(),
-            });
+            return of("a binary file, changed on both sides", String::new());
         }
         let what = if base.is_none() {
             "added on both sides, with different content"
         } else {
             "both sides changed the same lines"
         };
-        Ok(Conflict { path, what: what.to_owned(), sides: sides_of(&before, &mine, &other)? })
+        of(what, sides_of(&before, &mine, &other)?)
     }
 }
 
@@ -238,14 +207,6 @@ fn sides_of(before: &[u8], ours: &[u8], theirs: &[u8]) -> Result<String, RepoErr
 fn named(path: &[u8]) -> Result<RepoPath, RepoError> {
     let text = String::from_utf8_lossy(path);
     RepoPath::parse(&text).map_err(|_| RepoError::BadName(text.into_owned()))
-}
-
-fn file_mode(mode: i32) -> FileMode {
-    match mode {
-        mode if mode == i32::from(FileMode::BlobExecutable) => FileMode::BlobExecutable,
-        mode if mode == i32::from(FileMode::Link) => FileMode::Link,
-        _ => FileMode::Blob,
-    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use git2::{
     Commit, ErrorCode, FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags, Signature, Tree,
+    TreeEntry,
 };
 
 use crate::checkout::{Checkout, FileError};
@@ -199,14 +200,8 @@ impl Repo {
         limit_bytes: u64,
     ) -> Result<Option<TreeFile>, RepoError> {
         let tree = self.tree_of(commit)?;
-        let entry = match tree.get_path(Path::new(path.as_str())) {
-            Ok(entry) => entry,
-            Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        if !is_regular(entry.filemode()) {
-            return Ok(None);
-        }
+        let entry = entry_at(&tree, path)?.filter(|entry| is_regular(entry.filemode()));
+        let Some(entry) = entry else { return Ok(None) };
         let (size, _) = self.git.odb()?.read_header(entry.id())?;
         let size_bytes = u64::try_from(size).unwrap_or(u64::MAX);
         if size_bytes > limit_bytes {
@@ -230,30 +225,39 @@ impl Repo {
         folder: &RepoPath,
         limit: usize,
     ) -> Result<Vec<RepoPath>, RepoError> {
-        let tree = self.tree_of(commit)?;
+        let root = self.tree_of(commit)?;
+        let tree = if folder.is_root() {
+            Some(root)
+        } else {
+            let entry = entry_at(&root, folder)?;
+            let entry = entry.filter(|entry| entry.kind() == Some(ObjectType::Tree));
+            entry.map(|entry| self.git.find_tree(entry.id())).transpose()?
+        };
         let mut found = Vec::new();
-        if folder.is_root() {
+        if let Some(tree) = tree {
             self.list_below(&tree, folder, limit, &mut found)?;
-            return Ok(found);
-        }
-        match tree.get_path(Path::new(folder.as_str())) {
-            Ok(entry) if entry.kind() == Some(ObjectType::Tree) => {
-                self.list_below(&self.git.find_tree(entry.id())?, folder, limit, &mut found)?;
-            }
-            Ok(_) => {}
-            Err(error) if error.code() == ErrorCode::NotFound => {}
-            Err(error) => return Err(error.into()),
         }
         Ok(found)
     }
 
     pub(super) fn find(&self, commit: &CommitId) -> Result<Commit<'_>, RepoError> {
         let absent = |_| RepoError::NoRevision(commit.0.clone());
-        self.git.find_commit(Oid::from_str(&commit.0).map_err(absent)?).map_err(absent)
+        self.git.find_commit(commit.oid().map_err(absent)?).map_err(absent)
     }
 
     pub(super) fn tree_of(&self, commit: &CommitId) -> Result<Tree<'_>, RepoError> {
         Ok(self.find(commit)?.tree()?)
+    }
+
+    /// Makes a commit that never becomes a part of the user's history; no ref moves.
+    pub(super) fn own_commit(
+        &self,
+        message: &str,
+        tree: &Tree<'_>,
+        parents: &[&Commit<'_>],
+    ) -> Result<CommitId, RepoError> {
+        let author = Signature::now("locum", "locum@localhost")?;
+        Ok(CommitId::of(self.git.commit(None, &author, &author, message, tree, parents)?))
     }
 
     /// Git's own order of a tree is the order of whole paths.
@@ -287,6 +291,10 @@ impl CommitId {
     pub(super) fn of(id: Oid) -> Self {
         Self(id.to_string())
     }
+
+    pub(super) fn oid(&self) -> Result<Oid, git2::Error> {
+        Oid::from_str(&self.0)
+    }
 }
 
 impl std::fmt::Display for CommitId {
@@ -295,9 +303,19 @@ impl std::fmt::Display for CommitId {
     }
 }
 
-/// Returns who commits are by that never become a part of the user's history.
-pub(super) fn own_signature() -> Result<Signature<'static>, RepoError> {
-    Ok(Signature::now("locum", "locum@localhost")?)
+/// Returns what a tree has at a path, if anything.
+///
+/// # Errors
+/// When git cannot read it.
+pub(super) fn entry_at(
+    tree: &Tree<'_>,
+    path: &RepoPath,
+) -> Result<Option<TreeEntry<'static>>, RepoError> {
+    match tree.get_path(Path::new(path.as_str())) {
+        Ok(entry) => Ok(Some(entry)),
+        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn is_regular(mode: i32) -> bool {

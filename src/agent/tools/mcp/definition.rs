@@ -299,7 +299,7 @@ struct ServerFileReader<'f> {
 impl ServerFileReader<'_> {
     fn file(&mut self, root: &YamlNode) {
         let Some(entries) = root.entries() else {
-            return self.mistakes.wanted(root, "the file", "a mapping");
+            return self.mistakes.wanted(root, "the file", "a mapping").unwrap_or_default();
         };
         let is_flat = self.origin.ends_with(".mcprc") && root.get("mcpServers").is_none();
         if is_flat {
@@ -313,7 +313,7 @@ impl ServerFileReader<'_> {
             ),
             Some(node) => match node.entries() {
                 Some(servers) => self.servers(servers),
-                None => self.mistakes.wanted(node, "mcpServers", "a mapping"),
+                None => self.mistakes.wanted(node, "mcpServers", "a mapping").unwrap_or_default(),
             },
         }
         for entry in
@@ -352,8 +352,7 @@ impl ServerFileReader<'_> {
     fn spec(&mut self, server: &MapEntry) -> Option<ServerSpec> {
         let before = self.mistakes.0.len();
         let Some(entries) = server.node.entries() else {
-            self.mistakes.wanted(&server.node, &server.key, "a mapping");
-            return None;
+            return self.mistakes.wanted(&server.node, &server.key, "a mapping");
         };
         let mut spec = ServerSpec::default();
         for MapEntry { key, key_place, node } in entries {
@@ -419,16 +418,14 @@ impl ServerFileReader<'_> {
 
     fn texts(&mut self, node: &YamlNode, what: &str) -> Vec<String> {
         let Some(items) = node.list() else {
-            self.mistakes.wanted(node, what, "a list of texts");
-            return Vec::new();
+            return self.mistakes.wanted(node, what, "a list of texts").unwrap_or_default();
         };
         items.iter().filter_map(|item| self.scalar(item, what)).collect()
     }
 
     fn pairs(&mut self, node: &YamlNode, what: &str) -> BTreeMap<String, String> {
         let Some(entries) = node.entries() else {
-            self.mistakes.wanted(node, what, "a mapping");
-            return BTreeMap::new();
+            return self.mistakes.wanted(node, what, "a mapping").unwrap_or_default();
         };
         entries
             .iter()
@@ -442,8 +439,7 @@ impl ServerFileReader<'_> {
             YamlValue::Text(text) | YamlValue::Number(text) => Some(text.clone()),
             YamlValue::Bool(flag) => Some(flag.to_string()),
             YamlValue::Null | YamlValue::List(_) | YamlValue::Map(_) => {
-                self.mistakes.wanted(node, what, "text");
-                None
+                self.mistakes.wanted(node, what, "text")
             }
         }
     }

@@ -4,6 +4,7 @@
 //! In: a request with a whole address, and a connection to its host. Out: the host's answer. What
 //! belongs to the connection with the proxy stays behind.
 
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -65,15 +66,10 @@ async fn ask(
     if let Ok(host) = HeaderValue::try_from(host_header(destination)) {
         head.headers.insert(HOST, host);
     }
-    let body =
-        CountedBody { inner: body, meter: Arc::clone(meter), direction: TrafficDirection::Sent };
+    let body = CountedBody { inner: body, meter: Arc::clone(meter), count: TrafficMeter::sent };
     let (mut head, body) = asker.send_request(Request::from_parts(head, body)).await?.into_parts();
     strip(&mut head.headers);
-    let body = CountedBody {
-        inner: body,
-        meter: Arc::clone(meter),
-        direction: TrafficDirection::Received,
-    };
+    let body = CountedBody { inner: body, meter: Arc::clone(meter), count: TrafficMeter::received };
     Ok(Response::from_parts(head, body.boxed()))
 }
 
@@ -102,18 +98,12 @@ fn strip(headers: &mut HeaderMap) {
     }
 }
 
-/// Where a body goes.
-#[derive(Clone, Copy, Debug)]
-enum TrafficDirection {
-    Sent,
-    Received,
-}
-
 /// A body that is counted as it passes.
 struct CountedBody {
     inner: Incoming,
     meter: Arc<TrafficMeter>,
-    direction: TrafficDirection,
+    /// How its bytes are counted.
+    count: fn(&TrafficMeter, usize) -> io::Result<()>,
 }
 
 impl hyper::body::Body for CountedBody {
@@ -131,11 +121,7 @@ impl hyper::body::Body for CountedBody {
                 Err(error) => return Some(Err(error.into())),
             };
             let bytes = frame.data_ref().map_or(0, Bytes::len);
-            let counted = match self.direction {
-                TrafficDirection::Sent => self.meter.sent(bytes),
-                TrafficDirection::Received => self.meter.received(bytes),
-            };
-            Some(counted.map(|()| frame).map_err(Into::into))
+            Some((self.count)(&self.meter, bytes).map(|()| frame).map_err(Into::into))
         })
     }
 

@@ -205,7 +205,7 @@ impl ProxyState {
         if let Ok(tunnel) = tunnels.try_recv() {
             let destination = tunnel.destination.clone();
             if let Err(reason) = tunnel.run(&self.meter).await {
-                self.record(denied(&destination, reason));
+                self.record(&[denied(&destination, reason)]);
             }
         }
     }
@@ -215,40 +215,10 @@ impl ProxyState {
         request: Request<Incoming>,
         tunnels: &mpsc::Sender<Tunnel>,
     ) -> Response<ProxyBody> {
-        if !self.meter.request() {
-            return text_response(
-                StatusCode::TOO_MANY_REQUESTS,
-                format!("a command makes at most {REQUESTS_LIMIT} requests"),
-            );
-        }
-        let destination = match destination_of(&request) {
-            Ok(destination) => destination,
-            Err(why) => return text_response(StatusCode::BAD_REQUEST, why),
+        let (destination, upstream) = match self.admitted(&request).await {
+            Ok(admitted) => admitted,
+            Err((status, why)) => return text_response(status, why),
         };
-        let permit = match (self.proxy.admit)(Connection(destination.clone())) {
-            Ok(permit) => permit,
-            Err(refusal) => {
-                refusal.verdicts.iter().cloned().for_each(|verdict| self.record(verdict));
-                let why =
-                    refusal.verdicts.first().map_or_else(String::new, |verdict| verdict.reason());
-                return text_response(
-                    StatusCode::FORBIDDEN,
-                    format!("the policy does not allow `{destination}`: {why}"),
-                );
-            }
-        };
-        let upstream = match self.proxy.connector.open(&permit, &destination).await {
-            Ok(upstream) => upstream,
-            Err(error @ (NetworkError::Forbidden { .. } | NetworkError::NotPermitted(_))) => {
-                self.record(denied(&destination, error.to_string()));
-                return text_response(StatusCode::FORBIDDEN, error.to_string());
-            }
-            Err(error @ (NetworkError::Unresolved { .. } | NetworkError::Unreachable { .. })) => {
-                permit.verdicts().iter().cloned().for_each(|verdict| self.record(verdict));
-                return text_response(StatusCode::BAD_GATEWAY, error.to_string());
-            }
-        };
-        permit.verdicts().iter().cloned().for_each(|verdict| self.record(verdict));
         if request.method() != Method::CONNECT {
             return forward::forward(request, &destination, upstream, &self.meter).await;
         }
@@ -262,9 +232,39 @@ impl ProxyState {
         }
     }
 
-    fn record(&self, verdict: Verdict) {
-        // The receiver is gone once the command has ended.
-        let _heard = self.verdicts.send(verdict);
+    /// Connects to whom a request is for, or says why not.
+    async fn admitted(
+        &self,
+        request: &Request<Incoming>,
+    ) -> Result<(Destination, TcpStream), (StatusCode, String)> {
+        if !self.meter.request() {
+            let why = format!("a command makes at most {REQUESTS_LIMIT} requests");
+            return Err((StatusCode::TOO_MANY_REQUESTS, why));
+        }
+        let destination = destination_of(request).map_err(|why| (StatusCode::BAD_REQUEST, why))?;
+        let permit = (self.proxy.admit)(Connection(destination.clone())).map_err(|refusal| {
+            self.record(&refusal.verdicts);
+            let why = refusal.verdicts.first().map_or_else(String::new, Verdict::reason);
+            let why = format!("the policy does not allow `{destination}`: {why}");
+            (StatusCode::FORBIDDEN, why)
+        })?;
+        let opened = self.proxy.connector.open(&permit, &destination).await;
+        if let Err(error @ (NetworkError::Forbidden { .. } | NetworkError::NotPermitted(_))) =
+            &opened
+        {
+            self.record(&[denied(&destination, error.to_string())]);
+            return Err((StatusCode::FORBIDDEN, error.to_string()));
+        }
+        self.record(permit.verdicts());
+        let upstream = opened.map_err(|error| (StatusCode::BAD_GATEWAY, error.to_string()))?;
+        Ok((destination, upstream))
+    }
+
+    fn record(&self, verdicts: &[Verdict]) {
+        for verdict in verdicts {
+            // The receiver is gone once the command has ended.
+            let _heard = self.verdicts.send(verdict.clone());
+        }
     }
 }
 
