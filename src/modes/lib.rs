@@ -25,7 +25,7 @@ pub use locum_base::tool::ToolGroup;
 use locum_base::tool::ToolName;
 
 /// A role with its tools and restrictions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mode {
     /// Its name in commands and files: letters, digits and `-`.
     pub slug: String,
@@ -157,9 +157,10 @@ pub struct GroupEntry {
 }
 
 /// Where a mode was defined; later ones replace earlier ones by slug.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ModeSource {
     /// In the binary.
+    #[default]
     Builtin,
     /// In the user's own configuration.
     Global {
@@ -257,23 +258,8 @@ impl Mode {
             slug: slug.into(),
             name: name.into(),
             role_definition: role_definition.into(),
-            when_to_use: None,
-            description: None,
-            custom_instructions: None,
-            groups: Vec::new(),
-            tool_limits: ToolLimits::default(),
-            file_limits: FileLimits::default(),
-            permissions: Permissions::default(),
-            narrowed: Permissions::default(),
-            system_prompt: None,
-            rules: Vec::new(),
-            variables: BTreeMap::new(),
-            model: None,
-            entry: ModeEntry::Any,
-            turns: None,
-            temperature: None,
-            looks: ModeAppearance::default(),
             source,
+            ..Self::default()
         }
     }
 

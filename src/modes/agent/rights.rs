@@ -51,7 +51,7 @@ const NOT_HERE: &[&str] = &[
 ];
 
 /// What an agent may do, or what a slash command leaves of what a mode may do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentRights {
     groups: Vec<ToolGroup>,
     limits: ToolLimits,
@@ -60,21 +60,14 @@ pub struct AgentRights {
 
 impl AgentRights {
     pub(super) fn all() -> Self {
-        Self { groups: ALL.to_vec(), limits: ToolLimits::default(), permissions: Vec::new() }
+        Self { groups: ALL.to_vec(), ..Self::default() }
     }
 
     /// Puts the rights into a mode; a group whose every use is denied is left out.
     pub(super) fn give(self, mode: Mode) -> Mode {
         let permissions = Permissions(self.permissions);
         let is_left = |group: &ToolGroup| {
-            let about = match group {
-                ToolGroup::Read => PermissionKind::Read,
-                ToolGroup::Edit => PermissionKind::Edit,
-                ToolGroup::Command => PermissionKind::Command,
-                ToolGroup::Mcp => PermissionKind::Mcp,
-                ToolGroup::Modes => PermissionKind::Delegate,
-            };
-            !permissions.deny_all(about)
+            !permissions.deny_all(permission_of(*group).unwrap_or(PermissionKind::Delegate))
         };
         let groups = self.groups.into_iter().filter(is_left).map(|group| GroupEntry {
             group,
@@ -158,11 +151,7 @@ impl AgentReader<'_> {
 
     /// Reads a list of tools: only these.
     pub(super) fn rights_of_words(&mut self, words: &[(String, Position)]) -> AgentRights {
-        let mut rights = AgentRights {
-            groups: Vec::new(),
-            limits: ToolLimits::default(),
-            permissions: Vec::new(),
-        };
+        let mut rights = AgentRights::default();
         let mut only: Vec<ToolName> = Vec::new();
         let mut limited: Vec<PermissionKind> = Vec::new();
         let mut whole: Vec<PermissionKind> = Vec::new();

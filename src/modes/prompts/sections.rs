@@ -78,22 +78,15 @@ pub(crate) fn rules() -> String {
 
 /// Returns how to use the tools that are offered. Their schemas go to the model by themselves.
 pub(crate) fn tools(facts: &PromptFacts<'_>) -> String {
+    let of_tools = [
+        (ToolName::UpdateTodoList, include_str!("../../../config/prompts/todo.md")),
+        (ToolName::ReadFile, include_str!("../../../config/prompts/read.md")),
+        (ToolName::WriteToFile, include_str!("../../../config/prompts/edit.md")),
+        (ToolName::ExecuteCommand, include_str!("../../../config/prompts/command.md")),
+        (ToolName::NewTask, include_str!("../../../config/prompts/delegate.md")),
+    ];
     let mut text = include_str!("../../../config/prompts/tools.md").to_owned();
-    if has(facts, ToolName::UpdateTodoList) {
-        text.push_str(include_str!("../../../config/prompts/todo.md"));
-    }
-    if has(facts, ToolName::ReadFile) {
-        text.push_str(include_str!("../../../config/prompts/read.md"));
-    }
-    if has(facts, ToolName::WriteToFile) {
-        text.push_str(include_str!("../../../config/prompts/edit.md"));
-    }
-    if has(facts, ToolName::ExecuteCommand) {
-        text.push_str(include_str!("../../../config/prompts/command.md"));
-    }
-    if has(facts, ToolName::NewTask) {
-        text.push_str(include_str!("../../../config/prompts/delegate.md"));
-    }
+    text.extend(of_tools.iter().filter(|(tool, _)| has(facts, *tool)).map(|(_, part)| *part));
     if has(facts, ToolName::AskExpertModel) && !facts.experts.is_empty() {
         text.push_str(&listed_experts(facts.experts));
     }
