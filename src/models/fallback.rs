@@ -26,6 +26,7 @@ pub struct FallbackModel {
 }
 
 /// A model and its fallbacks.
+#[derive(Default)]
 pub struct FallbackChain {
     models: Vec<FallbackModel>,
     /// The one that is asked now.
@@ -39,13 +40,7 @@ pub struct FallbackChain {
 impl FallbackChain {
     /// Takes the models in the order they are asked; without a first one there is no chain.
     pub fn new(models: Vec<FallbackModel>) -> Option<Self> {
-        let chain = Self {
-            models,
-            at: AtomicUsize::new(0),
-            failures: AtomicUsize::new(0),
-            stayed: AtomicUsize::new(0),
-        };
-        (!chain.models.is_empty()).then_some(chain)
+        (!models.is_empty()).then(|| Self { models, ..Self::default() })
     }
 
     fn begin(&self) -> usize {

@@ -163,8 +163,8 @@ enum KnownBlock<'a> {
     },
     ToolResult {
         tool_use_id: Cow<'a, str>,
-        #[serde(skip_serializing_if = "ResultContent::is_empty")]
-        content: ResultContent<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content: Option<ResultContent<'a>>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,15 +177,6 @@ enum KnownBlock<'a> {
 enum ResultContent<'a> {
     Text(&'a str),
     Blocks(Vec<ResultBlock<'a>>),
-}
-
-impl ResultContent<'_> {
-    fn is_empty(&self) -> bool {
-        match self {
-            Self::Text(text) => text.is_empty(),
-            Self::Blocks(blocks) => blocks.is_empty(),
-        }
-    }
 }
 
 #[derive(Serialize)]
@@ -283,13 +274,12 @@ fn result_block<'a>(
 ) -> MessageBlock<'a> {
     let tool_use_id = name.unwrap_or_else(|| plain(&result.call_id));
     let content = if result.images.is_empty() {
-        ResultContent::Text(&result.text)
+        Some(ResultContent::Text(&result.text)).filter(|_| !result.text.is_empty())
     } else {
         let text =
             (!result.text.trim().is_empty()).then_some(ResultBlock::Text { text: &result.text });
-        ResultContent::Blocks(
-            text.into_iter().chain(sent_images(&result.images, kinds).map(content_block)).collect(),
-        )
+        let images = sent_images(&result.images, kinds).map(content_block);
+        Some(ResultContent::Blocks(text.into_iter().chain(images).collect()))
     };
     MessageBlock::Known(KnownBlock::ToolResult {
         tool_use_id,
@@ -305,8 +295,8 @@ fn content_block(shown: SentImage<'_>) -> ResultBlock<'_> {
         SentImage::Image(picture) => ResultBlock::Image {
             source: ImageSource {
                 kind: "base64",
-                media_type: picture.media_type(),
-                data: picture.base64(),
+                media_type: picture.kind.media_type(),
+                data: Base64(picture.bytes),
             },
         },
     }

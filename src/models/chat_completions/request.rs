@@ -57,7 +57,7 @@ pub(super) fn render_body(
         max_tokens: limit.filter(|_| !newer),
         max_completion_tokens: limit.filter(|_| newer),
         modalities: request.picture.map(|_| ["image", "text"]),
-        tools: request.tools.iter().map(wire_tool).collect(),
+        tools: request.tools.iter().map(|function| ChatTool { function }).collect(),
         messages,
     })
 }
@@ -162,7 +162,7 @@ fn content_part(shown: SentImage<'_>) -> ContentPart<'_> {
     match shown {
         SentImage::Note(text) => ContentPart::Text { text },
         SentImage::Image(picture) => {
-            ContentPart::ImageUrl { image_url: ImageUrl { url: picture.data_uri() } }
+            ContentPart::ImageUrl { image_url: ImageUrl { url: DataUri(picture) } }
         }
     }
 }
@@ -184,17 +184,9 @@ struct CalledFunction<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(tag = "type", rename = "function")]
 struct ChatTool<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    function: FunctionSpec<'a>,
-}
-
-#[derive(Serialize)]
-struct FunctionSpec<'a> {
-    name: &'a str,
-    description: &'a str,
-    parameters: &'a Value,
+    function: &'a ToolSpec,
 }
 
 fn push_message<'a>(
@@ -296,15 +288,6 @@ fn call_id(id: &str, strict: bool) -> Cow<'_, str> {
         hash /= 36;
     }
     Cow::Owned(letters)
-}
-
-fn wire_tool(tool: &ToolSpec) -> ChatTool<'_> {
-    let function = FunctionSpec {
-        name: &tool.name,
-        description: &tool.description,
-        parameters: &tool.parameters,
-    };
-    ChatTool { kind: "function", function }
 }
 
 #[cfg(test)]

@@ -337,7 +337,10 @@ fn image_part(shown: SentImage<'_>) -> GeminiPart<'_> {
 }
 
 fn inline(picture: EncodedImage<'_>) -> PartContent<'_> {
-    PartContent::InlineData(InlineBytes { mime_type: picture.media_type(), data: picture.base64() })
+    PartContent::InlineData(InlineBytes {
+        mime_type: picture.kind.media_type(),
+        data: Base64(picture.bytes),
+    })
 }
 
 fn word<'a>(seal: &'a Value, key: &str) -> Option<&'a str> {

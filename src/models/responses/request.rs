@@ -48,8 +48,13 @@ pub(super) fn render_body(
             .effort
             .filter(|_| !options.has(NO_EFFORT))
             .map(|effort| Reasoning { effort }),
-        tools: request.tools.iter().map(wire_tool).chain(request.picture.map(image_tool)).collect(),
-        tool_choice: request.picture.map(|_| ResponsesToolChoice { kind: "image_generation" }),
+        tools: request
+            .tools
+            .iter()
+            .map(|tool| ResponsesTool::Function { tool, strict: false })
+            .chain(request.picture.map(image_tool))
+            .collect(),
+        tool_choice: request.picture.map(|_| ResponsesToolChoice {}),
         instructions: Some(request.system).filter(|system| !system.is_empty()),
         input,
     })
@@ -84,18 +89,15 @@ struct Reasoning {
 }
 
 #[derive(Serialize)]
-struct ResponsesToolChoice {
-    #[serde(rename = "type")]
-    kind: &'static str,
-}
+#[serde(tag = "type", rename = "image_generation")]
+struct ResponsesToolChoice {}
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum ResponsesTool<'a> {
     Function {
-        name: &'a str,
-        description: &'a str,
-        parameters: &'a Value,
+        #[serde(flatten)]
+        tool: &'a ToolSpec,
         strict: bool,
     },
     /// The provider's own tool that generates images (OpenAI API, "Image generation": the tool of
@@ -152,7 +154,7 @@ impl<'a> MessagePart<'a> {
     fn of(shown: SentImage<'a>) -> Self {
         match shown {
             SentImage::Note(text) => Self::InputText { text },
-            SentImage::Image(picture) => Self::InputImage { image_url: picture.data_uri() },
+            SentImage::Image(picture) => Self::InputImage { image_url: DataUri(picture) },
         }
     }
 }
@@ -216,15 +218,6 @@ fn words<'a>(role: &'static str, text: &'a str, phase: Option<&'a Value>) -> Inp
         MessagePart::OutputText { text }
     }];
     InputItem::Known(KnownItem::Message { role, phase, content })
-}
-
-fn wire_tool(tool: &ToolSpec) -> ResponsesTool<'_> {
-    ResponsesTool::Function {
-        name: &tool.name,
-        description: &tool.description,
-        parameters: &tool.parameters,
-        strict: false,
-    }
 }
 
 fn image_tool(wish: ImageRequest<'_>) -> ResponsesTool<'static> {

@@ -135,8 +135,7 @@ async fn attempt_once(
         }
         if spent() > total {
             let message = format!("the reply was not complete after {} s", total.as_secs());
-            let model = model.label().to_owned();
-            return Err(ModelError::Unavailable { model, message, retry_after: None });
+            return Err(ModelError::unavailable(model.label(), message));
         }
     }
     let reply = attempt.assembly.finish(&request).map_err(|fault| incomplete(model, fault))?;
@@ -157,18 +156,15 @@ impl Drop for ReplyAttempt<'_> {
 }
 
 fn incomplete(model: &dyn Model, fault: IncompleteReply) -> ModelError {
-    let model = model.label().to_owned();
+    let model = model.label();
     match fault {
-        IncompleteReply::Cut => ModelError::Unavailable {
-            model,
-            message: "the stream ended before the reply did".to_owned(),
-            retry_after: None,
-        },
-        IncompleteReply::Empty => ModelError::Garbled {
-            model,
-            message: "the reply is empty: no text and no tool call".to_owned(),
-        },
-        IncompleteReply::TooLarge(message) => ModelError::Garbled { model, message },
+        IncompleteReply::Cut => {
+            ModelError::unavailable(model, "the stream ended before the reply did")
+        }
+        IncompleteReply::Empty => {
+            ModelError::garbled(model, "the reply is empty: no text and no tool call")
+        }
+        IncompleteReply::TooLarge(message) => ModelError::garbled(model, message),
     }
 }
 

@@ -228,11 +228,11 @@ impl<P: Protocol> HttpModel<P> {
     }
 
     fn unavailable(&self, message: String) -> ModelError {
-        ModelError::Unavailable { model: self.label.clone(), message, retry_after: None }
+        ModelError::unavailable(&self.label, message)
     }
 
     fn garbled(&self, message: String) -> ModelError {
-        ModelError::Garbled { model: self.label.clone(), message: self.redactor.redact(&message) }
+        ModelError::garbled(&self.label, self.redactor.redact(&message))
     }
 }
 
