@@ -153,7 +153,6 @@ impl AgentReader<'_> {
     pub(super) fn rights_of_words(&mut self, words: &[(String, Position)]) -> AgentRights {
         let mut rights = AgentRights::default();
         let mut only: Vec<ToolName> = Vec::new();
-        let mut limited: Vec<PermissionKind> = Vec::new();
         let mut whole: Vec<PermissionKind> = Vec::new();
         let mut allowed: Vec<PermissionRule> = Vec::new();
         for (word, place) in words {
@@ -182,28 +181,24 @@ impl AgentReader<'_> {
                 rights.groups.push(group);
             }
             match narrowed(&parsed) {
-                Some(rule) => {
-                    limited.push(rule.permission);
-                    allowed.push(rule);
-                }
+                Some(rule) => allowed.push(rule),
                 None => whole.extend(permission_of(group)),
             }
         }
         rights.groups.sort_unstable();
         rights.limits.only = Some(only);
-        let deny = |permission| PermissionRule {
-            permission,
-            pattern: "*".to_owned(),
-            action: PermissionAction::Deny,
-        };
-        for permission in limited.into_iter().filter(|permission| !whole.contains(permission)) {
-            if !rights.permissions.iter().any(|rule| rule.permission == permission) {
-                rights.permissions.push(deny(permission));
+        allowed.retain(|rule| !whole.contains(&rule.permission));
+        for PermissionRule { permission, .. } in &allowed {
+            if !rights.permissions.iter().any(|rule| rule.permission == *permission) {
+                let (pattern, action) = ("*".to_owned(), PermissionAction::Deny);
+                rights.permissions.push(PermissionRule {
+                    permission: *permission,
+                    pattern,
+                    action,
+                });
             }
         }
-        rights
-            .permissions
-            .extend(allowed.into_iter().filter(|rule| !whole.contains(&rule.permission)));
+        rights.permissions.extend(allowed);
         rights
     }
 

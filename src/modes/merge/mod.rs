@@ -67,14 +67,12 @@ pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<MergedModes, 
 /// Every mistake.
 pub fn definitions(file: &ModeText, strictness: Strictness) -> Result<ModeDefinitions, ModeErrors> {
     match SourceKind::of(&file.source) {
-        SourceKind::ModeFile => {
-            loader::parse_file(&file.text, &file.source, strictness)
+        SourceKind::ModeFile => loader::parse_file(&file.text, &file.source, strictness),
+        SourceKind::AgentsFile => {
+            agent::parse_agents_file(&file.text, &file.source).map(without_builtin_names)
         }
-        SourceKind::AgentsFile => agent::parse_agents_file(&file.text, &file.source)
-            .map(without_builtin_names),
         SourceKind::Agent(AgentKind::Claude, below) => {
-            agent::parse(&file.text, below, &file.source)
-                .map(without_builtin_names)
+            agent::parse(&file.text, below, &file.source).map(without_builtin_names)
         }
         SourceKind::Agent(AgentKind::Kilo | AgentKind::Locum, below) => {
             agent::parse(&file.text, below, &file.source)
