@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::permissions::Permissions;
+use crate::permissions::{PermissionKind, PermissionRule, Permissions};
 pub use locum_base::tool::ToolGroup;
 use locum_base::tool::ToolName;
 
@@ -313,6 +313,16 @@ impl Mode {
     /// Returns its permission maps, each of which can take a thing away.
     pub fn permission_maps(&self) -> [&Permissions; 2] {
         [&self.permissions, &self.narrowed]
+    }
+
+    /// Returns the rule that denies a subject, with the map it stands in.
+    pub(crate) fn denying(
+        &self,
+        permission: PermissionKind,
+        subject: &str,
+    ) -> Option<(&Permissions, &PermissionRule)> {
+        let mut maps = self.permission_maps().into_iter();
+        maps.find_map(|map| Some((map, map.denying(permission, subject)?)))
     }
 
     /// Returns the tools this mode gives, before the policy and the run take some away; in the
