@@ -49,6 +49,7 @@ pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, Strin
     let name = tool::resolve(case.at("tool").text()?);
     let (disabled, included) =
         (resolved(&case.at("disabled_tools"))?, resolved(&case.at("included_tools"))?);
+    let params = case.at("params").whole();
     let found = match availability(name) {
         None => json!({ "allowed": false, "reason": "unknown_tool" }),
         Some(_) if disabled.contains(&name) || !has(mode, name, &included) => {
@@ -56,7 +57,7 @@ pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, Strin
         }
         Some(availability) => {
             let edits = availability.group() == Some(ToolGroup::Edit);
-            let paths = if edits { edited_paths(case.at("params").whole()) } else { Vec::new() };
+            let paths = if edits { edited_paths(params) } else { Vec::new() };
             let mut refused = paths.into_iter().filter_map(|path| refusal(mode?, name, path));
             match refused.next() {
                 None => json!({ "allowed": true, "reason": null }),
