@@ -11,11 +11,12 @@ use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus, modes_change, modes_prompt, modes_transfer};
 use crate::run::error::RunError;
 use locum_agent::report::markdown::visible;
+use locum_modes::file_regex::FileRegex;
 use locum_modes::loader::Strictness;
 use locum_modes::merge::{self, ModeText};
 use locum_modes::prompts::{PromptFile, sections};
-use locum_modes::schema::{GroupOptions, GroupRecord, ModeView};
-use locum_modes::{ModeSet, ModeSource, places};
+use locum_modes::schema::ModeView;
+use locum_modes::{GroupEntry, Mode, ModeSet, ModeSource, ModelNeed, places};
 
 /// Runs the subcommand.
 ///
@@ -43,21 +44,16 @@ fn list(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let views: Vec<ModeView> =
-        modes(args.at.as_deref(), context, output)?.iter().map(ModeView::from).collect();
+    let modes = modes(args.at.as_deref(), context, output)?;
     if args.json {
-        output.json(&views);
+        output.json(&modes.iter().map(ModeView::from).collect::<Vec<_>>());
     } else {
-        let row = |view: &ModeView| {
-            let about = view
-                .record
-                .description
-                .as_ref()
-                .or(view.record.when_to_use.as_ref())
-                .unwrap_or(&view.record.name);
-            [view.record.slug.clone(), origin(view), groups(view), first_line(about)]
+        let row = |mode: &Mode| {
+            let about = mode.description.as_ref().or(mode.when_to_use.as_ref());
+            let about = first_line(about.unwrap_or(&mode.name));
+            [mode.slug.clone(), origin(mode), groups(mode), about]
         };
-        output.table(["MODE", "FROM", "GROUPS", "WHAT FOR"], views.iter().map(row));
+        output.table(["MODE", "FROM", "GROUPS", "WHAT FOR"], modes.iter().map(row));
     }
     Ok(ExitStatus::Done)
 }
@@ -72,45 +68,46 @@ fn show(
     if args.prompt {
         return modes_prompt::show(mode, &modes, &args.inspect, context, output);
     }
-    let view = &ModeView::from(mode);
     if args.inspect.json {
-        output.json(view);
+        output.json(&ModeView::from(mode));
         return Ok(ExitStatus::Done);
     }
-    let record = &view.record;
-    output.line(visible(&format!("{} ({})", record.slug, record.name)));
-    output.line(format!("from: {}", origin(view)));
-    output.line(visible(&format!("groups: {}", groups(view))));
+    output.line(visible(&format!("{} ({})", mode.slug, mode.name)));
+    output.line(format!("from: {}", origin(mode)));
+    output.line(visible(&format!("groups: {}", groups(mode))));
     output.line(format!(
         "tools: {}",
-        view.tools.iter().map(|tool| tool.as_str()).collect::<Vec<_>>().join(", ")
+        mode.tools().iter().map(|tool| tool.as_str()).collect::<Vec<_>>().join(", ")
     ));
+    let model = mode.model.as_ref();
+    let named =
+        |need: ModelNeed| model.filter(|model| model.need == need).map(|model| model.name.clone());
     let facts = [
-        ("edits only", listed(&record.allowed_file_paths)),
-        ("edits never", listed(&record.disallowed_file_paths)),
-        ("provider", record.api_provider.clone()),
-        ("model", record.api_model.clone()),
-        ("preferred model", record.preferred_model_id.clone()),
-        ("provider's address", record.api_base.clone()),
-        ("listed under", record.group_name.clone()),
+        ("edits only", listed(&mode.file_limits.allowed)),
+        ("edits never", listed(&mode.file_limits.disallowed)),
+        ("provider", model.and_then(|model| model.provider.clone())),
+        ("model", named(ModelNeed::Required)),
+        ("preferred model", named(ModelNeed::Preferred)),
+        ("provider's address", model.and_then(|model| model.base_url.clone())),
+        ("listed under", mode.looks.group.clone()),
     ];
     for (title, fact) in facts.into_iter().filter_map(|(title, fact)| Some((title, fact?))) {
         output.line(visible(&format!("{title}: {fact}")));
     }
-    for (name, value) in &record.variables {
+    for (name, value) in &mode.variables {
         output.line(visible(&format!("variable {name}: {value}")));
     }
     for section in mode.permission_maps().into_iter().filter_map(sections::permissions) {
         output.line(visible(&section));
     }
-    let rules = (!record.custom_rules.is_empty())
-        .then(|| record.custom_rules.iter().map(|rule| format!("- {}\n", rule.trim())).collect());
+    let rules = (!mode.rules.is_empty())
+        .then(|| mode.rules.iter().map(|rule| format!("- {}\n", rule.trim())).collect());
     let texts = [
-        ("role", Some(record.role_definition.clone())),
-        ("system prompt", record.system_prompt.clone()),
-        ("description", record.description.clone()),
-        ("when to use", record.when_to_use.clone()),
-        ("instructions", record.custom_instructions.clone()),
+        ("role", Some(mode.role_definition.clone())),
+        ("system prompt", mode.system_prompt.clone()),
+        ("description", mode.description.clone()),
+        ("when to use", mode.when_to_use.clone()),
+        ("instructions", mode.custom_instructions.clone()),
         ("rules", rules),
     ];
     for (title, text) in
@@ -124,9 +121,13 @@ fn show(
     Ok(ExitStatus::Done)
 }
 
-fn listed(patterns: &[String]) -> Option<String> {
+fn listed(patterns: &[FileRegex]) -> Option<String> {
     (!patterns.is_empty()).then(|| {
-        patterns.iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", ")
+        patterns
+            .iter()
+            .map(|pattern| format!("`{}`", pattern.source()))
+            .collect::<Vec<_>>()
+            .join(", ")
     })
 }
 
@@ -174,21 +175,16 @@ fn modes(
     Ok(merged.modes)
 }
 
-fn origin(view: &ModeView) -> String {
-    view.file.clone().unwrap_or_else(|| view.source.to_owned())
+fn origin(mode: &Mode) -> String {
+    mode.source.file().unwrap_or(mode.source.word()).to_owned()
 }
 
-fn groups(view: &ModeView) -> String {
-    let group = |record: &GroupRecord| match record {
-        GroupRecord::Name(group) => group.as_str().to_owned(),
-        GroupRecord::WithOptions(group, GroupOptions { file_regex, .. }) => {
-            file_regex.as_ref().map_or_else(
-                || group.as_str().to_owned(),
-                |regex| format!("{} ({regex})", group.as_str()),
-            )
-        }
+fn groups(mode: &Mode) -> String {
+    let group = |entry: &GroupEntry| match &entry.file_regex {
+        Some(regex) => format!("{} ({})", entry.group.as_str(), regex.source()),
+        None => entry.group.as_str().to_owned(),
     };
-    let groups: Vec<String> = view.record.groups.iter().map(group).collect();
+    let groups: Vec<String> = mode.groups.iter().map(group).collect();
     if groups.is_empty() { "-".to_owned() } else { groups.join(", ") }
 }
 

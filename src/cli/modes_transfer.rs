@@ -16,7 +16,7 @@ use crate::run::error::RunError;
 use crate::run::user::named_file;
 use locum_base::text::counted;
 use locum_modes::edit::ModeEdit;
-use locum_modes::schema::ModeRecord;
+use locum_modes::schema;
 use locum_modes::transfer::{self, RULES_FILES_LIMIT, RulesFile, TransferredMode};
 use locum_modes::{Mode, ModeSource};
 
@@ -41,7 +41,7 @@ pub fn export(
     };
     let mut carried = Vec::new();
     for mode in chosen {
-        match ModeRecord::lost(mode) {
+        match schema::lost(mode) {
             Some(lost) if !args.slugs.is_empty() => {
                 let what = format!(
                     "mode `{}` cannot be written as a mode file without losing {lost}",
@@ -54,7 +54,7 @@ pub fn export(
                 "warning: left out `{}`: a mode file cannot express {lost}",
                 mode.slug
             )),
-            None => carried.push((ModeRecord::from(mode), rules_files(&place, &mode.slug)?)),
+            None => carried.push((mode, rules_files(&place, &mode.slug)?)),
         }
     }
     let file = transfer::render(&carried).map_err(|error| RunError::internal(error.to_string()))?;
@@ -96,8 +96,8 @@ pub fn import(
     let base = rules_base(&file, &root);
     let mut rules: Vec<ImportedRules> = Vec::new();
     for TransferredMode { mode, rules: files } in &carried {
-        let record = serde_json::to_value(ModeRecord::from(mode))
-            .map_err(|error| RunError::internal(error.to_string()))?;
+        let record =
+            serde_json::to_value(mode).map_err(|error| RunError::internal(error.to_string()))?;
         file.change(&ModeEdit::Put(record.as_object().cloned().unwrap_or_default()))?;
         if let Some(files) = files {
             rules.push(ImportedRules::of(&base, &mode.slug, files)?);

@@ -56,9 +56,6 @@ fn check_answered(open: &[ToolCall], number: usize) -> Result<(), String> {
 }
 
 fn check_ids(calls: &[ToolCall], number: usize) -> Result<(), String> {
-    if calls.len() < 2 {
-        return Ok(());
-    }
     let mut seen = BTreeSet::new();
     match calls.iter().find(|call| !seen.insert(call.id.as_str())) {
         None => Ok(()),

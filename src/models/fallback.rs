@@ -26,6 +26,7 @@ pub struct FallbackModel {
 }
 
 /// A model and its fallbacks.
+#[derive(Default)]
 pub struct FallbackChain {
     models: Vec<FallbackModel>,
     /// The one that is asked now.
@@ -39,13 +40,7 @@ pub struct FallbackChain {
 impl FallbackChain {
     /// Takes the models in the order they are asked; without a first one there is no chain.
     pub fn new(models: Vec<FallbackModel>) -> Option<Self> {
-        let chain = Self {
-            models,
-            at: AtomicUsize::new(0),
-            failures: AtomicUsize::new(0),
-            stayed: AtomicUsize::new(0),
-        };
-        (!chain.models.is_empty()).then_some(chain)
+        (!models.is_empty()).then(|| Self { models, ..Self::default() })
     }
 
     fn begin(&self) -> usize {
@@ -94,10 +89,12 @@ impl Model for FallbackChain {
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
         let at = self.begin();
         stream::unfold(
-            FallbackAttempt { chain: self, request, at, deltas: None, is_over: false },
-            |mut attempt| async {
+            Some(FallbackAttempt { chain: self, request, at, deltas: None }),
+            |attempt| async {
+                let mut attempt = attempt?;
                 let item = attempt.next().await?;
-                Some((item, attempt))
+                let rest = item.is_ok().then_some(attempt);
+                Some((item, rest))
             },
         )
         .boxed()
@@ -110,14 +107,10 @@ struct FallbackAttempt<'a> {
     request: ModelRequest<'a>,
     at: usize,
     deltas: Option<BoxStream<'a, Result<Delta, ModelError>>>,
-    is_over: bool,
 }
 
 impl FallbackAttempt<'_> {
     async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
-        if self.is_over {
-            return None;
-        }
         let Some(deltas) = &mut self.deltas else {
             let entry = self.chain.models.get(self.at)?;
             self.deltas = Some(entry.model.stream(self.request));
@@ -139,7 +132,6 @@ impl FallbackAttempt<'_> {
                     self.deltas = None;
                     return Some(Ok(Delta::Restart));
                 }
-                self.is_over = true;
             }
             Some(Ok(_)) | None => {}
         }

@@ -65,7 +65,7 @@ pub trait Model: Send + Sync {
 }
 
 /// One request to a model.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ModelRequest<'a> {
     /// Text of the system prompt.
     pub system: &'a str,
@@ -100,17 +100,7 @@ impl<'a> ModelRequest<'a> {
     /// Returns a request with these messages alone: no system prompt, no tools, limits as the
     /// profile has them.
     pub fn new(messages: &'a [Message], task: TaskId, mode: &'a str, turn: u32) -> Self {
-        Self {
-            system: "",
-            messages,
-            tools: &[],
-            max_output_tokens: None,
-            temperature: None,
-            task,
-            mode,
-            turn,
-            picture: None,
-        }
+        Self { messages, task, mode, turn, ..Self::default() }
     }
 
     /// Returns the first request of a task with these messages and nothing else.
@@ -216,4 +206,15 @@ pub enum ModelError {
         /// What is missing in the script.
         message: String,
     },
+}
+
+impl ModelError {
+    pub(crate) fn unavailable(model: &str, message: impl Into<String>) -> Self {
+        let (model, message) = (model.to_owned(), message.into());
+        Self::Unavailable { model, message, retry_after: None }
+    }
+
+    pub(crate) fn garbled(model: &str, message: impl Into<String>) -> Self {
+        Self::Garbled { model: model.to_owned(), message: message.into() }
+    }
 }

@@ -40,23 +40,17 @@ pub struct Profile {
     pub model: String,
     /// Where the provider's API starts (`https://api.openai.com/v1`); the provider's own address
     /// when absent.
-    #[serde(default)]
     pub base_url: Option<String>,
     /// The environment variable that holds the key; when absent the one that belongs to a known
     /// host, or `OPENAI_API_KEY` where `base_url` is absent or the place `OPENAI_BASE_URL` names.
-    #[serde(default)]
     pub api_key_env: Option<String>,
     /// Most tokens of one reply.
-    #[serde(default)]
     pub max_output_tokens: Option<u32>,
     /// Tokens the model can read and write in one request.
-    #[serde(default)]
     pub context_window: Option<u32>,
     /// Sampling temperature; the provider's default when absent.
-    #[serde(default)]
     pub temperature: Option<f64>,
     /// How hard the model thinks before it speaks; the provider's default when absent.
-    #[serde(default)]
     pub reasoning_effort: Option<Effort>,
     /// Extra request headers. Never a key: their values are not secret.
     #[serde(default)]
@@ -65,21 +59,17 @@ pub struct Profile {
     #[serde(default = "Profile::default_idle_timeout_s")]
     pub idle_timeout_s: u64,
     /// US dollars per million tokens; unknown models cost nothing and the receipt says so.
-    #[serde(default)]
     pub price: Option<Price>,
     /// Whether the model sees images; what the catalogue says when absent.
-    #[serde(default)]
     pub images: Option<bool>,
     /// Opt-in tools the model is offered where its mode has their group: those some models were
     /// trained on.
     #[serde(default)]
     pub included_tools: Vec<ToolName>,
     /// How it calls tools; as the catalogue says when absent, natively where that says nothing.
-    #[serde(default)]
     pub tool_protocol: Option<ToolProtocol>,
     /// How its tokens are estimated; as the catalogue says when absent, by bytes where that says
     /// nothing.
-    #[serde(default)]
     pub tokenizer: Option<Tokenizer>,
 }
 
@@ -284,10 +274,8 @@ pub struct Price {
     /// Output, of whatever kind.
     pub output: f64,
     /// Input read from the cache; as `input` when absent.
-    #[serde(default)]
     pub cached_read: Option<f64>,
     /// Input written to the cache; as `input` when absent.
-    #[serde(default)]
     pub cached_write: Option<f64>,
 }
 

@@ -46,7 +46,7 @@ impl ProxySettings {
         let mut names =
             VARIABLES.into_iter().filter(|name| !name.to_ascii_lowercase().starts_with(other));
         let Some((name, value)) =
-            names.find_map(|name| value(env, name).map(|value| (name, value)))
+            names.find_map(|name| variable_value(env, name).map(|value| (name, value)))
         else {
             return Ok(None);
         };
@@ -60,7 +60,7 @@ impl ProxySettings {
         })?;
         let except = ["NO_PROXY", "no_proxy"]
             .into_iter()
-            .find_map(|name| self::value(env, name))
+            .find_map(|name| variable_value(env, name))
             .unwrap_or_default();
         Ok(Some(Self { address, except: except.to_owned() }))
     }
@@ -75,7 +75,8 @@ fn parse(value: &str) -> Option<Secret> {
     Some(Secret::new(url.as_str()))
 }
 
-fn value<'e>(env: &'e BTreeMap<String, String>, name: &str) -> Option<&'e str> {
+/// Returns the value of a variable that is set to something.
+pub(super) fn variable_value<'e>(env: &'e BTreeMap<String, String>, name: &str) -> Option<&'e str> {
     env.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
 }
 

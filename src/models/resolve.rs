@@ -13,7 +13,7 @@ use url::Url;
 use crate::address::{self, is_loopback, origin};
 use crate::catalogue::{Catalogue, HostWays, ModelLimits};
 use crate::profile::{ModelSettings, Pointer, Profile, Provider, ProviderApi};
-use crate::proxy::ProxySettings;
+use crate::proxy::{ProxySettings, variable_value};
 use locum_base::secret::Secret;
 
 pub use profile_error::ProfileError;
@@ -83,13 +83,7 @@ pub fn resolve(
     settings: &ModelSettings,
     facts: &ModelFacts<'_>,
 ) -> Result<ResolvedModels, ProfileError> {
-    let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
-    let resolver = ModelResolver {
-        settings,
-        facts,
-        catalogue: &catalogue,
-        ties: ties(settings, facts, &catalogue),
-    };
+    let resolver = ModelResolver::new(settings, facts)?;
     let main = match facts
         .asked
         .filter(|name| !name.trim().is_empty())
@@ -155,19 +149,13 @@ pub fn resolve_requested(
     facts: &ModelFacts<'_>,
     requested: RequestedModel<'_>,
 ) -> Result<Option<ChosenModel>, ProfileError> {
-    let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
     let name = format!("mode {}", requested.mode);
     let mut from_repository = facts.from_repository.clone();
     if requested.written_by == SettingAuthor::Repository && requested.base_url.is_some() {
         from_repository.insert(format!("profiles.{name}.base_url"));
     }
     let facts = ModelFacts { from_repository: &from_repository, ..*facts };
-    let resolver = ModelResolver {
-        settings,
-        facts: &facts,
-        catalogue: &catalogue,
-        ties: ties(settings, &facts, &catalogue),
-    };
+    let resolver = ModelResolver::new(settings, &facts)?;
     if requested.base_url.is_none() {
         // A pointer's name means the pointer; one that says nothing means the run's own model.
         let pointer =
@@ -191,12 +179,8 @@ pub fn resolve_requested(
     }
     let provider = match requested.provider {
         None => Provider::default(),
-        Some(word) => serde_json::from_value(serde_json::Value::from(word)).map_err(|_| {
-            ProfileError::Profile {
-                name: name.clone(),
-                problem: format!("there is no provider `{word}`"),
-            }
-        })?,
+        Some(word) => Provider::named(word)
+            .ok_or_else(|| wrong_profile(&name, format!("there is no provider `{word}`")))?,
     };
     let profile = Profile {
         provider,
@@ -215,14 +199,7 @@ pub fn resolve_named(
     facts: &ModelFacts<'_>,
     name: &str,
 ) -> Result<ChosenModel, ProfileError> {
-    let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
-    let resolver = ModelResolver {
-        settings,
-        facts,
-        catalogue: &catalogue,
-        ties: ties(settings, facts, &catalogue),
-    };
-    resolver.profile("expert", name)
+    ModelResolver::new(settings, facts)?.profile("expert", name)
 }
 
 /// Decides whether the key in `variable` may be sent to `url`. What a user wrote may go anywhere;
@@ -251,7 +228,7 @@ pub enum SettingAuthor {
 struct ModelResolver<'a> {
     settings: &'a ModelSettings,
     facts: &'a ModelFacts<'a>,
-    catalogue: &'a Catalogue,
+    catalogue: Catalogue,
     ties: TrustedOrigins,
 }
 
@@ -262,7 +239,13 @@ struct TrustedOrigins {
     origins: BTreeSet<String>,
 }
 
-impl ModelResolver<'_> {
+impl<'a> ModelResolver<'a> {
+    fn new(settings: &'a ModelSettings, facts: &'a ModelFacts<'a>) -> Result<Self, ProfileError> {
+        let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
+        let ties = ties(settings, facts, &catalogue);
+        Ok(Self { settings, facts, catalogue, ties })
+    }
+
     fn named(&self, name: &str) -> Result<ChosenModel, ProfileError> {
         if let Some(profile) = self.settings.profiles.get(name) {
             return self.choose(name, profile);
@@ -301,7 +284,7 @@ impl ModelResolver<'_> {
                     "`pointers.image` names it, and no model gives pictures by `provider: {}`",
                     profile.provider.as_str()
                 );
-                Err(ProfileError::Profile { name: name.clone(), problem })
+                Err(wrong_profile(name, problem))
             }
             None => Ok(chosen),
         }
@@ -320,58 +303,45 @@ impl ModelResolver<'_> {
     }
 
     fn choose(&self, name: &str, profile: &Profile) -> Result<ChosenModel, ProfileError> {
-        profile
-            .check()
-            .map_err(|problem| ProfileError::Profile { name: name.to_owned(), problem })?;
+        profile.check().map_err(|problem| wrong_profile(name, problem))?;
+        let chosen = ChosenModel {
+            name: name.to_owned(),
+            profile: profile.clone(),
+            key: None,
+            limits: self.catalogue.limits(profile),
+            ways: HostWays::default(),
+            proxy: None,
+            fallbacks: Vec::new(),
+            notes: Vec::new(),
+        };
         match profile.provider.home() {
-            Some(home) => self.choose_host(name, profile, home),
-            None => {
-                let limits = self.catalogue.limits(profile);
-                Ok(ChosenModel {
-                    name: name.to_owned(),
-                    profile: profile.clone(),
-                    key: None,
-                    limits,
-                    ways: HostWays::default(),
-                    proxy: None,
-                    fallbacks: Vec::new(),
-                    notes: Vec::new(),
-                })
-            }
+            Some(home) => self.at_host(chosen, home),
+            None => Ok(chosen),
         }
     }
 
-    fn choose_host(
-        &self,
-        name: &str,
-        profile: &Profile,
-        home: ProviderApi,
-    ) -> Result<ChosenModel, ProfileError> {
+    /// Adds what a model needs that is asked over the network.
+    fn at_host(&self, chosen: ChosenModel, home: ProviderApi) -> Result<ChosenModel, ProfileError> {
+        let ChosenModel { name, profile, limits, .. } = &chosen;
         let address = base_url(profile, home, self.facts.env);
         let url = parse_base_url(name, &address)?;
-        let host = url.host_str().unwrap_or_default();
-        let author = |field: &str| {
-            let written = self.facts.from_repository.contains(&format!("profiles.{name}.{field}"));
-            if written { SettingAuthor::Repository } else { SettingAuthor::Person }
-        };
-        let known = self.catalogue.host(host);
-        if author("base_url") == SettingAuthor::Repository
-            && !self.ties.origins.contains(&origin(&url))
-        {
-            return Err(ProfileError::NotTied {
-                name: name.to_owned(),
-                what: format!("send requests to `{}`", origin(&url)),
-            });
+        let origin = origin(&url);
+        let not_tied = |what: String| Err(ProfileError::NotTied { name: name.clone(), what });
+        let in_repository =
+            |field: &str| self.facts.from_repository.contains(&format!("profiles.{name}.{field}"));
+        let known = self.catalogue.host(url.host_str().unwrap_or_default());
+        if in_repository("base_url") && !self.ties.origins.contains(&origin) {
+            return not_tied(format!("send requests to `{origin}`"));
         }
-        let from_repository = author("base_url") == SettingAuthor::Repository
-            || author("api_key_env") == SettingAuthor::Repository;
-        let written_by =
-            if from_repository { SettingAuthor::Repository } else { SettingAuthor::Person };
+        let written_by = if in_repository("base_url") || in_repository("api_key_env") {
+            SettingAuthor::Repository
+        } else {
+            SettingAuthor::Person
+        };
         let own = own_key(profile, home, &url, known, self.facts.env);
         let key = match (&profile.api_key_env, own) {
             (Some(variable), _) if !key_may_go(variable, &url, written_by, &self.ties.keys) => {
-                let what = format!("send the key in `{variable}` to `{}`", origin(&url));
-                return Err(ProfileError::NotTied { name: name.to_owned(), what });
+                return not_tied(format!("send the key in `{variable}` to `{origin}`"));
             }
             (Some(variable), _) => Some(read_key(name, self.facts.env, variable)?),
             (None, Some(own)) if !key_may_go(own, &url, written_by, &self.ties.keys) => None,
@@ -382,24 +352,17 @@ impl ModelResolver<'_> {
             }
             (None, Some(_) | None) => None,
         };
-        let proxy = ProxySettings::find(self.facts.env, &url, key.is_some());
-        let proxy =
-            proxy.map_err(|problem| ProfileError::Profile { name: name.to_owned(), problem })?;
-        let limits = self.catalogue.limits(profile);
-        let notes = notes(profile, &limits, &url, key.is_some(), self.catalogue);
+        let proxy = ProxySettings::find(self.facts.env, &url, key.is_some())
+            .map_err(|problem| wrong_profile(name, problem))?;
+        let notes = notes(profile, limits, &url, key.is_some(), &self.catalogue);
         let profile = Profile { base_url: Some(address), ..profile.clone() };
         let ways = known.cloned().unwrap_or_default();
-        Ok(ChosenModel {
-            name: name.to_owned(),
-            profile,
-            key,
-            limits,
-            ways,
-            proxy,
-            fallbacks: Vec::new(),
-            notes,
-        })
+        Ok(ChosenModel { profile, key, ways, proxy, notes, ..chosen })
     }
+}
+
+fn wrong_profile(name: &str, problem: String) -> ProfileError {
+    ProfileError::Profile { name: name.to_owned(), problem }
 }
 
 /// Returns the variable that holds the key of a profile which names none: that of a known host, or
@@ -540,11 +503,6 @@ fn notes(
         ));
     }
     notes
-}
-
-/// Returns the value of a variable that is set to something.
-fn variable_value<'e>(env: &'e BTreeMap<String, String>, name: &str) -> Option<&'e str> {
-    env.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
 }
 
 fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n String>) -> Option<String> {

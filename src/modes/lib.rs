@@ -20,12 +20,15 @@ pub mod transfer;
 
 use std::collections::BTreeMap;
 
-use crate::permissions::Permissions;
+use serde::Serialize;
+
+use crate::permissions::{PermissionKind, PermissionRule, Permissions};
 pub use locum_base::tool::ToolGroup;
 use locum_base::tool::ToolName;
 
 /// A role with its tools and restrictions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Mode {
     /// Its name in commands and files: letters, digits and `-`.
     pub slug: String,
@@ -34,38 +37,54 @@ pub struct Mode {
     /// Who the model is in this mode.
     pub role_definition: String,
     /// When an orchestrator should choose it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub when_to_use: Option<String>,
     /// One line for lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// More instructions, put near the end of the prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_instructions: Option<String>,
     /// Tool groups, each at most once.
     pub groups: Vec<GroupEntry>,
+    /// Instructions that stand right after the role.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
     /// Which tools of its groups it has.
+    #[serde(skip)]
     pub tool_limits: ToolLimits,
     /// Which files it may edit, besides the restriction of its edit group.
+    #[serde(flatten)]
     pub file_limits: FileLimits,
     /// What an agent file lets it do, in that file's own words.
+    #[serde(skip)]
     pub permissions: Permissions,
     /// What the command a run began with leaves of that.
+    #[serde(skip)]
     pub narrowed: Permissions,
-    /// Instructions that stand right after the role.
-    pub system_prompt: Option<String>,
     /// Rules of its own, shown with those of the repository.
+    #[serde(rename = "customRules", skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<String>,
     /// Values of `{{name}}` in its texts.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
     /// The model it runs on, where that is not the run's.
+    #[serde(flatten)]
     pub model: Option<ModeModel>,
     /// How tasks come to be in it.
+    #[serde(skip)]
     pub entry: ModeEntry,
     /// Most turns of a task that begins in it.
+    #[serde(skip)]
     pub turns: Option<u32>,
     /// Sampling temperature, where that is not its model's.
+    #[serde(skip)]
     pub temperature: Option<Temperature>,
     /// The heading it is listed under, and its icon; only for display.
+    #[serde(flatten)]
     pub looks: ModeAppearance,
     /// Where it was defined.
+    #[serde(skip)]
     pub source: ModeSource,
 }
 
@@ -86,11 +105,13 @@ impl ToolLimits {
 }
 
 /// Which files a mode may edit.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FileLimits {
     /// Where there are any, a file has to match one of them.
+    #[serde(rename = "allowedFilePaths", skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<file_regex::FileRegex>,
     /// A file that matches one of them is never edited.
+    #[serde(rename = "disallowedFilePaths", skip_serializing_if = "Vec::is_empty")]
     pub disallowed: Vec<file_regex::FileRegex>,
 }
 
@@ -137,11 +158,13 @@ pub struct Temperature(pub f64);
 impl Eq for Temperature {}
 
 /// How a mode is displayed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ModeAppearance {
     /// The heading it is listed under.
+    #[serde(rename = "groupName", skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// The name of its sign.
+    #[serde(rename = "iconName", skip_serializing_if = "Option::is_none")]
     pub icon: Option<String>,
 }
 
@@ -157,9 +180,10 @@ pub struct GroupEntry {
 }
 
 /// Where a mode was defined; later ones replace earlier ones by slug.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ModeSource {
     /// In the binary.
+    #[default]
     Builtin,
     /// In the user's own configuration.
     Global {
@@ -257,23 +281,8 @@ impl Mode {
             slug: slug.into(),
             name: name.into(),
             role_definition: role_definition.into(),
-            when_to_use: None,
-            description: None,
-            custom_instructions: None,
-            groups: Vec::new(),
-            tool_limits: ToolLimits::default(),
-            file_limits: FileLimits::default(),
-            permissions: Permissions::default(),
-            narrowed: Permissions::default(),
-            system_prompt: None,
-            rules: Vec::new(),
-            variables: BTreeMap::new(),
-            model: None,
-            entry: ModeEntry::Any,
-            turns: None,
-            temperature: None,
-            looks: ModeAppearance::default(),
             source,
+            ..Self::default()
         }
     }
 
@@ -304,6 +313,16 @@ impl Mode {
     /// Returns its permission maps, each of which can take a thing away.
     pub fn permission_maps(&self) -> [&Permissions; 2] {
         [&self.permissions, &self.narrowed]
+    }
+
+    /// Returns the rule that denies a subject, with the map it stands in.
+    pub(crate) fn denying(
+        &self,
+        permission: PermissionKind,
+        subject: &str,
+    ) -> Option<(&Permissions, &PermissionRule)> {
+        let mut maps = self.permission_maps().into_iter();
+        maps.find_map(|map| Some((map, map.denying(permission, subject)?)))
     }
 
     /// Returns the tools this mode gives, before the policy and the run take some away; in the

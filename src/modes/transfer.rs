@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::loader::{self, ModeErrors};
-use crate::schema::{ModeRecord, TOP_KEY};
+use crate::schema::TOP_KEY;
 use crate::{Mode, ModeSource, edit};
 use locum_base::path::RepoPath;
 use locum_files::diagnostic::Diagnostic;
@@ -41,21 +41,21 @@ pub struct TransferredMode {
 ///
 /// # Errors
 /// When the text would not read back as the same modes.
-pub fn render(modes: &[(ModeRecord, Vec<RulesFile>)]) -> Result<Value, serde_json::Error> {
+pub fn render(modes: &[(&Mode, Vec<RulesFile>)]) -> Result<Value, serde_json::Error> {
     let mut list = Vec::new();
-    for (record, rules) in modes {
-        let mut mode = serde_json::to_value(record)?;
-        if let (Some(mode), false) = (mode.as_object_mut(), rules.is_empty()) {
+    for (mode, rules) in modes {
+        let mut written = serde_json::to_value(mode)?;
+        if let (Some(written), false) = (written.as_object_mut(), rules.is_empty()) {
             let file = |file: &RulesFile| {
-                let path = format!("rules-{}/{}", record.slug, file.path);
+                let path = format!("rules-{}/{}", mode.slug, file.path);
                 Value::Object(Map::from_iter([
                     ("relativePath".to_owned(), Value::from(path)),
                     ("content".to_owned(), Value::from(file.content.clone())),
                 ]))
             };
-            mode.insert(RULES_KEY.to_owned(), rules.iter().map(file).collect());
+            written.insert(RULES_KEY.to_owned(), rules.iter().map(file).collect());
         }
-        list.push(mode);
+        list.push(written);
     }
     Ok(Value::Object(Map::from_iter([(TOP_KEY.to_owned(), Value::Array(list))])))
 }
@@ -76,54 +76,39 @@ pub fn parse(text: &str, origin: &str) -> Result<Vec<TransferredMode>, ModeError
     let list = root.get(TOP_KEY).unwrap_or(&root).list().unwrap_or_default();
     let mut carried = Vec::new();
     for (index, mode) in modes.into_iter().enumerate() {
-        let node = list.get(index).and_then(|node| node.get(RULES_KEY));
         let path = format!("{TOP_KEY}.{index}.{RULES_KEY}");
-        let files = node.map(|node| (node, node.list()));
-        let rules = match files {
-            None => None,
-            Some((node, None)) => {
-                errors.push(wrong(
-                    node.place,
-                    path,
-                    format!("expected a list, found {}", node.kind()),
-                    "leave it out",
-                ));
-                None
-            }
-            Some((node, Some(files))) if files.len() > RULES_FILES_LIMIT => {
-                errors.push(wrong(
-                    node.place,
-                    path,
-                    format!("more than {RULES_FILES_LIMIT} files"),
-                    "split the mode's rules",
-                ));
-                None
-            }
-            Some((_, Some(files))) => {
-                let mut rules: Vec<RulesFile> = Vec::new();
-                for (number, file) in files.iter().enumerate() {
-                    let at = format!("{path}.{number}");
-                    match rules_file(file) {
-                        Ok(file) if rules.iter().any(|other| other.path == file.path) => {
-                            let message = format!("`{}` is carried twice", file.path);
-                            errors.push(wrong(
-                                files.get(number).map_or(Position::default(), |node| node.place),
-                                at,
-                                message,
-                                "keep one",
-                            ));
-                        }
-                        Ok(file) => rules.push(file),
-                        Err((place, message)) => {
-                            let hint = "a rules file has a `relativePath` below its mode's folder \
-                                        and a `content`";
-                            errors.push(wrong(place, at, message, hint));
+        let mut rules = None;
+        if let Some(node) = list.get(index).and_then(|node| node.get(RULES_KEY)) {
+            match node.list() {
+                None => {
+                    let message = format!("expected a list, found {}", node.kind());
+                    errors.push(wrong(node.place, path, message, "leave it out"));
+                }
+                Some(files) if files.len() > RULES_FILES_LIMIT => {
+                    let message = format!("more than {RULES_FILES_LIMIT} files");
+                    errors.push(wrong(node.place, path, message, "split the mode's rules"));
+                }
+                Some(files) => {
+                    let mut read: Vec<RulesFile> = Vec::new();
+                    for (number, node) in files.iter().enumerate() {
+                        let at = format!("{path}.{number}");
+                        match rules_file(node) {
+                            Ok(file) if read.iter().any(|other| other.path == file.path) => {
+                                let message = format!("`{}` is carried twice", file.path);
+                                errors.push(wrong(node.place, at, message, "keep one"));
+                            }
+                            Ok(file) => read.push(file),
+                            Err((place, message)) => {
+                                let hint = "a rules file has a `relativePath` below its mode's \
+                                            folder and a `content`";
+                                errors.push(wrong(place, at, message, hint));
+                            }
                         }
                     }
+                    rules = Some(read);
                 }
-                Some(rules)
             }
-        };
+        }
         carried.push(TransferredMode { mode, rules });
     }
     if errors.is_empty() { Ok(carried) } else { Err(ModeErrors(errors)) }
@@ -179,8 +164,8 @@ pub fn to_yaml(file: &Value) -> Result<String, edit::EditError> {
 #[cfg(test)]
 mod tests {
     use super::{RulesFile, parse, render, to_yaml};
+    use crate::Mode;
     use crate::builtin;
-    use crate::schema::ModeRecord;
     use locum_base::path::RepoPath;
     use pretty_assertions::assert_eq;
 
@@ -197,18 +182,19 @@ mod tests {
             content: content.to_owned(),
         };
         let rules = vec![file("a.md", "# A\n\nwords: \"x\"\n"), file("deep/b.txt", "b")];
-        let modes: Vec<(ModeRecord, Vec<RulesFile>)> =
-            builtin::modes().iter().map(|mode| (ModeRecord::from(mode), rules.clone())).collect();
+        let builtin = builtin::modes();
+        let modes: Vec<(&Mode, Vec<RulesFile>)> =
+            builtin.iter().map(|mode| (mode, rules.clone())).collect();
         let exported = render(&modes).unwrap();
         for (name, text) in
             [("x.json", exported.to_string()), ("x.yaml", to_yaml(&exported).unwrap())]
         {
             let imported = parse(&text, name).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
-            let records: Vec<(ModeRecord, Vec<RulesFile>)> = imported
+            let carried: Vec<(&Mode, Vec<RulesFile>)> = imported
                 .iter()
-                .map(|carried| (ModeRecord::from(&carried.mode), carried.rules.clone().unwrap()))
+                .map(|carried| (&carried.mode, carried.rules.clone().unwrap()))
                 .collect();
-            assert_eq!(records, modes, "{name}");
+            assert_eq!(render(&carried).unwrap(), exported, "{name}");
         }
     }
 

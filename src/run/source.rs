@@ -15,7 +15,7 @@ use locum_modes::ModeSource;
 use locum_modes::merge::ModeText;
 use locum_modes::places::{AGENT_FOLDERS, AGENTS_FILE, PROJECT_FILES, may_define};
 use locum_modes::prompts::PromptFile;
-use locum_modes::prompts::rules::{self, RuleFile};
+use locum_modes::prompts::rules;
 use locum_modes::prompts::skills::{self, SkillSet};
 use locum_policy::ignore::{IGNORE_FILES, IgnoreFiles};
 use locum_workspace::repo::{CommitId, Repo};
@@ -143,18 +143,14 @@ impl FileSource<'_> {
     ///
     /// # Errors
     /// As [`FileSource::texts`].
-    pub fn rules(&self, slugs: &[String]) -> Result<Vec<RuleFile>, RunError> {
+    pub fn rules(&self, slugs: &[String]) -> Result<Vec<PromptFile>, RunError> {
         let places = rules::places(slugs);
         let folders: Vec<&str> = places.folders.iter().map(String::as_str).collect();
         let of_a_mode = |path: &str| slugs.iter().any(|slug| rules::is_rules_file(path, slug));
-        let mut found: Vec<RuleFile> = self
-            .texts(&folders, &of_a_mode)?
-            .into_iter()
-            .map(|file| RuleFile { path: file.path, text: file.text })
-            .collect();
+        let mut found = self.texts(&folders, &of_a_mode)?;
         for path in &places.files {
             let file = self.file(path)?;
-            found.extend(file.map(|file| RuleFile { path: file.origin, text: file.text }));
+            found.extend(file.map(|file| PromptFile { path: file.origin, text: file.text }));
         }
         Ok(found)
     }

@@ -17,8 +17,8 @@ use crate::run::source::FileSource;
 use crate::run::user::UserFolder;
 use locum_modes::ModeSet;
 use locum_modes::merge::{self, ModeText};
+use locum_modes::prompts::PromptFile;
 use locum_modes::prompts::commands::{self, CommandSet};
-use locum_modes::prompts::rules::RuleFile;
 use locum_modes::prompts::skills::SkillSet;
 use locum_policy::Policy;
 
@@ -98,7 +98,7 @@ pub struct TrustedConfig<'a> {
     modes: OnceCell<ModeSet>,
     commands: OnceCell<CommandSet>,
     skills: OnceCell<SkillSet>,
-    rules: OnceCell<Vec<RuleFile>>,
+    rules: OnceCell<Vec<PromptFile>>,
     jobs: OnceCell<Vec<Job>>,
 }
 
@@ -227,7 +227,7 @@ impl<'a> TrustedConfig<'a> {
     ///
     /// # Errors
     /// When a file cannot be read.
-    pub fn rules(&self) -> Result<&[RuleFile], RunError> {
+    pub fn rules(&self) -> Result<&[PromptFile], RunError> {
         once(&self.rules, || self.origin.source.rules(&self.runnable()?)).map(Vec::as_slice)
     }
 

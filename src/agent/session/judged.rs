@@ -57,8 +57,8 @@ pub(crate) fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<Observati
     let mistake = |text: String| Some(Observation::mistake(text));
     let last = task.turn.waiting.last().is_some_and(|last| last.call.id == waiting.call.id);
     match task.turn.stop {
-        StopReason::Length if last => return mistake(reminders::call_cut().to_owned()),
-        StopReason::Filtered if last => return mistake(reminders::call_filtered().to_owned()),
+        StopReason::Length if last => return mistake(reminders::CALL_CUT.to_owned()),
+        StopReason::Filtered if last => return mistake(reminders::CALL_FILTERED.to_owned()),
         StopReason::End | StopReason::ToolUse | StopReason::Length | StopReason::Filtered => {}
     }
     if waiting.withheld && writes(waiting) {
@@ -74,7 +74,7 @@ pub(crate) fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<Observati
         .filter_map(|other| other.answer.as_ref())
         .any(|answer| answer.is_error);
     if completes(waiting) && failed {
-        return mistake(reminders::completion_too_early().to_owned());
+        return mistake(reminders::COMPLETION_TOO_EARLY.to_owned());
     }
     None
 }

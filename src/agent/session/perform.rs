@@ -228,7 +228,7 @@ impl Session<'_> {
         waiting: &WaitingCall,
         looks: Option<(Snapshot, Snapshot)>,
     ) -> Result<(), Stop> {
-        let mut observation = Observation::failed(reminders::interrupted());
+        let mut observation = Observation::failed(reminders::INTERRUPTED);
         observation.exit = waiting.command.as_ref().map(|_| CUT_OFF);
         let edited = waiting
             .performing

@@ -76,9 +76,9 @@ impl<'a> Session<'a> {
     pub(crate) fn nudge(&mut self, id: TaskId) -> Result<(), Stop> {
         let task = self.task(id)?;
         let text = match task.turn.stop {
-            StopReason::Length => reminders::reply_cut(),
-            StopReason::Filtered => reminders::reply_filtered(),
-            StopReason::End | StopReason::ToolUse => reminders::no_tool_called(),
+            StopReason::Length => reminders::REPLY_CUT,
+            StopReason::Filtered => reminders::REPLY_FILTERED,
+            StopReason::End | StopReason::ToolUse => reminders::NO_TOOL_CALLED,
         };
         let mistake = task.turn.toolless_in_a_row > 1;
         self.emit(Event::Reminded { task: id, text: text.to_owned(), mistake, about: None })

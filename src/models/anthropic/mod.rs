@@ -8,15 +8,15 @@ mod reply;
 mod request;
 
 use crate::anthropic::reply::MessagesReply;
-use crate::anthropic::request::{MessagesOptions, ThinkingMode, render_body};
+use crate::anthropic::request::{ThinkingMode, render_body};
 use crate::profile::Effort;
 use crate::resolve::ChosenModel;
 use crate::transport::protocol::{
-    Endpoint, KeyHeader, ModelDefaults, Protocol, ServerDialect, endpoint_url,
+    Endpoint, KeyHeader, ModelDefaults, NO_IMAGES, Protocol, RequestOptions, ServerDialect,
+    endpoint_url,
 };
 use crate::transport::{HttpModel, SetupError};
 use crate::{Model, ModelRequest};
-use locum_base::image::ImageKind;
 
 /// Anthropic's own host, whose extras other servers may not know.
 const OWN_HOST: &str = "api.anthropic.com";
@@ -53,18 +53,12 @@ const LATE_INPUT: ServerDialect = 1 << 2;
 const NO_TEMPERATURE: ServerDialect = 1 << 3;
 /// Use the other kind of thinking than the model's name suggests.
 const OTHER_THINKING: ServerDialect = 1 << 4;
-/// Send no images.
-const NO_IMAGES: ServerDialect = 1 << 5;
 /// Do not say what becomes of thoughts.
-const BARE_THINKING: ServerDialect = 1 << 6;
+const BARE_THINKING: ServerDialect = 1 << 5;
 
 /// The protocol as one profile speaks it.
 #[derive(Debug)]
-struct Messages {
-    defaults: ModelDefaults,
-    /// Where neither request nor profile says.
-    max_output_tokens: u32,
-}
+struct Messages(ModelDefaults);
 
 /// Prepares a model behind a Messages endpoint.
 ///
@@ -77,17 +71,16 @@ pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
         path => format!("{path}/v1/messages"),
     })?;
     let own = url.host_str() == Some(OWN_HOST);
-    let protocol = Messages {
-        defaults: ModelDefaults::new(chosen, &url),
-        max_output_tokens: chosen.limits.max_output_tokens.min(OUTPUT_LIMIT_TOKENS),
-    };
+    let mut defaults = ModelDefaults::new(chosen, &url);
+    let limit_tokens = chosen.limits.max_output_tokens.min(OUTPUT_LIMIT_TOKENS);
+    defaults.profile.max_output_tokens.get_or_insert(limit_tokens);
     let endpoint = Endpoint {
         url,
         key_header: KeyHeader::Named("x-api-key"),
         headers: &[("anthropic-version", "2023-06-01")],
         dialect: if own { 0 } else { LATE_INPUT | BARE_THINKING },
     };
-    Ok(Box::new(HttpModel::new(chosen, endpoint, protocol)?))
+    Ok(Box::new(HttpModel::new(chosen, endpoint, Messages(defaults))?))
 }
 
 impl Protocol for Messages {
@@ -98,28 +91,11 @@ impl Protocol for Messages {
         request: &ModelRequest<'_>,
         dialect: ServerDialect,
     ) -> Result<Vec<u8>, serde_json::Error> {
-        let has = |bit: ServerDialect| dialect & bit != 0;
-        let options = MessagesOptions {
-            model: &self.defaults.model,
-            by: &self.defaults.by,
-            temperature: self.defaults.temperature(request).filter(|_| !has(NO_TEMPERATURE)),
-            max_output_tokens: self
-                .defaults
-                .max_output_tokens(request)
-                .unwrap_or(self.max_output_tokens),
-            thinks: self.thinks(dialect),
-            bound: self.is_bound(dialect),
-            shows_thinking: !has(BARE_THINKING),
-            returns_thinking: !has(PLAIN),
-            cached: !has(UNCACHED),
-            eager_input: !has(LATE_INPUT),
-            images: self.defaults.images(&ImageKind::ALL, has(NO_IMAGES)),
-        };
-        render_body(request, options)
+        render_body(request, self.0.options(request, dialect))
     }
 
     fn headers(&self, dialect: ServerDialect) -> &'static [(&'static str, &'static str)] {
-        if self.is_bound(dialect) {
+        if is_bound(&self.0.profile.model, dialect) {
             &[("anthropic-beta", "thinking-binding-controls-2026-08-01")]
         } else {
             &[]
@@ -140,38 +116,31 @@ impl Protocol for Messages {
     }
 }
 
-impl Messages {
-    /// Returns the thinking mode that the request asks for.
-    fn thinks(&self, dialect: ServerDialect) -> ThinkingMode {
-        let (by_name, other) =
-            (thinks_adaptively(&self.defaults.model), dialect & OTHER_THINKING != 0);
-        match self.defaults.effort {
-            _ if dialect & PLAIN != 0 => ThinkingMode::Unsaid,
-            // It thinks with or without the field, and the request has to say what becomes of its
-            // thoughts.
-            None if always_thinks(&self.defaults.model) && !other => ThinkingMode::Adaptive(None),
-            None => ThinkingMode::Unsaid,
-            // A model that always thinks is asked to think little.
-            Some(Effort::None) if by_name && (other || always_thinks(&self.defaults.model)) => {
-                ThinkingMode::Adaptive(Some(Effort::None))
-            }
-            Some(Effort::None) => {
-                if by_name {
-                    ThinkingMode::Off
-                } else {
-                    ThinkingMode::Unsaid
-                }
-            }
-            Some(effort) if by_name != other => ThinkingMode::Adaptive(Some(effort)),
-            Some(effort) => ThinkingMode::Budget(effort),
+/// Returns what a request says about thinking.
+fn thinks(options: RequestOptions<'_>) -> ThinkingMode {
+    let (by_name, other) = (thinks_adaptively(options.model), options.has(OTHER_THINKING));
+    let always = always_thinks(options.model);
+    match options.effort {
+        _ if options.has(PLAIN) => ThinkingMode::Unsaid,
+        // It thinks with or without the field, and the request has to say what becomes of its
+        // thoughts.
+        None if always && !other => ThinkingMode::Adaptive(None),
+        None => ThinkingMode::Unsaid,
+        // A model that always thinks is asked to think little.
+        Some(Effort::None) if by_name && (other || always) => {
+            ThinkingMode::Adaptive(Some(Effort::None))
         }
+        Some(Effort::None) if by_name => ThinkingMode::Off,
+        Some(Effort::None) => ThinkingMode::Unsaid,
+        Some(effort) if by_name != other => ThinkingMode::Adaptive(Some(effort)),
+        Some(effort) => ThinkingMode::Budget(effort),
     }
+}
 
-    /// Returns true where thoughts count only as long as nothing before them has changed, and may
-    /// be dropped else.
-    fn is_bound(&self, dialect: ServerDialect) -> bool {
-        always_thinks(&self.defaults.model) && dialect & (BARE_THINKING | PLAIN) == 0
-    }
+/// Returns true where thoughts count only as long as nothing before them has changed, and may be
+/// dropped else.
+fn is_bound(model: &str, dialect: ServerDialect) -> bool {
+    always_thinks(model) && dialect & (BARE_THINKING | PLAIN) == 0
 }
 
 /// Returns true for models that decide themselves how long to think, given an effort; older ones,

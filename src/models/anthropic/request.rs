@@ -12,10 +12,15 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::ModelRequest;
+use crate::anthropic::{
+    BARE_THINKING, LATE_INPUT, NO_TEMPERATURE, OUTPUT_LIMIT_TOKENS, PLAIN, UNCACHED, is_bound,
+    thinks,
+};
 use crate::profile::Effort;
 use crate::transport::images::{Base64, SentImage, sent_images};
 use crate::transport::json::CallArguments;
 use crate::transport::parts::{ReplyPart, reply_parts};
+use crate::transport::protocol::RequestOptions;
 use locum_base::chat::{Message, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 
@@ -23,34 +28,6 @@ use locum_base::image::ImageKind;
 const LEAST_BUDGET_TOKENS: u32 = 1024;
 /// What stands where a message has nothing to say: none may be empty.
 const NOTHING_SAID: &str = "(nothing was said)";
-
-/// What a body depends on besides the request.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct MessagesOptions<'a> {
-    /// The model's name at the provider.
-    pub(super) model: &'a str,
-    /// Whose kept parts are sent back.
-    pub(super) by: &'a str,
-    /// Sampling temperature; not together with thinking.
-    pub(super) temperature: Option<f64>,
-    /// Most tokens of the reply.
-    pub(super) max_output_tokens: u32,
-    /// What the request says about thinking.
-    pub(super) thinks: ThinkingMode,
-    /// Lets thoughts be dropped that no longer fit what stands before them: a mode or a summary has
-    /// taken its place.
-    pub(super) bound: bool,
-    /// Asks for readable thoughts; newer models withhold them otherwise.
-    pub(super) shows_thinking: bool,
-    /// Sends thinking back with the conversation.
-    pub(super) returns_thinking: bool,
-    /// Marks what the cache is to remember.
-    pub(super) cached: bool,
-    /// Asks for arguments as they are written, not parameter by parameter.
-    pub(super) eager_input: bool,
-    /// The kinds of images it is shown.
-    pub(super) images: &'static [ImageKind],
-}
 
 /// What a request says about thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,29 +48,28 @@ pub(super) enum ThinkingMode {
 /// When a tool's schema cannot be written as JSON.
 pub(super) fn render_body(
     request: &ModelRequest<'_>,
-    options: MessagesOptions<'_>,
+    options: RequestOptions<'_>,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let mark = options.cached.then_some(CacheControl { kind: "ephemeral" });
+    let mark = (!options.has(UNCACHED)).then_some(CacheControl { kind: "ephemeral" });
     let messages = wire_messages(request.messages, options, mark);
-    let thinking = thinking(options).filter(|thinking| {
+    let max_tokens = options.max_output_tokens.unwrap_or(OUTPUT_LIMIT_TOKENS);
+    let thinks = thinks(options);
+    let thinking = thinking(thinks, max_tokens, options).filter(|thinking| {
         !matches!(thinking, MessagesThinking::Enabled { .. })
             || began_with_thinking(request.messages, options.by)
     });
-    let effort = if let ThinkingMode::Adaptive(effort) = options.thinks {
-        effort.map(effort_word)
-    } else {
-        None
-    };
+    let effort = if let ThinkingMode::Adaptive(effort) = thinks { effort } else { None };
     serde_json::to_vec(&MessagesBody {
         model: options.model,
-        max_tokens: options.max_output_tokens,
+        max_tokens,
         stream: true,
         temperature: options
             .temperature
+            .filter(|_| !options.has(NO_TEMPERATURE))
             .filter(|_| matches!(thinking, None | Some(MessagesThinking::Disabled))),
         thinking,
-        output_config: effort.map(|effort| OutputConfig { effort }),
-        tools: request.tools.iter().map(|tool| wire_tool(tool, options.eager_input)).collect(),
+        output_config: effort.map(|effort| OutputConfig { effort: effort_word(effort) }),
+        tools: request.tools.iter().map(|tool| wire_tool(tool, !options.has(LATE_INPUT))).collect(),
         system: Some(request.system)
             .filter(|system| !system.trim().is_empty())
             .map(|text| [KnownBlock::Text { text, cache_control: mark }]),
@@ -187,8 +163,8 @@ enum KnownBlock<'a> {
     },
     ToolResult {
         tool_use_id: Cow<'a, str>,
-        #[serde(skip_serializing_if = "ResultContent::is_empty")]
-        content: ResultContent<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content: Option<ResultContent<'a>>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -201,15 +177,6 @@ enum KnownBlock<'a> {
 enum ResultContent<'a> {
     Text(&'a str),
     Blocks(Vec<ResultBlock<'a>>),
-}
-
-impl ResultContent<'_> {
-    fn is_empty(&self) -> bool {
-        match self {
-            Self::Text(text) => text.is_empty(),
-            Self::Blocks(blocks) => blocks.is_empty(),
-        }
-    }
 }
 
 #[derive(Serialize)]
@@ -231,7 +198,7 @@ struct ImageSource<'a> {
 /// calls stands in one message with them.
 fn wire_messages<'a>(
     messages: &'a [Message],
-    options: MessagesOptions<'_>,
+    options: RequestOptions<'_>,
     mark: Option<CacheControl>,
 ) -> Vec<MessagesMessage<'a>> {
     let mut wire: Vec<MessagesMessage<'a>> = Vec::with_capacity(messages.len());
@@ -240,7 +207,7 @@ fn wire_messages<'a>(
         let (role, content) = match message {
             Message::User { text } => ("user", vec![said(text)]),
             Message::Assistant { text, calls, opaque, .. } => {
-                let opaque = opaque.as_ref().filter(|_| options.returns_thinking);
+                let opaque = opaque.as_ref().filter(|_| !options.has(PLAIN));
                 names.begin();
                 let parts = reply_parts(text, calls, opaque, options.by);
                 (
@@ -307,13 +274,12 @@ fn result_block<'a>(
 ) -> MessageBlock<'a> {
     let tool_use_id = name.unwrap_or_else(|| plain(&result.call_id));
     let content = if result.images.is_empty() {
-        ResultContent::Text(&result.text)
+        Some(ResultContent::Text(&result.text)).filter(|_| !result.text.is_empty())
     } else {
         let text =
             (!result.text.trim().is_empty()).then_some(ResultBlock::Text { text: &result.text });
-        ResultContent::Blocks(
-            text.into_iter().chain(sent_images(&result.images, kinds).map(content_block)).collect(),
-        )
+        let images = sent_images(&result.images, kinds).map(content_block);
+        Some(ResultContent::Blocks(text.into_iter().chain(images).collect()))
     };
     MessageBlock::Known(KnownBlock::ToolResult {
         tool_use_id,
@@ -329,8 +295,8 @@ fn content_block(shown: SentImage<'_>) -> ResultBlock<'_> {
         SentImage::Image(picture) => ResultBlock::Image {
             source: ImageSource {
                 kind: "base64",
-                media_type: picture.media_type(),
-                data: picture.base64(),
+                media_type: picture.kind.media_type(),
+                data: Base64(picture.bytes),
             },
         },
     }
@@ -378,15 +344,18 @@ fn plain(name: &str) -> Cow<'_, str> {
     }
 }
 
-fn thinking(options: MessagesOptions<'_>) -> Option<MessagesThinking> {
-    let effort = match options.thinks {
+fn thinking(
+    thinks: ThinkingMode,
+    max_tokens: u32,
+    options: RequestOptions<'_>,
+) -> Option<MessagesThinking> {
+    let effort = match thinks {
         ThinkingMode::Unsaid => return None,
         ThinkingMode::Off => return Some(MessagesThinking::Disabled),
         ThinkingMode::Adaptive(_) => {
             return Some(MessagesThinking::Adaptive {
-                display: options.shows_thinking.then_some("summarized"),
-                block_binding: options
-                    .bound
+                display: (!options.has(BARE_THINKING)).then_some("summarized"),
+                block_binding: is_bound(options.model, options.dialect)
                     .then_some(BlockBinding { prefix_mismatch_behavior: "drop_block" }),
             });
         }
@@ -400,7 +369,7 @@ fn thinking(options: MessagesOptions<'_>) -> Option<MessagesThinking> {
         Effort::Xhigh | Effort::Max => 31_999,
     };
     // Thoughts are part of the reply, which needs room for words too.
-    let budget_tokens = wanted.min(options.max_output_tokens.saturating_sub(LEAST_BUDGET_TOKENS));
+    let budget_tokens = wanted.min(max_tokens.saturating_sub(LEAST_BUDGET_TOKENS));
     (budget_tokens >= LEAST_BUDGET_TOKENS).then_some(MessagesThinking::Enabled { budget_tokens })
 }
 

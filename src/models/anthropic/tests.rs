@@ -6,11 +6,12 @@ use super::{
     BARE_THINKING, Effort, LATE_INPUT, Messages, NO_IMAGES, NO_TEMPERATURE, OTHER_THINKING, PLAIN,
     ServerDialect, UNCACHED, always_thinks, thinks_adaptively,
 };
+use crate::ModelRequest;
 use crate::anthropic::request::ThinkingMode;
 use crate::transport::protocol::{ModelDefaults, Protocol};
 
 fn messages(model: &str, effort: Option<Effort>) -> Messages {
-    Messages { defaults: ModelDefaults::sample(model, effort), max_output_tokens: 9 }
+    Messages(ModelDefaults::sample(model, effort))
 }
 
 #[test]
@@ -47,7 +48,9 @@ fn a_model_thinks_as_little_as_it_is_told_and_can() {
         ("claude-opus-4-5", Some(Effort::Low), 0, ThinkingMode::Budget(Effort::Low)),
         ("claude-opus-4-5", Some(Effort::Low), refused, ThinkingMode::Adaptive(Some(Effort::Low))),
     ] {
-        assert_eq!(messages(model, effort).thinks(dialect), thinks, "{model} {effort:?} {dialect}");
+        let messages = messages(model, effort);
+        let options = messages.0.options(&ModelRequest::with(&[]), dialect);
+        assert_eq!(super::thinks(options), thinks, "{model} {effort:?} {dialect}");
     }
 }
 

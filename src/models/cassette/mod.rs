@@ -8,7 +8,6 @@ pub mod record;
 pub mod replay;
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -220,12 +219,7 @@ impl RequestPart {
 }
 
 fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().take(16).fold(
-        String::with_capacity(32),
-        |mut hex, byte| {
-            // Writing into a String cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        },
-    )
+    let mut hex = format!("{:x}", Sha256::digest(text.as_bytes()));
+    hex.truncate(32);
+    hex
 }

@@ -11,8 +11,7 @@ use crate::transport::json::{count_at, is_set, read_arguments, read_number, read
 use locum_base::chat::Usage;
 
 /// One event of a stream, or the whole of an answer that is not streamed.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct ChatChunk {
     pub(crate) choices: Option<Vec<ChatChoice>>,
     pub(crate) usage: Option<Value>,
@@ -24,8 +23,7 @@ pub(crate) struct ChatChunk {
 }
 
 /// One of the requested replies; only the first counts.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct ChatChoice {
     pub(crate) index: Option<Value>,
     pub(crate) delta: Option<ChatPiece>,
@@ -36,8 +34,7 @@ pub(crate) struct ChatChoice {
 }
 
 /// A piece of a reply, or all of it.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct ChatPiece {
     pub(crate) content: Option<Value>,
     pub(crate) reasoning_content: Option<Value>,

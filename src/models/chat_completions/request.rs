@@ -11,132 +11,17 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::ModelRequest;
-use crate::catalogue::HostWays;
+use crate::chat_completions::{
+    NEWER_LIMIT, NO_EFFORT, NO_STREAM_OPTIONS, NO_TEMPERATURE, RETURNS_REASONING, STRICT_CALLS,
+    UNTHINKING,
+};
 use crate::profile::Effort;
 use crate::transport::images::{DataUri, SentImage, sent_images};
 use crate::transport::json::CallArguments;
 use crate::transport::parts::{ReplyPart, reply_parts};
-use crate::transport::protocol::ServerDialect;
+use crate::transport::protocol::RequestOptions;
 use locum_base::chat::{Message, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
-
-/// What a body depends on besides the request.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct ChatOptions<'a> {
-    /// The model's name at the provider.
-    pub(super) model: &'a str,
-    /// Whose kept parts are sent back.
-    pub(super) by: &'a str,
-    /// Sampling temperature; left out when absent.
-    pub(super) temperature: Option<f64>,
-    /// Most tokens of the reply.
-    pub(super) max_output_tokens: Option<u32>,
-    /// How hard to think; the provider's default when absent.
-    pub(super) effort: Option<Effort>,
-    /// The kinds of images it is sent.
-    pub(super) images: &'static [ImageKind],
-    /// What the host is known to want.
-    pub(super) ways: &'a HostWays,
-    /// How this server wants optional fields.
-    pub(super) fields: ChatFields,
-}
-
-impl ChatOptions<'_> {
-    fn returns_reasoning(&self) -> bool {
-        self.ways.returns_reasoning || self.fields.has(ChatFields::RETURNS_REASONING)
-    }
-
-    fn strict_calls(&self) -> bool {
-        self.ways.strict_calls || self.fields.has(ChatFields::STRICT_CALLS)
-    }
-}
-
-/// How a server wants the fields on which compatible servers differ, as bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct ChatFields(pub(super) ServerDialect);
-
-impl ChatFields {
-    /// The newer name of the field that limits the reply.
-    pub(super) const NEWER_LIMIT: ServerDialect = 1;
-    /// No `stream_options`.
-    const NO_STREAM_OPTIONS: ServerDialect = 1 << 1;
-    /// Send no temperature.
-    const NO_TEMPERATURE: ServerDialect = 1 << 2;
-    /// No effort of reasoning.
-    const NO_EFFORT: ServerDialect = 1 << 3;
-    /// Send no images.
-    pub(super) const NO_IMAGES: ServerDialect = 1 << 4;
-    /// The reasoning of replies with calls goes back.
-    const RETURNS_REASONING: ServerDialect = 1 << 5;
-    /// Names of calls of nine letters or digits, and nothing said between answers and the reply to
-    /// them.
-    const STRICT_CALLS: ServerDialect = 1 << 6;
-    /// No thinking where there are tools.
-    const UNTHINKING: ServerDialect = 1 << 7;
-
-    pub(super) fn has(self, bit: ServerDialect) -> bool {
-        self.0 & bit != 0
-    }
-
-    /// Returns the fields to try after a server refused a request with these words; `None` when
-    /// they are about something else.
-    pub(super) fn corrected(self, status: u16, words: &str) -> Option<Self> {
-        let lower = words.to_ascii_lowercase();
-        // Whatever is wrong with an image: without it the conversation can go on.
-        if matches!(status, 400 | 422) && lower.contains("image") && !self.has(Self::NO_IMAGES) {
-            return Some(Self(self.0 | Self::NO_IMAGES));
-        }
-        // "The `reasoning_content` in the thinking mode must be passed back", "Missing
-        // `reasoning_content` field in the assistant message".
-        let is_missed = lower.contains("reasoning_content")
-            && ["passed back", "missing"].iter().any(|word| lower.contains(word));
-        if matches!(status, 400 | 422) && is_missed {
-            return (!self.has(Self::RETURNS_REASONING))
-                .then_some(Self(self.0 | Self::RETURNS_REASONING));
-        }
-        // "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.", "Unexpected
-        // role 'user' after role 'tool'".
-        let is_strict =
-            ["with a length of 9", "after role 'tool'"].iter().any(|words| lower.contains(words));
-        if matches!(status, 400 | 422) && is_strict {
-            return (!self.has(Self::STRICT_CALLS)).then_some(Self(self.0 | Self::STRICT_CALLS));
-        }
-        // "Function tools with reasoning_effort are not supported for gpt-6 in
-        // /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to
-        // 'none'.": also where nothing was said of an effort.
-        let is_torn = lower.contains("tools with reasoning_effort");
-        if matches!(status, 400 | 422) && is_torn && !self.has(Self::UNTHINKING) {
-            return Some(Self(self.0 | Self::UNTHINKING));
-        }
-        let refused = [
-            "unsupported",
-            "not support",
-            "unknown",
-            "unrecognized",
-            "unexpected",
-            "extra ",
-            "extra_",
-            "not permitted",
-            "not allowed",
-        ];
-        if !matches!(status, 400 | 422) || !refused.iter().any(|word| lower.contains(word)) {
-            return None;
-        }
-        let left_out = [
-            ("stream_options", Self::NO_STREAM_OPTIONS),
-            ("reasoning_effort", Self::NO_EFFORT),
-            ("temperature", Self::NO_TEMPERATURE),
-        ];
-        if let Some((_, bit)) =
-            left_out.into_iter().find(|(field, bit)| !self.has(*bit) && lower.contains(field))
-        {
-            return Some(Self(self.0 | bit));
-        }
-        let limit =
-            if self.has(Self::NEWER_LIMIT) { "max_completion_tokens" } else { "max_tokens" };
-        lower.contains(limit).then_some(Self(self.0 ^ Self::NEWER_LIMIT))
-    }
-}
 
 /// Returns the body of a request.
 ///
@@ -144,11 +29,11 @@ impl ChatFields {
 /// When a tool's schema cannot be written as JSON.
 pub(super) fn render_body(
     request: &ModelRequest<'_>,
-    options: ChatOptions<'_>,
+    options: RequestOptions<'_>,
 ) -> Result<Vec<u8>, serde_json::Error> {
     let limit = options.max_output_tokens;
-    let newer = options.fields.has(ChatFields::NEWER_LIMIT);
-    let unthinking = options.fields.has(ChatFields::UNTHINKING) && !request.tools.is_empty();
+    let newer = options.has(NEWER_LIMIT);
+    let unthinking = options.has(UNTHINKING) && !request.tools.is_empty();
     let effort = if unthinking { Some(Effort::None) } else { options.effort };
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     if !request.system.is_empty() {
@@ -165,16 +50,14 @@ pub(super) fn render_body(
     serde_json::to_vec(&ChatBody {
         model: options.model,
         stream: true,
-        stream_options: (!options.fields.has(ChatFields::NO_STREAM_OPTIONS))
+        stream_options: (!options.has(NO_STREAM_OPTIONS))
             .then_some(StreamOptions { include_usage: true }),
-        temperature: options
-            .temperature
-            .filter(|_| !options.fields.has(ChatFields::NO_TEMPERATURE)),
-        reasoning_effort: effort.filter(|_| !options.fields.has(ChatFields::NO_EFFORT)),
+        temperature: options.temperature.filter(|_| !options.has(NO_TEMPERATURE)),
+        reasoning_effort: effort.filter(|_| !options.has(NO_EFFORT)),
         max_tokens: limit.filter(|_| !newer),
         max_completion_tokens: limit.filter(|_| newer),
         modalities: request.picture.map(|_| ["image", "text"]),
-        tools: request.tools.iter().map(wire_tool).collect(),
+        tools: request.tools.iter().map(|function| ChatTool { function }).collect(),
         messages,
     })
 }
@@ -279,7 +162,7 @@ fn content_part(shown: SentImage<'_>) -> ContentPart<'_> {
     match shown {
         SentImage::Note(text) => ContentPart::Text { text },
         SentImage::Image(picture) => {
-            ContentPart::ImageUrl { image_url: ImageUrl { url: picture.data_uri() } }
+            ContentPart::ImageUrl { image_url: ImageUrl { url: DataUri(picture) } }
         }
     }
 }
@@ -301,25 +184,17 @@ struct CalledFunction<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(tag = "type", rename = "function")]
 struct ChatTool<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    function: FunctionSpec<'a>,
-}
-
-#[derive(Serialize)]
-struct FunctionSpec<'a> {
-    name: &'a str,
-    description: &'a str,
-    parameters: &'a Value,
+    function: &'a ToolSpec,
 }
 
 fn push_message<'a>(
     messages: &mut Vec<ChatMessage<'a>>,
     message: &'a Message,
-    options: ChatOptions<'_>,
+    options: RequestOptions<'_>,
 ) {
-    let strict = options.strict_calls();
+    let strict = options.has(STRICT_CALLS);
     match message {
         Message::User { text } => match messages.last_mut() {
             // Nothing may stand between answers and the reply to them.
@@ -342,7 +217,7 @@ fn push_message<'a>(
                 content: (!text.is_empty() || calls.is_empty()).then_some(text.as_str()),
                 // A host that wants it back misses it beside calls even where there was none.
                 reasoning_content: Some(reasoning.as_str()).filter(|reasoning| {
-                    options.returns_reasoning() && !(reasoning.is_empty() && calls.is_empty())
+                    options.has(RETURNS_REASONING) && !(reasoning.is_empty() && calls.is_empty())
                 }),
                 reasoning_details: details,
                 tool_calls,
@@ -358,9 +233,9 @@ fn push_message<'a>(
 fn push_answers<'a>(
     messages: &mut Vec<ChatMessage<'a>>,
     results: &'a [ToolResult],
-    options: ChatOptions<'_>,
+    options: RequestOptions<'_>,
 ) {
-    let strict = options.strict_calls();
+    let strict = options.has(STRICT_CALLS);
     let mut pictures = Vec::new();
     for result in results {
         let mut content = ChatContent::Words(Cow::Borrowed(&result.text));
@@ -413,15 +288,6 @@ fn call_id(id: &str, strict: bool) -> Cow<'_, str> {
         hash /= 36;
     }
     Cow::Owned(letters)
-}
-
-fn wire_tool(tool: &ToolSpec) -> ChatTool<'_> {
-    let function = FunctionSpec {
-        name: &tool.name,
-        description: &tool.description,
-        parameters: &tool.parameters,
-    };
-    ChatTool { kind: "function", function }
 }
 
 #[cfg(test)]

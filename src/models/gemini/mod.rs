@@ -7,11 +7,11 @@ mod reply;
 mod request;
 
 use crate::gemini::reply::GeminiReply;
-use crate::gemini::request::{GeminiOptions, GeminiThinking, ToolSchema, render_body};
+use crate::gemini::request::{GeminiThinking, render_body};
 use crate::profile::Effort;
 use crate::resolve::ChosenModel;
 use crate::transport::protocol::{
-    Endpoint, KeyHeader, ModelDefaults, Protocol, ServerDialect, endpoint_url,
+    Endpoint, KeyHeader, ModelDefaults, NO_IMAGES, Protocol, ServerDialect, endpoint_url,
 };
 use crate::transport::{HttpModel, SetupError};
 use crate::{Model, ModelRequest};
@@ -28,11 +28,9 @@ const OLD_SCHEMA: ServerDialect = 1;
 const NO_THINKING: ServerDialect = 1 << 1;
 /// Send back nothing that was signed before.
 const UNSIGNED: ServerDialect = 1 << 2;
-/// Send no images.
-const NO_IMAGES: ServerDialect = 1 << 3;
 /// Little thinking where the least was requested: not every model of the third generation thinks
 /// less.
-const LITTLE_THINKING: ServerDialect = 1 << 4;
+const LITTLE_THINKING: ServerDialect = 1 << 3;
 
 /// The protocol as one profile speaks it.
 #[derive(Debug)]
@@ -65,8 +63,11 @@ pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
         url.query_pairs_mut().append_pair("alt", "sse");
     }
     let own = url.host_str().is_some_and(|host| host.ends_with(".googleapis.com"));
-    let protocol =
-        Gemini { defaults: ModelDefaults::new(chosen, &url), generation: generation(model) };
+    let mut defaults = ModelDefaults::new(chosen, &url);
+    if !defaults.images.is_empty() {
+        defaults.images = KINDS;
+    }
+    let protocol = Gemini { defaults, generation: generation(model) };
     let dialect = if own { 0 } else { OLD_SCHEMA };
     Ok(Box::new(HttpModel::new(
         chosen,
@@ -83,20 +84,7 @@ impl Protocol for Gemini {
         request: &ModelRequest<'_>,
         dialect: ServerDialect,
     ) -> Result<Vec<u8>, serde_json::Error> {
-        let has = |bit: ServerDialect| dialect & bit != 0;
-        let options = GeminiOptions {
-            by: if has(UNSIGNED) { "" } else { &self.defaults.by },
-            wants_signatures: self.generation >= 3,
-            temperature: self.defaults.temperature(request),
-            max_output_tokens: self.defaults.max_output_tokens(request),
-            thinking: self.defaults.effort.filter(|_| !has(NO_THINKING)).map(|effort| {
-                thinking(if has(LITTLE_THINKING) { Effort::Low } else { effort }, self.generation)
-            }),
-            schema: if has(OLD_SCHEMA) { ToolSchema::Old } else { ToolSchema::Json },
-            images: self.defaults.images(KINDS, has(NO_IMAGES)),
-            images_in_answers: self.generation >= 3,
-        };
-        render_body(request, options)
+        render_body(request, self.defaults.options(request, dialect), self.generation)
     }
 
     fn corrected(&self, dialect: ServerDialect, status: u16, words: &str) -> Option<ServerDialect> {
@@ -133,7 +121,11 @@ impl Protocol for Gemini {
 impl Gemini {
     /// Returns true where the lowest level is requested.
     fn thinks_least(&self) -> bool {
-        self.generation >= 3 && matches!(self.defaults.effort, Some(Effort::None | Effort::Minimal))
+        self.generation >= 3
+            && matches!(
+                self.defaults.profile.reasoning_effort,
+                Some(Effort::None | Effort::Minimal)
+            )
     }
 }
 

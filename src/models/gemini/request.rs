@@ -10,16 +10,19 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::ModelRequest;
+use crate::gemini::{LITTLE_THINKING, NO_THINKING, OLD_SCHEMA, UNSIGNED, thinking};
+use crate::profile::Effort;
 use crate::transport::images::{Base64, EncodedImage, SentImage, sent_images};
 use crate::transport::json::CallArguments;
 use crate::transport::parts::{ReplyPart, reply_parts};
-use locum_base::chat::{Message, OpaqueState, ToolCall, ToolResult, ToolSpec};
+use crate::transport::protocol::RequestOptions;
+use locum_base::chat::{Message, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 
 /// Replaces the signature of a call that this model did not make (Gemini API, "Thought signatures":
 /// calls carried over from elsewhere).
 const NOT_SIGNED_HERE: &str = "skip_thought_signature_validator";
-/// Keys of JSON ToolSchema that the older form knows.
+/// Keys of JSON Schema that the older form knows.
 const OLD_KEYS: &[&str] = &[
     "type",
     "format",
@@ -40,27 +43,6 @@ const OLD_KEYS: &[&str] = &[
     "maxLength",
 ];
 
-/// What a body depends on besides the request.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct GeminiOptions<'a> {
-    /// Whose kept parts are sent back.
-    pub(super) by: &'a str,
-    /// True for models that refuse a call without a signature.
-    pub(super) wants_signatures: bool,
-    /// Sampling temperature; left out when absent.
-    pub(super) temperature: Option<f64>,
-    /// Most tokens of the reply.
-    pub(super) max_output_tokens: Option<u32>,
-    /// How hard to think; the model's default when absent.
-    pub(super) thinking: Option<GeminiThinking>,
-    /// How tools are described.
-    pub(super) schema: ToolSchema,
-    /// The kinds of images it is shown.
-    pub(super) images: &'static [ImageKind],
-    /// True for models that take images in an answer; older ones take them next to it.
-    pub(super) images_in_answers: bool,
-}
-
 /// How hard to think.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) enum GeminiThinking {
@@ -72,35 +54,33 @@ pub(super) enum GeminiThinking {
     Budget(u32),
 }
 
-/// How tools are described.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ToolSchema {
-    /// In JSON ToolSchema.
-    Json,
-    /// In the older form, which knows fewer words.
-    Old,
-}
-
 /// Returns the body of a request.
 ///
 /// # Errors
 /// When a tool's schema cannot be written as JSON.
 pub(super) fn render_body(
     request: &ModelRequest<'_>,
-    options: GeminiOptions<'_>,
+    mut options: RequestOptions<'_>,
+    generation: u32,
 ) -> Result<Vec<u8>, serde_json::Error> {
+    if options.has(UNSIGNED) {
+        options.by = "";
+    }
     let declarations: Vec<Value> =
-        request.tools.iter().map(|tool| declaration(tool, options.schema)).collect();
+        request.tools.iter().map(|tool| declaration(tool, options.has(OLD_SCHEMA))).collect();
+    let thinks = options.effort.filter(|_| !options.has(NO_THINKING)).map(|effort| {
+        thinking(if options.has(LITTLE_THINKING) { Effort::Low } else { effort }, generation)
+    });
     let config = GenerationConfig {
         temperature: options.temperature,
         max_output_tokens: options.max_output_tokens,
-        thinking_config: options.thinking.map(|how| GeminiThinkingConfig {
+        thinking_config: thinks.map(|how| GeminiThinkingConfig {
             how,
             include_thoughts: how != GeminiThinking::Budget(0),
         }),
         response_modalities: request.picture.map(|_| ["TEXT", "IMAGE"]),
     };
-    let mut contents = contents(request.messages, options);
+    let mut contents = contents(request.messages, options, generation);
     if let (Some(last), Some(from)) =
         (contents.last_mut(), request.picture.and_then(|picture| picture.from))
     {
@@ -180,16 +160,31 @@ struct GeminiContent<'a> {
 #[serde(untagged)]
 enum GeminiPart<'a> {
     Own(&'a Value),
-    Text(SignedText<'a>),
-    Call(SignedCall<'a>),
-    Response(SignedResponse<'a>),
-    Image(InlineImage<'a>),
+    Known(SignedPart<'a>),
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct InlineImage<'a> {
-    inline_data: InlineBytes<'a>,
+struct SignedPart<'a> {
+    #[serde(flatten)]
+    content: PartContent<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thought_signature: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum PartContent<'a> {
+    Text(&'a str),
+    FunctionCall(FunctionCall<'a>),
+    FunctionResponse(FunctionResponse<'a>),
+    InlineData(InlineBytes<'a>),
+}
+
+impl<'a> PartContent<'a> {
+    fn signed(self, thought_signature: Option<&'a str>) -> GeminiPart<'a> {
+        GeminiPart::Known(SignedPart { content: self, thought_signature })
+    }
 }
 
 #[derive(Serialize)]
@@ -197,22 +192,6 @@ struct InlineImage<'a> {
 struct InlineBytes<'a> {
     mime_type: &'static str,
     data: Base64<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SignedText<'a> {
-    text: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thought_signature: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SignedCall<'a> {
-    function_call: FunctionCall<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thought_signature: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -224,19 +203,13 @@ struct FunctionCall<'a> {
 }
 
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SignedResponse<'a> {
-    function_response: FunctionResponse<'a>,
-}
-
-#[derive(Serialize)]
 struct FunctionResponse<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     name: &'a str,
     response: ResponseOutcome<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    parts: Vec<InlineImage<'a>>,
+    parts: Vec<PartContent<'a>>,
 }
 
 #[derive(Serialize)]
@@ -246,16 +219,19 @@ enum ResponseOutcome<'a> {
     Error(&'a str),
 }
 
-/// Returns the conversation as contents whose roles alternate.
-fn contents<'a>(messages: &'a [Message], options: GeminiOptions<'a>) -> Vec<GeminiContent<'a>> {
+/// Returns the conversation as contents whose roles alternate. Since the third generation a call
+/// without a signature is refused.
+fn contents<'a>(
+    messages: &'a [Message],
+    options: RequestOptions<'_>,
+    generation: u32,
+) -> Vec<GeminiContent<'a>> {
     let mut contents: Vec<GeminiContent<'a>> = Vec::with_capacity(messages.len());
     // The calls of the last reply, each with the provider's own id where it gave one.
     let mut asked: Vec<(&ToolCall, Option<&str>)> = Vec::new();
     for message in messages {
         let (role, parts) = match message {
-            Message::User { text } => {
-                ("user", vec![GeminiPart::Text(SignedText { text, thought_signature: None })])
-            }
+            Message::User { text } => ("user", vec![PartContent::Text(text).signed(None)]),
             Message::Assistant { text, calls, opaque, .. } => {
                 let parts = reply_parts(text, calls, opaque.as_ref(), options.by);
                 asked = parts
@@ -268,9 +244,12 @@ fn contents<'a>(messages: &'a [Message], options: GeminiOptions<'a>) -> Vec<Gemi
                         }
                     })
                     .collect();
-                ("model", model_parts(parts, opaque.as_ref(), options))
+                let is_own = opaque.as_ref().is_some_and(|opaque| opaque.by == options.by);
+                ("model", model_parts(parts, generation >= 3 && !is_own))
             }
-            Message::Tool { results } => ("user", answers(results, &asked, options)),
+            Message::Tool { results } => {
+                ("user", answers(results, &asked, options.images, generation))
+            }
         };
         match contents.last_mut() {
             Some(last) if last.role == role => last.parts.extend(parts),
@@ -280,13 +259,7 @@ fn contents<'a>(messages: &'a [Message], options: GeminiOptions<'a>) -> Vec<Gemi
     contents
 }
 
-fn model_parts<'a>(
-    parts: Vec<ReplyPart<'a>>,
-    opaque: Option<&'a OpaqueState>,
-    options: GeminiOptions<'_>,
-) -> Vec<GeminiPart<'a>> {
-    let is_own = opaque.is_some_and(|opaque| opaque.by == options.by);
-    let mut first_call = options.wants_signatures && !is_own;
+fn model_parts<'a>(parts: Vec<ReplyPart<'a>>, mut wants_signature: bool) -> Vec<GeminiPart<'a>> {
     let mut wire: Vec<GeminiPart<'a>> = Vec::with_capacity(parts.len());
     for part in parts {
         match part {
@@ -294,47 +267,39 @@ fn model_parts<'a>(
             ReplyPart::Text(text, seal) => {
                 let thought_signature = word(seal, "thoughtSignature");
                 if !text.is_empty() || thought_signature.is_some() {
-                    wire.push(GeminiPart::Text(SignedText { text, thought_signature }));
+                    wire.push(PartContent::Text(text).signed(thought_signature));
                 }
             }
             ReplyPart::Call(call, seal) => {
-                let carried = std::mem::take(&mut first_call).then_some(NOT_SIGNED_HERE);
+                let carried = std::mem::take(&mut wants_signature).then_some(NOT_SIGNED_HERE);
                 let name = if call.name.is_empty() { "unnamed" } else { call.name.as_str() };
-                let function_call = FunctionCall {
-                    id: word(seal, "id"),
-                    name,
-                    args: CallArguments::new(&call.arguments),
-                };
-                wire.push(GeminiPart::Call(SignedCall {
-                    function_call,
-                    thought_signature: word(seal, "thoughtSignature").or(carried),
-                }));
+                let args = CallArguments::new(&call.arguments);
+                let call = FunctionCall { id: word(seal, "id"), name, args };
+                let signature = word(seal, "thoughtSignature").or(carried);
+                wire.push(PartContent::FunctionCall(call).signed(signature));
             }
         }
     }
     if wire.is_empty() {
-        wire.push(GeminiPart::Text(SignedText {
-            text: "(nothing was said)",
-            thought_signature: None,
-        }));
+        wire.push(PartContent::Text("(nothing was said)").signed(None));
     }
     wire
 }
 
-/// Returns the answers to calls; what of their images does not stand in them follows them.
+/// Returns the answers to calls; what of their images does not stand in them, as in generations
+/// before the third, follows them.
 fn answers<'a>(
     results: &'a [ToolResult],
     asked: &[(&'a ToolCall, Option<&'a str>)],
-    options: GeminiOptions<'_>,
+    kinds: &'static [ImageKind],
+    generation: u32,
 ) -> Vec<GeminiPart<'a>> {
     let (mut parts, mut beside) = (Vec::with_capacity(results.len()), Vec::new());
     for result in results {
         let mut inside = Vec::new();
-        for shown in sent_images(&result.images, options.images) {
+        for shown in sent_images(&result.images, kinds) {
             match shown {
-                SentImage::Image(picture) if options.images_in_answers => {
-                    inside.push(inline(picture))
-                }
+                SentImage::Image(picture) if generation >= 3 => inside.push(inline(picture)),
                 SentImage::Note(_) | SentImage::Image(_) => beside.push(image_part(shown)),
             }
         }
@@ -347,7 +312,7 @@ fn answers<'a>(
 fn answer<'a>(
     result: &'a ToolResult,
     asked: &[(&'a ToolCall, Option<&'a str>)],
-    parts: Vec<InlineImage<'a>>,
+    parts: Vec<PartContent<'a>>,
 ) -> GeminiPart<'a> {
     let found = asked.iter().find(|(call, _)| call.id == result.call_id);
     let name = found
@@ -359,37 +324,34 @@ fn answer<'a>(
     } else {
         ResponseOutcome::Output(&result.text)
     };
-    GeminiPart::Response(SignedResponse {
-        function_response: FunctionResponse {
-            id: found.and_then(|(_, id)| *id),
-            name,
-            response,
-            parts,
-        },
-    })
+    let id = found.and_then(|(_, id)| *id);
+    PartContent::FunctionResponse(FunctionResponse { id, name, response, parts }).signed(None)
 }
 
 fn image_part(shown: SentImage<'_>) -> GeminiPart<'_> {
-    match shown {
-        SentImage::Note(text) => GeminiPart::Text(SignedText { text, thought_signature: None }),
-        SentImage::Image(picture) => GeminiPart::Image(inline(picture)),
-    }
+    let content = match shown {
+        SentImage::Note(text) => PartContent::Text(text),
+        SentImage::Image(picture) => inline(picture),
+    };
+    content.signed(None)
 }
 
-fn inline(picture: EncodedImage<'_>) -> InlineImage<'_> {
-    InlineImage {
-        inline_data: InlineBytes { mime_type: picture.media_type(), data: picture.base64() },
-    }
+fn inline(picture: EncodedImage<'_>) -> PartContent<'_> {
+    PartContent::InlineData(InlineBytes {
+        mime_type: picture.kind.media_type(),
+        data: Base64(picture.bytes),
+    })
 }
 
 fn word<'a>(seal: &'a Value, key: &str) -> Option<&'a str> {
     seal.get(key).and_then(Value::as_str)
 }
 
-fn declaration(tool: &ToolSpec, schema: ToolSchema) -> Value {
-    let (key, parameters) = match schema {
-        ToolSchema::Json => ("parametersJsonSchema", tool.parameters.clone()),
-        ToolSchema::Old => ("parameters", old_form(&tool.parameters)),
+fn declaration(tool: &ToolSpec, is_old: bool) -> Value {
+    let (key, parameters) = if is_old {
+        ("parameters", old_form(&tool.parameters))
+    } else {
+        ("parametersJsonSchema", tool.parameters.clone())
     };
     let has_none =
         tool.parameters.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);

@@ -9,13 +9,12 @@ mod request;
 
 use crate::resolve::ChosenModel;
 use crate::responses::reply::ResponsesReply;
-use crate::responses::request::{ResponsesOptions, render_body};
+use crate::responses::request::render_body;
 use crate::transport::protocol::{
-    Endpoint, ModelDefaults, Protocol, ServerDialect, endpoint_url, openai_key_header,
+    Endpoint, ModelDefaults, NO_IMAGES, Protocol, ServerDialect, endpoint_url, openai_key_header,
 };
 use crate::transport::{HttpModel, SetupError};
 use crate::{Model, ModelRequest};
-use locum_base::image::ImageKind;
 
 /// What the server says when fields or items are not to its liking.
 const REFUSED: &[(&[&str], ServerDialect)] = &[
@@ -51,9 +50,6 @@ const NO_TEMPERATURE: ServerDialect = 1 << 2;
 const NO_EFFORT: ServerDialect = 1 << 3;
 /// Send no limit of the reply.
 const NO_LIMIT: ServerDialect = 1 << 4;
-/// Send no images.
-const NO_IMAGES: ServerDialect = 1 << 5;
-
 /// The protocol as one profile speaks it.
 #[derive(Debug)]
 struct Responses(ModelDefaults);
@@ -79,18 +75,7 @@ impl Protocol for Responses {
         request: &ModelRequest<'_>,
         dialect: ServerDialect,
     ) -> Result<Vec<u8>, serde_json::Error> {
-        let has = |bit: ServerDialect| dialect & bit != 0;
-        let options = ResponsesOptions {
-            model: &self.0.model,
-            by: &self.0.by,
-            temperature: self.0.temperature(request).filter(|_| !has(NO_TEMPERATURE)),
-            max_output_tokens: self.0.max_output_tokens(request).filter(|_| !has(NO_LIMIT)),
-            effort: self.0.effort.filter(|_| !has(NO_EFFORT)),
-            encrypted: !has(NO_ENCRYPTED),
-            says_store: !has(NO_STORE),
-            images: self.0.images(&ImageKind::ALL, has(NO_IMAGES)),
-        };
-        render_body(request, options)
+        render_body(request, self.0.options(request, dialect))
     }
 
     fn corrected(&self, dialect: ServerDialect, status: u16, words: &str) -> Option<ServerDialect> {

@@ -5,6 +5,7 @@
 //! reasoning, calls, counts, why the model stopped, and the reasoning to be returned.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::discriminant;
 
 use serde_json::Value;
 
@@ -25,15 +26,6 @@ pub(crate) struct ResponsesReply {
     named: BTreeMap<String, u64>,
     /// Places whose items are whole.
     ended: BTreeSet<u64>,
-}
-
-/// What an item is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ItemKind {
-    Words,
-    Call,
-    Reasoning,
-    Other,
 }
 
 /// An item of the output.
@@ -79,37 +71,35 @@ impl ReplyParser for ResponsesReply {
             "response.created" | "response.in_progress" | "response.queued" => {}
             "response.output_item.added" => {
                 let item = event.get("item").unwrap_or(&Value::Null);
-                let at = self.place(&event, ItemKind::of(item));
+                let at = self.place(&event, &OutputItem::of(item));
                 self.begin(at, item, out);
             }
             "response.output_item.done" => {
                 let item = event.get("item").unwrap_or(&Value::Null);
-                let at = self.place(&event, ItemKind::of(item));
+                let at = self.place(&event, &OutputItem::of(item));
                 self.ended.insert(at);
                 self.end(at, item, out);
             }
             "response.output_text.delta" | "response.refusal.delta" => {
-                let at = self.place(&event, ItemKind::Words);
+                let at = self.place(&event, &OutputItem::WORDS);
                 if let OutputItem::Words { bytes, .. } =
-                    self.items.entry(at).or_insert(OutputItem::Words { bytes: 0, phase: None })
+                    self.items.entry(at).or_insert(OutputItem::WORDS)
                 {
                     *bytes += text().len();
                     out.text(&text());
                 }
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                let at = self.place(&event, ItemKind::Reasoning);
-                if let OutputItem::Reasoning { has_text, .. } = self
-                    .items
-                    .entry(at)
-                    .or_insert(OutputItem::Reasoning { has_text: false, whole: None })
+                let at = self.place(&event, &OutputItem::REASONING);
+                if let OutputItem::Reasoning { has_text, .. } =
+                    self.items.entry(at).or_insert(OutputItem::REASONING)
                 {
                     *has_text = true;
                     out.reasoning(&text());
                 }
             }
             "response.function_call_arguments.delta" => {
-                let at = self.place(&event, ItemKind::Call);
+                let at = self.place(&event, &OutputItem::CALL);
                 self.arguments(at, read_arguments(event.get("delta")), out);
             }
             "response.completed"
@@ -151,24 +141,18 @@ impl ReplyParser for ResponsesReply {
     }
 }
 
-impl ItemKind {
+impl OutputItem {
+    const WORDS: Self = Self::Words { bytes: 0, phase: None };
+    const CALL: Self = Self::Call { index: 0, is_named: false, has_arguments: false };
+    const REASONING: Self = Self::Reasoning { has_text: false, whole: None };
+
+    /// Returns an item of which nothing is known but its kind.
     fn of(item: &Value) -> Self {
         match item.get("type").and_then(Value::as_str).unwrap_or_default() {
-            "message" => Self::Words,
-            "function_call" => Self::Call,
-            "reasoning" => Self::Reasoning,
+            "message" => Self::WORDS,
+            "function_call" => Self::CALL,
+            "reasoning" => Self::REASONING,
             _ => Self::Other,
-        }
-    }
-}
-
-impl OutputItem {
-    fn kind(&self) -> ItemKind {
-        match self {
-            Self::Words { .. } => ItemKind::Words,
-            Self::Call { .. } => ItemKind::Call,
-            Self::Reasoning { .. } => ItemKind::Reasoning,
-            Self::Other => ItemKind::Other,
         }
     }
 }
@@ -177,7 +161,7 @@ impl ResponsesReply {
     /// Finds the place of the item an event is about. It goes by the item's number, which some
     /// servers leave out or give to every item alike; by its names, which some change with every
     /// event; or else by what came last. What fits nowhere is a new item.
-    fn place(&mut self, event: &Value, kind: ItemKind) -> u64 {
+    fn place(&mut self, event: &Value, kind: &OutputItem) -> u64 {
         let item = event.get("item");
         let call = item.and_then(|item| read_text(item.get("call_id")));
         let names: Vec<String> = [event.get("item_id"), item.and_then(|item| item.get("id"))]
@@ -185,7 +169,7 @@ impl ResponsesReply {
             .filter_map(read_text)
             .collect();
         let fits = |at: &u64| {
-            self.items.get(at).is_none_or(|known| known.kind() == kind)
+            self.items.get(at).is_none_or(|known| discriminant(known) == discriminant(kind))
                 && self.takes_call(*at, call.as_ref())
         };
         let number = event.get("output_index").and_then(Value::as_u64);
@@ -224,18 +208,10 @@ impl ResponsesReply {
     }
 
     fn begin(&mut self, at: u64, item: &Value, out: &mut DeltaWriter) {
-        match ItemKind::of(item) {
-            ItemKind::Words => {
-                self.items.entry(at).or_insert(OutputItem::Words { bytes: 0, phase: None });
-            }
-            ItemKind::Reasoning => {
-                self.items
-                    .entry(at)
-                    .or_insert(OutputItem::Reasoning { has_text: false, whole: None });
-            }
-            ItemKind::Call => self.name(at, item, out),
-            ItemKind::Other => {
-                self.items.entry(at).or_insert(OutputItem::Other);
+        match OutputItem::of(item) {
+            OutputItem::Call { .. } => self.name(at, item, out),
+            other => {
+                self.items.entry(at).or_insert(other);
             }
         }
     }
@@ -253,17 +229,12 @@ impl ResponsesReply {
 
     fn call(&mut self, at: u64) -> usize {
         let next = self.calls;
-        match self.items.entry(at).or_insert(OutputItem::Call {
-            index: next,
-            is_named: false,
-            has_arguments: false,
-        }) {
-            OutputItem::Call { index, .. } => {
-                self.calls = self.calls.max(*index + 1);
-                *index
-            }
-            OutputItem::Words { .. } | OutputItem::Reasoning { .. } | OutputItem::Other => next,
-        }
+        let fresh = OutputItem::Call { index: next, is_named: false, has_arguments: false };
+        let OutputItem::Call { index, .. } = self.items.entry(at).or_insert(fresh) else {
+            return next;
+        };
+        self.calls = self.calls.max(*index + 1);
+        *index
     }
 
     fn arguments(&mut self, at: u64, piece: String, out: &mut DeltaWriter) {

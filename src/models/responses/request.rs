@@ -11,33 +11,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::profile::Effort;
+use crate::responses::{NO_EFFORT, NO_ENCRYPTED, NO_LIMIT, NO_STORE, NO_TEMPERATURE};
 use crate::transport::images::{DataUri, SentImage, sent_images};
 use crate::transport::json::CallArguments;
 use crate::transport::parts::{ReplyPart, reply_parts};
+use crate::transport::protocol::RequestOptions;
 use crate::{ImageRequest, ModelRequest};
 use locum_base::chat::{Message, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
-
-/// What a body depends on besides the request.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct ResponsesOptions<'a> {
-    /// The model's name at the provider.
-    pub(super) model: &'a str,
-    /// Whose kept parts are sent back.
-    pub(super) by: &'a str,
-    /// Sampling temperature; left out when absent.
-    pub(super) temperature: Option<f64>,
-    /// Most tokens of the reply, reasoning included.
-    pub(super) max_output_tokens: Option<u32>,
-    /// How hard to think; the provider's default when absent.
-    pub(super) effort: Option<Effort>,
-    /// Asks for encrypted reasoning and sends it back.
-    pub(super) encrypted: bool,
-    /// Says that nothing is to be stored.
-    pub(super) says_store: bool,
-    /// The kinds of images it is shown.
-    pub(super) images: &'static [ImageKind],
-}
 
 /// Returns the body of a request.
 ///
@@ -45,7 +26,7 @@ pub(super) struct ResponsesOptions<'a> {
 /// When a tool's schema cannot be written as JSON.
 pub(super) fn render_body(
     request: &ModelRequest<'_>,
-    options: ResponsesOptions<'_>,
+    options: RequestOptions<'_>,
 ) -> Result<Vec<u8>, serde_json::Error> {
     let mut input = Vec::with_capacity(request.messages.len());
     for message in request.messages {
@@ -59,13 +40,21 @@ pub(super) fn render_body(
     serde_json::to_vec(&ResponsesBody {
         model: options.model,
         stream: true,
-        store: options.says_store.then_some(false),
-        include: options.encrypted.then_some(["reasoning.encrypted_content"]),
-        temperature: options.temperature,
-        max_output_tokens: options.max_output_tokens,
-        reasoning: options.effort.map(|effort| Reasoning { effort }),
-        tools: request.tools.iter().map(wire_tool).chain(request.picture.map(image_tool)).collect(),
-        tool_choice: request.picture.map(|_| ResponsesToolChoice { kind: "image_generation" }),
+        store: (!options.has(NO_STORE)).then_some(false),
+        include: (!options.has(NO_ENCRYPTED)).then_some(["reasoning.encrypted_content"]),
+        temperature: options.temperature.filter(|_| !options.has(NO_TEMPERATURE)),
+        max_output_tokens: options.max_output_tokens.filter(|_| !options.has(NO_LIMIT)),
+        reasoning: options
+            .effort
+            .filter(|_| !options.has(NO_EFFORT))
+            .map(|effort| Reasoning { effort }),
+        tools: request
+            .tools
+            .iter()
+            .map(|tool| ResponsesTool::Function { tool, strict: false })
+            .chain(request.picture.map(image_tool))
+            .collect(),
+        tool_choice: request.picture.map(|_| ResponsesToolChoice {}),
         instructions: Some(request.system).filter(|system| !system.is_empty()),
         input,
     })
@@ -100,18 +89,15 @@ struct Reasoning {
 }
 
 #[derive(Serialize)]
-struct ResponsesToolChoice {
-    #[serde(rename = "type")]
-    kind: &'static str,
-}
+#[serde(tag = "type", rename = "image_generation")]
+struct ResponsesToolChoice {}
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum ResponsesTool<'a> {
     Function {
-        name: &'a str,
-        description: &'a str,
-        parameters: &'a Value,
+        #[serde(flatten)]
+        tool: &'a ToolSpec,
         strict: bool,
     },
     /// The provider's own tool that generates images (OpenAI API, "Image generation": the tool of
@@ -168,7 +154,7 @@ impl<'a> MessagePart<'a> {
     fn of(shown: SentImage<'a>) -> Self {
         match shown {
             SentImage::Note(text) => Self::InputText { text },
-            SentImage::Image(picture) => Self::InputImage { image_url: picture.data_uri() },
+            SentImage::Image(picture) => Self::InputImage { image_url: DataUri(picture) },
         }
     }
 }
@@ -176,12 +162,12 @@ impl<'a> MessagePart<'a> {
 fn push_items<'a>(
     input: &mut Vec<InputItem<'a>>,
     message: &'a Message,
-    options: ResponsesOptions<'_>,
+    options: RequestOptions<'_>,
 ) {
     match message {
         Message::User { text } => input.push(words("user", text, None)),
         Message::Assistant { text, calls, opaque, .. } => {
-            let opaque = opaque.as_ref().filter(|_| options.encrypted);
+            let opaque = opaque.as_ref().filter(|_| !options.has(NO_ENCRYPTED));
             let parts = reply_parts(text, calls, opaque, options.by);
             if parts.is_empty() {
                 input.push(words("assistant", "", None));
@@ -232,15 +218,6 @@ fn words<'a>(role: &'static str, text: &'a str, phase: Option<&'a Value>) -> Inp
         MessagePart::OutputText { text }
     }];
     InputItem::Known(KnownItem::Message { role, phase, content })
-}
-
-fn wire_tool(tool: &ToolSpec) -> ResponsesTool<'_> {
-    ResponsesTool::Function {
-        name: &tool.name,
-        description: &tool.description,
-        parameters: &tool.parameters,
-        strict: false,
-    }
 }
 
 fn image_tool(wish: ImageRequest<'_>) -> ResponsesTool<'static> {

@@ -124,33 +124,19 @@ async fn attempt_once(
     let mut attempt =
         ReplyAttempt { assembly: ReplyAssembly::default(), lost: &mut *observer.lost };
     let mut deltas = model.stream(request);
-    let broken = loop {
-        let delta = match deltas.next().await {
-            None => break None,
-            Some(Ok(delta)) => delta,
-            Some(Err(err)) => break Some(err),
-        };
+    while let Some(delta) = deltas.next().await.transpose()? {
         (observer.watch)(&delta);
         if delta == Delta::Restart {
             attempt.lost.extend(attempt.assembly.lost());
         }
-        if let Err(fault) = attempt.assembly.add(delta) {
-            break Some(incomplete(model, fault));
-        }
+        attempt.assembly.add(delta).map_err(|fault| incomplete(model, fault))?;
         if attempt.assembly.is_stopped() {
-            break None;
+            break;
         }
         if spent() > total {
             let message = format!("the reply was not complete after {} s", total.as_secs());
-            break Some(ModelError::Unavailable {
-                model: model.label().to_owned(),
-                message,
-                retry_after: None,
-            });
+            return Err(ModelError::unavailable(model.label(), message));
         }
-    };
-    if let Some(err) = broken {
-        return Err(err);
     }
     let reply = attempt.assembly.finish(&request).map_err(|fault| incomplete(model, fault))?;
     debug!(task = %request.task, turn = request.turn, "model replied");
@@ -170,18 +156,15 @@ impl Drop for ReplyAttempt<'_> {
 }
 
 fn incomplete(model: &dyn Model, fault: IncompleteReply) -> ModelError {
-    let model = model.label().to_owned();
+    let model = model.label();
     match fault {
-        IncompleteReply::Cut => ModelError::Unavailable {
-            model,
-            message: "the stream ended before the reply did".to_owned(),
-            retry_after: None,
-        },
-        IncompleteReply::Empty => ModelError::Garbled {
-            model,
-            message: "the reply is empty: no text and no tool call".to_owned(),
-        },
-        IncompleteReply::TooLarge(message) => ModelError::Garbled { model, message },
+        IncompleteReply::Cut => {
+            ModelError::unavailable(model, "the stream ended before the reply did")
+        }
+        IncompleteReply::Empty => {
+            ModelError::garbled(model, "the reply is empty: no text and no tool call")
+        }
+        IncompleteReply::TooLarge(message) => ModelError::garbled(model, message),
     }
 }
 
@@ -192,23 +175,15 @@ fn pause_after(
     limits: RetryLimits,
     chance: u64,
 ) -> Option<Duration> {
+    if let ModelError::Unavailable { retry_after: Some(asked), .. } = err {
+        return Some((*asked + share(*asked / 10, chance)).min(limits.longest));
+    }
+    let passes = matches!(err, ModelError::Unavailable { .. } | ModelError::Garbled { .. });
     let doubled = limits
         .base
         .saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1)))
         .min(limits.longest);
-    match err {
-        ModelError::Unavailable { retry_after: Some(asked), .. } => {
-            Some((*asked + share(*asked / 10, chance)).min(limits.longest))
-        }
-        ModelError::Unavailable { retry_after: None, .. } | ModelError::Garbled { .. } => {
-            Some(doubled / 2 + share(doubled / 2, chance))
-        }
-        ModelError::Unauthorized { .. }
-        | ModelError::Rejected { .. }
-        | ModelError::TooLong { .. }
-        | ModelError::Unreachable { .. }
-        | ModelError::Script { .. } => None,
-    }
+    passes.then(|| doubled / 2 + share(doubled / 2, chance))
 }
 
 /// Returns between nothing and all of `whole`, as `chance` falls: runs that failed together must
@@ -224,20 +199,12 @@ fn hashed(seed: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-fn with_note(err: ModelError, note: &str) -> ModelError {
-    match err {
-        ModelError::Unavailable { model, message, retry_after } => {
-            ModelError::Unavailable { model, message: format!("{message} ({note})"), retry_after }
-        }
-        ModelError::Garbled { model, message } => {
-            ModelError::Garbled { model, message: format!("{message} ({note})") }
-        }
-        err @ (ModelError::Unauthorized { .. }
-        | ModelError::Rejected { .. }
-        | ModelError::TooLong { .. }
-        | ModelError::Unreachable { .. }
-        | ModelError::Script { .. }) => err,
+fn with_note(mut err: ModelError, note: &str) -> ModelError {
+    if let ModelError::Unavailable { message, .. } | ModelError::Garbled { message, .. } = &mut err
+    {
+        message.push_str(&format!(" ({note})"));
     }
+    err
 }
 
 #[cfg(test)]

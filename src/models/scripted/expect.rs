@@ -20,24 +20,19 @@ pub(super) fn check_expectation(
     expected: &Expectation,
     request: &ModelRequest<'_>,
 ) -> Result<(), String> {
-    if !expected.contains.is_empty() || !expected.not_contains.is_empty() {
-        let received = last_messages(request.messages);
-        if let Some(words) =
-            expected.contains.iter().find(|words| !received.contains(words.as_str()))
-        {
-            return Err(format!(
-                "the last messages do not contain `{words}`; they are:\n{}",
-                quoted(&received)
-            ));
-        }
-        if let Some(words) =
-            expected.not_contains.iter().find(|words| received.contains(words.as_str()))
-        {
-            return Err(format!(
-                "the last messages contain `{words}`, which they must not; they are:\n{}",
-                quoted(&received)
-            ));
-        }
+    let received = last_messages(request.messages);
+    let holds = |words: &&String| received.contains(words.as_str());
+    if let Some(words) = expected.contains.iter().find(|words| !holds(words)) {
+        return Err(format!(
+            "the last messages do not contain `{words}`; they are:\n{}",
+            quoted(&received)
+        ));
+    }
+    if let Some(words) = expected.not_contains.iter().find(holds) {
+        return Err(format!(
+            "the last messages contain `{words}`, which they must not; they are:\n{}",
+            quoted(&received)
+        ));
     }
     let offered = |name: &&String| request.tools.iter().any(|tool| tool.name == **name);
     if let Some(name) = expected.tools.iter().find(|name| !offered(name)) {

@@ -50,15 +50,12 @@ impl ScriptedModel {
             .map_err(|message| self.fault(format!("{}: {message}", place())))?;
         match &turn.fail {
             None => Ok(deltas(turn, request)),
-            Some(ScriptedFailure::Unavailable(message)) => Err(ModelError::Unavailable {
-                model: self.label().to_owned(),
-                message: message.clone(),
-                retry_after: None,
-            }),
-            Some(ScriptedFailure::Garbled(message)) => Err(ModelError::Garbled {
-                model: self.label().to_owned(),
-                message: message.clone(),
-            }),
+            Some(ScriptedFailure::Unavailable(message)) => {
+                Err(ModelError::unavailable(self.label(), message))
+            }
+            Some(ScriptedFailure::Garbled(message)) => {
+                Err(ModelError::garbled(self.label(), message))
+            }
         }
     }
 

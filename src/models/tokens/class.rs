@@ -28,6 +28,18 @@ pub(super) enum CharClass {
 const CHANGES: &[u8] = include_bytes!("../../../config/tokenizers/classes.table");
 
 impl CharClass {
+    /// The kinds by their number in the table.
+    const BY_NUMBER: [Self; 8] = [
+        Self::Other,
+        Self::Upper,
+        Self::Lower,
+        Self::Letter,
+        Self::Mark,
+        Self::Number,
+        Self::Space,
+        Self::Newline,
+    ];
+
     /// Returns the kind of a character.
     pub(super) fn of(character: char) -> Self {
         match character {
@@ -49,16 +61,8 @@ impl CharClass {
             .checked_sub(1)
             .and_then(|at| changes.get(at))
             .map_or(0, |change| u32::from_le_bytes(*change));
-        match change % 8 {
-            1 => Self::Upper,
-            2 => Self::Lower,
-            3 => Self::Letter,
-            4 => Self::Mark,
-            5 => Self::Number,
-            6 => Self::Space,
-            7 => Self::Newline,
-            _ => Self::Other,
-        }
+        let kind = usize::try_from(change % 8).ok().and_then(|kind| Self::BY_NUMBER.get(kind));
+        kind.copied().unwrap_or(Self::Other)
     }
 }
 

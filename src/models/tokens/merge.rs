@@ -28,28 +28,12 @@ pub(super) struct TokenMerge {
     looks: usize,
 }
 
-/// Neighbours that make a token together: its rank, where it begins and where it ends, in one
-/// number that is in order of what is merged first.
+/// Neighbours that make a token together, in order of what is merged first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct TokenPair(u64);
-
-impl TokenPair {
-    fn new(rank: u32, start: u16, end: u16) -> Self {
-        Self((u64::from(rank) << 32) | (u64::from(start) << 16) | u64::from(end))
-    }
-
-    fn start(self) -> u16 {
-        Self::place(self.0 >> 16)
-    }
-
-    fn end(self) -> u16 {
-        Self::place(self.0)
-    }
-
-    fn place(bits: u64) -> u16 {
-        let [low, high, ..] = bits.to_le_bytes();
-        u16::from_le_bytes([low, high])
-    }
+struct TokenPair {
+    rank: u32,
+    start: u16,
+    end: u16,
 }
 
 impl TokenMerge {
@@ -81,8 +65,7 @@ impl TokenMerge {
             self.note(piece, start, start + 2);
         }
         let mut parts = length;
-        while let Some(Reverse(pair)) = self.pairs.pop() {
-            let (start, end) = (pair.start(), pair.end());
+        while let Some(Reverse(TokenPair { start, end, .. })) = self.pairs.pop() {
             let middle = at(&self.ends, start);
             // What was noted may have been put together otherwise since.
             if middle == 0 || middle >= end || at(&self.ends, middle) != end {
@@ -106,7 +89,7 @@ impl TokenMerge {
     fn note(&mut self, piece: &[u8], start: u16, end: u16) {
         let bytes = piece.get(usize::from(start)..usize::from(end)).unwrap_or_default();
         if let Some(rank) = self.rank(bytes) {
-            self.pairs.push(Reverse(TokenPair::new(rank, start, end)));
+            self.pairs.push(Reverse(TokenPair { rank, start, end }));
         }
     }
 }

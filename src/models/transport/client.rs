@@ -4,6 +4,7 @@
 //! followed, so a key never reaches a host it was not meant for.
 
 use std::error::Error;
+use std::iter::successors;
 use std::time::Duration;
 
 use reqwest::Client;
@@ -35,22 +36,24 @@ pub async fn post(
         .header(CONTENT_TYPE, "application/json")
         .body(body);
     for (name, value) in headers {
-        let name = HeaderName::try_from(name).map_err(|err| format!("header `{name}`: {err}"))?;
-        let mut value = HeaderValue::try_from(value.expose())
-            .map_err(|err| format!("header `{name}`: {err}"))?;
+        let (name, mut value) = header(name, value.expose())?;
         value.set_sensitive(true);
         request = request.header(name, value);
     }
     Ok(request.send().await.map_err(|err| described(&err))?.status().as_u16())
 }
 
+fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
+    let fault = |err: &dyn Error| format!("header `{name}`: {err}");
+    let key = HeaderName::try_from(name).map_err(|err| fault(&err))?;
+    Ok((key, HeaderValue::try_from(value).map_err(|err| fault(&err))?))
+}
+
 pub(super) fn headers(chosen: &ChosenModel, endpoint: &Endpoint) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     let own = chosen.profile.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     for (name, value) in endpoint.headers.iter().copied().chain(own) {
-        let name = HeaderName::try_from(name).map_err(|err| format!("header `{name}`: {err}"))?;
-        let value =
-            HeaderValue::try_from(value).map_err(|err| format!("header `{name}`: {err}"))?;
+        let (name, value) = header(name, value)?;
         headers.insert(name, value);
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -127,12 +130,8 @@ pub(super) fn lasting(message: &str) -> Option<&'static str> {
 
 /// Returns an error with its causes, without the address it happened at.
 pub(super) fn described(err: &reqwest::Error) -> String {
-    let mut causes = Vec::new();
-    let mut cause: Option<&dyn Error> = err.source();
-    while let Some(inner) = cause {
-        causes.push(inner.to_string());
-        cause = inner.source();
-    }
+    let mut causes: Vec<String> =
+        successors(err.source(), |cause| (*cause).source()).map(ToString::to_string).collect();
     causes.dedup();
     let what = if err.is_connect() {
         "cannot connect"

@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
 use jiff::fmt::rfc2822;
+use jiff::{Span, SpanRelativeTo, Timestamp};
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
@@ -223,30 +223,8 @@ fn moment(seconds: f64) -> Option<Timestamp> {
 
 /// Reads `6m0s`, `1.5s`, `20ms`.
 fn read_units(text: &str) -> Option<Duration> {
-    let mut total = Duration::ZERO;
-    let mut rest = text.trim();
-    if rest.is_empty() {
-        return None;
-    }
-    while !rest.is_empty() {
-        let digits = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
-        let (number, tail) = rest.split_at(digits);
-        let letters = tail.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(tail.len());
-        let (unit, tail) = tail.split_at(letters);
-        let seconds = match unit {
-            "ms" => 0.001,
-            "s" => 1.0,
-            "m" => 60.0,
-            "h" => 3600.0,
-            "d" => 86_400.0,
-            _ => return None,
-        };
-        total = total.checked_add(
-            Duration::try_from_secs_f64(number.parse::<f64>().ok()? * seconds).ok()?,
-        )?;
-        rest = tail;
-    }
-    Some(total)
+    let span: Span = text.trim().parse().ok()?;
+    span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?.try_into().ok()
 }
 
 fn read_date(text: &str) -> Option<Timestamp> {

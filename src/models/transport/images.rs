@@ -21,30 +21,13 @@ pub(crate) enum SentImage<'a> {
 /// An image that is sent.
 #[derive(Clone, Copy)]
 pub(crate) struct EncodedImage<'a> {
-    kind: ImageKind,
-    bytes: &'a [u8],
-}
-
-impl<'a> EncodedImage<'a> {
-    /// Returns its media type.
-    pub(crate) fn media_type(self) -> &'static str {
-        self.kind.media_type()
-    }
-
-    /// Returns its bytes, written in base64.
-    pub(crate) fn base64(self) -> Base64<'a> {
-        Base64(self.bytes)
-    }
-
-    /// Returns it as an address that holds it.
-    pub(crate) fn data_uri(self) -> DataUri<'a> {
-        DataUri(self)
-    }
+    pub(crate) kind: ImageKind,
+    pub(crate) bytes: &'a [u8],
 }
 
 /// Bytes that are written in base64.
 #[derive(Clone, Copy)]
-pub(crate) struct Base64<'a>(&'a [u8]);
+pub(crate) struct Base64<'a>(pub(crate) &'a [u8]);
 
 impl Serialize for Base64<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -54,12 +37,12 @@ impl Serialize for Base64<'_> {
 
 /// An image that is written as an address.
 #[derive(Clone, Copy)]
-pub(crate) struct DataUri<'a>(EncodedImage<'a>);
+pub(crate) struct DataUri<'a>(pub(crate) EncodedImage<'a>);
 
 impl Serialize for DataUri<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let data = Base64Display::new(self.0.bytes, &STANDARD);
-        serializer.collect_str(&format_args!("data:{};base64,{data}", self.0.media_type()))
+        serializer.collect_str(&format_args!("data:{};base64,{data}", self.0.kind.media_type()))
     }
 }
 

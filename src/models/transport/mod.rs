@@ -22,11 +22,10 @@ pub(crate) mod response;
 mod split_chars;
 mod sse;
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Response};
 use tokio::time::timeout;
@@ -42,6 +41,11 @@ use locum_base::secret::Redactor;
 
 /// Most bytes read of an error's body.
 const ERROR_LIMIT_BYTES: usize = 64 * 1024;
+/// Longest silence after the finish reason: a count of tokens may still come.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
+/// Longest silence after `[DONE]`: only the end of the body may still come, and with it the
+/// connection can be used again.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(50);
 /// Most times one request is sent again in another dialect.
 const DIALECTS: usize = 3;
 
@@ -68,29 +72,8 @@ pub(crate) struct HttpModel<P> {
     /// What was learned of the server's dialect.
     dialect: AtomicU8,
     client: Client,
-    timeouts: Timeouts,
-}
-
-/// Longest silences of a server.
-#[derive(Clone, Copy, Debug)]
-struct Timeouts {
-    /// While the reply is not whole.
-    idle: Duration,
-    /// After the finish reason: a count of tokens may still come.
-    finish: Duration,
-    /// After `[DONE]`: only the end of the body may still come, and with it the connection can be
-    /// used again.
-    drain: Duration,
-}
-
-impl Timeouts {
-    fn new(idle: Duration) -> Self {
-        Self {
-            idle,
-            finish: Duration::from_secs(2).min(idle),
-            drain: Duration::from_millis(50).min(idle),
-        }
-    }
+    /// Longest silence while the reply is not whole.
+    idle_timeout: Duration,
 }
 
 impl<P: Protocol> HttpModel<P> {
@@ -116,7 +99,7 @@ impl<P: Protocol> HttpModel<P> {
             redactor: Redactor::new(chosen.key.clone()),
             dialect: AtomicU8::new(endpoint.dialect),
             client,
-            timeouts: Timeouts::new(chosen.profile.idle_timeout()),
+            idle_timeout: chosen.profile.idle_timeout(),
         })
     }
 
@@ -138,13 +121,13 @@ impl<P: Protocol> HttpModel<P> {
                 .iter()
                 .fold(request, |request, (name, value)| request.header(*name, *value));
             let sent = request.body(body).send();
-            let response = match timeout(self.timeouts.idle, sent).await {
+            let response = match timeout(self.idle_timeout, sent).await {
                 Ok(Ok(response)) => response,
                 Ok(Err(err)) => return Err(self.unsent(&err)),
                 Err(_) => {
                     return Err(self.unavailable(format!(
                         "no answer within {} s",
-                        self.timeouts.idle.as_secs_f64()
+                        self.idle_timeout.as_secs_f64()
                     )));
                 }
             };
@@ -175,13 +158,50 @@ impl<P: Protocol> HttpModel<P> {
     async fn error_body(&self, mut response: Response) -> String {
         let mut body = Vec::new();
         while body.len() < ERROR_LIMIT_BYTES {
-            match timeout(self.timeouts.idle.min(CONNECT_TIMEOUT), response.chunk()).await {
+            match timeout(self.idle_timeout.min(CONNECT_TIMEOUT), response.chunk()).await {
                 Ok(Ok(Some(bytes))) => body.extend_from_slice(&bytes),
                 Ok(Ok(None) | Err(_)) | Err(_) => break,
             }
         }
         body.truncate(ERROR_LIMIT_BYTES);
         String::from_utf8_lossy(&body).into_owned()
+    }
+
+    /// Reads an answer to its end or its first error.
+    fn deltas(&self, response: Response) -> impl Stream<Item = Result<Delta, ModelError>> {
+        let answer = Some((response, ResponseReader::<P::Parser>::new(&self.by)));
+        stream::try_unfold(answer, async |answer| {
+            let Some((mut response, mut reader)) = answer else { return Ok(None) };
+            let has_more = self.read(&mut response, &mut reader).await?;
+            let deltas = stream::iter(reader.take_deltas().into_iter().map(Ok));
+            Ok(Some((deltas, has_more.then_some((response, reader)))))
+        })
+        .try_flatten()
+    }
+
+    /// Reads the next part of the answer; false when it was the last.
+    async fn read(
+        &self,
+        response: &mut Response,
+        reader: &mut ResponseReader<P::Parser>,
+    ) -> Result<bool, ModelError> {
+        let longest = match (reader.is_done(), reader.is_whole()) {
+            (true, _) => self.idle_timeout.min(DRAIN_TIMEOUT),
+            (false, true) => self.idle_timeout.min(FINISH_TIMEOUT),
+            (false, false) => self.idle_timeout,
+        };
+        let broken = match timeout(longest, response.chunk()).await {
+            Ok(Ok(Some(bytes))) => {
+                reader.feed(&bytes).map_err(|broken| self.broken(broken))?;
+                trace!(bytes = bytes.len(), "a piece of the answer came");
+                return Ok(true);
+            }
+            Ok(Ok(None)) => None,
+            Ok(Err(err)) => Some(format!("the stream broke: {}", described(&err))),
+            Err(_) => Some(format!("nothing came for {} s", longest.as_secs_f64())),
+        };
+        reader.finish(broken).map_err(|broken| self.broken(broken))?;
+        Ok(false)
     }
 
     fn broken(&self, broken: ResponseError) -> ModelError {
@@ -208,11 +228,11 @@ impl<P: Protocol> HttpModel<P> {
     }
 
     fn unavailable(&self, message: String) -> ModelError {
-        ModelError::Unavailable { model: self.label.clone(), message, retry_after: None }
+        ModelError::unavailable(&self.label, message)
     }
 
     fn garbled(&self, message: String) -> ModelError {
-        ModelError::Garbled { model: self.label.clone(), message: self.redactor.redact(&message) }
+        ModelError::garbled(&self.label, self.redactor.redact(&message))
     }
 }
 
@@ -222,91 +242,9 @@ impl<P: Protocol> Model for HttpModel<P> {
     }
 
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
-        stream::unfold(
-            Some(ModelExchange {
-                model: self,
-                request,
-                phase: ExchangePhase::Asking,
-                ready: VecDeque::new(),
-            }),
-            |exchange| async {
-                let mut exchange = exchange?;
-                let item = exchange.next().await?;
-                let rest = item.is_ok().then_some(exchange);
-                Some((item, rest))
-            },
-        )
-        .boxed()
-    }
-}
-
-/// One request and its answer, as far as it was read.
-struct ModelExchange<'a, P: Protocol> {
-    model: &'a HttpModel<P>,
-    request: ModelRequest<'a>,
-    phase: ExchangePhase<P::Parser>,
-    ready: VecDeque<Delta>,
-}
-
-enum ExchangePhase<R> {
-    /// Nothing was sent yet.
-    Asking,
-    /// The answer is being read.
-    Reading(Box<(Response, ResponseReader<R>)>),
-    /// There is nothing more to read.
-    Over,
-}
-
-impl<P: Protocol> ModelExchange<'_, P> {
-    async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
-        loop {
-            if let Some(delta) = self.ready.pop_front() {
-                return Some(Ok(delta));
-            }
-            self.phase = match std::mem::replace(&mut self.phase, ExchangePhase::Over) {
-                ExchangePhase::Over => return None,
-                ExchangePhase::Asking => match self.model.open(&self.request).await {
-                    Ok(response) => ExchangePhase::Reading(Box::new((
-                        response,
-                        ResponseReader::new(&self.model.by),
-                    ))),
-                    Err(err) => return Some(Err(err)),
-                },
-                ExchangePhase::Reading(mut answer) => match self.read(&mut answer).await {
-                    Ok(true) => ExchangePhase::Reading(answer),
-                    Ok(false) => ExchangePhase::Over,
-                    Err(err) => return Some(Err(err)),
-                },
-            };
-        }
-    }
-
-    /// Reads the next part of the answer; false when it was the last.
-    async fn read(
-        &mut self,
-        answer: &mut (Response, ResponseReader<P::Parser>),
-    ) -> Result<bool, ModelError> {
-        let (response, reader) = answer;
-        let timeouts = match (reader.is_done(), reader.is_whole()) {
-            (true, _) => self.model.timeouts.drain,
-            (false, true) => self.model.timeouts.finish,
-            (false, false) => self.model.timeouts.idle,
-        };
-        let ended = match timeout(timeouts, response.chunk()).await {
-            Ok(Ok(Some(bytes))) => {
-                reader.feed(&bytes).map_err(|broken| self.model.broken(broken))?;
-                trace!(bytes = bytes.len(), "a piece of the answer came");
-                None
-            }
-            Ok(Ok(None)) => Some(None),
-            Ok(Err(err)) => Some(Some(format!("the stream broke: {}", described(&err)))),
-            Err(_) => Some(Some(format!("nothing came for {} s", timeouts.as_secs_f64()))),
-        };
-        let more = ended.is_none();
-        if let Some(broken) = ended {
-            reader.finish(broken).map_err(|broken| self.model.broken(broken))?;
-        }
-        self.ready.extend(reader.take_deltas());
-        Ok(more)
+        stream::once(async move { self.open(&request).await })
+            .map_ok(|response| self.deltas(response))
+            .try_flatten()
+            .boxed()
     }
 }

@@ -6,7 +6,7 @@
 use url::Url;
 
 use crate::ModelRequest;
-use crate::profile::Effort;
+use crate::profile::{Effort, Profile};
 use crate::resolve::ChosenModel;
 use crate::transport::SetupError;
 use crate::transport::response::ReplyParser;
@@ -34,8 +34,12 @@ pub(crate) trait Protocol: Send + Sync {
     fn corrected(&self, dialect: ServerDialect, status: u16, words: &str) -> Option<ServerDialect>;
 }
 
-/// How a server wants the fields on which servers differ: bits that mean what the protocol says.
+/// How a server wants the fields on which servers differ: bits that mean what the protocol says,
+/// but for [`NO_IMAGES`].
 pub(crate) type ServerDialect = u8;
+
+/// Send no images, in every protocol.
+pub(crate) const NO_IMAGES: ServerDialect = 1 << 7;
 
 /// Where requests go.
 #[derive(Clone, Debug)]
@@ -62,58 +66,70 @@ pub(crate) enum KeyHeader {
 /// What every protocol takes from a profile.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelDefaults {
-    /// The model's name at the provider.
-    pub(crate) model: String,
+    pub(crate) profile: Profile,
     /// See [`identity`]: the provider state of another is not sent to it.
-    pub(crate) by: String,
-    temperature: Option<f64>,
-    max_output_tokens: Option<u32>,
+    by: String,
+    /// The kinds of images the model is sent.
+    pub(crate) images: &'static [ImageKind],
+}
+
+/// What a body depends on besides the request's words.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RequestOptions<'a> {
+    /// The model's name at the provider.
+    pub(crate) model: &'a str,
+    /// Whose kept parts are sent back.
+    pub(crate) by: &'a str,
+    /// Sampling temperature; left out when absent.
+    pub(crate) temperature: Option<f64>,
+    /// Most tokens of the reply, reasoning included.
+    pub(crate) max_output_tokens: Option<u32>,
+    /// How hard to think; the provider's default when absent.
     pub(crate) effort: Option<Effort>,
-    sees_images: bool,
+    /// The kinds of images the model is sent.
+    pub(crate) images: &'static [ImageKind],
+    /// How the server wants optional fields.
+    pub(crate) dialect: ServerDialect,
+}
+
+impl RequestOptions<'_> {
+    /// Returns true where the dialect has this bit.
+    pub(crate) fn has(self, bit: ServerDialect) -> bool {
+        self.dialect & bit != 0
+    }
 }
 
 impl ModelDefaults {
     pub(crate) fn new(chosen: &ChosenModel, url: &Url) -> Self {
         Self {
-            model: chosen.profile.model.clone(),
+            profile: chosen.profile.clone(),
             by: identity(chosen, url),
-            temperature: chosen.profile.temperature,
-            max_output_tokens: chosen.profile.max_output_tokens,
-            effort: chosen.profile.reasoning_effort,
-            sees_images: chosen.limits.images,
+            images: if chosen.limits.images { &ImageKind::ALL } else { &[] },
         }
     }
 
     #[cfg(test)]
     pub(crate) fn sample(model: &str, effort: Option<Effort>) -> Self {
-        Self {
-            model: model.to_owned(),
-            by: String::new(),
-            temperature: None,
-            max_output_tokens: None,
-            effort,
-            sees_images: true,
-        }
+        let profile = Profile { reasoning_effort: effort, ..Profile::new(model) };
+        Self { profile, by: String::new(), images: &ImageKind::ALL }
     }
 
-    /// The request's own, else the profile's.
-    pub(crate) fn temperature(&self, request: &ModelRequest<'_>) -> Option<f64> {
-        request.temperature.or(self.temperature)
-    }
-
-    /// The request's own, else the profile's.
-    pub(crate) fn max_output_tokens(&self, request: &ModelRequest<'_>) -> Option<u32> {
-        request.max_output_tokens.or(self.max_output_tokens)
-    }
-
-    /// The kinds of images the model is sent, of those its protocol takes; none where the server
-    /// has refused images.
-    pub(crate) fn images(
+    /// Returns the options of a request: its own, else the profile's. No images are sent where the
+    /// server has refused them.
+    pub(crate) fn options(
         &self,
-        kinds: &'static [ImageKind],
-        are_refused: bool,
-    ) -> &'static [ImageKind] {
-        if self.sees_images && !are_refused { kinds } else { &[] }
+        request: &ModelRequest<'_>,
+        dialect: ServerDialect,
+    ) -> RequestOptions<'_> {
+        RequestOptions {
+            model: &self.profile.model,
+            by: &self.by,
+            temperature: request.temperature.or(self.profile.temperature),
+            max_output_tokens: request.max_output_tokens.or(self.profile.max_output_tokens),
+            effort: self.profile.reasoning_effort,
+            images: if dialect & NO_IMAGES == 0 { self.images } else { &[] },
+            dialect,
+        }
     }
 }
 
@@ -160,22 +176,20 @@ pub(super) fn label(chosen: &ChosenModel) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{KeyHeader, ModelDefaults, openai_key_header};
+    use super::{KeyHeader, ModelDefaults, NO_IMAGES, openai_key_header};
     use crate::ModelRequest;
     use locum_base::image::ImageKind;
 
     #[test]
     fn a_request_wins_over_its_profile_and_refused_images_are_not_sent() {
-        let defaults =
-            ModelDefaults { max_output_tokens: Some(7), ..ModelDefaults::sample("m", None) };
+        let mut defaults = ModelDefaults::sample("m", None);
+        defaults.profile.max_output_tokens = Some(7);
         let request = ModelRequest::with(&[]);
-        assert_eq!(defaults.max_output_tokens(&request), Some(7));
+        let options = defaults.options(&request, 0);
+        assert_eq!((options.max_output_tokens, options.images), (Some(7), &ImageKind::ALL[..]));
         let request = ModelRequest { max_output_tokens: Some(9), ..request };
-        assert_eq!(defaults.max_output_tokens(&request), Some(9));
-        assert_eq!(defaults.images(&ImageKind::ALL, false), ImageKind::ALL);
-        assert_eq!(defaults.images(&ImageKind::ALL, true), []);
-        let blind = ModelDefaults { sees_images: false, ..defaults };
-        assert_eq!(blind.images(&ImageKind::ALL, false), []);
+        let options = defaults.options(&request, NO_IMAGES);
+        assert_eq!((options.max_output_tokens, options.images), (Some(9), &[][..]));
     }
 
     #[test]

@@ -138,14 +138,13 @@ impl DeltaWriter {
 }
 
 /// Reads one answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ResponseReader<R> {
     reading: R,
     out: DeltaWriter,
     /// The model that answers.
     by: String,
     frames: Framing,
-    stopped: bool,
     received_bytes: usize,
     pieces: usize,
     /// The last part of the answer that is not a piece of a reply, quoted.
@@ -168,18 +167,7 @@ enum Framing {
 impl<R: ReplyParser> ResponseReader<R> {
     /// Begins to read what the model `by` answers.
     pub(crate) fn new(by: &str) -> Self {
-        Self {
-            reading: R::default(),
-            out: DeltaWriter::default(),
-            by: by.to_owned(),
-            frames: Framing::default(),
-            stopped: false,
-            received_bytes: 0,
-            pieces: 0,
-            odd: String::new(),
-            opening: Vec::new(),
-            split: SplitChars::default(),
-        }
+        Self { by: by.to_owned(), ..Self::default() }
     }
 
     /// Takes the next bytes of the body.
@@ -280,9 +268,6 @@ impl<R: ReplyParser> ResponseReader<R> {
     }
 
     fn stop(&mut self) {
-        if std::mem::replace(&mut self.stopped, true) {
-            return;
-        }
         let parts = self.reading.parts();
         let out = &mut self.out;
         if parts.iter().any(|part| part.size_bytes() > 0) {

@@ -48,7 +48,7 @@ impl PromptedToolCalls {
             tools: &[],
             ..request
         });
-        let mut translator = ReplyTranslator::new(request.tools);
+        let mut translator = ReplyTranslator { tools: request.tools, ..ReplyTranslator::default() };
         while let Some(item) = asked.next().await {
             let translated = match item {
                 Ok(delta) => translator.translate(delta).into_iter().map(Ok).collect(),
@@ -88,6 +88,7 @@ fn system(system: &str, tools: &[ToolSpec]) -> String {
 }
 
 /// Translates the text of a model into the deltas of one with native tool calls.
+#[derive(Default)]
 struct ReplyTranslator<'t> {
     tools: &'t [ToolSpec],
     /// Words that may hold calls, kept until the reply is whole.
@@ -101,17 +102,7 @@ struct ReplyTranslator<'t> {
     native: BTreeMap<usize, usize>,
 }
 
-impl<'t> ReplyTranslator<'t> {
-    fn new(tools: &'t [ToolSpec]) -> Self {
-        Self {
-            tools,
-            pending: String::new(),
-            may_have_begun: false,
-            has_words: false,
-            native: BTreeMap::new(),
-        }
-    }
-
+impl ReplyTranslator<'_> {
     fn translate(&mut self, delta: Delta) -> Vec<Delta> {
         match delta {
             Delta::Text(text) if self.tools.is_empty() => vec![Delta::Text(text)],
@@ -124,7 +115,7 @@ impl<'t> ReplyTranslator<'t> {
             // It belongs to words as they were sent, which are not those that come back.
             Delta::Opaque(_) => Vec::new(),
             Delta::Restart => {
-                *self = Self::new(self.tools);
+                *self = Self { tools: self.tools, ..Self::default() };
                 vec![Delta::Restart]
             }
             Delta::Stop(stop) => self.finish(stop),

@@ -10,7 +10,7 @@
 use serde_json::{Map, Value};
 
 use crate::xml::tag::{TagKind, XmlTag, next_angle, skip_blanks, unescaped};
-use crate::xml::value;
+use crate::xml::value::{self, ChildTag};
 use locum_base::chat::ToolSpec;
 
 /// How the results of calls begin that a model is shown; one that it writes itself is imagined,
@@ -433,24 +433,17 @@ fn unwrap<'s>(
         fields.extend(more);
         return;
     }
+    let add = |fields: &mut Map<String, Value>, child: &ChildTag<'_>| {
+        value::add(fields, child.name, value::read(child.name, child.raw, schema(child.name)));
+    };
     for child in value::children(raw).unwrap_or_default() {
         match value::children(child.raw).filter(|_| child.name == FILE && schema(FILE).is_none()) {
             Some(inner) => {
                 let mut file = Map::new();
-                for child in inner {
-                    value::add(
-                        &mut file,
-                        child.name,
-                        value::read(child.name, child.raw, schema(child.name)),
-                    );
-                }
+                inner.iter().for_each(|child| add(&mut file, child));
                 files.push(file);
             }
-            None => value::add(
-                fields,
-                child.name,
-                value::read(child.name, child.raw, schema(child.name)),
-            ),
+            None => add(fields, &child),
         }
     }
 }

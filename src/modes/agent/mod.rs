@@ -11,25 +11,13 @@ mod sections;
 pub mod tools;
 
 use crate::agent::rights::AgentRights;
-use crate::loader::ModeErrors;
+use crate::loader::{ModeDefinitions, ModeErrors};
 use crate::places::AGENTS_FILE;
 use crate::{Mode, ModeEntry, ModeModel, ModeSource, ModelNeed, Temperature};
 use locum_files::diagnostic::Diagnostic;
 use locum_files::front_matter;
 use locum_files::position::Position;
 use locum_files::yaml::{YamlNode, YamlValue};
-
-/// What an agent file says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AgentFile {
-    /// Its modes: one; none when it is switched off, or when `AGENTS.md` describes no agent;
-    /// several only in `AGENTS.md`.
-    pub modes: Vec<Mode>,
-    /// Slugs it switches off, wherever they are defined.
-    pub disabled: Vec<String>,
-    /// What it says without effect.
-    pub warnings: Vec<Diagnostic>,
-}
 
 /// Keys of a head that mean something to another program only.
 const PASSED_OVER: &[&str] = &[
@@ -92,8 +80,8 @@ pub fn slug_of(name: &str) -> String {
 ///
 /// # Errors
 /// Every mistake at once.
-pub fn parse(text: &str, below: &str, source: &ModeSource) -> Result<AgentFile, ModeErrors> {
-    let mut reader = AgentReader { source, errors: Vec::new(), file: AgentFile::default() };
+pub fn parse(text: &str, below: &str, source: &ModeSource) -> Result<ModeDefinitions, ModeErrors> {
+    let mut reader = AgentReader { source, errors: Vec::new(), file: ModeDefinitions::default() };
     match front_matter::parse(text) {
         Ok(Some(found)) => {
             if let Some(mistake) = &found.mistake {
@@ -132,8 +120,8 @@ pub fn parse(text: &str, below: &str, source: &ModeSource) -> Result<AgentFile, 
 ///
 /// # Errors
 /// Every mistake at once.
-pub fn parse_agents_file(text: &str, source: &ModeSource) -> Result<AgentFile, ModeErrors> {
-    let mut reader = AgentReader { source, errors: Vec::new(), file: AgentFile::default() };
+pub fn parse_agents_file(text: &str, source: &ModeSource) -> Result<ModeDefinitions, ModeErrors> {
+    let mut reader = AgentReader { source, errors: Vec::new(), file: ModeDefinitions::default() };
     for described in sections::agents(text).iter().filter(|described| described.tools.is_some()) {
         reader.described(described, &described.title);
     }
@@ -157,7 +145,7 @@ pub fn parse_allowed_tools(
     node: &YamlNode,
     source: &ModeSource,
 ) -> Result<ToolsLeft, Vec<Diagnostic>> {
-    let mut reader = AgentReader { source, errors: Vec::new(), file: AgentFile::default() };
+    let mut reader = AgentReader { source, errors: Vec::new(), file: ModeDefinitions::default() };
     let rights = reader.left_by_command(node);
     if reader.errors.is_empty() {
         Ok(ToolsLeft { rights, warnings: reader.file.warnings })
@@ -169,11 +157,11 @@ pub fn parse_allowed_tools(
 struct AgentReader<'a> {
     source: &'a ModeSource,
     errors: Vec<Diagnostic>,
-    file: AgentFile,
+    file: ModeDefinitions,
 }
 
 impl AgentReader<'_> {
-    fn done(self, text: &str) -> Result<AgentFile, ModeErrors> {
+    fn done(self, text: &str) -> Result<ModeDefinitions, ModeErrors> {
         if self.errors.is_empty() {
             return Ok(self.file);
         }
@@ -205,7 +193,7 @@ impl AgentReader<'_> {
             return;
         }
         if head.get("disable").is_some_and(|node| node.value == YamlValue::Bool(true)) {
-            self.file.disabled.push(slug);
+            self.file.lost.push(slug);
             return;
         }
         let prompt = if body.trim().is_empty() {

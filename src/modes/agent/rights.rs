@@ -51,7 +51,7 @@ const NOT_HERE: &[&str] = &[
 ];
 
 /// What an agent may do, or what a slash command leaves of what a mode may do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentRights {
     groups: Vec<ToolGroup>,
     limits: ToolLimits,
@@ -60,21 +60,14 @@ pub struct AgentRights {
 
 impl AgentRights {
     pub(super) fn all() -> Self {
-        Self { groups: ALL.to_vec(), limits: ToolLimits::default(), permissions: Vec::new() }
+        Self { groups: ALL.to_vec(), ..Self::default() }
     }
 
     /// Puts the rights into a mode; a group whose every use is denied is left out.
     pub(super) fn give(self, mode: Mode) -> Mode {
         let permissions = Permissions(self.permissions);
         let is_left = |group: &ToolGroup| {
-            let about = match group {
-                ToolGroup::Read => PermissionKind::Read,
-                ToolGroup::Edit => PermissionKind::Edit,
-                ToolGroup::Command => PermissionKind::Command,
-                ToolGroup::Mcp => PermissionKind::Mcp,
-                ToolGroup::Modes => PermissionKind::Delegate,
-            };
-            !permissions.deny_all(about)
+            !permissions.deny_all(permission_of(*group).unwrap_or(PermissionKind::Delegate))
         };
         let groups = self.groups.into_iter().filter(is_left).map(|group| GroupEntry {
             group,
@@ -158,13 +151,8 @@ impl AgentReader<'_> {
 
     /// Reads a list of tools: only these.
     pub(super) fn rights_of_words(&mut self, words: &[(String, Position)]) -> AgentRights {
-        let mut rights = AgentRights {
-            groups: Vec::new(),
-            limits: ToolLimits::default(),
-            permissions: Vec::new(),
-        };
+        let mut rights = AgentRights::default();
         let mut only: Vec<ToolName> = Vec::new();
-        let mut limited: Vec<PermissionKind> = Vec::new();
         let mut whole: Vec<PermissionKind> = Vec::new();
         let mut allowed: Vec<PermissionRule> = Vec::new();
         for (word, place) in words {
@@ -193,28 +181,24 @@ impl AgentReader<'_> {
                 rights.groups.push(group);
             }
             match narrowed(&parsed) {
-                Some(rule) => {
-                    limited.push(rule.permission);
-                    allowed.push(rule);
-                }
+                Some(rule) => allowed.push(rule),
                 None => whole.extend(permission_of(group)),
             }
         }
         rights.groups.sort_unstable();
         rights.limits.only = Some(only);
-        let deny = |permission| PermissionRule {
-            permission,
-            pattern: "*".to_owned(),
-            action: PermissionAction::Deny,
-        };
-        for permission in limited.into_iter().filter(|permission| !whole.contains(permission)) {
-            if !rights.permissions.iter().any(|rule| rule.permission == permission) {
-                rights.permissions.push(deny(permission));
+        allowed.retain(|rule| !whole.contains(&rule.permission));
+        for PermissionRule { permission, .. } in &allowed {
+            if !rights.permissions.iter().any(|rule| rule.permission == *permission) {
+                let (pattern, action) = ("*".to_owned(), PermissionAction::Deny);
+                rights.permissions.push(PermissionRule {
+                    permission: *permission,
+                    pattern,
+                    action,
+                });
             }
         }
-        rights
-            .permissions
-            .extend(allowed.into_iter().filter(|rule| !whole.contains(&rule.permission)));
+        rights.permissions.extend(allowed);
         rights
     }
 

@@ -130,7 +130,7 @@ fn mistakes_have_their_place() {
 #[test]
 fn a_disabled_agent_takes_its_name_away() {
     let file = parse("---\ndisable: true\n---\n", "build/fast", &source()).unwrap();
-    assert_eq!((file.modes.len(), file.disabled), (0, vec!["build-fast".to_owned()]));
+    assert_eq!((file.modes.len(), file.lost), (0, vec!["build-fast".to_owned()]));
 }
 
 #[test]

@@ -21,21 +21,6 @@ const SPACE: &[Range] = &[
     (0xFEFF, 0xFEFF),
 ];
 
-/// What stands at one place of a character class.
-pub(super) enum ClassAtom {
-    Char(u32),
-    Set(Vec<Range>),
-}
-
-impl ClassAtom {
-    pub(super) fn add_to(self, ranges: &mut Vec<Range>) {
-        match self {
-            Self::Char(char) => ranges.push((char, char)),
-            Self::Set(set) => ranges.extend(set),
-        }
-    }
-}
-
 /// Returns the set that a letter after a backslash names, and whether its opposite is meant.
 pub(super) fn named(letter: char) -> Option<(&'static [Range], bool)> {
     match letter {

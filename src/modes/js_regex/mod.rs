@@ -11,7 +11,7 @@
 mod charset;
 mod groups;
 
-use crate::js_regex::charset::{ClassAtom, LINE_END, Range, complement};
+use crate::js_regex::charset::{LINE_END, Range, complement};
 use crate::js_regex::groups::count_groups;
 
 /// Groups may nest this deep.
@@ -290,14 +290,12 @@ impl RegexTranslator {
         if !self.take('<') {
             return Err(broken);
         }
-        let mut name = String::new();
-        loop {
-            match self.next() {
-                Some('>') => break,
-                Some(char) => name.push(char),
-                None => return Err(broken),
-            }
+        let rest = self.chars.get(self.at..).unwrap_or_default();
+        let name: String = rest.iter().take_while(|char| **char != '>').collect();
+        if rest.len() == name.chars().count() {
+            return Err(broken);
         }
+        self.at += name.chars().count() + 1;
         self.names.iter().find(|(known, _)| *known == name).map(|(_, number)| *number).ok_or(broken)
     }
 
@@ -404,21 +402,20 @@ impl RegexTranslator {
             let is_range = self.peek() == Some('-')
                 && self.chars.get(self.at + 1).is_some_and(|char| *char != ']');
             if !is_range {
-                from.add_to(&mut ranges);
+                ranges.extend(from);
                 continue;
             }
             self.at += 1;
-            match (from, self.class_atom()?) {
-                (ClassAtom::Char(from), ClassAtom::Char(to)) if from <= to => {
-                    ranges.push((from, to))
-                }
-                (ClassAtom::Char(_), ClassAtom::Char(_)) => {
+            let to = self.class_atom()?;
+            match (one_char(&from), one_char(&to)) {
+                (Some(from), Some(to)) if from <= to => ranges.push((from, to)),
+                (Some(_), Some(_)) => {
                     return Err(self.invalid_before("range out of order in character class"));
                 }
-                (from, to) => {
-                    from.add_to(&mut ranges);
+                (None, _) | (_, None) => {
+                    ranges.extend(from);
                     ranges.push((0x2D, 0x2D));
-                    to.add_to(&mut ranges);
+                    ranges.extend(to);
                 }
             }
         }
@@ -432,33 +429,29 @@ impl RegexTranslator {
         Ok(self.put_set(&ranges, negated))
     }
 
-    fn class_atom(&mut self) -> Result<ClassAtom, JsRegexError> {
+    fn class_atom(&mut self) -> Result<Vec<Range>, JsRegexError> {
         let Some(next) = self.next() else {
             return Err(self.invalid("unterminated character class"));
         };
         if next != '\\' {
-            return Ok(ClassAtom::Char(u32::from(next)));
+            return Ok(vec![(u32::from(next), u32::from(next))]);
         }
         if let Some((set, negated)) = self.class_escape() {
-            return Ok(ClassAtom::Set(if negated { complement(set) } else { set.to_vec() }));
+            return Ok(if negated { complement(set) } else { set.to_vec() });
         }
-        match self.peek() {
-            Some('b') => {
+        let char = match self.chars.get(self.at..).unwrap_or_default() {
+            ['b', ..] => {
                 self.at += 1;
-                Ok(ClassAtom::Char(0x08))
+                0x08
             }
-            Some('c')
-                if self
-                    .chars
-                    .get(self.at + 1)
-                    .is_some_and(|char| char.is_ascii_digit() || *char == '_') =>
-            {
-                let control = self.chars.get(self.at + 1).map_or(0, |char| u32::from(*char) % 32);
+            ['c', control, ..] if control.is_ascii_digit() || *control == '_' => {
+                let control = u32::from(*control) % 32;
                 self.at += 2;
-                Ok(ClassAtom::Char(control))
+                control
             }
-            Some(_) | None => self.escaped_char().map(ClassAtom::Char),
-        }
+            _ => self.escaped_char()?,
+        };
+        Ok(vec![(char, char)])
     }
 
     fn put(&mut self, text: &str, repeatable: bool) -> bool {
@@ -494,11 +487,9 @@ impl RegexTranslator {
     }
 
     fn take_all(&mut self, wanted: &str) -> bool {
-        let taken = wanted
-            .chars()
-            .enumerate()
-            .all(|(offset, char)| self.chars.get(self.at + offset) == Some(&char));
-        self.at += if taken { wanted.chars().count() } else { 0 };
+        let wanted: Vec<char> = wanted.chars().collect();
+        let taken = self.chars.get(self.at..).is_some_and(|rest| rest.starts_with(&wanted));
+        self.at += if taken { wanted.len() } else { 0 };
         taken
     }
 
@@ -508,5 +499,13 @@ impl RegexTranslator {
 
     fn invalid_before(&self, what: &'static str) -> JsRegexError {
         JsRegexError::Invalid { what, at: self.at }
+    }
+}
+
+/// Returns the character that a set is, where it is one.
+fn one_char(set: &[Range]) -> Option<u32> {
+    match set {
+        [(from, to)] if from == to => Some(*from),
+        _ => None,
     }
 }

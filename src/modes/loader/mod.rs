@@ -43,18 +43,17 @@ impl ModeErrors {
     }
 }
 
-/// What a mode file says.
+/// What one file defines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ModeFile {
-    /// Its modes, in the file's order.
+pub struct ModeDefinitions {
+    /// Modes without mistakes, in the file's order.
     pub modes: Vec<Mode>,
-    /// What it says without effect: dropped keys and groups, or modes where none are looked for.
-    pub warnings: Vec<Diagnostic>,
-    /// Mistakes that were tolerated, because the reading was lenient.
-    pub dropped: Vec<Diagnostic>,
-    /// Slugs of modes with such mistakes. They name no mode at all, not even one of another file
-    /// that these would have replaced.
+    /// Slugs that name no mode because of this file, not even one of another file: those of modes
+    /// whose mistakes a lenient reading tolerated, and of agents that are switched off.
     pub lost: Vec<String>,
+    /// Mistakes that were tolerated, then what the file says without effect: dropped keys and
+    /// groups, or modes where none are looked for.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// What becomes of a file with a mistake in one of its modes.
@@ -101,11 +100,11 @@ pub fn parse_file(
     text: &str,
     source: &ModeSource,
     strictness: Strictness,
-) -> Result<ModeFile, ModeErrors> {
+) -> Result<ModeDefinitions, ModeErrors> {
     let mut reader = ModeFileReader::new(source, Dialect::of(source), strictness);
     let read =
         reader.document(text).map(|root| root.map(|root| reader.file(&root)).unwrap_or_default());
-    reader.done(read, text).map(|(modes, found)| ModeFile { modes, ..found })
+    reader.done(read, text).map(|(modes, found)| ModeDefinitions { modes, ..found })
 }
 
 /// The rules a file is read by.
@@ -140,12 +139,15 @@ struct ModeFileReader<'a> {
     dialect: Dialect,
     strictness: Strictness,
     errors: Vec<Diagnostic>,
-    found: ModeFile,
+    /// Mistakes that are tolerated.
+    dropped: Vec<Diagnostic>,
+    found: ModeDefinitions,
 }
 
 impl<'a> ModeFileReader<'a> {
     fn new(source: &'a ModeSource, dialect: Dialect, strictness: Strictness) -> Self {
-        Self { source, dialect, strictness, errors: Vec::new(), found: ModeFile::default() }
+        let found = ModeDefinitions::default();
+        Self { source, dialect, strictness, errors: Vec::new(), dropped: Vec::new(), found }
     }
 
     /// Returns what was read beside what was found, or every mistake.
@@ -153,14 +155,17 @@ impl<'a> ModeFileReader<'a> {
         mut self,
         read: Result<T, Vec<Diagnostic>>,
         text: &str,
-    ) -> Result<(T, ModeFile), ModeErrors> {
+    ) -> Result<(T, ModeDefinitions), ModeErrors> {
         let read = read.map_err(|mistakes| {
             for mistake in mistakes {
                 self.wrong(mistake.place, "", mistake.message, mistake.hint);
             }
         });
         match read {
-            Ok(read) if self.errors.is_empty() => Ok((read, self.found)),
+            Ok(read) if self.errors.is_empty() => {
+                let warnings = self.dropped.into_iter().chain(self.found.warnings).collect();
+                Ok((read, ModeDefinitions { warnings, ..self.found }))
+            }
             Ok(_) | Err(()) => Err(ModeErrors::of(self.errors, text)),
         }
     }
@@ -264,7 +269,7 @@ impl<'a> ModeFileReader<'a> {
 
     /// Puts up with the latest mistakes; a mode of this slug is lost to them.
     fn drop_since(&mut self, before: usize, slug: Option<&str>) {
-        self.found.dropped.extend(self.errors.drain(before..));
+        self.dropped.extend(self.errors.drain(before..));
         self.found.lost.extend(slug.map(str::to_owned));
     }
 

@@ -242,7 +242,7 @@ fn a_lenient_reading_keeps_the_good_modes() {
     );
     assert_eq!(read.lost, ["a", "c", "b"]);
     assert_eq!(
-        read.dropped.iter().map(|error| error.place.line).collect::<Vec<_>>(),
+        read.warnings.iter().map(|error| error.place.line).collect::<Vec<_>>(),
         [5, 7, 7, 8, 9]
     );
     let once = text.replace(&format!("  - 7\n{good}"), "");

@@ -7,8 +7,8 @@
 //! A mode with mistakes takes its slug with it, and an agent that is not a mode in its own program
 //! never takes the place of a built-in mode.
 
-use crate::agent::{self, AgentFile};
-use crate::loader::{self, ModeErrors, ModeFile, Strictness};
+use crate::agent;
+use crate::loader::{self, ModeDefinitions, ModeErrors, Strictness};
 use crate::places::{self, AGENTS_FILE, AgentKind, PROJECT_FILES};
 use crate::{Mode, ModeSet, ModeSource, builtin};
 use locum_files::diagnostic::Diagnostic;
@@ -29,17 +29,6 @@ pub struct MergedModes {
     /// One mode a slug.
     pub modes: ModeSet,
     /// What has no effect, and mistakes that were tolerated.
-    pub warnings: Vec<Diagnostic>,
-}
-
-/// What one file defines.
-#[derive(Debug, Default)]
-pub struct ModeDefinitions {
-    /// Modes without mistakes.
-    pub modes: Vec<Mode>,
-    /// Slugs that name no mode because of this file.
-    pub lost: Vec<String>,
-    /// Warnings about what the file says.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -78,19 +67,15 @@ pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<MergedModes, 
 /// Every mistake.
 pub fn definitions(file: &ModeText, strictness: Strictness) -> Result<ModeDefinitions, ModeErrors> {
     match SourceKind::of(&file.source) {
-        SourceKind::ModeFile => {
-            loader::parse_file(&file.text, &file.source, strictness).map(of_mode_file)
+        SourceKind::ModeFile => loader::parse_file(&file.text, &file.source, strictness),
+        SourceKind::AgentsFile => {
+            agent::parse_agents_file(&file.text, &file.source).map(without_builtin_names)
         }
-        SourceKind::AgentsFile => agent::parse_agents_file(&file.text, &file.source)
-            .map(of_agent_file)
-            .map(without_builtin_names),
         SourceKind::Agent(AgentKind::Claude, below) => {
-            agent::parse(&file.text, below, &file.source)
-                .map(of_agent_file)
-                .map(without_builtin_names)
+            agent::parse(&file.text, below, &file.source).map(without_builtin_names)
         }
         SourceKind::Agent(AgentKind::Kilo | AgentKind::Locum, below) => {
-            agent::parse(&file.text, below, &file.source).map(of_agent_file)
+            agent::parse(&file.text, below, &file.source)
         }
     }
 }
@@ -134,15 +119,6 @@ impl<'s> SourceKind<'s> {
             }
         }
     }
-}
-
-fn of_mode_file(file: ModeFile) -> ModeDefinitions {
-    let warnings = file.dropped.into_iter().chain(file.warnings).collect();
-    ModeDefinitions { modes: file.modes, lost: file.lost, warnings }
-}
-
-fn of_agent_file(file: AgentFile) -> ModeDefinitions {
-    ModeDefinitions { modes: file.modes, lost: file.disabled, warnings: file.warnings }
 }
 
 fn without_builtin_names(definitions: ModeDefinitions) -> ModeDefinitions {

@@ -17,6 +17,11 @@ pub mod task;
 use crate::{Mode, ModeSet};
 use locum_base::chat::ToolSpec;
 
+/// How replies are written.
+const FORMATTING: &str = include_str!("../../../config/prompts/formatting.md");
+/// Rules of every run.
+const RUN_RULES: &str = include_str!("../../../config/prompts/run.md");
+
 /// A file that text for the model is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptFile {
@@ -30,7 +35,7 @@ pub struct PromptFile {
 #[derive(Clone, Debug, Default)]
 pub struct RepositoryInstructions {
     /// Rules files, and files that take the place of a mode's prompt.
-    pub rules: Vec<rules::RuleFile>,
+    pub rules: Vec<PromptFile>,
     /// Skills by name.
     pub skills: skills::SkillSet,
     /// The language of results and questions.
@@ -52,7 +57,7 @@ pub struct PromptFacts<'a> {
     /// The tools it is offered.
     pub tools: &'a [ToolSpec],
     /// Rules files and AGENTS.md, in order.
-    pub rules: &'a [rules::RuleFile],
+    pub rules: &'a [PromptFile],
     /// The text that takes the place of most of the prompt in this mode.
     pub replacement: Option<&'a str>,
     /// The skills of the mode.
@@ -79,13 +84,13 @@ pub fn system_prompt(facts: &PromptFacts<'_>) -> String {
 /// say.
 pub fn sections_of(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
     let own = [
-        ("formatting", sections::formatting()),
+        ("formatting", FORMATTING.to_owned()),
         ("tools", sections::tools(facts)),
         ("capabilities", sections::capabilities(facts)),
         ("modes", sections::modes(facts)),
         ("skills", sections::skills(facts)),
         ("servers", sections::servers(facts)),
-        ("rules", sections::rules()),
+        ("rules", RUN_RULES.to_owned()),
         ("system", sections::system(facts)),
         ("objective", sections::objective(facts)),
     ];
@@ -93,7 +98,7 @@ pub fn sections_of(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
         [
             ("system-prompt", sections::replacing(facts, text)),
             ("servers", sections::servers(facts)),
-            ("rules", sections::rules()),
+            ("rules", RUN_RULES.to_owned()),
         ]
     });
     let middle = replacing.map_or_else(|| own.to_vec(), |parts| parts.to_vec());

@@ -3,21 +3,17 @@
 //! session's matter.
 
 /// Said to a reply that called no tool.
-pub fn no_tool_called() -> &'static str {
-    "You called no tool. Nobody reads what you say between calls: go on by calling a tool, and \
-     call attempt_completion when the task is done or cannot be done."
-}
+pub const NO_TOOL_CALLED: &str = "You called no tool. Nobody reads what you say between calls: go \
+                                  on by calling a tool, and call attempt_completion when the task \
+                                  is done or cannot be done.";
 
 /// Said to a reply that reached the output limit before it called a tool.
-pub fn reply_cut() -> &'static str {
-    "Your reply reached the output limit before it called a tool. Say less, and write large files \
-     in several smaller steps."
-}
+pub const REPLY_CUT: &str = "Your reply reached the output limit before it called a tool. Say \
+                             less, and write large files in several smaller steps.";
 
 /// Said to a reply that the provider's filter stopped.
-pub fn reply_filtered() -> &'static str {
-    "The provider's filter stopped your reply. Go on in another way, by calling a tool."
-}
+pub const REPLY_FILTERED: &str =
+    "The provider's filter stopped your reply. Go on in another way, by calling a tool.";
 
 /// Gives a task the rules file of a folder it works in.
 pub fn rules_nearby(file: &str, folder: &str, text: &str) -> String {
@@ -36,16 +32,12 @@ pub fn budget_low(used: &str) -> String {
 }
 
 /// Answers a call that reached the output limit before it was whole.
-pub fn call_cut() -> &'static str {
-    "This call was cut short by the output limit and was not performed. Make it smaller, in \
-     several steps if need be."
-}
+pub const CALL_CUT: &str = "This call was cut short by the output limit and was not performed. \
+                            Make it smaller, in several steps if need be.";
 
 /// Answers a call after which the provider's filter stopped the reply: it may not be whole.
-pub fn call_filtered() -> &'static str {
-    "The provider's filter stopped the reply at this call, which was not performed. Go on in \
-     another way."
-}
+pub const CALL_FILTERED: &str = "The provider's filter stopped the reply at this call, which was \
+                                 not performed. Go on in another way.";
 
 /// Answers a call that was made too often: `cycle` calls (1 for a single one) were repeated `times`
 /// times in a row.
@@ -62,10 +54,8 @@ pub fn repeated(cycle: usize, times: usize) -> String {
 }
 
 /// Answers a completion next to a call of the same reply that failed.
-pub fn completion_too_early() -> &'static str {
-    "The task was not ended, because another call of the same reply failed. Look at its result \
-     first."
-}
+pub const COMPLETION_TOO_EARLY: &str = "The task was not ended, because another call of the same \
+                                        reply failed. Look at its result first.";
 
 /// Answers a call that the policy refused, with the policy's reasons and, where there is one, what
 /// would be allowed.
@@ -93,7 +83,6 @@ pub fn answered_by_person(by: &str, text: &str) -> String {
 }
 
 /// Answers a call that was under way when the run was killed and that is not performed again.
-pub fn interrupted() -> &'static str {
-    "The run was interrupted while this call was under way: it may or may not have been performed, \
-     in whole or in part, and it was not performed again. Check what it did before you go on."
-}
+pub const INTERRUPTED: &str = "The run was interrupted while this call was under way: it may or \
+                               may not have been performed, in whole or in part, and it was not \
+                               performed again. Check what it did before you go on.";

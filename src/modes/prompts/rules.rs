@@ -6,16 +6,8 @@
 //! folders `.locum`, `.roo`, `.kilocode`. Single files of older layouts (`.roorules-code`,
 //! `.clinerules`) count only where no peer's folder has files for the same purpose.
 
+use crate::prompts::PromptFile;
 use locum_base::text;
-
-/// A file of standing instructions, read from the trusted ref.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleFile {
-    /// Its path, as shown to the model.
-    pub path: String,
-    /// Whole text of the file.
-    pub text: String,
-}
 
 /// All rules files of a prompt together, in bytes of text; what is beyond is cut, with a note in
 /// its place.
@@ -77,7 +69,7 @@ const REPLACEMENTS: &[(&str, &str)] =
 
 /// Returns the text that takes the place of most of a mode's prompt, at most [`RULES_LIMIT_BYTES`]
 /// of it.
-pub fn replacement<'f>(files: &'f [RuleFile], mode: &str) -> Option<&'f str> {
+pub fn replacement<'f>(files: &'f [PromptFile], mode: &str) -> Option<&'f str> {
     let mut paths = REPLACEMENTS.iter().map(|(start, end)| format!("{start}{mode}{end}"));
     let file = paths.find_map(|path| {
         files.iter().find(|file| file.path == path && !file.text.trim().is_empty())
@@ -122,8 +114,8 @@ pub fn places(modes: &[String]) -> RulesPlaces {
 /// Brings the rules files of a mode into their order, drops those that others replace, that are
 /// blank or that repeat another, and cuts what is beyond [`RULES_LIMIT_BYTES`]. Files that are none
 /// of this mode's are dropped too.
-pub fn order(files: Vec<RuleFile>, mode: &str) -> Vec<RuleFile> {
-    let mut placed: Vec<((RulePurpose, RuleOrigin), RuleFile)> = files
+pub fn order(files: Vec<PromptFile>, mode: &str) -> Vec<PromptFile> {
+    let mut placed: Vec<((RulePurpose, RuleOrigin), PromptFile)> = files
         .into_iter()
         .filter(|file| !file.text.trim().is_empty())
         .filter_map(|file| place(&file.path, mode).map(|place| (place, file)))
@@ -150,7 +142,7 @@ pub fn order(files: Vec<RuleFile>, mode: &str) -> Vec<RuleFile> {
     let kept: Vec<bool> =
         placed.iter().map(|((purpose, origin), _)| !is_replaced(*purpose, *origin)).collect();
     let kept = placed.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|((_, file), _)| file);
-    let mut ordered: Vec<RuleFile> = Vec::new();
+    let mut ordered: Vec<PromptFile> = Vec::new();
     for file in kept {
         if !ordered.iter().any(|earlier| earlier.text.trim() == file.text.trim()) {
             ordered.push(file);
@@ -191,9 +183,9 @@ fn place(path: &str, mode: &str) -> Option<(RulePurpose, RuleOrigin)> {
 }
 
 /// Keeps the first [`RULES_LIMIT_BYTES`] of all texts, and says where something is missing.
-fn cut(files: Vec<RuleFile>) -> Vec<RuleFile> {
+fn cut(files: Vec<PromptFile>) -> Vec<PromptFile> {
     let mut left_bytes = RULES_LIMIT_BYTES;
-    let mut kept: Vec<RuleFile> = Vec::new();
+    let mut kept: Vec<PromptFile> = Vec::new();
     let mut dropped: Vec<String> = Vec::new();
     for file in files {
         let size_bytes = file.text.len() + file.path.len();
@@ -210,7 +202,7 @@ fn cut(files: Vec<RuleFile>) -> Vec<RuleFile> {
             format!("{} after byte {}", file.path, head.len())
         });
         if !head.is_empty() {
-            kept.push(RuleFile { text: head.to_owned(), path: file.path });
+            kept.push(PromptFile { text: head.to_owned(), path: file.path });
         }
     }
     if let (Some(last), Some(first)) = (kept.last_mut(), dropped.first()) {

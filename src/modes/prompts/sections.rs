@@ -6,7 +6,7 @@ use crate::Mode;
 use crate::access::{self, FileLimit};
 use crate::permissions::{PermissionAction, PermissionKind, PermissionRule, Permissions};
 use crate::prompts::PromptFacts;
-use crate::prompts::rules::RuleFile;
+use crate::prompts::PromptFile;
 use crate::prompts::{servers, skills};
 use locum_base::tool::ToolName;
 
@@ -19,11 +19,6 @@ pub(crate) fn role(facts: &PromptFacts<'_>) -> String {
         .map(|text| format!("\n\n{}", text.trim()))
         .unwrap_or_default();
     mode.filled(&format!("{}{more}", mode.role_definition.trim()))
-}
-
-/// Returns how results are shown.
-pub(crate) fn formatting() -> String {
-    include_str!("../../../config/prompts/formatting.md").to_owned()
 }
 
 /// Returns the text that a repository has in place of most of the prompt, its variables filled in.
@@ -71,29 +66,17 @@ pub(crate) fn language(facts: &PromptFacts<'_>) -> String {
     facts.language.map(said).unwrap_or_default()
 }
 
-/// Returns how a run works without a user present.
-pub(crate) fn rules() -> String {
-    include_str!("../../../config/prompts/run.md").to_owned()
-}
-
 /// Returns how to use the tools that are offered. Their schemas go to the model by themselves.
 pub(crate) fn tools(facts: &PromptFacts<'_>) -> String {
+    let of_tools = [
+        (ToolName::UpdateTodoList, include_str!("../../../config/prompts/todo.md")),
+        (ToolName::ReadFile, include_str!("../../../config/prompts/read.md")),
+        (ToolName::WriteToFile, include_str!("../../../config/prompts/edit.md")),
+        (ToolName::ExecuteCommand, include_str!("../../../config/prompts/command.md")),
+        (ToolName::NewTask, include_str!("../../../config/prompts/delegate.md")),
+    ];
     let mut text = include_str!("../../../config/prompts/tools.md").to_owned();
-    if has(facts, ToolName::UpdateTodoList) {
-        text.push_str(include_str!("../../../config/prompts/todo.md"));
-    }
-    if has(facts, ToolName::ReadFile) {
-        text.push_str(include_str!("../../../config/prompts/read.md"));
-    }
-    if has(facts, ToolName::WriteToFile) {
-        text.push_str(include_str!("../../../config/prompts/edit.md"));
-    }
-    if has(facts, ToolName::ExecuteCommand) {
-        text.push_str(include_str!("../../../config/prompts/command.md"));
-    }
-    if has(facts, ToolName::NewTask) {
-        text.push_str(include_str!("../../../config/prompts/delegate.md"));
-    }
+    text.extend(of_tools.iter().filter(|(tool, _)| has(facts, *tool)).map(|(_, part)| *part));
     if has(facts, ToolName::AskExpertModel) && !facts.experts.is_empty() {
         text.push_str(&listed_experts(facts.experts));
     }
@@ -220,7 +203,7 @@ pub(crate) fn repository_rules(facts: &PromptFacts<'_>) -> String {
     format!("{own}{gap}{files}")
 }
 
-fn rules_files(files: &[RuleFile]) -> String {
+fn rules_files(files: &[PromptFile]) -> String {
     if files.is_empty() {
         return String::new();
     }

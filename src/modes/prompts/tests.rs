@@ -2,7 +2,7 @@
 
 use super::{PromptFacts, sections_of, system_prompt};
 use crate::access::{self, TaskPurpose, ToolOffer};
-use crate::prompts::rules::RuleFile;
+use crate::prompts::PromptFile;
 use crate::{ModeSet, builtin};
 use locum_base::chat::ToolSpec;
 use locum_policy::schema::{Delegation, Switching};
@@ -10,7 +10,11 @@ use pretty_assertions::assert_eq;
 
 /// Composes the prompt of a mode as a run without a policy file does, with the given rules and
 /// policy lines.
-fn prompt(slug: &str, rules: &[RuleFile], policy_lines: &[String]) -> Vec<(&'static str, String)> {
+fn prompt(
+    slug: &str,
+    rules: &[PromptFile],
+    policy_lines: &[String],
+) -> Vec<(&'static str, String)> {
     let modes = ModeSet::merge([builtin::modes()]);
     let mode = modes.find(slug).unwrap();
     let may_delegate = Delegation::default().from.iter().any(|from| from == slug);
@@ -56,7 +60,7 @@ fn text(parts: &[(&str, String)], name: &str) -> Option<String> {
 #[test]
 fn each_built_in_mode_has_its_whole_prompt() {
     for mode in builtin::modes() {
-        let rules = [RuleFile {
+        let rules = [PromptFile {
             path: "AGENTS.md".into(),
             text: "Run `make test` before you finish.\n".into(),
         }];

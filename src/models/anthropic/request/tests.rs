@@ -3,28 +3,24 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::{MessagesOptions, ThinkingMode, render_body};
+use super::{BARE_THINKING, LATE_INPUT, PLAIN, RequestOptions, UNCACHED, render_body};
 use crate::ModelRequest;
 use crate::profile::Effort;
 use locum_base::chat::{Message, OpaquePart, OpaqueState, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 use locum_testing::images::answer;
 
-const OPTIONS: MessagesOptions<'static> = MessagesOptions {
+const OPTIONS: RequestOptions<'static> = RequestOptions {
     model: "m",
     by: "me",
     temperature: None,
-    max_output_tokens: 9000,
-    thinks: ThinkingMode::Unsaid,
-    bound: false,
-    shows_thinking: false,
-    returns_thinking: true,
-    cached: false,
-    eager_input: false,
+    max_output_tokens: Some(9000),
+    effort: None,
     images: &[],
+    dialect: UNCACHED | LATE_INPUT | BARE_THINKING,
 };
 
-fn written(messages: &[Message], options: MessagesOptions<'_>) -> String {
+fn written(messages: &[Message], options: RequestOptions<'_>) -> String {
     let tools = [ToolSpec {
         name: "read_file".into(),
         description: "reads".into(),
@@ -35,7 +31,7 @@ fn written(messages: &[Message], options: MessagesOptions<'_>) -> String {
     String::from_utf8(render_body(&request, options).unwrap()).unwrap()
 }
 
-fn body(messages: &[Message], options: MessagesOptions<'_>) -> Value {
+fn body(messages: &[Message], options: RequestOptions<'_>) -> Value {
     serde_json::from_str(&written(messages, options)).unwrap()
 }
 
@@ -78,7 +74,7 @@ fn thought(by: &str) -> Option<OpaqueState> {
 fn images_stand_in_the_answer() {
     let messages =
         [user("go"), called(&[("a", "{}")], None), Message::Tool { results: vec![answer("a")] }];
-    let seen = written(&messages, MessagesOptions { images: &ImageKind::ALL, ..OPTIONS });
+    let seen = written(&messages, RequestOptions { images: &ImageKind::ALL, ..OPTIONS });
     let expected = concat!(
         r#""content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"File: a"},"#,
         r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}},"#,
@@ -120,7 +116,7 @@ fn has_one_shape() {
     assert_eq!(
         written(
             &messages,
-            MessagesOptions { cached: true, eager_input: true, temperature: Some(0.5), ..OPTIONS }
+            RequestOptions { dialect: BARE_THINKING, temperature: Some(0.5), ..OPTIONS }
         ),
         concat!(
             r#"{"model":"m","max_tokens":9000,"stream":true,"temperature":0.5,"#,
@@ -140,7 +136,7 @@ fn has_one_shape() {
 fn the_cache_is_asked_for_what_the_request_before_wrote() {
     let mut messages = vec![user("go")];
     let marked = |messages: &[Message]| -> Vec<usize> {
-        let body = body(messages, MessagesOptions { cached: true, ..OPTIONS });
+        let body = body(messages, RequestOptions { dialect: LATE_INPUT, ..OPTIONS });
         let has = |message: &Value| {
             message["content"]
                 .as_array()
@@ -214,7 +210,7 @@ fn many_calls_in_one_reply_do_not_hide_what_is_cached() {
     let mut messages = vec![user("go")];
     let (mut requests, mut ends) = (Vec::new(), Vec::new());
     for (turn, calls) in [1, 30, 2, 40, 40, 1, 30].into_iter().enumerate() {
-        let options = MessagesOptions { cached: true, ..OPTIONS };
+        let options = RequestOptions { dialect: LATE_INPUT, ..OPTIONS };
         requests.push(body(&messages, options));
         ends.push(
             requests[turn]["messages"]
@@ -243,11 +239,7 @@ fn many_calls_in_one_reply_do_not_hide_what_is_cached() {
 
 #[test]
 fn thinking_is_returned_unchanged_to_its_own_model_and_to_no_other() {
-    let options = MessagesOptions {
-        thinks: ThinkingMode::Budget(Effort::High),
-        temperature: Some(0.5),
-        ..OPTIONS
-    };
+    let options = RequestOptions { effort: Some(Effort::High), temperature: Some(0.5), ..OPTIONS };
     let messages = |by: &str| [user("go"), called(&[("a", "{}")], thought(by)), answered(&["a"])];
     let own = body(&messages("me"), options);
     assert_eq!(
@@ -269,35 +261,39 @@ fn thinking_is_returned_unchanged_to_its_own_model_and_to_no_other() {
     );
     let anew = [messages("another").as_slice(), &[called(&[], None), user("more")]].concat();
     assert!(body(&anew, options).get("thinking").is_some());
-    let plain = body(
-        &messages("me"),
-        MessagesOptions { returns_thinking: false, thinks: ThinkingMode::Unsaid, ..options },
-    );
+    let plain =
+        body(&messages("me"), RequestOptions { dialect: PLAIN | options.dialect, ..options });
     assert_eq!(plain["messages"][1]["content"][0]["type"], "tool_use");
 }
 
 #[test]
 fn thinks_as_hard_as_it_is_told() {
-    let body = |thinks, max_output_tokens| {
-        body(&[user("go")], MessagesOptions { thinks, max_output_tokens, ..OPTIONS })
+    let body = |model, effort, limit_tokens| {
+        let max_output_tokens = Some(limit_tokens);
+        body(&[user("go")], RequestOptions { model, effort, max_output_tokens, ..OPTIONS })
     };
-    let adaptive = |effort| body(ThinkingMode::Adaptive(effort), 9000);
-    assert_eq!(adaptive(Some(Effort::High))["thinking"], json!({ "type": "adaptive" }));
-    assert_eq!(adaptive(Some(Effort::Xhigh))["output_config"], json!({ "effort": "xhigh" }));
+    let adaptive = |model, effort| body(model, effort, 9000);
+    let high = adaptive("claude-sonnet-5", Some(Effort::High));
+    assert_eq!(high["thinking"], json!({ "type": "adaptive" }));
+    let longest = adaptive("claude-sonnet-5", Some(Effort::Xhigh));
+    assert_eq!(longest["output_config"], json!({ "effort": "xhigh" }));
     assert_eq!(
-        (adaptive(None).get("output_config"), &adaptive(Some(Effort::None))["output_config"]),
+        (
+            adaptive("claude-opus-5-5", None).get("output_config"),
+            &adaptive("claude-opus-5-5", Some(Effort::None))["output_config"]
+        ),
         (None, &json!({ "effort": "low" }))
     );
-    assert_eq!(body(ThinkingMode::Budget(Effort::Low), 9000)["thinking"]["budget_tokens"], 4096);
+    assert_eq!(body("m", Some(Effort::Low), 9000)["thinking"]["budget_tokens"], 4096);
     assert_eq!(
-        body(ThinkingMode::Budget(Effort::High), 2000).get("thinking"),
+        body("m", Some(Effort::High), 2000).get("thinking"),
         None,
         "there is no room for thoughts and words"
     );
     assert_eq!(
         (
-            body(ThinkingMode::Unsaid, 9000).get("thinking"),
-            &body(ThinkingMode::Off, 9000)["thinking"]
+            body("m", None, 9000).get("thinking"),
+            &body("claude-sonnet-5", Some(Effort::None), 9000)["thinking"]
         ),
         (None, &json!({ "type": "disabled" }))
     );
@@ -305,14 +301,17 @@ fn thinks_as_hard_as_it_is_told() {
 
 #[test]
 fn thoughts_are_asked_for_in_words_and_may_be_dropped_where_they_are_bound() {
-    let options =
-        MessagesOptions { thinks: ThinkingMode::Adaptive(None), shows_thinking: true, ..OPTIONS };
-    let thinking = |options| written(&[user("go")], options);
+    let thinking = |model| {
+        let dialect = UNCACHED | LATE_INPUT;
+        let options = RequestOptions { model, effort: Some(Effort::High), dialect, ..OPTIONS };
+        written(&[user("go")], options)
+    };
     assert!(
-        thinking(options).contains(r#""thinking":{"type":"adaptive","display":"summarized"},"#)
+        thinking("claude-sonnet-5")
+            .contains(r#""thinking":{"type":"adaptive","display":"summarized"},"#)
     );
     let bound = r#""thinking":{"type":"adaptive","display":"summarized","block_binding":{"prefix_mismatch_behavior":"drop_block"}},"#;
-    assert!(thinking(MessagesOptions { bound: true, ..options }).contains(bound));
+    assert!(thinking("claude-opus-5-5").contains(bound));
 }
 
 #[test]

@@ -3,39 +3,30 @@
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use super::{ChatFields, ChatOptions, render_body};
+use super::{
+    NEWER_LIMIT, NO_EFFORT, NO_STREAM_OPTIONS, NO_TEMPERATURE, RETURNS_REASONING, RequestOptions,
+    STRICT_CALLS, UNTHINKING, render_body,
+};
 use crate::ModelRequest;
 use crate::catalogue::{HostWays, OutputLimit};
+use crate::chat_completions::{ChatCompletions, dialect};
 use crate::profile::Effort;
+use crate::transport::protocol::{ModelDefaults, NO_IMAGES, Protocol};
 use locum_base::chat::{Message, OpaquePart, OpaqueState, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 use locum_testing::images::answer;
 
-const fn ways(returns_reasoning: bool, strict_calls: bool) -> HostWays {
-    HostWays {
-        key: String::new(),
-        output_limit: OutputLimit::MaxTokens,
-        returns_reasoning,
-        strict_calls,
-    }
-}
-
-const WAYS: HostWays = ways(false, false);
-const RETURNING: HostWays = ways(true, false);
-const STRICT: HostWays = ways(false, true);
-
-const OPTIONS: ChatOptions<'static> = ChatOptions {
+const OPTIONS: RequestOptions<'static> = RequestOptions {
     model: "m",
     by: "me",
     temperature: None,
     effort: None,
     max_output_tokens: None,
     images: &ImageKind::ALL,
-    ways: &WAYS,
-    fields: ChatFields(0),
+    dialect: 0,
 };
 
-fn body(messages: &[Message], tools: &[ToolSpec], options: ChatOptions<'_>) -> String {
+fn body(messages: &[Message], tools: &[ToolSpec], options: RequestOptions<'_>) -> String {
     let request = ModelRequest { system: "be brief", tools, ..ModelRequest::with(messages) };
     String::from_utf8(render_body(&request, options).unwrap()).unwrap()
 }
@@ -91,13 +82,13 @@ fn images_follow_the_answers() {
         r#"{"type":"text","text":"(An image stood here that is gone. Look at it again to see it.)"}]},{"role":"assistant""#,
     );
     assert!(seen.contains(expected), "{seen}");
-    let unseen = body(&messages, &[], ChatOptions { images: &[], ..OPTIONS });
+    let unseen = body(&messages, &[], RequestOptions { images: &[], ..OPTIONS });
     assert!(
         unseen.contains("(An image stands here that this model cannot be shown.)")
             && !unseen.contains("iVBOR"),
         "{unseen}"
     );
-    let strict = body(&messages, &[], ChatOptions { ways: &STRICT, ..OPTIONS });
+    let strict = body(&messages, &[], RequestOptions { dialect: STRICT_CALLS, ..OPTIONS });
     assert!(
         strict.contains(r#","content":[{"type":"text","text":"File: a"},{"type":"image_url""#)
             && !strict.contains("answers above"),
@@ -129,15 +120,15 @@ fn has_one_shape() {
 
 #[test]
 fn says_how_long_a_reply_may_be_in_the_servers_word() {
-    let newer = ChatFields(ChatFields::NEWER_LIMIT | ChatFields::NO_STREAM_OPTIONS);
-    let limited = ChatOptions { max_output_tokens: Some(9), ..OPTIONS };
+    let newer = NEWER_LIMIT | NO_STREAM_OPTIONS;
+    let limited = RequestOptions { max_output_tokens: Some(9), ..OPTIONS };
     for (options, words) in [
         (limited, r#""max_tokens":9,"#),
         (
-            ChatOptions { fields: newer, ..limited },
+            RequestOptions { dialect: newer, ..limited },
             r#"{"model":"m","stream":true,"max_completion_tokens":9,"messages""#,
         ),
-        (ChatOptions { temperature: Some(0.5), ..OPTIONS }, r#""temperature":0.5,"#),
+        (RequestOptions { temperature: Some(0.5), ..OPTIONS }, r#""temperature":0.5,"#),
     ] {
         let body = body(&conversation(), &[], options);
         assert!(body.contains(words), "{body}");
@@ -146,20 +137,32 @@ fn says_how_long_a_reply_may_be_in_the_servers_word() {
 
 #[test]
 fn sends_reasoning_back_only_where_it_is_asked_for() {
-    let with = body(&conversation(), &[], ChatOptions { ways: &RETURNING, ..OPTIONS });
+    let with = body(&conversation(), &[], RequestOptions { dialect: RETURNS_REASONING, ..OPTIONS });
     assert!(with.contains(r#""content":null,"reasoning_content":"hm","tool_calls""#), "{with}");
     assert!(!body(&conversation(), &[], OPTIONS).contains("reasoning"));
     let mut thoughtless = conversation();
     if let Message::Assistant { reasoning, .. } = &mut thoughtless[1] {
         reasoning.clear();
     }
-    let learned = ChatOptions { fields: ChatFields(ChatFields::RETURNS_REASONING), ..OPTIONS };
+    let learned = RequestOptions { dialect: RETURNS_REASONING, ..OPTIONS };
     let without = body(&thoughtless, &[], learned);
     assert!(
         without.contains(r#""content":null,"reasoning_content":"","tool_calls""#),
         "a host misses it beside calls: {without}"
     );
     assert!(without.contains(r#"{"role":"assistant","content":"so"}"#), "{without}");
+}
+
+#[test]
+fn what_is_known_of_a_host_is_its_first_dialect() {
+    assert_eq!(dialect(&HostWays::default()), 0);
+    let known = HostWays {
+        output_limit: OutputLimit::MaxCompletionTokens,
+        returns_reasoning: true,
+        strict_calls: true,
+        ..HostWays::default()
+    };
+    assert_eq!(dialect(&known), NEWER_LIMIT | RETURNS_REASONING | STRICT_CALLS);
 }
 
 #[test]
@@ -172,81 +175,65 @@ fn a_longer_conversation_begins_with_the_shorter_one() {
 
 #[test]
 fn learns_a_servers_dialect_from_its_refusals() {
-    let start = ChatFields::default();
+    let chat = ChatCompletions(ModelDefaults::sample("m", None));
     for (status, words, learned) in [
         (
             400,
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use \
              'max_completion_tokens' instead.",
-            Some(ChatFields::NEWER_LIMIT),
+            Some(NEWER_LIMIT),
         ),
-        (
-            422,
-            "body -> stream_options: Extra inputs are not permitted",
-            Some(ChatFields::NO_STREAM_OPTIONS),
-        ),
+        (422, "body -> stream_options: Extra inputs are not permitted", Some(NO_STREAM_OPTIONS)),
         (
             400,
             "Unsupported value: 'temperature' does not support 0.2 with this model.",
-            Some(ChatFields::NO_TEMPERATURE),
+            Some(NO_TEMPERATURE),
         ),
-        (
-            400,
-            "Unrecognized request argument supplied: reasoning_effort",
-            Some(ChatFields::NO_EFFORT),
-        ),
+        (400, "Unrecognized request argument supplied: reasoning_effort", Some(NO_EFFORT)),
         (
             400,
             "Invalid content type. image_url is only supported by certain models.",
-            Some(ChatFields::NO_IMAGES),
+            Some(NO_IMAGES),
         ),
         (
             400,
             "The `reasoning_content` in the thinking mode must be passed back to the API.",
-            Some(ChatFields::RETURNS_REASONING),
+            Some(RETURNS_REASONING),
         ),
         (
             400,
             "Missing `reasoning_content` field in the assistant message at message index 2.",
-            Some(ChatFields::RETURNS_REASONING),
+            Some(RETURNS_REASONING),
         ),
         (
             400,
             "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.",
-            Some(ChatFields::STRICT_CALLS),
+            Some(STRICT_CALLS),
         ),
-        (400, "Unexpected role 'user' after role 'tool'", Some(ChatFields::STRICT_CALLS)),
+        (400, "Unexpected role 'user' after role 'tool'", Some(STRICT_CALLS)),
         (
             400,
             "Function tools with reasoning_effort are not supported for gpt-6 in \
              /v1/chat/completions. To use function tools, use /v1/responses or set \
              reasoning_effort to 'none'.",
-            Some(ChatFields::UNTHINKING),
+            Some(UNTHINKING),
         ),
         (400, "max_tokens is too large: 9999", None),
         (400, "unknown model", None),
         (500, "unknown field stream_options", None),
     ] {
-        assert_eq!(start.corrected(status, words), learned.map(ChatFields), "{words}");
+        assert_eq!(chat.corrected(0, status, words), learned, "{words}");
     }
-    assert_eq!(
-        ChatFields(ChatFields::NEWER_LIMIT).corrected(400, "unknown field max_completion_tokens"),
-        Some(start)
-    );
+    assert_eq!(chat.corrected(NEWER_LIMIT, 400, "unknown field max_completion_tokens"), Some(0));
 }
 
 #[test]
 fn a_server_that_takes_tools_from_models_that_do_not_think_is_told_so() {
     let tools = [ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) }];
-    let torn = ChatOptions {
-        effort: Some(Effort::High),
-        fields: ChatFields(ChatFields::UNTHINKING),
-        ..OPTIONS
-    };
+    let torn = RequestOptions { effort: Some(Effort::High), dialect: UNTHINKING, ..OPTIONS };
     assert!(body(&conversation(), &tools, torn).contains(r#""reasoning_effort":"none","#));
     assert!(body(&conversation(), &[], torn).contains(r#""reasoning_effort":"high","#));
-    let refused_twice =
-        ChatOptions { fields: ChatFields(ChatFields::UNTHINKING | ChatFields::NO_EFFORT), ..torn };
+    let refused_twice = RequestOptions { dialect: UNTHINKING | NO_EFFORT, ..torn };
     assert!(!body(&conversation(), &tools, refused_twice).contains("reasoning_effort"));
 }
 
@@ -283,11 +270,8 @@ fn what_a_gateway_hung_on_a_reply_goes_back_with_it() {
 fn a_strict_host_gets_names_and_an_order_it_takes() {
     let mut messages = conversation();
     messages.insert(3, Message::User { text: "hurry".into() });
-    let learned = ChatOptions { fields: ChatFields(ChatFields::STRICT_CALLS), ..OPTIONS };
-    assert_eq!(
-        body(&messages, &[], learned),
-        body(&messages, &[], ChatOptions { ways: &STRICT, ..OPTIONS })
-    );
+    let known = HostWays { strict_calls: true, ..HostWays::default() };
+    let learned = RequestOptions { dialect: dialect(&known), ..OPTIONS };
     let body: serde_json::Value = serde_json::from_str(&body(&messages, &[], learned)).unwrap();
     let roles: Vec<&str> = body["messages"]
         .as_array()

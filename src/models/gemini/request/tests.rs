@@ -3,29 +3,32 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::{GeminiOptions, GeminiThinking, ToolSchema, old_form, render_body};
+use super::{Effort, OLD_SCHEMA, RequestOptions, UNSIGNED, old_form, render_body};
 use crate::ModelRequest;
 use locum_base::chat::{Message, OpaquePart, OpaqueState, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 use locum_testing::images::answer;
 
-const OPTIONS: GeminiOptions<'static> = GeminiOptions {
+const OPTIONS: RequestOptions<'static> = RequestOptions {
+    model: "m",
     by: "me",
-    wants_signatures: true,
     temperature: None,
     max_output_tokens: None,
-    thinking: None,
-    schema: ToolSchema::Json,
+    effort: None,
     images: &[],
-    images_in_answers: true,
+    dialect: 0,
 };
 
-fn written(messages: &[Message], options: GeminiOptions<'_>) -> String {
+fn written(messages: &[Message], options: RequestOptions<'_>) -> String {
+    written_for(3, messages, options)
+}
+
+fn written_for(generation: u32, messages: &[Message], options: RequestOptions<'_>) -> String {
     let parameters = json!({ "type": "object", "additionalProperties": false, "properties": { "path": { "type": ["string", "null"] } } });
     let tools = [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters }];
     let request =
         ModelRequest { system: "be brief", tools: &tools, ..ModelRequest::with(messages) };
-    String::from_utf8(render_body(&request, options).unwrap()).unwrap()
+    String::from_utf8(render_body(&request, options, generation).unwrap()).unwrap()
 }
 
 fn conversation(by: &str) -> Vec<Message> {
@@ -60,7 +63,7 @@ fn conversation(by: &str) -> Vec<Message> {
 
 #[test]
 fn images_stand_in_the_answer_or_beside_it() {
-    const SEEING: GeminiOptions<'static> = GeminiOptions { images: &[ImageKind::Png], ..OPTIONS };
+    const SEEING: RequestOptions<'static> = RequestOptions { images: &[ImageKind::Png], ..OPTIONS };
     let mut messages = conversation("me");
     messages[2] = Message::Tool { results: vec![answer("a")] };
     let image = r#"{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}}"#;
@@ -72,7 +75,7 @@ fn images_stand_in_the_answer_or_beside_it() {
         inside.contains(&[answered, r#","parts":["#, image, "]}},", words].concat()),
         "{inside}"
     );
-    let beside = written(&messages, GeminiOptions { images_in_answers: false, ..SEEING });
+    let beside = written_for(2, &messages, SEEING);
     assert!(beside.contains(&[answered, "}},", image, ",", words].concat()), "{beside}");
     let unseen = written(&messages, OPTIONS);
     assert!(
@@ -84,8 +87,8 @@ fn images_stand_in_the_answer_or_beside_it() {
 
 #[test]
 fn has_one_shape() {
-    let options = GeminiOptions {
-        thinking: Some(GeminiThinking::Level("low")),
+    let options = RequestOptions {
+        effort: Some(Effort::Low),
         temperature: Some(0.5),
         max_output_tokens: Some(9),
         ..OPTIONS
@@ -121,14 +124,11 @@ fn calls_of_another_model_pass_without_its_signature() {
     let carried = [json!("skip_thought_signature_validator"), Value::Null];
     assert_eq!(signatures(&written(&conversation("another"), OPTIONS)), carried);
     assert_eq!(
-        signatures(&written(&conversation("me"), GeminiOptions { by: "", ..OPTIONS })),
+        signatures(&written(&conversation("me"), RequestOptions { dialect: UNSIGNED, ..OPTIONS })),
         carried
     );
     assert_eq!(
-        signatures(&written(
-            &conversation("another"),
-            GeminiOptions { wants_signatures: false, ..OPTIONS }
-        )),
+        signatures(&written_for(2, &conversation("another"), OPTIONS)),
         [Value::Null, Value::Null]
     );
 }
@@ -145,7 +145,7 @@ fn the_older_form_says_what_it_can() {
             "lines": { "type": "array", "items": { "type": "integer" } } } })
     );
     assert!(
-        written(&conversation("me"), GeminiOptions { schema: ToolSchema::Old, ..OPTIONS })
+        written(&conversation("me"), RequestOptions { dialect: OLD_SCHEMA, ..OPTIONS })
             .contains(r#""parameters":{"type":"object","properties""#)
     );
 }

@@ -3,25 +3,24 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::{ResponsesOptions, render_body};
+use super::{NO_ENCRYPTED, RequestOptions, render_body};
 use crate::ModelRequest;
 use crate::profile::Effort;
 use locum_base::chat::{Message, OpaquePart, OpaqueState, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 use locum_testing::images::answer;
 
-const OPTIONS: ResponsesOptions<'static> = ResponsesOptions {
+const OPTIONS: RequestOptions<'static> = RequestOptions {
     model: "m",
     by: "me",
     temperature: None,
     max_output_tokens: None,
     effort: None,
-    encrypted: true,
-    says_store: true,
     images: &[],
+    dialect: 0,
 };
 
-fn written(messages: &[Message], options: ResponsesOptions<'_>) -> String {
+fn written(messages: &[Message], options: RequestOptions<'_>) -> String {
     let tools = [ToolSpec {
         name: "read_file".into(),
         description: "reads".into(),
@@ -69,7 +68,7 @@ fn conversation(by: &str) -> Vec<Message> {
 fn images_stand_in_the_answer() {
     let mut messages = conversation("me");
     messages[2] = Message::Tool { results: vec![answer("a"), answer("b")] };
-    let seen = written(&messages, ResponsesOptions { images: &ImageKind::ALL, ..OPTIONS });
+    let seen = written(&messages, RequestOptions { images: &ImageKind::ALL, ..OPTIONS });
     let expected = concat!(
         r#"{"type":"function_call_output","call_id":"a","output":[{"type":"input_text","text":"File: a"},"#,
         r#"{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="},"#,
@@ -90,7 +89,7 @@ fn has_one_shape() {
     assert_eq!(
         written(
             &conversation("me"),
-            ResponsesOptions { effort: Some(Effort::High), max_output_tokens: Some(9), ..OPTIONS }
+            RequestOptions { effort: Some(Effort::High), max_output_tokens: Some(9), ..OPTIONS }
         ),
         concat!(
             r#"{"model":"m","stream":true,"store":false,"include":["reasoning.encrypted_content"],"max_output_tokens":9,"#,
@@ -112,7 +111,7 @@ fn has_one_shape() {
 fn reasoning_goes_back_to_its_own_model_alone() {
     for body in [
         written(&conversation("another"), OPTIONS),
-        written(&conversation("me"), ResponsesOptions { encrypted: false, ..OPTIONS }),
+        written(&conversation("me"), RequestOptions { dialect: NO_ENCRYPTED, ..OPTIONS }),
     ] {
         assert!(
             !body.contains("b3BhcXVl")

@@ -60,7 +60,7 @@ fn outline(deltas: Vec<Delta>) -> Vec<String> {
 
 fn outline_of(parts: &[&str], stop: StopReason) -> Vec<String> {
     let tools = tools();
-    let mut translator = ReplyTranslator::new(&tools);
+    let mut translator = ReplyTranslator { tools: &tools, ..ReplyTranslator::default() };
     let mut deltas: Vec<Delta> = parts
         .iter()
         .flat_map(|part| translator.translate(Delta::Text((*part).to_owned())))
@@ -272,7 +272,7 @@ fn no_call_is_made_with_half_of_its_values_wherever_a_reply_ends() {
                 --workspace</command></execute_command>";
     let calls = |text: &str, stop: StopReason| -> (Vec<(String, Value)>, StopReason) {
         let tools = tools();
-        let mut translator = ReplyTranslator::new(&tools);
+        let mut translator = ReplyTranslator { tools: &tools, ..ReplyTranslator::default() };
         let deltas = [
             translator.translate(Delta::Text(text.to_owned())),
             translator.translate(Delta::Stop(stop)),
@@ -383,7 +383,7 @@ fn hostile_replies_take_bounded_time() {
     ] {
         let text = piece.repeat(400_000 / piece.len());
         let tools = tools();
-        let mut translator = ReplyTranslator::new(&tools);
+        let mut translator = ReplyTranslator { tools: &tools, ..ReplyTranslator::default() };
         translator.translate(Delta::Text(text));
         translator.translate(Delta::Stop(StopReason::End));
     }
@@ -419,7 +419,7 @@ fn calls_and_results_are_written_as_they_are_read() {
                 assistant("so", vec![call.clone(), call.clone()]),
             ]);
             let Message::Assistant { text, .. } = &text[1] else { panic!("{text:?}") };
-            let mut translator = ReplyTranslator::new(&tools);
+            let mut translator = ReplyTranslator { tools: &tools, ..ReplyTranslator::default() };
             let mut deltas = translator.translate(Delta::Text(text.clone()));
             deltas.extend(translator.translate(Delta::Stop(StopReason::End)));
             let line = format!("write_to_file {}", call.arguments);

@@ -48,7 +48,7 @@ const KEYS: FrontMatterKeys = FrontMatterKeys {
 };
 
 /// A slash command, read from a file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SlashCommand {
     /// What it is called by, without the slash; `:` stands between folders and name.
     pub name: String,
@@ -161,13 +161,8 @@ fn read(name: &str, file: &PromptFile) -> CommandFile {
     let mut command = SlashCommand {
         name: name.to_owned(),
         origin: file.path.clone(),
-        description: None,
-        argument_hint: None,
-        mode: None,
-        model: None,
-        rights: None,
-        allowed_tools: None,
         body: body.to_owned(),
+        ..SlashCommand::default()
     };
     if let Some(head) = head {
         reader.check_keys(&head, KEYS);

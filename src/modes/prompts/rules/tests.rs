@@ -9,7 +9,7 @@ fn every_place_holds_rules_files_and_nothing_else_does() {
         places.folders
     );
     let is_known = |file: &String| {
-        let text = [RuleFile { path: file.clone(), text: "x".to_owned() }];
+        let text = [PromptFile { path: file.clone(), text: "x".to_owned() }];
         super::is_rules_file(file, "code") || super::replacement(&text, "code") == Some("x")
     };
     assert!(places.files.iter().all(is_known), "{:?}", places.files);
@@ -17,14 +17,14 @@ fn every_place_holds_rules_files_and_nothing_else_does() {
     assert_eq!((places.folders.len(), places.files.len()), (6, 13));
 }
 
-use super::{RULES_LIMIT_BYTES, RuleFile, is_rules_file, order};
+use super::{PromptFile, RULES_LIMIT_BYTES, is_rules_file, order};
 use pretty_assertions::assert_eq;
 
 /// Orders files whose text is their path, unless `path=text` says otherwise.
 fn check(files: &[&str], expected: &[&str]) {
     let file = |written: &&str| {
         let (path, text) = written.split_once('=').unwrap_or((written, written));
-        RuleFile { path: path.to_owned(), text: text.to_owned() }
+        PromptFile { path: path.to_owned(), text: text.to_owned() }
     };
     let paths: Vec<String> =
         order(files.iter().map(file).collect(), "code").into_iter().map(|file| file.path).collect();
@@ -132,7 +132,7 @@ fn takes_one_agents_file_and_its_local_one() {
 
 #[test]
 fn cuts_what_is_too_much_and_says_so() {
-    let file = |path: &str, size: usize| RuleFile {
+    let file = |path: &str, size: usize| PromptFile {
         path: path.to_owned(),
         text: path.repeat(size / path.len() + 1),
     };
@@ -162,6 +162,6 @@ fn cuts_what_is_too_much_and_says_so() {
 #[test]
 fn cuts_a_single_file_between_characters() {
     let ordered =
-        order(vec![RuleFile { path: "AGENTS.md".into(), text: "é".repeat(40_000) }], "code");
+        order(vec![PromptFile { path: "AGENTS.md".into(), text: "é".repeat(40_000) }], "code");
     assert!(ordered[0].text.starts_with("éé") && ordered[0].text.ends_with("...]"));
 }
