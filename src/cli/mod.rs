@@ -150,6 +150,10 @@ fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, RunError> {
     let environment = Environment::snapshot().with_passed_keys()?;
     let hidden = PlainValues::new(environment.secrets());
     output.hide(hidden.clone());
+    if environment.get("GITHUB_ACTIONS") == Some("true") && !matches!(cli.command, Command::Action)
+    {
+        output.for_runner();
+    }
     logs::start(&cli.global, &environment, hidden)?;
     if let Err(error) = locum_sandbox::close_own_process() {
         tracing::warn!(%error, "could not disable ptrace on this process");

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::cli::table;
 use crate::run::error::RunError;
 use locum_base::secret::plain::PlainValues;
+use locum_forge::sanitise;
 
 /// The streams for a command's result and its messages.
 pub struct Output {
@@ -18,6 +19,8 @@ pub struct Output {
     talk: Box<dyn Write>,
     error: Option<io::Error>,
     hidden: PlainValues,
+    /// Whether an Actions runner reads along, which takes some lines for commands.
+    runner: bool,
 }
 
 impl Output {
@@ -28,7 +31,7 @@ impl Output {
 
     /// Returns an output that writes to given places.
     pub fn to(results: Box<dyn Write>, talk: Box<dyn Write>) -> Self {
-        Self { results, talk, error: None, hidden: PlainValues::default() }
+        Self { results, talk, error: None, hidden: PlainValues::default(), runner: false }
     }
 
     /// Takes these values out of everything that is written from now on.
@@ -36,10 +39,20 @@ impl Output {
         self.hidden = hidden;
     }
 
+    /// Says that an Actions runner reads what is written: no line is a command to it from now on.
+    pub fn for_runner(&mut self) {
+        self.runner = true;
+    }
+
     /// Writes a line of the result.
     pub fn line(&mut self, text: impl std::fmt::Display) {
         let text = self.hidden.hide(&text.to_string()).into_owned();
+        let text = self.inert(text);
         self.line_as_it_is(text);
+    }
+
+    fn inert(&self, text: String) -> String {
+        if self.runner { sanitise::without_commands(&text) } else { text }
     }
 
     /// Writes a line that may name a secret: the command that makes the runner mask it.
@@ -89,6 +102,7 @@ impl Output {
     pub fn talk(&mut self, text: impl std::fmt::Display) {
         self.write(|results| results.flush());
         // NOTE: with stderr gone there is nowhere left to report it.
+        let text = self.inert(text.to_string());
         let _ = writeln!(self.talk, "{text}");
     }
 
@@ -108,6 +122,8 @@ impl Output {
 
     fn json_text(&mut self, text: serde_json::Result<String>) {
         match text {
+            // The same value to whoever reads it as JSON.
+            Ok(text) if self.runner => self.line(text.replace("##[", "#\\u0023[")),
             Ok(text) => self.line(text),
             Err(error) => self.write(|_| Err(error.into())),
         }
@@ -135,6 +151,22 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn no_line_is_a_command_to_the_runner() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let results = Box::new(file.reopen().unwrap());
+        let mut output = Output::to(results, Box::new(io::sink()));
+        output.line("::notice::ours");
+        output.for_runner();
+        output.line("ok\n  ::add-mask::build\n##[error]x");
+        output.json(&"##[error]x");
+        output.finish().unwrap();
+        assert_eq!(
+            std::fs::read_to_string(file.path()).unwrap(),
+            "::notice::ours\nok\n  : :add-mask::build\n## [error]x\n\"#\\u0023[error]x\"\n"
+        );
     }
 
     #[test]

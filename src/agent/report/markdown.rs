@@ -7,25 +7,28 @@
 use std::fmt::Write;
 
 use locum_base::secret::view::is_invisible;
+use locum_forge::sanitise::CodeFence;
 
 /// Returns Markdown by a model or a user so that it ends where it should: fences it opened are
 /// closed, HTML in it is shown as text. Code spans and top-level fences keep their `<`.
 ///
 /// The reading is stricter than Markdown's own: whatever could be read in two ways is not treated
-/// as code, and escaped.
+/// as code, and escaped. Fences are read as `forge::sanitise` reads them, which writes them again so
+/// that no other reading is left.
 pub(crate) fn contained(text: &str) -> String {
     let mut result = String::with_capacity(text.len() + 16);
     let mut fence: Option<CodeFence> = None;
     let mut paragraph_is_plain = true;
     for line in visible(text).lines() {
-        if let Some(open) = &fence {
-            result.push_str(line);
-            if open.is_closed_by(line) {
-                fence = None;
+        let opened = fence.is_none().then(|| CodeFence::opened_by(line)).flatten();
+        if let Some(code) = fence.or(opened) {
+            if code.is_outermost() {
+                result.push_str(line);
+            } else {
+                escape_tags(line, &[], &mut result);
             }
-        } else if let Some(opened) = CodeFence::opened_by(line) {
-            result.push_str(line);
-            fence = Some(opened);
+            let closed = opened.is_none() && code.is_closed_by(line);
+            fence = (!closed).then_some(code);
             paragraph_is_plain = true;
         } else {
             if line.trim().is_empty() {
@@ -38,7 +41,7 @@ pub(crate) fn contained(text: &str) -> String {
         result.push('\n');
     }
     if let Some(open) = fence {
-        result.push_str(&open.text());
+        result.push_str(&open.closing());
         result.push('\n');
     }
     result.truncate(result.trim_end().len());
@@ -133,35 +136,6 @@ fn is_marker_letter(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '.' | ':' | '/' | '_' | '-')
 }
 
-/// A fence that starts in the first column: there it closes every list and quote before it, so that
-/// there is only one reading.
-struct CodeFence {
-    letter: char,
-    length: usize,
-}
-
-impl CodeFence {
-    fn opened_by(line: &str) -> Option<Self> {
-        let letter = line.chars().next().filter(|letter| matches!(letter, '`' | '~'))?;
-        let length = line.chars().take_while(|other| *other == letter).count();
-        let info = line.get(length..)?;
-        (length >= 3 && !(letter == '`' && info.contains('`'))).then_some(Self { letter, length })
-    }
-
-    fn is_closed_by(&self, line: &str) -> bool {
-        let rest = line.trim_start_matches(' ');
-        let indent = line.len() - rest.len();
-        let length = rest.chars().take_while(|letter| *letter == self.letter).count();
-        indent < 4
-            && length >= self.length
-            && rest.get(length..).is_some_and(|tail| tail.trim_matches([' ', '\t']).is_empty())
-    }
-
-    fn text(&self) -> String {
-        self.letter.to_string().repeat(self.length)
-    }
-}
-
 /// Returns the byte ranges of a line's code spans, or `None` when there may be another reading of
 /// its backticks.
 fn code_spans(line: &str) -> Option<Vec<std::ops::Range<usize>>> {
@@ -238,8 +212,16 @@ mod tests {
             ("`\n` </details> `", "`\n` &lt;/details> `"),
             ("\\` </details> `", "\\` &lt;/details> `"),
             ("| ` | </details> ` |", "| ` | &lt;/details> ` |"),
-            ("- ```\n</details>", "- ```\n&lt;/details>"),
-            ("- x\n  ```\n</details>", "- x\n  ```\n&lt;/details>"),
+            ("- ```\n</details>", "- ```\n&lt;/details>\n  ```"),
+            ("- x\n  ```\n</details>", "- x\n  ```\n&lt;/details>\n  ```"),
+            ("- ```geojson", "- ```geojson\n  ```"),
+            ("1. ```geojson", "1. ```geojson\n   ```"),
+            ("- - ```geojson", "- - ```geojson\n    ```"),
+            ("- ```geojson\n- ```geojson", "- ```geojson\n- ```geojson\n  ```"),
+            ("- a\n- ```x\n  y\n- ```", "- a\n- ```x\n  y\n- ```\n  ```"),
+            ("- `````x\n```", "- `````x\n```\n  `````"),
+            ("- ```x\n  {}\n```", "- ```x\n  {}\n```"),
+            ("- ```x\n~~~\n```", "- ```x\n~~~\n```"),
             ("``` a`b\n</details>", "``` a`b\n&lt;/details>"),
             ("``\u{200b}`\n</details>", "``(U+200B)`\n&lt;/details>"),
             ("a\r</details>\r\nb", "a\n&lt;/details>\nb"),

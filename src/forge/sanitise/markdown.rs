@@ -23,7 +23,7 @@ pub(super) fn neutralise(text: &str, rules: &TextRules) -> String {
             continue;
         }
         let in_table = blocks.fence.is_none() && tables.holds(text, at);
-        blocks.line(line, in_table, rules);
+        blocks.line(rest, in_table, rules);
         at += line.len();
         if rest.len() > line.len() {
             blocks.out.push('\n');
@@ -33,19 +33,45 @@ pub(super) fn neutralise(text: &str, rules: &TextRules) -> String {
     blocks.close()
 }
 
-/// Code between two fences.
+/// Code between two fences, as every part of this program reads it.
 #[derive(Clone, Copy, Debug)]
-struct Fence {
+pub struct CodeFence {
     letter: char,
     length: usize,
     /// Blanks in front of it, and so in front of every line of it.
     column: usize,
 }
 
+impl CodeFence {
+    /// Returns the fence that a line opens, also behind list markers.
+    pub fn opened_by(line: &str) -> Option<Self> {
+        opening(line).map(|opening| opening.fence)
+    }
+
+    /// Whether a line of its code ends it.
+    pub fn is_closed_by(&self, line: &str) -> bool {
+        let (column, content) = indentation(line);
+        let marks = content.trim_end();
+        column <= self.column + 3
+            && marks.len() >= self.length
+            && marks.chars().all(|letter| letter == self.letter)
+    }
+
+    /// Whether it stands in the first column, where it ends every list and quote before it.
+    pub fn is_outermost(&self) -> bool {
+        self.column == 0
+    }
+
+    /// Returns the line that closes it.
+    pub fn closing(&self) -> String {
+        " ".repeat(self.column) + &self.letter.to_string().repeat(self.length)
+    }
+}
+
 #[derive(Default)]
 struct Blocks {
     out: String,
-    fence: Option<Fence>,
+    fence: Option<CodeFence>,
     /// True from a line that starts with a tag to the next blank line: there backticks are only
     /// letters.
     raw: bool,
@@ -88,12 +114,14 @@ impl Blocks {
         Some(length + if newline { blank + 1 } else { 0 })
     }
 
-    fn line(&mut self, line: &str, in_table: bool, rules: &TextRules) {
+    /// Writes the first line of `rest`.
+    fn line(&mut self, rest: &str, in_table: bool, rules: &TextRules) {
+        let line = rest.split('\n').next().unwrap_or_default();
         if let Some(fence) = self.fence {
             return self.code(line, fence);
         }
         if let Some(opening) = opening(line) {
-            return self.open(&opening);
+            return self.open(&opening, rest);
         }
         let content = skip_containers(line);
         if content.trim().is_empty() {
@@ -109,7 +137,7 @@ impl Blocks {
         self.details = (self.details + write_line(line, spans, rules, &mut self.out)).max(0);
     }
 
-    fn open(&mut self, opening: &FenceOpening<'_>) {
+    fn open(&mut self, opening: &FenceOpening<'_>, rest: &str) {
         let after_text = !self.out.is_empty() && !self.out.ends_with("\n\n");
         if after_text && (self.raw || opening.needs_blank_line) {
             self.out.push('\n');
@@ -117,30 +145,19 @@ impl Blocks {
         self.raw = false;
         self.out.push_str(opening.before);
         self.fence = Some(opening.fence);
-        self.put_fence(opening.fence);
-        self.out.push_str(opening.language);
-    }
-
-    fn put_fence(&mut self, fence: Fence) {
-        self.out.extend(std::iter::repeat_n(fence.letter, fence.length));
+        self.out.push_str(opening.fence.closing().trim_start());
+        let drawn = !opening.language.eq_ignore_ascii_case("mermaid")
+            || is_plain_drawing(rest, opening.fence);
+        self.out.push_str(if drawn { opening.language } else { "text" });
     }
 
     /// Writes a line of code: under its fence's indentation, or as the fence that ends it.
-    fn code(&mut self, line: &str, fence: Fence) {
-        let content = line.trim_start_matches([' ', '\t']);
-        let column = line
-            .bytes()
-            .take(line.len() - content.len())
-            .fold(0, |column, byte| if byte == b'\t' { column / 4 * 4 + 4 } else { column + 1 });
-        let marks = content.trim_end();
-        let closes = column <= fence.column + 3
-            && marks.len() >= fence.length
-            && marks.chars().all(|letter| letter == fence.letter);
+    fn code(&mut self, line: &str, fence: CodeFence) {
+        let (column, content) = indentation(line);
         let missing = fence.column.saturating_sub(column);
-        if closes {
+        if fence.is_closed_by(line) {
             self.fence = None;
-            self.out.extend(std::iter::repeat_n(' ', fence.column));
-            self.put_fence(fence);
+            self.out.push_str(&fence.closing());
         } else if content.is_empty() {
             self.out.push_str(line);
         } else {
@@ -155,8 +172,7 @@ impl Blocks {
             if !self.out.ends_with('\n') {
                 self.out.push('\n');
             }
-            self.out.extend(std::iter::repeat_n(' ', fence.column));
-            self.put_fence(fence);
+            self.out.push_str(&fence.closing());
         }
         for _ in 0..self.details {
             self.out.push_str("\n\n</details>");
@@ -165,11 +181,31 @@ impl Blocks {
     }
 }
 
+/// Whether a diagram shows all it says, and neither leads nor loads anything from elsewhere.
+fn is_plain_drawing(rest: &str, fence: CodeFence) -> bool {
+    let code = rest.lines().skip(1).take_while(|line| !fence.is_closed_by(line));
+    let within = ["%%", "://", "href", "@{", "<", "url("];
+    let ahead = ["click ", "link ", "links ", "---"];
+    code.map(|line| line.trim_start().to_ascii_lowercase()).all(|line| {
+        !within.iter().any(|sign| line.contains(sign))
+            && !ahead.iter().any(|sign| line.starts_with(sign))
+    })
+}
+
+/// Returns the column at which a line's content begins, and that content.
+fn indentation(line: &str) -> (usize, &str) {
+    let content = line.trim_start_matches([' ', '\t']);
+    let blanks = line.bytes().take(line.len() - content.len());
+    let column =
+        blanks.fold(0, |column, byte| if byte == b'\t' { column / 4 * 4 + 4 } else { column + 1 });
+    (column, content)
+}
+
 /// A line that opens fenced code.
 struct FenceOpening<'a> {
     /// Blanks and list markers in front of the fence.
     before: &'a str,
-    fence: Fence,
+    fence: CodeFence,
     language: &'a str,
     /// True when it would go on with a paragraph if it followed one.
     needs_blank_line: bool,
@@ -214,12 +250,16 @@ fn opening(line: &str) -> Option<FenceOpening<'_>> {
         })
         .next()
         .unwrap_or_default();
-    // A formula can hide what it shows.
-    let language =
-        if word == "math" { "latex" } else { word.get(..word.len().min(32)).unwrap_or_default() };
+    // A map or a model can hide words, and a formula can hide what it shows.
+    let language = match word.to_ascii_lowercase().as_str() {
+        "math" => "latex",
+        "stl" => "text",
+        "geojson" | "topojson" => "json",
+        _ => word.get(..word.len().min(32)).unwrap_or_default(),
+    };
     Some(FenceOpening {
         before: line.get(..column)?,
-        fence: Fence { letter, length, column },
+        fence: CodeFence { letter, length, column },
         language,
         needs_blank_line,
     })

@@ -11,6 +11,8 @@ mod markdown;
 mod references;
 mod visible;
 
+pub use crate::sanitise::markdown::CodeFence;
+
 use regex::Regex;
 
 use locum_base::secret::Redactor;
@@ -115,9 +117,13 @@ pub fn artifact(text: &str, redactor: &Redactor) -> String {
 /// anywhere in one:
 /// <https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs>.
 pub fn log_safe(text: &str, redactor: &Redactor) -> String {
-    let clean = redactor.redact(&visible::visible(text)).replace("##[", "## [");
-    let mut safe = String::with_capacity(clean.len());
-    for line in clean.split_inclusive('\n') {
+    without_commands(&redactor.redact(&visible::visible(text)))
+}
+
+/// Returns the text with every command to the runner taken apart, and nothing else changed.
+pub fn without_commands(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for line in text.replace("##[", "## [").split_inclusive('\n') {
         let content = line.trim_start();
         match content.strip_prefix("::") {
             Some(rest) => {

@@ -11,8 +11,8 @@ const APART: &str = "\u{b7} ";
 /// Looks like `@` and mentions no user, in code, HTML and plain text alike.
 pub(super) const WIDE_AT: char = '\u{ff20}';
 
-/// How far back a closing word is looked for.
-const REACH_BYTES: usize = 240;
+/// How far back a closing word is looked for, blanks not counted.
+const REACH_LETTERS: usize = 240;
 
 /// Returns the `@` to write in front of `rest`: itself where it mentions no user or may.
 pub(super) fn at_sign(before: Option<char>, rest: &str, may_mention: &[String]) -> char {
@@ -110,10 +110,10 @@ pub(super) fn plain(text: &str, may_mention: &[String], may_close: bool) -> Stri
 }
 
 fn tail(text: &str, end: usize) -> &str {
-    let from = (end.saturating_sub(REACH_BYTES)..=end)
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(end);
-    text.get(from..end).unwrap_or_default()
+    let before = text.get(..end).unwrap_or_default();
+    let letters = before.char_indices().rev().filter(|(_, letter)| !letter.is_whitespace());
+    let from = letters.take(REACH_LETTERS).last().map_or(0, |(at, _)| at);
+    before.get(from..).unwrap_or_default()
 }
 
 /// Returns the length of `owner/name` at the end of the text, or 0.
@@ -173,6 +173,8 @@ mod tests {
         check("fixes\n#1", "fixes\n\u{b7} #1");
         check("resolves acme/app#3", "resolves \u{b7} acme/app#3");
         check("fix GH-12", "fix \u{b7} GH-12");
+        let far = " ".repeat(300);
+        check(&format!("closes{far}#7"), &format!("closes{far}\u{b7} #7"));
         check("**fixes** #1", "**fixes** \u{b7} #1");
         check("<b>fixes</b> #1", "<b>fixes</b> \u{b7} #1");
         check(

@@ -154,6 +154,20 @@ fn nothing_is_hidden() {
 }
 
 #[test]
+fn a_drawing_shows_all_it_says() {
+    keeps("```mermaid\ngraph TD\n  A --> B\n```");
+    for line in ["%% hidden words", "click A \"/x\"", "A[<img src=x>]", "A@{ img: \"/x\" }", "---"]
+    {
+        check(
+            &format!("```mermaid\ngraph TD\n  {line}\n```"),
+            &format!("```text\ngraph TD\n  {line}\n```"),
+        );
+    }
+    check("```geojson\n{\"a\": 1}\n```", "```json\n{\"a\": 1}\n```");
+    check("- ```STL\n  solid x\n  ```", "- ```text\n  solid x\n  ```");
+}
+
+#[test]
 fn only_our_own_marker_stays() {
     let marker = "<!-- locum:v1 kind=progress run=1 -->".to_owned();
     let ours = TextRules { markers: vec![marker.clone()], ..rules() };

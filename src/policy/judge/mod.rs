@@ -22,13 +22,16 @@ use crate::schema::PolicySpec;
 use crate::verdict::{Cause, Decision, RuleRef, Verdict};
 use locum_base::path::RepoPath;
 
+/// What all that a pattern matches has in common.
+type PatternStart = (RuleKind, Option<String>);
+
 /// Rules made quick to search, with the settings that count as rules.
 #[derive(Clone, Debug, Default)]
 pub struct Judge {
     origin: String,
     rules: Vec<Rule>,
     /// Rule and pattern, by kind and by what all that it matches starts with.
-    index: HashMap<(RuleKind, Option<String>), Vec<(usize, usize)>>,
+    index: HashMap<PatternStart, Vec<(usize, usize)>>,
     protection: Protection,
     ignored: IgnoreFiles,
 }

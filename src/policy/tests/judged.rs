@@ -219,6 +219,27 @@ fn a_glob_of_a_shell_meets_nothing_that_may_not_be_read() {
 }
 
 #[test]
+fn a_file_whose_name_is_an_option_is_not_met_by_a_glob() {
+    let policy = policy(
+        "rules:\n  - allow: [\"read(**)\", \"command(sed -n:*)\", \"command(git diff:*)\", \
+         \"command(ls:*)\"]\ncommands: { expansions: allow }\n",
+    );
+    check(
+        &policy,
+        &facts("code"),
+        &[
+            ("command(sed -n p *.txt)", Deny),
+            ("command(sed -n p ?e1.txt)", Deny),
+            ("command(git diff *.md)", Deny),
+            ("command(sed -n p ./*.txt)", Allow),
+            ("command(sed -n p docs/*.txt)", Allow),
+            ("command(git diff ./*.md)", Allow),
+            ("command(ls *.md)", Allow),
+        ],
+    );
+}
+
+#[test]
 fn an_approver_weighs_what_no_rule_allows_but_never_sees_what_is_refused() {
     let policy = policy(
         "rules:\n  - allow: \"read(**)\"\n  - hold: [\"command(cp:*)\", edit(held/**)]\n  - deny: \

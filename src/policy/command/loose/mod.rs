@@ -27,6 +27,21 @@ pub enum UnknownWord {
     Pipe,
 }
 
+impl UnknownWord {
+    /// Returns why a program may take it for something else than it looks like.
+    fn danger(&self, program: &str) -> Option<String> {
+        match self {
+            Self::Value => {
+                Some(format!("what a shell makes of this word may mean anything to `{program}`"))
+            }
+            Self::Files(glob) if glob.starts_with(['*', '?', '-']) => {
+                Some(format!("a file may have the name of an option; write `./{glob}`"))
+            }
+            Self::Files(_) | Self::Pipe => None,
+        }
+    }
+}
+
 /// One simple command; unknown words hold [`UNKNOWN`](crate::command::UNKNOWN).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LooseCommand {
@@ -96,10 +111,8 @@ impl LooseCommand {
             };
             if at == 0 {
                 never = Some("the name of the program is not known before it runs".to_owned());
-            } else if *unknown == UnknownWord::Value && known && !tolerant {
-                let reason =
-                    format!("what a shell makes of this word may mean anything to `{program}`");
-                findings.push(finding(index, reason));
+            } else if known && !tolerant {
+                findings.extend(unknown.danger(&program).map(|reason| finding(index, reason)));
             }
         }
         let mut found = CommandEffects::of(&words, folder);
