@@ -67,7 +67,7 @@ pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, Strin
             }
         }
     };
-    let is_allowed = found["allowed"] == true;
+    let is_allowed = found.get("allowed").is_some_and(|allowed| allowed == true);
     let expected = case.at("expected");
     let safer = case.at("safer").given().map(|safer| safer.is_part_of(&found)).transpose()?;
     let is_hole = case.at("tag").text()? == "hole";
