@@ -179,6 +179,7 @@ fn examined(
         base_branch: trigger.default_branch.clone(),
         base_sha: String::new(),
         is_fork: args.fork,
+        head_pushed_at: None,
     });
     let named = Some(trigger.default_branch.as_str()).filter(|branch| !branch.is_empty());
     let default_branch = named.unwrap_or("main");

@@ -151,6 +151,8 @@ pub struct PullRequest {
     pub base_sha: String,
     /// True when the head lies in another repository.
     pub is_fork: bool,
+    /// When somebody last pushed to the repository of the head, by the forge's clock.
+    pub head_pushed_at: Option<Timestamp>,
 }
 
 /// Why the forge did not do it.

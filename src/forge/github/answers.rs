@@ -72,6 +72,7 @@ pub(super) struct Branch {
 pub(super) struct Repository {
     pub(super) id: Option<u64>,
     pub(super) full_name: Option<String>,
+    pub(super) pushed_at: Option<Timestamp>,
 }
 
 /// A file that a pull request changes.

@@ -211,6 +211,7 @@ impl Forge for GitHub {
                 title: pull.title.unwrap_or_default(),
                 body: pull.body.unwrap_or_default(),
                 is_open: pull.state == "open",
+                head_pushed_at: pull.head.repo.as_ref().and_then(|head| head.pushed_at),
                 is_fork: pull
                     .head
                     .repo

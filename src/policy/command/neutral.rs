@@ -72,8 +72,8 @@ impl NeutralFolder {
         all
     }
 
-    /// Returns what is put in a word's place: an object given by its number has to be a commit, for
-    /// it could be any file.
+    /// Returns what is put in a word's place: what may be any object has to be a commit, for it
+    /// could be any file.
     pub(super) fn instead(&self, words: &[String], at: usize) -> Option<String> {
         let verb = words.get(1..)?.iter().find(|word| !word.starts_with('-'))?;
         let numbers = !self.unseen.is_empty()
@@ -84,7 +84,8 @@ impl NeutralFolder {
             .filter(|_| numbers && words.iter().take(at).all(|before| before != "--"))?;
         let separator = if word.contains("...") { "..." } else { ".." };
         let as_commit = |part: &str| {
-            if git::is_number(part) { format!("{part}^{{commit}}") } else { part.to_owned() }
+            let any = git::may_be_any_object(part) && git::path_of_revision(part).is_none();
+            if any { format!("{part}^{{commit}}") } else { part.to_owned() }
         };
         let commits: Vec<String> = word.split(separator).map(as_commit).collect();
         Some(commits.join(separator)).filter(|commits| commits != word)

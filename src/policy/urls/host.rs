@@ -18,7 +18,7 @@ const LABEL_LIMIT_BYTES: usize = 63;
 /// Last labels of names that mean a machine or a network nearby, whoever answers for them.
 const NEARBY: &str = "\
     localhost localdomain local internal intranet private corp home lan domain workgroup \
-    invalid test onion arpa";
+    invalid test onion arpa svc pod consul nomad kube docker";
 
 /// Names under which clouds hand out metadata and that end like public ones.
 const METADATA: &[&str] = &[

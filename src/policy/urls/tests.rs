@@ -137,6 +137,8 @@ fn names_of_this_machine_and_its_network_are_never_reached() {
         ("metadata.goog", true),
         ("printer.local", true),
         ("intranet", true),
+        ("kubernetes.default.svc", true),
+        ("svc.example.com", false),
         ("router.lan", true),
         ("1.0.0.127.in-addr.arpa", true),
         ("127.0.0.1", true),

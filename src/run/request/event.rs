@@ -166,6 +166,17 @@ pub(super) fn fork_is_read_only(
     if subject.head_sha.as_ref().is_some_and(|head| *head != pull_request.head_sha) {
         return Err(posted("head-moved", "the pull request has new commits since it was asked"));
     }
+    // A comment does not say which commit it saw. Who may push to this repository may do more.
+    let pushed_since = trigger
+        .happened_at
+        .zip(pull_request.head_pushed_at)
+        .is_some_and(|(asked, pushed)| pushed >= asked);
+    if subject.head_sha.is_none() && pull_request.is_fork && pushed_since {
+        return Err(posted(
+            "head-moved",
+            "the fork was pushed to since it was asked; look at its commits and ask again",
+        ));
+    }
     match (pull_request.is_fork, triggers.forks) {
         (false, _) | (true, Forks::Allow) => Ok(false),
         (true, Forks::ReadOnly) => Ok(true),

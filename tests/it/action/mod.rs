@@ -295,6 +295,19 @@ fn a_pull_request_from_a_fork_is_only_read() {
 }
 
 #[test]
+fn a_fork_that_was_pushed_to_after_the_comment_starts_nothing() {
+    let fixture = ActionFixture::new();
+    fixture.pull_request(true);
+    let repository =
+        |pushed_at: &str| json!({ "id": 2, "full_name": "m/a", "pushed_at": pushed_at });
+    let ask = Ask { number: 8, ..Ask::comment("/locum code say hello") };
+    fixture.server.change_pull(8, "/head/repo", repository("2999-01-01T00:00:00Z"));
+    let step = fixture.step(&ask);
+    assert!(fixture.server.comments(8)[0].contains("was pushed to since"), "{step:?}");
+    assert_eq!(step.output("outcome"), "", "{step:?}");
+}
+
+#[test]
 fn the_policy_of_a_pull_request_does_not_judge_it() {
     let fixture = ActionFixture::new();
     fixture.pull_request(false);

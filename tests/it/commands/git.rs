@@ -233,6 +233,17 @@ fn what_is_hidden_or_protected_is_not_shown_by_what_goes_through_folders() {
     let grepped = format!("git grep SECRET {blob}");
     let typed = format!("git cat-file -p {blob}");
     let blobbed = format!("git cat-file blob {blob}");
+    let spelled: Vec<String> = ["^{}", "^{blob}", "^{object}"]
+        .iter()
+        .flat_map(|ending| ["git show", "git cat-file -p"].map(|git| (git, ending)))
+        .map(|(git, ending)| format!("{git} '{blob}{ending}'"))
+        .chain([
+            format!("git show x-1-g{}", &blob[..12]),
+            format!("git cat-file -p x-1-g{}", &blob[..12]),
+            "git grep . 'HEAD^{tree}'".to_owned(),
+            "git diff-tree -r -p 'HEAD~1^{tree}' 'HEAD^{tree}'".to_owned(),
+        ])
+        .collect();
     let shown = [
         ("git diff", "open four"),
         ("git diff HEAD~1", "open four"),
@@ -276,6 +287,13 @@ fn what_is_hidden_or_protected_is_not_shown_by_what_goes_through_folders() {
     assert!(!seen(&in_folder), "{in_folder}");
     for script in [
         "git show HEAD:.env",
+        "git show 'HEAD@{2030-01-01 00:00}:.env'",
+        "git show 'HEAD^{/tw: o}:.env' 'HEAD^{/two}:.env'",
+        "git cat-file -p 'HEAD@{10:00}:.env'",
+        "git show 'HEAD@{10:00}:conf/key.txt'",
+        "git grep . 'HEAD@{10:00}:conf'",
+        "git log -p --follow -- '*.env'",
+        "git log -p --follow -- '*.en?'",
         "git show :0:.env",
         "git show :.env",
         "git show HEAD:./.env",
@@ -308,7 +326,10 @@ fn what_is_hidden_or_protected_is_not_shown_by_what_goes_through_folders() {
         &grepped,
         &typed,
         &blobbed,
-    ] {
+    ]
+    .into_iter()
+    .chain(spelled.iter().map(String::as_str))
+    {
         if let Ok(text) = run(&policy, &trap.root(), ".", script) {
             assert!(!seen(&text), "{script}: {text}");
         }

@@ -94,10 +94,12 @@ impl Examiner<'_> {
                 }
             }
             OperandKind::Revisions => {
-                let by_number = operands
-                    .iter()
-                    .find(|(_, word)| name == "git cat-file" && git::is_number(word));
-                self.odd(by_number, |word| {
+                let any = operands.iter().find(|(_, word)| {
+                    name == "git cat-file"
+                        && git::path_of_revision(word).is_none()
+                        && git::may_be_any_object(word)
+                });
+                self.odd(any, |word| {
                     format!("`{word}` could be any file; name it as `REVISION:PATH`")
                 });
                 for (position, (_, word)) in operands.iter().enumerate() {
@@ -176,7 +178,7 @@ impl Examiner<'_> {
             return;
         }
         self.perhaps(word);
-        let Some((revision, path)) = word.split_once(':') else { return };
+        let Some((revision, path)) = git::path_of_revision(word) else { return };
         // `:2:path` is a side of a conflict in the index.
         let path = path
             .split_once(':')

@@ -222,7 +222,7 @@ pub(crate) fn shows_files(verb: &str, words: &[String]) -> bool {
     }
 }
 
-/// Returns the index of a word that may be a folder whose history `git log --follow` shows: then
+/// Returns the index of a word that may be a folder, or a pattern, whose history `git log --follow` shows: then
 /// nothing can be left out of it.
 pub(crate) fn follows_a_folder(words: &[String]) -> Option<usize> {
     let follows = words.first().is_some_and(|word| word == "git")
@@ -231,7 +231,8 @@ pub(crate) fn follows_a_folder(words: &[String]) -> Option<usize> {
     let last = words.len().checked_sub(1).filter(|_| follows && shows())?;
     let name = words.get(last)?.rsplit('/').next().unwrap_or_default();
     let ending = name.trim_start_matches('.').rsplit_once('.').map(|(_, ending)| ending);
-    (!ending.is_some_and(ends_a_file)).then_some(last)
+    let is_pattern = name.contains(['*', '?', '[', ':']);
+    (is_pattern || !ending.is_some_and(ends_a_file)).then_some(last)
 }
 
 /// Returns true for what stands behind the dot in names of files. Folders are called `conf.d`,
@@ -242,7 +243,31 @@ fn ends_a_file(ending: &str) -> bool {
         && !["d", "git"].contains(&ending.to_ascii_lowercase().as_str())
 }
 
-/// Returns true for what may be the number of an object, or its first letters.
-pub(crate) fn is_number(word: &str) -> bool {
-    (4..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+/// Returns true for a revision that may be any object, a file's content or a folder's too: by its
+/// number or the first letters of it, as `git describe` spells it, or said to be no commit.
+pub(crate) fn may_be_any_object(word: &str) -> bool {
+    let is_number = |word: &str| {
+        (4..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let unmarked = word.trim_start_matches('^');
+    let (base, types) =
+        unmarked.split_once("^{").map_or((unmarked, ""), |(base, rest)| (base, rest));
+    let is_other = !types.is_empty() && !types.starts_with('/') && types != "commit}";
+    is_other
+        || (types.is_empty() && is_number(base))
+        || (types.is_empty() && base.rsplit_once("-g").is_some_and(|(_, number)| is_number(number)))
+}
+
+/// Cuts `REVISION:PATH` where git does: at the first colon outside of braces.
+pub(crate) fn path_of_revision(word: &str) -> Option<(&str, &str)> {
+    let mut depth = 0_usize;
+    for (at, letter) in word.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ':' if depth == 0 => return Some((word.get(..at)?, word.get(at + 1..)?)),
+            _ => {}
+        }
+    }
+    None
 }

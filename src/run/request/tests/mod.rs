@@ -79,6 +79,7 @@ fn pull_request() -> PullRequest {
         base_branch: "main".to_owned(),
         base_sha: "bbb".to_owned(),
         is_fork: false,
+        head_pushed_at: None,
     }
 }
 

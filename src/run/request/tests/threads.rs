@@ -41,6 +41,18 @@ fn pull_requests_are_read_as_they_are_now() {
     assert!(!on(|_| ()).decide().unwrap().read_only);
     assert!(on(|now| now.is_fork = true).decide().unwrap().read_only);
     assert_eq!(on(|now| now.head_sha = "ccc".to_owned()).refused_by().0, "head-moved");
+    let pushed = |at: &str, seen: Option<&str>, is_fork: bool| {
+        let mut fixture = on(|_| ());
+        fixture.trigger.subject.as_mut().unwrap().head_sha = seen.map(str::to_owned);
+        let pushed = Some(at.parse().unwrap());
+        fixture.pull_request =
+            Some(PullRequest { is_fork, head_pushed_at: pushed, ..pull_request() });
+        fixture
+    };
+    assert_eq!(pushed("2026-01-02T03:04:05Z", None, true).refused_by().0, "head-moved");
+    assert!(pushed("2026-01-02T03:04:04Z", None, true).decide().unwrap().read_only);
+    assert!(pushed("2026-01-02T03:04:06Z", Some("aaa"), true).decide().unwrap().read_only);
+    assert!(!pushed("2026-01-02T03:04:06Z", None, false).decide().unwrap().read_only);
     assert_eq!(on(|now| now.is_open = false).refused_by().0, "thread-open");
     assert_eq!(on(|now| now.number = 8).refused_by().0, "pull-request");
     assert_eq!(RequestFixture { pull_request: None, ..on(|_| ()) }.refused_by().0, "pull-request");
