@@ -129,6 +129,7 @@ mod tests {
             base_branch: "main".to_owned(),
             base_sha: base.0,
             is_fork: false,
+            head_pushed_at: None,
         };
         let repo = Repo::open(folder.path()).unwrap();
         let decided = |sha: &str| {

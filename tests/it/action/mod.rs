@@ -304,7 +304,7 @@ fn a_fork_that_was_pushed_to_after_the_comment_starts_nothing() {
     fixture.server.change_pull(8, "/head/repo", repository("2999-01-01T00:00:00Z"));
     let step = fixture.step(&ask);
     assert!(fixture.server.comments(8)[0].contains("was pushed to since"), "{step:?}");
-    assert_eq!(step.output("outcome"), "", "{step:?}");
+    assert_eq!(step.output("outcome"), "refused", "{step:?}");
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn nothing_that_a_repository_configures_is_started() {
             "echo \"`git status`\"",
             "for x in a b; do git diff; done",
             "echo $HOME; git status",
-            "git diff *.txt",
+            "git diff ./*.txt",
             "for verb in status diff; do git $verb; done",
             "echo a | xargs git diff HEAD",
             "env git status",
