@@ -1,6 +1,7 @@
 //! The tables beside what the programs say of themselves: an option nobody knows is refused, and
-//! one that is known takes what the program says it takes. A program that is missing fails the test
-//! where every system has it, and is passed over elsewhere.
+//! one that is known takes what the program says it takes. What programs said is on record in
+//! `tests/vectors/options.txt`, so that the test is the same on every machine. To record it anew:
+//! `cargo test --test it what_programs_say_is_recorded -- --ignored`.
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Stdio};
 
@@ -9,15 +10,21 @@ use locum_policy::command::examine::CommandEffects;
 use locum_policy::command::tables::index::IndexedTable;
 use locum_policy::command::tables::{self, ProgramEffect, index};
 
-/// Programs that every system has on which this is tested.
+/// A line an option: the program's words, the option, what it takes, how the program writes it.
+const RECORD: &str = include_str!("../../vectors/options.txt");
+
+/// Characters of how a program writes an option that are recorded: some go on with a sentence.
+const SPEC_LIMIT_CHARS: usize = 48;
+
+/// Programs that have to be on record.
 const EVERYWHERE: &[&str] = &[
     "ls", "cat", "head", "tail", "wc", "sort", "uniq", "cut", "tr", "grep", "git", "rm", "cp",
-    "mv", "date", "stat", "du", "df",
+    "mv", "date", "stat", "du", "df", "rg", "tree", "jq",
 ];
 /// What the program's own words leave open, looked up by hand: `-U NUM` of diff needs its number,
 /// though `--unified` does not; cargo shows what there is where a name is missing, and takes the
 /// next word where there is one; xxd and stat name no value; jq takes two words (`--arg a v`),
-/// named in small letters.
+/// named in small letters, as gofmt, tree, black and mypy name theirs.
 const KNOWN: &[(&str, &str)] = &[
     ("diff", "-U"),
     ("diff", "-C"),
@@ -27,6 +34,11 @@ const KNOWN: &[(&str, &str)] = &[
     ("rustfmt", ""),
     ("jq", "--arg"),
     ("jq", "--argjson"),
+    ("gofmt", "-r"),
+    ("tree", ""),
+    ("black", "-t"),
+    ("black", "--target-version"),
+    ("mypy", "--python-version"),
 ];
 
 /// What an option takes, as the program says.
@@ -41,8 +53,9 @@ enum Says {
 fn every_option_a_program_has_is_known_for_what_it_is_or_refused() {
     let mut wrong = Vec::new();
     let mut asked = 0;
+    let record = recorded();
     for table in index::all() {
-        let Some(said) = options_of(table) else {
+        let Some(said) = record.get(&table.words.join(" ")) else {
             let silent = table.words.first() == Some(&"git")
                 && matches!(table.words.get(1), Some(&"rev-parse" | &"reflog" | &"stash"));
             let missing = !silent && EVERYWHERE.contains(&table.words[0]);
@@ -50,7 +63,7 @@ fn every_option_a_program_has_is_known_for_what_it_is_or_refused() {
             continue;
         };
         asked += said.len();
-        for (option, (says, spec)) in &said {
+        for (option, (says, spec)) in said {
             let name = table.words.join(" ");
             let entry =
                 table.table.options.iter().flat_map(|list| list.split_ascii_whitespace()).find_map(
@@ -164,6 +177,41 @@ fn what_follows_an_option_of_git_is_taken_by_it() {
     }
     assert!(asked > 100, "only {asked} options were tried");
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+fn recorded() -> BTreeMap<String, BTreeMap<String, (Says, String)>> {
+    let mut record: BTreeMap<String, BTreeMap<String, (Says, String)>> = BTreeMap::new();
+    for line in RECORD.lines().filter(|line| !line.starts_with('#')) {
+        let [words, option, says, spec] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("not a record: {line}")
+        };
+        let says = match says {
+            "nothing" => Says::Nothing,
+            "perhaps" => Says::Perhaps,
+            "value" => Says::Value,
+            other => panic!("not a record: {other}"),
+        };
+        let options = record.entry(words.to_owned()).or_default();
+        options.insert(option.to_owned(), (says, spec.to_owned()));
+    }
+    record
+}
+
+#[test]
+#[ignore = "writes the record, from the programs this machine has"]
+fn what_programs_say_is_recorded() {
+    let mut text = "# What programs say of their options, as `tests/it/commands/options.rs` reads \
+                    it.\n"
+        .to_owned();
+    for table in index::all() {
+        for (option, (says, spec)) in options_of(table).into_iter().flatten() {
+            let says = format!("{says:?}").to_lowercase();
+            let spec: String = spec.chars().take(SPEC_LIMIT_CHARS).collect();
+            text += &format!("{}\t{option}\t{says}\t{spec}\n", table.words.join(" "));
+        }
+    }
+    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/options.txt"), text)
+        .unwrap();
 }
 
 /// Asks a program for its options; `None` when it is not there or does not tell.
