@@ -11,6 +11,8 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use rustix::fs::{CWD, FileType, Mode, OFlags};
+
 /// Bytes of git's settings that are looked at; a longer file counts as a secret as a whole.
 const LIMIT_BYTES: u64 = 1 << 20;
 
@@ -32,9 +34,17 @@ pub(crate) fn without_credentials(config: &Path) -> io::Result<String> {
     Ok(read(config)?.map(|text| kept_lines(&text)).unwrap_or_default())
 }
 
+/// Reads a regular file: a command may have put a link to a file of this user in its place, or a
+/// pipe that never ends.
 fn read(config: &Path) -> io::Result<Option<String>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat(CWD, config, flags, Mode::empty())?;
+    let facts = rustix::fs::fstat(&opened)?;
+    if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
     let mut bytes = Vec::new();
-    File::open(config)?.take(LIMIT_BYTES).read_to_end(&mut bytes)?;
+    File::from(opened).take(LIMIT_BYTES).read_to_end(&mut bytes)?;
     let whole = u64::try_from(bytes.len()).is_ok_and(|length| length < LIMIT_BYTES);
     Ok(String::from_utf8(bytes).ok().filter(|_| whole))
 }
@@ -45,11 +55,13 @@ fn kept_lines(text: &str) -> String {
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         let mut setting = format!("{line}\n");
-        while setting.ends_with("\\\n")
+        let mut last = line;
+        while goes_on(last)
             && let Some(more) = lines.next()
         {
             setting.push_str(more);
             setting.push('\n');
+            last = more;
         }
         let dropped = holds_credential(&setting);
         if line.trim_start().starts_with('[') {
@@ -60,6 +72,12 @@ fn kept_lines(text: &str) -> String {
         }
     }
     kept
+}
+
+/// Whether the next line belongs to the same setting: a backslash that is not escaped ends it.
+fn goes_on(line: &str) -> bool {
+    let backslashes = line.len() - line.trim_end_matches('\\').len();
+    backslashes % 2 == 1 && !line.trim_start().starts_with(['#', ';', '['])
 }
 
 fn holds_credential(text: &str) -> bool {
@@ -104,6 +122,8 @@ mod tests {
                 "[http]\n\tproxy = p\n",
             ),
             ("[credential]\n\thelper = store\n", ""),
+            ("[a]\n\tb = c\\\\\n[credential]\n\thelper = x\n", "[a]\n\tb = c\\\\\n"),
+            ("[a]\n# b \\\n[credential]\n\thelper = x\n", "[a]\n# b \\\n"),
         ] {
             std::fs::write(&file, text).unwrap();
             assert_eq!(without_credentials(&file).unwrap(), kept, "{text}");
@@ -112,6 +132,10 @@ mod tests {
         std::fs::write(&file, b"[a]\n\tb = \xff\n").unwrap();
         assert_eq!(without_credentials(&file).unwrap(), "");
         assert!(!is_free_of_credentials(&file));
-        assert!(without_credentials(&folder.path().join("none")).is_err());
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        for unread in ["none", "link"].map(|name| folder.path().join(name)) {
+            assert!(without_credentials(&unread).is_err() && !is_free_of_credentials(&unread));
+        }
     }
 }

@@ -65,7 +65,7 @@ struct ScannedFolder {
     /// Git folders of other repositories inside.
     git: Vec<RepoPath>,
     marked: Vec<(RepoPath, MaskReason)>,
-    /// Names that the policy cannot express, in bytes.
+    /// Names that the policy cannot express, links aside.
     unnamed: Vec<OsString>,
     entries: usize,
 }
@@ -250,11 +250,6 @@ fn look(
         if folder.entries > ENTRIES_LIMIT {
             return Err(MaskError::TooManyEntries);
         }
-        let Some(inner) = entry.file_name().to_str().ok().and_then(|name| path.join(name).ok())
-        else {
-            folder.unnamed.push(OsStr::from_bytes(name).to_owned());
-            continue;
-        };
         let kind = match entry.file_type() {
             FileType::Unknown => {
                 let facts =
@@ -263,8 +258,14 @@ fn look(
             }
             kind => kind,
         };
-        let mark = match kind {
+        let Some(inner) = entry.file_name().to_str().ok().and_then(|name| path.join(name).ok())
+        else {
             // A link is not a file of its own: what it leads to is judged where it lies.
+            let hidden = (kind != FileType::Symlink).then(|| OsStr::from_bytes(name).to_owned());
+            folder.unnamed.extend(hidden);
+            continue;
+        };
+        let mark = match kind {
             FileType::Symlink => None,
             FileType::Socket
             | FileType::CharacterDevice

@@ -180,18 +180,18 @@ impl ViewPlan {
         own.filter(|folder| !lies_in(folder)).map(|folder| c_string(folder)).collect()
     }
 
+    /// Lays a mask over what it names. Where that is a link, it lies over what the link leads to,
+    /// if that is in the new root at all.
     pub(super) fn mask(&mut self, mask: &Mask, own: &Path) -> io::Result<()> {
-        let hides = |path: &Path| -> io::Result<PathBuf> {
-            let [file, folder] = nothing_in(own);
-            Ok(if fs::symlink_metadata(path)?.is_dir() { folder } else { file })
-        };
-        let (path, from) = match mask {
-            Mask::ReadOnly(path) => (path, path.clone()),
-            Mask::Hidden(path) => (path, hides(path)?),
-            Mask::Settings(path) => match without_credentials(path) {
-                Ok(text) => return self.settings(path, text),
-                Err(_) => (path, hides(path)?),
-            },
+        let [file, folder] = nothing_in(own);
+        let Some(path) = self.masked_place(mask.path())? else { return Ok(()) };
+        let from = match mask {
+            Mask::ReadOnly(_) => path.clone(),
+            Mask::Settings(named) if let Ok(text) = without_credentials(named) => {
+                return self.settings(&path, text);
+            }
+            Mask::Hidden(_) | Mask::Settings(_) if path.is_dir() => folder,
+            Mask::Hidden(_) | Mask::Settings(_) => file,
         };
         let has = rustix::fs::statvfs(&from)?.f_flag;
         let pairs = [
@@ -203,8 +203,18 @@ impl ViewPlan {
             .into_iter()
             .filter(|(there, _)| has.contains(*there))
             .fold(MountFlags::empty(), |all, (_, flag)| all | flag);
-        self.steps.push(ViewStep::ReadOnly { from: c_string(&from)?, at: self.at(path)?, flags });
+        self.steps.push(ViewStep::ReadOnly { from: c_string(&from)?, at: self.at(&path)?, flags });
         Ok(())
+    }
+
+    fn masked_place(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        if !fs::symlink_metadata(path)?.is_symlink() {
+            return Ok(Some(path.to_owned()));
+        }
+        let leads_to = fs::canonicalize(path).ok();
+        Ok(leads_to.filter(|place| {
+            place.ancestors().any(|above| self.known.get(above) == Some(&RootEntry::Bound))
+        }))
     }
 
     fn settings(&mut self, path: &Path, text: String) -> io::Result<()> {

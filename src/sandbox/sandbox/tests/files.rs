@@ -115,6 +115,41 @@ fn git_s_settings_are_there_without_what_may_be_a_credential() {
 }
 
 #[test]
+fn what_is_put_in_the_place_of_git_s_settings_brings_nothing_in() {
+    let place = SandboxFixture::new();
+    let git = place.root.join("src/n/.git");
+    std::fs::create_dir_all(&git).unwrap();
+    let link = |target: &std::path::Path, name: &str| {
+        std::os::unix::fs::symlink(target, git.join(name)).unwrap();
+    };
+    link(&place.outside.join("file"), "config");
+    link(&place.home.join(".ssh/id_ed25519"), "config.worktree");
+    link("nowhere".as_ref(), "config.lock");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &git.join("config.pipe"), rustix::fs::Mode::RWXU)
+        .unwrap();
+    for sandbox in place.sandboxes(schema::SandboxSetting::Required) {
+        let (_, output) = place
+            .run("cat src/n/.git/config src/n/.git/config.worktree; echo ended", &sandbox)
+            .unwrap();
+        assert!(output.contains("ended"), "{output}");
+        assert!(!output.contains("outside\n") && !output.contains("secret"), "{output}");
+    }
+}
+
+#[test]
+fn a_link_whose_name_is_no_text_hides_nothing_and_stops_nothing() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let place = SandboxFixture::new();
+    let name = |bytes: &'static [u8]| place.root.join(std::ffi::OsStr::from_bytes(bytes));
+    std::os::unix::fs::symlink("nowhere", name(b"caf\xe9")).unwrap();
+    std::os::unix::fs::symlink("top", name(b"th\xe9")).unwrap();
+    for sandbox in place.sandboxes(schema::SandboxSetting::Required) {
+        let (exit, output) = place.run("cat top", &sandbox).unwrap();
+        assert_eq!((exit, output.as_str()), (Exit::Code(0), "top"), "{output}");
+    }
+}
+
+#[test]
 fn folders_the_policy_lets_commands_read_are_read_and_not_written() {
     let place = SandboxFixture::new();
     let text = format!("version: 1\ncommands: {{ reads: ['{}/**'] }}\n", place.outside.display());
