@@ -60,8 +60,8 @@ pub enum WriteAccess {
 }
 
 impl CommandReach<'_> {
-    /// Whether a path is hidden from commands: an ignore file names it, a rule denies reading it, or
-    /// it may hold credentials, and the policy does not let it be read.
+    /// Whether a path is hidden from commands: an ignore file names it, a rule denies reading it,
+    /// or it may hold credentials, and the policy does not let it be read.
     pub(crate) fn hides(&self, protection: &Protection, path: &RepoPath) -> bool {
         self.is_sensitive(protection, path) && !(self.visible)(path)
     }

@@ -13,8 +13,8 @@ use locum_forge::sanitise::CodeFence;
 /// closed, HTML in it is shown as text. Code spans and top-level fences keep their `<`.
 ///
 /// The reading is stricter than Markdown's own: whatever could be read in two ways is not treated
-/// as code, and escaped. Fences are read as `forge::sanitise` reads them, which writes them again so
-/// that no other reading is left.
+/// as code, and escaped. Fences are read as `forge::sanitise` reads them, which writes them again
+/// so that no other reading is left.
 pub(crate) fn contained(text: &str) -> String {
     let mut result = String::with_capacity(text.len() + 16);
     let mut fence: Option<CodeFence> = None;

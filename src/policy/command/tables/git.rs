@@ -222,8 +222,8 @@ pub(crate) fn shows_files(verb: &str, words: &[String]) -> bool {
     }
 }
 
-/// Returns the index of a word that may be a folder, or a pattern, whose history `git log --follow` shows: then
-/// nothing can be left out of it.
+/// Returns the index of a word that may be a folder, or a pattern, whose history
+/// `git log --follow` shows: then nothing can be left out of it.
 pub(crate) fn follows_a_folder(words: &[String]) -> Option<usize> {
     let follows = words.first().is_some_and(|word| word == "git")
         && words.iter().any(|word| word == "--follow");

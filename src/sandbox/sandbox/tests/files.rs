@@ -125,8 +125,7 @@ fn what_is_put_in_the_place_of_git_s_settings_brings_nothing_in() {
     link(&place.outside.join("file"), "config");
     link(&place.home.join(".ssh/id_ed25519"), "config.worktree");
     link("nowhere".as_ref(), "config.lock");
-    rustix::fs::mkfifoat(rustix::fs::CWD, &git.join("config.pipe"), rustix::fs::Mode::RWXU)
-        .unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, git.join("config.pipe"), rustix::fs::Mode::RWXU).unwrap();
     for sandbox in place.sandboxes(schema::SandboxSetting::Required) {
         let (_, output) = place
             .run("cat src/n/.git/config src/n/.git/config.worktree; echo ended", &sandbox)
