@@ -11,8 +11,8 @@ use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
-use locum_agent::session::event::{PersonDecision, RecordedDecision};
 use locum_agent::session::hold::{self, DecisionError};
+use locum_agent::session::recorded::{PersonDecision, RecordedDecision};
 use locum_base::clock::Clock;
 
 /// Approves the pending call.

@@ -3,7 +3,8 @@
 
 use crate::support::model_server::{Answer, ModelServer};
 use crate::support::stage::{Ran, Stage};
-use locum_agent::session::event::{Event, GeneratedImage};
+use locum_agent::session::event::Event;
+use locum_agent::session::recorded::GeneratedImage;
 use locum_agent::session::state::SessionState;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};

@@ -7,7 +7,8 @@
 use crate::report::figures;
 use crate::report::markdown::visible;
 use crate::report::transcript;
-use crate::session::event::{CompactionKind, Event};
+use crate::session::event::Event;
+use crate::session::recorded::CompactionKind;
 use crate::session::state::SessionState;
 use locum_base::id::TaskId;
 use locum_base::text::{counted, head};

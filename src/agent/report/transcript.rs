@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::report::figures;
-use crate::session::event::{
-    CompactionKind, Event, GeneratedImage, JournalLine, PersonDecision, RecordedDecision,
-};
+use crate::session::event::{Event, JournalLine};
+use crate::session::recorded::{CompactionKind, GeneratedImage, PersonDecision, RecordedDecision};
 use crate::session::state::SessionState;
 use locum_base::image::Image;
 use locum_base::text::{self, counted};

@@ -10,9 +10,10 @@
 use tracing::Instrument;
 
 use crate::session::compaction;
-use crate::session::event::{CompactionKind, Event};
+use crate::session::event::Event;
 use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
 use crate::session::live::Session;
+use crate::session::recorded::CompactionKind;
 use crate::session::stop::Stop;
 use crate::session::task::conversation::Conversation;
 use crate::tools::Todo;

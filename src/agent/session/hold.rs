@@ -11,9 +11,10 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 
-use crate::session::event::{Event, JournalLine, PersonDecision, RecordedDecision, SessionStart};
+use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::journal::{Journal, JournalError};
 use crate::session::outcome::{HeldCall, OutcomeWord, Question};
+use crate::session::recorded::{PersonDecision, RecordedDecision};
 use crate::session::state::SessionState;
 use locum_base::chat::ToolCall;
 use locum_base::id::TaskId;

@@ -8,10 +8,11 @@
 use sha2::{Digest, Sha256};
 use tracing::Instrument;
 
-use crate::session::event::{Event, GeneratedImage};
+use crate::session::event::Event;
 use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
 use crate::session::judged::PermittedCall;
 use crate::session::live::Session;
+use crate::session::recorded::GeneratedImage;
 use crate::session::stop::Stop;
 use crate::tools::Observation;
 use crate::tools::dispatch::CheckedCall;

@@ -7,8 +7,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::session::event::ReplyCharge;
 use crate::session::model::TaskModel;
+use crate::session::recorded::ReplyCharge;
 use locum_base::chat::{Reply, Usage};
 use locum_base::clock::Clock;
 use locum_base::id::TaskId;

@@ -345,7 +345,8 @@ fn malformed(path: &Path, index: usize, message: String) -> JournalError {
 #[cfg(test)]
 mod tests {
     use super::{JOURNAL_FILE, Journal, JournalError};
-    use crate::session::event::{Event, JournalLine, ReplyCharge};
+    use crate::session::event::{Event, JournalLine};
+    use crate::session::recorded::ReplyCharge;
     use locum_base::chat::Reply;
     use locum_base::id::TaskId;
     use pretty_assertions::assert_eq;

@@ -38,6 +38,7 @@ mod parallel;
 pub mod parts;
 mod pause;
 mod perform;
+pub mod recorded;
 pub mod repetition;
 mod servers;
 mod spans;

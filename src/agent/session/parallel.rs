@@ -10,9 +10,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::session::event::{Event, ParallelCall};
+use crate::session::event::Event;
 use crate::session::judged::PermittedCall;
 use crate::session::live::Session;
+use crate::session::recorded::ParallelCall;
 use crate::session::stop::Stop;
 use crate::session::task::isolation::{MergeResult, SubTaskShare};
 use crate::session::task::turn::WaitingCall;

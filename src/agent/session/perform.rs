@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 use futures::FutureExt;
 use tracing::Instrument;
 
-use crate::session::event::{ContentBefore, Event, FileBefore};
+use crate::session::event::Event;
 use crate::session::judged::{PermittedCall, reasons};
 use crate::session::live::Session;
+use crate::session::recorded::{ContentBefore, FileBefore};
 use crate::session::spans::call_span;
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;

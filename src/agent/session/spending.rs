@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
-use crate::session::event::{Event, ReplyCharge};
+use crate::session::event::Event;
 use crate::session::in_flight::{InFlight, InFlightRequest};
 use crate::session::live::Session;
+use crate::session::recorded::ReplyCharge;
 use crate::session::stop::Stop;
 use locum_base::chat::Usage;
 use locum_models::accounting;

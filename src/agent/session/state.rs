@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::session::event::{Event, JournalLine, SessionStart, TouchedPath};
+use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, RefusedCall};
+use crate::session::recorded::TouchedPath;
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;

@@ -7,9 +7,10 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use crate::session::event::{Event, TouchedPath};
+use crate::session::event::Event;
 use crate::session::live::Session;
 use crate::session::outcome::OutcomeWord;
+use crate::session::recorded::TouchedPath;
 use crate::session::stop::Stop;
 use crate::session::task_env::TaskCheckout;
 use locum_base::id::TaskId;

@@ -20,9 +20,9 @@ use crate::run::request::{DecisionRequest, RefusalNotice, RequestRefusal};
 use crate::run::source::FileSource;
 use crate::run::trusted::{ConfigOrigin, TrustedConfig};
 use crate::run::user::UserFolder;
-use locum_agent::session::event::RecordedDecision;
 use locum_agent::session::hold;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
+use locum_agent::session::recorded::RecordedDecision;
 use locum_agent::session::state::SessionState;
 use locum_base::path::RepoPath;
 

@@ -16,7 +16,7 @@ use crate::run::request::event::{
     screen_thread,
 };
 use crate::run::request::who::{CommandPurpose, admit_tier, is_listed, screen_restart, tier_of};
-use locum_agent::session::event::PersonDecision;
+use locum_agent::session::recorded::PersonDecision;
 use locum_forge::command::CommentCommand;
 use locum_forge::event::{EventKind, Trigger};
 use locum_forge::{ForgePermission, PullRequest};

@@ -4,7 +4,7 @@
 use crate::run::request::{
     DecisionRequest, Request, RequestFacts, RequestRefusal, RequestedAction, posted,
 };
-use locum_agent::session::event::PersonDecision;
+use locum_agent::session::recorded::PersonDecision;
 use locum_forge::command::{self, CommentCommand};
 
 /// Verbs reserved for later; until then they are answered, not read as the start of a sentence.

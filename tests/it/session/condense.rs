@@ -3,8 +3,9 @@
 
 use futures::stream::{self, BoxStream, StreamExt};
 use locum_agent::report::transcript::transcript;
-use locum_agent::session::event::{CompactionKind, Event, JournalLine};
+use locum_agent::session::event::{Event, JournalLine};
 use locum_agent::session::journal::Journal;
+use locum_agent::session::recorded::CompactionKind;
 use locum_agent::session::state::SessionState;
 use locum_base::chat::Message;
 use locum_base::id::TaskId;

@@ -2,8 +2,9 @@
 
 use crate::session::fixture::{Fixture, POLICY, Ran, turns};
 use jiff::{SignedDuration, Timestamp};
-use locum_agent::session::event::{Event, PersonDecision, RecordedDecision};
+use locum_agent::session::event::Event;
 use locum_agent::session::hold::{DecisionError, WAIT_LIMIT, decide};
+use locum_agent::session::recorded::{PersonDecision, RecordedDecision};
 use pretty_assertions::assert_eq;
 
 const HELD: &str = r#"

@@ -294,10 +294,10 @@ fn a_hold_in_one_of_them_holds_up_no_other_and_its_worktree_comes_back() {
     assert_eq!(completed, [None, None, Some(true)]);
     nothing_is_left(&fixture);
     let hold = ran.outcome.held.unwrap();
-    let yes = locum_agent::session::event::RecordedDecision {
+    let yes = locum_agent::session::recorded::RecordedDecision {
         id: hold.id,
         by: "ann".into(),
-        word: locum_agent::session::event::PersonDecision::Approve,
+        word: locum_agent::session::recorded::PersonDecision::Approve,
     };
     locum_agent::session::hold::decide(&fixture.journal, yes, ran.lines.last().unwrap().at)
         .unwrap();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::session::event::ReplyCharge;
+use crate::session::recorded::ReplyCharge;
 use locum_base::chat::{ToolCall, Usage};
 use locum_base::text::ClippedText;
 

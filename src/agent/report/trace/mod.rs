@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use crate::report::trace::span::{Parent, Span, SpanKind, SpanNames};
-use crate::session::event::{CompactionKind, Event, JournalLine, ReplyCharge, SessionStart};
+use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::outcome::{ChargedUsage, Outcome, OutcomeWord};
+use crate::session::recorded::{CompactionKind, ReplyCharge};
 use crate::tools::Observation;
 use locum_base::chat::{Reply, StopReason, ToolCall};
 use locum_base::id::TaskId;

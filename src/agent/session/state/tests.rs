@@ -1,7 +1,8 @@
 //! What events make of a state.
 
 use super::SessionState;
-use crate::session::event::{Event, JournalLine, ReplyCharge, TouchedPath};
+use crate::session::event::{Event, JournalLine};
+use crate::session::recorded::{ReplyCharge, TouchedPath};
 use crate::tools::{Control, Observation};
 use locum_base::chat::{Message, Reply, StopReason, ToolCall, Usage};
 use locum_base::id::TaskId;

@@ -1,6 +1,7 @@
 //! `Consultation`: what other models did for a task: questions answered, images generated.
 
-use crate::session::event::{Event, GeneratedImage};
+use crate::session::event::Event;
+use crate::session::recorded::GeneratedImage;
 use crate::session::task::turn::Turn;
 
 /// What other models did for a task.

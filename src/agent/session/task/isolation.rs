@@ -1,7 +1,8 @@
 //! `Isolation`: whether a task works in a worktree of its own, what became of its changes there,
 //! and the parallel sub-tasks it starts.
 
-use crate::session::event::{Event, ParallelCall};
+use crate::session::event::Event;
+use crate::session::recorded::ParallelCall;
 use crate::session::task::turn::{Turn, WaitingCall};
 use locum_base::path::RepoPath;
 use locum_policy::budget::Budget;

@@ -3,7 +3,8 @@
 
 use std::collections::VecDeque;
 
-use crate::session::event::{Event, FileBefore, GeneratedImage, RecordedDecision};
+use crate::session::event::Event;
+use crate::session::recorded::{FileBefore, GeneratedImage, RecordedDecision};
 use crate::tools::{Control, Observation};
 use locum_base::chat::{Message, Reply, StopReason, ToolCall, ToolResult};
 use locum_base::id::TaskId;

@@ -7,7 +7,7 @@ use super::{
     CommandFlags, DecisionRequest, JobFacts, RefusalNotice, RequestFacts, RequestRefusal,
     RequestedAction, examine,
 };
-use locum_agent::session::event::PersonDecision;
+use locum_agent::session::recorded::PersonDecision;
 use locum_forge::event::{Actor, Comment, EventKind, EventSubject, Trigger};
 use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::actors::Tier;

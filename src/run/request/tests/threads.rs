@@ -2,7 +2,7 @@
 
 use super::{RequestFixture, fixture, pull_request};
 use crate::run::request::{DecisionRequest, RefusalNotice, RequestedAction};
-use locum_agent::session::event::PersonDecision;
+use locum_agent::session::recorded::PersonDecision;
 use locum_forge::event::{Actor, EventKind, EventSubject};
 use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::actors::Tier;
