@@ -20,6 +20,7 @@ pub mod env;
 pub mod exec;
 mod files;
 mod git_settings;
+mod layer;
 pub mod level;
 mod limits;
 mod loopback;
@@ -38,6 +39,7 @@ mod syscalls;
 mod trial;
 mod view;
 
+pub use crate::layer::LayerFolders;
 pub use crate::reach::{CommandReach, WriteAccess};
 pub use crate::sandbox::{Sandbox, SandboxError};
 

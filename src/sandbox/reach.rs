@@ -3,8 +3,10 @@
 //! In: what whoever starts a command found out about it. Out: the questions that masks, rules and
 //! the view ask of it. It grants nothing by itself.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::layer::LayerFolders;
 use locum_base::path::RepoPath;
 use locum_policy::Policy;
 use locum_policy::paths::Protection;
@@ -44,6 +46,9 @@ pub struct CommandReach<'a> {
     pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
     /// Whose ignore files and rules hide paths; `None` where there are none.
     pub policy: Option<&'a Policy>,
+    /// Where what it writes goes instead of the checkout; `None` where it writes to the checkout
+    /// itself.
+    pub layer: Option<LayerFolders<'a>>,
 }
 
 /// What a command may write in a checkout.
@@ -71,14 +76,13 @@ impl CommandReach<'_> {
         protection.of_read(path).is_some() || self.policy.is_some_and(refused)
     }
 
-    /// Whether `.git` is there and can be covered, so that nothing else can be put in its place.
-    pub(crate) fn git_stays(&self) -> bool {
-        std::fs::symlink_metadata(self.root.join(".git"))
-            .is_ok_and(|facts| facts.is_dir() || facts.is_file())
-    }
-
     /// Returns the absolute path of an entry of the checkout.
     pub(crate) fn at(&self, path: &RepoPath) -> PathBuf {
         if path.is_root() { self.root.to_owned() } else { self.root.join(path.as_str()) }
     }
+}
+
+/// Whether `.git` is there and can be covered, so that nothing else can be put in its place.
+pub(crate) fn git_stays(root: &Path) -> bool {
+    fs::symlink_metadata(root.join(".git")).is_ok_and(|facts| facts.is_dir() || facts.is_file())
 }

@@ -4,17 +4,19 @@
 //! may still refuse it to this user.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use landlock::RulesetStatus;
 
 use crate::exec::spawn;
 use crate::files::{self, RulesetOptions};
+use crate::layer::LayerFolders;
 use crate::level::SandboxLevel;
 use crate::limits::ResourceLimits;
 use crate::reach::NetworkAccess;
 use crate::seccomp_notify;
 use crate::syscalls::{self, ProcessVisibility, SocketAccess};
+use crate::view::steps::LayerUse;
 use crate::view::{SandboxView, ViewSpec, steps};
 
 impl SandboxLevel {
@@ -61,16 +63,34 @@ impl SandboxLevel {
     }
 }
 
+/// Lays a layer over a checkout once, as a command would get it.
+///
+/// # Errors
+/// What was refused.
+pub(crate) fn try_layer(root: &Path, layer: LayerFolders<'_>) -> io::Result<()> {
+    let roots = [root.to_owned()];
+    try_view(&roots, Some((layer, LayerUse::Written)), None)
+}
+
 /// Makes namespaces once, as a command would get them.
 fn try_namespaces(pids: Option<u32>) -> io::Result<()> {
+    try_view(&[], None, pids)
+}
+
+fn try_view(
+    roots: &[PathBuf],
+    layer: Option<(LayerFolders<'_>, LayerUse)>,
+    pids: Option<u32>,
+) -> io::Result<()> {
     let own = tempfile::tempdir()?;
     let path = own.path().canonicalize()?;
     steps::prepare(&path)?;
     let spec = ViewSpec {
         own: &path,
         places: &[PathBuf::from("/usr")],
-        roots: &[],
+        roots,
         masks: &[],
+        layer,
         network: NetworkAccess::Own,
         pids,
     };

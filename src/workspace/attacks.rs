@@ -42,6 +42,7 @@ fn run(folder: &std::path::Path, text: &str, timeout: Duration) -> CommandOutput
             reads_files: true,
             visible: &|_| true,
             policy: None,
+            layer: None,
         },
         proxy: None,
     };

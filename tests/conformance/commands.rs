@@ -255,6 +255,7 @@ impl CommandWorkspace {
                 reads_files: true,
                 visible: &|_| true,
                 policy: None,
+                layer: None,
             },
             proxy: None,
         };

@@ -54,6 +54,7 @@ pub(crate) fn of<'a>(
             && script.redirected().0.is_empty()),
         visible: context.visible,
         policy: Some(context.run.policy),
+        layer: None,
     }
 }
 

@@ -20,6 +20,7 @@ use tokio::net::unix::pipe;
 
 use crate::exec::output::BoundedOutput;
 use crate::exec::spawn::{ChildProgram, ChildStreams, StartedCommand};
+use crate::layer::LayerFolders;
 use crate::network::proxy::{NetworkProxy, RunningProxy, Traffic};
 use crate::process_tree::ProcessCounter;
 use crate::reach::CommandReach;
@@ -206,7 +207,9 @@ impl ProgramAround<'_> {
         if let Some(restrictions) = &restrictions {
             restrictions.adapt(&mut program.env);
         }
-        if !program.folder.is_dir() {
+        let below = program.folder.strip_prefix(self.reach.root).unwrap_or(program.folder);
+        let in_layer = |layer: LayerFolders<'_>| layer.upper.join(below).is_dir();
+        if !program.folder.is_dir() && !self.reach.layer.is_some_and(in_layer) {
             return Err(ExecError::NoFolder(program.folder.to_owned()));
         }
         let name = program.words.first().ok_or(ExecError::NotUnderstood)?.clone();

@@ -113,7 +113,10 @@ pub(super) fn spawn(
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let (reader, writer) = io::pipe()?;
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(folder).env_clear().envs(env);
+    command.args(arguments).env_clear().envs(env);
+    if restrictions.as_ref().is_none_or(|around| around.view.is_none()) {
+        command.current_dir(folder);
+    }
     let talk = match streams {
         ChildStreams::Output => {
             command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);

@@ -51,6 +51,7 @@ fn reach(root: &Path) -> CommandReach<'_> {
         reads_files: true,
         visible: &|_| true,
         policy: None,
+        layer: None,
     }
 }
 

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use rustix::thread::CapabilitySet;
 use tempfile::TempDir;
 
 use crate::files::{self, GrantedPlace, RootGrant, RulesetOptions, SplitCheckout};
+use crate::layer::LayerFolders;
 use crate::level::{ProcessLimit, SandboxLevel};
 use crate::limits::ResourceLimits;
 use crate::loopback;
@@ -24,12 +25,14 @@ use crate::network::Connector;
 use crate::network::proxy::{self, NetworkProxy};
 use crate::outputs::ToolOutputs;
 use crate::places;
-use crate::reach::{CommandReach, NetworkAccess, WriteAccess};
+use crate::reach::{CommandReach, NetworkAccess, WriteAccess, git_stays};
 use crate::restrictions::{ChildRestrictions, Restrictions};
 use crate::root_cleanup::RootCleanup;
 use crate::seccomp_notify;
 use crate::syscalls::{self, Filters, ProcessVisibility, SocketAccess};
-use crate::view::{SandboxView, ViewSpec, steps};
+use crate::trial;
+use crate::view::steps::{self, LayerUse};
+use crate::view::{SandboxView, ViewSpec};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_policy::paths::Protection;
@@ -221,6 +224,16 @@ impl Sandbox {
         self.shared.is_some() && self.level.is_full()
     }
 
+    /// Whether what commands write can go to a layer over the checkout at `root` instead of the
+    /// checkout itself; tried for real. It takes namespaces, `.git` in its place, and a file system
+    /// that overlayfs can write to.
+    pub fn can_layer(&self, root: &Path, layer: LayerFolders<'_>) -> bool {
+        self.shared.is_some()
+            && self.level.namespaces
+            && git_stays(root)
+            && trial::try_layer(root, layer).is_ok()
+    }
+
     /// Makes the restrictions of one command; `None` when the policy wants none.
     ///
     /// # Errors
@@ -244,7 +257,7 @@ impl Sandbox {
             .or_default()
             .masks(&shared.protection, reach)
             .map_err(|error| fault(&error))?;
-        let root = if self.level.namespaces && reach.git_stays() {
+        let root = if self.level.namespaces && git_stays(reach.root) {
             RootGrant::Masked
         } else {
             RootGrant::EntryByEntry
@@ -269,9 +282,11 @@ impl Sandbox {
             .then(|| shared.view(reach, &masks, self))
             .transpose()
             .map_err(|error| fault(&error))?;
-        let cleanup = (root == RootGrant::Masked && reach.writes == WriteAccess::Entries)
-            .then(|| RootCleanup::before(reach.root))
-            .transpose()?;
+        let cleanup = (root == RootGrant::Masked
+            && reach.writes == WriteAccess::Entries
+            && reach.layer.is_none())
+        .then(|| RootCleanup::before(reach.root))
+        .transpose()?;
         let mut variables = shared.variables.clone();
         if self.is_proxied() {
             variables.extend(proxy::variables(loopback::PROXY.into()));
@@ -338,6 +353,10 @@ impl SharedSetup {
             places: &self.places,
             roots: &roots,
             masks,
+            layer: reach.layer.map(|layer| {
+                let seen = reach.writes == WriteAccess::Nothing;
+                (layer, if seen { LayerUse::Seen } else { LayerUse::Written })
+            }),
             network: sandbox.network,
             pids,
         })

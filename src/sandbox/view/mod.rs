@@ -18,12 +18,13 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 
+use crate::layer::LayerFolders;
 use crate::loopback;
 use crate::mount_masks::Mask;
 use crate::places::PlaceUse;
 use crate::reach::NetworkAccess;
 use crate::view::stage::ViewStage;
-use crate::view::steps::{ViewPlan, ViewStep, c_string, root_in, write_whole};
+use crate::view::steps::{LayerUse, ViewPlan, ViewStep, c_string, root_in, write_whole};
 
 /// Memory that files of the new root, `/tmp` among them, may take.
 const ROOT_OPTIONS: &CStr = c"mode=0755,size=1g,nr_inodes=100k";
@@ -47,6 +48,7 @@ pub(crate) struct SandboxView {
     steps: Vec<ViewStep>,
     own_folders: Vec<CString>,
     settings: Vec<CString>,
+    layered: Option<(CString, PlaceUse)>,
     user: Option<UserMap>,
     /// Which network it is in.
     network: NetworkAccess,
@@ -70,6 +72,8 @@ pub(crate) struct ViewSpec<'a> {
     /// The checkout and git's own folders.
     pub(crate) roots: &'a [PathBuf],
     pub(crate) masks: &'a [Mask],
+    /// What lies over the checkout, which is the first of the roots.
+    pub(crate) layer: Option<(LayerFolders<'a>, LayerUse)>,
     /// Which network the command is in.
     pub(crate) network: NetworkAccess,
     /// The largest number a process may have, where that holds how many there are.
@@ -106,6 +110,10 @@ impl SandboxView {
         for root in spec.roots {
             plan.place(root)?;
         }
+        let layered = spec.layer.zip(spec.roots.first());
+        if let Some(((folders, usage), root)) = layered {
+            plan.layer(root, folders, usage)?;
+        }
         for mask in spec.masks {
             plan.mask(mask, spec.own)?;
         }
@@ -115,6 +123,9 @@ impl SandboxView {
             steps: plan.steps,
             own_folders,
             settings: plan.settings,
+            layered: layered
+                .map(|((_, usage), root)| Ok::<_, io::Error>((c_string(root)?, usage.access())))
+                .transpose()?,
             user: user_map(),
             network: spec.network,
             pids: spec.pids.map(|pids| pids.to_string()),
@@ -149,7 +160,7 @@ impl SandboxView {
     pub(crate) fn late(&self) -> impl Iterator<Item = (CString, PlaceUse)> {
         let own = self.own_folders.iter().map(|folder| (folder.clone(), PlaceUse::Write));
         let read = self.settings.iter().cloned().chain([c"/proc".to_owned()]);
-        own.chain(read.map(|path| (path, PlaceUse::Read)))
+        own.chain(read.map(|path| (path, PlaceUse::Read))).chain(self.layered.iter().cloned())
     }
 
     /// Makes the calling process the same user inside the user namespace it just made.

@@ -20,10 +20,12 @@ pub(crate) enum ViewStage {
     Network,
     /// A limit on the numbers of processes.
     Pids,
+    /// The copy-on-write layer over the checkout.
+    Layer,
 }
 
 impl ViewStage {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Namespaces,
         Self::User,
         Self::Processes,
@@ -32,6 +34,7 @@ impl ViewStage {
         Self::Pivot,
         Self::Network,
         Self::Pids,
+        Self::Layer,
     ];
 
     /// Returns the part with this number.
@@ -50,6 +53,7 @@ impl ViewStage {
             Self::Pivot => "leaving the old root",
             Self::Network => "starting the loopback network",
             Self::Pids => "limiting the number of processes",
+            Self::Layer => "laying a copy-on-write layer over the checkout",
         }
     }
 }

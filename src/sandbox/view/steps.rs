@@ -20,7 +20,9 @@ use rustix::io::Errno;
 use rustix::mount::MountFlags;
 
 use crate::git_settings::without_credentials;
+use crate::layer::LayerFolders;
 use crate::mount_masks::Mask;
+use crate::places::PlaceUse;
 use crate::view::stage::ViewStage;
 
 /// Links followed on the way to one place (Linux follows 40).
@@ -53,6 +55,11 @@ pub(super) enum ViewStep {
     Settings {
         text: String,
         file: CString,
+        at: CString,
+    },
+    /// A copy-on-write layer of the folders of the old root that `options` names.
+    Overlay {
+        options: CString,
         at: CString,
     },
     Proc(CString),
@@ -162,6 +169,29 @@ impl ViewPlan {
         Ok(())
     }
 
+    /// Lays a copy-on-write layer over a folder that is in the new root already. With
+    /// [`LayerUse::Seen`], what is in the layer is seen, and nothing can be written.
+    pub(super) fn layer(
+        &mut self,
+        root: &Path,
+        layer: LayerFolders<'_>,
+        usage: LayerUse,
+    ) -> io::Result<()> {
+        let [lower, upper, work] = [root, layer.upper, layer.work].map(escaped);
+        let mut options = b"userxattr,lowerdir=".to_vec();
+        match usage {
+            LayerUse::Seen => options.extend([upper, b":".to_vec(), lower].concat()),
+            LayerUse::Written => {
+                let parts: [&[u8]; 6] =
+                    [&lower, b",upperdir=", &upper, b",workdir=", &work, b",volatile"];
+                options.extend(parts.concat());
+            }
+        }
+        let options = CString::new(options).map_err(|_| io::ErrorKind::InvalidInput)?;
+        self.steps.push(ViewStep::Overlay { options, at: self.at(root)? });
+        Ok(())
+    }
+
     pub(super) fn proc(&mut self) -> io::Result<()> {
         self.folder(Path::new("/proc"))?;
         self.steps.push(ViewStep::Proc(self.at(Path::new("/proc"))?));
@@ -230,6 +260,34 @@ impl ViewPlan {
     }
 }
 
+/// What a command does with a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LayerUse {
+    /// It sees what is in it and writes nothing.
+    Seen,
+    /// What it writes goes there.
+    Written,
+}
+
+impl LayerUse {
+    /// Returns what it may do in the checkout as it sees it.
+    pub(super) fn access(self) -> PlaceUse {
+        match self {
+            Self::Seen => PlaceUse::Read,
+            Self::Written => PlaceUse::Write,
+        }
+    }
+}
+
+/// Returns a path as an option of overlayfs: what separates there is escaped.
+fn escaped(path: &Path) -> Vec<u8> {
+    let escape = |byte: &u8| match byte {
+        b'\\' | b':' | b',' => vec![b'\\', *byte],
+        _ => vec![*byte],
+    };
+    path.as_os_str().as_bytes().iter().flat_map(escape).collect()
+}
+
 fn parts(path: &Path) -> Vec<OsString> {
     path.components()
         .filter_map(|component| match component {
@@ -294,6 +352,11 @@ impl ViewStep {
                     .and_then(|opened| write_whole(&opened, text.as_bytes()))
                     .and_then(|()| read_only(file, at, MountFlags::NOSUID | MountFlags::NODEV))
                     .map_err(root)
+            }
+            Self::Overlay { options, at } => {
+                let inert = MountFlags::NOSUID | MountFlags::NODEV;
+                rustix::mount::mount(c"locum", at, c"overlay", inert, options.as_c_str())
+                    .map_err(|errno| (ViewStage::Layer, errno))
             }
             Self::Proc(at) => {
                 let inert = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;

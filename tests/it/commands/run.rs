@@ -72,6 +72,7 @@ pub(crate) fn run(
             reads_files: true,
             visible: &|_| true,
             policy: None,
+            layer: None,
         },
         proxy: None,
     };

@@ -15,6 +15,7 @@ use pretty_assertions::assert_eq;
 
 mod files;
 mod hostile;
+mod layer;
 mod network;
 mod parts;
 mod processes;
@@ -23,6 +24,7 @@ mod user;
 
 use super::{Sandbox, SandboxError};
 use crate::exec::{self, CommandOutput, CommandRun, ExecError, Exit};
+use crate::layer::LayerFolders;
 use crate::level::SandboxLevel;
 use crate::network::proxy::NetworkProxy;
 use crate::reach::{CommandReach, WriteAccess};
@@ -48,6 +50,13 @@ struct ScriptAttempt<'a> {
     writes: WriteAccess,
     timeout: Duration,
     proxy: Option<NetworkProxy>,
+}
+
+impl ScriptAttempt<'_> {
+    fn of(sandbox: &Sandbox) -> ScriptAttempt<'_> {
+        let (writes, timeout) = (WriteAccess::Entries, Duration::from_secs(20));
+        ScriptAttempt { sandbox, writes, timeout, proxy: sandbox.proxy("code") }
+    }
 }
 
 impl SandboxFixture {
@@ -110,6 +119,7 @@ impl SandboxFixture {
             reads_files: true,
             visible: &|_| true,
             policy: None,
+            layer: None,
         }
     }
 
@@ -133,8 +143,8 @@ impl SandboxFixture {
         writes: WriteAccess,
         timeout: Duration,
     ) -> Result<(Exit, String), ExecError> {
-        let proxy = sandbox.proxy("code");
-        let output = self.run_whole(script, ScriptAttempt { sandbox, writes, timeout, proxy })?;
+        let attempt = ScriptAttempt { writes, timeout, ..ScriptAttempt::of(sandbox) };
+        let output = self.run_whole(script, attempt)?;
         Ok((output.exit, output.output.text))
     }
 
@@ -144,14 +154,22 @@ impl SandboxFixture {
         sandbox: &Sandbox,
         proxy: Option<NetworkProxy>,
     ) -> Result<CommandOutput, ExecError> {
-        let (writes, timeout) = (WriteAccess::Entries, Duration::from_secs(20));
-        self.run_whole(script, ScriptAttempt { sandbox, writes, timeout, proxy })
+        self.run_whole(script, ScriptAttempt { proxy, ..ScriptAttempt::of(sandbox) })
     }
 
     fn run_whole(
         &self,
         script: &str,
+        attempt: ScriptAttempt<'_>,
+    ) -> Result<CommandOutput, ExecError> {
+        self.run_over(script, attempt, None)
+    }
+
+    fn run_over(
+        &self,
+        script: &str,
         ScriptAttempt { sandbox, writes, timeout, proxy }: ScriptAttempt<'_>,
+        layer: Option<LayerFolders<'_>>,
     ) -> Result<CommandOutput, ExecError> {
         let file = self.root.join("script.sh");
         std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -183,6 +201,7 @@ impl SandboxFixture {
                 reads_files: true,
                 visible: &visible,
                 policy: None,
+                layer,
             },
             proxy,
         };

@@ -262,6 +262,7 @@ impl ServerSlot {
                 reads_files: true,
                 visible: &visible,
                 policy: Some(around.run.policy),
+                layer: None,
             },
             proxy: around.run.sandbox.proxy(&facts.mode),
         };
