@@ -15,6 +15,7 @@ pub mod diff;
 #[cfg(test)]
 mod fixture;
 pub mod git_binary;
+pub mod layer;
 pub mod merge;
 mod rebuilt;
 pub mod remote;

@@ -1,0 +1,426 @@
+//! `Layer`: what commands wrote over a checkout, in a folder of its own, until it is judged.
+//!
+//! In: an upper folder as overlayfs leaves it. Out: the changed paths as git would see them, and
+//! each of them brought into the checkout or kept out. What git ignores stays in the layer from
+//! command to command, so builds stay warm and the checkout is as it was. Nothing is undone: what
+//! is not brought was never there.
+#![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use git2::FileMode;
+use rustix::io::Errno;
+
+use crate::checkout::{Checkout, EntryKind, FileError, file_error};
+use crate::repo::{Repo, RepoError};
+use crate::stored::OnDisk;
+use locum_base::path::RepoPath;
+use locum_policy::Permit;
+use locum_policy::intent::Act;
+use locum_sandbox::LayerFolders;
+
+/// The attribute of a folder that hides what lies below it; its value is `y`.
+const OPAQUE: &str = "user.overlay.opaque";
+
+/// A copy-on-write layer over a checkout. No two commands may write to it at once.
+#[derive(Debug)]
+pub struct Layer {
+    folder: PathBuf,
+    work: PathBuf,
+    upper: Checkout,
+}
+
+/// What commands made of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LayerChange {
+    /// A file or link that is new or different.
+    Written,
+    /// A file or link that is gone.
+    Removed,
+    /// A new folder with nothing in it.
+    Folder,
+}
+
+/// What is different in a layer, besides what git ignores.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LayerChanges {
+    /// By path.
+    pub paths: BTreeMap<RepoPath, LayerChange>,
+    /// Names that no [`RepoPath`] can express; nothing can be brought to them.
+    pub unnamed: Vec<String>,
+}
+
+impl LayerChanges {
+    /// Returns the paths as git would tell them: it knows no empty folders.
+    pub fn touched(&self) -> BTreeSet<RepoPath> {
+        let files = self.paths.iter().filter(|(_, change)| **change != LayerChange::Folder);
+        files.map(|(path, _)| path.clone()).collect()
+    }
+}
+
+/// Where a layer lies over something.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Below {
+    /// A folder of the checkout is seen through it.
+    Seen,
+    /// Nothing of the checkout is.
+    Hidden,
+}
+
+impl Layer {
+    /// Opens the layer in `folder`, which is outside the checkout; made if missing.
+    ///
+    /// # Errors
+    /// When it cannot be made or read.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        let upper = folder.join("upper");
+        fs::create_dir_all(&upper)?;
+        let folder = folder.canonicalize()?;
+        let layer = Self { work: folder.join("work"), upper: Checkout::open(&upper)?, folder };
+        layer.end()?;
+        Ok(layer)
+    }
+
+    /// Returns what a sandbox needs to know of it.
+    pub fn folders(&self) -> LayerFolders<'_> {
+        LayerFolders { upper: self.upper.root(), work: &self.work }
+    }
+
+    /// Returns where what was kept out of the checkout lies.
+    pub fn kept(&self) -> PathBuf {
+        self.folder.join("kept")
+    }
+
+    /// Reads a regular file that commands left in the layer: build output. `path` is as for
+    /// [`Checkout::read`].
+    ///
+    /// # Errors
+    /// See [`FileError`]; what is not in the layer is missing.
+    pub fn read(
+        &self,
+        permit: &Permit<impl Act>,
+        path: &RepoPath,
+        limit_bytes: u64,
+    ) -> Result<Vec<u8>, FileError> {
+        self.upper.read(permit, path, limit_bytes)
+    }
+
+    /// Whether commands left a folder in the layer.
+    pub fn has_folder(&self, path: &RepoPath) -> bool {
+        matches!(self.upper.entry(path), Ok(Some(entry)) if entry.kind == EntryKind::Folder)
+    }
+
+    /// Notes that a command is about to start: what changes in the checkout from here on is the
+    /// work of others.
+    ///
+    /// # Errors
+    /// When the note cannot be written.
+    pub fn begin(&self) -> io::Result<()> {
+        // A command that was cut off, or a trial, may have left something.
+        self.end()?;
+        fs::write(self.began(), "")
+    }
+
+    /// Empties the kernel's own folder after a command.
+    ///
+    /// # Errors
+    /// When it cannot be emptied.
+    fn end(&self) -> io::Result<()> {
+        self.folders().empty_work()
+    }
+
+    /// Removes the layer; what was kept out of the checkout stays.
+    ///
+    /// # Errors
+    /// When something of it cannot be removed.
+    pub fn discard(&self) -> io::Result<()> {
+        self.end()?;
+        fs::remove_dir(&self.work)?;
+        fs::remove_dir_all(self.upper.root())?;
+        match fs::remove_file(self.began()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        // It stays where something was kept out.
+        let _ = fs::remove_dir(&self.folder);
+        Ok(())
+    }
+
+    /// Removes every layer in a folder, and the folder. Where something was kept out of a checkout,
+    /// that stays.
+    ///
+    /// # Errors
+    /// When something of them cannot be removed.
+    pub fn discard_all(folder: &Path) -> io::Result<()> {
+        if !folder.exists() {
+            return Ok(());
+        }
+        for entry in fs::read_dir(folder)? {
+            Self::open(&entry?.path())?.discard()?;
+        }
+        let _ = fs::remove_dir(folder);
+        Ok(())
+    }
+
+    /// Keeps what was written to a path out of the checkout, below [`Layer::kept`] and `label`.
+    ///
+    /// # Errors
+    /// When it cannot be moved there.
+    pub fn keep_out(&self, path: &RepoPath, label: &str) -> io::Result<()> {
+        let from = self.upper.absolute(path);
+        // Of what was removed there is nothing to keep.
+        if !fs::symlink_metadata(&from).is_ok_and(|facts| facts.is_file() || facts.is_symlink()) {
+            return Ok(());
+        }
+        let to = self.kept().join(label).join(path.as_str());
+        fs::create_dir_all(to.parent().unwrap_or(&self.folder))?;
+        fs::rename(from, to)
+    }
+
+    /// Whether a path was kept out of the checkout under `label`.
+    pub fn is_kept_out(&self, path: &RepoPath, label: &str) -> bool {
+        fs::symlink_metadata(self.kept().join(label).join(path.as_str())).is_ok()
+    }
+
+    fn began(&self) -> PathBuf {
+        self.folder.join("began")
+    }
+
+    fn facts(&self, path: &RepoPath) -> io::Result<Metadata> {
+        fs::symlink_metadata(self.upper.absolute(path))
+    }
+
+    fn names(&self, folder: &RepoPath) -> io::Result<Vec<Result<RepoPath, PathBuf>>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.upper.absolute(folder))? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let path = name.to_str().and_then(|name| folder.join(name).ok());
+            names.push(path.ok_or_else(|| entry.path()));
+        }
+        Ok(names)
+    }
+
+    fn is_opaque(&self, folder: &RepoPath) -> bool {
+        let mut value = [0; 2];
+        let read = rustix::fs::lgetxattr(self.upper.absolute(folder), OPAQUE, &mut value);
+        read.is_ok_and(|length| value.get(..length) == Some(b"y"))
+    }
+}
+
+impl Repo {
+    /// Returns what is different in a layer over this checkout. No command may be writing to it.
+    ///
+    /// # Errors
+    /// When the layer or the checkout cannot be read.
+    pub fn layer_changes(&self, layer: &Layer) -> Result<LayerChanges, RepoError> {
+        layer.end().map_err(|source| on_layer(&RepoPath::root(), source))?;
+        let mut changes = LayerChanges::default();
+        self.changes_below(layer, &RepoPath::root(), Below::Seen, &mut changes)?;
+        Ok(changes)
+    }
+
+    /// Whether somebody else changed a path of the checkout since the last command began, and not
+    /// to what the layer has there. What was brought already is nobody else's.
+    ///
+    /// # Errors
+    /// When either cannot be read.
+    pub fn is_changed_by_others(
+        &self,
+        layer: &Layer,
+        path: &RepoPath,
+        change: LayerChange,
+    ) -> Result<bool, RepoError> {
+        let in_layer = layer.upper.stored(path)?;
+        if change == LayerChange::Written && in_layer == OnDisk::Nothing {
+            return Ok(false);
+        }
+        let stat = self.checkout.beneath.stat(path).map_err(|errno| file_error(path, errno))?;
+        let Some(stat) = stat else { return Ok(false) };
+        let began = fs::metadata(layer.began()).map_err(|source| on_layer(path, source))?;
+        let changed = (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(i64::MAX));
+        Ok(changed > (began.ctime(), began.ctime_nsec()) && self.checkout.stored(path)? != in_layer)
+    }
+
+    /// Makes a path of the checkout what the layer has there, in one step; on behalf of whoever
+    /// judged it. Times of change are kept, so that builds see no change of their own.
+    ///
+    /// # Errors
+    /// When it cannot be written; the file is then as it was.
+    pub fn bring(
+        &self,
+        layer: &Layer,
+        path: &RepoPath,
+        change: LayerChange,
+    ) -> Result<(), RepoError> {
+        match change {
+            LayerChange::Removed => return Ok(self.checkout.put_stored(path, None)?),
+            LayerChange::Folder => {
+                let made = self.checkout.beneath.folder_made(path);
+                return made.map(drop).map_err(|errno| file_error(path, errno).into());
+            }
+            LayerChange::Written => {}
+        }
+        let OnDisk::Stored(stored) = layer.upper.stored(path)? else { return Ok(()) };
+        self.checkout.put_stored(path, Some(&stored))?;
+        if let Ok(modified) = layer.facts(path).and_then(|facts| facts.modified())
+            && let Ok(file) = self.checkout.open_regular(path)
+        {
+            // A file of somebody else keeps the time it was written.
+            let _ = file.set_modified(modified);
+        }
+        Ok(())
+    }
+
+    /// Takes out of a layer everything that was judged: what git ignores stays.
+    ///
+    /// # Errors
+    /// When the layer cannot be changed.
+    pub fn settle(&self, layer: &Layer) -> Result<(), RepoError> {
+        self.settle_below(layer, &RepoPath::root())
+    }
+
+    fn changes_below(
+        &self,
+        layer: &Layer,
+        folder: &RepoPath,
+        below: Below,
+        changes: &mut LayerChanges,
+    ) -> Result<(), RepoError> {
+        let names = layer.names(folder).map_err(|source| on_layer(folder, source))?;
+        for name in names {
+            let path = match name {
+                Ok(path) => path,
+                Err(name) => {
+                    changes.unnamed.push(name.display().to_string());
+                    continue;
+                }
+            };
+            let facts = layer.facts(&path).map_err(|source| on_layer(&path, source))?;
+            if self.stays_in_layer(&path, facts.is_dir())? {
+                continue;
+            }
+            let lower = match below {
+                Below::Seen => self.checkout.entry(&path).ok().flatten(),
+                Below::Hidden => None,
+            };
+            let is_folder = lower.is_some_and(|lower| lower.kind == EntryKind::Folder);
+            if facts.is_dir() {
+                let opaque = layer.is_opaque(&path);
+                if (opaque || !is_folder) && below == Below::Seen {
+                    self.removed_below(&path, changes)?;
+                }
+                let through = is_folder && !opaque;
+                let inner = if through { Below::Seen } else { Below::Hidden };
+                let before = changes.paths.len();
+                self.changes_below(layer, &path, inner, changes)?;
+                if lower.is_none() && changes.paths.len() == before {
+                    changes.paths.insert(path, LayerChange::Folder);
+                }
+            } else if facts.is_file() || facts.is_symlink() {
+                if is_folder {
+                    self.removed_below(&path, changes)?;
+                }
+                if self.checkout.stored(&path)? == layer.upper.stored(&path)? {
+                    changes.paths.remove(&path);
+                } else {
+                    changes.paths.insert(path, LayerChange::Written);
+                }
+            } else if is_whiteout(&facts) && lower.is_some() {
+                self.removed_below(&path, changes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that every file of the checkout at or below a path is gone, besides what git ignores.
+    fn removed_below(&self, path: &RepoPath, changes: &mut LayerChanges) -> Result<(), RepoError> {
+        let Ok(Some(entry)) = self.checkout.entry(path) else { return Ok(()) };
+        let is_folder = entry.kind == EntryKind::Folder;
+        if self.stays_in_layer(path, is_folder)? {
+            return Ok(());
+        }
+        if !is_folder {
+            changes.paths.insert(path.clone(), LayerChange::Removed);
+            return Ok(());
+        }
+        let listed = fs::read_dir(self.checkout.absolute(path));
+        for entry in listed.map_err(|source| on_layer(path, source))? {
+            let name = entry.map_err(|source| on_layer(path, source))?.file_name();
+            if let Some(inner) = name.to_str().and_then(|name| path.join(name).ok()) {
+                self.removed_below(&inner, changes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a path is none of the checkout's: git ignores it and has nothing there, or it
+    /// belongs to another repository.
+    fn stays_in_layer(&self, path: &RepoPath, is_folder: bool) -> Result<bool, RepoError> {
+        if path.name() == Some(".git") {
+            return Ok(true);
+        }
+        let index = self.git.index()?;
+        let listed = index.get_path(Path::new(path.as_str()), 0);
+        if let Some(entry) = &listed {
+            return Ok(entry.mode == u32::from(FileMode::Commit));
+        }
+        let asked = if is_folder { format!("{path}/") } else { path.to_string() };
+        let holds_listed = is_folder && index.find_prefix(&asked).is_ok();
+        Ok(!holds_listed && self.git.is_path_ignored(&asked)?)
+    }
+
+    fn settle_below(&self, layer: &Layer, folder: &RepoPath) -> Result<(), RepoError> {
+        let io = |path: &RepoPath| {
+            let path = path.clone();
+            move |source| on_layer(&path, source)
+        };
+        for name in layer.names(folder).map_err(io(folder))? {
+            let path = match name {
+                Ok(path) => path,
+                Err(name) => {
+                    let kept = fs::symlink_metadata(&name).map_err(io(folder))?.is_dir();
+                    let removed =
+                        if kept { fs::remove_dir_all(name) } else { fs::remove_file(name) };
+                    removed.map_err(io(folder))?;
+                    continue;
+                }
+            };
+            let (at, facts) = (layer.upper.absolute(&path), layer.facts(&path).map_err(io(&path))?);
+            if self.stays_in_layer(&path, facts.is_dir())? {
+                continue;
+            }
+            if !facts.is_dir() {
+                fs::remove_file(at).map_err(io(&path))?;
+                continue;
+            }
+            self.settle_below(layer, &path)?;
+            if layer.is_opaque(&path) {
+                rustix::fs::lremovexattr(&at, OPAQUE).map_err(|errno| io(&path)(errno.into()))?;
+            }
+            match rustix::fs::rmdir(&at) {
+                // What git ignores is in it.
+                Ok(()) | Err(Errno::NOTEMPTY) => {}
+                Err(errno) => return Err(io(&path)(errno.into())),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether overlayfs marks with it that something of the checkout is gone.
+fn is_whiteout(facts: &Metadata) -> bool {
+    facts.file_type().is_char_device() && facts.rdev() == 0
+}
+
+fn on_layer(path: &RepoPath, source: io::Error) -> RepoError {
+    FileError::Io { path: path.clone(), source }.into()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! Layers as overlayfs leaves them, made by hand.
+
+use std::collections::BTreeMap;
+
+use pretty_assertions::assert_eq;
+use rustix::fs::{CWD, FileType, Mode, XattrFlags};
+
+use super::{Layer, LayerChange, LayerChanges, OPAQUE};
+use crate::fixture::{RepoFixture, path};
+use locum_base::path::RepoPath;
+
+struct LayerFixture {
+    repo: RepoFixture,
+    layer: Layer,
+    folder: tempfile::TempDir,
+}
+
+impl LayerFixture {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let layer = Layer::open(&folder.path().join("layer")).unwrap();
+        let fixture = Self { repo: RepoFixture::new(), layer, folder };
+        fixture.layer.begin().unwrap();
+        fixture
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        let at = self.layer.folders().upper.join(file);
+        std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+        std::fs::write(at, text).unwrap();
+    }
+
+    fn white_out(&self, file: &str) {
+        let at = self.layer.folders().upper.join(file);
+        std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+        rustix::fs::mknodat(CWD, at, FileType::CharacterDevice, Mode::empty(), 0).unwrap();
+    }
+
+    fn make_opaque(&self, folder: &str) {
+        let at = self.layer.folders().upper.join(folder);
+        std::fs::create_dir_all(&at).unwrap();
+        rustix::fs::lsetxattr(at, OPAQUE, b"y", XattrFlags::empty()).unwrap();
+    }
+
+    fn changes(&self) -> LayerChanges {
+        self.repo.repo.layer_changes(&self.layer).unwrap()
+    }
+
+    fn found(&self) -> Vec<(String, LayerChange)> {
+        let paths = self.changes().paths.into_iter();
+        paths.map(|(path, change)| (path.to_string(), change)).collect()
+    }
+
+    fn bring_all(&self) {
+        let (removed, made): (BTreeMap<RepoPath, _>, BTreeMap<RepoPath, _>) = self
+            .changes()
+            .paths
+            .into_iter()
+            .partition(|(_, change)| *change == LayerChange::Removed);
+        for (path, change) in removed.into_iter().chain(made) {
+            self.repo.repo.bring(&self.layer, &path, change).unwrap();
+        }
+        self.repo.repo.settle(&self.layer).unwrap();
+        assert_eq!(self.changes(), LayerChanges::default());
+    }
+
+    fn read(&self, file: &str) -> Option<String> {
+        std::fs::read_to_string(self.repo.root.join(file)).ok()
+    }
+}
+
+fn expect(changes: &[(&str, LayerChange)]) -> Vec<(String, LayerChange)> {
+    changes.iter().map(|(path, change)| ((*path).to_owned(), *change)).collect()
+}
+
+#[test]
+fn every_kind_of_change_is_found_and_brought() {
+    let fixture = LayerFixture::new();
+    fixture.write("new", "1");
+    fixture.write("src/lib.rs", "changed");
+    fixture.white_out("latin");
+    fixture.white_out("old");
+    std::os::unix::fs::symlink("new", fixture.layer.folders().upper.join("link")).unwrap();
+    std::fs::create_dir_all(fixture.layer.folders().upper.join("empty")).unwrap();
+    fixture.write("run.sh/inner", "a file became a folder");
+    fixture.write("ignored/build", "stays");
+    assert_eq!(
+        fixture.found(),
+        expect(&[
+            ("empty", LayerChange::Folder),
+            ("latin", LayerChange::Removed),
+            ("link", LayerChange::Written),
+            ("new", LayerChange::Written),
+            ("old/only", LayerChange::Removed),
+            ("run.sh", LayerChange::Removed),
+            ("run.sh/inner", LayerChange::Written),
+            ("src/lib.rs", LayerChange::Written),
+        ])
+    );
+    fixture.bring_all();
+    assert_eq!(fixture.read("src/lib.rs").as_deref(), Some("changed"));
+    assert_eq!(fixture.read("run.sh/inner").as_deref(), Some("a file became a folder"));
+    assert_eq!(fixture.read("link").as_deref(), Some("1"));
+    assert!(fixture.repo.root.join("empty").is_dir() && !fixture.repo.root.join("old").exists());
+    assert_eq!(fixture.read("latin"), None);
+    // Build output stays where the next command finds it, and out of the checkout.
+    assert_eq!(fixture.read("ignored/build"), None);
+    assert!(fixture.layer.folders().upper.join("ignored/build").exists());
+}
+
+#[test]
+fn what_is_the_same_or_none_of_the_checkout_s_is_no_change() {
+    let fixture = LayerFixture::new();
+    fixture.write("src/lib.rs", "one\ntwo\nthree\n");
+    fixture.write("ignored/deep/x", "x");
+    fixture.white_out("never/was");
+    fixture.write("nested/.git/config", "[core]");
+    rustix::fs::mknodat(
+        CWD,
+        fixture.layer.folders().upper.join("pipe"),
+        FileType::Fifo,
+        Mode::RWXU,
+        0,
+    )
+    .unwrap();
+    assert_eq!(
+        fixture.found(),
+        expect(&[("nested", LayerChange::Folder), ("never", LayerChange::Folder)])
+    );
+}
+
+#[test]
+fn a_folder_made_anew_hides_what_was_there() {
+    let fixture = LayerFixture::new();
+    fixture.repo.write("src/other", "of a person");
+    fixture.make_opaque("src");
+    fixture.write("src/lib.rs", "one\ntwo\nthree\n");
+    fixture.write("src/new", "1");
+    assert_eq!(
+        fixture.found(),
+        expect(&[("src/new", LayerChange::Written), ("src/other", LayerChange::Removed)])
+    );
+    fixture.bring_all();
+    assert!(!fixture.layer.folders().upper.join("src").exists());
+    assert_eq!(fixture.read("src/other"), None);
+    assert!(fixture.read("src/new").is_some() && fixture.read("src/lib.rs").is_some());
+}
+
+#[test]
+fn what_is_kept_out_never_reaches_the_checkout_and_is_not_lost() {
+    let fixture = LayerFixture::new();
+    fixture.write("src/lib.rs", "refused");
+    fixture.white_out("latin");
+    for refused in ["src/lib.rs", "latin"] {
+        fixture.layer.keep_out(&path(refused), "call").unwrap();
+    }
+    fixture.repo.repo.settle(&fixture.layer).unwrap();
+    assert_eq!(fixture.found(), []);
+    assert_eq!(fixture.read("src/lib.rs").as_deref(), Some("one\ntwo\nthree\n"));
+    fixture.layer.discard().unwrap();
+    let kept = fixture.folder.path().join("layer/kept/call/src/lib.rs");
+    assert_eq!(std::fs::read_to_string(kept).unwrap(), "refused");
+}
+
+#[test]
+fn what_others_changed_since_the_command_began_is_seen() {
+    let fixture = LayerFixture::new();
+    for file in ["src/lib.rs", "latin", "run.sh"] {
+        fixture.write(file, "by the command");
+    }
+    let of_others = |fixture: &LayerFixture, file: &str| {
+        fixture
+            .repo
+            .repo
+            .is_changed_by_others(&fixture.layer, &path(file), LayerChange::Written)
+            .unwrap()
+    };
+    assert!(!of_others(&fixture, "src/lib.rs") && !of_others(&fixture, "new"));
+    // The kernel's clock for files moves in steps.
+    while !of_others(&fixture, "src/lib.rs") {
+        fixture.repo.write("src/lib.rs", "by a person");
+        fixture.repo.write("latin", "by the command");
+    }
+    assert!(!of_others(&fixture, "latin"), "both made it the same");
+    assert!(!of_others(&fixture, "run.sh"));
+}
+
+#[test]
+fn names_that_are_no_text_are_told_and_taken_out() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let fixture = LayerFixture::new();
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9");
+    std::fs::write(fixture.layer.folders().upper.join(name), "x").unwrap();
+    assert_eq!(fixture.changes().unnamed.len(), 1);
+    fixture.repo.repo.settle(&fixture.layer).unwrap();
+    assert_eq!(fixture.changes(), LayerChanges::default());
+}
+
+#[test]
+fn the_folder_the_kernel_leaves_is_emptied() {
+    let fixture = LayerFixture::new();
+    let inner = fixture.layer.folders().work.join("work");
+    std::fs::create_dir_all(inner.join("incompat/volatile")).unwrap();
+    std::fs::set_permissions(&inner, std::os::unix::fs::PermissionsExt::from_mode(0o0)).unwrap();
+    fixture.layer.end().unwrap();
+    assert_eq!(std::fs::read_dir(fixture.layer.folders().work).unwrap().count(), 0);
+}
