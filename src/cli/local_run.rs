@@ -254,6 +254,7 @@ pub fn carry_out(
     let publisher = forge.as_ref().map(|forge| Publisher {
         run,
         workspace,
+        session_folder: folder,
         forge,
         remote: None,
         git: &git,

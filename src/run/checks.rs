@@ -3,7 +3,10 @@
 //! They take the same path as a model's own commands: parsed, judged, permitted, performed. One
 //! that is refused counts as failed.
 
+use std::path::Path;
+
 use crate::run::prepare::PreparedRun;
+use locum_agent::session::layered::{self, RUN_LAYER};
 use locum_agent::session::outcome::CommandReport;
 use locum_agent::tools::{EffectInputs, ToolContext, VisionSupport, dispatch};
 use locum_base::chat::ToolCall;
@@ -15,6 +18,7 @@ use locum_policy::verdict::Decision;
 use locum_sandbox::exec::Exit;
 use locum_sandbox::network::Connector;
 use locum_workspace::Workspace;
+use locum_workspace::layer::Layer;
 
 /// The results of the commands that were run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,13 +27,45 @@ pub struct CheckResults {
     pub(super) failure: Option<String>,
 }
 
+/// What the commands are run on.
+#[derive(Clone, Copy)]
+pub struct CheckedPlace<'a> {
+    /// The checkout that holds the changes.
+    pub workspace: &'a Workspace,
+    /// Folder of the session, with the build output of its commands.
+    pub session_folder: &'a Path,
+}
+
+#[derive(Clone, Copy)]
+struct CheckedTree<'a> {
+    workspace: &'a Workspace,
+    layer: Option<&'a Layer>,
+}
+
 impl CheckResults {
     /// Runs every check, each in the first of the modes that may run it; stops at the first that
     /// fails.
-    pub async fn run(run: &PreparedRun, workspace: &Workspace, slugs: &[&str]) -> Self {
+    ///
+    /// What they write goes to the layer of the session's commands and never to the checkout, where
+    /// this machine gives a layer.
+    pub async fn run(run: &PreparedRun, place: CheckedPlace<'_>, slugs: &[&str]) -> Self {
         let mut checks = Self::default();
+        let CheckedPlace { workspace, session_folder } = place;
+        if run.policy.settings().publish.success.is_empty() {
+            return checks;
+        }
+        let connector = Connector::default();
+        let sandbox = run.env(&connector).sandbox;
+        let layer = match layered::open(session_folder, RUN_LAYER, sandbox, &workspace.checkout) {
+            Ok(layer) => layer,
+            Err(error) => {
+                checks.failure = Some(format!("the checks could not run: {error}"));
+                return checks;
+            }
+        };
+        let place = CheckedTree { workspace, layer: layer.as_ref() };
         for command in &run.policy.settings().publish.success {
-            match check(run, workspace, slugs, command).await {
+            match check(run, place, slugs, command).await {
                 Ok(exit) => {
                     checks.reports.push(CommandReport { command: command.clone(), exit });
                     if exit != Exit::Code(0) {
@@ -50,7 +86,7 @@ impl CheckResults {
 
 async fn check(
     run: &PreparedRun,
-    workspace: &Workspace,
+    place: CheckedTree<'_>,
     slugs: &[&str],
     command: &str,
 ) -> Result<Exit, String> {
@@ -58,7 +94,7 @@ async fn check(
     for mode in
         slugs.iter().filter_map(|slug| run.modes.find(slug)).filter(|mode| runs_commands(mode))
     {
-        match check_in(run, workspace, mode, command).await {
+        match check_in(run, place, mode, command).await {
             Ok(exit) => return Ok(exit),
             Err(refused) => why = refused,
         }
@@ -72,7 +108,7 @@ fn runs_commands(mode: &Mode) -> bool {
 
 async fn check_in(
     run: &PreparedRun,
-    workspace: &Workspace,
+    CheckedTree { workspace, layer }: CheckedTree<'_>,
     mode: &Mode,
     command: &str,
 ) -> Result<Exit, String> {
@@ -87,6 +123,7 @@ async fn check_in(
         run: env,
         skills: None,
         servers: None,
+        layer,
         image_models: &[],
         checkout: &workspace.checkout,
         repo: &workspace.repo,

@@ -24,6 +24,7 @@ use locum_agent::report::figures;
 use locum_agent::session;
 use locum_agent::session::event::{JOURNAL_VERSION, JournalLine, SessionStart};
 use locum_agent::session::journal::Journal;
+use locum_agent::session::layered;
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::parts::SessionParts;
 use locum_agent::session::state::SessionState;
@@ -46,10 +47,13 @@ pub async fn run_and_publish<'a>(
     watch: impl FnMut(&JournalLine, &SessionState) + 'a,
 ) -> Result<(Outcome, Option<Publication>), RunError> {
     let Some((publisher, ending)) = publisher else {
-        return Ok((run(execution, cancelled, watch).await?, None));
+        let outcome = run(execution, cancelled, watch).await?;
+        layered::discard(execution.folder).map_err(RunError::internal)?;
+        return Ok((outcome, None));
     };
     let outcome = run_beside_progress(execution, publisher, cancelled, watch).await?;
     let published = publisher.publish(&outcome, ending).await;
+    layered::discard(execution.folder).map_err(RunError::internal)?;
     Ok((outcome, Some(published)))
 }
 

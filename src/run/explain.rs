@@ -178,6 +178,7 @@ impl Explainer {
             },
             skills: None,
             servers: None,
+            layer: None,
             image_models: &self.image_models,
             checkout: &workspace.checkout,
             repo: &workspace.repo,

@@ -6,7 +6,7 @@
 //! is not brought was never there.
 #![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
@@ -53,14 +53,6 @@ pub struct LayerChanges {
     pub paths: BTreeMap<RepoPath, LayerChange>,
     /// Names that no [`RepoPath`] can express; nothing can be brought to them.
     pub unnamed: Vec<String>,
-}
-
-impl LayerChanges {
-    /// Returns the paths as git would tell them: it knows no empty folders.
-    pub fn touched(&self) -> BTreeSet<RepoPath> {
-        let files = self.paths.iter().filter(|(_, change)| **change != LayerChange::Folder);
-        files.map(|(path, _)| path.clone()).collect()
-    }
 }
 
 /// Where a layer lies over something.

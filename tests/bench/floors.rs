@@ -302,6 +302,7 @@ impl Desk {
             },
             skills: None,
             servers: None,
+            layer: None,
             image_models: &[],
             checkout: &self.checkout,
             repo: &self.repo,

@@ -377,6 +377,7 @@ impl Operation {
             },
             skills: None,
             servers: None,
+            layer: None,
             image_models: &[],
             checkout: &checkout,
             repo: &Repo::open(elsewhere.path()).map_err(|error| error.to_string())?,

@@ -144,6 +144,7 @@ fn path_intents(path: &str) -> Result<Result<Vec<Intent>, String>, String> {
         },
         skills: None,
         servers: None,
+        layer: None,
         image_models: &[],
         checkout: &checkout,
         repo: &Repo::open(&root).map_err(|error| error.to_string())?,

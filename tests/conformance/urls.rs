@@ -169,6 +169,7 @@ async fn call(
         },
         skills: None,
         servers: None,
+        layer: None,
         image_models: &[],
         checkout: &checkout,
         repo: &repo,

@@ -117,6 +117,7 @@ fn lines_of(event: &Event) -> Vec<String> {
         | Event::Reminded { .. }
         | Event::ServersListed { .. }
         | Event::Performing { .. }
+        | Event::Promoting { .. }
         | Event::TodosChanged { .. }
         | Event::Checkpointed { .. } => Vec::new(),
     }

@@ -138,7 +138,9 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
             )
         }
         Event::ServerNoted { server, what } => format!("MCP server {server} {what}"),
-        Event::Performing { .. } | Event::TodosChanged { .. } => String::new(),
+        Event::Performing { .. } | Event::Promoting { .. } | Event::TodosChanged { .. } => {
+            String::new()
+        }
         Event::Answered { tool, observation, .. } => {
             let failed = if observation.is_error { " failed" } else { "" };
             format!(

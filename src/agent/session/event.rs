@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::session::id::SessionId;
 use crate::session::outcome::{ChargedUsage, Outcome};
+use crate::session::promotion::Promotion;
 use crate::session::recorded::{
     CompactionKind, FileBefore, GeneratedImage, ParallelCall, RecordedDecision, ReplyCharge,
     TouchedPath,
@@ -24,7 +25,7 @@ use locum_workspace::merge::Conflict;
 use locum_workspace::repo::CommitId;
 
 /// The journal's format; a reader refuses a later one.
-pub const JOURNAL_VERSION: u32 = 2;
+pub const JOURNAL_VERSION: u32 = 3;
 
 /// What a session is to do: complete, so that it can be resumed from its journal alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -228,6 +229,16 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         snapshot: Option<String>,
     },
+    /// What a command wrote was judged and is about to be brought from its layer into the checkout,
+    /// or kept out of it.
+    Promoting {
+        /// In which task.
+        task: TaskId,
+        /// Id of the call of the command.
+        call: String,
+        /// What becomes of it all.
+        promotion: Box<Promotion>,
+    },
     /// A call has its answer.
     Answered {
         /// In which task.
@@ -372,6 +383,7 @@ impl Event {
             | Self::Judged { task, .. }
             | Self::Decided { task, .. }
             | Self::Performing { task, .. }
+            | Self::Promoting { task, .. }
             | Self::Answered { task, .. }
             | Self::TodosChanged { task, .. }
             | Self::ModeSwitched { task, .. }

@@ -421,7 +421,7 @@ mod tests {
         let later = r#"{"at":"2023-11-14T22:13:20Z","event":"started","version":99,"id":"x","task":"","message":"","mode":"","facts":{"mode":"","trigger":"local","tier":"maintainer","job":null},"budget":{},"base":"","policy_hash":"","models":["",""],"caller":null}"#;
         std::fs::write(folder.path().join(JOURNAL_FILE), format!("{later}\n")).unwrap();
         let error = Journal::resume(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("format 99 is later than 2"), "{error}");
+        assert!(error.contains("format 99 is later than 3"), "{error}");
     }
 
     #[test]

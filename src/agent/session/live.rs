@@ -36,6 +36,7 @@ use locum_modes::{Mode, ModeSet};
 use locum_policy::intent::Facts;
 use locum_workspace::Workspace;
 use locum_workspace::git_binary::GitBinary;
+use locum_workspace::layer::Layer;
 use locum_workspace::touched::Snapshot;
 
 /// Something a task waits for, and what the session does when it is over.
@@ -61,6 +62,8 @@ pub(crate) struct Session<'a> {
     pub(crate) busy: BTreeSet<TaskId>,
     /// Worktrees of sub-tasks that are open.
     pub(crate) worktrees: BTreeMap<TaskId, Rc<Workspace>>,
+    /// Layers over the run's checkout and over those of sub-tasks; `None` where there can be none.
+    pub(crate) layers: BTreeMap<Option<TaskId>, Option<Rc<Layer>>>,
     /// Paths that permitted calls since the last turns were about.
     pub(crate) paths_in_play: Vec<(TaskId, RepoPath)>,
     /// Tasks whose model refused a request as too long.
@@ -83,6 +86,7 @@ impl<'a> Session<'a> {
             under_way: FuturesUnordered::new(),
             busy: BTreeSet::new(),
             worktrees: BTreeMap::new(),
+            layers: BTreeMap::new(),
             paths_in_play: Vec::new(),
             overflows: BTreeMap::new(),
             counted: BTreeMap::new(),
@@ -205,9 +209,11 @@ impl<'a> Session<'a> {
         let place = self.place(id)?;
         let task = self.task(id)?;
         let sees_images = self.model_of(task).sees_images;
+        let layer = self.layers.get(&self.state.tree_owner(id)).cloned().flatten();
         Ok(TaskEnv {
             run: self.parts.run,
             place,
+            layer,
             mode: self.mode(&task.mode)?,
             facts: self.facts(&task.mode),
             skills: &self.parts.instructions.skills,

@@ -10,8 +10,8 @@
 //! again. A call without an answer is judged again and performed: reading twice is harmless; a
 //! file's content before an edit is kept, put back and the edit done again, so that it happens
 //! once. A command that may have written is never run a second time. Its answer says that it was
-//! interrupted and may or may not have run, what it changed is found by comparing the checkout, and
-//! the model decides. So the outcome's word, tree, refusals and checkpoint are those of a run that
+//! interrupted and may or may not have run, what it changed is read off its layer (`layered`), or
+//! found by comparing the checkout, and the model decides. So the outcome's word, tree, refusals and checkpoint are those of a run that
 //! was not killed; only the path there may differ. An ended session stays ended, unless it had
 //! stopped for a decision that has been made since (`hold`).
 
@@ -31,6 +31,7 @@ mod images;
 mod in_flight;
 pub mod journal;
 mod judged;
+pub mod layered;
 mod live;
 pub mod model;
 pub mod outcome;
@@ -38,6 +39,7 @@ mod parallel;
 pub mod parts;
 mod pause;
 mod perform;
+pub mod promotion;
 pub mod recorded;
 pub mod repetition;
 mod servers;

@@ -11,6 +11,7 @@ use tracing::Instrument;
 
 use crate::session::event::Event;
 use crate::session::judged::{PermittedCall, reasons};
+use crate::session::layered::{CUT_OFF, LayeredChanges};
 use crate::session::live::Session;
 use crate::session::recorded::{ContentBefore, FileBefore};
 use crate::session::spans::call_span;
@@ -27,16 +28,12 @@ use locum_modes::{ToolGroup, access};
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
 use locum_policy::verdict::{Decision, Refusal, Verdict};
-use locum_sandbox::exec::Exit;
 use locum_workspace::checkout::FileError;
 use locum_workspace::touched::Snapshot;
 
 /// Largest file whose content is kept before it is edited, so that an edit cut off midway can be
 /// done again.
 pub(crate) const KEPT_LIMIT_BYTES: u64 = 16 << 20;
-
-/// How a command is reported that was cut off together with the run: as killed.
-const CUT_OFF: Exit = Exit::Signal(9);
 
 /// The result of a call with effects.
 struct PerformedCall<'d> {
@@ -81,7 +78,8 @@ impl Session<'_> {
             None => {
                 let before = self.keep_before(id, permit)?;
                 let mut intents = permit.act().intents().into_iter();
-                if !intents.any(|intent| matches!(intent, Intent::Command(_))) {
+                let runs = intents.any(|intent| matches!(intent, Intent::Command(_)));
+                if !runs || self.begin_layer(id)? {
                     return self.announce(id, permitted, before, None);
                 }
                 self.look(id, move |session, snapshot| {
@@ -214,6 +212,11 @@ impl Session<'_> {
         id: TaskId,
         waiting: &WaitingCall,
     ) -> Result<(), Stop> {
+        if waiting.command.is_some()
+            && let Some(layer) = self.layer_left(id)?
+        {
+            return self.answer_cut_off_layered(id, waiting, &layer);
+        }
         let kept = waiting.performing.as_ref().and_then(|performing| performing.snapshot.as_ref());
         let Some(hash) = kept else { return self.answer_cut_off(id, waiting, None) };
         let (before, waiting) = (self.kept_snapshot(hash)?, waiting.clone());
@@ -266,19 +269,15 @@ impl Session<'_> {
         done: PerformedCall<'_>,
     ) -> Result<(), Stop> {
         let PerformedCall { mut observation, intents, before } = done;
-        let mode = self.task(id)?.mode.clone();
-        let unnamed = observation
-            .touched
-            .iter()
-            .filter(|path| !intents.contains(&Intent::Edit((*path).clone())));
-        let verdicts: Vec<(RepoPath, Verdict)> = unnamed
-            .map(|path| Ok((path.clone(), self.edit_verdict(&mode, path)?)))
-            .collect::<Result<_, Stop>>()?;
-        // An approval of a command covers what it does: what would be held may stay, what is denied
-        // is put back.
-        let least = if self.state.is_approved(waiting) { Decision::Hold } else { Decision::Allow };
-        let (undone, verdicts): (BTreeSet<RepoPath>, Vec<Verdict>) =
-            verdicts.into_iter().filter(|(_, verdict)| verdict.decision > least).unzip();
+        if let Some(changes) = observation.layered.take() {
+            return self.answer_layered(
+                id,
+                waiting,
+                observation,
+                &LayeredChanges { changes, intents },
+            );
+        }
+        let (undone, verdicts) = self.refused_edits(id, waiting, &observation.touched, &intents)?;
         if undone.is_empty() {
             return self.answer(id, waiting, observation);
         }
@@ -306,6 +305,32 @@ impl Session<'_> {
         let what = "which the policy does not allow and which had changes that are in no commit; \
                     they are left as they are now";
         Err(Stop::failed(format!("a command changed {}, {what}", lost.join(", "))))
+    }
+
+    /// Judges the paths a call changed without having named them; returns those that may not stay,
+    /// and why. An approval of a command covers what it does: what would be held may stay, what is
+    /// denied may not.
+    pub(crate) fn refused_edits<'p>(
+        &self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        paths: impl IntoIterator<Item = &'p RepoPath>,
+        named: &[Intent],
+    ) -> Result<(BTreeSet<RepoPath>, Vec<Verdict>), Stop> {
+        let mode = &self.task(id)?.mode;
+        let least = if self.state.is_approved(waiting) { Decision::Hold } else { Decision::Allow };
+        let mut refused = (BTreeSet::new(), Vec::new());
+        for path in paths {
+            if named.contains(&Intent::Edit(path.clone())) {
+                continue;
+            }
+            let verdict = self.edit_verdict(mode, path)?;
+            if verdict.decision > least {
+                refused.0.insert(path.clone());
+                refused.1.push(verdict);
+            }
+        }
+        Ok(refused)
     }
 
     /// Returns the verdict on changing a file in a mode: the policy's, then the mode's own.

@@ -207,6 +207,7 @@ impl SessionState {
             | Event::Reminded { .. }
             | Event::Judged { approval: None, .. }
             | Event::Performing { .. }
+            | Event::Promoting { .. }
             | Event::TodosChanged { .. }
             | Event::ModeSwitched { .. } => {}
         }

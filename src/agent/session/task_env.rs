@@ -14,6 +14,7 @@ use locum_modes::prompts::skills::SkillSet;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_workspace::Workspace;
+use locum_workspace::layer::Layer;
 
 /// Where a task works.
 #[derive(Clone)]
@@ -41,6 +42,8 @@ pub(crate) struct TaskEnv<'a> {
     pub(crate) run: RunEnv<'a>,
     /// Where it works.
     pub(crate) place: TaskCheckout<'a>,
+    /// Where its commands write.
+    pub(crate) layer: Option<Rc<Layer>>,
     /// Mode the task is in.
     pub(crate) mode: &'a Mode,
     /// Who asked and how, in this mode.
@@ -79,6 +82,7 @@ impl TaskEnv<'_> {
             image_models: self.image_models,
             checkout: &self.place.checkout,
             repo: &self.place.repo,
+            layer: self.layer.as_deref(),
             mode: self.mode,
             facts: &self.facts,
             visible,

@@ -1,8 +1,8 @@
 //! `execute_command`: runs a command in the checkout.
 //!
 //! A command that ran is an answer, whatever its exit code: only one that did not start is an
-//! error. What a command touched that may write is found by comparing the checkout before and
-//! after.
+//! error. What a command writes goes to a layer over the checkout and is judged there; without a
+//! layer, what it touched is found by comparing the checkout before and after.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -24,6 +24,7 @@ use locum_policy::verdict::Decision;
 use locum_sandbox::exec::{self, CommandOutput, CommandRun, Exit};
 use locum_workspace::checkout::{EntryKind, FileError};
 use locum_workspace::git_binary::GitBinary;
+use locum_workspace::repo::RepoError;
 
 /// Changed files named to the model.
 const TOUCHED_SHOWN: usize = 20;
@@ -74,6 +75,7 @@ impl Tool for ExecuteCommand {
         }
         match context.checkout.entry(&folder.real) {
             Ok(Some(entry)) if entry.kind == EntryKind::Folder => {}
+            Ok(None) if context.layer.is_some_and(|layer| layer.has_folder(&folder.real)) => {}
             Ok(_) | Err(_) => {
                 return Err(CallError(format!(
                     "The command cannot run in `{}`: it is not a folder.",
@@ -117,6 +119,13 @@ impl Tool for ExecuteCommand {
         if self.only_reads() {
             return self.run(permit, context).await;
         }
+        if let Some(layer) = context.layer {
+            let observation = self.run(permit, context).await?;
+            return Ok(match context.repo.layer_changes(layer) {
+                Ok(changes) => Observation { layered: Some(changes), ..observation },
+                Err(error) => with_unknown_changes(observation, &error),
+            });
+        }
         let git = GitBinary::new(context.repo, context.run.env);
         let before = match context.given.before {
             Some(before) => before.clone(),
@@ -133,13 +142,7 @@ impl Tool for ExecuteCommand {
                 let text = format!("{}{}", observation.text, render_touched(&touched));
                 Observation { text, touched: touched.into_iter().collect(), ..observation }
             }
-            Err(error) => {
-                let text = format!(
-                    "{}\n\nWhat the command changed could not be found: {error}.",
-                    observation.text
-                );
-                Observation { text, is_error: true, ..observation }
-            }
+            Err(error) => with_unknown_changes(observation, &error),
         })
     }
 
@@ -203,6 +206,12 @@ impl ExecuteCommand {
     }
 }
 
+fn with_unknown_changes(observation: Observation, error: &RepoError) -> Observation {
+    let text =
+        format!("{}\n\nWhat the command changed could not be found: {error}.", observation.text);
+    Observation { text, is_error: true, ..observation }
+}
+
 /// Follows the links in the paths a script names.
 fn behind_links(script: &Script, context: ToolContext<'_>) -> Result<Vec<Intent>, CallError> {
     let loose = if context.run.policy.settings().commands.expansions == Expansions::Allow {
@@ -235,7 +244,8 @@ fn behind_links(script: &Script, context: ToolContext<'_>) -> Result<Vec<Intent>
     Ok(intents)
 }
 
-fn render_touched(touched: &BTreeSet<RepoPath>) -> String {
+/// Lists the files of the checkout that a command changed.
+pub(crate) fn render_touched(touched: &BTreeSet<RepoPath>) -> String {
     let shown: Vec<&str> = touched.iter().take(TOUCHED_SHOWN).map(RepoPath::as_str).collect();
     match touched.len() - shown.len() {
         _ if shown.is_empty() => String::new(),

@@ -135,6 +135,7 @@ impl ToolFixture {
             run,
             skills: Some(&self.skills),
             servers: None,
+            layer: None,
             image_models: &self.image_models,
             checkout: &self.checkout,
             repo: &self.repo,

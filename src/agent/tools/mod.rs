@@ -26,6 +26,7 @@ use locum_modes::prompts::skills::SkillSet;
 use locum_policy::intent::Facts;
 use locum_policy::verdict::Refusal;
 use locum_workspace::checkout::Checkout;
+use locum_workspace::layer::{Layer, LayerChanges};
 use locum_workspace::repo::Repo;
 use locum_workspace::touched::Snapshot;
 
@@ -46,6 +47,8 @@ pub struct ToolContext<'a> {
     pub checkout: &'a Checkout,
     /// Its git side: what a command touched is found there.
     pub repo: &'a Repo,
+    /// Where commands write instead of the checkout; `None` where they write to it.
+    pub layer: Option<&'a Layer>,
     /// The mode the task is in.
     pub mode: &'a Mode,
     /// Under which circumstances the policy decides.
@@ -110,6 +113,9 @@ pub struct Observation {
     /// True when the call was a mistake of the model; recorded with the answer, too.
     #[serde(skip)]
     pub is_mistake: bool,
+    /// For commands: what is in their layer and not yet judged.
+    #[serde(skip)]
+    pub layered: Option<LayerChanges>,
 }
 
 impl Observation {

@@ -15,6 +15,7 @@ use locum_policy::command::tree::SimpleCommand;
 use locum_policy::paths::protected;
 use locum_sandbox::{CommandReach, WriteAccess};
 use locum_workspace::checkout::Checkout;
+use locum_workspace::layer::Layer;
 
 /// Programs that do nothing but to the files they are given.
 const FILE_PROGRAMS: &[&str] = &["touch", "cp", "mv", "rm", "mkdir", "rmdir", "ln"];
@@ -54,7 +55,7 @@ pub(crate) fn of<'a>(
             && script.redirected().0.is_empty()),
         visible: context.visible,
         policy: Some(context.run.policy),
-        layer: None,
+        layer: context.layer.map(Layer::folders),
     }
 }
 

@@ -36,6 +36,7 @@ use crate::run::spending::store::RecordStore;
 use locum_agent::report::comment::DecisionChannel;
 use locum_agent::report::markdown;
 use locum_agent::session::event::JournalLine;
+use locum_agent::session::layered;
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
@@ -249,6 +250,7 @@ async fn carry_out(
     let publisher = Publisher {
         run,
         workspace: env.workspace,
+        session_folder: folder,
         forge: env.forge,
         remote: Some(env.remote),
         git: env.git,
@@ -296,6 +298,7 @@ async fn carry_out(
     };
     let ending = RunEnd { thread: thread_number, seen: &seen, decided, decide };
     let mut publication = publisher.publish(&outcome, &ending).await;
+    layered::discard(folder).map_err(RunError::internal)?;
     if let (Err(why), None) = (&kept, thread_number) {
         // No comment says it.
         publication.notes.push(format!("the run cannot go on: {why}"));

@@ -331,6 +331,7 @@ impl MessageContext<'_> {
             run: self.env,
             skills: None,
             servers: None,
+            layer: None,
             image_models: &[],
             checkout: &self.workspace.checkout,
             repo: &self.workspace.repo,

@@ -8,9 +8,11 @@
 mod branch;
 mod review;
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
-use crate::run::checks::CheckResults;
+use crate::run::checks::{CheckResults, CheckedPlace};
 use crate::run::plan::RunSubject;
 use crate::run::prepare::PreparedRun;
 use crate::run::tree::TreeJudge;
@@ -142,6 +144,8 @@ pub struct Publisher<'a> {
     pub run: &'a PreparedRun,
     /// The checkout that holds the changes.
     pub workspace: &'a Workspace,
+    /// Folder of the session.
+    pub session_folder: &'a Path,
     /// API of the forge.
     pub forge: &'a dyn Forge,
     /// Where branches are pushed; `None` keeps them in the checkout's own repository.
@@ -383,7 +387,8 @@ impl Publisher<'_> {
     }
 
     async fn checks(&self, outcome: &Outcome) -> CheckResults {
-        CheckResults::run(self.run, self.workspace, &self.slugs(outcome)).await
+        let place = CheckedPlace { workspace: self.workspace, session_folder: self.session_folder };
+        CheckResults::run(self.run, place, &self.slugs(outcome)).await
     }
 
     /// Returns the modes that worked.

@@ -70,7 +70,11 @@ pub(crate) struct Fixture {
     pub(crate) attempts: u32,
     /// How the model's tokens are estimated.
     pub(crate) tokenizer: Tokenizer,
+    meanwhile: Option<Meanwhile>,
 }
+
+/// When a person writes which file, and what.
+type Meanwhile = (fn(&Event) -> bool, PathBuf, String);
 
 /// What came of a run.
 pub(crate) struct Ran {
@@ -117,11 +121,25 @@ impl Fixture {
             price: None,
             attempts: 1,
             tokenizer: Tokenizer::Bytes,
+            meanwhile: None,
         }
     }
 
     pub(crate) fn in_mode(mut self, mode: &str) -> Self {
         self.mode = mode.to_owned();
+        self
+    }
+
+    /// Lets commands write to the checkout itself: a session kept in the checkout cannot have a
+    /// layer over it.
+    pub(crate) fn without_layer(mut self) -> Self {
+        self.journal = self.root.join(".git/session");
+        self
+    }
+
+    /// Lets a person write a file of the checkout when an event is seen.
+    pub(crate) fn meanwhile(mut self, when: fn(&Event) -> bool, written: (&str, &str)) -> Self {
+        self.meanwhile = Some((when, self.root.join(written.0), written.1.to_owned()));
         self
     }
 
@@ -214,6 +232,11 @@ impl Fixture {
             let event = &line.event;
             *written.borrow_mut() += 1;
             assert!(*written.borrow() != lines, "killed");
+            if let Some((when, path, text)) = &self.meanwhile
+                && when(event)
+            {
+                std::fs::write(path, text).unwrap();
+            }
             if cancel_at.is_some_and(|wanted| wanted(event)) {
                 let _ = cancel.borrow_mut().take().map(|cancel| cancel.send(()));
             }

@@ -1,6 +1,7 @@
 //! What a run does when the model does its part.
 
-use crate::session::fixture::{Fixture, turns};
+use crate::session::fixture::{Fixture, POLICY, turns};
+use locum_agent::session::event::Event;
 use pretty_assertions::assert_eq;
 
 #[test]
@@ -62,26 +63,86 @@ fn a_refused_call_is_answered_listed_and_done_without() {
     );
 }
 
-#[test]
-fn what_a_command_changed_is_judged_too_and_put_back() {
-    let fixture = Fixture::new(&turns(
-        r#"
+/// One command whose change is allowed, one whose change is not.
+const TWO_COPIES: &str = r#"
 - calls: [{ tool: execute_command, args: { command: "sh -c 'cp src/a.txt src/c.txt'" } }]
 - calls: [{ tool: execute_command, args: { command: "sh -c 'cp src/a.txt src/secret.txt'" } }]
-- expect: { contains: ["undone"] }
+- expect: { contains: ["policy does not allow"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+
+#[test]
+fn what_a_command_changed_is_judged_too() {
+    for fixture in
+        [Fixture::new(&turns(TWO_COPIES)), Fixture::new(&turns(TWO_COPIES)).without_layer()]
+    {
+        let ran = fixture.run();
+        assert_eq!(
+            (ran.word(), ran.changed()),
+            ("done", vec!["src/c.txt"]),
+            "{:?}",
+            ran.answers("execute_command")
+        );
+        assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"));
+        assert_eq!(ran.outcome.commands.len(), 2);
+        assert_eq!(ran.outcome.refusals.len(), 1);
+    }
+}
+
+#[test]
+fn what_the_policy_does_not_allow_is_kept_with_the_session() {
+    let fixture = Fixture::new(&turns(TWO_COPIES));
+    std::fs::write(fixture.root.join("src/secret.txt"), "not committed\n").unwrap();
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.outcome.refusals.len()), ("done", 1));
+    assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("not committed\n"));
+    let kept = std::fs::read_dir(fixture.journal.join("layers/run/kept")).unwrap();
+    let calls: Vec<_> = kept.map(|call| call.unwrap().path()).collect();
+    let kept = std::fs::read_to_string(calls[0].join("src/secret.txt")).unwrap();
+    assert_eq!((calls.len(), Some(kept)), (1, fixture.file("src/a.txt")));
+}
+
+#[test]
+fn what_a_person_changes_while_a_command_runs_stays() {
+    let fixture = Fixture::new(&turns(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "./step.sh" } }]
+- expect: { contains: ["Somebody else changed `src/c.txt`"] }
   calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#,
-    ));
+    ))
+    .meanwhile(|event| matches!(event, Event::Promoting { .. }), ("src/c.txt", "by a person\n"));
+    let script = "#!/bin/sh\ncp src/a.txt src/c.txt; cp src/a.txt src/d.txt\n";
+    std::fs::write(fixture.root.join("step.sh"), script).unwrap();
     let ran = fixture.run();
-    assert_eq!(
-        (ran.word(), ran.changed()),
-        ("done", vec!["src/c.txt"]),
-        "{:?}",
-        ran.answers("execute_command")
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/d.txt"]));
+    assert_eq!(fixture.file("src/c.txt").as_deref(), Some("by a person\n"));
+}
+
+#[test]
+fn build_output_stays_out_of_the_checkout_and_is_there_for_the_next_command() {
+    let fixture = Fixture::with_policy(
+        &turns(
+            r#"
+- calls: [{ tool: execute_command, args: { command: "./step.sh" } }]
+- calls:
+    - { tool: read_file, args: { path: built/deep/o } }
+    - { tool: execute_command, args: { command: "cat o", cwd: built/deep } }
+- expect: { contains: ["object"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+        ),
+        &POLICY.replace("command(false)", "command(cat:*)"),
     );
-    assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"));
-    assert_eq!(ran.outcome.commands.len(), 2);
-    assert_eq!(ran.outcome.refusals.len(), 1);
+    let script = "#!/bin/sh\nmkdir -p built/deep; echo object > built/deep/o; echo x > src/c.txt\n";
+    std::fs::write(fixture.root.join("step.sh"), script).unwrap();
+    std::fs::write(fixture.root.join(".git/info/exclude"), "/built/\n").unwrap();
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/c.txt"]), "{}", ran.reason());
+    for answers in [ran.answers("read_file"), ran.answers("execute_command")] {
+        assert!(answers.last().unwrap().contains("object"), "{answers:?}");
+    }
+    assert!(!fixture.root.join("built").exists());
 }
 
 #[test]
@@ -91,7 +152,8 @@ fn uncommitted_work_of_others_is_never_written_over_by_putting_back() {
 - calls: [{ tool: execute_command, args: { command: "sh -c 'cp src/a.txt src/secret.txt'" } }]
 - calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#,
-    ));
+    ))
+    .without_layer();
     std::fs::write(fixture.root.join("src/secret.txt"), "not committed\n").unwrap();
     let ran = fixture.run();
     assert_eq!((ran.word(), ran.changed().len(), ran.outcome.refusals.len()), ("failed", 0, 1));

@@ -168,6 +168,7 @@ impl<'a> Tracer<'a> {
             | Event::ParallelStarted { .. }
             | Event::WorkMerged { .. }
             | Event::Decided { .. }
+            | Event::Promoting { .. }
             | Event::ServersListed { .. }
             | Event::ServerNoted { .. }
             | Event::Checkpointed { .. } => {}

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::session::event::Event;
+use crate::session::promotion::Promotion;
 use crate::session::recorded::{FileBefore, GeneratedImage, RecordedDecision};
 use crate::tools::{Control, Observation};
 use locum_base::chat::{Message, Reply, StopReason, ToolCall, ToolResult};
@@ -56,12 +57,14 @@ pub struct WaitingCall {
 }
 
 /// What there was before an effect that was announced.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AnnouncedEffect {
     /// The files it edits.
     pub before: Vec<FileBefore>,
     /// For commands: the checkout, stored next to the journal under this hash.
     pub snapshot: Option<String>,
+    /// For commands that ended: what was to become of what they wrote.
+    pub promotion: Option<Box<Promotion>>,
 }
 
 impl Turn {
@@ -157,7 +160,12 @@ impl Turn {
             && let Some(waiting) = self.open_call(call)
         {
             let (before, snapshot) = (before.clone(), snapshot.clone());
-            waiting.performing = Some(AnnouncedEffect { before, snapshot });
+            waiting.performing = Some(AnnouncedEffect { before, snapshot, promotion: None });
+        } else if let Event::Promoting { call, promotion, .. } = event
+            && let Some(waiting) = self.open_call(call)
+            && let Some(performing) = &mut waiting.performing
+        {
+            performing.promotion = Some(promotion.clone());
         } else if let Event::Consulted { call, answer, .. } = event
             && let Some(waiting) = self.open_call(call)
         {

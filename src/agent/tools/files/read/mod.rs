@@ -125,8 +125,12 @@ impl Tool for ReadFile {
             )),
             error => CallError(format!("Cannot read `{path}`: {error}.")),
         };
-        let content =
-            context.checkout.read(permit, &self.place.real, FILE_LIMIT_BYTES).map_err(unread)?;
+        let real = &self.place.real;
+        let built = context.layer.and_then(|layer| layer.read(permit, real, FILE_LIMIT_BYTES).ok());
+        let content = match built {
+            Some(content) => content,
+            None => context.checkout.read(permit, real, FILE_LIMIT_BYTES).map_err(unread)?,
+        };
         if ImageKind::of(&content).is_some() {
             return Ok(show(&format!("File: {path}"), &content, context));
         }

@@ -1,0 +1,235 @@
+//! Commands that write to a layer: what they wrote is judged first, and only then is anything of it
+//! in the checkout.
+//!
+//! In: a command that ended, or was cut off, and its layer. Out: what is allowed is brought into
+//! the checkout, announced in the journal before; what is not stays in the session's folder. A
+//! session that was killed in between finds the rest in the layer and goes on. What somebody else
+//! changed meanwhile is never written over.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::session::event::Event;
+use crate::session::judged::reasons;
+use crate::session::live::Session;
+use crate::session::promotion::Promotion;
+use crate::session::stop::Stop;
+use crate::session::task::turn::WaitingCall;
+use crate::tools::Observation;
+use crate::tools::command::render_touched;
+use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
+use locum_modes::prompts::reminders;
+use locum_policy::intent::Intent;
+use locum_policy::verdict::{Decision, Refusal};
+use locum_sandbox::Sandbox;
+use locum_sandbox::exec::Exit;
+use locum_workspace::checkout::Checkout;
+use locum_workspace::layer::{Layer, LayerChange, LayerChanges};
+
+/// Folder of a session with the layers over its checkouts.
+const LAYERS_FOLDER: &str = "layers";
+
+/// How a command is reported that was cut off together with the run: as killed.
+pub(crate) const CUT_OFF: Exit = Exit::Signal(9);
+
+/// Name of the layer over the run's own checkout.
+pub const RUN_LAYER: &str = "run";
+
+/// What a command left in its layer.
+pub(crate) struct LayeredChanges {
+    pub(crate) changes: LayerChanges,
+    /// What the command was permitted to do.
+    pub(crate) intents: Vec<Intent>,
+}
+
+impl Session<'_> {
+    /// Makes ready the layer that the commands of a task write to; false where there is none and
+    /// they write to the checkout.
+    pub(crate) fn begin_layer(&mut self, id: TaskId) -> Result<bool, Stop> {
+        let owner = self.state.tree_owner(id);
+        if !self.layers.contains_key(&owner) {
+            let layer = self.tried_layer(id)?.map(Rc::new);
+            self.layers.insert(owner, layer);
+        }
+        let Some(layer) = self.layers.get(&owner).into_iter().flatten().next() else {
+            return Ok(false);
+        };
+        layer.begin().map_err(|error| lost_layer(&error))?;
+        Ok(true)
+    }
+
+    /// Returns the layer that a session which was cut off left; `None` where it had none.
+    pub(crate) fn layer_left(&mut self, id: TaskId) -> Result<Option<Rc<Layer>>, Stop> {
+        let owner = self.state.tree_owner(id);
+        if self.layers.get(&owner).is_none_or(Option::is_none) && !self.layer_folder(owner).exists()
+        {
+            return Ok(None);
+        }
+        if self.layers.get(&owner).is_none_or(Option::is_none) {
+            let layer =
+                Layer::open(&self.layer_folder(owner)).map_err(|error| lost_layer(&error))?;
+            self.layers.insert(owner, Some(Rc::new(layer)));
+        }
+        Ok(self.layers.get(&owner).cloned().flatten())
+    }
+
+    /// Answers a command that was cut off, with what it changed until then. One that had ended is
+    /// answered as it would have been.
+    pub(crate) fn answer_cut_off_layered(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        layer: &Layer,
+    ) -> Result<(), Stop> {
+        let performing = waiting.performing.as_ref();
+        if let Some(promotion) = performing.and_then(|performing| performing.promotion.clone()) {
+            return self.promote(id, waiting, *promotion);
+        }
+        let mut observation = Observation::failed(reminders::INTERRUPTED);
+        observation.exit = Some(CUT_OFF);
+        let changes = self.place(id)?.repo.layer_changes(layer)?;
+        let left = LayeredChanges { changes, intents: Vec::new() };
+        self.answer_layered(id, waiting, observation, &left)
+    }
+
+    /// Answers a command after judging everything in its layer: what is allowed is brought into the
+    /// checkout.
+    pub(crate) fn answer_layered(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        mut observation: Observation,
+        LayeredChanges { changes, intents }: &LayeredChanges,
+    ) -> Result<(), Stop> {
+        let (keep, verdicts) = self.refused_edits(id, waiting, changes.paths.keys(), intents)?;
+        let bring: BTreeMap<RepoPath, LayerChange> =
+            changes.paths.clone().into_iter().filter(|(path, _)| !keep.contains(path)).collect();
+        let files = bring.iter().filter(|(_, change)| **change != LayerChange::Folder);
+        let brought = files.map(|(path, _)| path.clone()).collect();
+        observation.text.push_str(&render_touched(&brought));
+        if !changes.unnamed.is_empty() {
+            observation.text.push_str(&format!(
+                "\n\nFiles kept out of the checkout, because their names are not UTF-8 text: {}.",
+                changes.unnamed.len()
+            ));
+        }
+        let mut refusal = None;
+        if !keep.is_empty() {
+            let refused = Refusal { decision: Decision::Deny, verdicts, hint: None };
+            observation.text.push_str(&format!(
+                "\n\nChanges that the policy does not allow were kept out of the checkout: {}.",
+                reasons(&refused)
+            ));
+            refusal = Some(Box::new(refused));
+        }
+        let promotion = Promotion { bring, keep, observation, refusal };
+        if !changes.paths.is_empty() {
+            let (call, promotion) = (waiting.call.id.clone(), Box::new(promotion.clone()));
+            self.emit(Event::Promoting { task: id, call, promotion })?;
+        }
+        self.promote(id, waiting, promotion)
+    }
+
+    /// Does with what is in the layer as decided, and answers the command. Doing it a second time
+    /// changes nothing.
+    fn promote(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        promotion: Promotion,
+    ) -> Result<(), Stop> {
+        let Some(layer) = self.layer_left(id)? else {
+            return Err(Stop::failed("the layer of a command is gone"));
+        };
+        let Promotion { bring, keep, mut observation, refusal } = promotion;
+        let (place, call) = (self.place(id)?, &waiting.call.id);
+        for path in &keep {
+            layer.keep_out(path, call).map_err(|error| lost_layer(&error))?;
+        }
+        // What is gone makes place for what is new.
+        let (removed, made): (Vec<_>, Vec<_>) =
+            bring.into_iter().partition(|(_, change)| *change == LayerChange::Removed);
+        let mut of_others = Vec::new();
+        for (path, change) in removed.into_iter().chain(made) {
+            if layer.is_kept_out(&path, call)
+                || place.repo.is_changed_by_others(&layer, &path, change)?
+            {
+                layer.keep_out(&path, call).map_err(|error| lost_layer(&error))?;
+                of_others.push(format!("`{path}`"));
+                continue;
+            }
+            place.repo.bring(&layer, &path, change)?;
+            if change != LayerChange::Folder {
+                observation.touched.push(path);
+            }
+        }
+        place.repo.settle(&layer)?;
+        observation.touched.sort();
+        if !of_others.is_empty() {
+            observation.text.push_str(&format!(
+                "\n\nSomebody else changed {} while the command ran. Their version is in the \
+                 checkout; the command's is kept with the session. Read the files again before \
+                 you change them.",
+                of_others.join(", ")
+            ));
+        }
+        observation.refused = refusal;
+        self.answer(id, waiting, observation)
+    }
+
+    fn tried_layer(&mut self, id: TaskId) -> Result<Option<Layer>, Stop> {
+        let name = layer_name(self.state.tree_owner(id));
+        let (place, sandbox) = (self.place(id)?, self.parts.run.sandbox);
+        open(self.journal.folder(), &name, sandbox, &place.checkout)
+            .map_err(|error| lost_layer(&error))
+    }
+
+    fn layer_folder(&self, owner: Option<TaskId>) -> PathBuf {
+        self.journal.folder().join(LAYERS_FOLDER).join(layer_name(owner))
+    }
+}
+
+/// Opens a layer of a session over a checkout; `None` where this machine gives none, and commands
+/// write to the checkout.
+///
+/// # Errors
+/// When its folder cannot be made.
+pub fn open(
+    session_folder: &Path,
+    name: &str,
+    sandbox: &Sandbox,
+    checkout: &Checkout,
+) -> io::Result<Option<Layer>> {
+    let root = checkout.root();
+    // What lies in the checkout cannot lie over it.
+    let inside = session_folder.canonicalize().is_ok_and(|session| session.starts_with(root));
+    if inside || !sandbox.holds() {
+        return Ok(None);
+    }
+    let layer = Layer::open(&session_folder.join(LAYERS_FOLDER).join(name))?;
+    if sandbox.can_layer(root, layer.folders()) {
+        layer.begin()?;
+        return Ok(Some(layer));
+    }
+    layer.discard()?;
+    Ok(None)
+}
+
+/// Removes the layers of a session that is over; what was kept out of a checkout stays.
+///
+/// # Errors
+/// When something of them cannot be removed.
+pub fn discard(session_folder: &Path) -> io::Result<()> {
+    Layer::discard_all(&session_folder.join(LAYERS_FOLDER))
+}
+
+fn layer_name(owner: Option<TaskId>) -> String {
+    owner.map_or_else(|| RUN_LAYER.to_owned(), |owner| owner.to_string())
+}
+
+fn lost_layer(error: &io::Error) -> Stop {
+    Stop::failed(format!("the layer that commands write to: {error}"))
+}
