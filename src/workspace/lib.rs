@@ -15,6 +15,7 @@ pub mod diff;
 #[cfg(test)]
 mod fixture;
 pub mod git_binary;
+mod history;
 pub mod layer;
 pub mod merge;
 mod rebuilt;
