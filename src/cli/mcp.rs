@@ -149,7 +149,11 @@ impl McpInventory {
             &context.environment,
             &context.folder,
         )?;
-        let facts = facts_of(&policy, &modes, &Facts { sandboxed: true, ..Facts::default() });
+        let facts = facts_of(
+            &policy,
+            &modes,
+            &Facts { sandboxed: true, contained: true, ..Facts::default() },
+        );
         Ok(Self { plan, policy, facts })
     }
 

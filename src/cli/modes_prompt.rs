@@ -74,7 +74,12 @@ pub fn show(
         mode,
         modes,
         policy: &policy,
-        facts: &Facts { mode: mode.slug.clone(), sandboxed: true, ..Facts::default() },
+        facts: &Facts {
+            mode: mode.slug.clone(),
+            sandboxed: true,
+            contained: true,
+            ..Facts::default()
+        },
         purpose: TaskPurpose::Work,
         may_delegate: policy.settings().modes.delegation.from.contains(&mode.slug),
         included: &[],

@@ -77,6 +77,7 @@ pub(super) fn run(
     let facts = Facts {
         mode: policy.settings().modes.default.clone(),
         sandboxed: true,
+        contained: true,
         ..Facts::default()
     };
     let policy = policy.with_ignored(from.source().ignored()?);

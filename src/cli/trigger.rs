@@ -25,6 +25,7 @@ use locum_forge::event::{self, EventError, Trigger};
 use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::Policy;
 use locum_policy::actors::Tier;
+use locum_policy::intent::Facts;
 
 /// Who might be behind an event, as the forge would answer.
 const STANDINGS: [(Tier, ForgePermission); 4] = [
@@ -287,7 +288,8 @@ fn plan(request: &Request, known: &TriggerFacts) -> Vec<(&'static str, String)> 
         "policy",
         format!("{} ({})", policy.origin(), locum_base::text::head(policy.hash(), 12)),
     ));
-    rows.extend(policy.summary_lines(&mode, |_| true).into_iter().map(|line| ("allows", line)));
+    let facts = Facts { mode, ..request.facts.clone() };
+    rows.extend(policy.summary_lines(&facts, |_| true).into_iter().map(|line| ("allows", line)));
     rows
 }
 

@@ -130,7 +130,8 @@ pub(crate) fn is_about_a_path(text: &str) -> bool {
 fn facts_to_try(judge: &Judge, spec: &PolicySpec) -> Vec<Facts> {
     let modes = std::iter::once(spec.modes.default.clone())
         .chain(spec.modes.allow.iter().filter(|mode| **mode != spec.modes.default).cloned());
-    let plain = modes.map(|mode| Facts { mode, sandboxed: true, ..Facts::default() });
+    let plain =
+        modes.map(|mode| Facts { mode, sandboxed: true, contained: true, ..Facts::default() });
     let narrowed = judge.rules().iter().filter(|rule| !rule.narrowing.is_empty());
     plain.chain(narrowed.map(|rule| rule.narrowing.facts(&spec.modes.default))).collect()
 }

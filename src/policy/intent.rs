@@ -137,6 +137,10 @@ pub struct Facts {
     /// Whether commands run inside a sandbox on this machine.
     #[serde(default)]
     pub sandboxed: bool,
+    /// Whether commands run in namespaces and write to a layer here, so that all they can do is
+    /// held or judged afterwards.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub contained: bool,
     /// What this run may not do although the rules would let it.
     #[serde(default, skip_serializing_if = "Restriction::is_none")]
     pub restriction: Restriction,

@@ -152,17 +152,30 @@ impl Policy {
     /// Returns true when some rule could allow or hold a use of this kind under these facts. Where
     /// none could, there is no point in offering the tools for it.
     pub fn may_use(&self, kind: RuleKind, facts: &Facts) -> bool {
-        summary::may_use(self.judge.rules(), kind, facts)
+        let contained = kind == RuleKind::Command && self.spec.commands.contains(facts);
+        contained || summary::may_use(self.judge.rules(), kind, facts)
     }
 
-    /// Returns what is allowed in a mode, one line a kind of intent, for the prompt. Kinds that the
-    /// mode has no tool for are left out.
+    /// Returns what is allowed in the mode of `facts`, one line a kind of intent, for the prompt.
+    /// Kinds that the mode has no tool for are left out.
     pub fn summary_lines(
         &self,
-        mode: &str,
+        facts: &Facts,
         has_tool_for: impl Fn(RuleKind) -> bool,
     ) -> Vec<String> {
-        summary::lines(self.judge.rules(), mode, has_tool_for)
+        let mut lines = summary::lines(self.judge.rules(), &facts.mode, &has_tool_for);
+        if !has_tool_for(RuleKind::Command) {
+            return lines;
+        }
+        let run = |line: &String| line.starts_with("You may run: ");
+        match lines.iter().position(run) {
+            at if self.spec.commands.contains(facts) => {
+                lines.splice(at.map_or(0..0, |at| at..at + 1), [summary::CONTAINED.to_owned()]);
+            }
+            Some(at) => lines.insert(at + 1, summary::BY_WORDS.to_owned()),
+            None => {}
+        }
+        lines
     }
 
     /// Returns true for a path that an ignore file hides, or that names what is hidden.

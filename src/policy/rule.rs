@@ -107,6 +107,7 @@ impl RuleConditions {
             tier: self.tiers.first().copied().unwrap_or_default(),
             job: self.jobs.first().cloned(),
             sandboxed: true,
+            contained: true,
             ..Facts::default()
         }
     }

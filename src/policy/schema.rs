@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::actors::Tier;
 use crate::budget::Budget;
 use crate::glob::PathGlob;
-use crate::intent::PublicationKind;
+use crate::intent::{Facts, PublicationKind};
 use crate::rule::LocatedPattern;
 use crate::spending_limit::SpendingLimits;
 use crate::urls::pattern::UrlPattern;
@@ -227,6 +227,8 @@ pub struct CommandLimits {
     pub max_complexity: f64,
     /// Whether scripts may hold what a shell works out: variables, globs, substitutions, loops.
     pub expansions: Expansions,
+    /// Whether scripts need a rule for their words where all they can do is held and judged.
+    pub contained: ContainedCommands,
     /// Whether files that commands write need an edit rule.
     pub edits: CommandEdits,
     /// Folders outside the repository that commands may read, without the leading `/`.
@@ -250,11 +252,28 @@ impl Default for CommandLimits {
             sandbox: SandboxSetting::Required,
             max_complexity: 0.8,
             expansions: Expansions::Off,
+            contained: ContainedCommands::Words,
             edits: CommandEdits::Ruled,
             reads: Vec::new(),
             unread: Vec::new(),
             unseen: Arc::from([]),
         }
+    }
+}
+
+impl CommandLimits {
+    /// Whether a script needs no rule for its words under these facts.
+    pub fn contains(&self, facts: &Facts) -> bool {
+        facts.contained && self.contains_scripts()
+    }
+
+    /// Whether a script needs no rule for its words where the machine contains it. What could
+    /// lead out of there, or show what is taken out of an opened folder, keeps judgement by words.
+    pub fn contains_scripts(&self) -> bool {
+        self.contained == ContainedCommands::Allow
+            && self.sandbox != SandboxSetting::Off
+            && self.network != CommandNetwork::Open
+            && self.unread.is_empty()
     }
 }
 
@@ -278,6 +297,17 @@ pub enum Expansions {
     Off,
     /// Yes, where every command at any depth is allowed and the unknown words are harmless to the
     /// programs that get them.
+    Allow,
+}
+
+/// Whether scripts need a rule for their words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContainedCommands {
+    /// Yes: every command of a script is judged by its words.
+    #[default]
+    Words,
+    /// Not where they run in namespaces, without a network, over a layer: every file they write is
+    /// judged afterwards, and rules that hold or deny still count.
     Allow,
 }
 

@@ -8,6 +8,17 @@ use crate::kind::RuleKind;
 use crate::rule::Rule;
 use crate::verdict::Decision;
 
+/// What a model reads where commands are contained.
+pub(crate) const CONTAINED: &str = "You may run: any script, in a shell. It has no way out to a \
+                                    network, files outside the repository or secrets. Each file \
+                                    it writes is judged as an edit afterwards, and stays out of \
+                                    the repository where that is not allowed";
+
+/// What a model reads where every command needs a rule.
+pub(crate) const BY_WORDS: &str = "Commands are judged word by word: prefer one plain program per \
+                                   call, and `cd` only as `cd FOLDER && ...`; shell constructs \
+                                   are more often refused";
+
 /// Returns true when some rule could allow or hold a use of this kind under these facts.
 pub(crate) fn may_use(rules: &[Rule], kind: RuleKind, facts: &Facts) -> bool {
     if matches!(kind, RuleKind::Edit | RuleKind::Fetch | RuleKind::Mcp)

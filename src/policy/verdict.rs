@@ -87,6 +87,8 @@ pub enum Cause {
         /// The measure and the limit, as text.
         said: String,
     },
+    /// The command runs contained, so it needs no rule for its words.
+    Contained,
     /// A built-in check that no rule overrides, or a fact that leaves nothing to refuse.
     Check {
         /// What the check found.
@@ -127,6 +129,11 @@ impl Verdict {
         self.cause.is_by_deny_rule(self.decision)
     }
 
+    /// Returns true when a command is allowed because it runs contained.
+    pub fn is_contained(&self) -> bool {
+        self.cause == Cause::Contained
+    }
+
     /// Returns the reason as one sentence without a full stop.
     pub fn reason(&self) -> String {
         self.cause.to_string()
@@ -152,7 +159,10 @@ impl Cause {
             Self::Ignored { rule, .. } | Self::Uncovered { rule, .. } => Some(rule),
             Self::Access { cause, .. } => cause.rule(),
             Self::Recorded { rule, .. } => rule.as_ref(),
-            Self::NoRule { .. } | Self::Complexity { .. } | Self::Check { .. } => None,
+            Self::NoRule { .. }
+            | Self::Complexity { .. }
+            | Self::Contained
+            | Self::Check { .. } => None,
         }
     }
 
@@ -177,6 +187,9 @@ impl std::fmt::Display for Cause {
             | Self::Check { said }
             | Self::Recorded { said, .. } => formatter.write_str(said),
             Self::Setting { key, .. } => write!(formatter, "listed in `{key}`"),
+            Self::Contained => formatter.write_str(
+                "contained: it has no way out, and every file it writes is judged afterwards",
+            ),
             Self::NoRule { intent } => write!(formatter, "no rule allows `{intent}`"),
             Self::Ignored { rule, path } => {
                 let RuleRef { pattern, origin, line } = rule;

@@ -187,7 +187,7 @@ pub fn prepare(
             .collect(),
         modes: runnable,
         rules: instructions.rules.iter().map(|rule| rule.path.clone()).collect(),
-        allowed: policy.summary_lines(&slug, |_| true),
+        allowed: policy.summary_lines(&facts, |_| true),
         risks: accepted_risks(&policy).iter().map(ToString::to_string).collect(),
         notes: std::mem::take(&mut models.notes),
         facts,

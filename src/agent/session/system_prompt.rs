@@ -160,7 +160,7 @@ impl PromptInputs {
             experts: &experts,
             servers: &servers,
             language: instructions.language.as_deref(),
-            policy_lines: &policy.summary_lines(&mode.slug, |kind| {
+            policy_lines: &policy.summary_lines(facts, |kind| {
                 offered.iter().any(|tool| use_of(*tool) == Some(kind))
             }),
             system: std::env::consts::OS,

@@ -42,8 +42,7 @@ pub struct ExecuteCommand {
 impl Tool for ExecuteCommand {
     const EFFECT: ToolEffect = ToolEffect::Runs;
     const DESCRIPTION: &'static str = "Run a command in the repository and wait for it; returns \
-        exit code and output. There is no terminal and no input. Simple commands without variables \
-        or substitutions are the most likely to be allowed; `cd` only as `cd FOLDER && ...`.";
+        exit code and output. There is no terminal and no input.";
     const REQUIRED: &'static [&'static str] = &["command"];
 
     fn properties() -> Value {

@@ -175,12 +175,21 @@ impl Script {
         })
     }
 
+    /// Returns what a shell is given where the script is contained: it as it was written.
+    pub fn contained_text(&self) -> String {
+        loose::plain(&self.text)
+    }
+
     /// Returns variables that are set while it runs: where it names git, those that keep git from
     /// starting other programs.
     pub fn environment(&self) -> Vec<(String, String)> {
         let strict = self.simple_commands().into_iter();
         let loose = self.loose_commands().unwrap_or_default().iter().map(|command| &command.simple);
-        let names_git = strict.chain(loose).any(|simple| neutral::names_git(&simple.words));
+        let unknown = self.tree.is_err()
+            && self.loose().is_err()
+            && neutral::names_git(std::slice::from_ref(&self.text));
+        let names_git =
+            unknown || strict.chain(loose).any(|simple| neutral::names_git(&simple.words));
         if names_git { self.neutral.environment() } else { Vec::new() }
     }
 

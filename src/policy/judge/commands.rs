@@ -18,6 +18,14 @@ use locum_base::path::RepoPath;
 
 impl Evaluation<'_> {
     pub(super) fn script(&self, script: &Script) -> Ruling {
+        let ruling = self.by_words(script);
+        if ruling.decision != Decision::Allow && self.spec.commands.contains(self.facts) {
+            return self.contained(script, ruling);
+        }
+        ruling
+    }
+
+    fn by_words(&self, script: &Script) -> Ruling {
         let ruling = self.parts(script);
         let with_folder = script.with_folder();
         let spells_out = |found: &RuleMatch<'_>| {
@@ -65,18 +73,25 @@ impl Evaluation<'_> {
     }
 
     /// Looks for a denied command in the text of a script that cannot be judged, so that the
-    /// verdict names the rule. The text is cut wherever a command could start; the script is
-    /// refused either way.
+    /// verdict names the rule; the script is refused either way.
     fn denied_in_text(&self, script: &Script) -> Option<Ruling> {
+        self.refused_in_text(script).filter(|ruling| ruling.decision == Decision::Deny)
+    }
+
+    /// Looks for a held or denied command in the text of a script that cannot be judged. The text
+    /// is cut wherever a command could start.
+    pub(super) fn refused_in_text(&self, script: &Script) -> Option<Ruling> {
         let parts = script.text().split(['\n', '\r', ';', '&', '|', '(', ')', '`', '{', '}']);
         let words = parts.map(|part| -> Vec<String> {
             part.split_whitespace().map(|word| word.replace(['\'', '"', '\\'], "")).collect()
         });
-        words.filter(|words| !words.is_empty()).find_map(|words| {
+        let mut strictest = StrictestRuling::default();
+        for words in words.filter(|words| !words.is_empty()) {
             let found =
-                self.command_matches(&words).find(|found| found.rule.decision == Decision::Deny);
-            found.map(|found| self.judge.ruled(&found))
-        })
+                self.command_matches(&words).filter(|found| found.rule.decision != Decision::Allow);
+            found.for_each(|found| strictest.consider(self.judge.ruled(&found)));
+        }
+        strictest.0
     }
 
     fn parts(&self, script: &Script) -> Ruling {
@@ -231,7 +246,7 @@ impl Evaluation<'_> {
     }
 
     /// Judges a path that a command reads or writes; `None` when nothing is wrong with it.
-    fn used(&self, used: &PathUse, access: Access) -> Option<Ruling> {
+    pub(super) fn used(&self, used: &PathUse, access: Access) -> Option<Ruling> {
         let edit = access == Access::Write;
         let (path, certain) = match used {
             PathUse::Inside(path) => (path, true),
@@ -271,7 +286,10 @@ impl Evaluation<'_> {
             && self.spec.commands.reads.iter().any(|glob| glob.matches(&inside, LetterCase::Exact))
     }
 
-    fn command_matches<'j>(&'j self, words: &'j [String]) -> impl Iterator<Item = RuleMatch<'j>> {
+    pub(super) fn command_matches<'j>(
+        &'j self,
+        words: &'j [String],
+    ) -> impl Iterator<Item = RuleMatch<'j>> {
         let plain = without_global_options(words);
         let by_program = self.judge.starting(RuleKind::Command, words.first().cloned());
         by_program.chain(self.judge.of_kind(RuleKind::Command)).filter(move |found| {
@@ -356,10 +374,10 @@ impl Evaluation<'_> {
 
 /// The strictest ruling so far; of two denials the one by a rule.
 #[derive(Default)]
-struct StrictestRuling(Option<Ruling>);
+pub(super) struct StrictestRuling(pub(super) Option<Ruling>);
 
 impl StrictestRuling {
-    fn consider(&mut self, ruling: Ruling) {
+    pub(super) fn consider(&mut self, ruling: Ruling) {
         let rank = |ruling: &Ruling| (ruling.decision, ruling.is_by_deny_rule());
         if self.0.as_ref().is_none_or(|strictest| rank(&ruling) > rank(strictest)) {
             self.0 = Some(ruling);
@@ -368,7 +386,7 @@ impl StrictestRuling {
 }
 
 /// Returns what a command reads, then what it writes.
-fn accesses<'u>(
+pub(super) fn accesses<'u>(
     reads: &'u [PathUse],
     edits: &'u [PathUse],
 ) -> impl Iterator<Item = (&'u PathUse, Access)> {

@@ -5,6 +5,7 @@
 //! index by kind and, for commands, by program, so that the number of rules hardly matters.
 
 mod commands;
+mod contained;
 mod network;
 mod servers;
 

@@ -1,7 +1,9 @@
 //! Reads `commands`: how they run, and what they may read outside the repository.
 
 use crate::glob::PathGlob;
-use crate::schema::{CommandEdits, CommandLimits, CommandNetwork, Expansions, SandboxSetting};
+use crate::schema::{
+    CommandEdits, CommandLimits, CommandNetwork, ContainedCommands, Expansions, SandboxSetting,
+};
 use crate::settings::variables::VARIABLE;
 use locum_files::section::Section;
 use locum_files::shape::{ByteSize, NumberWithin, OneOf, OneOrMany, ParsedText, TimeSpan};
@@ -58,6 +60,14 @@ pub(super) fn commands(section: &mut Section<'_>) -> CommandLimits {
         "Whether scripts may hold variables, globs, substitutions and loops.",
         expansions,
         &mut found.expansions,
+    );
+    let contained =
+        OneOf(&[("words", ContainedCommands::Words), ("allow", ContainedCommands::Allow)]);
+    section.set(
+        "contained",
+        "Whether scripts need a rule for their words where all they can do is held and judged.",
+        contained,
+        &mut found.contained,
     );
     let edits = OneOf(&[("ruled", CommandEdits::Ruled), ("checkout", CommandEdits::Checkout)]);
     section.set(

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod closest;
+mod contained;
 mod everyday;
 mod hidden;
 mod judged;
@@ -355,21 +356,22 @@ fn tells_a_mode_what_it_may_do() {
              edit(src/**)\n    modes: [code]\n  - deny: command(git push:*)\n",
     );
     assert_eq!(
-        policy.summary_lines("code", |_| true),
+        policy.summary_lines(&facts("code"), |_| true),
         [
             "You may read: `**`",
             "You may edit: `src/**`",
             "You may run: `cargo test:*`",
+            crate::summary::BY_WORDS,
             "You may not run: `git push:*`"
         ]
     );
     assert_eq!(
-        policy.summary_lines("ask", |kind| kind != RuleKind::Command),
+        policy.summary_lines(&facts("ask"), |kind| kind != RuleKind::Command),
         ["You may read: `**`"]
     );
     assert_eq!(
-        policy.summary_lines("ask", |kind| kind == RuleKind::Command),
-        ["You may run: `cargo test:*`", "You may not run: `git push:*`"]
+        policy.summary_lines(&facts("ask"), |kind| kind == RuleKind::Command),
+        ["You may run: `cargo test:*`", crate::summary::BY_WORDS, "You may not run: `git push:*`"]
     );
 }
 

@@ -1,0 +1,128 @@
+//! Decides on scripts that run contained: what could be known of their words only says no.
+//!
+//! In: a script that no rule allows, on a machine that contains it. Out: a refusal where a rule
+//! holds or denies one of its commands, or a file it surely reads or writes may not be read or
+//! written; otherwise it may run. The wall is what it can do: it has no way out, and every file it
+//! writes is judged afterwards.
+
+use crate::command::Script;
+use crate::command::examine::{CommandEffects, PathUse};
+use crate::command::tree::SimpleCommand;
+use crate::judge::commands::{StrictestRuling, accesses};
+use crate::judge::{Evaluation, Ruling};
+use crate::verdict::{Access, Cause, Decision};
+use locum_base::path::RepoPath;
+
+/// Paths outside the repository that a contained command has for itself begin like this.
+const SCRATCH: &[&str] = &[
+    "/tmp/",
+    "/var/tmp/",
+    "/dev/shm/",
+    "/dev/fd/",
+    "/dev/null",
+    "/dev/stdout",
+    "/dev/stderr",
+    "/dev/tty",
+];
+
+impl Evaluation<'_> {
+    /// Judges a script that the rules do not allow by its words.
+    pub(super) fn contained(&self, script: &Script, by_words: Ruling) -> Ruling {
+        if script.text().trim().is_empty() {
+            return by_words;
+        }
+        let refusal = self.refused_by_word(script);
+        refusal.unwrap_or(Ruling { decision: Decision::Allow, cause: Cause::Contained })
+    }
+
+    fn refused_by_word(&self, script: &Script) -> Option<Ruling> {
+        let commands = match script.problem() {
+            None => script.examinations(),
+            Some(_) => match script.loose_examinations() {
+                Ok(commands) => commands,
+                Err(_) => return self.refused_in_text(script),
+            },
+        };
+        let mut strictest = StrictestRuling::default();
+        self.refused_in_home(script).for_each(|ruling| strictest.consider(ruling));
+        for (simple, examined) in &commands {
+            self.refusing_rules(simple).for_each(|ruling| strictest.consider(ruling));
+            self.refused_files(simple, examined).for_each(|ruling| strictest.consider(ruling));
+        }
+        let (reads, edits) = script.redirected();
+        let files = accesses(&reads, &edits);
+        files
+            .filter_map(|(used, access)| self.refused_file(used, access))
+            .for_each(|ruling| strictest.consider(ruling));
+        strictest.0
+    }
+
+    fn refusing_rules<'s>(
+        &'s self,
+        simple: &'s SimpleCommand,
+    ) -> impl Iterator<Item = Ruling> + 's {
+        let set = |word: &&String| is_assignment(word);
+        let assignments = simple.words.iter().take_while(set).count();
+        let words = simple.words.get(assignments..).unwrap_or_default();
+        self.command_matches(words)
+            .filter(|found| found.rule.decision != Decision::Allow)
+            .map(|found| self.judge.ruled(&found))
+    }
+
+    fn refused_files(
+        &self,
+        simple: &SimpleCommand,
+        examined: &CommandEffects,
+    ) -> impl Iterator<Item = Ruling> {
+        // To most programs the whole checkout is what they may change; `rm` would leave nothing.
+        let removes = simple.words.first().is_some_and(|program| program == "rm");
+        let counts = move |used: &PathUse| removes || !is_whole_checkout(used);
+        accesses(&examined.reads, &examined.edits)
+            .filter(move |(used, _)| counts(used))
+            .filter_map(|(used, access)| self.refused_file(used, access))
+    }
+
+    /// Looks for files with credentials in the home of whoever runs this program. Commands have a
+    /// home of their own, with nothing in it.
+    fn refused_in_home(&self, script: &Script) -> impl Iterator<Item = Ruling> {
+        let ends = |letter: char| letter.is_whitespace() || "'\"`;|&()<>=,".contains(letter);
+        let in_home = |word: &str| {
+            let path = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|home| word.strip_prefix(home));
+            let path = path.and_then(|path| RepoPath::parse(path).ok())?;
+            let why = self.judge.protection.of_read(&path)?;
+            Some(Ruling::deny(format!("it names `{word}`: protected from reading: {why}")))
+        };
+        script.text().split(ends).filter_map(in_home).collect::<Vec<_>>().into_iter()
+    }
+
+    /// Judges a file that a command surely uses, so that the model reads why instead of finding
+    /// nothing there. That no rule allows it is no reason: what is written is judged afterwards.
+    fn refused_file(&self, used: &PathUse, access: Access) -> Option<Ruling> {
+        match used {
+            PathUse::Perhaps(_) => None,
+            PathUse::Inside(_) => self
+                .used(used, access)
+                .filter(|ruling| !matches!(ruling.cause.origin(), Cause::NoRule { .. })),
+            PathUse::Outside(path) if access == Access::Write => {
+                let scratch = SCRATCH.iter().any(|folder| path.starts_with(folder));
+                (!scratch || path.contains("..")).then(|| self.used(used, access)).flatten()
+            }
+            PathUse::Outside(path) => {
+                let inside = RepoPath::parse(path.trim_start_matches(['/', '~'])).ok()?;
+                let why = self.judge.protection.of_read(&inside)?;
+                Some(Ruling::deny(format!("it reads `{path}`: protected from reading: {why}")))
+            }
+        }
+    }
+}
+
+fn is_whole_checkout(used: &PathUse) -> bool {
+    matches!(used, PathUse::Outside(path) if path.trim_end_matches('/') == ".")
+}
+
+/// Whether a word in front of a command sets a variable.
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
+}

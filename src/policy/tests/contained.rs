@@ -1,0 +1,111 @@
+//! Commands where the machine contains them, each beside the same one where it does not.
+
+use pretty_assertions::assert_eq;
+
+use super::{facts, policy};
+use crate::Policy;
+use crate::command::Script;
+use crate::intent::{Facts, Intent};
+use crate::verdict::{Decision, Verdict};
+use locum_base::path::RepoPath;
+
+const RULES: &str = "commands: { contained: allow }\nrules:\n  - allow: [\"read(**)\", \
+                     \"edit(src/**)\", \"command(git status:*)\"]\n  - hold: [\"edit(Cargo.toml)\", \
+                     \"command(cargo add:*)\"]\n  - deny: [\"edit(src/generated/**)\", \
+                     \"read(notes/**)\", \"command(git push:*)\", \"command(curl:*)\"]\n";
+
+fn contained() -> Facts {
+    Facts { contained: true, ..facts("code") }
+}
+
+fn asked(policy: &Policy, script: &str, facts: &Facts) -> Verdict {
+    let script = Script::parse_in(script, &RepoPath::root()).below("/w/repo");
+    policy.decide(&Intent::Command(script), facts)
+}
+
+#[test]
+fn what_no_rule_allows_by_its_words_runs_where_it_is_contained() {
+    let policy = policy(RULES);
+    for script in [
+        "python -c 'print(1)'",
+        "for f in *.py; do echo $f; done",
+        "x=$(ls | wc -l); echo $x",
+        "awk '{print $1}' src/a > src/b",
+        "cat <<'EOF' > new.txt\ntext\nEOF",
+        "find . -name '*.rs' | xargs wc -l",
+        "source venv/bin/activate && pytest",
+        "timeout 60 make test 2>&1 | tail -20",
+        "f() { echo x; }; f",
+        "[[ -f Makefile ]] && make",
+        "./run.sh > /tmp/log; tail /tmp/log",
+        "black .",
+        "ls && git log --oneline | head",
+        "echo 'git push' > src/notes",
+    ] {
+        let verdict = asked(&policy, script, &contained());
+        assert!(verdict.is_contained(), "{script}: {}", verdict.reason());
+        assert_eq!(asked(&policy, script, &facts("code")).decision, Decision::Deny, "{script}");
+    }
+    let allowed = asked(&policy, "git status --short", &contained());
+    assert_eq!((allowed.decision, allowed.is_contained()), (Decision::Allow, false));
+    assert_eq!(asked(&policy, "", &contained()).decision, Decision::Deny);
+}
+
+#[test]
+fn rules_that_hold_or_deny_and_files_that_are_closed_refuse_by_word_all_the_same() {
+    let policy = policy(RULES);
+    for (script, expected, reason) in [
+        ("git push origin main", Decision::Deny, "denied by `command(git push:*)`"),
+        ("make && git push", Decision::Deny, "denied by `command(git push:*)`"),
+        ("X=1 git push", Decision::Deny, "denied by `command(git push:*)`"),
+        ("if true; then curl x; fi", Decision::Deny, "denied by `command(curl:*)`"),
+        ("f() { curl x; }; f", Decision::Deny, "denied by `command(curl:*)`"),
+        ("cargo add regex", Decision::Hold, "held by `command(cargo add:*)`"),
+        ("f() { cargo add x; }; f", Decision::Hold, "held by `command(cargo add:*)`"),
+        ("cargo add x && curl y", Decision::Deny, "denied by `command(curl:*)`"),
+        ("echo x >> Cargo.toml", Decision::Hold, "held by `edit(Cargo.toml)`"),
+        ("cp a src/generated/b", Decision::Deny, "denied by `edit(src/generated/**)`"),
+        ("cat notes/a", Decision::Deny, "denied by `read(notes/**)`"),
+        ("cat .env", Decision::Deny, "protected from reading"),
+        ("cat ~/.netrc", Decision::Deny, "protected from reading"),
+        ("cp \"$HOME/.npmrc\" x", Decision::Deny, "protected from reading"),
+        ("cat /root/.ssh/id_rsa", Decision::Deny, "protected from reading"),
+        ("echo x > .github/workflows/ci.yml", Decision::Deny, "protected from edits"),
+        ("echo x > /etc/motd", Decision::Deny, "not a path inside the repository"),
+        ("echo x > /tmp/../etc/motd", Decision::Deny, "not a path inside the repository"),
+        ("rm -rf .", Decision::Deny, "protected files lie there"),
+    ] {
+        let verdict = asked(&policy, script, &contained());
+        assert_eq!(verdict.decision, expected, "{script}: {}", verdict.reason());
+        assert!(verdict.reason().contains(reason), "{script}: {}", verdict.reason());
+    }
+}
+
+#[test]
+fn what_leads_out_of_there_is_judged_by_its_words() {
+    let script = "python -c 'print(1)'";
+    for (commands, expected) in [
+        ("contained: allow", Decision::Allow),
+        ("contained: allow, sandbox: best-effort", Decision::Allow),
+        ("contained: allow, network: policy", Decision::Allow),
+        ("contained: words", Decision::Deny),
+        ("timeout: 1m", Decision::Deny),
+        ("contained: allow, network: open", Decision::Deny),
+        ("contained: allow, sandbox: off", Decision::Deny),
+        ("contained: allow, reads: [/etc/ssl/**, '!/etc/ssl/private/**']", Decision::Deny),
+    ] {
+        let text = RULES.replace("contained: allow", commands);
+        let accepted = "modes: { accept_risk: { code: \"a test of the judge, looked after by its author\" } }\n";
+        let policy = policy(&format!("{accepted}{text}"));
+        assert_eq!(asked(&policy, script, &contained()).decision, expected, "{commands}");
+    }
+}
+
+#[test]
+fn a_run_that_may_only_read_still_runs_only_what_reads() {
+    let policy = policy(RULES);
+    let mut facts = contained();
+    facts.restriction.read_only = true;
+    assert_eq!(asked(&policy, "python -c 'print(1)'", &facts).decision, Decision::Deny);
+    assert_eq!(asked(&policy, "git status", &facts).decision, Decision::Allow);
+}
