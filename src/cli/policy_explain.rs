@@ -26,6 +26,7 @@ use locum_policy::lint::nearest::NearestRule;
 use locum_policy::lint::risks::accepted_risks;
 use locum_policy::query::PolicyQuery;
 use locum_policy::verdict::Decision;
+use locum_sandbox::Sandbox;
 use locum_sandbox::level::SandboxLevel;
 
 /// Longest line of standard input, in bytes.
@@ -97,17 +98,24 @@ fn explainer(args: &PolicyExplainArgs, context: &CommandContext) -> Result<Expla
     let from = InspectedRepository::open(context, at)?;
     let policy = parse(file.as_ref())?.with_ignored(from.source().ignored()?);
     let mode = args.mode.clone().unwrap_or_else(|| policy.settings().modes.default.clone());
+    let workspace = local_run::open(&context.folder).ok();
+    let commands = &policy.settings().commands;
     let sandboxed = SandboxLevel::obtained().is_full();
+    let contained = commands.contains_scripts()
+        && workspace.as_ref().is_some_and(|workspace| {
+            Sandbox::prepare(commands, context.environment.variables())
+                .is_ok_and(|sandbox| sandbox.contains(workspace.checkout.root()))
+        });
     let facts = Facts {
         mode: mode.clone(),
         trigger: args.trigger,
         tier: args.tier,
         job: args.job.clone(),
         sandboxed,
+        contained,
         ..Facts::default()
     };
     let image_models = from.settings()?.values.models.pointers.image.0;
-    let workspace = local_run::open(&context.folder).ok();
     let explainer = Explainer::new(policy, from.modes()?, workspace, facts, image_models);
     match explainer.mode(&mode) {
         Err(what) if args.mode.is_some() => Err(RunError::usage("--mode", what)),
@@ -299,6 +307,7 @@ fn lines(explanation: &Explanation) -> Vec<String> {
     ];
     match verdict.rule() {
         Some(rule) => lines.push(visible(&format!("       {} {}", place(rule), rule.pattern))),
+        None if verdict.is_contained() => {}
         None => lines.push("       no rule matched (default: deny)".to_owned()),
     }
     if let Some(nearest) = &explanation.nearest {

@@ -124,6 +124,7 @@ async fn check_in(
         skills: None,
         servers: None,
         layer,
+        git_hidden: false,
         image_models: &[],
         checkout: &workspace.checkout,
         repo: &workspace.repo,

@@ -111,6 +111,7 @@ impl Explainer {
             tier: question.tier.unwrap_or(self.facts.tier),
             job: question.job.clone().or_else(|| self.facts.job.clone()),
             sandboxed: self.facts.sandboxed,
+            contained: self.facts.contained,
             restriction: self.facts.restriction.clone(),
         };
         let mode = self.mode(&facts.mode)?;
@@ -179,6 +180,7 @@ impl Explainer {
             skills: None,
             servers: None,
             layer: None,
+            git_hidden: false,
             image_models: &self.image_models,
             checkout: &workspace.checkout,
             repo: &workspace.repo,

@@ -134,7 +134,10 @@ pub fn prepare(
         });
     let sandbox = Sandbox::prepare(&policy.settings().commands, environment.variables())
         .map_err(RunError::internal)?;
-    let facts = Facts { mode: slug.clone(), sandboxed: sandbox.holds(), ..request.facts };
+    let contained = policy.settings().commands.contains_scripts()
+        && sandbox.contains(workspace.checkout.root());
+    let facts =
+        Facts { mode: slug.clone(), sandboxed: sandbox.holds(), contained, ..request.facts };
     let sandbox = sandbox.with_hosts_of(&policy, &facts);
     let servers = ServerPlan::make(
         &settings,

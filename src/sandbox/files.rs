@@ -98,7 +98,7 @@ pub(crate) fn rules(
             rules = options.add(rules, &granted.fd, granted.access)?;
         }
     }
-    for folder in reach.git {
+    for folder in reach.git.iter().filter(|_| !reach.git_hidden) {
         for granted in git_entries(folder, reach)? {
             rules = options.add(rules, &granted.fd, granted.access)?;
         }

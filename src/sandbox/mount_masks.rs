@@ -155,7 +155,10 @@ impl MaskFinder {
                 return Err(MaskError::TooManyMasks);
             }
         }
-        for folder in reach.git {
+        if reach.git_hidden {
+            found.push(Mask::Hidden(reach.root.join(".git")));
+        }
+        for folder in reach.git.iter().filter(|_| !reach.git_hidden) {
             found.extend(masks_of_git(folder, reach)?);
             if reach.writes != WriteAccess::Nothing {
                 found.push(Mask::ReadOnly(

@@ -33,6 +33,9 @@ pub struct CommandReach<'a> {
     pub root: &'a Path,
     /// Git's own folders of it: they may be read.
     pub git: &'a [PathBuf],
+    /// Whether git's folder in the root is hidden: git's objects hold files that this command may
+    /// not see. Only where there is a view of its own.
+    pub git_hidden: bool,
     /// What it may write.
     pub writes: WriteAccess,
     /// Whether git's settings, and the git folders of submodules and worktrees, may be read even
@@ -67,7 +70,7 @@ pub enum WriteAccess {
 impl CommandReach<'_> {
     /// Whether a path is hidden from commands: an ignore file names it, a rule denies reading it,
     /// or it may hold credentials, and the policy does not let it be read.
-    pub(crate) fn hides(&self, protection: &Protection, path: &RepoPath) -> bool {
+    pub fn hides(&self, protection: &Protection, path: &RepoPath) -> bool {
         self.is_sensitive(protection, path) && !(self.visible)(path)
     }
 

@@ -38,6 +38,7 @@ fn run(folder: &std::path::Path, text: &str, timeout: Duration) -> CommandOutput
             root: folder,
             git: &[],
             writes: WriteAccess::Entries,
+            git_hidden: false,
             git_settings: false,
             reads_files: true,
             visible: &|_| true,

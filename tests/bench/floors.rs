@@ -303,6 +303,7 @@ impl Desk {
             skills: None,
             servers: None,
             layer: None,
+            git_hidden: false,
             image_models: &[],
             checkout: &self.checkout,
             repo: &self.repo,

@@ -251,6 +251,7 @@ impl CommandWorkspace {
                 root,
                 git: &[],
                 writes: WriteAccess::Entries,
+                git_hidden: false,
                 git_settings: false,
                 reads_files: true,
                 visible: &|_| true,

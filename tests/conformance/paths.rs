@@ -378,6 +378,7 @@ impl Operation {
             skills: None,
             servers: None,
             layer: None,
+            git_hidden: false,
             image_models: &[],
             checkout: &checkout,
             repo: &Repo::open(elsewhere.path()).map_err(|error| error.to_string())?,

@@ -145,6 +145,7 @@ fn path_intents(path: &str) -> Result<Result<Vec<Intent>, String>, String> {
         skills: None,
         servers: None,
         layer: None,
+        git_hidden: false,
         image_models: &[],
         checkout: &checkout,
         repo: &Repo::open(&root).map_err(|error| error.to_string())?,

@@ -170,6 +170,7 @@ async fn call(
         skills: None,
         servers: None,
         layer: None,
+        git_hidden: false,
         image_models: &[],
         checkout: &checkout,
         repo: &repo,

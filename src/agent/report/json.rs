@@ -121,6 +121,9 @@ pub struct VerdictReport<'a> {
     pub line: Option<u32>,
     /// The reason as one sentence.
     pub reason: String,
+    /// True for a command that is allowed because it runs contained.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) contained: bool,
 }
 
 /// A command and how it ended: one of `exit_code`, `signal`, `timed_out` is set.
@@ -259,6 +262,7 @@ impl<'a> VerdictReport<'a> {
             file: rule.map(|rule| rule.origin.as_str()),
             line: rule.map(|rule| rule.line),
             reason: verdict.reason(),
+            contained: verdict.is_contained(),
         }
     }
 }

@@ -23,6 +23,7 @@ use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_modes::prompts::reminders;
 use locum_policy::intent::Intent;
+use locum_policy::paths::Protection;
 use locum_policy::verdict::{Decision, Refusal};
 use locum_sandbox::Sandbox;
 use locum_sandbox::exec::Exit;
@@ -46,6 +47,44 @@ pub(crate) struct LayeredChanges {
 }
 
 impl Session<'_> {
+    /// Finds out whether commands are contained here.
+    pub(crate) fn find_containment(&mut self) -> Result<(), Stop> {
+        if !self.parts.run.policy.settings().commands.contains_scripts() {
+            return Ok(());
+        }
+        let (sandbox, workspace) = (self.parts.run.sandbox, self.parts.workspace);
+        let layer = open(self.journal.folder(), RUN_LAYER, sandbox, &workspace.checkout)
+            .map_err(|error| lost_layer(&error))?;
+        self.contained = layer.is_some();
+        self.layers.insert(None, layer.map(Rc::new));
+        Ok(())
+    }
+
+    /// Whether git's objects hold files that a task may not read, so that commands that are
+    /// contained do not see the objects.
+    pub(crate) fn hides_history(&mut self, id: TaskId) -> Result<bool, Stop> {
+        if !self.contained {
+            return Ok(false);
+        }
+        let (policy, mode) = (self.parts.run.policy, self.task(id)?.mode.clone());
+        if let Some(known) = self.hidden_history.get(&mode) {
+            return Ok(*known);
+        }
+        let (facts, protection) = (self.facts(&mode), Protection::default());
+        let readable = |path: &RepoPath| {
+            policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
+        };
+        let is_hidden = |path: &RepoPath| {
+            let sensitive = protection.of_read(path).is_some()
+                || policy.hides(path)
+                || policy.may_deny_reading(path);
+            sensitive && !readable(path)
+        };
+        let hides = self.place(id)?.repo.history_holds(is_hidden)?;
+        self.hidden_history.insert(mode, hides);
+        Ok(hides)
+    }
+
     /// Makes ready the layer that the commands of a task write to; false where there is none and
     /// they write to the checkout.
     pub(crate) fn begin_layer(&mut self, id: TaskId) -> Result<bool, Stop> {

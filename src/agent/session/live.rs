@@ -64,6 +64,10 @@ pub(crate) struct Session<'a> {
     pub(crate) worktrees: BTreeMap<TaskId, Rc<Workspace>>,
     /// Layers over the run's checkout and over those of sub-tasks; `None` where there can be none.
     pub(crate) layers: BTreeMap<Option<TaskId>, Option<Rc<Layer>>>,
+    /// Whether commands are contained here.
+    pub(crate) contained: bool,
+    /// By mode, whether git's objects hold files that a task in it may not read.
+    pub(crate) hidden_history: BTreeMap<String, bool>,
     /// Paths that permitted calls since the last turns were about.
     pub(crate) paths_in_play: Vec<(TaskId, RepoPath)>,
     /// Tasks whose model refused a request as too long.
@@ -87,6 +91,8 @@ impl<'a> Session<'a> {
             busy: BTreeSet::new(),
             worktrees: BTreeMap::new(),
             layers: BTreeMap::new(),
+            contained: false,
+            hidden_history: BTreeMap::new(),
             paths_in_play: Vec::new(),
             overflows: BTreeMap::new(),
             counted: BTreeMap::new(),
@@ -161,8 +167,8 @@ impl<'a> Session<'a> {
     /// Returns who asks and how, with the mode a task is in.
     pub(crate) fn facts(&self, mode: &str) -> Facts {
         // A resumed run may find itself on another machine.
-        let sandboxed = self.parts.run.sandbox.holds();
-        Facts { mode: mode.to_owned(), sandboxed, ..self.start().facts.clone() }
+        let (sandboxed, contained) = (self.parts.run.sandbox.holds(), self.contained);
+        Facts { mode: mode.to_owned(), sandboxed, contained, ..self.start().facts.clone() }
     }
 
     /// Returns the model a task speaks with: its mode's own, else the one for its place.
@@ -210,10 +216,13 @@ impl<'a> Session<'a> {
         let task = self.task(id)?;
         let sees_images = self.model_of(task).sees_images;
         let layer = self.layers.get(&self.state.tree_owner(id)).cloned().flatten();
+        let git_hidden = layer.is_some() && self.hides_history(id)?;
+        let task = self.task(id)?;
         Ok(TaskEnv {
             run: self.parts.run,
             place,
             layer,
+            git_hidden,
             mode: self.mode(&task.mode)?,
             facts: self.facts(&task.mode),
             skills: &self.parts.instructions.skills,

@@ -109,6 +109,7 @@ pub async fn run(mut parts: SessionParts<'_>, mut journal: Journal) -> Outcome {
 impl Session<'_> {
     /// Writes down what is to be done, or that it is resumed after a kill.
     fn begin(&mut self) -> Result<(), Stop> {
+        self.find_containment()?;
         match self.state.start {
             Some(_) => self.emit(Event::Resumed)?,
             None => self.emit(Event::Started(Box::new(SessionStart {

@@ -44,6 +44,8 @@ pub(crate) struct TaskEnv<'a> {
     pub(crate) place: TaskCheckout<'a>,
     /// Where its commands write.
     pub(crate) layer: Option<Rc<Layer>>,
+    /// Whether git's objects are hidden from commands that are contained.
+    pub(crate) git_hidden: bool,
     /// Mode the task is in.
     pub(crate) mode: &'a Mode,
     /// Who asked and how, in this mode.
@@ -83,6 +85,7 @@ impl TaskEnv<'_> {
             checkout: &self.place.checkout,
             repo: &self.place.repo,
             layer: self.layer.as_deref(),
+            git_hidden: self.git_hidden,
             mode: self.mode,
             facts: &self.facts,
             visible,

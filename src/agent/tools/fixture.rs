@@ -136,6 +136,7 @@ impl ToolFixture {
             skills: Some(&self.skills),
             servers: None,
             layer: None,
+            git_hidden: false,
             image_models: &self.image_models,
             checkout: &self.checkout,
             repo: &self.repo,

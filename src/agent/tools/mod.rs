@@ -49,6 +49,9 @@ pub struct ToolContext<'a> {
     pub repo: &'a Repo,
     /// Where commands write instead of the checkout; `None` where they write to it.
     pub layer: Option<&'a Layer>,
+    /// Whether git's objects hold files that the task may not read, and are hidden from commands
+    /// that are contained.
+    pub git_hidden: bool,
     /// The mode the task is in.
     pub mode: &'a Mode,
     /// Under which circumstances the policy decides.

@@ -45,11 +45,13 @@ pub(crate) fn of<'a>(
     let writes_alone = |(simple, _): &(&SimpleCommand, CommandEffects)| {
         program(simple).is_some_and(|program| PURE_WRITERS.contains(&program))
     };
+    let plain_git = understood && examined.iter().any(is_git) && examined.iter().all(judged);
     CommandReach {
         root: context.checkout.root(),
         git,
+        git_hidden: context.git_hidden && !plain_git,
         writes,
-        git_settings: understood && examined.iter().any(is_git) && examined.iter().all(judged),
+        git_settings: plain_git,
         reads_files: !(understood
             && examined.iter().all(writes_alone)
             && script.redirected().0.is_empty()),

@@ -332,6 +332,7 @@ impl MessageContext<'_> {
             skills: None,
             servers: None,
             layer: None,
+            git_hidden: false,
             image_models: &[],
             checkout: &self.workspace.checkout,
             repo: &self.workspace.repo,

@@ -12,7 +12,7 @@ pub(crate) mod spawn;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -33,9 +33,13 @@ use locum_base::text::ClippedText;
 use locum_policy::Permit;
 use locum_policy::command::{Script, ScriptExecution};
 use locum_policy::intent::{Act, Intent};
+use locum_policy::verdict::Verdict;
 
 /// The shell that runs rendered scripts.
 const SHELL: &str = "/bin/sh";
+
+/// What runs contained scripts.
+const BASH: &str = "/bin/bash";
 
 /// Time a command has to end by itself once it was asked to, before it is killed.
 const TERM_GRACE: Duration = Duration::from_secs(2);
@@ -114,6 +118,9 @@ pub enum ExecError {
     /// The script has no understood form that could be run.
     #[error("the command has no form that can be run")]
     NotUnderstood,
+    /// It was allowed because it would be contained, and nothing contains it.
+    #[error("the command was allowed only because it would run contained, and it would not")]
+    NotContained,
     /// The folder to run in is not there.
     #[error("the working directory `{0}` does not exist")]
     NoFolder(PathBuf),
@@ -141,30 +148,37 @@ pub async fn run(
     if !permit.covers(&Intent::Command(command.script.clone())) {
         return Err(ExecError::NotPermitted);
     }
-    let execution = command.script.execution().ok_or(ExecError::NotUnderstood)?;
-    run_execution(&execution, &command).await
+    if permit.verdicts().iter().any(Verdict::is_contained) {
+        command.reach.layer.ok_or(ExecError::NotContained)?;
+        let text = command.script.contained_text();
+        return run_words(&[bash(), "-c", &text].map(str::to_owned), &command).await;
+    }
+    match command.script.execution().ok_or(ExecError::NotUnderstood)? {
+        ScriptExecution::Words(words) => run_words(&words, &command).await,
+        ScriptExecution::Shell(text) => {
+            run_words(&[SHELL, "-c", &text].map(str::to_owned), &command).await
+        }
+    }
+}
+
+/// Returns the shell that models write for, or the system's where it is missing.
+fn bash() -> &'static str {
+    if Path::new(BASH).exists() { BASH } else { SHELL }
 }
 
 #[expect(
     clippy::disallowed_methods,
     reason = "the wall time of a child process is measured where it runs"
 )]
-async fn run_execution(
-    execution: &ScriptExecution,
-    command: &CommandRun<'_>,
-) -> Result<CommandOutput, ExecError> {
+async fn run_words(words: &[String], command: &CommandRun<'_>) -> Result<CommandOutput, ExecError> {
     let begin = std::time::Instant::now();
     let mut env = command.env.clone();
     env.extend(command.script.environment());
-    let words = match execution {
-        ScriptExecution::Words(words) => words.clone(),
-        ScriptExecution::Shell(text) => [SHELL, "-c", text].map(str::to_owned).to_vec(),
-    };
     let (folder, streams) = (&command.folder, ChildStreams::Output);
     let CommandRun { sandbox, reach, proxy, .. } = command;
     let around = ProgramAround { sandbox, reach, proxy: proxy.as_ref() };
     let (mut started, serving, _supervisor) =
-        around.start(ChildProgram { words: &words, folder, env, streams })?;
+        around.start(ChildProgram { words, folder, env, streams })?;
     let mut output = BoundedOutput::with_margin(command.output_bytes);
     let exit =
         match tokio::time::timeout(command.timeout, until_exit(&mut started, &mut output)).await {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use pretty_assertions::assert_eq;
 use rustix::process::{Pid, test_kill_process};
 
-use super::{CommandOutput, CommandRun, ExecError, Exit, run_execution};
+use super::{CommandOutput, CommandRun, ExecError, Exit, SHELL, run_words};
 use crate::reach::{CommandReach, WriteAccess};
 use crate::sandbox::Sandbox;
 use locum_base::secret::Redactor;
@@ -39,7 +39,12 @@ async fn run(
         reach,
         proxy: None,
     };
-    run_execution(&execution, &command).await
+    match execution {
+        ScriptExecution::Words(words) => run_words(&words, &command).await,
+        ScriptExecution::Shell(text) => {
+            run_words(&[SHELL, "-c", &text].map(str::to_owned), &command).await
+        }
+    }
 }
 
 fn reach(root: &Path) -> CommandReach<'_> {
@@ -47,6 +52,7 @@ fn reach(root: &Path) -> CommandReach<'_> {
         root,
         git: &[],
         writes: WriteAccess::Entries,
+        git_hidden: false,
         git_settings: false,
         reads_files: true,
         visible: &|_| true,

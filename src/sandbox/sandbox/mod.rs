@@ -152,7 +152,7 @@ impl Sandbox {
             (CommandNetwork::Off, true) => NetworkAccess::Own,
             (CommandNetwork::Off, false) => NetworkAccess::Off,
         };
-        let own = tempfile::Builder::new().prefix("locum-commands-").tempdir()?;
+        let own = private_folder()?;
         // The kernel grants real folders; a temporary folder may lie behind a link.
         let path = own.path().canonicalize()?;
         std::fs::create_dir(places::home_in(&path))?;
@@ -232,6 +232,21 @@ impl Sandbox {
             && self.level.namespaces
             && git_stays(root)
             && trial::try_layer(root, layer).is_ok()
+    }
+
+    /// Whether commands in the checkout at `root` are contained: files, network and system calls
+    /// are held, and what they write can go to a layer; tried for real.
+    pub fn contains(&self, root: &Path) -> bool {
+        let Some(shared) = self.shared.as_ref().filter(|_| self.level.is_full()) else {
+            return false;
+        };
+        let Ok(own) = tempfile::tempdir_in(&shared.path) else { return false };
+        let (upper, work) = (&own.path().join("upper"), &own.path().join("work"));
+        let made = [upper, work].iter().all(|folder| std::fs::create_dir(folder).is_ok());
+        let layer = LayerFolders { upper, work };
+        let contained = made && self.can_layer(root, layer);
+        // What the kernel left in it could not be removed with it.
+        contained && layer.empty_work().is_ok()
     }
 
     /// Makes the restrictions of one command; `None` when the policy wants none.
@@ -315,6 +330,20 @@ impl Sandbox {
     }
 }
 
+/// Makes the folder that commands have for themselves. Not in `/tmp` where there is a choice: then
+/// what commands leave in theirs can be kept for the next one.
+fn private_folder() -> io::Result<TempDir> {
+    let made_in =
+        |folder: &Path| tempfile::Builder::new().prefix("locum-commands-").tempdir_in(folder);
+    let usual = std::env::temp_dir();
+    if usual.starts_with("/tmp")
+        && let Ok(made) = made_in(Path::new("/var/tmp"))
+    {
+        return Ok(made);
+    }
+    made_in(&usual)
+}
+
 /// Returns what a command may write: the root as a whole only where no mask can lie in it, and
 /// nothing that is hidden becomes readable by it.
 fn writes_held(reach: &CommandReach<'_>, masks: &[Mask], root: RootGrant) -> WriteAccess {
@@ -343,7 +372,7 @@ impl SharedSetup {
         sandbox: &Sandbox,
     ) -> io::Result<SandboxView> {
         let mut roots = vec![reach.root.to_owned()];
-        for folder in reach.git {
+        for folder in reach.git.iter().filter(|_| !reach.git_hidden) {
             roots.push(folder.canonicalize()?);
         }
         let pids = (sandbox.level.process_limit() == ProcessLimit::Namespace)

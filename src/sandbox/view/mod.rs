@@ -21,7 +21,7 @@ use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 use crate::layer::LayerFolders;
 use crate::loopback;
 use crate::mount_masks::Mask;
-use crate::places::PlaceUse;
+use crate::places::{PlaceUse, temporary_in};
 use crate::reach::NetworkAccess;
 use crate::view::stage::ViewStage;
 use crate::view::steps::{LayerUse, ViewPlan, ViewStep, c_string, root_in, write_whole};
@@ -29,8 +29,11 @@ use crate::view::steps::{LayerUse, ViewPlan, ViewStep, c_string, root_in, write_
 /// Memory that files of the new root, `/tmp` among them, may take.
 const ROOT_OPTIONS: &CStr = c"mode=0755,size=1g,nr_inodes=100k";
 
-/// Folders that a command has for itself when nothing else lies in them. They are gone with the
-/// command.
+/// The folder for temporary files, where every program looks for it.
+const TEMPORARY: &str = "/tmp";
+
+/// Folders that commands have for themselves when nothing else lies in them. The others are gone
+/// with the command, `/tmp` with the run.
 const OWN_FOLDERS: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
 
 /// Links that programs expect among the devices.
@@ -80,6 +83,16 @@ pub(crate) struct ViewSpec<'a> {
     pub(crate) pids: Option<u32>,
 }
 
+impl ViewSpec<'_> {
+    /// Whether `/tmp` can be a folder that is kept from command to command: nothing else may lie
+    /// in it, since it is open as a whole.
+    fn has_kept_temporary(&self) -> bool {
+        temporary_in(self.own).is_dir()
+            && !self.own.starts_with(TEMPORARY)
+            && !self.places.iter().chain(self.roots).any(|path| path.starts_with(TEMPORARY))
+    }
+}
+
 impl SandboxView {
     /// Works out the steps.
     ///
@@ -91,8 +104,12 @@ impl SandboxView {
             plan.folders(Path::new("/dev"))?;
             plan.link(Path::new(link), Path::new(target))?;
         }
-        for folder in OWN_FOLDERS {
-            plan.own(Path::new(folder))?;
+        for folder in OWN_FOLDERS.iter().map(Path::new) {
+            if folder == Path::new(TEMPORARY) && spec.has_kept_temporary() {
+                plan.kept(folder, &temporary_in(spec.own))?;
+            } else {
+                plan.own(folder)?;
+            }
         }
         let mut places: Vec<&Path> = spec
             .places
@@ -105,7 +122,7 @@ impl SandboxView {
             plan.place(place)?;
         }
         plan.proc()?;
-        let own_folders = plan.empty_own_folders(spec.roots)?;
+        let own_folders = plan.empty_own_folders(spec.roots, spec.own)?;
         plan.place(spec.own)?;
         for root in spec.roots {
             plan.place(root)?;

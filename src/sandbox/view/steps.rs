@@ -169,6 +169,13 @@ impl ViewPlan {
         Ok(())
     }
 
+    /// As [`ViewPlan::own`], with what an earlier command left in it.
+    pub(super) fn kept(&mut self, path: &Path, kept: &Path) -> io::Result<()> {
+        self.own(path)?;
+        self.steps.push(ViewStep::Bind { from: c_string(kept)?, at: self.at(path)? });
+        Ok(())
+    }
+
     /// Lays a copy-on-write layer over a folder that is in the new root already. With
     /// [`LayerUse::Seen`], what is in the layer is seen, and nothing can be written.
     pub(super) fn layer(
@@ -200,10 +207,15 @@ impl ViewPlan {
 
     /// Returns the command's own folders that nothing else lies in: only these can be opened whole.
     /// The private folder does not count, for it is open anyway.
-    pub(super) fn empty_own_folders(&self, roots: &[PathBuf]) -> io::Result<Vec<CString>> {
+    pub(super) fn empty_own_folders(
+        &self,
+        roots: &[PathBuf],
+        own: &Path,
+    ) -> io::Result<Vec<CString>> {
         let lies_in = |folder: &Path| {
+            let other = |known: &&PathBuf| *known != folder && !own.starts_with(known);
             roots.iter().any(|root| root.starts_with(folder))
-                || self.known.keys().any(|known| known != folder && known.starts_with(folder))
+                || self.known.keys().filter(other).any(|known| known.starts_with(folder))
         };
         let own =
             self.known.iter().filter(|(_, known)| **known == RootEntry::Own).map(|(path, _)| path);

@@ -68,6 +68,7 @@ pub(crate) fn run(
             root,
             git: &[],
             writes: WriteAccess::Entries,
+            git_hidden: false,
             git_settings: false,
             reads_files: true,
             visible: &|_| true,

@@ -3,6 +3,7 @@
 
 mod accounting;
 mod condense;
+mod contained;
 mod endings;
 mod estimates;
 mod fetch;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pretty_assertions::assert_eq;
 
 use super::{SandboxFixture, ScriptAttempt};
-use crate::exec::Exit;
+use crate::exec::{ExecError, Exit};
 use crate::layer::LayerFolders;
 use crate::reach::WriteAccess;
 use locum_policy::schema::SandboxSetting;
@@ -106,4 +106,47 @@ fn the_layer_brings_nothing_into_sight_and_nothing_out() {
         assert!(exit != Exit::Code(0), "{script}: {output}");
     }
     assert_eq!(files(&fixture.place.root), before);
+}
+
+#[test]
+fn what_commands_leave_in_the_temporary_folder_is_there_for_the_next_one() {
+    let place = SandboxFixture::inside(Path::new("/var/tmp"));
+    let sandbox = place.sandbox(SandboxSetting::Required);
+    let name = place.root.parent().unwrap().file_name().unwrap().to_str().unwrap();
+    let file = format!("/tmp/{name}");
+    for script in [format!("echo kept > {file}"), format!("grep kept {file}")] {
+        let (exit, output) = place.run(&script, &sandbox).unwrap();
+        assert_eq!(exit, Exit::Code(0), "{script}: {output}");
+    }
+    assert!(!Path::new(&file).exists());
+}
+
+#[test]
+fn what_git_keeps_is_out_of_sight_where_it_holds_what_is_hidden() {
+    let fixture = LayerFixture::new();
+    let sandbox = fixture.place.sandbox(SandboxSetting::Required);
+    for (git_hidden, script, expected) in [
+        (true, "cat .git/HEAD", false),
+        (true, "echo x > .git/HEAD", false),
+        (true, "test -d .git && cat top", true),
+        (false, "cat .git/HEAD", true),
+    ] {
+        let attempt = ScriptAttempt { git_hidden, ..ScriptAttempt::of(&sandbox) };
+        fixture.layer().empty_work().unwrap();
+        let output = fixture.place.run_over(script, attempt, Some(fixture.layer())).unwrap();
+        assert_eq!(output.exit == Exit::Code(0), expected, "{script}: {}", output.output.text);
+    }
+}
+
+#[test]
+fn what_is_not_contained_does_not_run() {
+    let fixture = LayerFixture::new();
+    let sandbox = fixture.place.sandbox(SandboxSetting::Required);
+    let policy = "version: 1\ncommands: { contained: allow }\n";
+    let attempt = || ScriptAttempt { policy, ..ScriptAttempt::of(&sandbox) };
+    let script = "cat top";
+    let alone = fixture.place.run_over(script, attempt(), None);
+    assert!(matches!(alone, Err(ExecError::NotContained)), "{alone:?}");
+    let output = fixture.place.run_over(script, attempt(), Some(fixture.layer())).unwrap();
+    assert_eq!((output.exit, output.output.text.as_str()), (Exit::Code(0), "top"));
 }

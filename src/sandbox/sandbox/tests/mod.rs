@@ -8,7 +8,7 @@
 )]
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pretty_assertions::assert_eq;
@@ -45,9 +45,14 @@ struct SandboxFixture {
 }
 
 /// What is around a script, and how far it reaches.
+const BY_WORDS: &str = "version: 1\nrules:\n  - allow: \"command(./script.sh)\"\n";
+
 struct ScriptAttempt<'a> {
     sandbox: &'a Sandbox,
     writes: WriteAccess,
+    git_hidden: bool,
+    /// What allows the script.
+    policy: &'a str,
     timeout: Duration,
     proxy: Option<NetworkProxy>,
 }
@@ -55,13 +60,24 @@ struct ScriptAttempt<'a> {
 impl ScriptAttempt<'_> {
     fn of(sandbox: &Sandbox) -> ScriptAttempt<'_> {
         let (writes, timeout) = (WriteAccess::Entries, Duration::from_secs(20));
-        ScriptAttempt { sandbox, writes, timeout, proxy: sandbox.proxy("code") }
+        ScriptAttempt {
+            sandbox,
+            writes,
+            git_hidden: false,
+            policy: BY_WORDS,
+            timeout,
+            proxy: sandbox.proxy("code"),
+        }
     }
 }
 
 impl SandboxFixture {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::inside(&std::env::temp_dir())
+    }
+
+    fn inside(folder: &Path) -> Self {
+        let folder = tempfile::tempdir_in(folder).unwrap();
         let base = folder.path().canonicalize().unwrap();
         let [root, home, outside] = ["checkout", "home", "outside"].map(|name| base.join(name));
         for (at, text) in [
@@ -115,6 +131,7 @@ impl SandboxFixture {
             root: &self.root,
             git: &[],
             writes: WriteAccess::Entries,
+            git_hidden: false,
             git_settings: false,
             reads_files: true,
             visible: &|_| true,
@@ -168,7 +185,7 @@ impl SandboxFixture {
     fn run_over(
         &self,
         script: &str,
-        ScriptAttempt { sandbox, writes, timeout, proxy }: ScriptAttempt<'_>,
+        ScriptAttempt { sandbox, writes, git_hidden, policy, timeout, proxy }: ScriptAttempt<'_>,
         layer: Option<LayerFolders<'_>>,
     ) -> Result<CommandOutput, ExecError> {
         let file = self.root.join("script.sh");
@@ -176,12 +193,9 @@ impl SandboxFixture {
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755))
             .unwrap();
         let script = Script::parse("./script.sh");
-        let policy = Policy::parse(
-            "version: 1\nrules:\n  - allow: \"command(./script.sh)\"\n",
-            "policy.yml",
-        )
-        .unwrap();
-        let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
+        let policy = Policy::parse(policy, "policy.yml").unwrap();
+        let mode = "code".to_owned();
+        let facts = Facts { mode, sandboxed: true, contained: true, ..Facts::default() };
         let permit = policy.admit(TestCommand(script.clone()), &facts).unwrap();
         let git = [self.root.join(".git")];
         let visible = |path: &RepoPath| !matches!(path.as_str(), ".env" | "web/deep/server.key");
@@ -197,6 +211,7 @@ impl SandboxFixture {
                 root: &self.root,
                 git: &git,
                 writes,
+                git_hidden,
                 git_settings: false,
                 reads_files: true,
                 visible: &visible,

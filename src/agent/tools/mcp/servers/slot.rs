@@ -258,6 +258,7 @@ impl ServerSlot {
                 root: checkout.root(),
                 git: &git,
                 writes: WriteAccess::Nothing,
+                git_hidden: false,
                 git_settings: false,
                 reads_files: true,
                 visible: &visible,

@@ -1,0 +1,65 @@
+//! Commands that need no rule for their words, in a run.
+
+use crate::session::fixture::{Fixture, POLICY, turns};
+use locum_testing::repository::{commit_all, init};
+use pretty_assertions::assert_eq;
+
+fn contained(script: &str) -> Fixture {
+    let policy = format!("{POLICY}commands: {{ contained: allow }}\n");
+    let policy = policy.replace("command(false)", "command(git log:*)");
+    Fixture::with_policy(&turns(script), &policy)
+}
+
+#[test]
+fn any_script_runs_and_each_file_it_writes_is_judged() {
+    let fixture = contained(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "for f in b c; do echo $f$(wc -l < src/a.txt) > src/$f.txt; done; echo x > notes.txt; tee src/secret.txt src/held.txt < README.md" } }]
+- expect: { contains: ["Files changed: src/b.txt, src/c.txt", "nobody changes this one"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt", "src/c.txt"]));
+    assert_eq!(fixture.file("src/c.txt").as_deref(), Some("c3\n"));
+    assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"));
+    assert_eq!((fixture.file("notes.txt"), fixture.file("src/held.txt")), (None, None));
+    assert_eq!(ran.outcome.refusals.len(), 1);
+}
+
+#[test]
+fn without_a_layer_commands_are_judged_by_their_words() {
+    let fixture = contained(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "for f in b c; do touch src/$f.txt; done" } }]
+- expect: { contains: ["The policy refused this call"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    )
+    .without_layer();
+    let ran = fixture.run();
+    assert_eq!((ran.changed().len(), ran.outcome.refusals.len()), (0, 1));
+}
+
+#[test]
+fn what_git_keeps_of_hidden_files_is_in_no_contained_script_s_sight() {
+    let script = r#"
+- calls:
+    - { tool: execute_command, args: { command: "cat .git/HEAD || echo unseen" } }
+    - { tool: execute_command, args: { command: "git log --oneline" } }
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    for (committed, seen) in [(false, "refs/heads"), (true, "unseen")] {
+        let fixture = contained(script);
+        if committed {
+            std::fs::write(fixture.root.join(".env"), "KEY=x\n").unwrap();
+            commit_all(&init(&fixture.root), "with a secret");
+            std::fs::remove_file(fixture.root.join(".env")).unwrap();
+            commit_all(&init(&fixture.root), "without it");
+        }
+        let ran = fixture.run();
+        let answers = ran.answers("execute_command");
+        assert!(answers[0].contains(seen), "{answers:?}");
+        assert!(answers[1].contains("first"), "{answers:?}");
+    }
+}
