@@ -7,6 +7,7 @@
 
 mod commands;
 mod folders;
+mod refused;
 pub mod scan;
 mod workflows;
 
@@ -77,7 +78,8 @@ fn render(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool]) 
     examples(folders, tools, &mut text);
     text.push_str(
         "\ncommands:\n  timeout: 10m\n  sandbox: required # tests run the repository's code: only \
-         where the machine can hold it\n  network: off # what a build needs has to be there \
+         where the machine can hold it\n  contained: allow # any script may run where it has no way \
+         out and what it writes is judged; elsewhere by its words\n  network: off # what a build needs has to be there \
          before\n\nbudget: { turns: 60, cost_usd: 2.00, minutes: 30, files: 30, diff_lines: 1500 \
          }\n\npublish:\n  allow: [comment, commit, pull-request]\n  draft: true # a person marks \
          it as ready\n",
@@ -132,6 +134,7 @@ fn rules(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool], t
     if !folders.closed.is_empty() {
         text.push_str("    reason: written by programs or by others, not by hand\n");
     }
+    refused::rules(text);
     if folders.sources.is_empty() {
         text.push_str(
             "  # No source folder was found. Name yours:\n  # - allow: [\"edit(src/**)\", \
