@@ -24,6 +24,13 @@ mod command_approval;
 mod commands;
 mod events;
 mod field;
+#[expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::disallowed_types,
+    reason = "a test asks the program from outside, and ends where something is not as expected"
+)]
+mod friction;
 mod kode_bash_permissions;
 mod mode_tool_access;
 mod mode_validation;
@@ -215,9 +222,14 @@ fn header_fault(set: &str, cases: usize, header: &Field<'_>) -> Result<(), Strin
 }
 
 /// Returns every set found, by name.
+/// Where the vectors lie.
+fn vectors() -> PathBuf {
+    std::env::var_os("LOCUM_VECTORS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors"), PathBuf::from)
+}
+
 fn sets() -> BTreeMap<String, PathBuf> {
-    let root = std::env::var_os("LOCUM_VECTORS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors"), PathBuf::from);
+    let root = vectors();
     let entries = ["peers", "security"]
         .iter()
         .filter_map(|folder| std::fs::read_dir(root.join(folder)).ok())
