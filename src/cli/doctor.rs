@@ -154,7 +154,14 @@ fn commands(limits: &CommandLimits, level: SandboxLevel) -> (bool, String) {
             (true, "partly sandboxed; code of the repository is refused".to_owned())
         }
         (SandboxSetting::Required | SandboxSetting::BestEffort, true) => {
-            (true, "sandboxed".to_owned())
+            let judged = match (limits.contains_scripts(), level.namespaces) {
+                (false, _) => "sandboxed",
+                (true, true) => "contained: scripts need no rule for their words",
+                (true, false) => {
+                    "sandboxed, and judged by their words: without namespaces nothing contains them"
+                }
+            };
+            (true, judged.to_owned())
         }
     }
 }

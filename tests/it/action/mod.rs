@@ -5,6 +5,7 @@ mod ceilings;
 pub(crate) mod fixture;
 mod git_data;
 mod holds;
+mod namespaces;
 mod publish;
 
 use pretty_assertions::assert_eq;
