@@ -206,7 +206,10 @@ impl Script {
     /// Returns what each simple command would do, in order.
     pub fn examinations(&self) -> Vec<(&SimpleCommand, CommandEffects)> {
         let commands = self.simple_commands().into_iter().filter(|simple| !self.stays(simple));
-        commands.map(|simple| (simple, CommandEffects::of(&simple.words, &self.folder))).collect()
+        let effects = |simple: &SimpleCommand| {
+            CommandEffects::of(&self.seen_from_folder(&simple.words), &self.folder)
+        };
+        commands.map(|simple| (simple, effects(simple))).collect()
     }
 
     /// Returns what each simple command of a script with expansions would do, at any depth.
@@ -226,6 +229,19 @@ impl Script {
     /// Why such a script cannot be judged even so.
     pub fn loose_commands(&self) -> Result<&[LooseCommand], &str> {
         self.loose().map(|loose| loose.commands.as_slice())
+    }
+
+    /// Returns words with absolute paths of the repository as they are from the folder.
+    fn seen_from_folder(&self, words: &[String]) -> Vec<String> {
+        let root = &self.neutral.root;
+        let up = "../".repeat(self.folder.parts().count());
+        let from_root = |word: &String| match word.strip_prefix(root.as_str()) {
+            Some(_) if root.is_empty() => word.clone(),
+            Some("") | Some("/") => format!("{up}."),
+            Some(rest) if rest.starts_with('/') => format!("{up}{}", rest.trim_start_matches('/')),
+            Some(_) | None => word.clone(),
+        };
+        words.iter().map(from_root).collect()
     }
 
     /// Returns true for a `cd` to the folder the script runs in.

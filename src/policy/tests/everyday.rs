@@ -2,10 +2,12 @@
 
 use pretty_assertions::assert_eq;
 
-use crate::intent::Facts;
+use crate::command::Script;
+use crate::intent::{Facts, Intent};
 use crate::query::parse_intent;
 use crate::tests::{facts, policy};
 use crate::verdict::Decision::{Allow, Deny};
+use locum_base::path::RepoPath;
 
 #[test]
 fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
@@ -284,4 +286,66 @@ fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
         );
     }
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn a_program_that_names_what_it_runs_is_covered_by_a_rule_that_names_both() {
+    let policy = policy(
+        "rules:\n  - allow: [\"read(**)\", \"command(npx vitest:*)\", \"command(python -m mypy:*)\"]\n",
+    );
+    for (intent, expected) in [
+        ("command(npx vitest run --coverage)", Allow),
+        ("command(npx vitestx)", Deny),
+        ("command(npx --yes vitest)", Deny),
+        ("command(npx eslint)", Deny),
+        ("command(npx bash -c x)", Deny),
+        ("command(python -m mypy src)", Allow),
+        ("command(python -m mypyc src)", Deny),
+        ("command(python -c 'print(1)')", Deny),
+    ] {
+        let facts = Facts { sandboxed: true, ..facts("code") };
+        let verdict = policy.decide(&parse_intent(intent).unwrap(), &facts);
+        assert_eq!(verdict.decision, expected, "{intent}: {}", verdict.reason());
+    }
+    let wide =
+        crate::tests::policy("rules:\n  - allow: [\"command(npx:*)\", \"command(python:*)\"]\n");
+    for intent in ["command(npx vitest)", "command(python -m mypy)"] {
+        let facts = Facts { sandboxed: true, ..facts("code") };
+        assert_eq!(wide.decide(&parse_intent(intent).unwrap(), &facts).decision, Deny);
+    }
+}
+
+#[test]
+fn an_absolute_path_of_the_repository_is_a_path_of_it() {
+    let policy =
+        policy("rules:\n  - allow: [\"read(src/**)\", \"command(cat:*)\", \"command(ls:*)\"]\n");
+    for (script, folder, expected) in [
+        ("cat /w/repo/src/a", "", Allow),
+        ("cat /w/repo/src/a", "src/b", Allow),
+        ("cat /w/repo/docs/a", "", Deny),
+        ("cat /w/repository/src/a", "", Deny),
+        ("cat /w/repo/../src/a", "", Deny),
+        ("cat /w/repo/.env", "", Deny),
+    ] {
+        let folder = RepoPath::parse(folder).unwrap_or_else(|_| RepoPath::root());
+        let script = Script::parse_in(script, &folder).below("/w/repo");
+        let verdict = policy.decide(&Intent::Command(script.clone()), &facts("code"));
+        assert_eq!(verdict.decision, expected, "{}: {}", script.text(), verdict.reason());
+    }
+}
+
+#[test]
+fn changing_the_mode_of_a_file_is_an_edit() {
+    let policy = policy("rules:\n  - allow: [\"edit(src/**)\", \"command(chmod:*)\"]\n");
+    for (intent, expected) in [
+        ("command(chmod +x src/run.sh)", Allow),
+        ("command(chmod -R u+rwX,go-w src/a src/b)", Allow),
+        ("command(chmod 755 docs/run.sh)", Deny),
+        ("command(chmod 777 .github/workflows/ci.yml)", Deny),
+        ("command(chmod --reference=src/a src/b)", Deny),
+        ("command(chmod 755 /etc/passwd)", Deny),
+    ] {
+        let verdict = policy.decide(&parse_intent(intent).unwrap(), &facts("code"));
+        assert_eq!(verdict.decision, expected, "{intent}: {}", verdict.reason());
+    }
 }

@@ -69,6 +69,9 @@ impl Examiner<'_> {
             self.by_table(known);
             return;
         }
+        if let Some((at, runner)) = programs::names_what_it_runs(program, self.words) {
+            return self.behind(at, runner);
+        }
         if let Some(runner) = programs::runner_of_any_version(program) {
             self.found.runs_code = true;
             let reason = format!(
@@ -97,6 +100,34 @@ impl Examiner<'_> {
                     self.by_table(known);
                 }
             }
+        }
+    }
+
+    /// Looks at the program that another one starts: a rule has to name both.
+    fn behind(&mut self, at: usize, runner: ProgramRunner) {
+        let inner = self.words.get(at..).unwrap_or_default();
+        let mut examiner = Examiner {
+            words: inner,
+            folder: self.folder,
+            found: CommandEffects::default(),
+            next: 1,
+            known: false,
+        };
+        examiner.program();
+        self.known = examiner.known;
+        self.found = examiner.found;
+        (self.found.runs_code, self.found.only_reads) = (true, false);
+        for finding in &mut self.found.findings {
+            finding.index = finding.index.saturating_add(at);
+        }
+        let reason = format!(
+            "`{}` starts `{}`, and the rule does not name it",
+            self.words.first().map_or("", String::as_str),
+            inner.first().map_or("", String::as_str)
+        );
+        match runner {
+            ProgramRunner::Wrapper => self.finding(at, reason),
+            ProgramRunner::Interpreter => self.unfamiliar(at, reason),
         }
     }
 

@@ -36,6 +36,9 @@ impl Examiner<'_> {
         match table.operands {
             OperandKind::Words | OperandKind::Text => {}
             OperandKind::Edited => self.edits(operands.iter().map(|(_, word)| word.as_str())),
+            OperandKind::ChangeThenEdited => {
+                self.edits(operands.iter().skip(1).map(|(_, word)| word.as_str()));
+            }
             OperandKind::EditedWith(options) | OperandKind::EditedWithout(options) => {
                 let named = self.words.iter().any(|word| options.contains(&word.as_str()));
                 let edited = named == matches!(table.operands, OperandKind::EditedWith(_));

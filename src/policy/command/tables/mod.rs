@@ -52,6 +52,8 @@ pub enum OperandKind {
     Targets,
     /// Files and folders that are made, changed or removed.
     Edited,
+    /// What they become, then files and folders that are changed.
+    ChangeThenEdited,
     /// Files and folders that are read, and written under one of these options.
     EditedWith(&'static [&'static str]),
     /// Files and folders that are written, and only read under one of these options.

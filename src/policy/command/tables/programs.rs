@@ -48,6 +48,27 @@ pub(crate) fn runner_of_any_version(program: &str) -> Option<ProgramRunner> {
     runner(program).or_else(|| runner(plain).map(|_| ProgramRunner::Interpreter))
 }
 
+/// Returns where the name of the program stands that another one starts, where its words say so
+/// plainly: `npx vitest`, `python -m mypy`.
+pub(crate) fn names_what_it_runs(
+    program: &str,
+    words: &[String],
+) -> Option<(usize, ProgramRunner)> {
+    let word = |index: usize| words.get(index).map(String::as_str);
+    let (at, runner) = match (program, word(1)) {
+        ("npx", _) => (1, ProgramRunner::Wrapper),
+        ("python" | "python3", Some("-m")) => (2, ProgramRunner::Interpreter),
+        _ => return None,
+    };
+    let plain = |name: &str| {
+        name.starts_with(|letter: char| letter.is_ascii_alphabetic())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+            && self::runner(name).is_none()
+            && !is_shell_word(name)
+    };
+    word(at).filter(|name| plain(name)).map(|_| (at, runner))
+}
+
 /// Words that only a shell understands and that change what later commands mean. No rule allows
 /// them.
 const SHELL_WORDS: &str = "\

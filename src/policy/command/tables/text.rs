@@ -16,6 +16,16 @@ pub(super) const TABLES: &[CommandTable] = &[
     ),
     writes(&["rmdir"], OperandKind::Edited, "-p -v --parents --verbose --ignore-fail-on-non-empty"),
     writes(&["mkdir"], OperandKind::Edited, "-p -v --parents --verbose"),
+    writes(
+        &["chmod"],
+        OperandKind::ChangeThenEdited,
+        "-R -v -c -f --recursive --verbose --changes --silent --quiet",
+    ),
+    writes(
+        &["chown", "chgrp"],
+        OperandKind::ChangeThenEdited,
+        "-R -v -c -f -h --recursive --verbose --changes --silent --quiet --no-dereference",
+    ),
     writes(&["touch"], OperandKind::Edited, "-a -c -m -d= -t= --no-create --date= --time="),
     writes(
         &["mv"],
