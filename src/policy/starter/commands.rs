@@ -16,9 +16,35 @@ pub(super) const MANIFESTS: &str = "\
     Cargo.toml package.json pyproject.toml setup.py setup.cfg tox.ini noxfile.py \
     requirements.txt go.mod pom.xml build.gradle build.gradle.kts Gemfile composer.json \
     mix.exs Makefile justfile";
-/// Scripts of `package.json` that test or look.
-const SCRIPTS: &[&str] =
-    &["test", "test:unit", "lint", "typecheck", "type-check", "check", "format:check", "build"];
+/// Words in the names of scripts that publish.
+const PUBLISHING: &[&str] = &["publish", "release", "deploy", "version", "push", "upload"];
+/// Packages whose programs check or build, with their names.
+const NODE_PROGRAMS: &[(&str, &str)] = &[
+    ("vitest", "vitest"),
+    ("jest", "jest"),
+    ("mocha", "mocha"),
+    ("eslint", "eslint"),
+    ("prettier", "prettier"),
+    ("typescript", "tsc"),
+    ("@biomejs/biome", "biome"),
+    ("vite", "vite build"),
+    ("vue-tsc", "vue-tsc"),
+    ("tsx", "tsx"),
+    ("ts-node", "ts-node"),
+];
+/// Modules of Python that check, with what may show that they are used.
+const PYTHON_MODULES: &[&str] = &[
+    "pytest",
+    "unittest",
+    "ruff check",
+    "ruff format",
+    "mypy",
+    "black",
+    "isort",
+    "flake8",
+    "pyright",
+    "coverage",
+];
 /// Targets of a Makefile that test or look.
 const TARGETS: &[&str] = &["test", "tests", "lint", "check", "build"];
 
@@ -110,25 +136,29 @@ fn is_top(manifest: &RepoPath) -> bool {
 fn rust(found: &mut RepositoryTools<'_>) {
     let Some(manifest) = found.named("Cargo.toml") else { return };
     let why = format!("{manifest}");
-    found.add("cargo check:*", false, &why);
+    for verb in [
+        "check",
+        "build",
+        "run",
+        "bench",
+        "doc",
+        "tree",
+        "metadata",
+        "clippy",
+        "fmt",
+        "clean",
+        "pkgid",
+        "locate-project",
+        "nextest list",
+        "rustc",
+    ] {
+        found.add(&format!("cargo {verb}:*"), false, &why);
+    }
     found.add("cargo test:*", is_top(manifest), &why);
     if found.automation_mentions("cargo nextest")
         || found.scan.files.iter().any(|path| path.as_str() == ".config/nextest.toml")
     {
         found.add("cargo nextest run:*", false, "nextest is set up");
-    }
-    if found.automation_mentions("cargo clippy")
-        || found.has("clippy.toml")
-        || found.has(".clippy.toml")
-        || found.mentions(&["Cargo.toml"], "lints.clippy")
-    {
-        found.add("cargo clippy:*", false, "clippy is set up");
-    }
-    if found.automation_mentions("cargo fmt")
-        || found.has("rustfmt.toml")
-        || found.has(".rustfmt.toml")
-    {
-        found.add("cargo fmt --check", false, "rustfmt is set up");
     }
 }
 
@@ -138,23 +168,38 @@ fn node(found: &mut RepositoryTools<'_>) {
         None => return,
         Some(manifest) => manager(found, manifest),
     };
+    for looks in ["node --version", "node -v", "npm --version", "npm -v", "npm ls:*", "npm list:*"]
+    {
+        found.add(looks, false, "package.json");
+    }
     let manifests: Vec<&RepoPath> = found.all_named("package.json").collect();
     for manifest in manifests {
         let Ok(Json::Object(package)) = serde_json::from_str::<Json>(found.text(manifest)) else {
             continue;
         };
         let Some(Json::Object(scripts)) = package.get("scripts") else { continue };
-        for script in SCRIPTS.iter().filter(|script| scripts.get(**script).is_some_and(is_written))
-        {
-            let command = match (*script, manager) {
+        for (script, _) in scripts.iter().filter(|(name, text)| is_safe(name) && is_written(text)) {
+            let command = match (script.as_str(), manager) {
                 ("test", _) if manager != "bun" => format!("{manager} test"),
                 (script, _) => format!("{manager} run {script}"),
             };
-            found.add(
-                &command,
-                *script == "test" && is_top(manifest),
-                &format!("a script of {manifest}"),
-            );
+            let proves = script == "test" && is_top(manifest);
+            found.add(&format!("{command}:*"), proves, &format!("a script of {manifest}"));
+        }
+        let of_package = ["dependencies", "devDependencies"]
+            .iter()
+            .filter_map(|key| package.get(*key).and_then(Json::as_object));
+        for name in of_package.flat_map(|packages| packages.keys()) {
+            for program in NODE_PROGRAMS.iter().filter(|(package, _)| *package == name) {
+                let exec = format!("{manager} exec ");
+                let direct = format!("{manager} ");
+                let calls = ["npx ", "./node_modules/.bin/", ""];
+                let own = [exec.as_str(), direct.as_str()].into_iter().filter(|_| manager != "npm");
+                for call in calls.into_iter().chain(own) {
+                    let why = format!("{name} is in {manifest}");
+                    found.add(&format!("{call}{}:*", program.1), false, &why);
+                }
+            }
         }
     }
 }
@@ -173,6 +218,13 @@ fn manager(found: &RepositoryTools<'_>, manifest: &RepoPath) -> &'static str {
     by_name
         .or_else(|| locks.iter().find(|(lock, _)| found.has(lock)).map(|(_, name)| *name))
         .unwrap_or("npm")
+}
+
+/// Whether a script's name does not say that it publishes or installs.
+fn is_safe(name: &str) -> bool {
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_:.".contains(&byte));
+    let hooks = ["pre", "post", "install", "prepare"].iter().any(|hook| name.starts_with(hook));
+    plain && !hooks && !PUBLISHING.iter().any(|word| name.contains(word))
 }
 
 /// `npm init` writes a test that only fails.
@@ -200,7 +252,7 @@ fn python(found: &mut RepositoryTools<'_>) {
         found.mentions(&manifests, "pytest") || found.has("pytest.ini") || found.has("conftest.py");
     match (pytest, tests, runner) {
         (true, _, Some((lock, run))) => {
-            found.add(&format!("{run}pytest"), is_top(manifest), lock);
+            found.add(&format!("{run}pytest:*"), is_top(manifest), lock);
             found.add(
                 "pytest:*",
                 false,
@@ -213,19 +265,28 @@ fn python(found: &mut RepositoryTools<'_>) {
         }
         (false, None, _) => {}
     }
+    for module in PYTHON_MODULES {
+        let name = module.split(' ').next().unwrap_or_default();
+        if name != "unittest" && !found.mentions(&manifests, name) {
+            continue;
+        }
+        let why = format!("{name} is set up");
+        for call in ["python -m ", "python3 -m ", runner.map_or("", |(_, run)| run), ""] {
+            found.add(&format!("{call}{module}:*"), false, &why);
+        }
+    }
+    for looks in ["python --version", "python3 --version", "python -V", "python -m py_compile:*"] {
+        found.add(looks, false, &manifest.to_string());
+    }
+    for looks in ["python -m compileall:*", "pip list:*", "pip show:*", "pip freeze:*"] {
+        found.add(looks, false, &manifest.to_string());
+    }
     for (there, command) in [
         (
             found.has("tox.ini") || found.mentions(&["pyproject.toml", "setup.cfg"], "tool.tox"),
             "tox",
         ),
         (found.has("noxfile.py"), "nox"),
-        (
-            found.has("ruff.toml")
-                || found.has(".ruff.toml")
-                || found.mentions(&["pyproject.toml"], "tool.ruff"),
-            "ruff check",
-        ),
-        (found.has("mypy.ini") || found.mentions(&["pyproject.toml"], "tool.mypy"), "mypy ."),
     ] {
         if there {
             found.add(
@@ -241,33 +302,54 @@ fn go(found: &mut RepositoryTools<'_>) {
     let Some(manifest) = found.named("go.mod") else { return };
     let why = manifest.to_string();
     found.add("go test ./...", is_top(manifest), &why);
-    found.add("go test:*", false, &why);
-    found.add("go vet:*", false, &why);
-    found.add("go build ./...", false, &why);
+    for verb in ["test", "vet", "build", "fmt", "list", "mod", "doc", "env", "version"] {
+        found.add(&format!("go {verb}:*"), false, &why);
+    }
+    found.add("gofmt:*", false, &why);
     if [".golangci.yml", ".golangci.yaml", ".golangci.toml"].iter().any(|name| found.has(name)) {
         found.add("golangci-lint run", false, "golangci-lint is set up");
     }
 }
 
 fn java(found: &mut RepositoryTools<'_>) {
-    if let Some(manifest) = found.named("pom.xml") {
-        let maven = if found.has("mvnw") { "./mvnw" } else { "mvn" };
-        found.add(
-            &format!("{maven} -o test"),
-            is_top(manifest),
-            &format!("{manifest}; offline, as commands reach no network"),
-        );
-        found.add(&format!("{maven} test"), false, &manifest.to_string());
-    }
-    if let Some(manifest) = found.named("build.gradle").or_else(|| found.named("build.gradle.kts"))
-    {
-        let gradle = if found.has("gradlew") { "./gradlew" } else { "gradle" };
-        found.add(
-            &format!("{gradle} --offline test"),
-            is_top(manifest),
-            &format!("{manifest}; offline, as commands reach no network"),
-        );
-        found.add(&format!("{gradle} test"), false, &manifest.to_string());
+    let phases =
+        ["test", "verify", "compile", "test-compile", "package", "clean test", "clean verify"];
+    let tasks = [
+        "test",
+        "check",
+        "build",
+        "classes",
+        "compileJava",
+        "testClasses",
+        "clean",
+        "help",
+        "tasks",
+    ];
+    for (manifest, wrapper, program, offline, goals) in [
+        (found.named("pom.xml"), "mvnw", "mvn", "-o", phases.as_slice()),
+        (
+            found.named("build.gradle").or_else(|| found.named("build.gradle.kts")),
+            "gradlew",
+            "gradle",
+            "--offline",
+            tasks.as_slice(),
+        ),
+    ] {
+        let Some(manifest) = manifest else { continue };
+        let wrapped = format!("./{wrapper}");
+        let own = found.has(wrapper).then_some(wrapped.as_str());
+        let why = format!("{manifest}; offline, as commands reach no network");
+        let first = own.unwrap_or(program);
+        found.add(&format!("{first} {offline} test:*"), is_top(manifest), &why);
+        for program in own.into_iter().chain([program]) {
+            for options in ["", offline, "-q", &format!("-q {offline}"), &format!("{offline} -q")] {
+                for goal in goals {
+                    let words = [program, options, goal].join(" ").replace("  ", " ");
+                    found.add(&format!("{words}:*"), false, &manifest.to_string());
+                }
+            }
+            found.add(&format!("{program} --version"), false, &manifest.to_string());
+        }
     }
 }
 
@@ -279,8 +361,18 @@ fn others(found: &mut RepositoryTools<'_>) {
             found
                 .named("Gemfile")
                 .filter(|_| found.has("spec_helper.rb") || found.mentions(&["Gemfile"], "rspec")),
-            "bundle exec rspec",
+            "bundle exec rspec:*",
         ),
+        (
+            found.named("Gemfile").filter(|_| found.mentions(&["Gemfile"], "rubocop")),
+            "bundle exec rubocop:*",
+        ),
+        (found.named("Gemfile"), "bundle exec rake"),
+        (found.named("Gemfile"), "bundle list:*"),
+        (found.named("Gemfile"), "bundle show:*"),
+        (found.named("Gemfile"), "bundle exec rake test:*"),
+        (found.named("Gemfile"), "bundle exec rake spec:*"),
+        (found.named("Gemfile").filter(|_| found.mentions(&["Gemfile"], "rspec")), "rspec:*"),
         (
             found
                 .named("Gemfile")

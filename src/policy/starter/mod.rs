@@ -24,6 +24,79 @@ use locum_base::path::RepoPath;
 
 /// Modes that write and run.
 const WRITERS: &[&str] = &["code", "debug"];
+/// Programs that only look, whatever their known options.
+const LOOKS: &[&str] = &[
+    "ls",
+    "cat",
+    "head",
+    "tail",
+    "wc",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "find",
+    "tree",
+    "sort",
+    "uniq",
+    "cut",
+    "tr",
+    "nl",
+    "column",
+    "diff",
+    "cmp",
+    "stat",
+    "file",
+    "du",
+    "df",
+    "jq",
+    "sed -n",
+    "echo",
+    "printf",
+    "true",
+    "false",
+    "test",
+    "[",
+    "pwd",
+    "basename",
+    "dirname",
+    "readlink",
+    "which",
+    "whereis",
+    "date",
+    "id",
+    "uname",
+    "seq",
+    "sha256sum",
+    "md5sum",
+    "git status",
+    "git diff",
+    "git log",
+    "git show",
+    "git blame",
+    "git grep",
+    "git branch",
+    "git ls-files",
+    "git ls-tree",
+    "git rev-parse",
+    "git rev-list",
+    "git describe",
+    "git remote",
+    "git tag",
+    "git config --get",
+    "git stash list",
+    "git reflog",
+    "git shortlog",
+    "git cat-file",
+    "git check-ignore",
+];
+/// Programs that change nothing but the files they name.
+const CHANGES: &[&str] =
+    &["mkdir", "rmdir", "touch", "cp", "mv", "rm", "chmod", "sed", "git mv", "git rm"];
+/// Commands among the examples.
+const EXAMPLES: usize = 8;
+/// Columns of lists with several commands on a line.
+const FLOW_COLUMNS: usize = 110;
 /// Modes there are without any file.
 const BUILT_IN: &[&str] =
     &["orchestrator", "architect", "code", "debug", "ask", "review", "coordinator"];
@@ -79,7 +152,8 @@ fn render(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool]) 
     text.push_str(
         "\ncommands:\n  timeout: 10m\n  sandbox: required # tests run the repository's code: only \
          where the machine can hold it\n  contained: allow # any script may run where it has no way \
-         out and what it writes is judged; elsewhere by its words\n  network: off # what a build needs has to be there \
+         out and what it writes is judged; elsewhere by its words\n  expansions: allow # there, \
+         variables, globs and loops around commands that are allowed\n  max_complexity: 1.0\n  network: off # what a build needs has to be there \
          before\n\nbudget: { turns: 60, cost_usd: 2.00, minutes: 30, files: 30, diff_lines: 1500 \
          }\n\npublish:\n  allow: [comment, commit, pull-request]\n  draft: true # a person marks \
          it as ready\n",
@@ -108,10 +182,9 @@ fn rules(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool], t
         "\nrules: # the strictest matching rule decides\n  - allow: \"read(**)\" # files that may \
          hold secrets stay closed all the same\n",
     );
-    text.push_str("  - allow: # commands that only look\n");
-    for looks in ["git status", "git diff", "git log", "git show", "ls", "rg"] {
-        let _ = writeln!(text, "      - {}", quoted(&format!("command({looks}:*)")));
-    }
+    flow(text, "allow", "commands that only look", LOOKS);
+    flow(text, "allow", "commands whose files are judged as edits", CHANGES);
+    let _ = writeln!(text, "    modes: [{}]", writers.join(", "));
     list(
         text,
         "allow",
@@ -141,12 +214,31 @@ fn rules(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool], t
              \"edit(tests/**)\"]\n  #   modes: [code, debug]\n",
         );
     }
-    if tools.is_empty() {
+    if !tools.iter().any(|tool| tool.proves) {
         text.push_str(
             "  # No test command was found. Name yours, as exact words, or with `:*` where more \
              may follow:\n  # - allow: \"command(make test)\"\n  #   modes: [code, debug]\n",
         );
     }
+}
+
+/// Writes commands that go together, each with anything after it, several on a line.
+fn flow(text: &mut String, decision: &str, title: &str, commands: &[&str]) {
+    let title = if title.is_empty() { String::new() } else { format!(" # {title}") };
+    let _ = writeln!(text, "  - {decision}:{title}");
+    text.push_str("      [");
+    let mut column = 7;
+    for (index, command) in commands.iter().enumerate() {
+        let pattern = quoted(&format!("command({command}:*)"));
+        if index > 0 {
+            let wraps = column + pattern.len() > FLOW_COLUMNS;
+            text.push_str(if wraps { ",\n       " } else { ", " });
+            column = if wraps { 7 } else { column + 2 };
+        }
+        column += pattern.len();
+        text.push_str(&pattern);
+    }
+    text.push_str("]\n");
 }
 
 fn list(
@@ -173,7 +265,8 @@ fn list(
 fn examples(folders: &ScannedFolders, tools: &[ProposedTool], text: &mut String) {
     let mut allow = vec!["command(git diff HEAD~1)".to_owned()];
     allow.extend(folders.example.iter().map(|path| format!("edit({path})")));
-    allow.extend(tools.iter().map(|tool| format!("command({})", tool.command)));
+    let shown = tools.iter().filter(|tool| tool.proves).take(EXAMPLES);
+    allow.extend(shown.map(|tool| format!("command({})", tool.command)));
     let mut deny = vec![
         "edit(.github/workflows/ci.yml)".to_owned(),
         "edit(.locum/policy.yml)".to_owned(),

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::import::quoted;
+use crate::starter::flow;
 
 /// Why, and the commands.
 type RefusedGroup = (&'static str, &'static [&'static str]);
@@ -94,13 +95,9 @@ const GROUPS: &[RefusedGroup] = &[
 ];
 
 /// Writes the rules that refuse them.
-// NOTE: writing to a string cannot fail, so results of `write!` are dropped here.
 pub(super) fn rules(text: &mut String) {
     for (why, commands) in GROUPS {
-        let _ = writeln!(text, "  - deny:");
-        for command in *commands {
-            let _ = writeln!(text, "      - {}", quoted(&format!("command({command}:*)")));
-        }
+        flow(text, "deny", "", commands);
         let _ = writeln!(text, "    reason: {}", quoted(why));
     }
 }

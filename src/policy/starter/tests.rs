@@ -101,7 +101,7 @@ fn a_rust_repository() {
             &[
                 "edit(tests/a.rs)",
                 "edit(Cargo.toml)",
-                "command(cargo clippy)",
+                "command(cargo install x)",
                 "command(cargo publish)",
             ],
             ALWAYS_CLOSED,
