@@ -14,6 +14,7 @@ use crate::cli::policy_file::{parse, repository_file};
 use crate::cli::session_folder::sessions_folder;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
+use crate::run::trusted::POLICY_FILE;
 use crate::run::user::own_settings;
 use locum_models::resolve::{ModelFacts, resolve};
 use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
@@ -44,6 +45,9 @@ struct DoctorReport {
     sessions: String,
     /// The policy that judges runs here, or that it has mistakes.
     policy: String,
+    /// Where the working tree differs from what a run reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uncommitted: Option<String>,
     /// What becomes of commands under it on this machine.
     commands: String,
     /// Whether it lets commands run at all here.
@@ -118,9 +122,17 @@ fn look(context: &CommandContext) -> Result<DoctorReport, RunError> {
         servers_problem,
         sessions: sessions_folder(context, None)?.display().to_string(),
         policy,
+        uncommitted: uncommitted(context),
         commands,
         commands_run,
     })
+}
+
+/// Says where the working tree differs from the commit that a run reads.
+fn uncommitted(context: &CommandContext) -> Option<String> {
+    let place = InspectedRepository::open(context, None).ok()?;
+    let policy = place.settings().ok()?.values.policy;
+    place.uncommitted(Some(policy.as_deref().unwrap_or(POLICY_FILE)))
 }
 
 /// Returns which policy judges runs here, and what it makes of commands at this level.
@@ -221,7 +233,7 @@ fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {
     );
     rows.extend([
         row("sessions", &findings.sessions, ""),
-        row("policy", &findings.policy, ""),
+        row("policy", &findings.policy, findings.uncommitted.as_deref().unwrap_or_default()),
         row(
             "commands",
             if findings.commands_run { "allowed" } else { "refused" },

@@ -10,6 +10,7 @@ use crate::config::settings::Settings;
 use crate::run::error::RunError;
 use crate::run::source::FileSource;
 use crate::run::trusted::ConfigOrigin;
+use crate::run::uncommitted;
 use crate::run::user::UserFolder;
 use locum_modes::ModeSet;
 use locum_modes::merge::{self, MergedModes};
@@ -46,6 +47,17 @@ impl<'a> InspectedRepository<'a> {
     /// Returns the root of the checkout, or the folder outside one.
     pub fn root(&self) -> &std::path::Path {
         &self.root
+    }
+
+    /// Says where the working tree differs from the commit that a run reads; `None` where it does
+    /// not, and where a commit is inspected. `policy` is where the policy is.
+    pub fn uncommitted(&self, policy: Option<&str>) -> Option<String> {
+        if self.at.is_some() {
+            return None;
+        }
+        let repo = Repo::open(&self.root).ok()?;
+        let commit = repo.commit_of("HEAD").ok()?;
+        uncommitted::note(&uncommitted::uncommitted(&repo, &commit, policy), &commit)
     }
 
     /// Returns where files are read.

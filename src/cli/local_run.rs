@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::cli::output::Output;
+use crate::cli::policy_file::{built_in, is_built_in};
 use crate::cli::run_args::{OutputFormat, RunOptions};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::load::{ConfigFile, FlagValue};
@@ -25,7 +26,7 @@ use crate::run::publish::{Publication, PublishDestination, Publisher, RunEnd};
 use crate::run::run_request::{Cassettes, Overrides, ReplayRequest, RunRequest};
 use crate::run::source::FileSource;
 use crate::run::spending::store::RecordStore;
-use crate::run::trusted::{ConfigOrigin, TrustedConfig};
+use crate::run::trusted::{ConfigOrigin, POLICY_FILE, TrustedConfig};
 use crate::run::user::{UserFolder, named_file};
 use locum_agent::report::comment::DecisionChannel;
 use locum_agent::report::summary::{self, DiffSection};
@@ -35,6 +36,7 @@ use locum_agent::session::outcome::Outcome;
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_forge::local::LocalForge;
+use locum_policy::BUILTIN_ORIGIN;
 use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::git_binary::GitBinary;
@@ -150,7 +152,10 @@ pub fn overrides(
     let record = options.record.as_ref().filter(|_| !options.dry_run);
     Ok(Overrides {
         flags,
-        policy: named("--policy", options.policy.as_deref(), context)?,
+        policy: match options.policy.as_deref() {
+            Some(path) if is_built_in(path) => Some(built_in()),
+            path => named("--policy", path, context)?,
+        },
         script: named("--script", options.script.as_deref(), context)?,
         cassettes: Cassettes {
             record: record.map(|path| context.folder.join(path)),
@@ -188,6 +193,19 @@ pub fn prepare(
     context: &CommandContext,
 ) -> Result<PreparedRun, RunError> {
     let config = config(workspace, request.trusted.clone(), &request.overrides, context)?;
+    let uncommitted = || workspace.checkout.root().join(POLICY_FILE).is_file();
+    if config.policy.origin() == BUILTIN_ORIGIN
+        && request.overrides.policy.is_none()
+        && uncommitted()
+    {
+        let commit = locum_base::text::head(&request.trusted.0, 12);
+        let message = format!(
+            "is not in commit {commit}, which the run reads: the built-in policy would judge it"
+        );
+        return Err(RunError::usage(POLICY_FILE, message).hint(
+            "commit it, or choose for once: `--policy .locum/policy.yml` or `--policy built-in`",
+        ));
+    }
     prepare::prepare(request.clone(), &config, workspace)
 }
 

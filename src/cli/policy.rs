@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::{PolicyCheckArgs, PolicyCommand, PolicyImportArgs};
-use crate::cli::policy_file::{chosen, given, parse, place};
+use crate::cli::policy_file::{chosen, given, note_uncommitted, parse, place};
 use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::cli::{init, policy_explain, policy_test};
@@ -71,6 +71,7 @@ fn check(
 ) -> Result<ExitStatus, RunError> {
     let at = args.inspect.at.as_deref();
     let file = chosen(context, args.file.as_deref(), "FILE", at)?;
+    note_uncommitted(context, args.file.as_deref(), at, output)?;
     let name = file.as_ref().map(|file| file.origin.as_str());
     let policy = match parse(file.as_ref()) {
         Ok(policy) => policy,

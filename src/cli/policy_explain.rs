@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyExplainArgs;
-use crate::cli::policy_file::{chosen, parse, place};
+use crate::cli::policy_file::{chosen, note_uncommitted, parse, place};
 use crate::cli::{CommandContext, ExitStatus, local_run};
 use crate::run::error::RunError;
 use crate::run::explain::{ExplainedQuery, Explainer};
@@ -53,6 +53,7 @@ pub(super) fn run(
         .hint("remove the other arguments"));
     }
     let explainer = explainer(args, context)?;
+    note_uncommitted(context, args.policy.as_deref(), args.inspect.at.as_deref(), output)?;
     if lines {
         return answer_lines(
             &mut BufReader::with_capacity(READ_BYTES, io::stdin().lock()),

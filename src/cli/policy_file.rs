@@ -4,17 +4,28 @@ use std::path::Path;
 
 use crate::cli::CommandContext;
 use crate::cli::inspected::InspectedRepository;
+use crate::cli::output::Output;
 use crate::config::load::ConfigFile;
 use crate::run::error::RunError;
 use crate::run::trusted::POLICY_FILE;
 use crate::run::user::named_file;
-use locum_policy::Policy;
 use locum_policy::schema::PolicyErrors;
 use locum_policy::verdict::RuleRef;
+use locum_policy::{BUILTIN_ORIGIN, BUILTIN_TEXT, Policy};
 
 /// Where a rule stands; of a setting, the file alone.
 pub(super) fn place(rule: &RuleRef) -> String {
     if rule.line == 0 { rule.origin.clone() } else { format!("{}:{}", rule.origin, rule.line) }
+}
+
+/// Whether a user asks for the built-in policy.
+pub(super) fn is_built_in(path: &Path) -> bool {
+    path == Path::new("built-in")
+}
+
+/// Returns the built-in policy as a file that was named.
+pub(super) fn built_in() -> ConfigFile {
+    ConfigFile { origin: BUILTIN_ORIGIN.to_owned(), text: BUILTIN_TEXT.to_owned() }
 }
 
 /// Reads a policy file; without one, the built-in policy.
@@ -28,6 +39,9 @@ pub(super) fn given(
     path: &Path,
     argument: &str,
 ) -> Result<ConfigFile, RunError> {
+    if is_built_in(path) {
+        return Ok(built_in());
+    }
     let file = named_file(&context.folder.join(path))?.ok_or_else(|| {
         RunError::usage(argument, format!("there is no file `{}`", path.display()))
     })?;
@@ -50,6 +64,24 @@ pub(super) fn repository_file(
         }
         (file, _) => Ok(file),
     }
+}
+
+/// Says on stderr where the files that were read differ from the commit that a run reads.
+pub(super) fn note_uncommitted(
+    context: &CommandContext,
+    given_path: Option<&Path>,
+    at: Option<&str>,
+    output: &mut Output,
+) -> Result<(), RunError> {
+    let place = InspectedRepository::open(context, at)?;
+    let policy = match given_path {
+        Some(_) => None,
+        None => Some(place.settings()?.values.policy.unwrap_or_else(|| POLICY_FILE.to_owned())),
+    };
+    if let Some(note) = place.uncommitted(policy.as_deref()) {
+        output.talk(format_args!("note: {note}; `--at HEAD` asks what a run reads"));
+    }
+    Ok(())
 }
 
 /// Reads the policy file that is given, else the repository's.

@@ -10,6 +10,8 @@ use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::SessionOrigin;
 use crate::run::run_request::RunRequest;
+use crate::run::trusted::POLICY_FILE;
+use crate::run::uncommitted;
 
 /// Longest task read from standard input, in bytes.
 const TASK_LIMIT_BYTES: u64 = 256 * 1024;
@@ -50,6 +52,13 @@ pub fn start(
 ) -> Result<ExitStatus, RunError> {
     let workspace = local_run::open(&local.folder)?;
     let run = local_run::prepare(&local.request, &workspace, context)?;
+    let own = run.settings.values.policy.as_deref().unwrap_or(POLICY_FILE);
+    let policy = options.policy.is_none().then_some(own);
+    let trusted = &local.request.trusted;
+    let different = uncommitted::uncommitted(&workspace.repo, trusted, policy);
+    if let Some(note) = uncommitted::note(&different, trusted) {
+        output.talk(format_args!("note: {note}"));
+    }
     if options.dry_run {
         match options.output_format {
             OutputFormat::Text => output.line(run.plan.to_string().trim_end()),

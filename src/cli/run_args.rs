@@ -41,7 +41,8 @@ pub struct RunOptions {
     /// Run the root task on this profile, or this model of the configured provider.
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// Use this policy file instead of the repository's `.locum/policy.yml`.
+    /// Use this policy file instead of the repository's `.locum/policy.yml`; `built-in` is the
+    /// built-in policy.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub policy: Option<PathBuf>,
     /// Play the fixed replies of this script instead of asking a model.

@@ -26,4 +26,5 @@ pub mod task_material;
 mod telemetry;
 pub mod tree;
 pub mod trusted;
+pub mod uncommitted;
 pub mod user;

@@ -105,7 +105,7 @@ impl FileSource<'_> {
     }
 
     /// Returns the path of every file below a folder.
-    fn paths_below(&self, folder: &str) -> Result<Vec<String>, RunError> {
+    pub(super) fn paths_below(&self, folder: &str) -> Result<Vec<String>, RunError> {
         match self {
             Self::WorkingTree(root) => {
                 let names = files::below(&root.join(folder), FILES_LIMIT)

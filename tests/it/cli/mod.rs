@@ -1,6 +1,7 @@
 //! The binary as a person or a script meets it: results on stdout, talk on stderr, exit codes,
 //! every mistake with its place.
 
+mod checkout;
 mod modes;
 
 use std::path::Path;

@@ -1,0 +1,57 @@
+//! Which files of a checkout count.
+
+use locum_testing::repository::{commit_all, init};
+use pretty_assertions::assert_eq;
+
+use super::Setup;
+
+const SCRIPT: &str = "version: 1\ntasks:\n  - turns:\n      - calls: [{ tool: attempt_completion, \
+                      args: { result: r } }]\n";
+
+const POLICY: &str = "version: 1\nmodes: { default: ask, allow: [ask] }\nrules:\n  - allow: \
+                      \"read(src/**)\"\n";
+
+fn committed(files: &[(&str, &str)]) -> Setup {
+    let setup = Setup::new().file("README.md", "# It\n");
+    let setup = files.iter().fold(setup, |setup, (path, text)| setup.file(path, text));
+    commit_all(&init(setup.0.path()), "first");
+    setup.file("script.yml", SCRIPT)
+}
+
+#[test]
+fn a_policy_that_is_not_committed_is_neither_used_nor_passed_over() {
+    let setup = committed(&[]).file(".locum/policy.yml", POLICY);
+    for words in ["run x --script script.yml", "run x --script script.yml --dry-run"] {
+        let run = setup.run(words);
+        assert_eq!(run.code, Some(2), "{run:?}");
+        for said in [".locum/policy.yml: is not in commit", "--policy built-in"] {
+            assert!(run.err.contains(said), "{run:?}");
+        }
+    }
+    let built_in = setup.run("run x --script script.yml --dry-run --policy built-in");
+    assert!(built_in.code == Some(0) && built_in.out.contains("built-in"), "{built_in:?}");
+    let named = setup.run("run x --script script.yml --dry-run --policy .locum/policy.yml");
+    assert_eq!((named.code, named.err.as_str()), (Some(0), ""), "{named:?}");
+}
+
+#[test]
+fn what_differs_from_the_commit_is_said_by_everything_that_asks_or_uses_it() {
+    let setup = committed(&[(".locum/policy.yml", POLICY)]);
+    let ask = "policy explain --mode ask read(src/a)";
+    let all =
+        ["run x --script script.yml --dry-run", "policy check", ask, "run x --script script.yml"];
+    for words in all {
+        assert!(!setup.run(words).err.contains("differs"), "{words}");
+    }
+    let setup = setup.file(".locum/policy.yml", &POLICY.replace("src", "docs"));
+    for words in all {
+        let run = setup.run(words);
+        assert!(run.err.contains("note: `.locum/policy.yml` differs from commit"), "{run:?}");
+    }
+    let doctor = setup.run("doctor");
+    assert!(doctor.out.contains("`.locum/policy.yml` differs from commit"), "{doctor:?}");
+    for words in ["policy check --at HEAD", &format!("{ask} --at HEAD")] {
+        let run = setup.run(words);
+        assert!(!run.err.contains("differs"), "{run:?}");
+    }
+}
