@@ -74,6 +74,7 @@ fn run_job(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let workspace = local_run::open(&context.folder)?;
+    let lock = run::locked(&workspace, &args.options, output)?;
     let base = local_run::base(&workspace, args.base.as_deref())?;
     let jobs = job::read_all(&FileSource::Commit(&workspace.repo, base.clone()))?;
     let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
@@ -99,7 +100,7 @@ fn run_job(
             ..RunRequest::new(job.task_text(), base)
         },
     };
-    run::start(local, &args.options, context, output)
+    run::start(local, &args.options, lock, context, output)
 }
 
 fn show(jobs: &[Job], as_json: bool, now: Timestamp, output: &mut Output) {

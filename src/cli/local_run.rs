@@ -41,6 +41,7 @@ use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::repo::{CommitId, Repo, RepoError};
+use locum_workspace::run_lock::{LockError, RunLock};
 
 /// A run at the command line: complete, so that the same run can be prepared again when it was
 /// killed.
@@ -78,6 +79,21 @@ pub enum LiveOutput {
     Off,
 }
 
+/// What a run does while another one works in its checkout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// It ends with an error.
+    Never,
+    /// It waits until the other is over.
+    Until,
+}
+
+impl From<bool> for Waiting {
+    fn from(waits: bool) -> Self {
+        if waits { Self::Until } else { Self::Never }
+    }
+}
+
 /// What a run was and led to.
 pub struct LocalRunResult {
     /// How the session ended.
@@ -103,6 +119,28 @@ pub fn open(folder: &Path) -> Result<Workspace, RunError> {
     let checkout = Checkout::open(repo.root())
         .map_err(|error| RunError::usage("--repo", error.to_string()))?;
     Ok(Workspace { checkout, repo })
+}
+
+/// Locks a checkout for a run; waits for another one where that was asked.
+///
+/// # Errors
+/// When another run works in it.
+pub fn lock(
+    workspace: &Workspace,
+    waiting: Waiting,
+    output: &mut Output,
+) -> Result<RunLock, RunError> {
+    let lock = match workspace.repo.lock_run() {
+        Err(LockError::Held { holder }) if waiting == Waiting::Until => {
+            output.talk(format_args!("note: {holder} is at work in this checkout; waiting"));
+            workspace.repo.wait_for_run()
+        }
+        lock => lock,
+    };
+    lock.map_err(|error| {
+        RunError::usage("--repo", error.to_string())
+            .hint("wait for it with `--wait`, or give each run a checkout of its own")
+    })
 }
 
 /// Returns the commit that is trusted: `--base`, else the checkout's own.

@@ -37,6 +37,8 @@ pub fn run(
         RunError::usage("ID", format!("the session was not started at the command line: {error}"))
     })?;
     let workspace = local_run::open(&local.folder)?;
+    let lock = local_run::lock(&workspace, args.wait.into(), output)?;
+    let _lock = lock.named(Some(start.id.as_str())).map_err(RunError::internal)?;
     let run = local_run::prepare(&local.request, &workspace, context)?;
     check_policy(start, &run.plan.policy.hash)?;
     check_policy(start, &hash_now(&local, &workspace, context)?)?;

@@ -12,6 +12,8 @@ use crate::run::execution::SessionOrigin;
 use crate::run::run_request::RunRequest;
 use crate::run::trusted::POLICY_FILE;
 use crate::run::uncommitted;
+use locum_workspace::Workspace;
+use locum_workspace::run_lock::RunLock;
 
 /// Longest task read from standard input, in bytes.
 const TASK_LIMIT_BYTES: u64 = 256 * 1024;
@@ -27,6 +29,7 @@ pub fn run(
 ) -> Result<ExitStatus, RunError> {
     let task = task(args)?;
     let workspace = local_run::open(&context.folder)?;
+    let lock = locked(&workspace, &args.options, output)?;
     let base = local_run::base(&workspace, args.base.as_deref())?;
     let local = LocalRun {
         folder: workspace.checkout.root().to_owned(),
@@ -37,7 +40,20 @@ pub fn run(
             ..RunRequest::new(task, base)
         },
     };
-    start(local, &args.options, context, output)
+    start(local, &args.options, lock, context, output)
+}
+
+/// Locks the checkout, unless the plan is only printed.
+///
+/// # Errors
+/// When another run works in it.
+pub fn locked(
+    workspace: &Workspace,
+    options: &RunOptions,
+    output: &mut Output,
+) -> Result<Option<RunLock>, RunError> {
+    let waiting = options.wait.into();
+    (!options.dry_run).then(|| local_run::lock(workspace, waiting, output)).transpose()
 }
 
 /// Prepares a run, then shows its plan or carries it out.
@@ -47,6 +63,7 @@ pub fn run(
 pub fn start(
     mut local: LocalRun,
     options: &RunOptions,
+    lock: Option<RunLock>,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
@@ -66,6 +83,9 @@ pub fn start(
         }
         return Ok(ExitStatus::Done);
     }
+    let session = run.plan.session.as_str();
+    let _lock =
+        lock.map(|lock| lock.named(Some(session))).transpose().map_err(RunError::internal)?;
     for note in &run.plan.notes {
         output.talk(format_args!("note: {note}"));
     }

@@ -64,6 +64,9 @@ pub struct RunOptions {
     /// Print what would run and under which limits, without running it.
     #[arg(long)]
     pub dry_run: bool,
+    /// Wait for another run in this checkout instead of ending with an error.
+    #[arg(long)]
+    pub wait: bool,
     /// Publish results here instead of where the setting `publish` says.
     #[arg(long, value_name = "TARGET")]
     pub publish: Option<PublishTarget>,

@@ -103,6 +103,9 @@ pub struct SessionResumeArgs {
     /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
+    /// Wait for another run in this checkout instead of ending with an error.
+    #[arg(long)]
+    pub wait: bool,
     /// Set the format of the result on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub output_format: OutputFormat,

@@ -21,6 +21,7 @@ pub mod merge;
 mod rebuilt;
 pub mod remote;
 pub mod repo;
+pub mod run_lock;
 pub mod seed;
 mod stored;
 mod switch;

@@ -259,6 +259,8 @@ async fn carry_out(
         branch_template: env.inputs.branch_template.as_deref(),
         run_url: run_url.as_deref(),
     };
+    let lock = env.workspace.repo.lock_run().map_err(RunError::internal)?;
+    let _lock = lock.named(Some(run.plan.session.as_str())).map_err(RunError::internal)?;
     let own = publisher.see().await;
     let (beginning, first, decided) = match start {
         ActionStart::Fresh => (SessionOrigin::Fresh, own, None),

@@ -1,6 +1,10 @@
-//! Which files of a checkout count.
+//! Which files of a checkout count, and that one run at a time works in it.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
 
 use locum_testing::repository::{commit_all, init};
+use locum_workspace::repo::Repo;
 use pretty_assertions::assert_eq;
 
 use super::Setup;
@@ -54,4 +58,31 @@ fn what_differs_from_the_commit_is_said_by_everything_that_asks_or_uses_it() {
         let run = setup.run(words);
         assert!(!run.err.contains("differs"), "{run:?}");
     }
+}
+
+#[test]
+fn one_run_at_a_time_works_in_a_checkout() {
+    let setup = committed(&[(".locum/policy.yml", POLICY)]);
+    let repo = Repo::open(setup.0.path()).unwrap();
+    let lock = repo.lock_run().unwrap().named(Some("abc")).unwrap();
+    let refused = setup.run("run x --script script.yml --mode ask");
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    for said in ["session abc", "is at work in this checkout", "--wait"] {
+        assert!(refused.err.contains(said), "{refused:?}");
+    }
+    assert_eq!(setup.run("run x --script script.yml --mode ask --dry-run").code, Some(0));
+    let mut waiting = setup
+        .command("run x --script script.yml --mode ask --publish none --wait")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(waiting.stderr.take().unwrap()).lines();
+    let first = lines.next().unwrap().unwrap();
+    assert!(first.contains("session abc") && first.ends_with("waiting"), "{first}");
+    drop(lock);
+    let rest: Vec<String> = lines.map(|line| line.unwrap()).collect();
+    assert_eq!(waiting.wait().unwrap().code(), Some(0), "{rest:?}");
+    let after = setup.run("run x --script script.yml --mode ask --publish none");
+    assert_eq!(after.code, Some(0), "{after:?}");
 }

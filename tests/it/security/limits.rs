@@ -157,8 +157,9 @@ fn nothing_is_left_behind() {
                   x >> .git/config; (setsid sleep 1000 &); (nohup sleep 1000 > /dev/null 2>&1 &)";
     let stage = stage(attack);
     stage.write("checkout/dirty", "mine\n");
-    // Git's objects, the run's own ref and its log are ours to write.
+    // Git's objects, the run's own ref and its log and the lock of the checkout are ours to write.
     let kept = [
+        "checkout/.git/locum.lock",
         "checkout/.git/objects",
         "checkout/.git/refs/locum",
         "checkout/.git/logs/refs/locum",
