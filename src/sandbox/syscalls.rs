@@ -40,6 +40,11 @@ pub(crate) enum ProcessVisibility {
     Own,
 }
 
+/// System calls that make what all processes of the machine share and no command would remove:
+/// memory, semaphores and queues. In namespaces they belong to the command.
+const SHARED_MEMORY: &[i64] =
+    &[libc::SYS_shmget, libc::SYS_semget, libc::SYS_msgget, libc::SYS_mq_open];
+
 /// System calls that are refused whatever their arguments are.
 const REFUSED: &[i64] = &[
     // Other processes.
@@ -190,7 +195,10 @@ pub(crate) fn filters(
     rules.insert(libc::SYS_ioctl, terminal?);
     rules.extend(limits_of_others()?);
     match processes {
-        ProcessVisibility::Shared => rules.extend(aimed_at_us()?),
+        ProcessVisibility::Shared => {
+            rules.extend(aimed_at_us()?);
+            rules.extend(SHARED_MEMORY.iter().map(|number| (*number, Vec::new())));
+        }
         // The number of this program belongs to another process there.
         ProcessVisibility::Own => {}
     }

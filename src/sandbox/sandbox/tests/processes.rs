@@ -72,3 +72,22 @@ fn settings_of_git_that_were_there_stay_when_the_sandbox_adds_its_own() {
         (Some("2"), Some("core.fsmonitor"), Some("safe.directory"))
     );
 }
+
+#[test]
+fn no_memory_that_all_processes_share_outlives_a_command() {
+    let place = SandboxFixture::new();
+    let key = std::process::id();
+    let made = format!("perl -e 'exit(defined shmget({key}, 4096, 01666) ? 0 : 1)'");
+    let found = ["-e", &format!("exit(defined shmget({key}, 0, 0) ? 0 : 1)")];
+    let outside = || std::process::Command::new("perl").args(found).status().unwrap().success();
+    for sandbox in place.sandboxes(schema::SandboxSetting::Required) {
+        let (exit, output) = place.run(&made, &sandbox).unwrap();
+        // In namespaces it has memory of its own.
+        assert_eq!(exit == Exit::Code(0), sandbox.level.namespaces, "{output}");
+        assert!(!outside(), "{:?}", sandbox.level);
+    }
+    let (exit, output) = place.run(&made, &place.sandbox(schema::SandboxSetting::Off)).unwrap();
+    assert!(exit == Exit::Code(0) && outside(), "{output}");
+    let removed = format!("shmctl(shmget({key}, 0, 0), 0, 0)");
+    assert!(std::process::Command::new("perl").args(["-e", &removed]).status().unwrap().success());
+}
