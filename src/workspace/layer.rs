@@ -102,6 +102,11 @@ impl Layer {
         self.upper.read(permit, path, limit_bytes)
     }
 
+    /// Reads what git would keep of a path that commands left in the layer.
+    pub(super) fn stored(&self, path: &RepoPath) -> Result<OnDisk, FileError> {
+        self.upper.stored(path)
+    }
+
     /// Whether commands left a folder in the layer.
     pub fn has_folder(&self, path: &RepoPath) -> bool {
         matches!(self.upper.entry(path), Ok(Some(entry)) if entry.kind == EntryKind::Folder)
@@ -228,7 +233,7 @@ impl Repo {
         path: &RepoPath,
         change: LayerChange,
     ) -> Result<bool, RepoError> {
-        let in_layer = layer.upper.stored(path)?;
+        let in_layer = layer.stored(path)?;
         if change == LayerChange::Written && in_layer == OnDisk::Nothing {
             return Ok(false);
         }
@@ -258,7 +263,7 @@ impl Repo {
             }
             LayerChange::Written => {}
         }
-        let OnDisk::Stored(stored) = layer.upper.stored(path)? else { return Ok(()) };
+        let OnDisk::Stored(stored) = layer.stored(path)? else { return Ok(()) };
         self.checkout.put_stored(path, Some(&stored))?;
         if let Ok(modified) = layer.facts(path).and_then(|facts| facts.modified())
             && let Ok(file) = self.checkout.open_regular(path)
@@ -318,7 +323,7 @@ impl Repo {
                 if is_folder {
                     self.removed_below(&path, changes)?;
                 }
-                if self.checkout.stored(&path)? == layer.upper.stored(&path)? {
+                if self.checkout.stored(&path)? == layer.stored(&path)? {
                     changes.paths.remove(&path);
                 } else {
                     changes.paths.insert(path, LayerChange::Written);

@@ -1,6 +1,7 @@
 //! The checkout: files beneath its root, git objects, and the git program. Every effect takes a
 //! permit.
 
+pub mod aside;
 #[cfg(test)]
 mod attacks;
 mod attributes;

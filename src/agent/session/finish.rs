@@ -55,7 +55,10 @@ impl Session<'_> {
     /// changed is known.
     async fn close_cut_off(&mut self) -> Result<(), Stop> {
         let cut_off = |task: &TaskState| {
-            let open = task.turn.open().filter(|waiting| waiting.performing.is_some());
+            let stopped = |waiting: &&WaitingCall| {
+                waiting.performing.is_some() && waiting.held_changes().is_none()
+            };
+            let open = task.turn.open().filter(stopped);
             open.map(|waiting| (task.id, waiting.clone())).collect::<Vec<_>>()
         };
         let cut_off: Vec<(TaskId, WaitingCall)> = self.state.at_work().flat_map(cut_off).collect();
@@ -131,7 +134,7 @@ impl Session<'_> {
             changes,
             base: start.base.clone(),
             checkpoint: self.state.tree.checkpoint.clone(),
-            isolated_commits: self.isolated_commits(),
+            needed_commits: self.needed_commits(),
         }
     }
 

@@ -6,15 +6,16 @@
 //! session that was killed in between finds the rest in the layer and goes on. What somebody else
 //! changed meanwhile is never written over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::session::event::Event;
+use crate::session::held_changes::refusal_of;
 use crate::session::judged::reasons;
 use crate::session::live::Session;
-use crate::session::promotion::Promotion;
+use crate::session::promotion::{HeldChanges, Promotion};
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;
@@ -24,7 +25,7 @@ use locum_base::path::RepoPath;
 use locum_modes::prompts::reminders;
 use locum_policy::intent::Intent;
 use locum_policy::paths::Protection;
-use locum_policy::verdict::{Decision, Refusal};
+use locum_policy::verdict::{Decision, Verdict};
 use locum_sandbox::Sandbox;
 use locum_sandbox::exec::Exit;
 use locum_workspace::checkout::Checkout;
@@ -115,18 +116,13 @@ impl Session<'_> {
         Ok(self.layers.get(&owner).cloned().flatten())
     }
 
-    /// Answers a command that was cut off, with what it changed until then. One that had ended is
-    /// answered as it would have been.
+    /// Answers a command that was cut off, with what it changed until then.
     pub(crate) fn answer_cut_off_layered(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
         layer: &Layer,
     ) -> Result<(), Stop> {
-        let performing = waiting.performing.as_ref();
-        if let Some(promotion) = performing.and_then(|performing| performing.promotion.clone()) {
-            return self.promote(id, waiting, *promotion);
-        }
         let mut observation = Observation::failed(reminders::INTERRUPTED);
         observation.exit = Some(CUT_OFF);
         let changes = self.place(id)?.repo.layer_changes(layer)?;
@@ -143,9 +139,12 @@ impl Session<'_> {
         mut observation: Observation,
         LayeredChanges { changes, intents }: &LayeredChanges,
     ) -> Result<(), Stop> {
-        let (keep, verdicts) = self.refused_edits(id, waiting, changes.paths.keys(), intents)?;
+        let mut refused = self.refused_edits(id, waiting, changes.paths.keys(), intents)?;
+        let held = self.set_aside(id, changes, &mut refused.held)?;
+        let keep: BTreeSet<RepoPath> = refused.denied.keys().cloned().collect();
+        let stays = |path: &RepoPath| !keep.contains(path) && !refused.held.contains_key(path);
         let bring: BTreeMap<RepoPath, LayerChange> =
-            changes.paths.clone().into_iter().filter(|(path, _)| !keep.contains(path)).collect();
+            changes.paths.clone().into_iter().filter(|(path, _)| stays(path)).collect();
         let files = bring.iter().filter(|(_, change)| **change != LayerChange::Folder);
         let brought = files.map(|(path, _)| path.clone()).collect();
         observation.text.push_str(&render_touched(&brought));
@@ -155,37 +154,99 @@ impl Session<'_> {
                 changes.unnamed.len()
             ));
         }
-        let mut refusal = None;
-        if !keep.is_empty() {
-            let refused = Refusal { decision: Decision::Deny, verdicts, hint: None };
+        let refusal = refusal_of(&refused.denied, Decision::Deny);
+        if let Some(refusal) = &refusal {
             observation.text.push_str(&format!(
                 "\n\nChanges that the policy does not allow were kept out of the checkout: {}.",
-                reasons(&refused)
+                reasons(refusal)
             ));
-            refusal = Some(Box::new(refused));
         }
-        let promotion = Promotion { bring, keep, observation, refusal };
+        let promotion =
+            Promotion { bring, keep, held, observation, refusal, ..Promotion::default() };
         if !changes.paths.is_empty() {
-            let (call, promotion) = (waiting.call.id.clone(), Box::new(promotion.clone()));
-            self.emit(Event::Promoting { task: id, call, promotion })?;
+            self.note_promotion(id, waiting, &promotion)?;
         }
         self.promote(id, waiting, promotion)
     }
 
-    /// Does with what is in the layer as decided, and answers the command. Doing it a second time
-    /// changes nothing.
-    fn promote(
+    /// Sets aside what is held of what a command wrote. What somebody else changed as well is no
+    /// longer held, for it is not brought in any case.
+    fn set_aside(
+        &mut self,
+        id: TaskId,
+        changes: &LayerChanges,
+        held: &mut BTreeMap<RepoPath, Verdict>,
+    ) -> Result<Option<HeldChanges>, Stop> {
+        let owner = self.state.tree_owner(id);
+        let (Some(layer), Some(base)) = (self.layer_left(id)?, self.saved(owner)) else {
+            return Ok(None);
+        };
+        let repo = &self.place(id)?.repo;
+        let mut paths = BTreeMap::new();
+        for (path, change) in &changes.paths {
+            if held.contains_key(path) && !repo.is_changed_by_others(&layer, path, *change)? {
+                paths.insert(path.clone(), *change);
+            }
+        }
+        held.retain(|path, _| paths.contains_key(path));
+        let Some(refusal) = refusal_of(held, Decision::Hold) else { return Ok(None) };
+        let aside = repo.set_aside(&layer, &base, &paths)?;
+        Ok(Some(HeldChanges { paths: paths.into_keys().collect(), aside, refusal }))
+    }
+
+    pub(crate) fn note_promotion(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
-        promotion: Promotion,
+        promotion: &Promotion,
     ) -> Result<(), Stop> {
-        let Some(layer) = self.layer_left(id)? else {
-            return Err(Stop::failed("the layer of a command is gone"));
-        };
-        let Promotion { bring, keep, mut observation, refusal } = promotion;
+        let (call, promotion) = (waiting.call.id.clone(), Box::new(promotion.clone()));
+        self.emit(Event::Promoting { task: id, call, promotion })
+    }
+
+    /// Does with what a command wrote as decided, and answers it. Doing it a second time changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// Also where a person has to decide first.
+    pub(crate) fn promote(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        mut promotion: Promotion,
+    ) -> Result<(), Stop> {
+        if !promotion.settled {
+            match self.layer_left(id)? {
+                Some(layer) => self.settle_layer(id, waiting, &layer, &mut promotion)?,
+                None if promotion.bring.is_empty() => self.take_back(id, waiting, &promotion)?,
+                None => return Err(Stop::failed("the layer of a command is gone")),
+            }
+            promotion.settled = true;
+            if promotion.held.is_some() {
+                // What was written must be known when the session stops here.
+                self.note_promotion(id, waiting, &promotion)?;
+            }
+        }
+        let Promotion { held, mut observation, refusal, .. } = promotion;
+        observation.refused = refusal;
+        match held {
+            Some(held) => self.answer_held(id, waiting, observation, held),
+            None => self.answer(id, waiting, observation),
+        }
+    }
+
+    /// Does with what is in the layer as decided.
+    fn settle_layer(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        layer: &Layer,
+        promotion: &mut Promotion,
+    ) -> Result<(), Stop> {
         let (place, call) = (self.place(id)?, &waiting.call.id);
-        for path in &keep {
+        let bring = std::mem::take(&mut promotion.bring);
+        let observation = &mut promotion.observation;
+        for path in &std::mem::take(&mut promotion.keep) {
             layer.keep_out(path, call).map_err(|error| lost_layer(&error))?;
         }
         // What is gone makes place for what is new.
@@ -194,18 +255,18 @@ impl Session<'_> {
         let mut of_others = Vec::new();
         for (path, change) in removed.into_iter().chain(made) {
             if layer.is_kept_out(&path, call)
-                || place.repo.is_changed_by_others(&layer, &path, change)?
+                || place.repo.is_changed_by_others(layer, &path, change)?
             {
                 layer.keep_out(&path, call).map_err(|error| lost_layer(&error))?;
                 of_others.push(format!("`{path}`"));
                 continue;
             }
-            place.repo.bring(&layer, &path, change)?;
+            place.repo.bring(layer, &path, change)?;
             if change != LayerChange::Folder {
                 observation.touched.push(path);
             }
         }
-        place.repo.settle(&layer)?;
+        place.repo.settle(layer)?;
         observation.touched.sort();
         if !of_others.is_empty() {
             observation.text.push_str(&format!(
@@ -215,8 +276,7 @@ impl Session<'_> {
                 of_others.join(", ")
             ));
         }
-        observation.refused = refusal;
-        self.answer(id, waiting, observation)
+        Ok(())
     }
 
     fn tried_layer(&mut self, id: TaskId) -> Result<Option<Layer>, Stop> {

@@ -25,6 +25,7 @@ mod estimate;
 pub mod event;
 mod expert;
 mod finish;
+mod held_changes;
 pub mod hold;
 pub mod id;
 mod images;

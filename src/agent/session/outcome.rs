@@ -53,9 +53,10 @@ pub struct Outcome {
     pub base: CommitId,
     /// The last checkpoint, if anything was written.
     pub checkpoint: Option<CommitId>,
-    /// Commits that sub-tasks in worktrees of their own need to go on.
+    /// Other commits that are needed to go on: of sub-tasks in worktrees of their own, and of
+    /// changes that wait for a decision.
     #[serde(rename = "apart", default, skip_serializing_if = "Vec::is_empty")]
-    pub isolated_commits: Vec<CommitId>,
+    pub needed_commits: Vec<CommitId>,
 }
 
 /// One word for how a session ended.

@@ -12,11 +12,10 @@ use crate::tools::dispatch::CheckedCall;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_base::text::ClippedText;
-use locum_policy::Permit;
 use locum_policy::approval::Approval;
 use locum_policy::intent::{Act, Intent};
 use locum_policy::verdict::Refusal;
-use locum_workspace::{Workspace, diff};
+use locum_workspace::diff;
 
 /// Bytes of a held call's arguments that are shown.
 const ARGUMENTS_LIMIT_BYTES: usize = 4 * 1024;
@@ -67,7 +66,22 @@ impl Session<'_> {
         call: &CheckedCall,
         refusal: &Refusal,
     ) -> Stop {
-        match self.held_call(id, waiting, call, refusal) {
+        match self.preview(id, call) {
+            Ok(diff) => self.stop_on_hold(id, waiting, refusal, (call.headline(), diff)),
+            Err(stop) => stop,
+        }
+    }
+
+    /// Returns the stop at a hold, with the headline of what is held and the diff of what it would
+    /// change.
+    pub(crate) fn stop_on_hold(
+        &self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        refusal: &Refusal,
+        (headline, diff): (String, Option<String>),
+    ) -> Stop {
+        match self.held_call(id, waiting, refusal, (headline, diff)) {
             Ok(held) => {
                 let reason = format!("`{}` needs a person: {}", held.headline, reasons(refusal));
                 let waiting = Some(Box::new(PendingDecision::Hold(Box::new(held))));
@@ -78,29 +92,26 @@ impl Session<'_> {
     }
 
     fn held_call(
-        &mut self,
+        &self,
         id: TaskId,
         waiting: &WaitingCall,
-        call: &CheckedCall,
         refusal: &Refusal,
+        (headline, diff): (String, Option<String>),
     ) -> Result<HeldCall, Stop> {
-        let mode = self.task(id)?.mode.clone();
-        let place = self.place(id)?;
         let redactor = self.parts.run.redactor;
         let start = self.start();
-        let diff = self
-            .preview(&place, &mode, call)
-            .map(|diff| ClippedText::head_tail(&redactor.redact(&diff), DIFF_LIMIT_BYTES).text);
+        let clipped =
+            |diff: String| ClippedText::head_tail(&redactor.redact(&diff), DIFF_LIMIT_BYTES).text;
         Ok(HeldCall {
             id: hold_id(start, id, &waiting.call, &refusal.verdicts),
             task: id,
             call: waiting.call.id.clone(),
-            mode,
+            mode: self.task(id)?.mode.clone(),
             tool: waiting.call.name.clone(),
-            headline: redactor.redact(&call.headline()),
+            headline: redactor.redact(&headline),
             arguments: ClippedText::head_tail(&waiting.call.arguments, ARGUMENTS_LIMIT_BYTES).text,
             verdicts: refusal.verdicts.clone(),
-            diff,
+            diff: diff.map(clipped),
         })
     }
 
@@ -137,16 +148,17 @@ impl Session<'_> {
 
     /// Returns what an edit would change; `None` for other calls, and where the file may not be
     /// read.
-    fn preview(&self, place: &Workspace, mode: &str, call: &CheckedCall) -> Option<String> {
-        let path = call
-            .intents()
-            .into_iter()
-            .find_map(|intent| if let Intent::Edit(path) = intent { Some(path) } else { None })?;
-        let permit: Permit<HeldFileRead> =
-            self.parts.run.policy.admit(HeldFileRead(path.clone()), &self.facts(mode)).ok()?;
-        let before = place.checkout.read(&permit, &path, FILE_LIMIT_BYTES).ok();
-        let after = call.content_after(before.as_deref())?;
-        diff::between(&path, before.as_deref(), &after).map(|change| change.patch)
+    fn preview(&mut self, id: TaskId, call: &CheckedCall) -> Result<Option<String>, Stop> {
+        let intents = call.intents().into_iter();
+        let edited = |intent| if let Intent::Edit(path) = intent { Some(path) } else { None };
+        let Some(path) = { intents }.find_map(edited) else { return Ok(None) };
+        let facts = self.facts(&self.task(id)?.mode);
+        let read = self.parts.run.policy.admit(HeldFileRead(path.clone()), &facts);
+        let Ok(permit) = read else { return Ok(None) };
+        let before = self.place(id)?.checkout.read(&permit, &path, FILE_LIMIT_BYTES).ok();
+        let after = call.content_after(before.as_deref());
+        let change = after.and_then(|after| diff::between(&path, before.as_deref(), &after));
+        Ok(change.map(|change| change.patch))
     }
 }
 

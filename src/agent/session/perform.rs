@@ -4,15 +4,17 @@
 //! In: a permitted call. Out: its answer in the journal. A call found announced but unanswered
 //! after a kill is recovered here: edits are put back and done again, commands are not.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::FutureExt;
 use tracing::Instrument;
 
 use crate::session::event::Event;
+use crate::session::held_changes::refusal_of;
 use crate::session::judged::{PermittedCall, reasons};
 use crate::session::layered::{CUT_OFF, LayeredChanges};
 use crate::session::live::Session;
+use crate::session::promotion::{HeldChanges, Promotion};
 use crate::session::recorded::{ContentBefore, FileBefore};
 use crate::session::spans::call_span;
 use crate::session::stop::Stop;
@@ -27,13 +29,26 @@ use locum_modes::prompts::{image_model, reminders};
 use locum_modes::{ToolGroup, access};
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
-use locum_policy::verdict::{Decision, Refusal, Verdict};
+use locum_policy::schema::OnHold;
+use locum_policy::verdict::{Decision, Verdict};
 use locum_workspace::checkout::FileError;
 use locum_workspace::touched::Snapshot;
 
 /// Largest file whose content is kept before it is edited, so that an edit cut off midway can be
 /// done again.
 pub(crate) const KEPT_LIMIT_BYTES: u64 = 16 << 20;
+
+/// Folder of a session with copies of what was taken back from the checkout, by call.
+const TAKEN_BACK_FOLDER: &str = "taken-back";
+
+/// Paths that a command changed and that may not stay as they are.
+#[derive(Default)]
+pub(crate) struct RefusedEdits {
+    /// They are kept out of the checkout.
+    pub(crate) denied: BTreeMap<RepoPath, Verdict>,
+    /// A person decides on them.
+    pub(crate) held: BTreeMap<RepoPath, Verdict>,
+}
 
 /// The result of a call with effects.
 struct PerformedCall<'d> {
@@ -206,18 +221,23 @@ impl Session<'_> {
         Ok(true)
     }
 
-    /// Answers a call that was cut off midway, with what it changed until then.
+    /// Answers a call that was cut off midway, with what it changed until then. A command that had
+    /// ended is answered as it would have been.
     pub(crate) fn answer_interrupted(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
     ) -> Result<(), Stop> {
+        let performing = waiting.performing.as_ref();
+        if let Some(promotion) = performing.and_then(|performing| performing.promotion.clone()) {
+            return self.promote(id, waiting, *promotion);
+        }
         if waiting.command.is_some()
             && let Some(layer) = self.layer_left(id)?
         {
             return self.answer_cut_off_layered(id, waiting, &layer);
         }
-        let kept = waiting.performing.as_ref().and_then(|performing| performing.snapshot.as_ref());
+        let kept = performing.and_then(|performing| performing.snapshot.as_ref());
         let Some(hash) = kept else { return self.answer_cut_off(id, waiting, None) };
         let (before, waiting) = (self.kept_snapshot(hash)?, waiting.clone());
         self.look(id, move |session, after| {
@@ -277,58 +297,93 @@ impl Session<'_> {
                 &LayeredChanges { changes, intents },
             );
         }
-        let (undone, verdicts) = self.refused_edits(id, waiting, &observation.touched, &intents)?;
+        let refused = self.refused_edits(id, waiting, &observation.touched, &intents)?;
+        let undone: BTreeSet<RepoPath> =
+            refused.denied.keys().chain(refused.held.keys()).cloned().collect();
         if undone.is_empty() {
             return self.answer(id, waiting, observation);
         }
-        let touched = &self.state.tree(self.state.tree_owner(id)).touched;
+        let owner = self.state.tree_owner(id);
+        let touched = &self.state.tree(owner).touched;
         let lost = |path: &&RepoPath| {
             before.is_some_and(|before| before.is_dirty(path)) && !touched.contains_key(*path)
         };
         let lost: Vec<String> =
             undone.iter().filter(lost).map(|path| format!("`{path}`")).collect();
-        let refusal = Refusal { decision: Decision::Deny, verdicts, hint: None };
         let fate = if lost.is_empty() { "were undone" } else { "could not all be undone" };
-        observation.text.push_str(&format!(
-            "\n\nChanges that the policy does not allow {fate}: {}.",
-            reasons(&refusal)
-        ));
+        let refusal = refusal_of(&refused.denied, Decision::Deny);
+        if let Some(refusal) = &refusal {
+            observation.text.push_str(&format!(
+                "\n\nChanges that the policy does not allow {fate}: {}.",
+                reasons(refusal)
+            ));
+        }
         observation.touched.retain(|path| !undone.contains(path));
-        if lost.is_empty() {
-            self.put_back(id, &undone)?;
-        }
-        observation.refused = Some(Box::new(refusal));
-        self.answer(id, waiting, observation)?;
-        if lost.is_empty() {
-            return Ok(());
-        }
-        let what = "which the policy does not allow and which had changes that are in no commit; \
-                    they are left as they are now";
-        Err(Stop::failed(format!("a command changed {}, {what}", lost.join(", "))))
+        let base = self.saved(owner).filter(|_| lost.is_empty());
+        let Some(base) = base else {
+            observation.refused = refusal;
+            self.answer(id, waiting, observation)?;
+            let what = "which the policy does not allow and which had changes that are in no \
+                        commit; they are left as they are now";
+            return Err(Stop::failed(format!("a command changed {}, {what}", lost.join(", "))));
+        };
+        let held = match refusal_of(&refused.held, Decision::Hold) {
+            Some(refusal) => {
+                let paths: BTreeSet<RepoPath> = refused.held.keys().cloned().collect();
+                let aside = self.place(id)?.repo.set_aside_written(&base, &paths)?;
+                Some(HeldChanges { paths, aside, refusal })
+            }
+            None => None,
+        };
+        let keep = refused.denied.into_keys().collect();
+        let promotion = Promotion { keep, held, observation, refusal, ..Promotion::default() };
+        self.note_promotion(id, waiting, &promotion)?;
+        self.promote(id, waiting, promotion)
     }
 
-    /// Judges the paths a call changed without having named them; returns those that may not stay,
-    /// and why. An approval of a command covers what it does: what would be held may stay, what is
-    /// denied may not.
+    /// Takes back what a command wrote to the checkout and may not stay there; a copy is kept with
+    /// the session.
+    pub(crate) fn take_back(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        promotion: &Promotion,
+    ) -> Result<(), Stop> {
+        let held = promotion.held.iter().flat_map(|held| &held.paths);
+        let paths: BTreeSet<RepoPath> = promotion.keep.iter().chain(held).cloned().collect();
+        let Some(commit) = self.saved(self.state.tree_owner(id)) else { return Ok(()) };
+        let kept = self.journal.folder().join(TAKEN_BACK_FOLDER).join(&waiting.call.id);
+        let repo = &self.place(id)?.repo;
+        repo.copy_out(&paths, &kept)?;
+        Ok(repo.restore(&commit, &paths)?)
+    }
+
+    /// Judges the paths a call changed without having named them; returns those that may not stay.
+    /// An approval of a command covers what it does: what would be held may stay, what is denied
+    /// may not.
     pub(crate) fn refused_edits<'p>(
         &self,
         id: TaskId,
         waiting: &WaitingCall,
         paths: impl IntoIterator<Item = &'p RepoPath>,
         named: &[Intent],
-    ) -> Result<(BTreeSet<RepoPath>, Vec<Verdict>), Stop> {
+    ) -> Result<RefusedEdits, Stop> {
         let mode = &self.task(id)?.mode;
-        let least = if self.state.is_approved(waiting) { Decision::Hold } else { Decision::Allow };
-        let mut refused = (BTreeSet::new(), Vec::new());
+        let approved = self.state.is_approved(waiting);
+        let pauses = self.parts.run.policy.settings().on_hold == OnHold::Pause;
+        let mut refused = RefusedEdits::default();
         for path in paths {
             if named.contains(&Intent::Edit(path.clone())) {
                 continue;
             }
             let verdict = self.edit_verdict(mode, path)?;
-            if verdict.decision > least {
-                refused.0.insert(path.clone());
-                refused.1.push(verdict);
-            }
+            let of_kind = match verdict.decision {
+                Decision::Allow => continue,
+                Decision::Hold if approved => continue,
+                Decision::Hold if pauses => &mut refused.held,
+                Decision::Hold | Decision::Deny => &mut refused.denied,
+            };
+            of_kind.insert(path.clone(), verdict);
         }
         Ok(refused)
     }
@@ -336,7 +391,7 @@ impl Session<'_> {
     /// Returns the verdict on changing a file in a mode: the policy's, then the mode's own.
     pub(crate) fn edit_verdict(&self, mode: &str, path: &RepoPath) -> Result<Verdict, Stop> {
         let verdict = self.parts.run.policy.decide(&Intent::Edit(path.clone()), &self.facts(mode));
-        if verdict.decision != Decision::Allow {
+        if verdict.decision == Decision::Deny {
             return Ok(verdict);
         }
         let mode = self.mode(mode)?;
@@ -351,11 +406,6 @@ impl Session<'_> {
             Some(reason) => Verdict::denied(verdict.intent, reason),
             None => verdict,
         })
-    }
-
-    fn put_back(&mut self, id: TaskId, paths: &BTreeSet<RepoPath>) -> Result<(), Stop> {
-        let Some(commit) = self.saved(self.state.tree_owner(id)) else { return Ok(()) };
-        Ok(self.place(id)?.repo.restore(&commit, paths)?)
     }
 }
 

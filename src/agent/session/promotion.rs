@@ -1,4 +1,4 @@
-//! `Promotion`: what becomes of what a command wrote to its layer. It stands in the journal before
+//! `Promotion`: what becomes of what a command wrote. It stands in the journal before
 //! anything of it happens, so that a session that was killed in between goes on with it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,20 +8,38 @@ use serde::{Deserialize, Serialize};
 use crate::tools::Observation;
 use locum_base::path::RepoPath;
 use locum_policy::verdict::Refusal;
+use locum_workspace::aside::SetAside;
 use locum_workspace::layer::LayerChange;
 
-/// What becomes of what a command wrote to its layer, and the answer to the command.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What becomes of what a command wrote, and the answer to the command.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Promotion {
-    /// Brought into the checkout.
+    /// Brought from its layer into the checkout.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bring: BTreeMap<RepoPath, LayerChange>,
     /// Kept out of it, with the session.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub keep: BTreeSet<RepoPath>,
+    /// Set aside until a person decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<HeldChanges>,
     /// What the command answers.
     pub observation: Observation,
+    /// Whether all of this happened, besides what a person decides.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub settled: bool,
     /// Why something is kept out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Box<Refusal>>,
+}
+
+/// What a command wrote that waits for a decision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeldChanges {
+    /// The files.
+    pub paths: BTreeSet<RepoPath>,
+    /// The checkout without and with them.
+    pub aside: SetAside,
+    /// What holds them.
+    pub refusal: Box<Refusal>,
 }

@@ -193,6 +193,9 @@ impl SessionState {
             Event::Answered { task, call, observation, refusal, .. } => {
                 self.answer(*task, call, observation, refusal.as_deref());
             }
+            Event::Promoting { task, promotion, .. } => {
+                self.touch(*task, &promotion.observation.touched);
+            }
             Event::Checkpointed { tree, commit, touched } => self.save(*tree, commit, touched),
             Event::TaskEnded { task, .. } => self.running.retain(|running| running != task),
             Event::Ended(outcome) => self.outcome = Some(outcome.clone()),
@@ -207,7 +210,6 @@ impl SessionState {
             | Event::Reminded { .. }
             | Event::Judged { approval: None, .. }
             | Event::Performing { .. }
-            | Event::Promoting { .. }
             | Event::TodosChanged { .. }
             | Event::ModeSwitched { .. } => {}
         }

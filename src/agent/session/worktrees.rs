@@ -134,8 +134,9 @@ impl<'a> Session<'a> {
         Ok(remove_worktree(&self.journal.folder().join(TREES_FOLDER))?)
     }
 
-    /// Returns the commits that sub-tasks whose changes are not merged yet need to resume.
-    pub(crate) fn isolated_commits(&self) -> Vec<CommitId> {
+    /// Returns the commits that are needed to resume besides the checkpoint: of sub-tasks whose
+    /// changes are not merged yet, and of changes that wait for a decision.
+    pub(crate) fn needed_commits(&self) -> Vec<CommitId> {
         let open = self
             .state
             .tasks
@@ -145,6 +146,9 @@ impl<'a> Session<'a> {
             let tree = self.state.tree(Some(task.id));
             tree.start.iter().chain(&tree.checkpoint)
         });
-        commits.cloned().collect()
+        let waiting = self.state.tasks.iter().flat_map(|task| task.turn.open());
+        let held =
+            waiting.filter_map(|waiting| waiting.held_changes()).map(|held| &held.aside.after);
+        commits.chain(held).cloned().collect()
     }
 }

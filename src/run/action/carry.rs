@@ -131,7 +131,7 @@ pub(super) async fn keep(
     let checkpoint = outcome.checkpoint.as_ref().unwrap_or(&outcome.base);
     let parents: Vec<&CommitId> = [checkpoint, &outcome.base, &plan.trusted]
         .into_iter()
-        .chain(&outcome.isolated_commits)
+        .chain(&outcome.needed_commits)
         .collect();
     let repo = &env.workspace.repo;
     let commit = repo

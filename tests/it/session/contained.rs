@@ -14,7 +14,7 @@ fn contained(script: &str) -> Fixture {
 fn any_script_runs_and_each_file_it_writes_is_judged() {
     let fixture = contained(
         r#"
-- calls: [{ tool: execute_command, args: { command: "for f in b c; do echo $f$(wc -l < src/a.txt) > src/$f.txt; done; echo x > notes.txt; tee src/secret.txt src/held.txt < README.md" } }]
+- calls: [{ tool: execute_command, args: { command: "for f in b c; do echo $f$(wc -l < src/a.txt) > src/$f.txt; done; echo x > notes.txt; tee src/secret.txt < README.md" } }]
 - expect: { contains: ["Files changed: src/b.txt, src/c.txt", "nobody changes this one"] }
   calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#,
@@ -23,7 +23,7 @@ fn any_script_runs_and_each_file_it_writes_is_judged() {
     assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt", "src/c.txt"]));
     assert_eq!(fixture.file("src/c.txt").as_deref(), Some("c3\n"));
     assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"));
-    assert_eq!((fixture.file("notes.txt"), fixture.file("src/held.txt")), (None, None));
+    assert_eq!(fixture.file("notes.txt"), None);
     assert_eq!(ran.outcome.refusals.len(), 1);
 }
 

@@ -266,3 +266,89 @@ fn an_edit_that_the_mode_forbids_is_listed_with_the_modes_words() {
         "{refused:?}"
     );
 }
+
+/// A run whose command writes a file that is allowed and one that is held, with a layer or without.
+fn writing_held(layered: bool) -> Fixture {
+    let command = "sh -c 'echo b > src/b.txt; echo held > src/held.txt'";
+    let script = turns(&format!(
+        r#"
+- calls: [{{ tool: execute_command, args: {{ command: "{command}" }} }}]
+- calls: [{{ tool: attempt_completion, args: {{ result: "went on" }} }}]
+"#
+    ));
+    let fixture = Fixture::with_policy(
+        &script,
+        &POLICY.replace("command(false)", &format!("command({command})")),
+    );
+    if layered { fixture } else { fixture.without_layer() }
+}
+
+#[test]
+fn what_a_command_wrote_to_a_held_file_is_set_aside_until_a_person_decides() {
+    for layered in [true, false] {
+        let fixture = writing_held(layered);
+        let paused = fixture.run();
+        assert_eq!((paused.word(), paused.changed()), ("on-hold", vec!["src/b.txt"]), "{layered}");
+        let held = paused.outcome.held.clone().unwrap();
+        assert_eq!(held.verdicts[0].intent, "edit(src/held.txt)");
+        assert!(held.diff.unwrap().contains("+held"));
+        assert_eq!((fixture.file("src/held.txt"), paused.outcome.needed_commits.len()), (None, 1));
+        assert_eq!(fixture.resume().word(), "on-hold", "nobody said anything");
+
+        decide(&fixture.journal, said(&held.id, PersonDecision::Approve), now()).unwrap();
+        let ran = fixture.resume();
+        assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt", "src/held.txt"]));
+        assert_eq!(fixture.file("src/held.txt").as_deref(), Some("held\n"));
+        let approval = &ran.outcome.approved[0].approval;
+        assert_eq!((approval.by.as_str(), approval.hold.as_str()), ("alice", held.id.as_str()));
+        assert!(ran.outcome.refusals.is_empty() && ran.outcome.commands.len() == 1);
+        assert!(
+            ran.answers("execute_command")[0].contains("approved the changes of `src/held.txt`")
+        );
+    }
+}
+
+#[test]
+fn what_is_denied_or_was_changed_by_somebody_else_meanwhile_stays_out() {
+    for layered in [true, false] {
+        let fixture = writing_held(layered);
+        let id = hold_of(&fixture.run());
+        let reason = "not that file".to_owned();
+        decide(&fixture.journal, said(&id, PersonDecision::Deny { reason }), now()).unwrap();
+        let ran = fixture.resume();
+        assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]));
+        assert_eq!((fixture.file("src/held.txt"), ran.outcome.refusals.len()), (None, 1));
+        let answers = ran.answers("execute_command");
+        assert!(answers[0].contains("alice said no: not that file"), "{answers:?}");
+
+        let fixture = writing_held(layered);
+        let id = hold_of(&fixture.run());
+        std::fs::write(fixture.root.join("src/held.txt"), "mine\n").unwrap();
+        decide(&fixture.journal, said(&id, PersonDecision::Approve), now()).unwrap();
+        let ran = fixture.resume();
+        assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]));
+        assert_eq!(fixture.file("src/held.txt").as_deref(), Some("mine\n"));
+        let answers = ran.answers("execute_command");
+        assert!(answers[0].contains("somebody else changed `src/held.txt`"), "{answers:?}");
+    }
+}
+
+#[test]
+fn a_kill_at_any_line_loses_nothing_that_is_held() {
+    for layered in [true, false] {
+        let lines = writing_held(layered).run().lines.len();
+        for killed_at in 1..lines {
+            let fixture = writing_held(layered);
+            assert!(fixture.run_killed_at(killed_at).is_none());
+            let paused = fixture.resume();
+            // A command that was cut off is not run again; what it wrote counts all the same.
+            if paused.word() == "on-hold" {
+                decide(&fixture.journal, said(&hold_of(&paused), PersonDecision::Approve), now())
+                    .unwrap();
+                assert_eq!(fixture.resume().word(), "done", "killed at {killed_at}");
+                assert_eq!(fixture.file("src/held.txt").as_deref(), Some("held\n"));
+            }
+            assert_eq!(fixture.file("src/held.txt").is_some(), fixture.file("src/b.txt").is_some());
+        }
+    }
+}

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::session::event::Event;
-use crate::session::promotion::Promotion;
+use crate::session::promotion::{HeldChanges, Promotion};
 use crate::session::recorded::{FileBefore, GeneratedImage, RecordedDecision};
 use crate::tools::{Control, Observation};
 use locum_base::chat::{Message, Reply, StopReason, ToolCall, ToolResult};
@@ -179,6 +179,12 @@ impl Turn {
 }
 
 impl WaitingCall {
+    /// Returns what the command wrote that waits for a decision; `None` where there is nothing.
+    pub(crate) fn held_changes(&self) -> Option<&HeldChanges> {
+        let promotion = self.performing.as_ref()?.promotion.as_ref()?;
+        promotion.held.as_ref().filter(|_| promotion.settled)
+    }
+
     fn new(call: ToolCall, withheld: bool) -> Self {
         Self {
             call,

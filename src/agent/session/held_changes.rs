@@ -1,0 +1,144 @@
+//! Held changes: what a command wrote to files that a person decides about. It is set aside, and
+//! the session stops at the command until that person says yes or no.
+//!
+//! In: a command whose changes were judged, and later the decision. Out: the changes in the
+//! checkout, or an answer that says why not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::session::event::Event;
+use crate::session::judged::reasons;
+use crate::session::live::Session;
+use crate::session::pause::HoldDecision;
+use crate::session::promotion::HeldChanges;
+use crate::session::stop::Stop;
+use crate::session::task::turn::WaitingCall;
+use crate::tools::Observation;
+use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
+use locum_modes::prompts::reminders;
+use locum_policy::Permit;
+use locum_policy::intent::{Act, Intent};
+use locum_policy::verdict::{Decision, Refusal, Verdict};
+
+/// The act of changing what a person approved.
+struct ApprovedEdits(BTreeSet<RepoPath>);
+
+impl Act for ApprovedEdits {
+    fn intents(&self) -> Vec<Intent> {
+        self.0.iter().cloned().map(Intent::Edit).collect()
+    }
+}
+
+impl Session<'_> {
+    /// Answers a command some of whose changes are held, as a person decided.
+    ///
+    /// # Errors
+    /// Also without a decision: the session stops for it.
+    pub(crate) fn answer_held(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        mut observation: Observation,
+        held: HeldChanges,
+    ) -> Result<(), Stop> {
+        let approval = match self.decision_on(id, waiting, &held.refusal) {
+            None => return Err(self.hold_changes(id, waiting, &held)),
+            Some(HoldDecision::Denied(decided)) => {
+                let denied = reminders::denied_by_person(&decided.by, decided.reason());
+                let what = named(&held.paths);
+                observation.text.push_str(&format!("\n\nChanges of {what} were held. {denied}"));
+                observation.refused = Some(joined(observation.refused.take(), held.refusal));
+                return self.answer(id, waiting, observation);
+            }
+            Some(HoldDecision::Approved(approval)) => approval,
+        };
+        let facts = self.facts(&self.task(id)?.mode);
+        let edits = ApprovedEdits(held.paths.clone());
+        match self.parts.run.policy.admit_approved(edits, &facts, approval) {
+            Err(refusal) => {
+                let refused = reminders::refused(&reasons(&refusal), refusal.hint.as_deref());
+                observation.text.push_str(&format!("\n\n{refused}"));
+                observation.refused = Some(joined(observation.refused.take(), refusal));
+            }
+            Ok(permit) => {
+                let of_others = self.bring_held(id, waiting, &permit, &held)?;
+                let what = named(&held.paths);
+                observation.text.push_str(&format!("\n\nA person approved the changes of {what}."));
+                if of_others.is_empty() {
+                    observation.touched.extend(held.paths);
+                } else {
+                    observation.text.push_str(&format!(
+                        " But somebody else changed {} meanwhile, so none of it is in the \
+                         checkout; commit {} has it. Read the files again before you change them.",
+                        named(&of_others),
+                        held.aside.after.0,
+                    ));
+                }
+            }
+        }
+        self.answer(id, waiting, observation)
+    }
+
+    /// Brings approved changes into the checkout; returns the files that somebody else changed, in
+    /// which case nothing is brought.
+    fn bring_held(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        permit: &Permit<ApprovedEdits>,
+        held: &HeldChanges,
+    ) -> Result<Vec<RepoPath>, Stop> {
+        self.emit(Event::Judged {
+            task: id,
+            call: waiting.call.id.clone(),
+            headline: waiting.headline.clone().unwrap_or_default(),
+            command: waiting.command.clone(),
+            verdicts: permit.verdicts().to_vec(),
+            approval: permit.approval().cloned(),
+        })?;
+        Ok(self.place(id)?.repo.bring_aside(&held.aside, &permit.act().0)?)
+    }
+
+    /// Returns the stop at changes that are held, with what a maintainer needs to decide on them.
+    fn hold_changes(&mut self, id: TaskId, waiting: &WaitingCall, held: &HeldChanges) -> Stop {
+        let headline = waiting.headline.clone().unwrap_or_default();
+        match self.changes_shown(id, held) {
+            Ok(diff) => self.stop_on_hold(id, waiting, &held.refusal, (headline, diff)),
+            Err(stop) => stop,
+        }
+    }
+
+    /// Returns the changes of files that the task may read, as a diff.
+    fn changes_shown(&mut self, id: TaskId, held: &HeldChanges) -> Result<Option<String>, Stop> {
+        let facts = self.facts(&self.task(id)?.mode);
+        let policy = self.parts.run.policy;
+        let may_read = |path: &&RepoPath| {
+            policy.decide(&Intent::Read((*path).clone()), &facts).decision == Decision::Allow
+        };
+        let readable = held.paths.iter().filter(may_read).cloned().collect();
+        let changes = self.place(id)?.repo.aside_changes(&held.aside, &readable)?;
+        let shown: String = changes.into_iter().map(|change| change.patch).collect();
+        Ok((!shown.is_empty()).then_some(shown))
+    }
+}
+
+/// Returns the refusal of these edits; `None` where there are none.
+pub(crate) fn refusal_of(
+    edits: &BTreeMap<RepoPath, Verdict>,
+    decision: Decision,
+) -> Option<Box<Refusal>> {
+    let verdicts: Vec<Verdict> = edits.values().cloned().collect();
+    (!verdicts.is_empty()).then(|| Box::new(Refusal { decision, verdicts, hint: None }))
+}
+
+/// Returns both refusals as one.
+fn joined(first: Option<Box<Refusal>>, mut second: Box<Refusal>) -> Box<Refusal> {
+    let verdicts = first.map(|first| first.verdicts).unwrap_or_default();
+    second.verdicts.splice(0..0, verdicts);
+    second
+}
+
+fn named<'p>(paths: impl IntoIterator<Item = &'p RepoPath>) -> String {
+    paths.into_iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,153 @@
+//! Changes that are set aside: what a command made of some paths, as commits that no branch has, so
+//! that a person can decide on them later and elsewhere. In: a layer, or the checkout. Out: two
+//! commits, and their difference in the checkout.
+#![expect(clippy::disallowed_methods, reason = "copies lie outside the checkout")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::{fs, io};
+
+use git2::{FileMode, Tree};
+use serde::{Deserialize, Serialize};
+
+use crate::attributes::Attributes;
+use crate::checkout::FileError;
+use crate::diff::{FileChange, compare};
+use crate::layer::{Layer, LayerChange};
+use crate::repo::{CommitId, Repo, RepoError};
+use crate::stored::{OnDisk, StoredFile};
+use crate::trees::{TreeChanges, stored_in};
+use locum_base::path::RepoPath;
+
+/// The message of both commits.
+const MESSAGE: &str = "changes that wait for a decision";
+
+/// Changes that are set aside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetAside {
+    /// The checkout without them.
+    pub before: CommitId,
+    /// The checkout with them: a child of `before`.
+    pub after: CommitId,
+}
+
+impl Repo {
+    /// Sets aside what a layer made of these paths. Neither the layer nor the checkout changes.
+    /// `base` is a commit of the checkout's files.
+    ///
+    /// # Errors
+    /// When a file cannot be read or git fails.
+    pub fn set_aside(
+        &self,
+        layer: &Layer,
+        base: &CommitId,
+        paths: &BTreeMap<RepoPath, LayerChange>,
+    ) -> Result<SetAside, RepoError> {
+        let parent = self.find(base)?;
+        let names = paths.keys().cloned().collect();
+        let tree = self.tree_with(&parent.tree()?, &names)?;
+        let before = self.own_commit(MESSAGE, &tree, &[&parent])?;
+        let mut changes = TreeChanges::default();
+        let mut attributes = Attributes::new(&self.git, &tree);
+        for (path, change) in paths {
+            let stored = match change {
+                LayerChange::Written => layer.stored(path)?,
+                LayerChange::Removed => OnDisk::Nothing,
+                LayerChange::Folder => continue,
+            };
+            let stored = match stored {
+                OnDisk::Stored(stored) => OnDisk::Stored(attributes.of(path)?.kept(stored)),
+                other => other,
+            };
+            changes.note(&self.git, path, &stored)?;
+        }
+        let tree = self.git.find_tree(changes.apply(&self.git, &tree)?)?;
+        self.set_aside_as(before, &tree)
+    }
+
+    /// Sets aside what the checkout has at these paths. The checkout does not change. `base` is
+    /// what they were before.
+    ///
+    /// # Errors
+    /// When a file cannot be read or git fails.
+    pub fn set_aside_written(
+        &self,
+        base: &CommitId,
+        paths: &BTreeSet<RepoPath>,
+    ) -> Result<SetAside, RepoError> {
+        let tree = self.tree_with(&self.find(base)?.tree()?, paths)?;
+        self.set_aside_as(base.clone(), &tree)
+    }
+
+    fn set_aside_as(&self, before: CommitId, tree: &Tree<'_>) -> Result<SetAside, RepoError> {
+        let after = self.own_commit(MESSAGE, tree, &[&self.find(&before)?])?;
+        Ok(SetAside { before, after })
+    }
+
+    /// Brings what was set aside into the checkout, on behalf of whoever approved it; doing it
+    /// again changes nothing. Returns the paths that are neither as before nor as set aside: then
+    /// somebody else changed them, and nothing is brought.
+    ///
+    /// # Errors
+    /// When a file cannot be written or git fails.
+    pub fn bring_aside(
+        &self,
+        aside: &SetAside,
+        paths: &BTreeSet<RepoPath>,
+    ) -> Result<Vec<RepoPath>, RepoError> {
+        let differing = |commit: &CommitId| -> Result<BTreeSet<RepoPath>, RepoError> {
+            Ok(self.changes(commit, paths)?.into_iter().map(|change| change.path).collect())
+        };
+        let (before, after) = (differing(&aside.before)?, differing(&aside.after)?);
+        let of_others: Vec<RepoPath> = before.intersection(&after).cloned().collect();
+        if of_others.is_empty() {
+            self.restore(&aside.after, paths)?;
+        }
+        Ok(of_others)
+    }
+
+    /// Returns what was set aside of these paths, as diffs.
+    ///
+    /// # Errors
+    /// When git cannot read it.
+    pub fn aside_changes(
+        &self,
+        aside: &SetAside,
+        paths: &BTreeSet<RepoPath>,
+    ) -> Result<Vec<FileChange>, RepoError> {
+        let (before, after) = (self.tree_of(&aside.before)?, self.tree_of(&aside.after)?);
+        let mut changes = Vec::new();
+        for path in paths {
+            let [before, after] = [&before, &after].map(|tree| stored_in(&self.git, tree, path));
+            changes.extend(compare(path, before?.as_ref(), after?.as_ref()));
+        }
+        Ok(changes)
+    }
+
+    /// Copies what the checkout has at these paths to below a folder outside of it, before it is
+    /// taken back. What is there already stays.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub fn copy_out(&self, paths: &BTreeSet<RepoPath>, folder: &Path) -> Result<(), RepoError> {
+        for path in paths {
+            let OnDisk::Stored(stored) = self.checkout.stored(path)? else { continue };
+            let to = folder.join(path.as_str());
+            if fs::symlink_metadata(&to).is_err() {
+                copy(&stored, &to)
+                    .map_err(|source| FileError::Io { path: path.clone(), source })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes a copy; of a link, a file that says where it leads.
+fn copy(stored: &StoredFile, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to.parent().unwrap_or(to))?;
+    fs::write(to, &stored.content)?;
+    if stored.mode == FileMode::BlobExecutable {
+        fs::set_permissions(to, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    }
+    Ok(())
+}
