@@ -90,6 +90,11 @@ tasks:
       - calls: [{ tool: write_to_file, args: { path: src/hello.txt, content: "hello\n" } }]
       - calls: [{ tool: write_to_file, args: { path: src/held/a.txt, content: "held\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "Went on." } }]
+  - contains: write by command
+    turns:
+      - calls: [{ tool: execute_command, args: { command: "mkdir -p src/held; for f in held/a hello; do echo $f > src/$f.txt; done" } }]
+      - expect: { contains: ["Files changed: src/hello.txt", "approved the changes of `src/held/a.txt`"] }
+        calls: [{ tool: attempt_completion, args: { result: "Went on." } }]
   - contains: hold two
     turns:
       - calls:

@@ -81,6 +81,28 @@ fn a_maintainer_approves_and_the_run_goes_on_elsewhere() {
 }
 
 #[test]
+fn what_a_command_wrote_to_a_held_file_is_brought_elsewhere_and_not_written_again() {
+    let fixture = ActionFixture::publishing(
+        "publish: { allow: [comment, commit, pull-request] }\ncommands: { contained: allow }",
+    );
+    let step = fixture.step(&Ask::comment("/locum code write by command"));
+    assert_eq!((step.code, step.output("outcome")), (Some(5), "on-hold"), "{step:?}");
+    let comment = fixture.server.comments(7)[0].clone();
+    for shown in ["src/held/a.txt", "a person looks at these", "+held/a"] {
+        assert!(comment.contains(shown), "{shown} in {comment}");
+    }
+    let hold = fixture.waiting(7);
+    fixture.move_on(true);
+    let step = says(&fixture, &format!("/locum approve {hold}"));
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
+    let branch = step.output("branch-name").to_owned();
+    assert_eq!(
+        fixture.remote(&["diff", "--name-only", "main", &branch]),
+        "src/held/a.txt\nsrc/hello.txt\n"
+    );
+}
+
+#[test]
 fn a_no_and_an_answer_are_told_to_the_model() {
     let fixture = ActionFixture::new();
     let hold = held(&fixture);
