@@ -275,10 +275,12 @@ fn plan(request: &Request, known: &TriggerFacts) -> Vec<(&'static str, String)> 
     rows.push(("mode", mode.clone()));
     rows.extend(request.job.clone().map(|job| ("job", job)));
     if request.read_only {
+        let commands = if request.contained { "contained" } else { "read-only" };
         rows.push((
             "only",
-            "read-only: no edits, only read-only commands, and only the comment is published"
-                .to_owned(),
+            format!(
+                "read-only: no edits, only {commands} commands, and only the comment is published"
+            ),
         ));
     }
     if !request.flags.paths.is_empty() {

@@ -99,6 +99,7 @@ impl ActionInputs {
         tightened.forks = match (triggers.forks, self.allow_fork) {
             (Forks::Deny, _) | (_, Some(Forks::Deny)) => Forks::Deny,
             (Forks::ReadOnly, _) | (_, Some(Forks::ReadOnly)) => Forks::ReadOnly,
+            (Forks::Contained, _) | (_, Some(Forks::Contained)) => Forks::Contained,
             (Forks::Allow, None | Some(Forks::Allow)) => Forks::Allow,
         };
         tightened

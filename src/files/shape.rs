@@ -91,6 +91,10 @@ pub struct ParsedText<T> {
     pub example: &'static str,
 }
 
+/// One shape for mappings, another for everything else.
+#[derive(Clone, Copy, Debug)]
+pub struct MappingOr<M, S>(pub M, pub S);
+
 /// A list; a single value is a list of one.
 #[derive(Clone, Copy, Debug)]
 pub struct OneOrMany<S>(pub S);
@@ -296,6 +300,25 @@ impl<T: Copy + PartialEq> Shape for OneOf<'_, T> {
 
     fn written(&self, value: &T) -> Option<Json> {
         self.0.iter().find(|(_, meant)| meant == value).map(|(word, _)| json!(word))
+    }
+}
+
+impl<T, M: Shape<Value = T>, S: Shape<Value = T>> Shape for MappingOr<M, S> {
+    type Value = T;
+
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<T> {
+        match node.entries() {
+            Some(_) => self.0.read(node, what, mistakes),
+            None => self.1.read(node, what, mistakes),
+        }
+    }
+
+    fn schema(&self) -> Json {
+        json!({ "anyOf": [self.1.schema(), self.0.schema()] })
+    }
+
+    fn written(&self, value: &T) -> Option<Json> {
+        self.1.written(value)
     }
 }
 

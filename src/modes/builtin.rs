@@ -33,7 +33,7 @@ mod tests {
             ("debug", vec![ToolGroup::Read, ToolGroup::Edit, ToolGroup::Command, ToolGroup::Mcp]),
             ("orchestrator", vec![]),
             ("coordinator", vec![ToolGroup::Read]),
-            ("review", vec![ToolGroup::Read]),
+            ("review", vec![ToolGroup::Read, ToolGroup::Command]),
         ];
         assert_eq!(groups, expected.map(|(slug, groups)| (slug.to_owned(), groups)));
     }

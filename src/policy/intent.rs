@@ -153,6 +153,9 @@ pub struct Restriction {
     /// Nothing may be written, no command run that does more than read, nothing published but
     /// comments.
     pub read_only: bool,
+    /// Nevertheless, any command may run where it is contained. What it writes stays out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub contained: bool,
     /// Only files that match one of these globs may be edited; empty means no such limit.
     pub paths: Vec<String>,
 }

@@ -137,9 +137,11 @@ pub struct ListedUser {
 pub enum Forks {
     /// No run at all.
     Deny,
-    /// Runs without write tools and commands.
+    /// Runs that write nothing and run only commands that look.
     #[default]
     ReadOnly,
+    /// The same, and any command where it is contained: `forks: { contained: allow }`.
+    Contained,
     /// The same as from the repository itself.
     Allow,
 }

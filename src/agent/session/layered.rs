@@ -22,6 +22,7 @@ use crate::tools::Observation;
 use crate::tools::command::render_touched;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
+use locum_modes::ToolGroup;
 use locum_modes::prompts::reminders;
 use locum_policy::intent::Intent;
 use locum_policy::paths::Protection;
@@ -139,6 +140,9 @@ impl Session<'_> {
         mut observation: Observation,
         LayeredChanges { changes, intents }: &LayeredChanges,
     ) -> Result<(), Stop> {
+        if self.only_reads(id)? {
+            return self.answer_thrown_away(id, waiting, observation, changes);
+        }
         let mut refused = self.refused_edits(id, waiting, changes.paths.keys(), intents)?;
         let held = self.set_aside(id, changes, &mut refused.held)?;
         let keep: BTreeSet<RepoPath> = refused.denied.keys().cloned().collect();
@@ -167,6 +171,34 @@ impl Session<'_> {
             self.note_promotion(id, waiting, &promotion)?;
         }
         self.promote(id, waiting, promotion)
+    }
+
+    /// Whether a task changes no files, whatever its commands write.
+    fn only_reads(&self, id: TaskId) -> Result<bool, Stop> {
+        let mode = self.mode(&self.task(id)?.mode)?;
+        let edits = mode.groups.iter().any(|entry| entry.group == ToolGroup::Edit);
+        Ok(!edits || self.start().facts.restriction.read_only)
+    }
+
+    /// Answers a command of a task that changes no files: what it wrote is thrown away.
+    fn answer_thrown_away(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        mut observation: Observation,
+        changes: &LayerChanges,
+    ) -> Result<(), Stop> {
+        let count = changes.paths.len().saturating_add(changes.unnamed.len());
+        if count > 0
+            && let Some(layer) = self.layer_left(id)?
+        {
+            self.place(id)?.repo.settle(&layer)?;
+            let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+            observation.text.push_str(&format!(
+                "\n\nThis task changes no files: what the command wrote ({files}) was thrown away."
+            ));
+        }
+        self.answer(id, waiting, observation)
     }
 
     /// Sets aside what is held of what a command wrote. What somebody else changed as well is no

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use crate::glob::{LetterCase, PathGlob};
 use crate::ignore::IgnoreFiles;
-use crate::intent::{Facts, Intent, PublicationKind, Restriction};
+use crate::intent::{Facts, Intent, PublicationKind};
 use crate::kind::RuleKind;
 use crate::paths::{Protection, plain_spelling};
 use crate::pattern::Pattern;
@@ -183,7 +183,7 @@ impl Judge {
 
 impl Evaluation<'_> {
     fn rule_on(&self, intent: &Intent) -> Ruling {
-        if let Some(why) = taken_away(intent, &self.facts.restriction) {
+        if let Some(why) = taken_away(intent, self.facts) {
             return Ruling::deny(why);
         }
         match intent {
@@ -340,11 +340,13 @@ impl Ruling {
 }
 
 /// Returns why this run may not do it, whatever the rules say.
-fn taken_away(intent: &Intent, restriction: &Restriction) -> Option<String> {
+fn taken_away(intent: &Intent, facts: &Facts) -> Option<String> {
+    let restriction = &facts.restriction;
+    let contains = restriction.contained && facts.contained;
     let read_only = || restriction.read_only.then(|| "this run may only read".to_owned());
     match intent {
         Intent::Edit(path) => read_only().or_else(|| outside(path, &restriction.paths)),
-        Intent::Command(script) if !script.only_reads() => read_only(),
+        Intent::Command(script) if !contains && !script.only_reads() => read_only(),
         Intent::Publish(publication) if *publication != PublicationKind::Comment => read_only(),
         Intent::Fetch(_)
         | Intent::Browse(_)

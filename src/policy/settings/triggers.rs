@@ -5,7 +5,7 @@ use crate::rule::TIERS;
 use crate::schema::{AssignTrigger, CommentTrigger, Forks, LabelTrigger, ListedUser, Triggers};
 use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
-use locum_files::shape::{AnyText, OneOf, OneOrMany, ParsedText};
+use locum_files::shape::{AnyText, MappingOr, OneOf, OneOrMany, ParsedText};
 
 pub(super) fn triggers(section: &mut Section<'_>) -> Triggers {
     let mut found = Triggers { comment: None, ..Triggers::default() };
@@ -49,6 +49,14 @@ pub(super) fn triggers(section: &mut Section<'_>) -> Triggers {
     });
     let forks =
         OneOf(&[("deny", Forks::Deny), ("read-only", Forks::ReadOnly), ("allow", Forks::Allow)]);
+    let contained = |section: &mut Section<'_>| {
+        let about = "Whether commands that only look are joined by contained ones.";
+        let mut forks = Forks::ReadOnly;
+        let choices = OneOf(&[("words", Forks::ReadOnly), ("allow", Forks::Contained)]);
+        section.set("contained", about, choices, &mut forks);
+        forks
+    };
+    let forks = MappingOr(Mapping("forks", contained), forks);
     section.set("forks", "What pull requests from forks may start.", forks, &mut found.forks);
     found
 }

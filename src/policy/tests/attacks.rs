@@ -122,12 +122,12 @@ fn code_of_the_repository_needs_a_sandbox() {
 #[test]
 fn a_run_that_may_only_read_does_nothing_else() {
     let reading =
-        Facts { restriction: Restriction { read_only: true, paths: Vec::new() }, ..facts() };
+        Facts { restriction: Restriction { read_only: true, ..Restriction::default() }, ..facts() };
     for intent in ["edit(src/lib.rs)", "command(cargo test)"] {
         assert!(allows(WIDE, intent, &facts()) && !allows(WIDE, intent, &reading), "{intent}");
     }
     let narrow = Facts {
-        restriction: Restriction { read_only: false, paths: vec!["docs/**".to_owned()] },
+        restriction: Restriction { paths: vec!["docs/**".to_owned()], ..Restriction::default() },
         ..facts()
     };
     assert!(allows(WIDE, "edit(docs/a.md)", &narrow) && !allows(WIDE, "edit(src/lib.rs)", &narrow));

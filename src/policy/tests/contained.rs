@@ -6,6 +6,7 @@ use super::{facts, policy};
 use crate::Policy;
 use crate::command::Script;
 use crate::intent::{Facts, Intent};
+use crate::schema::Forks;
 use crate::verdict::{Decision, Verdict};
 use locum_base::path::RepoPath;
 
@@ -108,4 +109,25 @@ fn a_run_that_may_only_read_still_runs_only_what_reads() {
     facts.restriction.read_only = true;
     assert_eq!(asked(&policy, "python -c 'print(1)'", &facts).decision, Decision::Deny);
     assert_eq!(asked(&policy, "git status", &facts).decision, Decision::Allow);
+}
+
+#[test]
+fn a_fork_s_code_runs_contained_only_where_the_policy_says_so() {
+    let text = "triggers: { forks: { contained: allow } }\n";
+    assert_eq!(policy(text).settings().triggers.forks, Forks::Contained);
+    let words = "triggers: { forks: { contained: words } }\n";
+    assert_eq!(policy(words).settings().triggers.forks, Forks::ReadOnly);
+    let wrong = "version: 1\ntriggers: { forks: { contain: allow } }\n";
+    assert!(crate::Policy::parse(wrong, "p.yml").unwrap_err().to_string().contains("contained"));
+
+    let policy = policy(RULES);
+    let mut facts = contained();
+    facts.restriction.read_only = true;
+    facts.restriction.contained = true;
+    let decided = |facts: &Facts, script: &str| asked(&policy, script, facts).decision;
+    assert_eq!(decided(&facts, "python -c 'print(1)'"), Decision::Allow);
+    let edit = Intent::Edit(RepoPath::parse("src/a").unwrap());
+    assert_eq!(policy.decide(&edit, &facts).decision, Decision::Deny);
+    facts.contained = false;
+    assert_eq!(decided(&facts, "python -c 'print(1)'"), Decision::Deny, "nothing contains it");
 }

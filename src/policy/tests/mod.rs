@@ -415,12 +415,14 @@ fn a_restricted_run_loses_and_never_gains() {
          }]\npublish: { allow: [comment, commit] }\n",
     );
     let everything = facts("code");
-    let read_only =
-        Facts { restriction: Restriction { read_only: true, paths: Vec::new() }, ..facts("code") };
+    let read_only = Facts {
+        restriction: Restriction { read_only: true, ..Restriction::default() },
+        ..facts("code")
+    };
     let some_paths = Facts {
         restriction: Restriction {
-            read_only: false,
             paths: vec!["src/a/**".to_owned(), "docs/**".to_owned()],
+            ..Restriction::default()
         },
         ..facts("code")
     };

@@ -130,8 +130,11 @@ pub(super) fn run_request(
     base: CommitId,
 ) -> RunRequest {
     let AdmittedEvent { event, request, .. } = admitted;
-    let restriction =
-        Restriction { read_only: request.read_only, paths: request.flags.paths.clone() };
+    let restriction = Restriction {
+        read_only: request.read_only,
+        contained: request.contained,
+        paths: request.flags.paths.clone(),
+    };
     let CommandFlags { model, budget_usd, .. } = &request.flags;
     let model = model.as_ref().map(|model| FlagValue::new("--model", "model", model));
     let budget = budget_usd.map(|usd| FlagValue::new("--budget", "budget.cost_usd", usd));

@@ -179,7 +179,7 @@ pub(super) fn fork_is_read_only(
     }
     match (pull_request.is_fork, triggers.forks) {
         (false, _) | (true, Forks::Allow) => Ok(false),
-        (true, Forks::ReadOnly) => Ok(true),
+        (true, Forks::ReadOnly | Forks::Contained) => Ok(true),
         (true, Forks::Deny) => {
             Err(posted("triggers.forks", "pull requests from forks start nothing here"))
         }

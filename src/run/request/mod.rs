@@ -22,7 +22,7 @@ use locum_forge::event::{EventKind, Trigger};
 use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::actors::Tier;
 use locum_policy::intent::{Facts, TriggerKind};
-use locum_policy::schema::Triggers;
+use locum_policy::schema::{Forks, Triggers};
 
 /// An event older than this starts nothing: its purpose may long be settled otherwise.
 pub const EVENT_AGE_LIMIT: SignedDuration = SignedDuration::from_hours(24);
@@ -41,8 +41,10 @@ pub struct Request {
     pub text: String,
     /// What decisions depend on; the mode is filled in once it is known.
     pub facts: Facts,
-    /// True when nothing may be written and no command run.
+    /// True when nothing may be written and only commands that look may run.
     pub read_only: bool,
+    /// True when commands that are contained may run nevertheless.
+    pub contained: bool,
     /// Flags of the command.
     pub flags: CommandFlags,
     /// The requested job, if any.
@@ -236,6 +238,7 @@ pub fn examine(
         job: facts.job.clone(),
         facts,
         read_only,
+        contained: read_only && triggers.forks == Forks::Contained,
         flags: CommandFlags::default(),
     };
     let read = match &command {

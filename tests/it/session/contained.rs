@@ -28,6 +28,24 @@ fn any_script_runs_and_each_file_it_writes_is_judged() {
 }
 
 #[test]
+fn what_commands_write_where_nothing_is_changed_is_thrown_away() {
+    let fixture = contained(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "for f in b c; do echo $f > src/$f.txt; done; rm src/a.txt; cat src/c.txt" } }]
+- expect: { contains: ["what the command wrote (3 files) was thrown away"], not_contains: ["Files changed"] }
+  calls: [{ tool: execute_command, args: { command: "ls src; echo" } }]
+- expect: { contains: ["a.txt"], not_contains: ["c.txt"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let before = fixture.tree();
+    let fixture = fixture.in_mode("review");
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.outcome.refusals.len()), ("done", 0));
+    assert_eq!(fixture.tree(), before);
+}
+
+#[test]
 fn without_a_layer_commands_are_judged_by_their_words() {
     let fixture = contained(
         r#"

@@ -39,7 +39,8 @@ fn pull_requests_are_read_as_they_are_now() {
         fixture
     };
     assert!(!on(|_| ()).decide().unwrap().read_only);
-    assert!(on(|now| now.is_fork = true).decide().unwrap().read_only);
+    let fork = on(|now| now.is_fork = true).decide().unwrap();
+    assert!(fork.read_only && !fork.contained);
     assert_eq!(on(|now| now.head_sha = "ccc".to_owned()).refused_by().0, "head-moved");
     let pushed = |at: &str, seen: Option<&str>, is_fork: bool| {
         let mut fixture = on(|_| ());
@@ -59,6 +60,9 @@ fn pull_requests_are_read_as_they_are_now() {
     let mut deny = on(|now| now.is_fork = true);
     deny.triggers.forks = Forks::Deny;
     assert_eq!(deny.refused_by().0, "triggers.forks");
+    deny.triggers.forks = Forks::Contained;
+    let request = deny.decide().unwrap();
+    assert!(request.read_only && request.contained);
     deny.triggers.forks = Forks::Allow;
     assert!(!deny.decide().unwrap().read_only);
 }
