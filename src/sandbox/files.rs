@@ -201,14 +201,13 @@ fn entries(
             continue;
         };
         let absolute = reach.root.join(path.as_str());
-        if path.as_str() == ".git"
-            || split.hidden.contains(&absolute)
-            || reach.hides(protection, &path)
-        {
+        if split.hidden.contains(&absolute) || reach.hides(protection, &path) {
             continue;
         }
+        let is_git = path.as_str() == ".git";
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        if split.folders.contains(&absolute)
+        if !is_git
+            && split.folders.contains(&absolute)
             && let Ok(inner) = rustix::fs::openat(folder, name, flags, Mode::empty())
         {
             found.extend(entries(&inner, &path, protection, reach, split)?);
@@ -222,6 +221,10 @@ fn entries(
         };
         let kind = rustix::fs::fstat(&opened)
             .map_or(FileType::Unknown, |facts| FileType::from_raw_mode(facts.st_mode));
+        // In a worktree, a file says where git's folder is.
+        if is_git && kind != FileType::RegularFile {
+            continue;
+        }
         let writes = reach.writes != WriteAccess::Nothing
             && !is_protected(protection, &path, ProtectedKind::of(kind));
         found.extend(granted(opened, kind, if writes { PlaceUse::Write } else { PlaceUse::Read }));

@@ -2,8 +2,10 @@
 #![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
+
+use locum_base::path::RepoPath;
 
 /// The folders of a copy-on-write layer over a checkout, on one file system and outside the
 /// checkout.
@@ -13,6 +15,44 @@ pub struct LayerFolders<'a> {
     pub upper: &'a Path,
     /// An empty folder for the kernel's own use.
     pub work: &'a Path,
+}
+
+/// A folder of a checkout that is also seen in another tree of files, which lacks it: copied on
+/// write, so that the checkout stays as it is.
+#[derive(Debug)]
+pub struct SharedFolder {
+    /// Where it is in the checkout, and is seen.
+    pub path: RepoPath,
+    /// What is seen there, the uppermost first: no links on the way.
+    pub lower: Vec<PathBuf>,
+    /// What was written, as overlayfs keeps it.
+    pub upper: PathBuf,
+    /// An empty folder for the kernel's own use.
+    pub work: PathBuf,
+}
+
+/// A checkout that another tree of files stands for: commands find that tree where the checkout is,
+/// and in it what git ignores of the checkout.
+#[derive(Clone, Copy, Debug)]
+pub struct StandIn<'a> {
+    /// Root of the checkout.
+    pub root: &'a Path,
+    /// What is seen of it.
+    pub shared: &'a [SharedFolder],
+    /// Git's folder of both, where that lies in the checkout.
+    pub common: Option<&'a MovedGit>,
+}
+
+/// A folder of git's that lies in a checkout which another tree of files stands for: it has to be
+/// somewhere else there.
+#[derive(Debug)]
+pub struct MovedGit {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Where it is seen: an empty folder.
+    pub seen_at: PathBuf,
+    /// The file that says where it is.
+    pub named_in: PathBuf,
 }
 
 impl LayerFolders<'_> {

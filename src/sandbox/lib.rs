@@ -39,7 +39,7 @@ mod syscalls;
 mod trial;
 mod view;
 
-pub use crate::layer::LayerFolders;
+pub use crate::layer::{LayerFolders, MovedGit, SharedFolder, StandIn};
 pub use crate::reach::{CommandReach, WriteAccess};
 pub use crate::sandbox::{Sandbox, SandboxError};
 

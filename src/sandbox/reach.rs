@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::layer::LayerFolders;
+use crate::layer::{LayerFolders, MovedGit, SharedFolder, StandIn};
 use locum_base::path::RepoPath;
 use locum_policy::Policy;
 use locum_policy::paths::Protection;
@@ -52,6 +52,8 @@ pub struct CommandReach<'a> {
     /// Where what it writes goes instead of the checkout; `None` where it writes to the checkout
     /// itself.
     pub layer: Option<LayerFolders<'a>>,
+    /// The checkout that this one stands for, where commands have a layer.
+    pub stands_for: Option<StandIn<'a>>,
 }
 
 /// What a command may write in a checkout.
@@ -77,6 +79,31 @@ impl CommandReach<'_> {
     pub(crate) fn is_sensitive(&self, protection: &Protection, path: &RepoPath) -> bool {
         let refused = |policy: &Policy| policy.hides(path) || policy.may_deny_reading(path);
         protection.of_read(path).is_some() || self.policy.is_some_and(refused)
+    }
+
+    /// Returns the root as commands find it.
+    pub(crate) fn seen_root(&self) -> &Path {
+        self.layer.and(self.stands_for).map_or(self.root, |other| other.root)
+    }
+
+    /// Returns a path in the checkout as commands find it.
+    pub(crate) fn seen(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix(self.root) {
+            Ok(below) if below.as_os_str().is_empty() => self.seen_root().to_owned(),
+            Ok(below) => self.seen_root().join(below),
+            Err(_) => path.to_owned(),
+        }
+    }
+
+    /// Returns the folders of another checkout that are seen in this one.
+    pub(crate) fn shared(&self) -> &[SharedFolder] {
+        self.layer.and(self.stands_for).map_or(&[], |other| other.shared)
+    }
+
+    /// Returns git's folder where it is not seen at its own path.
+    pub(crate) fn moved_git(&self) -> Option<&MovedGit> {
+        let other = self.layer.and(self.stands_for)?;
+        other.common.filter(|_| !self.git_hidden)
     }
 
     /// Returns the absolute path of an entry of the checkout.

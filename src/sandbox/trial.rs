@@ -17,7 +17,7 @@ use crate::reach::NetworkAccess;
 use crate::seccomp_notify;
 use crate::syscalls::{self, ProcessVisibility, SocketAccess};
 use crate::view::steps::LayerUse;
-use crate::view::{SandboxView, ViewSpec, steps};
+use crate::view::{SandboxView, ViewLayer, ViewSpec, steps};
 
 impl SandboxLevel {
     /// Tries on a thread of its own, and in a child process, what this kernel gives.
@@ -69,7 +69,9 @@ impl SandboxLevel {
 /// What was refused.
 pub(crate) fn try_layer(root: &Path, layer: LayerFolders<'_>) -> io::Result<()> {
     let roots = [root.to_owned()];
-    try_view(&roots, Some((layer, LayerUse::Written)), None)
+    let usage = LayerUse::Written;
+    let over = ViewLayer { lower: root, folders: layer, usage, shared: &[], git: None };
+    try_view(&roots, Some(over), None)
 }
 
 /// Makes namespaces once, as a command would get them.
@@ -77,11 +79,7 @@ fn try_namespaces(pids: Option<u32>) -> io::Result<()> {
     try_view(&[], None, pids)
 }
 
-fn try_view(
-    roots: &[PathBuf],
-    layer: Option<(LayerFolders<'_>, LayerUse)>,
-    pids: Option<u32>,
-) -> io::Result<()> {
+fn try_view(roots: &[PathBuf], layer: Option<ViewLayer<'_>>, pids: Option<u32>) -> io::Result<()> {
     let own = tempfile::tempdir()?;
     let path = own.path().canonicalize()?;
     steps::prepare(&path)?;

@@ -44,6 +44,7 @@ fn run(folder: &std::path::Path, text: &str, timeout: Duration) -> CommandOutput
             visible: &|_| true,
             policy: None,
             layer: None,
+            stands_for: None,
         },
         proxy: None,
     };

@@ -17,14 +17,18 @@ use rustix::io::Errno;
 
 use crate::checkout::{Checkout, EntryKind, FileError, file_error};
 use crate::repo::{Repo, RepoError};
+use crate::shared::{self, SharedFolders};
 use crate::stored::OnDisk;
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::intent::Act;
-use locum_sandbox::LayerFolders;
+use locum_sandbox::{LayerFolders, SharedFolder, StandIn};
 
 /// The attribute of a folder that hides what lies below it; its value is `y`.
 const OPAQUE: &str = "user.overlay.opaque";
+
+/// Folder of a layer with what was written to folders that another checkout shares.
+const SHARED_FOLDER: &str = "shared";
 
 /// A copy-on-write layer over a checkout. No two commands may write to it at once.
 #[derive(Debug)]
@@ -32,6 +36,7 @@ pub struct Layer {
     folder: PathBuf,
     work: PathBuf,
     upper: Checkout,
+    shared: Option<SharedFolders>,
 }
 
 /// What commands made of a path.
@@ -73,7 +78,12 @@ impl Layer {
         let upper = folder.join("upper");
         fs::create_dir_all(&upper)?;
         let folder = folder.canonicalize()?;
-        let layer = Self { work: folder.join("work"), upper: Checkout::open(&upper)?, folder };
+        let layer = Self {
+            work: folder.join("work"),
+            upper: Checkout::open(&upper)?,
+            folder,
+            shared: None,
+        };
         layer.end()?;
         Ok(layer)
     }
@@ -81,6 +91,29 @@ impl Layer {
     /// Returns what a sandbox needs to know of it.
     pub fn folders(&self) -> LayerFolders<'_> {
         LayerFolders { upper: self.upper.root(), work: &self.work }
+    }
+
+    /// Returns the checkout that this one stands for; `None` where it stands for none.
+    pub fn stands_for(&self) -> Option<StandIn<'_>> {
+        self.shared.as_ref().map(SharedFolders::stands_for)
+    }
+
+    /// Returns the folders of another checkout that are seen through it.
+    pub(super) fn shared(&self) -> &[SharedFolder] {
+        self.shared.as_ref().map_or(&[], |shared| &shared.folders)
+    }
+
+    pub(super) fn stand(&mut self, shared: SharedFolders) {
+        self.shared = Some(shared);
+    }
+
+    /// Makes the folders for what is written to a shared folder.
+    pub(super) fn share(&self, path: RepoPath, lower: Vec<PathBuf>) -> io::Result<SharedFolder> {
+        shared::make(&self.folder.join(SHARED_FOLDER), path, lower)
+    }
+
+    pub(super) fn upper_at(&self, path: &RepoPath) -> PathBuf {
+        self.upper.absolute(path)
     }
 
     /// Returns where what was kept out of the checkout lies.
@@ -128,6 +161,9 @@ impl Layer {
     /// # Errors
     /// When it cannot be emptied.
     fn end(&self) -> io::Result<()> {
+        for shared in self.shared() {
+            LayerFolders { upper: &shared.upper, work: &shared.work }.empty_work()?;
+        }
         self.folders().empty_work()
     }
 
@@ -138,6 +174,7 @@ impl Layer {
     pub fn discard(&self) -> io::Result<()> {
         self.end()?;
         fs::remove_dir(&self.work)?;
+        shared::discard(&self.folder.join(SHARED_FOLDER))?;
         fs::remove_dir_all(self.upper.root())?;
         match fs::remove_file(self.began()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -272,6 +309,24 @@ impl Repo {
             let _ = file.set_modified(modified);
         }
         Ok(())
+    }
+
+    /// Returns the folders in a layer that git ignores, without those inside them.
+    pub(super) fn ignored_in(&self, layer: &Layer) -> Result<Vec<RepoPath>, RepoError> {
+        let mut found = Vec::new();
+        let mut ahead = vec![RepoPath::root()];
+        while let Some(folder) = ahead.pop() {
+            let names = layer.names(&folder).map_err(|source| on_layer(&folder, source))?;
+            for path in names.into_iter().flatten() {
+                let facts = layer.facts(&path).map_err(|source| on_layer(&path, source))?;
+                if !facts.is_dir() || path.name() == Some(".git") {
+                    continue;
+                }
+                let ignored = self.stays_in_layer(&path, true)?;
+                if ignored { &mut found } else { &mut ahead }.push(path);
+            }
+        }
+        Ok(found)
     }
 
     /// Takes out of a layer everything that was judged: what git ignores stays.

@@ -24,6 +24,8 @@ pub mod remote;
 pub mod repo;
 pub mod run_lock;
 pub mod seed;
+mod shared;
+mod stand_in;
 mod stored;
 mod switch;
 pub mod touched;

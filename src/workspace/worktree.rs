@@ -22,6 +22,12 @@ use crate::repo::{CommitId, Repo, RepoError};
 /// Written last: says that the files are all there.
 const READY: &str = "ready";
 
+/// The file in which git looks for what all worktrees have in common.
+pub(super) const COMMON_FILE: &str = "commondir";
+
+/// An empty folder beside it, where commands find that if they find the worktree elsewhere.
+pub(super) const COMMON_FOLDER: &str = "common";
+
 /// Where a worktree comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorktreeOrigin {
@@ -59,7 +65,7 @@ impl Repo {
         remove_worktree(folder)?;
         let failed = |error: std::io::Error| unusable(folder, &error);
         let (git, files) = (folder.join("git"), folder.join("files"));
-        std::fs::create_dir_all(&git).map_err(failed)?;
+        std::fs::create_dir_all(git.join(COMMON_FOLDER)).map_err(failed)?;
         std::fs::create_dir(&files).map_err(failed)?;
         let (git, files) =
             (git.canonicalize().map_err(failed)?, files.canonicalize().map_err(failed)?);
@@ -67,7 +73,7 @@ impl Repo {
         let link = files.join(".git");
         for (file, text) in [
             (git.join("HEAD"), commit.0.clone()),
-            (git.join("commondir"), common.display().to_string()),
+            (git.join(COMMON_FILE), common.display().to_string()),
             (git.join("gitdir"), link.display().to_string()),
             (link.clone(), format!("gitdir: {}", git.display())),
         ] {

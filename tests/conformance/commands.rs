@@ -257,6 +257,7 @@ impl CommandWorkspace {
                 visible: &|_| true,
                 policy: None,
                 layer: None,
+                stands_for: None,
             },
             proxy: None,
         };

@@ -90,31 +90,46 @@ impl Session<'_> {
     /// Makes ready the layer that the commands of a task write to; false where there is none and
     /// they write to the checkout.
     pub(crate) fn begin_layer(&mut self, id: TaskId) -> Result<bool, Stop> {
-        let owner = self.state.tree_owner(id);
-        if !self.layers.contains_key(&owner) {
-            let layer = self.tried_layer(id)?.map(Rc::new);
-            self.layers.insert(owner, layer);
-        }
-        let Some(layer) = self.layers.get(&owner).into_iter().flatten().next() else {
-            return Ok(false);
-        };
+        let Some(layer) = self.layer_over(self.state.tree_owner(id))? else { return Ok(false) };
         layer.begin().map_err(|error| lost_layer(&error))?;
         Ok(true)
+    }
+
+    /// Returns the layer over a checkout of the session; `None` where this machine gives none.
+    pub(crate) fn layer_over(&mut self, owner: Option<TaskId>) -> Result<Option<Rc<Layer>>, Stop> {
+        if !self.layers.contains_key(&owner) {
+            let (place, sandbox) = (self.place_of(owner)?, self.parts.run.sandbox);
+            let layer = open(self.journal.folder(), &layer_name(owner), sandbox, &place.checkout)
+                .map_err(|error| lost_layer(&error))?;
+            let layer = layer.map(|layer| self.shared_with(owner, layer)).transpose()?;
+            self.layers.insert(owner, layer.map(Rc::new));
+        }
+        Ok(self.layers.get(&owner).cloned().flatten())
+    }
+
+    /// Lets the commands of a sub-task that has a worktree find it where its parent's checkout is,
+    /// with what git ignores there.
+    fn shared_with(&mut self, owner: Option<TaskId>, mut layer: Layer) -> Result<Layer, Stop> {
+        let Some(owner) = owner else { return Ok(layer) };
+        let parent = self.task(owner)?.parent.unwrap_or_default();
+        let around = self.state.tree_owner(parent);
+        let (other, other_layer) = (self.place_of(around)?, self.layer_over(around)?);
+        let place = self.place_of(Some(owner))?;
+        place.repo.stand_for(&mut layer, &other.repo, other_layer.as_deref())?;
+        Ok(layer)
     }
 
     /// Returns the layer that a session which was cut off left; `None` where it had none.
     pub(crate) fn layer_left(&mut self, id: TaskId) -> Result<Option<Rc<Layer>>, Stop> {
         let owner = self.state.tree_owner(id);
-        if self.layers.get(&owner).is_none_or(Option::is_none) && !self.layer_folder(owner).exists()
-        {
-            return Ok(None);
+        let known = self.layers.get(&owner).cloned().flatten();
+        if known.is_some() || !self.layer_folder(owner).exists() {
+            return Ok(known);
         }
-        if self.layers.get(&owner).is_none_or(Option::is_none) {
-            let layer =
-                Layer::open(&self.layer_folder(owner)).map_err(|error| lost_layer(&error))?;
-            self.layers.insert(owner, Some(Rc::new(layer)));
-        }
-        Ok(self.layers.get(&owner).cloned().flatten())
+        let layer = Layer::open(&self.layer_folder(owner)).map_err(|error| lost_layer(&error))?;
+        let layer = Rc::new(self.shared_with(owner, layer)?);
+        self.layers.insert(owner, Some(Rc::clone(&layer)));
+        Ok(Some(layer))
     }
 
     /// Answers a command that was cut off, with what it changed until then.
@@ -309,13 +324,6 @@ impl Session<'_> {
             ));
         }
         Ok(())
-    }
-
-    fn tried_layer(&mut self, id: TaskId) -> Result<Option<Layer>, Stop> {
-        let name = layer_name(self.state.tree_owner(id));
-        let (place, sandbox) = (self.place(id)?, self.parts.run.sandbox);
-        open(self.journal.folder(), &name, sandbox, &place.checkout)
-            .map_err(|error| lost_layer(&error))
     }
 
     fn layer_folder(&self, owner: Option<TaskId>) -> PathBuf {

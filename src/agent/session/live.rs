@@ -215,7 +215,13 @@ impl<'a> Session<'a> {
         let place = self.place(id)?;
         let task = self.task(id)?;
         let sees_images = self.model_of(task).sees_images;
-        let layer = self.layers.get(&self.state.tree_owner(id)).cloned().flatten();
+        let owner = self.state.tree_owner(id);
+        // What commands call the checkout has to be known before the first one is judged.
+        let layer = if self.contained {
+            self.layer_over(owner)?
+        } else {
+            self.layers.get(&owner).cloned().flatten()
+        };
         let git_hidden = layer.is_some() && self.hides_history(id)?;
         let task = self.task(id)?;
         Ok(TaskEnv {

@@ -251,7 +251,7 @@ impl ResolvedPath {
     /// # Errors
     /// When it is not a path inside the repository or leads out of it.
     pub fn find(text: &str, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let asked = RepoPath::parse(below_root(text, context.checkout.root()))
+        let asked = RepoPath::parse(below_root(text, context.seen_root()))
             .map_err(|error| sentence(&error))?;
         let real = context.checkout.resolve(&asked).map_err(|error| sentence(&error))?;
         Ok(Self { asked, real })

@@ -86,7 +86,7 @@ impl Tool for ExecuteCommand {
         let asked = timeout_s
             .map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX)));
         // A root that is not UTF-8 cannot be passed to git; it then finds the repository by itself.
-        let root = context.checkout.root().to_str().unwrap_or_default();
+        let root = context.seen_root().to_str().unwrap_or_default();
         let script = Script::parse_in(command, &folder.real)
             .below(root)
             .leaving_out(context.run.policy.settings().commands.unseen.clone());

@@ -65,6 +65,14 @@ pub struct ToolContext<'a> {
     pub given: EffectInputs<'a>,
 }
 
+impl ToolContext<'_> {
+    /// Returns the root of the checkout as commands find it.
+    pub fn seen_root(&self) -> &std::path::Path {
+        let stands_for = self.layer.and_then(Layer::stands_for);
+        stands_for.map_or(self.checkout.root(), |other| other.root)
+    }
+}
+
 /// What a caller provides for an effect.
 #[derive(Clone, Copy, Default)]
 pub struct EffectInputs<'g> {

@@ -58,6 +58,7 @@ pub(crate) fn of<'a>(
         visible: context.visible,
         policy: Some(context.run.policy),
         layer: context.layer.map(Layer::folders),
+        stands_for: context.layer.and_then(Layer::stands_for),
     }
 }
 

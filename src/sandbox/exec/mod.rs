@@ -215,16 +215,18 @@ impl ProgramAround<'_> {
     /// Starts a program with its way to the network, and what answers its calls.
     fn start(
         &self,
-        mut program: ChildProgram<'_>,
+        program: ChildProgram<'_>,
     ) -> Result<(StartedCommand, Option<RunningProxy>, Option<Supervisor>), ExecError> {
         let restrictions = self.sandbox.restrictions(self.reach)?;
-        if let Some(restrictions) = &restrictions {
-            restrictions.adapt(&mut program.env);
-        }
         let below = program.folder.strip_prefix(self.reach.root).unwrap_or(program.folder);
         let in_layer = |layer: LayerFolders<'_>| layer.upper.join(below).is_dir();
         if !program.folder.is_dir() && !self.reach.layer.is_some_and(in_layer) {
             return Err(ExecError::NoFolder(program.folder.to_owned()));
+        }
+        let seen = self.reach.seen(program.folder);
+        let mut program = ChildProgram { folder: &seen, ..program };
+        if let Some(restrictions) = &restrictions {
+            restrictions.adapt(&mut program.env);
         }
         let name = program.words.first().ok_or(ExecError::NotUnderstood)?.clone();
         let mut started = spawn::spawn(program, restrictions)

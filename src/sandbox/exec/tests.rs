@@ -58,6 +58,7 @@ fn reach(root: &Path) -> CommandReach<'_> {
         visible: &|_| true,
         policy: None,
         layer: None,
+        stands_for: None,
     }
 }
 

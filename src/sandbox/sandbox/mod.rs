@@ -20,7 +20,7 @@ use crate::layer::LayerFolders;
 use crate::level::{ProcessLimit, SandboxLevel};
 use crate::limits::ResourceLimits;
 use crate::loopback;
-use crate::mount_masks::{Mask, MaskFinder};
+use crate::mount_masks::{Mask, MaskError, MaskFinder};
 use crate::network::Connector;
 use crate::network::proxy::{self, NetworkProxy};
 use crate::outputs::ToolOutputs;
@@ -32,7 +32,7 @@ use crate::seccomp_notify;
 use crate::syscalls::{self, Filters, ProcessVisibility, SocketAccess};
 use crate::trial;
 use crate::view::steps::{self, LayerUse};
-use crate::view::{SandboxView, ViewSpec};
+use crate::view::{SandboxView, ViewLayer, ViewSpec};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_policy::paths::Protection;
@@ -265,13 +265,7 @@ impl Sandbox {
             return Err(SandboxError::Below(self.level.missing()));
         }
         let fault = |error: &dyn std::fmt::Display| SandboxError::Rules(error.to_string());
-        let masks = shared
-            .masks
-            .borrow_mut()
-            .entry(reach.root.to_owned())
-            .or_default()
-            .masks(&shared.protection, reach)
-            .map_err(|error| fault(&error))?;
+        let masks = shared.masks(reach).map_err(|error| fault(&error))?;
         let root = if self.level.namespaces && git_stays(reach.root) {
             RootGrant::Masked
         } else {
@@ -325,7 +319,7 @@ impl Sandbox {
             limits: self.limits.list(self.timeout),
             kept,
         };
-        let root = reach.root.to_string_lossy().into_owned();
+        let root = reach.seen_root().to_string_lossy().into_owned();
         Ok(Some(Restrictions { child, processes, view, variables, root, outputs, cleanup }))
     }
 }
@@ -365,15 +359,43 @@ fn around_nothing(wanted: CommandNetwork) -> NetworkAccess {
 }
 
 impl SharedSetup {
+    /// Returns what is masked of a checkout, and of folders of another one that are seen in it.
+    fn masks(&self, reach: &CommandReach<'_>) -> Result<Vec<Mask>, MaskError> {
+        let mut finders = self.masks.borrow_mut();
+        let mut found_in = |reach: &CommandReach<'_>| {
+            finders.entry(reach.root.to_owned()).or_default().masks(&self.protection, reach)
+        };
+        let mut masks = found_in(reach)?;
+        if reach.shared().is_empty() {
+            return Ok(masks);
+        }
+        let other = CommandReach {
+            root: reach.seen_root(),
+            git: &[],
+            git_hidden: false,
+            layer: None,
+            stands_for: None,
+            ..*reach
+        };
+        let shared: Vec<PathBuf> =
+            reach.shared().iter().map(|shared| other.at(&shared.path)).collect();
+        let is_shared = |mask: &Mask| shared.iter().any(|at| mask.path().starts_with(at));
+        masks.extend(found_in(&other)?.into_iter().filter(is_shared));
+        Ok(masks)
+    }
+
     fn view(
         &self,
         reach: &CommandReach<'_>,
         masks: &[Mask],
         sandbox: &Sandbox,
     ) -> io::Result<SandboxView> {
-        let mut roots = vec![reach.root.to_owned()];
+        let mut roots = vec![reach.seen_root().to_owned()];
         for folder in reach.git.iter().filter(|_| !reach.git_hidden) {
-            roots.push(folder.canonicalize()?);
+            let folder = folder.canonicalize()?;
+            if reach.moved_git().is_none_or(|moved| moved.folder != folder) {
+                roots.push(folder);
+            }
         }
         let pids = (sandbox.level.process_limit() == ProcessLimit::Namespace)
             .then(|| sandbox.limits.pids());
@@ -382,9 +404,15 @@ impl SharedSetup {
             places: &self.places,
             roots: &roots,
             masks,
-            layer: reach.layer.map(|layer| {
-                let seen = reach.writes == WriteAccess::Nothing;
-                (layer, if seen { LayerUse::Seen } else { LayerUse::Written })
+            layer: reach.layer.map(|folders| ViewLayer {
+                lower: reach.root,
+                folders,
+                usage: match reach.writes {
+                    WriteAccess::Nothing => LayerUse::Seen,
+                    WriteAccess::Entries | WriteAccess::Root => LayerUse::Written,
+                },
+                shared: reach.shared(),
+                git: reach.moved_git(),
             }),
             network: sandbox.network,
             pids,

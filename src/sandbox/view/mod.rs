@@ -18,7 +18,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 
-use crate::layer::LayerFolders;
+use crate::layer::{LayerFolders, MovedGit, SharedFolder};
 use crate::loopback;
 use crate::mount_masks::Mask;
 use crate::places::{PlaceUse, temporary_in};
@@ -76,11 +76,24 @@ pub(crate) struct ViewSpec<'a> {
     pub(crate) roots: &'a [PathBuf],
     pub(crate) masks: &'a [Mask],
     /// What lies over the checkout, which is the first of the roots.
-    pub(crate) layer: Option<(LayerFolders<'a>, LayerUse)>,
+    pub(crate) layer: Option<ViewLayer<'a>>,
     /// Which network the command is in.
     pub(crate) network: NetworkAccess,
     /// The largest number a process may have, where that holds how many there are.
     pub(crate) pids: Option<u32>,
+}
+
+/// A copy-on-write layer over the checkout.
+#[derive(Clone, Copy)]
+pub(crate) struct ViewLayer<'a> {
+    /// What it lies over: the checkout, or what stands for it.
+    pub(crate) lower: &'a Path,
+    pub(crate) folders: LayerFolders<'a>,
+    pub(crate) usage: LayerUse,
+    /// What is seen of the checkout where something stands for it.
+    pub(crate) shared: &'a [SharedFolder],
+    /// Git's folder where something stands for the checkout it lies in.
+    pub(crate) git: Option<&'a MovedGit>,
 }
 
 impl ViewSpec<'_> {
@@ -124,14 +137,31 @@ impl SandboxView {
         plan.proc()?;
         let own_folders = plan.empty_own_folders(spec.roots, spec.own)?;
         plan.place(spec.own)?;
+        let layered = spec.layer.zip(spec.roots.first());
+        if let Some((layer, root)) = layered.filter(|(layer, root)| layer.lower != *root) {
+            plan.stand_in(root, layer.lower)?;
+        }
         for root in spec.roots {
             plan.place(root)?;
         }
-        let layered = spec.layer.zip(spec.roots.first());
-        if let Some(((folders, usage), root)) = layered {
-            plan.layer(root, folders, usage)?;
+        if let Some((layer, root)) = layered {
+            plan.layer(root, &[layer.lower.to_owned()], (layer.folders, layer.usage))?;
+            for shared in layer.shared {
+                let folders = LayerFolders { upper: &shared.upper, work: &shared.work };
+                let at = root.join(shared.path.as_str());
+                plan.layer(&at, &shared.lower, (folders, layer.usage))?;
+            }
         }
-        for mask in spec.masks {
+        let git = spec.layer.and_then(|layer| layer.git);
+        let of_git = |mask: &&Mask| git.is_some_and(|git| mask.path().starts_with(&git.folder));
+        let (of_git, masks): (Vec<_>, Vec<_>) = spec.masks.iter().partition(of_git);
+        for mask in masks {
+            plan.mask(mask, spec.own)?;
+        }
+        if let Some(git) = git {
+            plan.moved_git(git)?;
+        }
+        for mask in of_git {
             plan.mask(mask, spec.own)?;
         }
         let root = c_string(&plan.root)?;
@@ -141,7 +171,7 @@ impl SandboxView {
             own_folders,
             settings: plan.settings,
             layered: layered
-                .map(|((_, usage), root)| Ok::<_, io::Error>((c_string(root)?, usage.access())))
+                .map(|(layer, root)| Ok::<_, io::Error>((c_string(root)?, layer.usage.access())))
                 .transpose()?,
             user: user_map(),
             network: spec.network,

@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use rustix::mount::MountFlags;
 
 use crate::git_settings::without_credentials;
-use crate::layer::LayerFolders;
+use crate::layer::{LayerFolders, MovedGit};
 use crate::mount_masks::Mask;
 use crate::places::PlaceUse;
 use crate::view::stage::ViewStage;
@@ -72,6 +72,8 @@ pub(super) struct ViewPlan {
     pub(super) steps: Vec<ViewStep>,
     /// Git's settings that are there only in the new root.
     pub(super) settings: Vec<CString>,
+    /// What is seen where, instead of at its own path; the inner folders last.
+    moved: Vec<(PathBuf, PathBuf)>,
 }
 
 /// What lies at a path of the new root.
@@ -87,7 +89,13 @@ enum RootEntry {
 
 impl ViewPlan {
     pub(super) fn new(root: PathBuf) -> Self {
-        Self { root, known: BTreeMap::new(), steps: Vec::new(), settings: Vec::new() }
+        Self {
+            root,
+            known: BTreeMap::new(),
+            steps: Vec::new(),
+            settings: Vec::new(),
+            moved: Vec::new(),
+        }
     }
 
     /// Brings a path of the old root into the new one, with the links that lead to it; one that
@@ -176,15 +184,35 @@ impl ViewPlan {
         Ok(())
     }
 
-    /// Lays a copy-on-write layer over a folder that is in the new root already. With
-    /// [`LayerUse::Seen`], what is in the layer is seen, and nothing can be written.
+    /// Lets what lies at `other` be seen at `root`, where a layer over it has to follow.
+    pub(super) fn stand_in(&mut self, root: &Path, other: &Path) -> io::Result<()> {
+        self.folders(root)?;
+        self.known.insert(root.to_owned(), RootEntry::Bound);
+        self.moved.push((other.to_owned(), root.to_owned()));
+        Ok(())
+    }
+
+    /// Lets git's folder be seen where the stand-in of its checkout does not cover it, and says so
+    /// to git.
+    pub(super) fn moved_git(&mut self, git: &MovedGit) -> io::Result<()> {
+        self.moved.push((git.folder.clone(), git.seen_at.clone()));
+        let from = c_string(&git.folder)?;
+        self.steps.push(ViewStep::Bind { from, at: self.at(&git.seen_at)? });
+        let text = git.seen_at.to_str().ok_or(io::ErrorKind::InvalidInput)?;
+        self.settings(&git.named_in, format!("{text}\n"))
+    }
+
+    /// Lays a copy-on-write layer of the folders `lower`, the uppermost first, over a folder that
+    /// is in the new root already. With [`LayerUse::Seen`], what is in the layer is seen, and
+    /// nothing can be written.
     pub(super) fn layer(
         &mut self,
-        root: &Path,
-        layer: LayerFolders<'_>,
-        usage: LayerUse,
+        at: &Path,
+        lower: &[PathBuf],
+        (layer, usage): (LayerFolders<'_>, LayerUse),
     ) -> io::Result<()> {
-        let [lower, upper, work] = [root, layer.upper, layer.work].map(escaped);
+        let [upper, work] = [layer.upper, layer.work].map(escaped);
+        let lower = lower.iter().map(|lower| escaped(lower)).collect::<Vec<_>>().join(&b':');
         let mut options = b"userxattr,lowerdir=".to_vec();
         match usage {
             LayerUse::Seen => options.extend([upper, b":".to_vec(), lower].concat()),
@@ -195,7 +223,7 @@ impl ViewPlan {
             }
         }
         let options = CString::new(options).map_err(|_| io::ErrorKind::InvalidInput)?;
-        self.steps.push(ViewStep::Overlay { options, at: self.at(root)? });
+        self.steps.push(ViewStep::Overlay { options, at: self.at(at)? });
         Ok(())
     }
 
@@ -255,20 +283,31 @@ impl ViewPlan {
         }
         let leads_to = fs::canonicalize(path).ok();
         Ok(leads_to.filter(|place| {
-            place.ancestors().any(|above| self.known.get(above) == Some(&RootEntry::Bound))
+            let seen = self.seen(place);
+            seen.ancestors().any(|above| self.known.get(above) == Some(&RootEntry::Bound))
         }))
     }
 
     fn settings(&mut self, path: &Path, text: String) -> io::Result<()> {
         let file = self.at(Path::new(&format!("/git-settings-{}", self.settings.len())))?;
-        self.settings.push(c_string(path)?);
+        self.settings.push(c_string(&self.seen(path))?);
         self.steps.push(ViewStep::Settings { text, file, at: self.at(path)? });
         Ok(())
     }
 
-    /// Returns where a path of the new root is now.
+    /// Returns where a path of the old root is in the new one.
+    fn seen(&self, path: &Path) -> PathBuf {
+        let moved = self.moved.iter().rev().find_map(|(from, to)| {
+            let below = path.strip_prefix(from).ok()?;
+            Some(if below.as_os_str().is_empty() { to.clone() } else { to.join(below) })
+        });
+        moved.unwrap_or_else(|| path.to_owned())
+    }
+
+    /// Returns where a path of the old root is now, as part of the new one.
     fn at(&self, path: &Path) -> io::Result<CString> {
-        c_string(&self.root.join(path.strip_prefix("/").unwrap_or(path)))
+        let path = self.seen(path);
+        c_string(&self.root.join(path.strip_prefix("/").unwrap_or(&path)))
     }
 }
 

@@ -74,6 +74,7 @@ pub(crate) fn run(
             visible: &|_| true,
             policy: None,
             layer: None,
+            stands_for: None,
         },
         proxy: None,
     };

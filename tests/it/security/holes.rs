@@ -58,9 +58,12 @@ fn what_is_hidden_stays_hidden_whatever_a_command_looks_like() {
         &["cp -r config top", "cat top/private/plan.txt"],
         &["cp -r sub top", "cat top/hid.txt"],
     ] {
-        let told = told(&stage(), commands);
-        for secret in ["disk-only-secret", "PEM-BODY", "HIDDEN-F", "launch-code", "basic eHg6"] {
-            assert!(!told.contains(secret), "{commands:?}: {told}");
+        for stage in Stage::in_both_worlds(stage) {
+            let told = told(&stage, commands);
+            for secret in ["disk-only-secret", "PEM-BODY", "HIDDEN-F", "launch-code", "basic eHg6"]
+            {
+                assert!(!told.contains(secret), "{commands:?}: {told}");
+            }
         }
     }
 }
@@ -73,23 +76,38 @@ fn the_token_of_a_checkout_is_in_no_command_s_view_of_git_s_settings() {
         "git log --oneline | tr a-z A-Z",
         "git status",
     ];
-    let told = told(&stage(), &commands);
-    // As it is, and as `tr` turns it.
-    for shown in ["AUTHORIZATION", "NHGUBEVMNGVBA"] {
-        assert!(!told.contains(shown), "{told}");
+    for stage in Stage::in_both_worlds(stage) {
+        let told = told(&stage, &commands);
+        // As it is, and as `tr` turns it.
+        for shown in ["AUTHORIZATION", "NHGUBEVMNGVBA"] {
+            assert!(!told.contains(shown), "{told}");
+        }
+        assert!(told.contains("FIRST") && told.contains("On branch main"), "git works: {told}");
     }
-    assert!(told.contains("FIRST") && told.contains("On branch main"), "git works: {told}");
 }
 
 #[test]
 fn a_folder_whose_name_is_no_text_hides_what_is_in_it() {
     use std::os::unix::ffi::OsStrExt as _;
-    let stage = stage();
-    let folder = stage.path("checkout").join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
-    std::fs::create_dir(&folder).unwrap();
-    std::fs::write(folder.join(".env"), "DB_PASSWORD=disk-only-secret").unwrap();
-    let told = told(&stage, &["sh t.sh"]);
-    assert!(told.contains("Exit code") && !told.contains("disk-only-secret"), "{told}");
+    for stage in Stage::in_both_worlds(stage) {
+        let folder = stage.path("checkout").join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join(".env"), "DB_PASSWORD=disk-only-secret").unwrap();
+        let told = told(&stage, &["sh t.sh"]);
+        assert!(told.contains("Exit code") && !told.contains("disk-only-secret"), "{told}");
+    }
+}
+
+#[test]
+fn git_works_in_a_worktree_and_in_a_checkout_alike() {
+    for stage in Stage::in_both_worlds(stage) {
+        stage.git(&["worktree", "add", "-q", stage.path("linked").to_str().unwrap()]);
+        std::fs::rename(stage.path("checkout"), stage.path("main")).unwrap();
+        std::fs::rename(stage.path("linked"), stage.path("checkout")).unwrap();
+        stage.git_in("main", &["worktree", "repair", stage.path("checkout").to_str().unwrap()]);
+        let told = told(&stage, &["git log --oneline", "git status"]);
+        assert!(told.contains("first") && told.contains("On branch linked"), "{told}");
+    }
 }
 
 #[test]

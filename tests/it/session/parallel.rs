@@ -310,3 +310,72 @@ fn a_hold_in_one_of_them_holds_up_no_other_and_its_worktree_comes_back() {
     );
     nothing_is_left(&fixture);
 }
+
+/// A run that warms a build up, then starts two sub-tasks that run `command`, each of which prints
+/// its answer.
+fn with_dependencies(command: &str) -> Fixture {
+    let child = format!(
+        "- calls: [{{ tool: execute_command, args: {{ command: \"{command}\" }} }}]\n{}",
+        end("r")
+    );
+    let script = script(&[("a", &child), ("b", &child)], "\"Sub-task 2 completed\"");
+    let warm = "      - calls: [{ tool: execute_command, args: { command: \"mkdir -p target; echo \
+                warm > target/w\" } }]\n";
+    let script = script.replacen(
+        "mode: orchestrator\n    turns:\n",
+        &format!("mode: code\n    contains: Do the thing\n    turns:\n{warm}"),
+        1,
+    );
+    let policy = policy().replace("from: [orchestrator]", "from: [code]");
+    let policy = format!("{policy}commands: {{ contained: allow }}\n").replace(
+        "command(false)",
+        "command(git status:*)\", \"command(ls:*)\", \"command(mkdir:*)",
+    );
+    let fixture = Fixture::with_policy(&script, &policy);
+    for (path, text) in [
+        (".gitignore", "node_modules/\ntarget\n"),
+        ("node_modules/x/index.js", "dependency\n"),
+        ("node_modules/x/.npmrc", "token=unseen\n"),
+        ("node_modules/x/__pycache__/x", "cache\n"),
+    ] {
+        std::fs::create_dir_all(fixture.root.join(path).parent().unwrap()).unwrap();
+        std::fs::write(fixture.root.join(path), text).unwrap();
+    }
+    locum_testing::repository::commit_all(&git2::Repository::open(&fixture.root).unwrap(), "more");
+    fixture
+}
+
+#[test]
+fn sub_tasks_find_what_git_ignores_at_its_own_path_and_change_nothing_of_it() {
+    let command = "git status --short; cat node_modules/x/*.js $PWD/target/w; cat \
+                   node_modules/x/.npmrc; echo $PWD; test -d node_modules/x/__pycache__; echo \
+                   $(git rev-parse --show-toplevel); echo y >> target/w; echo y > \
+                   node_modules/x/index.js; wc -l < target/w; git log --oneline; echo x > \
+                   src/p$RANDOM";
+    let fixture = with_dependencies(command);
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed().len(), ran.outcome.refusals.len()), ("done", 2, 0));
+    let root = fixture.root.display().to_string();
+    let answers = ran.answers("execute_command");
+    let of_children = &answers[1..];
+    assert_eq!(of_children.len(), 2);
+    for answer in of_children {
+        let seen = format!("Output:\ndependency\nwarm\n{root}\n{root}\n2\n");
+        assert!(answer.contains(&seen) && answer.contains(" more\n"), "{answers:?}");
+        assert!(!answer.contains("unseen") && !answer.contains("src/a.txt"), "{answers:?}");
+    }
+    assert_eq!(fixture.file("node_modules/x/index.js").as_deref(), Some("dependency\n"));
+    assert_eq!(fixture.file("target/w"), None, "the run's own layer has it");
+    nothing_is_left(&fixture);
+}
+
+#[test]
+fn without_a_layer_sub_tasks_have_what_git_has() {
+    let fixture = with_dependencies("git status --short && ls").without_layer();
+    let ran = fixture.run();
+    assert_eq!(ran.word(), "nothing-to-do");
+    for answer in &ran.answers("execute_command")[1..] {
+        assert!(answer.contains("Exit code: 0") && answer.contains("src\n"), "{answer}");
+        assert!(!answer.contains("node_modules"), "{answer}");
+    }
+}

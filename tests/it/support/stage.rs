@@ -28,7 +28,13 @@ use serde_json::Value;
 /// A folder for one test.
 pub(crate) struct Stage {
     root: tempfile::TempDir,
+    /// Whether the binary can make namespaces here.
+    namespaces: bool,
 }
+
+/// Runs a program where no namespaces can be made: in a user namespace whose limits are zero.
+const WITHOUT_NAMESPACES: &str = "for kind in user mnt pid net ipc; do echo 0 > \
+                                  /proc/sys/user/max_${kind}_namespaces; done; exec \"$@\"";
 
 /// How a run of the binary ended.
 #[derive(Debug)]
@@ -44,7 +50,7 @@ pub(crate) struct Ran {
 impl Stage {
     /// Makes the folders, without a checkout.
     pub(crate) fn empty() -> Self {
-        let stage = Self { root: tempfile::tempdir().unwrap() };
+        let stage = Self { root: tempfile::tempdir().unwrap(), namespaces: true };
         for folder in ["home", "tmp", "checkout"] {
             std::fs::create_dir(stage.path(folder)).unwrap();
         }
@@ -58,6 +64,11 @@ impl Stage {
         files.iter().for_each(|(path, text)| stage.write(&format!("checkout/{path}"), text));
         stage.commit("first");
         stage
+    }
+
+    /// Makes a stage twice: on a machine that gives namespaces and on one that does not.
+    pub(crate) fn in_both_worlds(make: impl Fn() -> Self) -> [Self; 2] {
+        [make(), Self { namespaces: false, ..make() }]
     }
 
     /// A path below the stage.
@@ -135,7 +146,11 @@ impl Stage {
 
     /// The binary, in the checkout.
     pub(crate) fn locum(&self, arguments: &[&str]) -> Command {
-        let mut command = self.plain(env!("CARGO_BIN_EXE_locum"));
+        let binary = env!("CARGO_BIN_EXE_locum");
+        let mut command = self.plain(if self.namespaces { binary } else { "unshare" });
+        if !self.namespaces {
+            command.args(["-Ur", "sh", "-c", WITHOUT_NAMESPACES, "sh", binary]);
+        }
         command.args(arguments).current_dir(self.path("checkout"));
         command
     }

@@ -137,6 +137,7 @@ impl SandboxFixture {
             visible: &|_| true,
             policy: None,
             layer: None,
+            stands_for: None,
         }
     }
 
@@ -217,6 +218,7 @@ impl SandboxFixture {
                 visible: &visible,
                 policy: None,
                 layer,
+                stands_for: None,
             },
             proxy,
         };

@@ -264,6 +264,7 @@ impl ServerSlot {
                 visible: &visible,
                 policy: Some(around.run.policy),
                 layer: None,
+                stands_for: None,
             },
             proxy: around.run.sandbox.proxy(&facts.mode),
         };
