@@ -13,6 +13,7 @@ use crate::files::{self, RulesetOptions};
 use crate::layer::LayerFolders;
 use crate::level::SandboxLevel;
 use crate::limits::ResourceLimits;
+use crate::places::PlaceUse;
 use crate::reach::NetworkAccess;
 use crate::seccomp_notify;
 use crate::syscalls::{self, ProcessVisibility, SocketAccess};
@@ -81,11 +82,12 @@ fn try_namespaces(pids: Option<u32>) -> io::Result<()> {
 
 fn try_view(roots: &[PathBuf], layer: Option<ViewLayer<'_>>, pids: Option<u32>) -> io::Result<()> {
     let own = tempfile::tempdir()?;
-    let path = own.path().canonicalize()?;
+    let path = steps::own_in(&own.path().canonicalize()?);
+    std::fs::create_dir(&path)?;
     steps::prepare(&path)?;
     let spec = ViewSpec {
         own: &path,
-        places: &[PathBuf::from("/usr")],
+        places: &[(PathBuf::from("/usr"), PlaceUse::Read)],
         roots,
         masks: &[],
         layer,

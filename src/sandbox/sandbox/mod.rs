@@ -24,14 +24,14 @@ use crate::mount_masks::{Mask, MaskError, MaskFinder};
 use crate::network::Connector;
 use crate::network::proxy::{self, NetworkProxy};
 use crate::outputs::ToolOutputs;
-use crate::places;
+use crate::places::{self, PlaceUse};
 use crate::reach::{CommandReach, NetworkAccess, WriteAccess, git_stays};
 use crate::restrictions::{ChildRestrictions, Restrictions};
 use crate::root_cleanup::RootCleanup;
 use crate::seccomp_notify;
 use crate::syscalls::{self, Filters, ProcessVisibility, SocketAccess};
 use crate::trial;
-use crate::view::steps::{self, LayerUse};
+use crate::view::steps::{self, LayerUse, own_in};
 use crate::view::{SandboxView, ViewLayer, ViewSpec};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
@@ -69,7 +69,7 @@ struct ProxyPolicy {
 /// What all commands have in common.
 struct SharedSetup {
     system: Vec<GrantedPlace>,
-    places: Vec<PathBuf>,
+    places: Vec<(PathBuf, PlaceUse)>,
     filters: Filters,
     protection: Protection,
     variables: BTreeMap<String, String>,
@@ -154,7 +154,8 @@ impl Sandbox {
         };
         let own = private_folder()?;
         // The kernel grants real folders; a temporary folder may lie behind a link.
-        let path = own.path().canonicalize()?;
+        let path = own_in(&own.path().canonicalize()?);
+        std::fs::create_dir(&path)?;
         std::fs::create_dir(places::home_in(&path))?;
         std::fs::create_dir(places::temporary_in(&path))?;
         steps::prepare(&path)?;
@@ -179,7 +180,6 @@ impl Sandbox {
             Vec::new()
         };
         let variables = places::variables(env, &path);
-        let places = places.into_iter().map(|(place, _)| place).collect();
         let (protection, masks) = (Protection::default(), RefCell::default());
         let shared =
             SharedSetup { system, places, filters, protection, variables, masks, path, _own: own };

@@ -71,7 +71,7 @@ pub(crate) struct ViewSpec<'a> {
     /// The private folder of commands.
     pub(crate) own: &'a Path,
     /// What they find outside the checkout.
-    pub(crate) places: &'a [PathBuf],
+    pub(crate) places: &'a [(PathBuf, PlaceUse)],
     /// The checkout and git's own folders.
     pub(crate) roots: &'a [PathBuf],
     pub(crate) masks: &'a [Mask],
@@ -102,7 +102,8 @@ impl ViewSpec<'_> {
     fn has_kept_temporary(&self) -> bool {
         temporary_in(self.own).is_dir()
             && !self.own.starts_with(TEMPORARY)
-            && !self.places.iter().chain(self.roots).any(|path| path.starts_with(TEMPORARY))
+            && !self.roots.iter().any(|path| path.starts_with(TEMPORARY))
+            && !self.places.iter().any(|(path, _)| path.starts_with(TEMPORARY))
     }
 }
 
@@ -124,25 +125,21 @@ impl SandboxView {
                 plan.own(folder)?;
             }
         }
-        let mut places: Vec<&Path> = spec
-            .places
-            .iter()
-            .map(PathBuf::as_path)
-            .filter(|place| *place != Path::new("/proc"))
-            .collect();
-        places.sort_by_key(|place| place.components().count());
-        for place in places {
-            plan.place(place)?;
+        let mut places: Vec<&(PathBuf, PlaceUse)> =
+            spec.places.iter().filter(|(place, _)| place != Path::new("/proc")).collect();
+        places.sort_by_key(|(place, _)| place.components().count());
+        for (place, usage) in places {
+            plan.place(place, *usage)?;
         }
         plan.proc()?;
         let own_folders = plan.empty_own_folders(spec.roots, spec.own)?;
-        plan.place(spec.own)?;
+        plan.place(spec.own, PlaceUse::Write)?;
         let layered = spec.layer.zip(spec.roots.first());
         if let Some((layer, root)) = layered.filter(|(layer, root)| layer.lower != *root) {
             plan.stand_in(root, layer.lower)?;
         }
         for root in spec.roots {
-            plan.place(root)?;
+            plan.place(root, PlaceUse::Write)?;
         }
         if let Some((layer, root)) = layered {
             plan.layer(root, &[layer.lower.to_owned()], (layer.folders, layer.usage))?;

@@ -39,10 +39,13 @@ pub(super) enum ViewStep {
         target: CString,
         at: CString,
     },
-    /// `from` is a path of the old root.
+    /// `from` is a path of the old root, which comes with all that is mounted below it. With
+    /// flags, which are those its file system has already, nothing in it can be changed: neither
+    /// content nor mode, owner or times.
     Bind {
         from: CString,
         at: CString,
+        closed: Option<MountFlags>,
     },
     /// As `Bind`, but nothing below `at` can be changed. `flags` are those the file system has
     /// already.
@@ -100,7 +103,7 @@ impl ViewPlan {
 
     /// Brings a path of the old root into the new one, with the links that lead to it; one that
     /// does not exist is left out.
-    pub(super) fn place(&mut self, path: &Path) -> io::Result<()> {
+    pub(super) fn place(&mut self, path: &Path, usage: PlaceUse) -> io::Result<()> {
         let mut ahead: Vec<OsString> = parts(path);
         ahead.reverse();
         let mut here = PathBuf::from("/");
@@ -112,7 +115,7 @@ impl ViewPlan {
             }
             here.push(part);
             if self.known.get(&here) == Some(&RootEntry::Bound) {
-                return Ok(());
+                return self.open_again(path, usage);
             }
             let Ok(facts) = fs::symlink_metadata(&here) else { return Ok(()) };
             if facts.is_symlink() {
@@ -129,7 +132,7 @@ impl ViewPlan {
                 }
                 ahead.extend(parts(&target).into_iter().rev());
             } else if ahead.is_empty() {
-                return self.bind(&here, facts.is_dir());
+                return self.bind(&here, facts.is_dir(), usage);
             } else {
                 self.folder(&here)?;
             }
@@ -137,13 +140,29 @@ impl ViewPlan {
         Ok(())
     }
 
-    fn bind(&mut self, path: &Path, is_folder: bool) -> io::Result<()> {
+    /// Opens what may be written in a place that is closed as a whole.
+    fn open_again(&mut self, path: &Path, usage: PlaceUse) -> io::Result<()> {
+        let Ok(real) = fs::canonicalize(path) else { return Ok(()) };
+        if usage == PlaceUse::Write && self.known.get(&real) != Some(&RootEntry::Bound) {
+            let (from, at) = (c_string(&real)?, self.at(&real)?);
+            self.steps.push(ViewStep::Bind { from, at, closed: None });
+            self.known.insert(real, RootEntry::Bound);
+        }
+        Ok(())
+    }
+
+    fn bind(&mut self, path: &Path, is_folder: bool, usage: PlaceUse) -> io::Result<()> {
         if is_folder {
             self.folder(path)?;
         } else {
             self.steps.push(ViewStep::File(self.at(path)?));
         }
-        self.steps.push(ViewStep::Bind { from: c_string(path)?, at: self.at(path)? });
+        let closed = match usage {
+            PlaceUse::Read => Some(flags_of(path)?),
+            PlaceUse::Write => None,
+        };
+        let (from, at) = (c_string(path)?, self.at(path)?);
+        self.steps.push(ViewStep::Bind { from, at, closed });
         self.known.insert(path.to_owned(), RootEntry::Bound);
         Ok(())
     }
@@ -180,7 +199,8 @@ impl ViewPlan {
     /// As [`ViewPlan::own`], with what an earlier command left in it.
     pub(super) fn kept(&mut self, path: &Path, kept: &Path) -> io::Result<()> {
         self.own(path)?;
-        self.steps.push(ViewStep::Bind { from: c_string(kept)?, at: self.at(path)? });
+        let (from, at) = (c_string(kept)?, self.at(path)?);
+        self.steps.push(ViewStep::Bind { from, at, closed: None });
         Ok(())
     }
 
@@ -196,8 +216,8 @@ impl ViewPlan {
     /// to git.
     pub(super) fn moved_git(&mut self, git: &MovedGit) -> io::Result<()> {
         self.moved.push((git.folder.clone(), git.seen_at.clone()));
-        let from = c_string(&git.folder)?;
-        self.steps.push(ViewStep::Bind { from, at: self.at(&git.seen_at)? });
+        let (from, at) = (c_string(&git.folder)?, self.at(&git.seen_at)?);
+        self.steps.push(ViewStep::Bind { from, at, closed: None });
         let text = git.seen_at.to_str().ok_or(io::ErrorKind::InvalidInput)?;
         self.settings(&git.named_in, format!("{text}\n"))
     }
@@ -263,16 +283,7 @@ impl ViewPlan {
             Mask::Hidden(_) | Mask::Settings(_) if path.is_dir() => folder,
             Mask::Hidden(_) | Mask::Settings(_) => file,
         };
-        let has = rustix::fs::statvfs(&from)?.f_flag;
-        let pairs = [
-            (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
-            (StatVfsMountFlags::NODEV, MountFlags::NODEV),
-            (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
-        ];
-        let flags = pairs
-            .into_iter()
-            .filter(|(there, _)| has.contains(*there))
-            .fold(MountFlags::empty(), |all, (_, flag)| all | flag);
+        let flags = flags_of(&from)?;
         self.steps.push(ViewStep::ReadOnly { from: c_string(&from)?, at: self.at(&path)?, flags });
         Ok(())
     }
@@ -330,6 +341,18 @@ impl LayerUse {
     }
 }
 
+/// Returns which flags the mount that a path is on has: they cannot be taken off.
+fn flags_of(path: &Path) -> io::Result<MountFlags> {
+    let has = rustix::fs::statvfs(path)?.f_flag;
+    let pairs = [
+        (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
+        (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+    ];
+    let had = pairs.into_iter().filter(|(there, _)| has.contains(*there));
+    Ok(had.fold(MountFlags::empty(), |all, (_, flag)| all | flag))
+}
+
 /// Returns a path as an option of overlayfs: what separates there is escaped.
 fn escaped(path: &Path) -> Vec<u8> {
     let escape = |byte: &u8| match byte {
@@ -354,7 +377,13 @@ pub(crate) fn c_string(path: &Path) -> io::Result<CString> {
     CString::new(path.as_os_str().as_bytes()).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
 
-/// Makes what views need in the private folder of commands.
+/// Returns the private folder of commands in a folder where nothing else lies. What views need lies
+/// beside it, where no command sees it.
+pub(crate) fn own_in(folder: &Path) -> PathBuf {
+    folder.join("own")
+}
+
+/// Makes what views need, beside the private folder of commands.
 ///
 /// # Errors
 /// When it cannot be made.
@@ -367,12 +396,12 @@ pub(crate) fn prepare(own: &Path) -> io::Result<()> {
 
 /// Returns where the new root is put together.
 pub(super) fn root_in(own: &Path) -> PathBuf {
-    own.join("root")
+    own.with_file_name("root")
 }
 
 /// Returns the empty file and the empty folder that hide what they are put over.
 fn nothing_in(own: &Path) -> [PathBuf; 2] {
-    [own.join("nothing"), own.join("none")]
+    [own.with_file_name("nothing"), own.with_file_name("none")]
 }
 
 impl ViewStep {
@@ -395,7 +424,9 @@ impl ViewStep {
                     .map_err(root)
             }
             Self::Link { target, at } => made(rustix::fs::symlink(target, at)).map_err(root),
-            Self::Bind { from, at } => rustix::mount::mount_bind_recursive(from, at).map_err(root),
+            Self::Bind { from, at, closed } => rustix::mount::mount_bind_recursive(from, at)
+                .and_then(|()| closed.map_or(Ok(()), |flags| close(at, flags)))
+                .map_err(root),
             Self::ReadOnly { from, at, flags } => read_only(from, at, *flags).map_err(root),
             Self::Settings { text, file, at } => {
                 let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
@@ -421,6 +452,10 @@ impl ViewStep {
 /// Lays a file or folder over another so that nothing there can be changed.
 fn read_only(from: &CStr, at: &CStr, flags: MountFlags) -> Result<(), Errno> {
     rustix::mount::mount_bind(from, at)?;
+    close(at, flags)
+}
+
+fn close(at: &CStr, flags: MountFlags) -> Result<(), Errno> {
     rustix::mount::mount_remount(at, MountFlags::BIND | MountFlags::RDONLY | flags, c"")
 }
 

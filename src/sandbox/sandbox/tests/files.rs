@@ -2,7 +2,9 @@
 
 use pretty_assertions::{assert_eq, assert_ne};
 
-use super::{SandboxFixture, attacks, check};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+use super::{SandboxFixture, attacks, check, sandboxes_of};
 use crate::exec::Exit;
 use crate::level::SandboxLevel;
 use crate::reach::WriteAccess;
@@ -219,4 +221,39 @@ fn a_protected_name_that_did_not_exist_is_gone_when_the_command_is() {
         }
     }
     assert!(place.root.join("src/a").exists());
+}
+
+#[test]
+fn no_command_sees_the_root_its_view_was_put_together_in() {
+    let place = SandboxFixture::new();
+    for sandbox in place.sandboxes(schema::SandboxSetting::Required) {
+        // All of the system lies there, below a folder that commands may write to.
+        let (exit, output) = place.run("cd \"$HOME/..\" && echo $(ls -A)", &sandbox).unwrap();
+        assert_eq!((exit, output.trim()), (Exit::Code(0), "home tmp"));
+    }
+}
+
+#[test]
+fn nothing_outside_changes_even_in_ways_that_are_no_access_to_a_file() {
+    let place = SandboxFixture::new();
+    let tools = place.outside.join("bin");
+    std::fs::create_dir(&tools).unwrap();
+    std::fs::write(tools.join("tool"), "#!/bin/sh\n").unwrap();
+    let env = [("PATH", format!("/usr/bin:/bin:{}", tools.display()))];
+    let env = env.map(|(name, value)| (name.to_owned(), value)).into();
+    let facts = || {
+        let facts = std::fs::metadata(tools.join("tool")).unwrap();
+        (facts.permissions().mode(), facts.modified().unwrap(), facts.uid())
+    };
+    let before = facts();
+    for sandbox in sandboxes_of(&env).into_iter().filter(|sandbox| sandbox.level.namespaces) {
+        let tool = tools.join("tool").display().to_string();
+        for change in ["chmod 777", "touch -d 2001-01-01", "chown 1", "setfattr -n user.x -v y"] {
+            let (exit, output) = place.run(&format!("{change} {tool}"), &sandbox).unwrap();
+            assert_ne!(exit, Exit::Code(0), "{change}: {output}");
+        }
+        let (exit, output) = place.run(&format!("cat {tool} > /dev/null"), &sandbox).unwrap();
+        assert_eq!(exit, Exit::Code(0), "{output}");
+    }
+    assert_eq!(facts(), before);
 }
