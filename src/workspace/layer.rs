@@ -274,11 +274,44 @@ impl Repo {
         if change == LayerChange::Written && in_layer == OnDisk::Nothing {
             return Ok(false);
         }
-        let stat = self.checkout.beneath.stat(path).map_err(|errno| file_error(path, errno))?;
-        let Some(stat) = stat else { return Ok(false) };
+        let stat = match self.checkout.beneath.stat(path) {
+            Ok(Some(stat)) => stat,
+            // Behind a link that somebody else put there, git knows no path either.
+            Ok(None) | Err(Errno::LOOP) => return Ok(false),
+            Err(errno) => return Err(file_error(path, errno).into()),
+        };
         let began = fs::metadata(layer.began()).map_err(|source| on_layer(path, source))?;
         let changed = (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(i64::MAX));
         Ok(changed > (began.ctime(), began.ctime_nsec()) && self.checkout.stored(path)? != in_layer)
+    }
+
+    /// Whether something that stays in the checkout is in the way of what the layer has at a path:
+    /// a folder that is not empty, or a file or link on the way there. What goes has to be gone
+    /// already; folders with nothing in them make way.
+    ///
+    /// # Errors
+    /// When the checkout cannot be read.
+    pub fn is_blocked(&self, path: &RepoPath, change: LayerChange) -> Result<bool, RepoError> {
+        if change == LayerChange::Removed {
+            return Ok(false);
+        }
+        let mut above = path.parent();
+        while !above.is_root() {
+            match self.checkout.entry(&above) {
+                Ok(Some(entry)) if entry.kind == EntryKind::Folder => break,
+                Ok(None) => above = above.parent(),
+                Ok(Some(_)) | Err(FileError::Link(_)) => return Ok(true),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(match self.checkout.entry(path)?.map(|entry| entry.kind) {
+            None => false,
+            Some(EntryKind::File | EntryKind::Link) => change == LayerChange::Folder,
+            Some(EntryKind::Folder) => {
+                change == LayerChange::Written && !self.checkout.take_away_empty(path)
+            }
+            Some(EntryKind::Other) => true,
+        })
     }
 
     /// Makes a path of the checkout what the layer has there, in one step; on behalf of whoever

@@ -299,8 +299,13 @@ impl Session<'_> {
         // What is gone makes place for what is new.
         let (removed, made): (Vec<_>, Vec<_>) =
             bring.into_iter().partition(|(_, change)| *change == LayerChange::Removed);
-        let mut of_others = Vec::new();
+        let (mut of_others, mut blocked) = (Vec::new(), Vec::new());
         for (path, change) in removed.into_iter().chain(made) {
+            if place.repo.is_blocked(&path, change)? {
+                layer.keep_out(&path, call).map_err(|error| lost_layer(&error))?;
+                blocked.push(format!("`{path}`"));
+                continue;
+            }
             if layer.is_kept_out(&path, call)
                 || place.repo.is_changed_by_others(layer, &path, change)?
             {
@@ -321,6 +326,12 @@ impl Session<'_> {
                  checkout; the command's is kept with the session. Read the files again before \
                  you change them.",
                 of_others.join(", ")
+            ));
+        }
+        if !blocked.is_empty() {
+            observation.text.push_str(&format!(
+                "\n\nKept out of the checkout, because something that stays there is in the way: {}.",
+                blocked.join(", ")
             ));
         }
         Ok(())

@@ -297,12 +297,20 @@ impl Session<'_> {
                 &LayeredChanges { changes, intents },
             );
         }
-        let refused = self.refused_edits(id, waiting, &observation.touched, &intents)?;
-        let undone: BTreeSet<RepoPath> =
+        let mut refused = self.refused_edits(id, waiting, &observation.touched, &intents)?;
+        let mut undone: BTreeSet<RepoPath> =
             refused.denied.keys().chain(refused.held.keys()).cloned().collect();
         if undone.is_empty() {
             return self.answer(id, waiting, observation);
         }
+        for path in observation.touched.iter().filter(|path| !undone.contains(path)) {
+            if undone.iter().any(|other| path.is_within(other) || other.is_within(path)) {
+                let reason = "it is in the place of something that stays".to_owned();
+                let verdict = Verdict::denied(Intent::Edit(path.clone()).to_string(), reason);
+                refused.denied.insert(path.clone(), verdict);
+            }
+        }
+        undone.extend(refused.denied.keys().cloned());
         let owner = self.state.tree_owner(id);
         let touched = &self.state.tree(owner).touched;
         let lost = |path: &&RepoPath| {

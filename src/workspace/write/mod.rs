@@ -113,6 +113,23 @@ impl Checkout {
         }
     }
 
+    /// Removes a folder in which there is nothing but such folders; false when it is still there.
+    pub(super) fn take_away_empty(&self, folder: &RepoPath) -> bool {
+        let Some(name) = folder.name().filter(|_| !folder.parts().any(names_git_folder)) else {
+            return false;
+        };
+        let entries = std::fs::read_dir(self.absolute(folder)).into_iter().flatten().flatten();
+        for entry in entries {
+            let inner = entry.file_name().to_str().and_then(|name| folder.join(name).ok());
+            if !inner.is_some_and(|inner| self.take_away_empty(&inner)) {
+                return false;
+            }
+        }
+        self.beneath
+            .folder(&folder.parent())
+            .is_ok_and(|parent| rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR).is_ok())
+    }
+
     fn name_outside_git<'a>(&self, path: &'a RepoPath) -> Result<&'a str, FileError> {
         if path.parts().any(names_git_folder) {
             return Err(FileError::GitFolder(path.clone()));

@@ -103,6 +103,44 @@ fn what_the_policy_does_not_allow_is_kept_with_the_session() {
 }
 
 #[test]
+fn a_file_in_place_of_a_folder_that_stays_does_not_end_the_run() {
+    let script = turns(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "./step.sh" } }]
+- expect: { contains: ["nobody changes this one"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let policy = POLICY.replace("edit(src/**)", "edit(src)");
+    let step = "#!/bin/sh\nrm -rf src; echo x > src; echo note > notes.md\n";
+    for layered in [true, false] {
+        let fixture = Fixture::with_policy(&script, &policy);
+        let fixture = if layered { fixture } else { fixture.without_layer() };
+        std::fs::write(fixture.root.join("step.sh"), step).unwrap();
+        let ran = fixture.run();
+        assert_eq!((ran.word(), ran.changed()), ("done", vec!["notes.md"]), "{}", ran.reason());
+        assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"));
+        assert_eq!(fixture.file("src/a.txt").as_deref(), Some("one\ntwo\nthree\n"));
+    }
+}
+
+#[test]
+fn a_file_takes_the_place_of_a_folder_of_which_nothing_stays() {
+    let fixture = Fixture::new(&turns(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "./step.sh" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    ));
+    std::fs::create_dir_all(fixture.root.join("src/d/empty")).unwrap();
+    let step = "#!/bin/sh\nrm -rf src/d; echo x > src/d\n";
+    std::fs::write(fixture.root.join("step.sh"), step).unwrap();
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/d"]), "{}", ran.reason());
+    assert_eq!(fixture.file("src/d").as_deref(), Some("x\n"));
+}
+
+#[test]
 fn what_a_person_changes_while_a_command_runs_stays() {
     let fixture = Fixture::new(&turns(
         r#"
