@@ -19,6 +19,9 @@ use locum_base::path::RepoPath;
 pub struct Snapshot {
     head: Option<CommitId>,
     dirty: BTreeMap<RepoPath, Option<FileStamp>>,
+    /// Files that git ignores, and folders with all that is in them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    ignored: BTreeSet<RepoPath>,
 }
 
 /// What changes when a file does.
@@ -103,7 +106,14 @@ impl Snapshot {
             .iter()
             .filter(|(path, stamp)| self.dirty.get(*path) != Some(stamp))
             .map(|(path, _)| path);
-        gone.chain(new).cloned().collect()
+        gone.chain(new).filter(|path| !self.ignores(path)).cloned().collect()
+    }
+
+    fn ignores(&self, path: &RepoPath) -> bool {
+        !self.dirty.contains_key(path)
+            && std::iter::successors(Some(path.clone()), |path| Some(path.parent()))
+                .take_while(|path| !path.is_root())
+                .any(|path| self.ignored.contains(&path))
     }
 }
 
@@ -135,11 +145,14 @@ fn parse_status(status: &[u8]) -> Snapshot {
         let fields = match entry.first() {
             Some(b'1') => 8,
             Some(b'u') => 10,
-            Some(b'?') => 1,
+            Some(b'?' | b'!') => 1,
             _ => continue,
         };
         let path = entry.splitn(fields + 1, |byte| *byte == b' ').nth(fields);
-        if let Some(path) = path.and_then(repo_path) {
+        let Some(path) = path else { continue };
+        if entry.starts_with(b"!") {
+            snapshot.ignored.extend(repo_path(path.strip_suffix(b"/").unwrap_or(path)));
+        } else if let Some(path) = repo_path(path) {
             snapshot.dirty.insert(path, None);
         }
     }
@@ -194,6 +207,20 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_was_ignored_does_not_count_when_it_is_ignored_no_longer() {
+        let fixture = RepoFixture::new();
+        for file in ["ignored/build", "mine.log"] {
+            fixture.write(file, "not the command's");
+        }
+        fixture.write(".gitignore", "ignored/\n*.log\n");
+        let touched = touched_by(&fixture, |fixture| {
+            fixture.write(".gitignore", "");
+            fixture.write("new.log", "");
+        });
+        assert_eq!(touched.await, [".gitignore", "new.log"]);
+    }
+
+    #[tokio::test]
     async fn sees_changes_of_files_that_were_dirty_before() {
         let fixture = RepoFixture::new();
         for file in ["a", "b", "c", "d"] {
@@ -237,8 +264,9 @@ mod tests {
         let status = b"# branch.oid 1234\0# branch.head main\0\
             1 .M N... 100644 100644 100644 aaaa bbbb a b\0\
             u UU N... 100644 100644 100644 100644 a b c both\0\
-            ? new\xff\0? new 2\0! ignored\0";
+            ? new\xff\0? new 2\0! ignored\0! built/\0";
         let parsed = parse_status(status);
+        assert_eq!(parsed.ignored, ["ignored", "built"].map(path).into());
         let paths: Vec<RepoPath> = parsed.dirty.keys().cloned().collect();
         assert_eq!(
             (parsed.head, paths),

@@ -74,7 +74,7 @@ impl GitBinary {
             "--branch",
             "--no-ahead-behind",
             "--untracked-files=all",
-            "--ignored=no",
+            "--ignored=matching",
             "--ignore-submodules=all",
             "--no-renames",
         ];
