@@ -4,7 +4,7 @@
 mod corpus;
 mod differential;
 mod entry;
-mod generate;
+pub(crate) mod generate;
 mod git;
 mod options;
 mod run;

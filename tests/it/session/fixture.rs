@@ -73,8 +73,8 @@ pub(crate) struct Fixture {
     meanwhile: Option<Meanwhile>,
 }
 
-/// When a person writes which file, and what.
-type Meanwhile = (fn(&Event) -> bool, PathBuf, String);
+/// What happens beside a run when it reaches an event.
+type Meanwhile = Box<dyn Fn(&Event)>;
 
 /// What came of a run.
 pub(crate) struct Ran {
@@ -138,8 +138,18 @@ impl Fixture {
     }
 
     /// Lets a person write a file of the checkout when an event is seen.
-    pub(crate) fn meanwhile(mut self, when: fn(&Event) -> bool, written: (&str, &str)) -> Self {
-        self.meanwhile = Some((when, self.root.join(written.0), written.1.to_owned()));
+    pub(crate) fn meanwhile(self, when: fn(&Event) -> bool, written: (&str, &str)) -> Self {
+        let (path, text) = (self.root.join(written.0), written.1.to_owned());
+        self.watched(move |event| {
+            if when(event) {
+                std::fs::write(&path, &text).unwrap();
+            }
+        })
+    }
+
+    /// Calls a function at every event, before the run goes on.
+    pub(crate) fn watched(mut self, watch: impl Fn(&Event) + 'static) -> Self {
+        self.meanwhile = Some(Box::new(watch));
         self
     }
 
@@ -232,10 +242,8 @@ impl Fixture {
             let event = &line.event;
             *written.borrow_mut() += 1;
             assert!(*written.borrow() != lines, "killed");
-            if let Some((when, path, text)) = &self.meanwhile
-                && when(event)
-            {
-                std::fs::write(path, text).unwrap();
+            if let Some(meanwhile) = &self.meanwhile {
+                meanwhile(event);
             }
             if cancel_at.is_some_and(|wanted| wanted(event)) {
                 let _ = cancel.borrow_mut().take().map(|cancel| cancel.send(()));

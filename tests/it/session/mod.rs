@@ -15,4 +15,5 @@ mod mistakes;
 mod parallel;
 mod resume;
 mod route;
+mod scripts;
 mod switching;
