@@ -230,6 +230,6 @@ fn hostile(dice: &mut Dice) -> String {
         22 => format!("tar cf '{one}' .; cat '{one}'"),
         23 => format!("cat $(find . -type f) > '{one}'; cat '{one}'"),
         24 => "mount -t tmpfs none .github; umount .env; cat .env; unshare -rm cat .env".to_owned(),
-        _ => format!("cd ..; mv checkout moved; mkdir checkout; echo {number} > checkout/x"),
+        _ => format!("(cd ..; mv checkout moved; mkdir checkout; echo {number} > checkout/x)"),
     }
 }
