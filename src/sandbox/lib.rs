@@ -32,7 +32,6 @@ pub mod process_tree;
 mod protected;
 mod reach;
 mod restrictions;
-mod root_cleanup;
 mod sandbox;
 mod seccomp_notify;
 mod syscalls;

@@ -18,7 +18,6 @@ use crate::limits;
 use crate::loopback;
 use crate::outputs::ToolOutputs;
 use crate::places::PlaceUse;
-use crate::root_cleanup::RootCleanup;
 use crate::seccomp_notify;
 use crate::syscalls::{self, Filters};
 use crate::view::SandboxView;
@@ -37,8 +36,6 @@ pub(crate) struct Restrictions {
     pub(crate) root: String,
     /// Files that had to be there; removed with it when they were not used.
     pub(crate) outputs: ToolOutputs,
-    /// What of the root it may not add to.
-    pub(crate) cleanup: Option<RootCleanup>,
 }
 
 impl Restrictions {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, ResolvedPath, quoted};
+use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::reach;
 use crate::tools::tool::{Tool, ToolEffect};
@@ -192,13 +192,8 @@ impl ExecuteCommand {
         };
         let text = &output.output.text;
         let body = if text.trim().is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
-        let removed = if output.removed.is_empty() {
-            String::new()
-        } else {
-            format!("\nMade and removed again, for it is protected: {}", quoted(&output.removed))
-        };
         format!(
-            "{end}\nWorking directory: {}{removed}{}\nOutput:\n{body}",
+            "{end}\nWorking directory: {}{}\nOutput:\n{body}",
             self.folder.asked,
             refused_hosts(output)
         )

@@ -24,10 +24,8 @@ use crate::layer::LayerFolders;
 use crate::network::proxy::{NetworkProxy, RunningProxy, Traffic};
 use crate::process_tree::ProcessCounter;
 use crate::reach::CommandReach;
-use crate::root_cleanup::RootCleanup;
 use crate::sandbox::{Sandbox, SandboxError};
 use crate::seccomp_notify::{Supervisor, SyscallGrants};
-use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
 use locum_base::text::ClippedText;
 use locum_policy::Permit;
@@ -84,8 +82,6 @@ pub struct CommandOutput {
     pub exit: Exit,
     /// Both streams as they came, bounded; bytes that are no UTF-8 are replaced.
     pub output: ClippedText,
-    /// Protected names it made in the root of the checkout; they were removed.
-    pub removed: Vec<RepoPath>,
     /// What it asked the proxy for, where there is one.
     pub traffic: Option<Traffic>,
     /// Wall time from start to end.
@@ -194,11 +190,9 @@ async fn run_words(words: &[String], command: &CommandRun<'_>) -> Result<Command
         };
     started.tree.kill();
     let _ = tokio::time::timeout(DRAIN_GRACE, until_closed(&mut started, &mut output)).await;
-    let removed = started.cleanup.as_ref().map(RootCleanup::clean_up).unwrap_or_default();
     Ok(CommandOutput {
         exit,
         output: output.finish_redacted(command.redactor),
-        removed,
         traffic: serving.map(RunningProxy::finish),
         elapsed: begin.elapsed(),
     })

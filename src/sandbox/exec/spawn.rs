@@ -26,7 +26,6 @@ use crate::loopback;
 use crate::outputs::ToolOutputs;
 use crate::process_tree::{CommandMark, ProcessCounter, ProcessTree};
 use crate::restrictions::{ChildRestrictions, Restrictions};
-use crate::root_cleanup::RootCleanup;
 use crate::view::SandboxView;
 use crate::view::stage::ViewStage;
 use crate::view::steps::c_string;
@@ -71,8 +70,6 @@ pub(super) struct StartedCommand {
     pub(super) listener: Option<OwnedFd>,
     /// Where its calls come in, where this program answers them.
     pub(super) notify: Option<OwnedFd>,
-    /// What of the root it may not add to.
-    pub(super) cleanup: Option<RootCleanup>,
     /// Files it needed; removed after it when they were not used.
     _outputs: ToolOutputs,
 }
@@ -129,10 +126,10 @@ pub(super) fn spawn(
         }
     };
     let (mut channels, mut has_proxy, mut counter, mut notify_in) = (None, false, None, None);
-    let (mut outputs, mut cleanup) = (ToolOutputs::default(), None);
+    let mut outputs = ToolOutputs::default();
     match restrictions {
         Some(around) => {
-            (outputs, cleanup) = (around.outputs, around.cleanup);
+            outputs = around.outputs;
             counter = around.processes.map(|limit| ProcessCounter::of(mark, limit));
             let pair = if around.child.has_calls() { Some(UnixStream::pair()?) } else { None };
             let (ours, notify) = pair.unzip();
@@ -192,7 +189,6 @@ pub(super) fn spawn(
         counter,
         listener,
         notify,
-        cleanup,
         _outputs: outputs,
     })
 }

@@ -27,7 +27,6 @@ use crate::outputs::ToolOutputs;
 use crate::places::{self, PlaceUse};
 use crate::reach::{CommandReach, NetworkAccess, WriteAccess, git_stays};
 use crate::restrictions::{ChildRestrictions, Restrictions};
-use crate::root_cleanup::RootCleanup;
 use crate::seccomp_notify;
 use crate::syscalls::{self, Filters, ProcessVisibility, SocketAccess};
 use crate::trial;
@@ -266,7 +265,8 @@ impl Sandbox {
         }
         let fault = |error: &dyn std::fmt::Display| SandboxError::Rules(error.to_string());
         let masks = shared.masks(reach).map_err(|error| fault(&error))?;
-        let root = if self.level.namespaces && git_stays(reach.root) {
+        // Without a layer, a folder that may be moved takes what is hidden below it along.
+        let root = if self.level.namespaces && reach.layer.is_some() && git_stays(reach.root) {
             RootGrant::Masked
         } else {
             RootGrant::EntryByEntry
@@ -291,11 +291,6 @@ impl Sandbox {
             .then(|| shared.view(reach, &masks, self))
             .transpose()
             .map_err(|error| fault(&error))?;
-        let cleanup = (root == RootGrant::Masked
-            && reach.writes == WriteAccess::Entries
-            && reach.layer.is_none())
-        .then(|| RootCleanup::before(reach.root))
-        .transpose()?;
         let mut variables = shared.variables.clone();
         if self.is_proxied() {
             variables.extend(proxy::variables(loopback::PROXY.into()));
@@ -320,7 +315,7 @@ impl Sandbox {
             kept,
         };
         let root = reach.seen_root().to_string_lossy().into_owned();
-        Ok(Some(Restrictions { child, processes, view, variables, root, outputs, cleanup }))
+        Ok(Some(Restrictions { child, processes, view, variables, root, outputs }))
     }
 }
 

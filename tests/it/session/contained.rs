@@ -81,3 +81,26 @@ fn what_git_keeps_of_hidden_files_is_in_no_contained_script_s_sight() {
         assert!(answers[1].contains("first"), "{answers:?}");
     }
 }
+
+#[test]
+fn a_folder_that_is_moved_shows_nothing_that_was_hidden_in_it() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "./step.sh" } }]
+- calls: [{ tool: execute_command, args: { command: "cat src/moved/private/plan.txt" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    let policy = POLICY.replace("\"edit(src/**)\"", "\"edit(**)\", \"command(cat:*)\"")
+        + "  - deny: \"read(config/private/**)\"\n";
+    for layered in [true, false] {
+        let fixture = Fixture::with_policy(&turns(script), &policy);
+        let fixture = if layered { fixture } else { fixture.without_layer() };
+        std::fs::create_dir_all(fixture.root.join("config/private")).unwrap();
+        std::fs::write(fixture.root.join("config/private/plan.txt"), "unseen\n").unwrap();
+        std::fs::write(fixture.root.join("step.sh"), "#!/bin/sh\nmv config src/moved\n").unwrap();
+        commit_all(&init(&fixture.root), "more");
+        let ran = fixture.run();
+        let answers = ran.answers("execute_command");
+        assert!(answers.len() == 2 && !answers[1].contains("unseen"), "{answers:?}");
+        assert_eq!(fixture.file("config/private/plan.txt").as_deref(), Some("unseen\n"));
+    }
+}

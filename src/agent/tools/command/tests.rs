@@ -40,7 +40,6 @@ fn says_how_a_command_ended() {
         let output = CommandOutput {
             exit,
             output: ClippedText { text: text.into(), omitted_bytes: 0 },
-            removed: Vec::new(),
             traffic: None,
             elapsed: Duration::ZERO,
         };
