@@ -25,7 +25,7 @@ const SECRET: &str = "canary-7f3d91c2";
 /// What is asked how: worlds with the text that turns one into the other.
 const WORLDS: &[World] = &[
     World { name: "contained", setting: "contained: allow", least_percent: 98 },
-    World { name: "by words", setting: "contained: words", least_percent: 65 },
+    World { name: "by words", setting: "contained: words", least_percent: 95 },
 ];
 
 struct World {

@@ -5,6 +5,7 @@
 //! with what their options do, for the policy to judge. Also a [`ScriptExecution`] made from the
 //! tree, never from the text.
 
+mod awk;
 pub mod examine;
 pub mod limits;
 pub mod loose;
@@ -18,9 +19,10 @@ pub mod word;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::command::examine::{CommandEffects, PathUse, path_use};
+use crate::command::examine::{CommandEffects, PathUse, fed, path_use};
 use crate::command::loose::{LooseCommand, LooseScript, ScriptFeatures};
 use crate::command::neutral::NeutralFolder;
+use crate::command::tables::programs;
 use crate::command::tree::{CommandList, Redirect, SimpleCommand};
 use crate::glob::PathGlob;
 use locum_base::path::RepoPath;
@@ -168,8 +170,10 @@ impl Script {
             return self.loose().ok().map(|loose| ScriptExecution::Shell(loose.text.clone()));
         };
         Some(match tree.only_command() {
-            Some(simple) => ScriptExecution::Words(self.neutral.words(&simple.words)),
-            None => {
+            Some(simple) if !is_built_in(simple) => {
+                ScriptExecution::Words(self.neutral.words(&simple.words))
+            }
+            Some(_) | None => {
                 ScriptExecution::Shell(tree.render(&|simple| self.neutral.words(&simple.words)))
             }
         })
@@ -207,9 +211,23 @@ impl Script {
     pub fn examinations(&self) -> Vec<(&SimpleCommand, CommandEffects)> {
         let commands = self.simple_commands().into_iter().filter(|simple| !self.stays(simple));
         let effects = |simple: &SimpleCommand| {
-            CommandEffects::of(&self.seen_from_folder(&simple.words), &self.folder)
+            let words = self.seen_from_folder(&simple.words);
+            self.behind_a_pipe(simple, &words)
+                .unwrap_or_else(|| CommandEffects::of(&words, &self.folder))
+                .settled(&self.neutral.root)
         };
         commands.map(|simple| (simple, effects(simple))).collect()
+    }
+
+    /// Returns what `xargs` does with the names that it is given.
+    fn behind_a_pipe(&self, simple: &SimpleCommand, words: &[String]) -> Option<CommandEffects> {
+        let reads_input = simple
+            .redirects
+            .iter()
+            .any(|redirect| matches!(redirect, Redirect::Input { .. } | Redirect::Text(_)));
+        words.first().filter(|program| *program == "xargs" && !reads_input)?;
+        let before = self.tree.as_ref().ok()?.before_in_pipe(simple);
+        fed::xargs(words, &before, &self.folder)
     }
 
     /// Returns what each simple command of a script with expansions would do, at any depth.
@@ -220,7 +238,11 @@ impl Script {
         let commands = self.loose_commands()?.iter();
         let commands = commands
             .filter(|command| !command.simple.words.is_empty() && !self.stays(&command.simple));
-        Ok(commands.map(|command| (&command.simple, command.examine(&self.folder))).collect())
+        Ok(commands
+            .map(|command| {
+                (&command.simple, command.examine(&self.folder).settled(&self.neutral.root))
+            })
+            .collect())
     }
 
     /// Returns the simple commands of a script with expansions, at any depth.
@@ -266,12 +288,18 @@ impl Script {
             .chain(loose::redirects(self.loose_commands().unwrap_or_default()))
         {
             match redirect {
-                Redirect::Input { path, .. } => reads.extend(redirect_use(path, &self.folder)),
-                Redirect::Output { path, .. } => edits.extend(redirect_use(path, &self.folder)),
+                Redirect::Input { path, .. } => reads.extend(self.redirect_use(path)),
+                Redirect::Output { path, .. } => edits.extend(self.redirect_use(path)),
                 Redirect::Duplicate { .. } | Redirect::Text(_) => {}
             }
         }
         (reads, edits)
+    }
+
+    fn redirect_use(&self, path: &str) -> Option<PathUse> {
+        let seen = self.seen_from_folder(&[path.to_owned()]);
+        let path = seen.first().map_or(path, String::as_str);
+        redirect_use(path, &self.folder).map(|used| used.settled(&self.neutral.root))
     }
 
     /// Returns every path of the repository that it names as read or written. The code that runs it
@@ -288,7 +316,7 @@ impl Script {
             .into_iter()
             .filter_map(|used| match used {
                 PathUse::Inside(path) | PathUse::Perhaps(path) => Some(path),
-                PathUse::Outside(_) => None,
+                PathUse::Outside(_) | PathUse::Scratch(_) => None,
             })
             .collect();
         paths.sort();
@@ -319,6 +347,11 @@ pub fn change_of_folder(command: &str) -> Option<(&str, &str)> {
         folder.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./-".contains(&byte));
     (is_plain && !folder.is_empty() && !folder.starts_with('-') && !rest.is_empty())
         .then_some((folder, rest))
+}
+
+/// Returns true for a command that no program file may be there for.
+fn is_built_in(simple: &SimpleCommand) -> bool {
+    simple.words.first().is_some_and(|program| programs::is_built_in(program))
 }
 
 /// To a redirection, `-` is a file of that name.

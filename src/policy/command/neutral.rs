@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::command::UNKNOWN;
-use crate::command::tables::{git, programs};
+use crate::command::tables::{git, programs, wrappers};
 use crate::glob::PathGlob;
 
 /// Settings that take away from a repository's configuration whatever starts programs.
@@ -75,7 +75,9 @@ impl NeutralFolder {
     /// Returns what is put in a word's place: what may be any object has to be a commit, for it
     /// could be any file.
     pub(super) fn instead(&self, words: &[String], at: usize) -> Option<String> {
-        let verb = words.get(1..)?.iter().find(|word| !word.starts_with('-'))?;
+        let start = wrappers::innermost(words);
+        let (words, at) = (words.get(start..)?, at.checked_sub(start)?);
+        let verb = words.get(verb_of_git(words)?)?;
         let numbers = !self.unseen.is_empty()
             && words.first().is_some_and(|word| word == "git")
             && BY_NUMBER.contains(&verb.as_str());
@@ -93,6 +95,15 @@ impl NeutralFolder {
 
     /// Returns words to add, each list with the index of the word it goes before, in order.
     pub(super) fn added(&self, words: &[String]) -> Vec<(usize, Vec<String>)> {
+        let start = wrappers::innermost(words);
+        let mut added = self.added_to_program(words.get(start..).unwrap_or_default());
+        for (at, _) in &mut added {
+            *at += start;
+        }
+        added
+    }
+
+    fn added_to_program(&self, words: &[String]) -> Vec<(usize, Vec<String>)> {
         match words.first().map(String::as_str) {
             Some("git") => self.added_to_git(words),
             Some("rg") => self.added_before_operands(words, |glob| {
@@ -111,7 +122,7 @@ impl NeutralFolder {
             SETTINGS.iter().flat_map(|(key, value)| ["-c".to_owned(), format!("{key}={value}")]),
         );
         let mut added = vec![(1, first)];
-        let verb = words.iter().skip(1).position(|word| !word.starts_with('-')).map(|at| at + 1);
+        let verb = verb_of_git(words);
         if let Some((at, verb)) = verb.and_then(|at| words.get(at).map(|verb| (at, verb))) {
             if SHOWS.contains(&verb.as_str()) {
                 let no_drivers = if verb == "blame" {
@@ -178,6 +189,13 @@ pub(super) fn names_git(words: &[String]) -> bool {
         .iter()
         .filter(|word| *word != UNKNOWN)
         .any(|word| word.split(|letter| !is_letter(letter)).any(|part| part == "git"))
+}
+
+/// Returns where the verb of git stands; `-C FOLDER` before it is none.
+fn verb_of_git(words: &[String]) -> Option<usize> {
+    let folder = words.get(1).is_some_and(|word| word == "-C");
+    let first = if folder { 3 } else { 1 };
+    words.iter().skip(first).position(|word| !word.starts_with('-')).map(|at| at + first)
 }
 
 /// A pattern that also holds where the search begins in a folder.
@@ -296,6 +314,10 @@ mod tests {
             ("rg -- x src", format!("rg {iglobs} -- x src")),
             ("grep -r x -- a", format!("grep -r x {excludes} -- a")),
             ("grep -n x a", "grep -n x a".to_owned()),
+            ("git -C . grep x", format!("git --no-pager -C . grep x {pathspecs}")),
+            ("timeout 5 rg x src", format!("timeout 5 rg x src {iglobs}")),
+            ("env CI=1 nice grep -r x", format!("env CI=1 nice grep -r x {excludes}")),
+            ("timeout 5 git grep x", format!("timeout 5 git --no-pager grep x {pathspecs}")),
             ("cat -r a", "cat -r a".to_owned()),
         ] {
             assert_eq!(shown(UNSEEN, text), expected);
@@ -313,6 +335,7 @@ mod tests {
             ("git show abcd1234", "abcd1234^{commit}"),
             ("git show --stat abcd1234", "abcd1234^{commit}"),
             ("git -P diff abcd1234 a", "abcd1234^{commit}"),
+            ("timeout 5 git show abcd1234", "abcd1234^{commit}"),
             ("git grep x abcd", "abcd^{commit}"),
             ("git diff abcd1234..abcd", "abcd1234^{commit}..abcd^{commit}"),
             ("git diff abcd1234...main", "abcd1234^{commit}...main"),

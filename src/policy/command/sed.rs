@@ -105,6 +105,16 @@ impl SedReader<'_> {
                     matches!(letter, 'g' | 'p' | 'i' | 'I' | 'M' | 'm') || letter.is_ascii_digit()
                 });
             }
+            // Text up to the end of the line; a backslash could carry it further.
+            'a' | 'i' | 'c' => {
+                let start = self.at;
+                self.skip(|letter| letter != '\n');
+                let text = self.letters.get(start..self.at).unwrap_or_default();
+                if text.contains(&'\\') || text.iter().all(|letter| letter.is_whitespace()) {
+                    return Err("the sed script adds text that is not plain".to_owned());
+                }
+                return Ok(());
+            }
             other => {
                 return Err(format!(
                     "the sed command `{other}` may write, read another file or run a program"
@@ -151,6 +161,9 @@ mod tests {
             "s/[ab]/x/;s/[^c]*/d/p",
             "s/\\[/x/",
             "s|[/]|x|",
+            "a text",
+            "2i new line; w x",
+            "/x/c y\n1d",
         ] {
             assert_eq!(check(script), Ok(()), "{script}");
         }
@@ -171,7 +184,11 @@ mod tests {
             "W x",
             "F;R x",
             "p w x",
-            "a text",
+            "a",
+            "a\\",
+            "a x\\\nw y",
+            "1i x\nw y",
+            "$!{a x\n}\nw x",
             "s/[/]/b/w x",
             "s/[/]/p",
             "s/a[/]/;p",

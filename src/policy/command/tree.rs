@@ -151,6 +151,30 @@ impl CommandList {
         })
     }
 
+    /// Returns the simple commands whose output flows into this one, the nearest last; none where
+    /// something else stands among them.
+    pub(super) fn before_in_pipe(&self, simple: &SimpleCommand) -> Vec<&SimpleCommand> {
+        for pipeline in self.pipelines() {
+            let is_it = |command: &ShellCommand| matches!(command, ShellCommand::Simple(found) if std::ptr::eq(found, simple));
+            if let Some(at) = pipeline.commands.iter().position(is_it) {
+                let before = pipeline.commands.iter().take(at).map(|command| match command {
+                    ShellCommand::Simple(found) => Some(found),
+                    ShellCommand::Subshell(..) | ShellCommand::Group(..) | ShellCommand::If(..) => {
+                        None
+                    }
+                });
+                return before.collect::<Option<Vec<_>>>().unwrap_or_default();
+            }
+            let lists = pipeline.commands.iter().flat_map(ShellCommand::lists);
+            let found =
+                lists.map(|list| list.before_in_pipe(simple)).find(|found| !found.is_empty());
+            if let Some(found) = found {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
     /// Returns text for `sh -c`, every word quoted. `words` may rewrite a command's words.
     pub fn render(&self, words: &dyn Fn(&SimpleCommand) -> Vec<String>) -> String {
         let mut out = ScriptRendering::default();

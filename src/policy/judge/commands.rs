@@ -6,7 +6,6 @@
 
 use crate::command::Script;
 use crate::command::examine::{CommandEffects, PathUse, UncoveredWord};
-use crate::command::tree::SimpleCommand;
 use crate::glob::{LetterCase, PathGlob};
 use crate::intent::Intent;
 use crate::judge::{Evaluation, RuleMatch, Ruling};
@@ -15,6 +14,12 @@ use crate::pattern::{CommandForm, Pattern};
 use crate::schema::{CommandEdits, Expansions, SandboxSetting};
 use crate::verdict::{Access, Cause, Decision};
 use locum_base::path::RepoPath;
+
+/// Folders of the system in which nothing is a secret.
+const PUBLIC: &[&str] = &["/usr/bin/", "/usr/include/", "/usr/lib/", "/usr/share/"];
+/// Files of the same kind elsewhere.
+const PUBLIC_FILES: &[&str] =
+    &["/etc/os-release", "/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/usr/bin"];
 
 impl Evaluation<'_> {
     pub(super) fn script(&self, script: &Script) -> Ruling {
@@ -118,16 +123,7 @@ impl Evaluation<'_> {
         }
         let mut strictest = StrictestRuling::default();
         for (simple, examined) in examinations {
-            self.globs(&examined).for_each(|ruling| strictest.consider(ruling));
-            for used in &examined.reads {
-                self.taken_out(used, examined.descends, script)
-                    .into_iter()
-                    .for_each(|ruling| strictest.consider(ruling));
-            }
-            let hidden =
-                if self.judge.ignored.is_empty() { None } else { self.hidden_operand(&examined) };
-            let refused = hidden.or_else(|| self.moved_folder(simple, &examined));
-            strictest.consider(refused.unwrap_or_else(|| self.simple(simple, &examined)));
+            strictest.consider(self.command(&simple.words, &examined, script));
         }
         let (reads, edits) = script.redirected();
         for (used, access) in accesses(&reads, &edits) {
@@ -162,14 +158,41 @@ impl Evaluation<'_> {
         })
     }
 
-    fn simple(&self, simple: &SimpleCommand, examined: &CommandEffects) -> Ruling {
+    /// Judges one command with all that it starts.
+    fn command(&self, words: &[String], examined: &CommandEffects, script: &Script) -> Ruling {
+        let mut strictest = StrictestRuling::default();
+        self.globs(examined).for_each(|ruling| strictest.consider(ruling));
+        for used in &examined.reads {
+            self.taken_out(used, examined.descends, script)
+                .into_iter()
+                .for_each(|ruling| strictest.consider(ruling));
+        }
+        let hidden =
+            if self.judge.ignored.is_empty() { None } else { self.hidden_operand(examined) };
+        let refused = hidden.or_else(|| self.moved_folder(words, examined));
+        strictest.consider(refused.unwrap_or_else(|| self.simple(words, examined, script)));
+        strictest.0.unwrap_or_else(|| Ruling::deny("the script runs nothing".to_owned()))
+    }
+
+    /// Judges what a command starts as if it stood alone; `None` for one that starts nothing.
+    fn started(&self, examined: &CommandEffects, script: &Script) -> Option<Ruling> {
+        let mut strictest = StrictestRuling::default();
+        for inner in &examined.starts {
+            strictest.consider(self.command(&inner.words, &inner.effects, script));
+        }
+        strictest.0
+    }
+
+    fn simple(&self, words: &[String], examined: &CommandEffects, script: &Script) -> Ruling {
         if let Some(never) = &examined.never {
             return Ruling::deny(never.clone());
         }
+        let started = self.started(examined, script);
+        let inner = started.as_ref().map(|ruling| ruling.decision);
         let mut refused: Option<RuleMatch<'_>> = None;
         let mut allowed: Option<(RuleMatch<'_>, bool)> = None;
         let mut uncovered = None;
-        for found in self.command_matches(&simple.words) {
+        for found in self.command_matches(words) {
             let decision = found.rule.decision;
             if decision != Decision::Allow {
                 if refused.as_ref().is_none_or(|before| decision > before.rule.decision) {
@@ -177,7 +200,7 @@ impl Evaluation<'_> {
                 }
                 continue;
             }
-            let (covered, exact) = coverage(&found.written.pattern, examined);
+            let (covered, exact) = coverage(&found.written.pattern, examined, inner);
             match covered {
                 Ok(()) if allowed.as_ref().is_none_or(|(_, before)| exact && !before) => {
                     allowed = Some((found, exact));
@@ -190,10 +213,20 @@ impl Evaluation<'_> {
             }
         }
         if let Some(found) = refused {
-            return self.refused(&found, simple, examined);
+            return self.refused(&found, words, examined);
+        }
+        // What starts another command cannot be more than that one is, nor can a refusal of it.
+        if let Some(ruling) = &started
+            && (ruling.is_by_deny_rule() || ruling.decision == Decision::Hold)
+        {
+            return ruling.clone();
         }
         let Some((allowing, exact)) = allowed else {
-            let command = simple.words.join(" ");
+            let plain = examined.only_starts && examined.findings.iter().all(|found| found.started);
+            if let Some(started) = started.filter(|_| plain) {
+                return self.no_sandbox(words, examined).unwrap_or(started);
+            }
+            let command = words.join(" ");
             return match uncovered {
                 Some((finding, rule)) => Ruling {
                     decision: Decision::Deny,
@@ -202,7 +235,7 @@ impl Evaluation<'_> {
                 None => Ruling::no_rule(format!("command({command})")),
             };
         };
-        if let Some(refusal) = self.no_sandbox(simple, examined) {
+        if let Some(refusal) = self.no_sandbox(words, examined) {
             return refusal;
         }
         let ruled = self.judge.ruled(&allowing);
@@ -224,17 +257,17 @@ impl Evaluation<'_> {
     fn refused(
         &self,
         found: &RuleMatch<'_>,
-        simple: &SimpleCommand,
+        words: &[String],
         examined: &CommandEffects,
     ) -> Ruling {
         let ruling = self.judge.ruled(found);
         if ruling.decision == Decision::Deny {
             return ruling;
         }
-        if let Some(refusal) = self.no_sandbox(simple, examined) {
+        if let Some(refusal) = self.no_sandbox(words, examined) {
             return refusal;
         }
-        let exact = coverage(&found.written.pattern, examined).1;
+        let exact = coverage(&found.written.pattern, examined, None).1;
         let reads: &[PathUse] = if exact { &[] } else { &examined.reads };
         let refuses = |refusal: &Ruling| {
             refusal.decision == Decision::Deny
@@ -251,14 +284,17 @@ impl Evaluation<'_> {
         let (path, certain) = match used {
             PathUse::Inside(path) => (path, true),
             PathUse::Perhaps(path) => (path, false),
-            PathUse::Outside(path) if !edit && self.opened(path) => return None,
+            PathUse::Outside(path) if !edit && (self.opened(path) || self.is_public(path)) => {
+                return None;
+            }
+            PathUse::Scratch(_) if self.facts.sandboxed => return None,
             PathUse::Outside(path) if edit && path.trim_end_matches('/') == "." => {
                 return Some(Ruling::deny(format!(
                     "it writes all of `{path}`, and protected files lie there; name files or \
                      folders"
                 )));
             }
-            PathUse::Outside(path) => {
+            PathUse::Outside(path) | PathUse::Scratch(path) => {
                 return Some(Ruling::deny(format!("`{path}` is not a path inside the repository")));
             }
         };
@@ -273,6 +309,19 @@ impl Evaluation<'_> {
         }
         let cause = Cause::Access { access, path: path.clone(), cause: Box::new(cause) };
         Some(Ruling { decision, cause })
+    }
+
+    /// Returns true for a file that came with the system, which the sandbox shows to every command.
+    fn is_public(&self, path: &str) -> bool {
+        let plain = |part: &str| !part.is_empty() && part != "." && part != "..";
+        let trimmed = path.trim_end_matches('/');
+        let below = PUBLIC.iter().find_map(|folder| trimmed.strip_prefix(folder));
+        let protected = RepoPath::parse(trimmed.trim_start_matches('/'))
+            .map_or(true, |inside| self.judge.protection.of_read(&inside).is_some());
+        self.facts.sandboxed
+            && !protected
+            && (PUBLIC_FILES.contains(&trimmed)
+                || below.is_some_and(|below| below.split('/').all(plain)))
     }
 
     /// Returns true for an absolute path that `commands.reads` opens to commands.
@@ -325,8 +374,8 @@ impl Evaluation<'_> {
     }
 
     /// Refuses to move a folder away from what keeps something in it from being read.
-    fn moved_folder(&self, simple: &SimpleCommand, examined: &CommandEffects) -> Option<Ruling> {
-        if simple.words.first().is_none_or(|program| program != "mv") {
+    fn moved_folder(&self, words: &[String], examined: &CommandEffects) -> Option<Ruling> {
+        if words.first().is_none_or(|program| program != "mv") {
             return None;
         }
         let (_, moved) = examined.edits.split_last()?;
@@ -348,7 +397,9 @@ impl Evaluation<'_> {
             PathUse::Inside(path) | PathUse::Perhaps(path) => {
                 script.root()?.join(path.as_str()).ok()?
             }
-            PathUse::Outside(path) => RepoPath::parse(path.strip_prefix('/')?).ok()?,
+            PathUse::Outside(path) | PathUse::Scratch(path) => {
+                RepoPath::parse(path.strip_prefix('/')?).ok()?
+            }
         };
         let below = PathGlob::below(&absolute);
         let matches = |glob: &&PathGlob| {
@@ -359,11 +410,16 @@ impl Evaluation<'_> {
     }
 
     /// Refuses a command that runs code of the repository where the sandbox it needs is missing.
-    fn no_sandbox(&self, simple: &SimpleCommand, examined: &CommandEffects) -> Option<Ruling> {
+    fn no_sandbox(&self, words: &[String], examined: &CommandEffects) -> Option<Ruling> {
+        let text = words.join(" ");
+        if examined.needs_sandbox && !self.facts.sandboxed {
+            return Some(Ruling::deny(format!(
+                "only a sandbox keeps `{text}` from what may not be read, and there is none here"
+            )));
+        }
         let missing =
             !self.facts.sandboxed && self.spec.commands.sandbox == SandboxSetting::Required;
         (examined.runs_code && missing).then(|| {
-            let text = simple.words.join(" ");
             Ruling::deny(format!(
                 "`{text}` runs code of the repository and there is no sandbox here; `commands: {{ \
                  sandbox: off }}` in the policy accepts that"
@@ -395,8 +451,12 @@ pub(super) fn accesses<'u>(
 }
 
 /// Whether an allowing pattern covers everything that was found, and whether it spells the command
-/// out.
-fn coverage(pattern: &Pattern, examined: &CommandEffects) -> (Result<(), String>, bool) {
+/// out. `started` is what is decided on the commands that it starts.
+fn coverage(
+    pattern: &Pattern,
+    examined: &CommandEffects,
+    started: Option<Decision>,
+) -> (Result<(), String>, bool) {
     let Some(pattern) = pattern.command() else {
         return (Err("not a command pattern".to_owned()), false);
     };
@@ -405,6 +465,7 @@ fn coverage(pattern: &Pattern, examined: &CommandEffects) -> (Result<(), String>
     }
     let named = |finding: &UncoveredWord| {
         finding.index < pattern.words.len()
+            || (finding.started && started == Some(Decision::Allow))
             || (finding.unfamiliar
                 && matches!(pattern.form, CommandForm::Text(_) | CommandForm::Prefix))
     };

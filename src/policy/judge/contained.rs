@@ -47,6 +47,7 @@ impl Evaluation<'_> {
         self.refused_in_home(script).for_each(|ruling| strictest.consider(ruling));
         for (simple, examined) in &commands {
             self.refusing_rules(simple).for_each(|ruling| strictest.consider(ruling));
+            self.refusing_started(examined, &mut strictest);
             self.refused_files(simple, examined).for_each(|ruling| strictest.consider(ruling));
         }
         let (reads, edits) = script.redirected();
@@ -67,6 +68,16 @@ impl Evaluation<'_> {
         self.command_matches(words)
             .filter(|found| found.rule.decision != Decision::Allow)
             .map(|found| self.judge.ruled(&found))
+    }
+
+    /// Rules that refuse a command count for it behind `timeout` and the like too.
+    fn refusing_started(&self, examined: &CommandEffects, strictest: &mut StrictestRuling) {
+        for inner in &examined.starts {
+            self.command_matches(&inner.words)
+                .filter(|found| found.rule.decision != Decision::Allow)
+                .for_each(|found| strictest.consider(self.judge.ruled(&found)));
+            self.refusing_started(&inner.effects, strictest);
+        }
     }
 
     fn refused_files(
@@ -99,7 +110,7 @@ impl Evaluation<'_> {
     /// nothing there. That no rule allows it is no reason: what is written is judged afterwards.
     fn refused_file(&self, used: &PathUse, access: Access) -> Option<Ruling> {
         match used {
-            PathUse::Perhaps(_) => None,
+            PathUse::Perhaps(_) | PathUse::Scratch(_) => None,
             PathUse::Inside(_) => self
                 .used(used, access)
                 .filter(|ruling| !matches!(ruling.cause.origin(), Cause::NoRule { .. })),

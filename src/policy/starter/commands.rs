@@ -87,6 +87,7 @@ pub(super) fn find(scan: &StarterScan) -> Vec<ProposedTool> {
     go(&mut found);
     java(&mut found);
     others(&mut found);
+    ruby(&mut found);
     make(&mut found);
     found.tools
 }
@@ -121,11 +122,32 @@ impl<'s> RepositoryTools<'s> {
     }
 
     /// Whether a workflow mentions a word.
-    fn automation_mentions(&self, word: &str) -> bool {
+    fn mentions_in_automation(&self, word: &str) -> bool {
         self.scan.texts.iter().any(|(path, text)| {
             path.as_str().starts_with(".github/workflows/") && text.contains(word)
         })
     }
+
+    /// Names of the programs that packages of Rust build.
+    fn programs(&self, manifest: &str, main: &str) -> Vec<String> {
+        let has_main = |path: &&RepoPath| {
+            let (folder, _) = split(path);
+            let at = if folder.is_empty() { main.to_owned() } else { format!("{folder}/{main}") };
+            self.scan.files.iter().any(|file| file.as_str() == at)
+        };
+        let name = |path: &RepoPath| {
+            let line =
+                self.text(path).lines().find(|line| line.trim_start().starts_with("name"))?;
+            let name = line.split('"').nth(1)?;
+            is_safe(name).then(|| name.to_owned())
+        };
+        self.all_named(manifest).filter(has_main).filter_map(name).collect()
+    }
+}
+
+/// Commands written as one text, with a comma between them.
+fn listed(commands: &'static str) -> impl Iterator<Item = &'static str> {
+    commands.split(',').map(str::trim)
 }
 
 /// What proves a change is run from the top.
@@ -136,30 +158,32 @@ fn is_top(manifest: &RepoPath) -> bool {
 fn rust(found: &mut RepositoryTools<'_>) {
     let Some(manifest) = found.named("Cargo.toml") else { return };
     let why = format!("{manifest}");
-    for verb in [
-        "check",
-        "build",
-        "run",
-        "bench",
-        "doc",
-        "tree",
-        "metadata",
-        "clippy",
-        "fmt",
-        "clean",
-        "pkgid",
-        "locate-project",
-        "nextest list",
-        "rustc",
-    ] {
+    for verb in listed(
+        "check, c, build, b, t, run, bench, doc, tree, metadata, clippy, fmt, clean, pkgid, \
+         locate-project, nextest list, rustc, expand, machete, shear, udeps, hack, insta, \
+         deny, llvm-cov, semver-checks, fix, miri, update, package, outdated, --version, -V, \
+         -vV, --list",
+    ) {
         found.add(&format!("cargo {verb}:*"), false, &why);
     }
-    found.add("cargo test:*", is_top(manifest), &why);
-    if found.automation_mentions("cargo nextest")
-        || found.scan.files.iter().any(|path| path.as_str() == ".config/nextest.toml")
+    for looks in
+        ["rustc:*", "rustfmt:*", "rustup show:*", "rustup toolchain list:*", "rustup target list:*"]
+    {
+        found.add(looks, false, &why);
+    }
+    for program in found.programs("Cargo.toml", "src/main.rs") {
+        for profile in ["debug", "release"] {
+            for here in ["", "./"] {
+                found.add(&format!("{here}target/{profile}/{program}:*"), false, &why);
+            }
+        }
+    }
+    if found.scan.files.iter().any(|path| path.as_str() == ".config/nextest.toml")
+        || found.mentions_in_automation("cargo nextest")
     {
         found.add("cargo nextest run:*", false, "nextest is set up");
     }
+    found.add("cargo test:*", is_top(manifest), &why);
 }
 
 /// The scripts that `package.json` has, by the package manager whose lock file is there.
@@ -168,9 +192,13 @@ fn node(found: &mut RepositoryTools<'_>) {
         None => return,
         Some(manifest) => manager(found, manifest),
     };
-    for looks in ["node --version", "node -v", "npm --version", "npm -v", "npm ls:*", "npm list:*"]
-    {
+    for looks in ["node:*", "tsx:*", "ts-node:*", "npx:*"] {
         found.add(looks, false, "package.json");
+    }
+    for verb in listed(
+        "--version, -v, ls, list, explain, why, prefix, root, pkg get, config get, exec, outdated",
+    ) {
+        found.add(&format!("{manager} {verb}:*"), false, "package.json");
     }
     let manifests: Vec<&RepoPath> = found.all_named("package.json").collect();
     for manifest in manifests {
@@ -275,25 +303,52 @@ fn python(found: &mut RepositoryTools<'_>) {
             found.add(&format!("{call}{module}:*"), false, &why);
         }
     }
-    for looks in ["python --version", "python3 --version", "python -V", "python -m py_compile:*"] {
-        found.add(looks, false, &manifest.to_string());
+    let why = manifest.to_string();
+    for program in ["python", "python3"] {
+        found.add(&format!("{program}:*"), false, &why);
+        for module in listed(
+            "json.tool, doctest, tabnanny, site, sysconfig, cProfile, trace, timeit, py_compile, \
+             compileall, build",
+        ) {
+            found.add(&format!("{program} -m {module}:*"), false, &why);
+        }
     }
-    for looks in ["python -m compileall:*", "pip list:*", "pip show:*", "pip freeze:*"] {
-        found.add(looks, false, &manifest.to_string());
+    for looks in
+        listed("pip list:*, pip show:*, pip freeze:*, pip check:*, sphinx-build:*, mkdocs build:*")
+    {
+        found.add(looks, false, &why);
     }
-    for (there, command) in [
-        (
-            found.has("tox.ini") || found.mentions(&["pyproject.toml", "setup.cfg"], "tool.tox"),
-            "tox",
-        ),
-        (found.has("noxfile.py"), "nox"),
-    ] {
-        if there {
+    for (lock, tool) in
+        [("uv.lock", "uv run"), ("poetry.lock", "poetry run"), ("pdm.lock", "pdm run")]
+    {
+        if found.has(lock) {
             found.add(
-                command,
+                &format!("{tool}:*"),
                 false,
-                &format!("{} is set up", command.split(' ').next().unwrap_or_default()),
+                &format!("{lock}; what it starts has to be allowed too"),
             );
+        }
+    }
+    if found.has("uv.lock") {
+        for looks in ["uv tree:*", "uv pip list:*", "uv pip show:*", "uv --version"] {
+            found.add(looks, false, "uv.lock");
+        }
+    }
+    let is_set_up = |found: &RepositoryTools<'_>, file: &str, section: &str| {
+        found.has(file) || found.mentions(&["pyproject.toml", "setup.cfg"], section)
+    };
+    for (program, file, section) in
+        [("tox", "tox.ini", "tool.tox"), ("nox", "noxfile.py", "nox"), ("tox", "uv.lock", "tox")]
+    {
+        if is_set_up(found, file, section) {
+            found.add(&format!("{program}:*"), false, &format!("{program} is set up"));
+        }
+    }
+    if found.scan.files.iter().any(|path| path.as_str() == ".pre-commit-config.yaml")
+        || found.has("uv.lock")
+    {
+        for program in ["pre-commit run:*", "prek run:*"] {
+            found.add(program, false, "hooks that check");
         }
     }
 }
@@ -302,37 +357,37 @@ fn go(found: &mut RepositoryTools<'_>) {
     let Some(manifest) = found.named("go.mod") else { return };
     let why = manifest.to_string();
     found.add("go test ./...", is_top(manifest), &why);
-    for verb in ["test", "vet", "build", "fmt", "list", "mod", "doc", "env", "version"] {
+    for verb in listed(
+        "test, vet, build, run, generate, fmt, fix, list, doc, env, version, help, clean, tool, \
+         mod why, \
+         mod graph, mod verify, mod tidy",
+    ) {
         found.add(&format!("go {verb}:*"), false, &why);
     }
-    found.add("gofmt:*", false, &why);
+    for program in ["gofmt:*", "goimports:*", "gofumpt:*", "staticcheck:*"] {
+        found.add(program, false, &why);
+    }
     if [".golangci.yml", ".golangci.yaml", ".golangci.toml"].iter().any(|name| found.has(name)) {
-        found.add("golangci-lint run", false, "golangci-lint is set up");
+        found.add("golangci-lint run:*", false, "golangci-lint is set up");
+    }
+    let programs = found.scan.files.iter().filter_map(|path| {
+        let (program, file) = path.as_str().strip_prefix("cmd/")?.split_once('/')?;
+        (file == "main.go" && is_safe(program)).then(|| program.to_owned())
+    });
+    for program in programs.collect::<BTreeSet<_>>() {
+        found.add(&format!("./bin/{program}:*"), false, &format!("cmd/{program}"));
+        found.add(&format!("./{program}:*"), false, &format!("cmd/{program}"));
     }
 }
 
 fn java(found: &mut RepositoryTools<'_>) {
-    let phases =
-        ["test", "verify", "compile", "test-compile", "package", "clean test", "clean verify"];
-    let tasks = [
-        "test",
-        "check",
-        "build",
-        "classes",
-        "compileJava",
-        "testClasses",
-        "clean",
-        "help",
-        "tasks",
-    ];
-    for (manifest, wrapper, program, offline, goals) in [
-        (found.named("pom.xml"), "mvnw", "mvn", "-o", phases.as_slice()),
+    for (manifest, wrapper, program, offline) in [
+        (found.named("pom.xml"), "mvnw", "mvn", "-o"),
         (
             found.named("build.gradle").or_else(|| found.named("build.gradle.kts")),
             "gradlew",
             "gradle",
             "--offline",
-            tasks.as_slice(),
         ),
     ] {
         let Some(manifest) = manifest else { continue };
@@ -342,13 +397,16 @@ fn java(found: &mut RepositoryTools<'_>) {
         let first = own.unwrap_or(program);
         found.add(&format!("{first} {offline} test:*"), is_top(manifest), &why);
         for program in own.into_iter().chain([program]) {
-            for options in ["", offline, "-q", &format!("-q {offline}"), &format!("{offline} -q")] {
-                for goal in goals {
-                    let words = [program, options, goal].join(" ").replace("  ", " ");
-                    found.add(&format!("{words}:*"), false, &manifest.to_string());
-                }
-            }
-            found.add(&format!("{program} --version"), false, &manifest.to_string());
+            found.add(
+                &format!("{program}:*"),
+                false,
+                &format!("{manifest}; tasks that build and test"),
+            );
+        }
+    }
+    if found.has("pom.xml") || found.has("build.gradle") || found.has("build.gradle.kts") {
+        for program in ["java:*", "javac:*", "javap:*"] {
+            found.add(program, false, "sources in Java");
         }
     }
 }
@@ -367,11 +425,6 @@ fn others(found: &mut RepositoryTools<'_>) {
             found.named("Gemfile").filter(|_| found.mentions(&["Gemfile"], "rubocop")),
             "bundle exec rubocop:*",
         ),
-        (found.named("Gemfile"), "bundle exec rake"),
-        (found.named("Gemfile"), "bundle list:*"),
-        (found.named("Gemfile"), "bundle show:*"),
-        (found.named("Gemfile"), "bundle exec rake test:*"),
-        (found.named("Gemfile"), "bundle exec rake spec:*"),
         (found.named("Gemfile").filter(|_| found.mentions(&["Gemfile"], "rspec")), "rspec:*"),
         (
             found
@@ -392,12 +445,32 @@ fn others(found: &mut RepositoryTools<'_>) {
     }
 }
 
+/// Programs of Ruby that look or run what the repository has.
+fn ruby(found: &mut RepositoryTools<'_>) {
+    let Some(manifest) = found.named("Gemfile") else { return };
+    let why = manifest.to_string();
+    for command in listed(
+        "ruby, rake, ri, standardrb, yard, bundle exec, bundle list, bundle show, bundle info, \
+         bundle outdated, \
+         bundle check, bundle -v, bundle --version, gem list, gem env, gem contents, gem \
+         which, gem build, gem --version, gem -v",
+    ) {
+        found.add(&format!("{command}:*"), false, &why);
+    }
+    if found.mentions(&["Gemfile"], "rubocop") {
+        found.add("rubocop:*", false, &why);
+    }
+}
+
 /// Targets of the top Makefile and justfile; they prove a change where nothing else does.
 fn make(found: &mut RepositoryTools<'_>) {
     for (name, program) in [("Makefile", "make"), ("justfile", "just")] {
         let Some(file) = found.scan.files.iter().find(|path| path.as_str() == name) else {
             continue;
         };
+        if program == "make" {
+            found.add("make:*", false, &format!("targets of {file}"));
+        }
         let lines: Vec<&str> = found.text(file).lines().collect();
         for target in
             TARGETS.iter().filter(|target| lines.iter().any(|line| is_target(line, target)))

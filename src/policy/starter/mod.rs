@@ -11,6 +11,7 @@ mod refused;
 pub mod scan;
 mod workflows;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::Policy;
@@ -28,6 +29,7 @@ const WRITERS: &[&str] = &["code", "debug"];
 const LOOKS: &[&str] = &[
     "ls",
     "cat",
+    "tac",
     "head",
     "tail",
     "wc",
@@ -43,6 +45,11 @@ const LOOKS: &[&str] = &[
     "tr",
     "nl",
     "column",
+    "paste",
+    "comm",
+    "join",
+    "fold",
+    "rev",
     "diff",
     "cmp",
     "stat",
@@ -51,24 +58,58 @@ const LOOKS: &[&str] = &[
     "df",
     "jq",
     "sed -n",
+    "awk",
+    "xxd",
+    "od",
+    "hexdump",
+    "strings",
+    "base64",
     "echo",
     "printf",
     "true",
     "false",
+    ":",
     "test",
     "[",
+    "sleep",
     "pwd",
     "basename",
     "dirname",
     "readlink",
+    "realpath",
     "which",
     "whereis",
+    "type",
+    "hash",
+    "man",
+    "less",
     "date",
     "id",
     "uname",
+    "nproc",
+    "free",
+    "uptime",
+    "printenv",
+    "mktemp",
     "seq",
     "sha256sum",
+    "sha1sum",
     "md5sum",
+    "cksum",
+    "whoami",
+    "set",
+    "timeout",
+    "nice",
+    "ionice",
+    "nohup",
+    "stdbuf",
+    "env",
+    "command",
+    "xargs",
+    "for",
+    "while",
+    "until",
+    "case",
     "git status",
     "git diff",
     "git log",
@@ -89,10 +130,36 @@ const LOOKS: &[&str] = &[
     "git shortlog",
     "git cat-file",
     "git check-ignore",
+    "git merge-base",
+    "git name-rev",
+    "git show-ref",
+    "git for-each-ref",
+    "git count-objects",
+    "git worktree list",
+    "git clean",
+    "git apply --check",
+    "git apply --stat",
+    "git --version",
+    "git -v",
+    "git --help",
 ];
 /// Programs that change nothing but the files they name.
-const CHANGES: &[&str] =
-    &["mkdir", "rmdir", "touch", "cp", "mv", "rm", "chmod", "sed", "git mv", "git rm"];
+const CHANGES: &[&str] = &[
+    "mkdir",
+    "rmdir",
+    "touch",
+    "cp",
+    "mv",
+    "rm",
+    "chmod",
+    "sed",
+    "tee",
+    "truncate",
+    "git mv",
+    "git rm",
+    "git restore",
+    "git checkout",
+];
 /// Commands among the examples.
 const EXAMPLES: usize = 8;
 /// Columns of lists with several commands on a line.
@@ -106,7 +173,10 @@ pub fn is_read(path: &RepoPath) -> bool {
     let workflow = path.as_str().starts_with(".github/workflows/")
         && (path.as_str().ends_with(".yml") || path.as_str().ends_with(".yaml"));
     let name = path.name().unwrap_or_default();
-    workflow || name == ".gitattributes" || words::holds(commands::MANIFESTS, name)
+    workflow
+        || name == ".gitattributes"
+        || path.as_str() == ".gitignore"
+        || words::holds(commands::MANIFESTS, name)
 }
 
 /// Writes the policy.
@@ -195,6 +265,7 @@ fn rules(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool], t
     let writers_of_text: Vec<&str> =
         std::iter::once("architect").chain(writers.iter().copied()).collect();
     list(text, "allow", "texts for people", &folders.texts, Some(&writers_of_text));
+    list(text, "allow", "what builds write and git ignores", &output(scan), Some(&writers));
     let ran: Vec<ProposedLine> = tools.iter().map(|tool| tool.line.clone()).collect();
     let ran: Vec<ProposedLine> =
         ran.iter().filter(|line| !line.is_covered(&ran)).cloned().collect();
@@ -220,6 +291,24 @@ fn rules(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool], t
              may follow:\n  # - allow: \"command(make test)\"\n  #   modes: [code, debug]\n",
         );
     }
+}
+
+/// Folders of build output, which nothing is published of.
+fn output(scan: &StarterScan) -> Vec<ProposedLine> {
+    let ignored = scan.texts.iter().find(|(path, _)| path.as_str() == ".gitignore");
+    let lines = ignored.map(|(_, text)| text.lines()).into_iter().flatten();
+    let names = lines.map(|line| line.trim().trim_matches('/'));
+    let outputs = "bin build coverage dist htmlcov out target";
+    let tracked = |name: &str| {
+        let below = format!("{name}/");
+        scan.files.iter().any(|path| path.as_str().starts_with(&below))
+    };
+    let folders: BTreeSet<&str> =
+        names.filter(|name| words::holds(outputs, name) && !tracked(name)).collect();
+    folders
+        .into_iter()
+        .filter_map(|name| ProposedLine::new(format!("edit({name}/**)"), ".gitignore".to_owned()))
+        .collect()
 }
 
 /// Writes commands that go together, each with anything after it, several on a line.

@@ -191,7 +191,7 @@ fn python_repositories_by_their_tools() {
         (
             &[("setup.py", ""), ("app/a.py", ""), ("app/test_a.py", "")][..],
             &["command(python -m unittest)"][..],
-            &["command(python x.py)"][..],
+            &["command(python -c x)", "command(python /tmp/x.py)"][..],
         ),
         (
             &[("noxfile.py", "import nox"), ("requirements.txt", "flask"), ("app/a.py", "")][..],

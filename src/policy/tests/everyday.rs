@@ -19,7 +19,9 @@ fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
          \"command(rg:*)\", \"command(grep:*)\", \"command(find:*)\", \"command(echo:*)\", \
          \"command(sed:*)\", \"command(jq:*)\", \"command(sort:*)\", \"command(uniq:*)\", \
          \"command(pytest:*)\", \"command(go test:*)\", \"command(make:*)\", \
-         \"command(mytool:*)\", \"command(git push:*)\"]\ncommands: { max_complexity: 1.0 }\n",
+         \"command(mytool:*)\", \"command(git push:*)\", \"command(timeout:*)\", \
+         \"command(nice:*)\", \"command(env:*)\", \"command(stdbuf:*)\", \
+         \"command(command:*)\"]\ncommands: { max_complexity: 1.0 }\n",
     );
     let sandboxed = Facts { sandboxed: true, ..facts("code") };
     let allowed = [
@@ -44,6 +46,7 @@ fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
         "rg 'a(b)' src",
         "rg --json x",
         "grep -rn foo src",
+        "grep -rn --include='*.rs' foo .",
         "grep -n 'a\\|b' x.rs",
         "grep -E '^a$' x",
         "grep -c x a",
@@ -109,6 +112,14 @@ fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
         "if ls a; then cat a; fi",
         "cargo test 2>&1 | tail -n 20",
         "ls >/dev/null 2>&1",
+        "cargo +nightly test",
+        "timeout 60 cargo test",
+        "timeout -k 5s 2m pytest -q | tail -3",
+        "env ls",
+        "env CI=1 NO_COLOR=1 npm test",
+        "nice ls",
+        "nice -n 10 stdbuf -oL make test",
+        "command ls -la",
     ];
     let mut wrong = Vec::new();
     for command in allowed {
@@ -137,8 +148,10 @@ fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
         "rg -f ../x y",
         "rg --files /etc",
         "rg -e x /etc",
-        "grep -r x .",
         "grep -R x",
+        "grep -r x /",
+        "grep -r x ~",
+        "grep -rf /etc/x .",
         "grep -f /etc/passwd x",
         "find . -exec ls ;",
         "find . -fprint x",
@@ -170,7 +183,8 @@ fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
         "git status -s",
         "git config -l",
         "git",
-        "cargo +nightly test",
+        "cargo +nightly publish",
+        "cargo +/tmp/x test",
         "cargo test --config x=1",
         "cargo -Z x test",
         "cargo --config a test",
@@ -265,7 +279,21 @@ fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
         "echo x | sh",
         "echo x | tee y",
         "xargs ls",
-        "env ls",
+        "env -i ls",
+        "env PATH=. ls",
+        "env LD_PRELOAD=a.so ls",
+        "timeout 5 curl a",
+        "timeout 5 sh -c ls",
+        "timeout 5 rg --pre cat x",
+        "timeout 5 cat .env",
+        "timeout 5 timeout 5 cat /etc/passwd",
+        "timeout -s $x 5 ls",
+        "nice ./ls",
+        "nice sudo ls",
+        "stdbuf -oL ls -x /",
+        "nohup make SHELL=x",
+        "command sudo ls",
+        "command cd src",
         "ls | xargs cat",
         "cat < /dev/tcp/a/1",
         "ls > /dev/stderr",
@@ -274,7 +302,6 @@ fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
         ". ./x",
         "source x",
         "sudo ls",
-        "nice ls",
         "time ls",
     ];
     for command in denied {
@@ -297,6 +324,7 @@ fn a_program_that_names_what_it_runs_is_covered_by_a_rule_that_names_both() {
         ("command(npx vitest run --coverage)", Allow),
         ("command(npx vitestx)", Deny),
         ("command(npx --yes vitest)", Deny),
+        ("command(npx --no vitest)", Deny),
         ("command(npx eslint)", Deny),
         ("command(npx bash -c x)", Deny),
         ("command(python -m mypy src)", Allow),

@@ -1,6 +1,7 @@
 //! Whole policies against whole tables of intents: what the rules of the language promise.
 
 mod attacks;
+mod by_words;
 mod closest;
 mod contained;
 mod everyday;
@@ -185,7 +186,13 @@ fn a_wrapper_is_allowed_only_word_for_word() {
             ("command(timeout 60 ls)", Allow),
             ("command(timeout 60 rm)", Deny),
             ("command(bash -c ls)", Deny),
-            ("command(python3 x.py)", Deny),
+            ("command(python3 x.py)", Allow),
+            ("command(python3 -c x.py)", Deny),
+            ("command(python3 -)", Deny),
+            ("command(python3 /tmp/x.py)", Deny),
+            ("command(python3 ../x.py)", Deny),
+            ("command(python3 x.sh)", Deny),
+            ("command(python3 setup.py upload)", Deny),
         ],
     );
 }

@@ -4,25 +4,17 @@
 //! In: literal words and the folder they run in. Out: a `CommandEffects`. What single programs
 //! need that no table can say is in `programs`.
 
-use crate::command::examine::{CommandEffects, PathUse, UncoveredWord};
+use crate::command::examine::{CommandEffects, PathUse, StartedCommand, UncoveredWord};
 use crate::command::tables::index::{self, IndexedTable};
 use crate::command::tables::programs::{self, ProgramRunner, WITH_VERBS};
-use crate::command::tables::{OperandKind, ProgramEffect, git};
+use crate::command::tables::wrappers::{self, WrapperKind};
+use crate::command::tables::{OperandKind, ProgramEffect, git, spelling};
 use locum_base::path::RepoPath;
 
 impl CommandEffects {
     /// Looks at the words of one simple command.
     pub fn of(words: &[String], folder: &RepoPath) -> Self {
-        let mut examiner =
-            Examiner { words, folder, found: Self::default(), next: 1, known: false };
-        examiner.program();
-        if !examiner.known {
-            examiner.found.perhaps =
-                words.iter().skip(1).flat_map(|word| nameable(word, folder)).collect();
-            examiner.leaving();
-        }
-        examiner.found.descends = !examiner.known || programs::descends(words);
-        examiner.found
+        Examiner::started(words, folder).0
     }
 }
 
@@ -50,29 +42,60 @@ impl Examiner<'_> {
     fn program(&mut self) {
         let Some(program) = self.words.first().map(|word| word.to_lowercase()) else { return };
         let program = program.as_str();
+        if let Some(usual) = spelling::usual(self.words) {
+            let (mut effects, known) = Self::started(&usual, self.folder);
+            if program.contains('/') {
+                (effects.runs_code, effects.only_reads) = (true, false);
+            }
+            self.known = known;
+            self.found = CommandEffects { only_starts: true, ..effects.clone() };
+            for finding in &mut self.found.findings {
+                finding.started = true;
+            }
+            self.found.starts = vec![StartedCommand { words: usual, effects }];
+            return;
+        }
+        let known = index::of(program)
+            .iter()
+            .find(|known| known.words.len() > 1 && starts_with(self.words, &known.words));
+        if let Some(known) = known.filter(|_| !WITH_VERBS.contains(&program)) {
+            self.next = known.words.len();
+            self.by_table(known);
+            return;
+        }
+        if let Some((at, kind)) = wrappers::inner(self.words) {
+            return self.behind(at, kind);
+        }
+        if program == "set" && self.sets_only_when_to_stop() {
+            (self.known, self.found.only_reads) = (true, true);
+            return;
+        }
         if programs::is_shell_word(program) {
             self.found.never =
                 Some(format!("`{program}` changes what the shell does with later commands"));
             return;
         }
-        if program.contains('/') {
+        let alone = index::of(program).iter().find(|known| known.words.len() == 1);
+        if program.contains('/') && alone.is_none() {
             self.found.runs_code = true;
             self.finding(0, format!("`{program}` is a program named by its path"));
             return;
         }
-        // `python -m pytest` is known although `python` is not.
-        let module = index::of(program)
-            .iter()
-            .find(|known| known.words.len() > 2 && starts_with(self.words, &known.words));
-        if let Some(known) = module.filter(|_| !WITH_VERBS.contains(&program)) {
-            self.next = known.words.len();
-            self.by_table(known);
+        if wrappers::is_named(self.words) {
+            self.found.runs_code = true;
+            let reason = format!("what `{program}` starts here is not known");
+            self.finding(usize::MAX, reason);
             return;
         }
-        if let Some((at, runner)) = programs::names_what_it_runs(program, self.words) {
-            return self.behind(at, runner);
+        let runner = programs::runner_of_any_version(program).filter(|_| alone.is_none());
+        let is_known = alone.is_some() || runner == Some(ProgramRunner::Interpreter);
+        if self.asks_for_help(alone, is_known)
+            || self.script(program)
+            || (program == "java" && self.java())
+        {
+            return;
         }
-        if let Some(runner) = programs::runner_of_any_version(program) {
+        if let Some(runner) = runner {
             self.found.runs_code = true;
             let reason = format!(
                 "`{program}` can run or write anything; a rule has to spell out every word of it"
@@ -93,6 +116,7 @@ impl Examiner<'_> {
             "test" | "[" => self.test(),
             "find" => self.find(),
             "sed" => self.sed(),
+            "awk" | "gawk" | "mawk" | "nawk" => self.awk(),
             program if WITH_VERBS.contains(&program) => self.with_verb(program),
             program => {
                 if let Some(known) = index::of(program).iter().find(|known| known.words.len() == 1)
@@ -103,32 +127,68 @@ impl Examiner<'_> {
         }
     }
 
-    /// Looks at the program that another one starts: a rule has to name both.
-    fn behind(&mut self, at: usize, runner: ProgramRunner) {
+    /// Returns true for a program that is known and only asked for its version or its options. One
+    /// that runs code of the repository may load some even so.
+    fn asks_for_help(&mut self, alone: Option<&IndexedTable>, is_known: bool) -> bool {
+        let program = self.words.first().map_or("", String::as_str);
+        let known = is_known || matches!(program, "find" | "sed" | "awk");
+        // A single letter may be another option of a program whose options a table has.
+        let short = alone.is_none() && !matches!(program, "find" | "sed" | "awk");
+        let asks = matches!(self.words, [_, option] if option == "--version" || option == "--help"
+            || (short && matches!(option.as_str(), "-version" | "-V" | "-v")));
+        if !known || !asks || program.contains('/') {
+            return false;
+        }
+        self.known = true;
+        self.found.runs_code =
+            alone.is_some_and(|known| known.table.effect == ProgramEffect::RunsCode);
+        self.found.only_reads = !self.found.runs_code;
+        true
+    }
+
+    /// Looks at the program that another one starts.
+    fn behind(&mut self, at: usize, kind: WrapperKind) {
         let inner = self.words.get(at..).unwrap_or_default();
-        let mut examiner = Examiner {
-            words: inner,
-            folder: self.folder,
-            found: CommandEffects::default(),
-            next: 1,
-            known: false,
-        };
-        examiner.program();
-        self.known = examiner.known;
-        self.found = examiner.found;
-        (self.found.runs_code, self.found.only_reads) = (true, false);
+        let (effects, known) = Self::started(inner, self.folder);
+        self.known = known;
+        self.found = effects.clone();
         for finding in &mut self.found.findings {
             finding.index = finding.index.saturating_add(at);
+            finding.started = true;
+        }
+        self.found.starts = vec![StartedCommand { words: inner.to_vec(), effects }];
+        // A rule has to name it, unless it is only another spelling.
+        self.found.only_starts = false;
+        if kind != WrapperKind::Plain {
+            (self.found.runs_code, self.found.only_reads) = (true, false);
         }
         let reason = format!(
             "`{}` starts `{}`, and the rule does not name it",
             self.words.first().map_or("", String::as_str),
             inner.first().map_or("", String::as_str)
         );
-        match runner {
-            ProgramRunner::Wrapper => self.finding(at, reason),
-            ProgramRunner::Interpreter => self.unfamiliar(at, reason),
+        let unfamiliar = kind == WrapperKind::Module;
+        self.found.findings.push(UncoveredWord { index: at, reason, unfamiliar, started: true });
+    }
+
+    /// Looks at a command inside this one; returns also whether a table says which of its words are
+    /// paths.
+    fn started(words: &[String], folder: &RepoPath) -> (CommandEffects, bool) {
+        let mut examiner =
+            Examiner { words, folder, found: CommandEffects::default(), next: 1, known: false };
+        examiner.program();
+        examiner.finish()
+    }
+
+    /// Notes what follows from how much is known.
+    fn finish(mut self) -> (CommandEffects, bool) {
+        if !self.known {
+            let named = self.words.iter().skip(1).flat_map(|word| nameable(word, self.folder));
+            self.found.perhaps = named.collect();
+            self.leaving();
         }
+        self.found.descends |= !self.known || programs::descends(self.words);
+        (self.found, self.known)
     }
 
     fn with_verb(&mut self, program: &str) {
@@ -143,8 +203,13 @@ impl Examiner<'_> {
             self.finding(self.next, format!("`{program}` without a verb"));
             return;
         };
-        if verb == "--version" && self.words.len() == 2 {
-            (self.known, self.found.only_reads) = (true, true);
+        if matches!(verb.as_str(), "--version" | "--help" | "-v" | "-V" | "-vV" | "-h")
+            && self.words.len() == 2
+        {
+            self.known = true;
+            // Files of the repository may say which program these are.
+            self.found.runs_code = matches!(program, "npm" | "pnpm" | "yarn" | "bundle");
+            self.found.only_reads = !self.found.runs_code;
             return;
         }
         if verb.starts_with(['-', '+']) {
@@ -223,11 +288,12 @@ impl Examiner<'_> {
         while let Some(word) = self.words.get(self.next).cloned() {
             let index = self.next;
             self.next += 1;
-            let is_option = word.len() > 1
-                && word.starts_with('-')
-                && given.plain_from.is_none()
-                && table.operands != OperandKind::Words;
-            if !is_option {
+            // What follows a program is for that one.
+            let is_behind =
+                matches!(table.operands, OperandKind::Program(_)) && !given.operands.is_empty();
+            let is_plain =
+                is_behind || given.plain_from.is_some() || table.operands == OperandKind::Words;
+            if is_plain || word.len() < 2 || !word.starts_with('-') {
                 given.operands.push((index, word));
             } else if word == "--" {
                 given.plain_from = Some(given.operands.len());
@@ -249,7 +315,7 @@ impl Examiner<'_> {
                 "`--follow` shows everything in a folder; give it one file".to_owned(),
             );
         }
-        self.operands(table, &name, given);
+        self.operands(known, &name, given);
         if name == "grep"
             && recursive
             && self
@@ -258,12 +324,8 @@ impl Examiner<'_> {
                 .iter()
                 .all(|read| matches!(read, PathUse::Inside(path) if path.is_root()))
         {
-            self.finding(
-                self.words.len(),
-                "`grep -r` over the whole repository also reads hidden files and git's own; name \
-                 folders, or use `rg`"
-                    .to_owned(),
-            );
+            // What is hidden is left out by its name, and kept from being read by the sandbox.
+            self.found.needs_sandbox = true;
         }
     }
 
@@ -282,11 +344,16 @@ impl Examiner<'_> {
     }
 
     pub(super) fn unfamiliar(&mut self, index: usize, reason: String) {
-        self.found.findings.push(UncoveredWord { index, reason, unfamiliar: true });
+        self.found.findings.push(UncoveredWord { index, reason, unfamiliar: true, started: false });
     }
 
     pub(super) fn finding(&mut self, index: usize, reason: String) {
-        self.found.findings.push(UncoveredWord { index, reason, unfamiliar: false });
+        self.found.findings.push(UncoveredWord {
+            index,
+            reason,
+            unfamiliar: false,
+            started: false,
+        });
     }
 }
 
@@ -302,7 +369,7 @@ fn nameable<'w>(word: &'w str, folder: &'w RepoPath) -> impl Iterator<Item = Rep
 
 /// Returns true when a word is a path that leaves the repository, or has one behind an option's
 /// name, `=`, `:`, `,` or `@`. Network addresses do not count as paths.
-fn leaves(word: &str, folder: &RepoPath) -> bool {
+pub(super) fn leaves(word: &str, folder: &RepoPath) -> bool {
     if ["https://", "http://"].iter().any(|scheme| word.contains(scheme)) {
         return false;
     }

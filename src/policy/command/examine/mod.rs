@@ -5,9 +5,11 @@
 //! policy weighs what is found.
 
 mod examiner;
+pub(crate) mod fed;
 mod operands;
 mod options;
 mod programs;
+mod scripts;
 
 use crate::glob::PathGlob;
 use locum_base::path::RepoPath;
@@ -36,8 +38,60 @@ pub struct CommandEffects {
     pub runs_code: bool,
     /// Whether it is known to only read.
     pub only_reads: bool,
+    /// Commands that it starts by the names in its words, each to be judged as if it stood alone.
+    pub starts: Vec<StartedCommand>,
+    /// Whether starting them is all it does: then it needs no rule of its own.
+    pub only_starts: bool,
+    /// Whether only the sandbox keeps it from what may not be seen.
+    pub needs_sandbox: bool,
     /// Why no rule at all may allow it.
     pub never: Option<String>,
+}
+
+impl CommandEffects {
+    /// Returns what either of two commands would do.
+    pub(super) fn and(mut self, other: Self) -> Self {
+        let new = |finding: &UncoveredWord| !self.findings.contains(finding);
+        let findings: Vec<_> = other.findings.into_iter().filter(new).collect();
+        self.findings.extend(findings);
+        self.reads.extend(other.reads);
+        self.edits.extend(other.edits);
+        self.perhaps.extend(other.perhaps);
+        self.globs.extend(other.globs);
+        self.trees.extend(other.trees);
+        self.starts.extend(other.starts);
+        self.descends |= other.descends;
+        self.runs_code |= other.runs_code;
+        self.only_reads &= other.only_reads;
+        self.only_starts &= other.only_starts;
+        self.needs_sandbox |= other.needs_sandbox;
+        self.never = self.never.or(other.never);
+        self
+    }
+
+    /// Tells scratch files from others, now that it is known where the repository lies. Code of the
+    /// repository is given none to read: there could be settings or more code in it.
+    pub(super) fn settled(mut self, root: &str) -> Self {
+        let settled =
+            |uses: Vec<PathUse>| uses.into_iter().map(|used| used.settled(root)).collect();
+        self.edits = settled(self.edits);
+        if !self.runs_code {
+            self.reads = settled(self.reads);
+        }
+        for inner in &mut self.starts {
+            inner.effects = std::mem::take(&mut inner.effects).settled(root);
+        }
+        self
+    }
+}
+
+/// A command inside another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartedCommand {
+    /// Its words.
+    pub words: Vec<String>,
+    /// What it would do.
+    pub effects: CommandEffects,
 }
 
 /// A word that `:*` does not cover.
@@ -49,6 +103,8 @@ pub struct UncoveredWord {
     pub reason: String,
     /// Whether it only means that nothing is known of a verb or program.
     pub unfamiliar: bool,
+    /// Whether it is about a command that is started: nothing where that one is allowed by itself.
+    pub started: bool,
 }
 
 /// A path a command uses.
@@ -60,6 +116,9 @@ pub enum PathUse {
     Perhaps(RepoPath),
     /// Not in the repository.
     Outside(String),
+    /// Not in the repository, and in a folder for temporary files, where a command has its own or
+    /// can write nothing.
+    Scratch(String),
 }
 
 impl PathUse {
@@ -67,9 +126,34 @@ impl PathUse {
     pub fn inside(&self) -> Option<&RepoPath> {
         match self {
             Self::Inside(path) | Self::Perhaps(path) => Some(path),
-            Self::Outside(_) => None,
+            Self::Outside(_) | Self::Scratch(_) => None,
         }
     }
+
+    /// Returns what it is where the repository lies at `root`: a file below a folder for temporary
+    /// files is no file of the repository, and none of the machine's.
+    pub(super) fn settled(self, root: &str) -> Self {
+        match self {
+            Self::Outside(path) if is_scratch(&path, root) => Self::Scratch(path),
+            used => used,
+        }
+    }
+}
+
+/// Folders for temporary files.
+const SCRATCH: &[&str] = &["/tmp/", "/var/tmp/", "/dev/shm/"];
+
+/// Returns true for a path below a folder for temporary files, spelled plainly, that neither leads
+/// to the repository nor holds it.
+fn is_scratch(path: &str, root: &str) -> bool {
+    let trimmed = path.strip_suffix('/').unwrap_or(path);
+    let plain = |part: &str| !part.is_empty() && part != "." && part != "..";
+    let below = SCRATCH.iter().find_map(|folder| trimmed.strip_prefix(folder));
+    let meets = |one: &str, other: &str| {
+        one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    below.is_some_and(|below| below.split('/').all(plain))
+        && (root.is_empty() || (!meets(trimmed, root) && !meets(root, trimmed)))
 }
 
 /// Returns the path a word names, seen from a folder; `None` for what is harmless anywhere (`-`,

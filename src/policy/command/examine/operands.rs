@@ -3,9 +3,10 @@
 //! In: the words, and what the table says they are. Out: paths that are read or written, and
 //! findings.
 
-use crate::command::examine::examiner::{CommandOperands, Examiner};
+use crate::command::examine::examiner::{CommandOperands, Examiner, leaves};
 use crate::command::examine::{PathUse, path_use};
-use crate::command::tables::{CommandTable, OperandKind, git};
+use crate::command::tables::index::IndexedTable;
+use crate::command::tables::{OperandKind, git, tasks};
 use locum_base::path::RepoPath;
 
 /// Programs that read more of their words from a file named after `@`.
@@ -23,7 +24,8 @@ const ARGUMENT_FILES: &[&str] = &[
 ];
 
 impl Examiner<'_> {
-    pub(super) fn operands(&mut self, table: &CommandTable, name: &str, given: CommandOperands) {
+    pub(super) fn operands(&mut self, known: &IndexedTable, name: &str, given: CommandOperands) {
+        let table = known.table;
         let CommandOperands { operands, pattern_given, plain_from } = given;
         let file = operands
             .iter()
@@ -35,18 +37,98 @@ impl Examiner<'_> {
         });
         match table.operands {
             OperandKind::Words | OperandKind::Text => {}
+            OperandKind::Plain => {
+                let odd = operands.iter().find(|(_, word)| {
+                    !word.starts_with(|first: char| first.is_alphanumeric() || "._".contains(first))
+                });
+                self.odd(odd, |word| format!("`{name}` may do more than show with `{word}`"));
+                self.reads(operands.iter().map(|(_, word)| word.as_str()));
+            }
+            OperandKind::HarmlessKeys => {
+                // `git remote -v` shows these too.
+                let shown = |word: &str| word.starts_with("remote.") && word.ends_with(".url");
+                let odd = operands.iter().find(|(_, word)| {
+                    tasks::may_be_secret(word) && !(name == "git config --get" && shown(word))
+                });
+                self.odd(odd, |word| format!("`{word}` may hold credentials"));
+                if operands.is_empty() {
+                    self.finding(self.words.len(), format!("`{name}` alone shows all there is"));
+                }
+            }
+            OperandKind::Tasks => {
+                let odd = operands.iter().find(|(_, word)| !tasks::is_harmless(word));
+                self.odd(odd, |word| {
+                    format!("`{word}` of `{name}` is no task that only builds, tests or shows")
+                });
+            }
             OperandKind::Edited => self.edits(operands.iter().map(|(_, word)| word.as_str())),
             OperandKind::ChangeThenEdited => {
                 self.edits(operands.iter().skip(1).map(|(_, word)| word.as_str()));
             }
             OperandKind::EditedWith(options) | OperandKind::EditedWithout(options) => {
-                let named = self.words.iter().any(|word| options.contains(&word.as_str()));
+                let in_cluster = |word: &str| {
+                    !word.starts_with("--")
+                        && word.strip_prefix('-').is_some_and(|letters| {
+                            letters.chars().any(|one| options.contains(&format!("-{one}").as_str()))
+                        })
+                };
+                let named = self
+                    .words
+                    .iter()
+                    .any(|word| options.contains(&word.as_str()) || in_cluster(word));
                 let edited = named == matches!(table.operands, OperandKind::EditedWith(_));
                 self.reads(operands.iter().map(|(_, word)| word.as_str()));
                 if edited {
                     self.found.only_reads = false;
                     self.edits(operands.iter().map(|(_, word)| word.as_str()));
                 }
+            }
+            OperandKind::Program(endings) => {
+                let inside = |word: &str| {
+                    word == "."
+                        || word.starts_with("./")
+                        || endings.iter().any(|ending| word.ends_with(ending))
+                };
+                let program = operands.first();
+                let odd = program.filter(|(_, word)| !inside(word));
+                self.odd(odd, |word| format!("`{word}` of `{name}` is no file of the repository"));
+                self.reads(program.iter().map(|(_, word)| word.as_str()));
+                for (index, word) in &operands {
+                    if tasks::reaches_out(word) {
+                        self.finding(*index, format!("`{word}` says that it reaches out"));
+                    } else if leaves(word, self.folder) {
+                        self.unfamiliar(*index, format!("`{word}` may be a path outside"));
+                    }
+                }
+            }
+            OperandKind::OnlyWith(options) | OperandKind::PathsUnder(options) => {
+                if table.operands == OperandKind::PathsUnder(options) {
+                    self.reads(operands.iter().map(|(_, word)| word.as_str()));
+                } else {
+                    self.odd(operands.first(), |word| format!("`{name}` with `{word}` does more"));
+                }
+                let named = |word: &String| {
+                    options.iter().any(|option| {
+                        word == option || (option.len() == 2 && known.cluster_has(word, option))
+                    })
+                };
+                if !self.words.iter().any(named) {
+                    self.finding(self.words.len(), format!("`{name}` changes files"));
+                }
+            }
+            OperandKind::RevisionThenEdited => {
+                // A name with an ending is a file's.
+                let named = operands.iter().all(|(_, word)| git::is_name_of_a_file(word));
+                let here = plain_from.is_none() && named && !operands.is_empty();
+                let from = plain_from.unwrap_or(if here { 0 } else { usize::MAX });
+                if from > 1 || operands.len() <= from {
+                    self.finding(
+                        self.words.len(),
+                        format!("`{name}` may switch to another revision; name files after `--`"),
+                    );
+                }
+                let files = operands.iter().skip(from);
+                self.edits(files.map(|(_, word)| word.as_str()));
             }
             OperandKind::Format => {
                 let odd = operands.iter().find(|(_, word)| !word.starts_with('+'));
@@ -64,8 +146,14 @@ impl Examiner<'_> {
                 let odd = operands.first();
                 self.odd(odd, |word| format!("`{name}` with `{word}` does more than show"));
             }
-            OperandKind::Only(known) => {
-                let odd = operands.iter().find(|(_, word)| !known.contains(&word.as_str()));
+            OperandKind::Only(listed) => {
+                // What follows `--` is for the tests that `tox` starts.
+                let own = plain_from.filter(|_| name == "tox").unwrap_or(usize::MAX);
+                self.reads(operands.iter().skip(own).map(|(_, word)| word.as_str()));
+                let behind = operands.iter().skip(own).find(|(_, word)| word.starts_with('-'));
+                self.odd(behind, |word| format!("`{name}` with `{word}` does more than is known"));
+                let odd =
+                    operands.iter().take(own).find(|(_, word)| !listed.contains(&word.as_str()));
                 self.odd(odd, |word| format!("`{name}` with `{word}` does more than is known"));
             }
             OperandKind::PathsOrHere if operands.is_empty() => self.reads(["."].into_iter()),
@@ -117,6 +205,9 @@ impl Examiner<'_> {
                             "a variable given to `make` can change what it runs".to_owned(),
                         );
                     }
+                    if name == "make" && tasks::reaches_out(word) {
+                        self.finding(*index, format!("`{word}` says that it reaches out"));
+                    }
                     let path = word.split("::").next().unwrap_or_default().trim_end_matches("...");
                     if !path.is_empty() {
                         self.perhaps(path);
@@ -140,7 +231,7 @@ impl Examiner<'_> {
     }
 
     /// The repository's own folder holds protected files: nothing removes or replaces it.
-    fn edits<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
+    pub(super) fn edits<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
         for word in words {
             self.found.edits.extend(path_use(word, self.folder).map(|used| match used {
                 PathUse::Inside(path) if path.is_root() => PathUse::Outside(word.to_owned()),

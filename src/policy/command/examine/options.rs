@@ -5,6 +5,7 @@
 use crate::command::examine::examiner::Examiner;
 use crate::command::examine::path_use;
 use crate::command::tables::index::{IndexedTable, OptionArgument};
+use crate::command::tables::settings;
 
 /// Options that take the next word whatever it looks like, where it is often a pattern that starts
 /// with `-`.
@@ -28,6 +29,10 @@ impl Examiner<'_> {
                     }
                 }
                 (OptionArgument::Nothing | OptionArgument::Optional, _) => {}
+                (OptionArgument::Setting, value) => {
+                    let value = value.map(str::to_owned).or_else(|| self.take_next());
+                    self.setting(name, option, index, value);
+                }
                 (
                     OptionArgument::Value
                     | OptionArgument::ReadFile
@@ -75,6 +80,12 @@ impl Examiner<'_> {
                     self.value(takes, name, index, value);
                     return;
                 }
+                Some(OptionArgument::Setting) => {
+                    let value =
+                        if rest.is_empty() { self.take_next() } else { Some(rest.to_owned()) };
+                    self.setting(name, &format!("-{letter}"), index, value);
+                    return;
+                }
                 // None of a single letter takes two.
                 Some(OptionArgument::Two) | None => {
                     self.unlisted(name, index, word);
@@ -104,7 +115,18 @@ impl Examiner<'_> {
             OptionArgument::Nothing
             | OptionArgument::Optional
             | OptionArgument::Value
+            | OptionArgument::Setting
             | OptionArgument::Two => {}
+        }
+    }
+
+    fn setting(&mut self, name: &str, option: &str, index: usize, value: Option<String>) {
+        let value = value.unwrap_or_default();
+        if !settings::is_known(name, option, &value) {
+            self.finding(
+                index,
+                format!("`{value}` for `{option}` of `{name}` is not known to be harmless"),
+            );
         }
     }
 

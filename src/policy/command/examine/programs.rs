@@ -1,8 +1,8 @@
 //! Programs whose words no table can describe: `test`, `find` and `sed`.
 
 use crate::command::examine::examiner::Examiner;
-use crate::command::examine::{PathUse, path_use};
-use crate::command::sed;
+use crate::command::examine::{PathUse, fed, path_use};
+use crate::command::{awk, sed};
 
 impl Examiner<'_> {
     /// A test of files or texts: what follows an operator about a file is read.
@@ -18,14 +18,65 @@ impl Examiner<'_> {
             if let [operator, operand] = pair
                 && about_files(operator)
             {
-                self.found.reads.extend(path_use(operand, self.folder));
+                // Whether a file outside is there says nothing of what is in it.
+                let used = path_use(operand, self.folder);
+                self.found.needs_sandbox |= matches!(used, Some(PathUse::Outside(_)));
+                self.found.reads.extend(used.filter(|used| used.inside().is_some()));
+            }
+        }
+    }
+
+    /// `set` with options that only make a script stop or show more.
+    pub(super) fn sets_only_when_to_stop(&self) -> bool {
+        let mut words = self.words.iter().skip(1).peekable();
+        let mut any = false;
+        while let Some(word) = words.next() {
+            any = true;
+            let letters = word.strip_prefix(['-', '+']).unwrap_or_default();
+            let plain =
+                !letters.is_empty() && letters.chars().all(|letter| "euxo".contains(letter));
+            let takes_name = letters.ends_with('o');
+            if !plain || letters.matches('o').count() > usize::from(takes_name) {
+                return false;
+            }
+            if takes_name && words.next().is_none_or(|name| name != "pipefail") {
+                return false;
+            }
+        }
+        any
+    }
+
+    /// A program of awk, then files and variables. What it might do besides printing is left to
+    /// rules that spell it out.
+    pub(super) fn awk(&mut self) {
+        (self.known, self.found.only_reads) = (true, true);
+        let mut program = None;
+        while let Some(word) = self.words.get(self.next).cloned() {
+            let index = self.next;
+            self.next += 1;
+            match word.as_str() {
+                "--" if program.is_none() => {}
+                "-F" | "-v" if program.is_none() => {
+                    self.take_next();
+                }
+                option if program.is_none() && option.starts_with("-F") => {}
+                option if program.is_none() && option.len() > 1 && option.starts_with('-') => {
+                    self.unfamiliar(index, format!("the option `{option}` of `awk` is not known"));
+                }
+                _ if program.is_none() => {
+                    if let Err(why) = awk::check(&word) {
+                        self.unfamiliar(index, why);
+                    }
+                    program = Some(index);
+                }
+                _ => self.found.reads.extend(path_use(&word, self.folder)),
             }
         }
     }
 
     pub(super) fn find(&mut self) {
         (self.known, self.found.only_reads) = (true, true);
-        let mut names_a_start = false;
+        let mut starts: Vec<String> = Vec::new();
         while let Some(word) = self.words.get(self.next).cloned() {
             let index = self.next;
             self.next += 1;
@@ -33,27 +84,52 @@ impl Examiner<'_> {
                 continue;
             }
             if !word.starts_with(['-', '(', ')', '!', ',']) {
-                names_a_start = true;
                 self.found.reads.extend(path_use(&word, self.folder));
+                starts.push(word);
                 continue;
             }
-            match find_arguments(&word) {
-                Some(count) => {
+            match (word.as_str(), find_arguments(&word)) {
+                ("-exec", _) => self.executed(index, &starts),
+                ("-delete", _) => {
+                    self.found.only_reads = false;
+                    self.edits(here_unless(&starts).into_iter());
+                }
+                (_, Some(count)) => {
                     if matches!(word.as_str(), "-newer" | "-anewer" | "-cnewer" | "-samefile") {
                         let file = self.words.get(self.next).cloned().unwrap_or_default();
                         self.found.reads.extend(path_use(&file, self.folder));
                     }
                     self.next += count;
                 }
-                None => self.finding(
+                (_, None) => self.finding(
                     index,
                     format!("`find {word}` may write, run programs or leave the repository"),
                 ),
             }
         }
-        if !names_a_start {
+        if starts.is_empty() {
             self.reads(["."].into_iter());
         }
+    }
+
+    /// Looks at what `find` starts for the files it finds. They lie below the folders it is given,
+    /// so those stand for them.
+    fn executed(&mut self, index: usize, starts: &[String]) {
+        let rest = self.words.get(self.next..).unwrap_or_default();
+        let Some(count) = rest.iter().position(|word| word == ";" || word == "+") else {
+            self.finding(index, "`find -exec` without an end".to_owned());
+            return;
+        };
+        let given = rest.get(..count).unwrap_or_default();
+        self.next += count + 1;
+        let odd = given.iter().find(|word| word.contains("{}") && *word != "{}");
+        let names = given.first().is_some_and(|program| fed::takes_files(program));
+        if odd.is_some() || !names {
+            self.finding(index, "`find -exec` starts what is not known to be harmless".to_owned());
+            return;
+        }
+        let words = fed::with_files(given, "{}", &here_unless(starts));
+        self.starts_also(index, words);
     }
 
     pub(super) fn sed(&mut self) {
@@ -96,6 +172,11 @@ impl Examiner<'_> {
         }
         self.found.reads.extend(paths);
     }
+}
+
+/// Without a folder, `find` begins where it is.
+fn here_unless(starts: &[String]) -> Vec<&str> {
+    if starts.is_empty() { vec!["."] } else { starts.iter().map(String::as_str).collect() }
 }
 
 /// Returns how many words a harmless predicate of find takes.

@@ -6,6 +6,7 @@
 //! included, each word known or marked as unknown. Functions, arithmetic conditions, coprocesses
 //! and expansions that could hold code are refused here too.
 
+mod variable;
 mod walker;
 mod word;
 
@@ -23,9 +24,23 @@ pub enum UnknownWord {
     Value,
     /// It names the files that match this glob.
     Files(String),
+    /// It is one of these: the values of a loop's variable.
+    OneOf(Vec<LoopValue>),
     /// It is the end of a pipe (`<(...)`).
     Pipe,
 }
+
+/// What a word may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoopValue {
+    /// This text.
+    Text(String),
+    /// The name of any file that matches this glob.
+    Files(String),
+}
+
+/// Most ways in which a command is looked at.
+const WAYS_LIMIT: usize = 64;
 
 impl UnknownWord {
     /// Returns why a program may take it for something else than it looks like.
@@ -34,10 +49,12 @@ impl UnknownWord {
             Self::Value => {
                 Some(format!("what a shell makes of this word may mean anything to `{program}`"))
             }
+            // What matches is the same option with another value.
+            Self::Files(glob) if is_text_option(program, glob) => None,
             Self::Files(glob) if glob.starts_with(['*', '?', '-']) => {
                 Some(format!("a file may have the name of an option; write `./{glob}`"))
             }
-            Self::Files(_) | Self::Pipe => None,
+            Self::Files(_) | Self::OneOf(_) | Self::Pipe => None,
         }
     }
 }
@@ -88,23 +105,73 @@ pub struct ScriptFeatures {
 }
 
 impl LooseCommand {
-    /// Looks at a command some of whose words are not known before it runs.
+    /// Looks at a command some of whose words are not known before it runs: at each way it may come
+    /// out, where those are known.
     pub fn examine(&self, folder: &RepoPath) -> CommandEffects {
+        let mut ways = vec![self.clone()];
+        // What git is given is made certain in its words, where they are known (`neutral`).
+        if self.simple.words.iter().any(|word| word == "git") {
+            for (_, unknown) in ways.iter_mut().flat_map(|way| &mut way.unknown) {
+                if matches!(unknown, UnknownWord::OneOf(_)) {
+                    *unknown = UnknownWord::Value;
+                }
+            }
+            return ways.pop().unwrap_or_default().examine_one(folder);
+        }
+        for (place, (_, unknown)) in self.unknown.iter().enumerate() {
+            let UnknownWord::OneOf(values) = unknown else { continue };
+            ways = ways
+                .iter()
+                .flat_map(|way| values.iter().map(|value| way.with(place, value)))
+                .collect();
+            if ways.len() > WAYS_LIMIT {
+                let never = Some("the script has too many loops in each other".to_owned());
+                return CommandEffects { never, ..CommandEffects::default() };
+            }
+        }
+        let mut effects = ways.iter().map(|way| way.examine_one(folder));
+        let first = effects.next().unwrap_or_default();
+        effects.fold(first, CommandEffects::and)
+    }
+
+    /// Returns the command with a value for one of its unknown words.
+    fn with(&self, place: usize, value: &LoopValue) -> Self {
+        let mut way = self.clone();
+        let Some((index, unknown)) = way.unknown.get_mut(place) else { return way };
+        match value {
+            LoopValue::Files(glob) => *unknown = UnknownWord::Files(glob.clone()),
+            LoopValue::Text(text) => {
+                if let Some(word) = way.simple.words.get_mut(*index) {
+                    word.clone_from(text);
+                }
+                // Its place is known now, and where the program stands nothing may be unknown.
+                *unknown = UnknownWord::OneOf(Vec::new());
+            }
+        }
+        way
+    }
+
+    fn examine_one(&self, folder: &RepoPath) -> CommandEffects {
         let before = self.assignments;
         let mut words: Vec<String> = self.simple.words.iter().skip(before).cloned().collect();
         let program = words.first().cloned().unwrap_or_default();
         let tolerant = ANY_WORD.contains(&program.as_str());
         let known = !index::of(&program).is_empty()
-            || matches!(program.as_str(), "find" | "sed")
+            || matches!(program.as_str(), "find" | "sed" | "awk" | "gawk" | "mawk" | "nawk")
             || programs::runner(&program).is_some();
-        let finding =
-            |index: &usize, reason| UncoveredWord { unfamiliar: false, index: *index, reason };
+        let finding = |index: &usize, reason| UncoveredWord {
+            unfamiliar: false,
+            started: false,
+            index: *index,
+            reason,
+        };
         let mut findings = Vec::new();
         let mut never = None;
         for (index, unknown) in &self.unknown {
             let Some(at) = index.checked_sub(before) else { continue };
             let Some(word) = words.get_mut(at) else { continue };
             *word = match unknown {
+                UnknownWord::OneOf(_) => word.clone(),
                 UnknownWord::Files(glob) => glob.replace(['*', '?'], "x"),
                 UnknownWord::Pipe => "-".to_owned(),
                 UnknownWord::Value => "x".to_owned(),
@@ -141,13 +208,20 @@ impl LooseCommand {
     }
 }
 
+/// Returns true for a glob behind an option that takes a pattern of names.
+fn is_text_option(program: &str, glob: &str) -> bool {
+    let option = glob.split_once('=').map(|(option, _)| option).unwrap_or_default();
+    matches!(program, "grep" | "egrep" | "fgrep")
+        && matches!(option, "--include" | "--exclude" | "--exclude-dir")
+}
+
 /// `lib/*.rs` matches files like `lib/x.rs`. A glob that could be an option, a hidden file or
 /// any ending at all is unknown, and so is every word with another expansion or a quote in it.
 fn files_like(raw: &str) -> UnknownWord {
     let (folder, name) = raw.rsplit_once('/').map_or(("", raw), |(folder, name)| (folder, name));
     let ending = name.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
     let plain = |text: &str| {
-        text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./*?".contains(letter))
+        text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./*?=".contains(letter))
     };
     if ending.is_empty()
         || ending.contains(['*', '?'])

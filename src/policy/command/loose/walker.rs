@@ -9,6 +9,7 @@ use brush_parser::{ParserOptions, ast};
 
 use crate::command::UNKNOWN;
 use crate::command::limits;
+use crate::command::loose::variable::LoopVariables;
 use crate::command::loose::word::{
     self, check_arithmetic, check_parameter, check_variable, escaped,
 };
@@ -29,7 +30,8 @@ impl LooseScript {
     pub fn parse(text: &str, neutral: &NeutralFolder) -> Result<Self, String> {
         limits::check_loose(text)?;
         let (shape, out) = (ScriptFeatures::default(), ScriptRendering::default());
-        let mut walker = ScriptWalker { found: Vec::new(), shape, neutral, out, depth: 0 };
+        let bound = LoopVariables::of(text);
+        let mut walker = ScriptWalker { found: Vec::new(), shape, neutral, out, depth: 0, bound };
         let text = walker.script(text)?;
         let ScriptWalker { found: commands, mut shape, .. } = walker;
         shape.redirects = commands.iter().any(|command| !command.simple.redirects.is_empty());
@@ -49,6 +51,7 @@ struct ScriptWalker<'r> {
     neutral: &'r NeutralFolder,
     out: ScriptRendering,
     depth: usize,
+    bound: LoopVariables,
 }
 
 impl ScriptWalker<'_> {
@@ -161,7 +164,10 @@ impl ScriptWalker<'_> {
                 };
                 self.out.push(&format!("for {}{values}", found.variable_name));
                 self.out.end_line();
-                self.enclosed("do", &found.body.list, "done")
+                self.bound.enter(&found.variable_name, found.values.as_deref());
+                let body = self.enclosed("do", &found.body.list, "done");
+                self.bound.leave();
+                body
             }
             ast::CompoundCommand::WhileClause(found) => self.repeated("while", found),
             ast::CompoundCommand::UntilClause(found) => self.repeated("until", found),
@@ -391,6 +397,16 @@ impl ScriptWalker<'_> {
         if let Ok(known) = known {
             command.simple.words.push(known.clone());
             return Ok(quoted(&known));
+        }
+        if let Some(values) = self.bound.values_of(&pieces, raw) {
+            command.unknown.push((command.simple.words.len(), UnknownWord::OneOf(values)));
+            command.simple.words.push(UNKNOWN.to_owned());
+            // Between quotes, no value becomes several words.
+            return Ok(if raw.contains(['"', '\'']) {
+                rendered
+            } else {
+                format!("\"{rendered}\"")
+            });
         }
         command.unknown.push((command.simple.words.len(), files_like(raw)));
         command.simple.words.push(UNKNOWN.to_owned());

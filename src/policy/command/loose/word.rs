@@ -3,11 +3,21 @@
 //!
 //! In: pieces of words as the shell grammar cut them. Out: the same in text, or why it is refused.
 
+use crate::command::tables::tasks;
+
 /// Lets through an expansion of a parameter that holds no code and sets nothing: `$NAME`,
 /// `${NAME}`, `${#NAME}`, `${NAME:-plain}` and the like.
 pub(super) fn check_parameter(source: &str, raw: &str) -> Result<(), String> {
     let refused = || Err(format!("the word `{raw}` holds an expansion that could run code"));
     let Some(inner) = source.strip_prefix('$') else { return refused() };
+    let named: String = inner
+        .trim_start_matches(['{', '#'])
+        .chars()
+        .take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_')
+        .collect();
+    if !named.is_empty() && tasks::may_be_secret(&named) && named == named.to_uppercase() {
+        return Err(format!("the word `{raw}` shows a variable that may hold credentials"));
+    }
     let is_special = |text: &str| matches!(text, "?" | "@" | "*" | "#" | "$" | "!" | "-");
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let Some(body) = inner.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) else {
@@ -117,6 +127,9 @@ mod tests {
             assert_eq!(check_parameter(source, source), Ok(()), "{source}");
         }
         for source in [
+            "$API_KEY",
+            "${GITHUB_TOKEN:-x}",
+            "${#DB_PASSWORD}",
             "${a:=b}",
             "${a=b}",
             "${a:b}",

@@ -122,13 +122,27 @@ pub(super) const TABLES: &[CommandTable] = &[
         &["git commit"],
         OperandKind::None,
         "-m= --message= -a --all --amend --no-edit --allow-empty -q --quiet -v --verbose -s \
-             --signoff --no-verify -n -F=< --file=< --author= --date= --no-gpg-sign",
+             --signoff -F=< --file=< --author= --date= --no-gpg-sign",
     ),
     writes(
         &["git add"],
         OperandKind::Paths,
         "-A --all -u --update -n --dry-run -v --verbose -f --force -N --intent-to-add",
     ),
+    writes(
+        &["git restore"],
+        OperandKind::Edited,
+        "-W --worktree -q --quiet -s= --source= --progress --no-progress --ignore-unmerged",
+    ),
+    writes(&["git checkout"], OperandKind::RevisionThenEdited, "-q --quiet --no-progress"),
+    reads(&["git clean"], OperandKind::OnlyWith(&["-n", "--dry-run"]), "-n -d -x -X --dry-run"),
+    reads(
+        &["git apply"],
+        OperandKind::PathsUnder(&["--check", "--stat", "--numstat", "--summary"]),
+        "--check --stat --numstat --summary -v --verbose -p= --recount --ignore-whitespace -R \
+         --reverse",
+    ),
+    reads(&["git config --get"], OperandKind::HarmlessKeys, "--local --default="),
     reads(
         &["git merge-base"],
         OperandKind::Revisions,
@@ -233,6 +247,13 @@ pub(crate) fn follows_a_folder(words: &[String]) -> Option<usize> {
     let ending = name.trim_start_matches('.').rsplit_once('.').map(|(_, ending)| ending);
     let is_pattern = name.contains(['*', '?', '[', ':']);
     (is_pattern || !ending.is_some_and(ends_a_file)).then_some(last)
+}
+
+/// Returns true for a path whose last part has the ending of a file, as in `a.rs`.
+pub(crate) fn is_name_of_a_file(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or_default();
+    let ending = name.trim_start_matches('.').rsplit_once('.').map(|(_, ending)| ending);
+    !word.contains(['*', '?', '[', ':', '~', '^', '@']) && ending.is_some_and(ends_a_file)
 }
 
 /// Returns true for what stands behind the dot in names of files. Folders are called `conf.d`,

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::command::tables::{CommandTable, build, git, text};
+use crate::command::tables::{CommandTable, build, git, text, tools};
 
 /// What an option of a table takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,7 @@ pub(crate) enum OptionArgument {
     WrittenFile,
     Lines,
     Two,
+    Setting,
 }
 
 /// What is known of one program or verb.
@@ -56,7 +57,8 @@ impl IndexedTable {
 
 static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<IndexedTable>>> = LazyLock::new(|| {
     let mut found: HashMap<&'static str, Vec<IndexedTable>> = HashMap::new();
-    for table in text::TABLES.iter().chain(git::TABLES).chain(build::TABLES) {
+    let tables = [text::TABLES, git::TABLES, build::TABLES, tools::TABLES];
+    for table in tables.into_iter().flatten() {
         for name in table.names {
             let words: Vec<&str> = name.split(' ').collect();
             let program = words.first().copied().unwrap_or_default();
@@ -77,7 +79,8 @@ pub fn all() -> impl Iterator<Item = &'static IndexedTable> {
     BY_PROGRAM.values().flatten()
 }
 
-fn read(options: [&'static str; 2]) -> HashMap<&'static str, OptionArgument> {
+/// Reads options in the notation of `tables`.
+pub(crate) fn read(options: [&'static str; 2]) -> HashMap<&'static str, OptionArgument> {
     let mut found = HashMap::new();
     for entry in options.into_iter().flat_map(str::split_ascii_whitespace) {
         let (option, takes) = match entry.split_once('=') {
@@ -88,6 +91,7 @@ fn read(options: [&'static str; 2]) -> HashMap<&'static str, OptionArgument> {
             Some((option, ">")) => (option, OptionArgument::WrittenFile),
             Some((option, ":")) => (option, OptionArgument::Lines),
             Some((option, "=")) => (option, OptionArgument::Two),
+            Some((option, "@")) => (option, OptionArgument::Setting),
             // Nothing else is written in the tables; an option that is not known is refused.
             Some(_) => continue,
         };
@@ -105,7 +109,7 @@ mod tests {
 
     #[test]
     fn options_take_what_their_notation_says() {
-        let options = read(["-l --color=?  -n=", "--file=< -o=> -L=: --arg== -n"]);
+        let options = read(["-l --color=?  -n=", "--file=< -o=> -L=: --arg== -p=@ -n"]);
         let expected = [
             ("-l", OptionArgument::Nothing),
             ("--color", OptionArgument::Optional),
@@ -114,6 +118,7 @@ mod tests {
             ("-o", OptionArgument::WrittenFile),
             ("-L", OptionArgument::Lines),
             ("--arg", OptionArgument::Two),
+            ("-p", OptionArgument::Setting),
         ];
         assert_eq!(options, expected.into());
     }

@@ -4,13 +4,18 @@
 //!
 //! Notation: `-l` takes nothing; `--color=?` takes a value only after `=`; `-n=` takes a value;
 //! `--file=<` takes a file that is read; `-o=>` takes a file that is written; `--arg==` takes two
-//! values. Single letters combine (`-la`).
+//! values; `-p=@` takes a value that `settings` has to know. Single letters combine (`-la`).
 
 mod build;
 pub(super) mod git;
 pub mod index;
 pub(super) mod programs;
+pub(super) mod settings;
+pub(super) mod spelling;
+pub(super) mod tasks;
 mod text;
+mod tools;
+pub(crate) mod wrappers;
 
 /// Programs, or verbs of programs, that take the same words.
 pub struct CommandTable {
@@ -33,6 +38,10 @@ pub enum OperandKind {
     Words,
     /// Text without a meaning for files.
     Text,
+    /// Names, or files that are read, that start with a letter, a digit, `.` or `_`.
+    Plain,
+    /// Tasks of a build that the repository defines.
+    Tasks,
     /// Files and folders that are read.
     Paths,
     /// As `Paths`; without one, the folder the command runs in.
@@ -58,6 +67,17 @@ pub enum OperandKind {
     EditedWith(&'static [&'static str]),
     /// Files and folders that are written, and only read under one of these options.
     EditedWithout(&'static [&'static str]),
+    /// First a program in a folder of the repository, or a file with one of these endings; what is
+    /// behind it is for that program.
+    Program(&'static [&'static str]),
+    /// There must be none, and one of these options.
+    OnlyWith(&'static [&'static str]),
+    /// Keys or variables whose names do not say that they hold a secret; at least one.
+    HarmlessKeys,
+    /// Files that are read, and one of these options.
+    PathsUnder(&'static [&'static str]),
+    /// A revision or none, `--`, then files that become what they were in it.
+    RevisionThenEdited,
     /// Nothing but a format, which starts with `+`.
     Format,
     /// Files that are read, and last where they go.

@@ -30,11 +30,11 @@ const WRAPPERS: &str = "\
 
 const INTERPRETERS: &str = "\
     scriptreplay lldb pwsh nu python python2 python3 pypy pypy3 perl ruby irb node nodejs deno \
-    bun tsx ts-node php lua luajit tclsh wish awk gawk mawk nawk m4 dc bc ed ex vi vim nvim \
-    view emacs nano less more most man pager scp sftp rsync socat nc ncat netcat telnet curl \
+    bun tsx ts-node php lua luajit tclsh wish m4 dc bc ed ex vi vim nvim \
+    view emacs nano most pager scp sftp rsync socat nc ncat netcat telnet curl \
     wget aria2c tar bsdtar cpio zip unzip 7z docker podman nerdctl kubectl systemctl java \
     jshell scala groovy kotlin rscript r julia ghci runghc erl elixir iex osascript open \
-    xdg-open make-fifo mkfifo dd tee ln install gh hub act just task rake gulp grunt ninja \
+    xdg-open make-fifo mkfifo dd ln install gh hub act just task gulp grunt ninja \
     cmake bazel nix nix-shell nix-build inotifywait ag ack";
 
 /// Returns how a program runs others; `None` for one that is not known to.
@@ -48,32 +48,11 @@ pub(crate) fn runner_of_any_version(program: &str) -> Option<ProgramRunner> {
     runner(program).or_else(|| runner(plain).map(|_| ProgramRunner::Interpreter))
 }
 
-/// Returns where the name of the program stands that another one starts, where its words say so
-/// plainly: `npx vitest`, `python -m mypy`.
-pub(crate) fn names_what_it_runs(
-    program: &str,
-    words: &[String],
-) -> Option<(usize, ProgramRunner)> {
-    let word = |index: usize| words.get(index).map(String::as_str);
-    let (at, runner) = match (program, word(1)) {
-        ("npx", _) => (1, ProgramRunner::Wrapper),
-        ("python" | "python3", Some("-m")) => (2, ProgramRunner::Interpreter),
-        _ => return None,
-    };
-    let plain = |name: &str| {
-        name.starts_with(|letter: char| letter.is_ascii_alphabetic())
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
-            && self::runner(name).is_none()
-            && !is_shell_word(name)
-    };
-    word(at).filter(|name| plain(name)).map(|_| (at, runner))
-}
-
 /// Words that only a shell understands and that change what later commands mean. No rule allows
 /// them.
 const SHELL_WORDS: &str = "\
     alias unalias bg bind break caller cd compgen complete compopt continue declare dirs \
-    disown enable exit export fc fg getopts hash help history jobs let local logout mapfile \
+    disown enable exit export fc fg getopts help history jobs let local logout mapfile \
     popd pushd read readarray readonly return set shift shopt suspend times trap typeset \
     ulimit umask unset wait eval exec source . builtin command coproc";
 
@@ -82,10 +61,20 @@ pub(crate) fn is_shell_word(program: &str) -> bool {
     words::holds(SHELL_WORDS, program)
 }
 
+/// Programs that a shell has built in and that may not be there as files.
+const BUILT_IN: &str = ": command hash set type";
+
+/// Returns true for a program that only a shell can run.
+pub(crate) fn is_built_in(program: &str) -> bool {
+    words::holds(BUILT_IN, program)
+}
+
 /// Programs whose first word after the name is a verb with its own table; a verb without one takes
 /// no options under `:*`.
-pub(crate) const WITH_VERBS: &[&str] =
-    &["git", "cargo", "npm", "yarn", "pnpm", "go", "dotnet", "ruff"];
+pub(crate) const WITH_VERBS: &[&str] = &[
+    "git", "cargo", "npm", "yarn", "pnpm", "go", "dotnet", "ruff", "pip", "pip3", "uv", "gem",
+    "bundle", "poetry", "rustup",
+];
 
 /// Programs to which no word at all means harm: what a shell makes of a word may be given to them.
 pub(crate) const ANY_WORD: &[&str] =

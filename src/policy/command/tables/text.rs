@@ -27,6 +27,8 @@ pub(super) const TABLES: &[CommandTable] = &[
         "-R -v -c -f -h --recursive --verbose --changes --silent --quiet --no-dereference",
     ),
     writes(&["touch"], OperandKind::Edited, "-a -c -m -d= -t= --no-create --date= --time="),
+    writes(&["tee"], OperandKind::Edited, "-a -i -p --append --ignore-interrupts"),
+    writes(&["truncate"], OperandKind::Edited, "-c -s= --no-create --size="),
     writes(
         &["mv"],
         OperandKind::Edited,
@@ -39,6 +41,15 @@ pub(super) const TABLES: &[CommandTable] = &[
          --recursive --archive --no-dereference --no-target-directory",
     ),
     reads(&["echo", "printf", "true", "false"], OperandKind::Words, ""),
+    reads(&[":"], OperandKind::Words, ""),
+    reads(&["command -v", "command -V"], OperandKind::Text, ""),
+    reads(&["type"], OperandKind::Text, "-t -p -a -P"),
+    reads(&["hash"], OperandKind::Text, "-t"),
+    reads(&["whereis"], OperandKind::Text, "-b -m -s"),
+    reads(&["man", "apropos", "whatis"], OperandKind::Plain, ""),
+    reads(&["printenv"], OperandKind::HarmlessKeys, "-0 --null"),
+    reads(&["free"], OperandKind::None, "-b -k -m -g -h -t -w --human --total --wide"),
+    reads(&["uptime", "arch", "locale"], OperandKind::None, "-a -p -s"),
     reads(&["pwd"], OperandKind::None, "-L -P"),
     reads(&["seq"], OperandKind::Text, "-w -s= -f="),
     reads(&["basename"], OperandKind::Text, "-a -s= -z"),
@@ -66,6 +77,17 @@ pub(super) const TABLES: &[CommandTable] = &[
         OperandKind::Paths,
         "-n -b -s -A -e -E -t -T -v -u --number --number-nonblank --squeeze-blank --show-all \
          --show-ends --show-tabs --show-nonprinting",
+    ),
+    // Without a terminal they only copy.
+    reads(
+        &["less", "more"],
+        OperandKind::Plain,
+        "-F -N -R -S -X -n -i -r -s --no-init --quit-if-one-screen --LINE-NUMBERS",
+    ),
+    reads(
+        &["base64", "base32"],
+        OperandKind::Paths,
+        "-d -D -i -w= --decode --ignore-garbage --wrap=",
     ),
     reads(&["tac"], OperandKind::Paths, "-b -r -s="),
     reads(&["nl"], OperandKind::Paths, "-b= -n= -w= -s= -v= -i= -f= -h= -p"),

@@ -7,6 +7,7 @@
 use crate::Policy;
 use crate::actors::Tier;
 use crate::command::Script;
+use crate::command::tables::wrappers;
 use crate::exposure::{EVERY_MODE, exposures, starts};
 use crate::glob::name_matches;
 use crate::intent::{Intent, TriggerKind};
@@ -228,7 +229,9 @@ fn samples(pattern: &Pattern) -> Vec<Intent> {
         {
             let plain =
                 |letter: char| letter.is_ascii_alphanumeric() || "-_./:=+,@".contains(letter);
-            if !words.iter().all(|word| word.chars().all(plain)) {
+            // What these start has rules of its own.
+            if !words.iter().all(|word| word.chars().all(plain)) || wrappers::starts_another(words)
+            {
                 return Vec::new();
             }
             let endings: &[&str] = if *open { &["", " --help", " x"] } else { &[""] };

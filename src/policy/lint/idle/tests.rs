@@ -53,7 +53,7 @@ fn rules_that_never_count_are_named() {
         ("rules:\n  - allow: \"edit(.github/**)\"\n", "3: allows nothing: protected from edits"),
         ("rules:\n  - allow: \"read(.env)\"\n", "3: allows nothing: protected from reading"),
         ("rules:\n  - allow: \"command(cd:*)\"\n", "3: allows nothing: "),
-        ("rules:\n  - allow: \"command(env:*)\"\n", "3: allows nothing: `env`"),
+        ("rules:\n  - allow: \"command(sudo:*)\"\n", "3: allows nothing: `sudo`"),
     ] {
         let found = warnings(text);
         assert!(

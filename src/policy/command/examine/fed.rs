@@ -1,0 +1,193 @@
+//! Programs that are given the names of files by another one: `find ... -exec`, `... | xargs`.
+//!
+//! In: the words of `xargs` and the commands before it in its pipe. Out: what is started, with the
+//! folders below which all files lie in the place of their names. Where the names come from has to
+//! be known. What is hidden among the files, the sandbox keeps from being read.
+
+use crate::command::examine::examiner::Examiner;
+use crate::command::examine::{CommandEffects, StartedCommand, UncoveredWord};
+use crate::command::tree::SimpleCommand;
+use crate::words;
+use locum_base::path::RepoPath;
+
+/// Programs that only read, whatever their words: a name that holds a blank may become an option.
+const READERS: &str = "\
+    b2sum basename cat cksum comm cut dirname du echo egrep fgrep fold grep head ls md5sum nl od \
+    paste readlink realpath rev sha1sum sha224sum sha256sum sha384sum sha512sum stat sum tac \
+    tail wc";
+
+/// Programs that change the files they are given and nothing else.
+const WRITERS: &str = "chmod rm sed touch";
+
+/// Programs that pass on lines they are given.
+const FILTERS: &str = "head sort tail uniq";
+
+/// Returns true for a program that may be given files whose names are not known.
+pub(super) fn takes_files(program: &str) -> bool {
+    words::holds(READERS, program) || words::holds(WRITERS, program)
+}
+
+/// Returns words with files in the place of a mark, or at the end where there is none.
+pub(super) fn with_files(words: &[String], mark: &str, files: &[&str]) -> Vec<String> {
+    let mut out = Vec::with_capacity(words.len() + files.len());
+    for word in words {
+        if word == mark {
+            out.extend(files.iter().map(|file| (*file).to_owned()));
+        } else {
+            out.push(word.clone());
+        }
+    }
+    out
+}
+
+impl Examiner<'_> {
+    /// Notes a command that this one starts beside what it does itself.
+    pub(super) fn starts_also(&mut self, index: usize, words: Vec<String>) {
+        let effects = CommandEffects::of(&words, self.folder);
+        let reason = format!("`{}` may do more than show", words.join(" "));
+        self.found.findings.push(UncoveredWord { index, reason, unfamiliar: false, started: true });
+        self.found.needs_sandbox = true;
+        self.found.runs_code |= effects.runs_code;
+        self.found.only_reads &= effects.only_reads;
+        self.found.reads.extend(effects.reads.iter().cloned());
+        self.found.edits.extend(effects.edits.iter().cloned());
+        self.found.starts.push(StartedCommand { words, effects });
+    }
+}
+
+/// Returns what `xargs` does behind these commands; `None` where something about it is not known.
+pub(crate) fn xargs(
+    words: &[String],
+    before: &[&SimpleCommand],
+    folder: &RepoPath,
+) -> Option<CommandEffects> {
+    let (given, at) = options(words)?;
+    let inner = words.get(at..)?;
+    let program = inner.first()?;
+    let files = source(before)?;
+    let by_null = given.null && files.null;
+    let known = words::holds(READERS, program) || (by_null && words::holds(WRITERS, program));
+    let mark = given.mark.unwrap_or_default();
+    let inside = |word: &&String| !mark.is_empty() && word.contains(&mark) && **word != mark;
+    if !known || inner.iter().any(|word| inside(&word)) || inner.iter().any(|word| word == "--") {
+        return None;
+    }
+    let folders: Vec<&str> = files.folders.iter().map(String::as_str).collect();
+    let mut started = with_files(inner, &mark, &folders);
+    if mark.is_empty() {
+        started.extend(files.folders.iter().cloned());
+    }
+    let effects = CommandEffects::of(&started, folder);
+    let reason = format!("`{}` may do more than show", started.join(" "));
+    let finding = UncoveredWord { index: at, reason, unfamiliar: false, started: true };
+    Some(CommandEffects {
+        findings: vec![finding],
+        starts: vec![StartedCommand { words: started, effects: effects.clone() }],
+        only_starts: false,
+        needs_sandbox: true,
+        ..effects
+    })
+}
+
+/// Options of `xargs`.
+#[derive(Default)]
+struct GivenOptions {
+    null: bool,
+    mark: Option<String>,
+}
+
+fn options(words: &[String]) -> Option<(GivenOptions, usize)> {
+    let mut given = GivenOptions::default();
+    let mut at = 1;
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
+        at += 1;
+        match word.as_str() {
+            "-0" | "--null" => given.null = true,
+            "-r" | "--no-run-if-empty" | "-t" | "--verbose" => {}
+            "-r0" | "-0r" => given.null = true,
+            "-n" | "-P" | "-L" => {
+                words.get(at).filter(|value| number(value))?;
+                at += 1;
+            }
+            "-I" => {
+                given.mark = Some(words.get(at).filter(|mark| !mark.starts_with('-'))?.clone());
+                at += 1;
+            }
+            other => {
+                let mark = other.strip_prefix("-I").filter(|mark| !mark.is_empty());
+                let value = ["-n", "-P", "-L", "--max-args=", "--max-procs="]
+                    .iter()
+                    .find_map(|option| other.strip_prefix(option));
+                match mark {
+                    Some(mark) => given.mark = Some(mark.to_owned()),
+                    None => drop(value.filter(|value| number(value))?),
+                }
+            }
+        }
+    }
+    Some((given, at))
+}
+
+/// Where names of files come from.
+struct NamedFiles {
+    /// The folders below which they lie.
+    folders: Vec<String>,
+    /// Whether each ends where no name can.
+    null: bool,
+}
+
+fn source(before: &[&SimpleCommand]) -> Option<NamedFiles> {
+    let (last, earlier) = before.split_last()?;
+    let program = last.words.first()?.as_str();
+    let rest = last.words.get(1..).unwrap_or_default();
+    let has = |wanted: &[&str]| rest.iter().any(|word| wanted.contains(&word.as_str()));
+    let here = || vec![".".to_owned()];
+    match program {
+        _ if last.redirects.iter().any(|redirect| {
+            matches!(redirect, crate::command::tree::Redirect::Output { fd: 1, .. })
+        }) =>
+        {
+            None
+        }
+        filter if words::holds(FILTERS, filter) => rest
+            .iter()
+            .all(|word| word.starts_with('-') || word.bytes().all(|byte| byte.is_ascii_digit()))
+            .then(|| source(earlier))
+            .flatten()
+            .map(|files| NamedFiles { null: false, ..files }),
+        "grep"
+            if !rest.iter().any(|word| word.starts_with('-') && word.contains(['l', 'L', 'r'])) =>
+        {
+            let plain = |word: &&String| word.starts_with('-');
+            let passes = rest.iter().filter(plain).all(|word| {
+                word.strip_prefix('-')
+                    .is_some_and(|letters| letters.chars().all(|letter| "viEFwx".contains(letter)))
+            });
+            let one_pattern = rest.iter().filter(|word| !word.starts_with('-')).count() == 1;
+            if passes && one_pattern { source(earlier) } else { None }
+        }
+        "find" => {
+            let starts: Vec<String> = rest
+                .iter()
+                .take_while(|word| !word.starts_with(['-', '(', '!']))
+                .cloned()
+                .collect();
+            let prints = has(&["-exec", "-printf", "-ls", "-execdir", "-ok", "-fprintf"]);
+            let folders = if starts.is_empty() { here() } else { starts };
+            (!prints).then(|| NamedFiles { folders, null: has(&["-print0"]) })
+        }
+        "git" if rest.first().is_some_and(|verb| verb == "ls-files") => {
+            let shows_more = has(&["-s", "--stage", "-t", "-v", "--eol", "-u"]);
+            (!shows_more).then(|| NamedFiles { folders: here(), null: has(&["-z"]) })
+        }
+        "rg" | "grep" => {
+            let names = |word: &String| {
+                matches!(word.as_str(), "--files" | "--files-with-matches")
+                    || (word.starts_with('-') && !word.starts_with("--") && word.ends_with('l'))
+            };
+            rest.iter().any(names).then(|| NamedFiles { folders: here(), null: false })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,110 @@
+//! Values of options that are harmless only if it is known what they set.
+//!
+//! In: a program, one of its options and the value. Out: whether the value is known.
+
+use crate::command::tables::tasks;
+
+/// Properties of Maven that leave out checks or choose tests.
+const MAVEN_PROPERTIES: &[&str] = &[
+    "test",
+    "it.test",
+    "groups",
+    "excludedGroups",
+    "skipTests",
+    "skipITs",
+    "maven.test.skip",
+    "maven.test.failure.ignore",
+    "failIfNoTests",
+    "failIfNoSpecifiedTests",
+    "surefire.failIfNoSpecifiedTests",
+    "surefire.useFile",
+    "surefire.printSummary",
+    "surefire.rerunFailingTestsCount",
+    "trimStackTrace",
+    "style.color",
+    "includes",
+    "verbose",
+    "detail",
+    "plugin",
+    "goal",
+];
+
+/// Returns true for a value that is known to be harmless.
+pub(crate) fn is_known(program: &str, option: &str, value: &str) -> bool {
+    match (program, option) {
+        ("pytest" | "python -m pytest" | "python3 -m pytest", "-p") => {
+            value.strip_prefix("no:").is_some_and(is_word)
+        }
+        ("mvn" | "./mvnw" | "mvnw" | "mvnd", "-D") => {
+            let (name, set) = value.split_once('=').unwrap_or((value, "true"));
+            let listed =
+                MAVEN_PROPERTIES.contains(&name) || (name.ends_with(".skip") && is_word(name));
+            listed && is_word(set)
+        }
+        (_, "-P" | "--activate-profiles") => {
+            let (name, set) = value.split_once('=').unwrap_or((value, "true"));
+            is_word(name) && is_word(set) && !tasks::reaches_out(value)
+        }
+        ("tox" | "nox", _) => value.split(',').all(tasks::is_harmless),
+        (_, "-ldflags") => is_list(value, &["-s", "-w", "-X"], true),
+        (_, "-gcflags") => {
+            is_list(value, &["-m", "-m=2", "-N", "-l", "-S", "-e", "all=-N", "all=-l"], false)
+        }
+        _ => false,
+    }
+}
+
+/// Letters, digits and a few signs; no path and no option.
+fn is_word(text: &str) -> bool {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.,:#*+!?-[]@ ".contains(letter);
+    !text.is_empty() && !text.starts_with('-') && text.chars().all(plain)
+}
+
+/// Flags from a list; where they set names, `NAME=VALUE` may stand between them.
+fn is_list(value: &str, flags: &[&str], sets: bool) -> bool {
+    let is_setting = |word: &str| {
+        let word = word.trim_matches('\'');
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./-+:".contains(&byte);
+        sets && word.split_once('=').is_some_and(|(name, value)| {
+            !name.starts_with('-') && name.bytes().all(plain) && value.bytes().all(plain)
+        })
+    };
+    value.split_ascii_whitespace().all(|word| flags.contains(&word) || is_setting(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_known;
+
+    #[test]
+    fn only_values_are_known_that_load_and_send_nothing() {
+        for (program, option, value) in [
+            ("pytest", "-p", "no:cacheprovider"),
+            ("mvn", "-D", "skipTests"),
+            ("mvn", "-D", "test=ParserTest#parses*"),
+            ("mvn", "-D", "checkstyle.skip=true"),
+            ("./mvnw", "-P", "ci,fast"),
+            ("tox", "-e", "py312,lint"),
+            ("go build", "-ldflags", "-s -w -X main.version=1.2"),
+            ("go build", "-gcflags", "-m -l"),
+        ] {
+            assert!(is_known(program, option, value), "{program} {option} {value}");
+        }
+        for (program, option, value) in [
+            ("pytest", "-p", "evil"),
+            ("mvn", "-D", "maven.repo.local=evil"),
+            ("mvn", "-D", "argLine=-javaagent:x.jar"),
+            ("mvn", "-D", "test=/tmp/x"),
+            ("mvn", "-D", "maven.ext.class.path=x"),
+            ("mvn", "-P", "release"),
+            ("tox", "-e", "py312,publish"),
+            ("gradle", "-P", "repo=/tmp/x"),
+            ("go build", "-ldflags", "-extld=x"),
+            ("go build", "-ldflags", "-linkmode external"),
+            ("go build", "-gcflags", "-toolexec=x"),
+            ("make", "-D", "test"),
+        ] {
+            assert!(!is_known(program, option, value), "{program} {option} {value}");
+        }
+    }
+}
