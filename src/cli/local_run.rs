@@ -347,6 +347,12 @@ pub fn show_end(ended: &LocalRunResult, show: RunDisplay, output: &mut Output) -
         OutputFormat::StreamJson => output.json_line(&report),
         OutputFormat::Text => {
             output.line(summary::terminal(&ended.outcome, DiffSection::Shown).trim_end());
+            if ended.outcome.fault {
+                let session = &ended.outcome.session;
+                output.line(format_args!(
+                    "once the cause is gone, `locum session resume {session}` goes on"
+                ));
+            }
             for receipt in receipts {
                 output.line(format_args!("published: {}", receipt.url));
             }

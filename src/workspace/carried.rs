@@ -82,8 +82,7 @@ impl Repo {
         let name = checkpoint_ref(session)?;
         let commit = self.find(checkpoint)?;
         self.restore(checkpoint, touched)?;
-        self.git.reference(&name, commit.id(), true, "locum: carried on")?;
-        Ok(())
+        self.set_own_ref(&name, commit.id(), "locum: carried on")
     }
 }
 

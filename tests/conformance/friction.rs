@@ -168,7 +168,9 @@ impl Repositories {
             let policy = root.join(".locum/policy.yml");
             let text = std::fs::read_to_string(&policy).unwrap();
             assert!(text.contains(WORLDS[0].setting), "{text}");
-            std::fs::write(&policy, text.replace(WORLDS[0].setting, world.setting)).unwrap();
+            // What a person would be asked about is refused, so that a run goes on.
+            let text = text.replace(WORLDS[0].setting, world.setting) + "\non_hold: refuse\n";
+            std::fs::write(&policy, text).unwrap();
             locum_testing::repository::commit_all(&repository, "first");
             texts.insert(name.clone(), files);
         }

@@ -21,6 +21,7 @@ pub(crate) fn outcome() -> Outcome {
         word: OutcomeWord::Done,
         summary: "Fixed the rounding in `total<T>`.\n\n- tests pass".to_owned(),
         reason: None,
+        fault: false,
         question: None,
         held: None,
         approved: Vec::new(),

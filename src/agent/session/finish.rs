@@ -38,7 +38,8 @@ impl Session<'_> {
         let charged = if self.journal_broken { Ok(()) } else { self.charge_abandoned() };
         let closed = if self.journal_broken { Ok(()) } else { self.close_cut_off().await };
         let saved = if self.journal_broken { Ok(()) } else { self.save_all() };
-        let left = self.leave_worktrees();
+        // What is in no checkpoint is only there.
+        let left = if saved.is_ok() { self.leave_worktrees() } else { Ok(()) };
         let changes = self.changes();
         let failures = [charged, closed, saved, left].into_iter().filter_map(Result::err);
         let stop = failures.chain(changes.as_ref().err().cloned()).fold(stop, worse);
@@ -118,6 +119,7 @@ impl Session<'_> {
                 .unwrap_or_default(),
             reason: Some(self.parts.run.redactor.redact(&stop.reason))
                 .filter(|reason| !reason.is_empty()),
+            fault: stop.fault,
             question,
             held,
             approved: self.state.approved.clone(),
@@ -178,5 +180,5 @@ fn worse(stop: Stop, failed: Stop) -> Stop {
     } else {
         format!("{}; {}", stop.reason, failed.reason)
     };
-    Stop { word: OutcomeWord::Failed, reason, ..stop }
+    Stop { word: OutcomeWord::Failed, reason, fault: stop.fault || failed.fault, ..stop }
 }

@@ -381,5 +381,5 @@ fn layer_name(owner: Option<TaskId>) -> String {
 }
 
 fn lost_layer(error: &io::Error) -> Stop {
-    Stop::failed(format!("the layer that commands write to: {error}"))
+    Stop::fault(format!("the layer that commands write to: {error}"))
 }

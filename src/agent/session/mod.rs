@@ -11,9 +11,10 @@
 //! file's content before an edit is kept, put back and the edit done again, so that it happens
 //! once. A command that may have written is never run a second time. Its answer says that it was
 //! interrupted and may or may not have run, what it changed is read off its layer (`layered`), or
-//! found by comparing the checkout, and the model decides. So the outcome's word, tree, refusals and checkpoint are those of a run that
-//! was not killed; only the path there may differ. An ended session stays ended, unless it had
-//! stopped for a decision that has been made since (`hold`).
+//! found by comparing the checkout, and the model decides. So the outcome's word, tree, refusals
+//! and checkpoint are those of a run that was not killed; only the path there may differ. An ended
+//! session stays ended, unless it had stopped for a decision that has been made since (`hold`), or
+//! git or a disk was at fault.
 
 mod aside;
 #[cfg(test)]
@@ -79,8 +80,8 @@ use locum_policy::verdict::Decision;
 /// session continues where it stopped, from its own first line and not from `parts.start`.
 pub async fn run(mut parts: SessionParts<'_>, mut journal: Journal) -> Outcome {
     journal.hide(parts.run.redactor.plain_values());
-    let state = SessionState::of(journal.past());
-    if let Some(outcome) = state.outcome {
+    let mut state = SessionState::of(journal.past());
+    if let Some(outcome) = state.outcome.take_if(|outcome| !outcome.fault) {
         return *outcome;
     }
     let cancelled = std::mem::replace(&mut parts.cancelled, Box::pin(std::future::pending()));

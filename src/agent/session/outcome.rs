@@ -24,6 +24,9 @@ pub struct Outcome {
     pub summary: String,
     /// Why it ended so, when it is not `done`: one sentence for readers.
     pub reason: Option<String>,
+    /// Whether the machine was at fault, git or a disk: the session can be resumed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fault: bool,
     /// The question, for `needs-input`.
     pub question: Option<Question>,
     /// The call that waits for a decision, for `on-hold`.

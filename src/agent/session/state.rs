@@ -190,6 +190,7 @@ impl SessionState {
                 self.approve(*task, headline, approval);
             }
             Event::Decided { .. } => self.outcome = None,
+            Event::Resumed => self.outcome = self.outcome.take().filter(|outcome| !outcome.fault),
             Event::Answered { task, call, observation, refusal, .. } => {
                 self.answer(*task, call, observation, refusal.as_deref());
             }
@@ -199,8 +200,7 @@ impl SessionState {
             Event::Checkpointed { tree, commit, touched } => self.save(*tree, commit, touched),
             Event::TaskEnded { task, .. } => self.running.retain(|running| running != task),
             Event::Ended(outcome) => self.outcome = Some(outcome.clone()),
-            Event::Resumed
-            | Event::ServerNoted { .. }
+            Event::ServerNoted { .. }
             | Event::ParallelStarted { .. }
             | Event::Replied { .. }
             | Event::ReplyLost { .. }

@@ -20,6 +20,9 @@ pub struct Stop {
     pub reason: String,
     /// What a maintainer has to decide first.
     pub waiting: Option<Box<PendingDecision>>,
+    /// Whether the machine was at fault, git or a disk: the session can be resumed once the cause is
+    /// gone.
+    pub fault: bool,
 }
 
 /// How far a stop reaches.
@@ -35,7 +38,7 @@ pub enum StopScope {
 impl Stop {
     /// Ends the task at work.
     pub fn task(word: OutcomeWord, reason: impl Into<String>) -> Self {
-        Self { reach: StopScope::Task, word, reason: reason.into(), waiting: None }
+        Self { reach: StopScope::Task, word, reason: reason.into(), waiting: None, fault: false }
     }
 
     /// Ends the session as failed.
@@ -43,9 +46,14 @@ impl Stop {
         Self::session(OutcomeWord::Failed, reason)
     }
 
+    /// Ends the session because of a fault of the machine.
+    pub fn fault(reason: impl Into<String>) -> Self {
+        Self { fault: true, ..Self::failed(reason) }
+    }
+
     /// Ends the session.
     pub fn session(word: OutcomeWord, reason: impl Into<String>) -> Self {
-        Self { reach: StopScope::Session, word, reason: reason.into(), waiting: None }
+        Self { reach: StopScope::Session, word, reason: reason.into(), waiting: None, fault: false }
     }
 }
 
@@ -74,7 +82,7 @@ impl From<JournalError> for Stop {
 
 impl From<RepoError> for Stop {
     fn from(error: RepoError) -> Self {
-        Self::failed(format!("the checkout could not be recorded: {error}"))
+        Self::fault(format!("the checkout could not be recorded: {error}"))
     }
 }
 

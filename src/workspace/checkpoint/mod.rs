@@ -38,7 +38,7 @@ impl Repo {
             return Ok(CommitId::of(parent.id()));
         }
         let made = self.own_commit(label, &tree, &[&parent])?;
-        self.git.reference(&name, made.oid()?, true, "locum: checkpoint")?;
+        self.set_own_ref(&name, made.oid()?, "locum: checkpoint")?;
         Ok(made)
     }
 
@@ -73,10 +73,7 @@ impl Repo {
     /// # Errors
     /// When git cannot remove the ref.
     pub fn drop_checkpoints(&self, session: &str) -> Result<(), RepoError> {
-        match self.git.find_reference(&checkpoint_ref(session)?) {
-            Ok(mut found) => Ok(found.delete()?),
-            Err(_) => Ok(()),
-        }
+        self.remove_own_ref(&checkpoint_ref(session)?)
     }
 
     /// Brings the touched files back to what they are in a commit; files that are not in it are

@@ -128,3 +128,30 @@ fn an_ended_session_stays_ended() {
     assert_eq!(again.outcome, ran.outcome);
     assert_eq!(Journal::read(&fixture.journal).unwrap(), ran.lines);
 }
+
+#[test]
+fn a_fault_of_git_ends_no_session_for_good() {
+    let script = turns(
+        r#"
+- calls: [{ tool: write_to_file, args: { path: src/b.txt, content: "b\n" } }]
+- calls: [{ tool: write_to_file, args: { path: src/c.txt, content: "c\n" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let fixture = Fixture::new(&script);
+    // Where Locum's refs would be, there is a file.
+    let in_the_way = fixture.root.join(".git/refs/locum");
+    std::fs::write(&in_the_way, "").unwrap();
+    for _ in 0..2 {
+        let failed = match Journal::read(&fixture.journal) {
+            Err(_) => fixture.run(),
+            Ok(_) => fixture.resume(),
+        };
+        assert_eq!((failed.word(), failed.outcome.fault), ("failed", true));
+    }
+    std::fs::remove_file(&in_the_way).unwrap();
+    let ran = fixture.resume();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt", "src/c.txt"]));
+    assert_eq!((ran.outcome.spent.turns, ran.outcome.fault), (3, false), "no turn is taken again");
+    assert_eq!(fixture.resume().word(), "done");
+}
