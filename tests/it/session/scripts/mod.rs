@@ -128,6 +128,12 @@ fn check(kind: Kind, seeds: std::ops::Range<u64>) {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// Whether nothing can be made or removed at a path without a layer: hidden files lie beside it.
+fn is_closed(path: &Path) -> bool {
+    let beside = |hidden: &&str| Path::new(*hidden).parent() == path.parent();
+    HIDDEN.iter().any(beside)
+}
+
 /// What is known of a run while it goes on.
 struct Watched {
     kind: Kind,
@@ -248,6 +254,8 @@ impl Watched {
                 Some(theirs)
             } else if in_checkout && (is_ignored(path) || repo_path(path).is_none()) {
                 // What git does not list is not found out by comparing.
+                continue;
+            } else if in_checkout && is == was && is_closed(path) {
                 continue;
             } else if in_checkout && is == Some(&Entry::Other) {
                 // Nor is a pipe.
