@@ -83,6 +83,7 @@ fn play(
     };
     let run = local_run::prepare(&request, &workspace, context)?;
     let local = LocalRun {
+        stands_for: None,
         folder: folder.to_owned(),
         base_revision: None,
         postings: Some(own.join("postings")),

@@ -88,6 +88,7 @@ fn run_job(
     };
     let local = LocalRun {
         folder: workspace.checkout.root().to_owned(),
+        stands_for: None,
         base_revision: args.base.clone(),
         postings: None,
         request: RunRequest {

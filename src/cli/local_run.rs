@@ -32,7 +32,7 @@ use locum_agent::report::comment::DecisionChannel;
 use locum_agent::report::summary::{self, DiffSection};
 use locum_agent::report::{json, live, markdown};
 use locum_agent::session::event::JournalLine;
-use locum_agent::session::outcome::Outcome;
+use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_forge::local::LocalForge;
@@ -42,6 +42,10 @@ use locum_workspace::checkout::Checkout;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::repo::{CommitId, Repo, RepoError};
 use locum_workspace::run_lock::{LockError, RunLock};
+use locum_workspace::worktree::remove_worktree;
+
+/// Folder of the worktrees of runs, beside that of their sessions.
+const WORKTREES_FOLDER: &str = "worktrees";
 
 /// A run at the command line: complete, so that the same run can be prepared again when it was
 /// killed.
@@ -49,6 +53,10 @@ use locum_workspace::run_lock::{LockError, RunLock};
 pub struct LocalRun {
     /// Root of the checkout.
     pub folder: PathBuf,
+    /// Root of the checkout that `folder` is a worktree of; `None` where it is no worktree of the
+    /// run's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_for: Option<PathBuf>,
     /// The revision the commit to start from was named by; `None` for the checkout's own commit.
     #[serde(default)]
     pub base_revision: Option<String>,
@@ -139,7 +147,7 @@ pub fn lock(
     };
     lock.map_err(|error| {
         RunError::usage("--repo", error.to_string())
-            .hint("wait for it with `--wait`, or give each run a checkout of its own")
+            .hint("wait for it with `--wait`, or work in a worktree with `--worktree`")
     })
 }
 
@@ -292,6 +300,7 @@ pub fn carry_out(
 ) -> Result<LocalRunResult, RunError> {
     let LocalSession { local, run, workspace, folder, beginning, show } = session;
     let runtime = runtime()?;
+    let stands_for = local.stands_for.as_deref().map(open).transpose()?;
     let clock = SystemClock::start();
     let shown = RefCell::new(output);
     let watch = |line: &JournalLine, state: &SessionState| {
@@ -301,7 +310,12 @@ pub fn carry_out(
     let forge = local.postings.as_ref().map(LocalForge::new);
     let thread = run.plan.subject.thread();
     let destination = PublishDestination {
-        base_branch: workspace.repo.branch().unwrap_or_else(|| "HEAD".to_owned()),
+        base_branch: stands_for
+            .as_ref()
+            .unwrap_or(workspace)
+            .repo
+            .branch()
+            .unwrap_or_else(|| "HEAD".to_owned()),
         marker: markdown::marker("progress", &[("session", run.plan.session.as_str())]),
         thread,
         reply_to: None,
@@ -323,6 +337,7 @@ pub fn carry_out(
     let execution = RunExecution {
         run,
         workspace,
+        stands_for: stands_for.as_ref(),
         folder,
         beginning,
         caller: serde_json::to_value(local).map_err(RunError::internal)?,
@@ -335,6 +350,46 @@ pub fn carry_out(
         execute::run_and_publish(&execution, publisher, stop_signal().boxed(), watch).await
     })?;
     Ok(LocalRunResult { outcome, publication })
+}
+
+/// Makes a worktree for a run, beside the folder of sessions.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn own_worktree(
+    workspace: &Workspace,
+    request: &RunRequest,
+    sessions: &Path,
+) -> Result<PathBuf, RunError> {
+    let beside = sessions.parent().unwrap_or(sessions).join(WORKTREES_FOLDER);
+    let folder = beside.join(request.session.as_str());
+    let made = workspace.repo.worktree(&folder, &request.trusted);
+    let (made, _) = made.map_err(|error| RunError::usage("--worktree", error.to_string()))?;
+    Ok(made.checkout.root().to_owned())
+}
+
+/// Says where the changes of a run in its own worktree are; without changes, the worktree is
+/// removed.
+///
+/// # Errors
+/// When it cannot be removed.
+pub fn leave_worktree(
+    local: &LocalRun,
+    outcome: &Outcome,
+    show: RunDisplay,
+    output: &mut Output,
+) -> Result<(), RunError> {
+    let Some(folder) = local.folder.parent().filter(|_| local.stands_for.is_some()) else {
+        return Ok(());
+    };
+    let goes_on = matches!(outcome.word, OutcomeWord::OnHold | OutcomeWord::NeedsInput);
+    if outcome.changes.is_empty() && !goes_on && !outcome.fault {
+        return remove_worktree(folder).map_err(RunError::internal);
+    }
+    if show.format == OutputFormat::Text {
+        output.line(format_args!("worktree: {}", local.folder.display()));
+    }
+    Ok(())
 }
 
 /// Shows how a run ended, in the requested form.

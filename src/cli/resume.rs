@@ -55,7 +55,9 @@ pub fn run(
         show,
     };
     let ended = local_run::carry_out(session, context, output)?;
-    Ok(local_run::show_end(&ended, show, output))
+    let status = local_run::show_end(&ended, show, output);
+    local_run::leave_worktree(&local, &ended.outcome, show, output)?;
+    Ok(status)
 }
 
 /// Returns the hash of the policy that would judge the same run if it were started now.

@@ -33,6 +33,7 @@ pub fn run(
     let base = local_run::base(&workspace, args.base.as_deref())?;
     let local = LocalRun {
         folder: workspace.checkout.root().to_owned(),
+        stands_for: None,
         base_revision: args.base.clone(),
         postings: None,
         request: RunRequest {
@@ -43,7 +44,7 @@ pub fn run(
     start(local, &args.options, lock, context, output)
 }
 
-/// Locks the checkout, unless the plan is only printed.
+/// Locks the checkout, unless the plan is only printed or the run has a worktree of its own.
 ///
 /// # Errors
 /// When another run works in it.
@@ -53,7 +54,9 @@ pub fn locked(
     output: &mut Output,
 ) -> Result<Option<RunLock>, RunError> {
     let waiting = options.wait.into();
-    (!options.dry_run).then(|| local_run::lock(workspace, waiting, output)).transpose()
+    (!options.dry_run && !options.worktree)
+        .then(|| local_run::lock(workspace, waiting, output))
+        .transpose()
 }
 
 /// Prepares a run, then shows its plan or carries it out.
@@ -67,8 +70,8 @@ pub fn start(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let workspace = local_run::open(&local.folder)?;
-    let run = local_run::prepare(&local.request, &workspace, context)?;
+    let mut workspace = local_run::open(&local.folder)?;
+    let mut run = local_run::prepare(&local.request, &workspace, context)?;
     let own = run.settings.values.policy.as_deref().unwrap_or(POLICY_FILE);
     let policy = options.policy.is_none().then_some(own);
     let trusted = &local.request.trusted;
@@ -83,14 +86,20 @@ pub fn start(
         }
         return Ok(ExitStatus::Done);
     }
+    let sessions = context.folder.join(run.settings.session_folder()?);
+    if options.worktree {
+        let worktree = local_run::own_worktree(&workspace, &local.request, &sessions)?;
+        local.stands_for = Some(std::mem::replace(&mut local.folder, worktree));
+        workspace = local_run::open(&local.folder)?;
+        run = local_run::prepare(&local.request, &workspace, context)?;
+    }
     let session = run.plan.session.as_str();
     let _lock =
         lock.map(|lock| lock.named(Some(session))).transpose().map_err(RunError::internal)?;
     for note in &run.plan.notes {
         output.talk(format_args!("note: {note}"));
     }
-    let sessions = run.settings.session_folder()?;
-    let folder = execute::folder_of(&context.folder.join(sessions), &run.plan.session);
+    let folder = execute::folder_of(&sessions, &run.plan.session);
     local.postings = local_run::postings(options, &run, &folder, context);
     let show = RunDisplay {
         format: options.output_format,
@@ -105,7 +114,9 @@ pub fn start(
         show,
     };
     let ended = local_run::carry_out(session, context, output)?;
-    Ok(local_run::show_end(&ended, show, output))
+    let status = local_run::show_end(&ended, show, output);
+    local_run::leave_worktree(&local, &ended.outcome, show, output)?;
+    Ok(status)
 }
 
 /// Returns the task: the argument, else standard input.

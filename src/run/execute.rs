@@ -157,6 +157,7 @@ async fn run<'a>(
         models: prepared.models.in_use(&prepared.instructions.image_models),
         remaining,
         workspace: execution.workspace,
+        stands_for: execution.stands_for,
         servers: &servers,
         clock: execution.clock,
         cancelled,

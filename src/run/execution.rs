@@ -23,6 +23,8 @@ pub struct RunExecution<'a> {
     pub run: &'a PreparedRun,
     /// The checkout it works in.
     pub workspace: &'a Workspace,
+    /// The checkout that commands find it at, where that is another.
+    pub stands_for: Option<&'a Workspace>,
     /// The folder of this session; holds the journal.
     pub folder: &'a Path,
     /// Whether it begins or resumes.

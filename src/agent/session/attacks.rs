@@ -130,6 +130,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
         },
         remaining: locum_policy::spending_limit::Remaining::default(),
         workspace: &workspace,
+        stands_for: None,
         servers: &crate::tools::mcp::servers::McpServers::default(),
         clock: &TestClock::default().sleeping_at_most(Duration::ZERO),
         cancelled: std::future::pending().boxed(),

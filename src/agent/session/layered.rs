@@ -58,6 +58,7 @@ impl Session<'_> {
         let layer = open(self.journal.folder(), RUN_LAYER, sandbox, &workspace.checkout)
             .map_err(|error| lost_layer(&error))?;
         self.contained = layer.is_some();
+        let layer = layer.map(|layer| self.shared_with(None, layer)).transpose()?;
         self.layers.insert(None, layer.map(Rc::new));
         Ok(())
     }
@@ -110,7 +111,12 @@ impl Session<'_> {
     /// Lets the commands of a sub-task that has a worktree find it where its parent's checkout is,
     /// with what git ignores there.
     fn shared_with(&mut self, owner: Option<TaskId>, mut layer: Layer) -> Result<Layer, Stop> {
-        let Some(owner) = owner else { return Ok(layer) };
+        let Some(owner) = owner else {
+            if let Some(other) = self.parts.stands_for {
+                self.parts.workspace.repo.stand_for(&mut layer, &other.repo, None)?;
+            }
+            return Ok(layer);
+        };
         let parent = self.task(owner)?.parent.unwrap_or_default();
         let around = self.state.tree_owner(parent);
         let (other, other_layer) = (self.place_of(around)?, self.layer_over(around)?);

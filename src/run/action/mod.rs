@@ -270,6 +270,7 @@ async fn carry_out(
     let caller = serde_json::to_value(CarriedState { seen: seen.clone(), ..carried.clone() })
         .map_err(RunError::internal)?;
     let execution = RunExecution {
+        stands_for: None,
         run,
         workspace: env.workspace,
         folder,

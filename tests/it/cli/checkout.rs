@@ -86,3 +86,49 @@ fn one_run_at_a_time_works_in_a_checkout() {
     let after = setup.run("run x --script script.yml --mode ask --publish none");
     assert_eq!(after.code, Some(0), "{after:?}");
 }
+
+#[test]
+fn a_run_in_a_worktree_leaves_the_checkout_to_whoever_works_there() {
+    const WRITES: &str = "version: 1\ntasks:\n  - contains: write\n    turns:\n      - calls: [{ \
+                          tool: execute_command, args: { command: \"cat deps/x; pwd; git log \
+                          --oneline; echo y > src/new; echo y > deps/y\" } }]\n      - calls: [{ \
+                          tool: attempt_completion, args: { result: r } }]\n  - turns:\n      - \
+                          calls: [{ tool: attempt_completion, args: { result: r } }]\n";
+    const CONTAINED: &str = "version: 1\nmodes: { default: code, allow: [code] }\ncommands: { \
+                             contained: allow }\nrules:\n  - allow: [\"read(**)\", \
+                             \"edit(src/**)\"]\n";
+    let setup =
+        committed(&[(".locum/policy.yml", CONTAINED), (".gitignore", "deps/\n"), ("src/a", "a\n")])
+            .file("deps/x", "dependency\n")
+            .file("script.yml", WRITES)
+            .file("src/mine", "not committed\n");
+    let repo = Repo::open(setup.0.path()).unwrap();
+    let lock = repo.lock_run().unwrap();
+    // A session in the checkout would have no layer.
+    let state = tempfile::tempdir().unwrap();
+    let run = |task: &str| -> super::Run {
+        let words = format!("run {task} --script script.yml --worktree --publish none");
+        let mut command = setup.command(&words);
+        command.env("PATH", "/usr/bin:/bin").env("XDG_STATE_HOME", state.path());
+        command.output().unwrap().into()
+    };
+    let ran = run("write");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let made = ran.out.lines().find_map(|line| line.strip_prefix("worktree: "));
+    let made = made.unwrap_or_else(|| panic!("{ran:?}"));
+    let made = std::path::Path::new(made);
+    assert_eq!(std::fs::read_to_string(made.join("src/new")).unwrap(), "y\n");
+    assert!(!made.join("src/mine").exists() && !setup.0.path().join("src/new").exists());
+    assert!(!setup.0.path().join("deps/y").exists(), "what is ignored is copied on write");
+    let sessions = state.path().join("locum/sessions");
+    let session = std::fs::read_dir(sessions).unwrap().next().unwrap().unwrap().path();
+    let journal = std::fs::read_to_string(session.join("journal.jsonl")).unwrap();
+    let root = setup.0.path().canonicalize().unwrap().display().to_string();
+    assert!(journal.contains(&format!("dependency\\n{root}\\n")), "{journal}");
+
+    let nothing = run("x");
+    assert!(nothing.code == Some(0) && !nothing.out.contains("worktree:"), "{nothing:?}");
+    let left = std::fs::read_dir(state.path().join("locum/worktrees")).unwrap();
+    assert_eq!(left.count(), 1, "a worktree without changes is removed");
+    drop(lock);
+}

@@ -285,6 +285,7 @@ impl Fixture {
             },
             remaining: Remaining::default(),
             workspace: &workspace,
+            stands_for: None,
             servers: &locum_agent::tools::mcp::servers::McpServers::default(),
             clock: &clock,
             cancelled: async move {
