@@ -233,6 +233,9 @@ pub struct CommandLimits {
     pub contained: ContainedCommands,
     /// Whether files that commands write need an edit rule.
     pub edits: CommandEdits,
+    /// What git ignores of what commands write to their layer, and is nevertheless in the checkout
+    /// when a session ends.
+    pub outputs: Vec<PathGlob>,
     /// Folders outside the repository that commands may read, without the leading `/`.
     pub reads: Vec<PathGlob>,
     /// What they may not read of them, and of the repository where it lies there: those with a `!`
@@ -258,6 +261,7 @@ impl Default for CommandLimits {
             edits: CommandEdits::Ruled,
             reads: Vec::new(),
             unread: Vec::new(),
+            outputs: Vec::new(),
             unseen: Arc::from([]),
         }
     }

@@ -225,11 +225,11 @@ impl Layer {
         self.folder.join("began")
     }
 
-    fn facts(&self, path: &RepoPath) -> io::Result<Metadata> {
+    pub(super) fn facts(&self, path: &RepoPath) -> io::Result<Metadata> {
         fs::symlink_metadata(self.upper.absolute(path))
     }
 
-    fn names(&self, folder: &RepoPath) -> io::Result<Vec<Result<RepoPath, PathBuf>>> {
+    pub(super) fn names(&self, folder: &RepoPath) -> io::Result<Vec<Result<RepoPath, PathBuf>>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(self.upper.absolute(folder))? {
             let entry = entry?;
@@ -344,24 +344,6 @@ impl Repo {
         Ok(())
     }
 
-    /// Returns the folders in a layer that git ignores, without those inside them.
-    pub(super) fn ignored_in(&self, layer: &Layer) -> Result<Vec<RepoPath>, RepoError> {
-        let mut found = Vec::new();
-        let mut ahead = vec![RepoPath::root()];
-        while let Some(folder) = ahead.pop() {
-            let names = layer.names(&folder).map_err(|source| on_layer(&folder, source))?;
-            for path in names.into_iter().flatten() {
-                let facts = layer.facts(&path).map_err(|source| on_layer(&path, source))?;
-                if !facts.is_dir() || path.name() == Some(".git") {
-                    continue;
-                }
-                let ignored = self.stays_in_layer(&path, true)?;
-                if ignored { &mut found } else { &mut ahead }.push(path);
-            }
-        }
-        Ok(found)
-    }
-
     /// Takes out of a layer everything that was judged: what git ignores stays.
     ///
     /// # Errors
@@ -446,7 +428,11 @@ impl Repo {
 
     /// Whether a path is none of the checkout's: git ignores it and has nothing there, or it
     /// belongs to another repository.
-    fn stays_in_layer(&self, path: &RepoPath, is_folder: bool) -> Result<bool, RepoError> {
+    pub(super) fn stays_in_layer(
+        &self,
+        path: &RepoPath,
+        is_folder: bool,
+    ) -> Result<bool, RepoError> {
         if path.name() == Some(".git") {
             return Ok(true);
         }
@@ -503,7 +489,7 @@ fn is_whiteout(facts: &Metadata) -> bool {
     facts.file_type().is_char_device() && facts.rdev() == 0
 }
 
-fn on_layer(path: &RepoPath, source: io::Error) -> RepoError {
+pub(super) fn on_layer(path: &RepoPath, source: io::Error) -> RepoError {
     FileError::Io { path: path.clone(), source }.into()
 }
 

@@ -19,6 +19,7 @@ pub mod git_binary;
 mod history;
 pub mod layer;
 pub mod merge;
+mod outputs;
 mod own_ref;
 mod rebuilt;
 pub mod remote;

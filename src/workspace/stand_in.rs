@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use git2::{Status, StatusOptions, StatusShow};
 
-use crate::layer::Layer;
+use crate::layer::{Layer, on_layer};
 use crate::repo::{Repo, RepoError};
 use crate::shared::SharedFolders;
 use crate::worktree::{COMMON_FILE, COMMON_FOLDER};
@@ -51,6 +51,24 @@ impl Repo {
             let at = self.checkout.absolute(&path);
             if layer.is_none_or(|layer| layer.shared().iter().all(|folder| folder.path != path)) {
                 found.entry(path).or_default().push(at);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the folders in a layer that git ignores, without those inside them.
+    fn ignored_in(&self, layer: &Layer) -> Result<Vec<RepoPath>, RepoError> {
+        let mut found = Vec::new();
+        let mut ahead = vec![RepoPath::root()];
+        while let Some(folder) = ahead.pop() {
+            let names = layer.names(&folder).map_err(|source| on_layer(&folder, source))?;
+            for path in names.into_iter().flatten() {
+                let facts = layer.facts(&path).map_err(|source| on_layer(&path, source))?;
+                if !facts.is_dir() || path.name() == Some(".git") {
+                    continue;
+                }
+                let ignored = self.stays_in_layer(&path, true)?;
+                if ignored { &mut found } else { &mut ahead }.push(path);
             }
         }
         Ok(found)

@@ -38,10 +38,13 @@ impl Session<'_> {
         let charged = if self.journal_broken { Ok(()) } else { self.charge_abandoned() };
         let closed = if self.journal_broken { Ok(()) } else { self.close_cut_off().await };
         let saved = if self.journal_broken { Ok(()) } else { self.save_all() };
+        // A session that goes on still needs them in its layer.
+        let goes_on = stop.waiting.is_some() || stop.fault;
+        let outputs = if goes_on { Ok(()) } else { self.bring_outputs() };
         // What is in no checkpoint is only there.
         let left = if saved.is_ok() { self.leave_worktrees() } else { Ok(()) };
         let changes = self.changes();
-        let failures = [charged, closed, saved, left].into_iter().filter_map(Result::err);
+        let failures = [charged, closed, saved, outputs, left].into_iter().filter_map(Result::err);
         let stop = failures.chain(changes.as_ref().err().cloned()).fold(stop, worse);
         let outcome = self.outcome(stop, changes.unwrap_or_default());
         if !self.journal_broken

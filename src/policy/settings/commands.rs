@@ -76,6 +76,8 @@ pub(super) fn commands(section: &mut Section<'_>) -> CommandLimits {
         edits,
         &mut found.edits,
     );
+    let about = "Build output that is in the checkout at the end although git ignores it, by path.";
+    found.outputs = section.key("outputs", about, OneOrMany(OUTPUT)).unwrap_or_default();
     let about = "Absolute folders that commands may read; after a `!`, what of them they may not.";
     for outside in section.key("reads", about, OneOrMany(OUTSIDE)).unwrap_or_default() {
         match outside {
@@ -85,6 +87,18 @@ pub(super) fn commands(section: &mut Section<'_>) -> CommandLimits {
     }
     found
 }
+
+const OUTPUT: ParsedText<PathGlob> = ParsedText {
+    parse: |text| {
+        if text.starts_with(['/', '!']) || text.split('/').any(|part| part == "..") {
+            return Err(format!("`{text}` is not a path in the repository, such as `dist`").into());
+        }
+        Ok(PathGlob::parse(text.trim_end_matches('/'))?)
+    },
+    write: None,
+    pattern: "^[^/!].*",
+    example: "dist",
+};
 
 /// An entry of `commands.reads`.
 enum ReadsEntry {

@@ -104,3 +104,21 @@ fn a_folder_that_is_moved_shows_nothing_that_was_hidden_in_it() {
         assert_eq!(fixture.file("config/private/plan.txt").as_deref(), Some("unseen\n"));
     }
 }
+
+#[test]
+fn build_output_that_the_policy_names_is_in_the_checkout_at_the_end_and_no_other() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "mkdir -p dist/deep target src/gen; echo d > dist/deep/d; echo t > target/t; for f in .env secret.txt; do echo s > dist/$f; done" } }]
+- calls: [{ tool: execute_command, args: { command: "cat dist/deep/d" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    let policy = format!("{POLICY}  - deny: \"edit(dist/secret.txt)\"\n");
+    let policy = format!("{policy}commands: {{ contained: allow, outputs: [dist] }}\n");
+    let fixture = Fixture::with_policy(&turns(script), &policy);
+    std::fs::write(fixture.root.join(".gitignore"), "dist/\ntarget/\n").unwrap();
+    commit_all(&init(&fixture.root), "more");
+    let ran = fixture.run();
+    assert!(ran.answers("execute_command")[1].contains("Output:\nd"));
+    let there = ["dist/deep/d", "target/t", "dist/.env", "dist/secret.txt"];
+    assert_eq!(there.map(|path| fixture.file(path).is_some()), [true, false, false, false]);
+}
