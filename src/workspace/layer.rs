@@ -30,6 +30,9 @@ const OPAQUE: &str = "user.overlay.opaque";
 /// Folder of a layer with what was written to folders that another checkout shares.
 const SHARED_FOLDER: &str = "shared";
 
+/// The attribute that overlayfs gives to the copy of a file.
+const ORIGIN: &str = "user.overlay.origin";
+
 /// A copy-on-write layer over a checkout. No two commands may write to it at once.
 #[derive(Debug)]
 pub struct Layer {
@@ -240,10 +243,11 @@ impl Layer {
         Ok(names)
     }
 
-    fn is_opaque(&self, folder: &RepoPath) -> bool {
-        let mut value = [0; 2];
-        let read = rustix::fs::lgetxattr(self.upper.absolute(folder), OPAQUE, &mut value);
-        read.is_ok_and(|length| value.get(..length) == Some(b"y"))
+    /// Returns the first byte of an attribute.
+    fn attribute(&self, path: &RepoPath, name: &str) -> Option<u8> {
+        let mut value = [0; 256];
+        rustix::fs::lgetxattr(self.upper.absolute(path), name, &mut value).ok()?;
+        value.first().copied()
     }
 }
 
@@ -276,8 +280,9 @@ impl Repo {
         }
         let stat = match self.checkout.beneath.stat(path) {
             Ok(Some(stat)) => stat,
-            // Behind a link that somebody else put there, git knows no path either.
-            Ok(None) | Err(Errno::LOOP) => return Ok(false),
+            // Behind a link that somebody else put there, git knows no path either. What the
+            // layer has a copy of was there when the command wrote it.
+            Ok(None) | Err(Errno::LOOP) => return Ok(layer.attribute(path, ORIGIN).is_some()),
             Err(errno) => return Err(file_error(path, errno).into()),
         };
         let began = fs::metadata(layer.began()).map_err(|source| on_layer(path, source))?;
@@ -378,7 +383,7 @@ impl Repo {
             };
             let is_folder = lower.is_some_and(|lower| lower.kind == EntryKind::Folder);
             if facts.is_dir() {
-                let opaque = layer.is_opaque(&path);
+                let opaque = layer.attribute(&path, OPAQUE) == Some(b'y');
                 if (opaque || !is_folder) && below == Below::Seen {
                     self.removed_below(&path, changes)?;
                 }
@@ -471,7 +476,7 @@ impl Repo {
                 continue;
             }
             self.settle_below(layer, &path)?;
-            if layer.is_opaque(&path) {
+            if layer.attribute(&path, OPAQUE) == Some(b'y') {
                 rustix::fs::lremovexattr(&at, OPAQUE).map_err(|errno| io(&path)(errno.into()))?;
             }
             match rustix::fs::rmdir(&at) {
