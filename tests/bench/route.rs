@@ -42,6 +42,9 @@ rules:
   - allow: ["read(**)", "edit(src/**)", "edit(new/**)", "command(touch:*)"]
 "#;
 
+/// What the policy says of commands, unless they are contained.
+const SETTINGS: &str = "commands: { sandbox: off }";
+
 const TARGET_TURN: Figure = Figure::Time(Duration::from_micros(1500));
 const TARGET_START: Figure = Figure::Time(Duration::from_millis(20));
 const TARGET_MEMORY: Figure = Figure::Size(20_000_000);
@@ -79,6 +82,8 @@ struct Run {
 struct Bench {
     folder: PathBuf,
     checkout: PathBuf,
+    /// Whether commands write to a layer.
+    contained: bool,
 }
 
 fn main() {
@@ -152,11 +157,15 @@ fn places(folder: &Path) {
             Figure::Size(ran.peak_bytes),
             TARGET_MEMORY,
         );
-        let ran = bench().run_served(Turns::Command, 50);
-        plain(
-            &format!("a turn of one command that may write, {name}: wall, median"),
-            Figure::Time(median(&ran.turns)),
-        );
+        for (how, contained) in [("contained command", true), ("command without a layer", false)] {
+            let bench = Bench { contained, ..bench() };
+            let ran = bench.run_served(Turns::Command, 50);
+            plain(
+                &format!("a turn of one {how} that writes, {name}: wall, median"),
+                Figure::Time(median(&ran.turns)),
+            );
+            plain("the same, processor of Locum itself", Figure::Time(ran.cpu / 50));
+        }
     }
     repository::clean(&large);
 }
@@ -192,11 +201,12 @@ impl Bench {
         let folder = tempfile::tempdir_in(folder).unwrap().keep();
         let checkout = folder.join("checkout");
         repository::small(&checkout);
-        Self { folder, checkout }
+        Self { folder, checkout, contained: false }
     }
 
     fn at(folder: &Path, checkout: &Path) -> Self {
-        Self { folder: tempfile::tempdir_in(folder).unwrap().keep(), checkout: checkout.to_owned() }
+        let folder = tempfile::tempdir_in(folder).unwrap().keep();
+        Self { folder, checkout: checkout.to_owned(), contained: false }
     }
 
     /// Runs a script of `count` turns; turns are timed by the journal.
@@ -292,7 +302,9 @@ impl Bench {
 
     fn command(&self) -> Command {
         let (policy, sessions) = (self.folder.join("policy.yml"), self.folder.join("sessions"));
-        std::fs::write(&policy, POLICY).unwrap();
+        let contained = "commands: { contained: allow }";
+        let settings = if self.contained { contained } else { SETTINGS };
+        std::fs::write(&policy, POLICY.replace(SETTINGS, settings)).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_locum"));
         command
             .args(["run", "Do the thing.", "--quiet", "--publish", "none", "--policy"])

@@ -24,8 +24,8 @@ const SECRET: &str = "canary-7f3d91c2";
 
 /// What is asked how: worlds with the text that turns one into the other.
 const WORLDS: &[World] = &[
-    World { name: "contained", setting: "contained: allow", least_percent: 98 },
-    World { name: "by words", setting: "contained: words", least_percent: 95 },
+    World { name: "friction", setting: "contained: allow", least_percent: 98 },
+    World { name: "friction, by words", setting: "contained: words", least_percent: 95 },
 ];
 
 struct World {
@@ -106,7 +106,7 @@ fn a_starter_policy_lets_a_model_work_and_nothing_else() {
             broken.extend(repositories.run(name, &commands));
         }
         say(&format!(
-            "friction, {}: {}/{} (approve: {approved}/{to_approve}, deny: {refused}/{to_refuse})",
+            "{}: {}/{} (approve: {approved}/{to_approve}, deny: {refused}/{to_refuse})",
             world.name,
             approved + refused,
             to_approve + to_refuse
