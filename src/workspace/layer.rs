@@ -30,9 +30,6 @@ const OPAQUE: &str = "user.overlay.opaque";
 /// Folder of a layer with what was written to folders that another checkout shares.
 const SHARED_FOLDER: &str = "shared";
 
-/// The attribute that overlayfs gives to the copy of a file.
-const ORIGIN: &str = "user.overlay.origin";
-
 /// A copy-on-write layer over a checkout. No two commands may write to it at once.
 #[derive(Debug)]
 pub struct Layer {
@@ -243,11 +240,10 @@ impl Layer {
         Ok(names)
     }
 
-    /// Returns the first byte of an attribute.
-    fn attribute(&self, path: &RepoPath, name: &str) -> Option<u8> {
-        let mut value = [0; 256];
-        rustix::fs::lgetxattr(self.upper.absolute(path), name, &mut value).ok()?;
-        value.first().copied()
+    fn is_opaque(&self, folder: &RepoPath) -> bool {
+        let mut value = [0; 2];
+        let read = rustix::fs::lgetxattr(self.upper.absolute(folder), OPAQUE, &mut value);
+        read.is_ok_and(|length| value.get(..length) == Some(b"y"))
     }
 }
 
@@ -280,9 +276,8 @@ impl Repo {
         }
         let stat = match self.checkout.beneath.stat(path) {
             Ok(Some(stat)) => stat,
-            // Behind a link that somebody else put there, git knows no path either. What the
-            // layer has a copy of was there when the command wrote it.
-            Ok(None) | Err(Errno::LOOP) => return Ok(layer.attribute(path, ORIGIN).is_some()),
+            // Behind a link that somebody else put there, git knows no path either.
+            Ok(None) | Err(Errno::LOOP) => return Ok(false),
             Err(errno) => return Err(file_error(path, errno).into()),
         };
         let began = fs::metadata(layer.began()).map_err(|source| on_layer(path, source))?;
@@ -383,7 +378,7 @@ impl Repo {
             };
             let is_folder = lower.is_some_and(|lower| lower.kind == EntryKind::Folder);
             if facts.is_dir() {
-                let opaque = layer.attribute(&path, OPAQUE) == Some(b'y');
+                let opaque = layer.is_opaque(&path);
                 if (opaque || !is_folder) && below == Below::Seen {
                     self.removed_below(&path, changes)?;
                 }
@@ -476,7 +471,7 @@ impl Repo {
                 continue;
             }
             self.settle_below(layer, &path)?;
-            if layer.attribute(&path, OPAQUE) == Some(b'y') {
+            if layer.is_opaque(&path) {
                 rustix::fs::lremovexattr(&at, OPAQUE).map_err(|errno| io(&path)(errno.into()))?;
             }
             match rustix::fs::rmdir(&at) {

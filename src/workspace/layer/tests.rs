@@ -186,20 +186,6 @@ fn what_others_changed_since_the_command_began_is_seen() {
 }
 
 #[test]
-fn a_file_that_somebody_removed_while_a_command_changed_it_stays_removed() {
-    let fixture = LayerFixture::new();
-    fixture.write("new", "by the command");
-    fixture.write("gone", "by the command");
-    let copy = fixture.layer.folders().upper.join("gone");
-    rustix::fs::lsetxattr(copy, "user.overlay.origin", b"x", XattrFlags::empty()).unwrap();
-    let of_others = |file: &str| {
-        let repo = &fixture.repo.repo;
-        repo.is_changed_by_others(&fixture.layer, &path(file), LayerChange::Written).unwrap()
-    };
-    assert!(of_others("gone") && !of_others("new"));
-}
-
-#[test]
 fn names_that_are_no_text_are_told_and_taken_out() {
     use std::os::unix::ffi::OsStrExt as _;
     let fixture = LayerFixture::new();
