@@ -35,10 +35,12 @@ mod restrictions;
 mod sandbox;
 mod seccomp_notify;
 mod syscalls;
+mod tool_chains;
 mod trial;
 mod view;
 
 pub use crate::layer::{LayerFolders, MovedGit, SharedFolder, StandIn};
+pub use crate::places::half_visible;
 pub use crate::reach::{CommandReach, WriteAccess};
 pub use crate::sandbox::{Sandbox, SandboxError};
 

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::reach::NetworkAccess;
+use crate::tool_chains::{self, PROGRAMS, above, stays_in};
 use locum_policy::schema::CommandLimits;
 
 /// What may be done in a place.
@@ -157,6 +158,8 @@ pub(crate) fn places(
         SYSTEM.iter().map(|path| (PathBuf::from(path), PlaceUse::Read)).collect();
     found.extend(DEVICES.iter().map(|path| (PathBuf::from(path), PlaceUse::Write)));
     found.extend(ETC.iter().map(|name| (Path::new("/etc").join(name), PlaceUse::Read)));
+    let settings = tool_chains::settings(Path::new("/etc"));
+    found.extend(settings.into_iter().map(|path| (path, PlaceUse::Read)));
     found.push((own.to_owned(), PlaceUse::Write));
     // Commands held to a proxy resolve nothing: a query for a name would leak whatever the name
     // says.
@@ -181,19 +184,52 @@ pub(crate) fn places(
         found.extend(CARGO_TOOLS.iter().map(|name| (cargo.join(name), PlaceUse::Read)));
         found.extend(CARGO_STORES.iter().map(|name| (cargo.join(name), stores)));
     }
-    let programs = env.get("PATH").into_iter().flat_map(|path| path.split(':')).map(PathBuf::from);
-    for programs in programs
-        .filter(|path| path.is_absolute() && path.parent().is_some() && Some(path) != home.as_ref())
-    {
-        let beside = programs
-            .parent()
-            .filter(|above| programs.ends_with("bin") && Some(*above) != home.as_deref());
+    let programs = program_folders(env, home.as_deref());
+    for programs in &programs {
+        let beside = above(programs).filter(|above| Some(above) != home.as_ref());
         found.extend(beside.into_iter().flat_map(|above| {
-            BESIDE_PROGRAMS.iter().map(|name| (above.join(name), PlaceUse::Read))
+            let beside = BESIDE_PROGRAMS.iter().map(|name| above.join(name));
+            let beside: Vec<_> = beside.filter(|path| stays_in(&above, path)).collect();
+            beside.into_iter().map(|path| (path, PlaceUse::Read))
         }));
-        found.push((programs, PlaceUse::Read));
     }
+    let whole = tool_chains::entries(programs.iter().map(PathBuf::as_path), home.as_deref());
+    found.extend(programs.into_iter().chain(whole).map(|path| (path, PlaceUse::Read)));
     found
+}
+
+/// Returns the programs on `PATH` whose tool chain commands see in part, each with what they do not
+/// see of it.
+pub fn half_visible(
+    env: &BTreeMap<String, String>,
+    limits: &CommandLimits,
+) -> Vec<(&'static str, PathBuf)> {
+    // What depends on the network or is a run's own holds no tool chain.
+    let mut places = places(env, Path::new("/dev/null"), NetworkAccess::Off);
+    places.extend(reads(limits));
+    let places: Vec<_> =
+        places.into_iter().filter_map(|(path, _)| path.canonicalize().ok()).collect();
+    let is_hidden = |path: &PathBuf| {
+        path.canonicalize().is_ok_and(|real| !places.iter().any(|place| real.starts_with(place)))
+    };
+    let folders = program_folders(env, None);
+    let found = PROGRAMS.iter().filter_map(|name| {
+        let program = folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file())?;
+        let real = program.canonicalize().ok()?;
+        let roots = [&program, &real].into_iter().filter_map(|path| above(path.parent()?));
+        let beside = roots.flat_map(|root| ["pyvenv.cfg", "lib"].map(|name| root.join(name)));
+        [real.clone()].into_iter().chain(beside).find(is_hidden).map(|path| (*name, path))
+    });
+    found.collect()
+}
+
+/// Returns the folders on `PATH`, without the home.
+fn program_folders(env: &BTreeMap<String, String>, home: Option<&Path>) -> Vec<PathBuf> {
+    let folders = env.get("PATH").into_iter().flat_map(|path| path.split(':')).map(PathBuf::from);
+    folders
+        .filter(|path| path.is_absolute() && path.parent().is_some())
+        .filter(|path| Some(path.as_path()) != home)
+        .collect()
 }
 
 /// Returns the folders that the policy lets commands read. What is not a whole folder or file is
@@ -251,8 +287,9 @@ mod tests {
     use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
 
-    use super::{PlaceUse, places, variables};
+    use super::{PlaceUse, half_visible, places, variables};
     use crate::reach::NetworkAccess;
+    use locum_policy::schema::CommandLimits;
 
     fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -285,6 +322,39 @@ mod tests {
         }
         assert!(found.contains(&(PathBuf::from("/home/me/x/bin"), PlaceUse::Read)));
         assert!(found.contains(&(PathBuf::from("/own"), PlaceUse::Write)));
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test makes folders")]
+    fn folders_beside_programs_are_read_unless_they_are_links_that_lead_out() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        for folder in ["tool/bin", "tool/lib", "vault"] {
+            std::fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        std::os::unix::fs::symlink("lib", root.join("tool/lib64")).unwrap();
+        std::os::unix::fs::symlink(root.join("vault"), root.join("tool/include")).unwrap();
+        let path = root.join("tool/bin").display().to_string();
+        let found = places(&env(&[("PATH", &path)]), Path::new("/own"), NetworkAccess::Off);
+        let is_read = |name: &str| found.contains(&(root.join(name), PlaceUse::Read));
+        assert!(is_read("tool/lib") && is_read("tool/lib64"), "{found:?}");
+        assert!(!is_read("tool/include") && !is_read("vault"), "{found:?}");
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test makes folders")]
+    fn a_program_whose_library_is_hidden_is_half_visible_and_a_whole_one_is_not() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        for file in ["home/bin/node", "home/lib/x", "tool/bin/ruby", "tool/lib/x"] {
+            let file = root.join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::File::create_new(file).unwrap();
+        }
+        let path = format!("{0}/home/bin:{0}/tool/bin", root.display());
+        let env = env(&[("HOME", root.join("home").to_str().unwrap()), ("PATH", &path)]);
+        let found = half_visible(&env, &CommandLimits::default());
+        assert_eq!(found, [("node", root.join("home/lib"))]);
     }
 
     #[test]
