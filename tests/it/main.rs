@@ -40,4 +40,5 @@ mod self_run;
 mod session;
 mod support;
 mod telemetry;
+mod toolchains;
 mod trigger;
