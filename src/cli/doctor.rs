@@ -18,6 +18,7 @@ use crate::run::trusted::POLICY_FILE;
 use crate::run::user::own_settings;
 use locum_models::resolve::{ModelFacts, resolve};
 use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
+use locum_sandbox::half_visible;
 use locum_sandbox::level::{ProcessLimit, SandboxLevel};
 use locum_workspace::git_binary;
 
@@ -52,6 +53,17 @@ struct DoctorReport {
     commands: String,
     /// Whether it lets commands run at all here.
     commands_run: bool,
+    /// Programs whose tool chain commands see in part, and what they do not see of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    half_visible: Vec<HalfVisible>,
+}
+
+/// A program on `PATH` whose tool chain commands see in part.
+#[derive(Clone, Debug, Serialize)]
+struct HalfVisible {
+    program: &'static str,
+    /// A file or folder of it that they do not see.
+    hidden: String,
 }
 
 /// Runs the subcommand.
@@ -107,7 +119,7 @@ fn look(context: &CommandContext) -> Result<DoctorReport, RunError> {
         }
     };
     let (sandbox, namespaces_refused) = SandboxLevel::tried();
-    let (policy, (commands_run, commands)) = judged(context, sandbox);
+    let (policy, (commands_run, commands), half_visible) = judged(context, sandbox);
     Ok(DoctorReport {
         version: env!("CARGO_PKG_VERSION"),
         sandbox,
@@ -125,6 +137,7 @@ fn look(context: &CommandContext) -> Result<DoctorReport, RunError> {
         uncommitted: uncommitted(context),
         commands,
         commands_run,
+        half_visible,
     })
 }
 
@@ -135,15 +148,28 @@ fn uncommitted(context: &CommandContext) -> Option<String> {
     place.uncommitted(Some(policy.as_deref().unwrap_or(POLICY_FILE)))
 }
 
-/// Returns which policy judges runs here, and what it makes of commands at this level.
-fn judged(context: &CommandContext, level: SandboxLevel) -> (String, (bool, String)) {
+/// Returns which policy judges runs here, what it makes of commands at this level, and which tool
+/// chains they see in part.
+fn judged(
+    context: &CommandContext,
+    level: SandboxLevel,
+) -> (String, (bool, String), Vec<HalfVisible>) {
     // Outside a repository there is none but the built-in one.
     let file = repository_file(context, None).unwrap_or_default();
     match parse(file.as_ref()) {
-        Ok(policy) => (policy.origin().to_owned(), commands(&policy.settings().commands, level)),
+        Ok(policy) => {
+            let limits = &policy.settings().commands;
+            let found = half_visible(context.environment.variables(), limits);
+            let found = found.into_iter().map(|(program, hidden)| HalfVisible {
+                program,
+                hidden: hidden.display().to_string(),
+            });
+            (policy.origin().to_owned(), commands(limits, level), found.collect())
+        }
         Err(_) => (
             "has mistakes".to_owned(),
             (false, "no run starts; list the mistakes with `locum policy check`".to_owned()),
+            Vec::new(),
         ),
     }
 }
@@ -240,6 +266,11 @@ fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {
             &findings.commands,
         ),
     ]);
+    let in_part = |found: &HalfVisible| {
+        let more = format!("{}: commands do not see {}", found.program, found.hidden);
+        row("tool chain", "half visible", &more)
+    };
+    rows.extend(findings.half_visible.iter().map(in_part));
     rows
 }
 

@@ -212,3 +212,20 @@ fn cmake_runs_tests_in_c() {
         "cmake -S . -B build\ncmake --build build\ncd build\nctest",
     );
 }
+
+#[test]
+fn doctor_names_what_commands_see_in_part_and_nothing_else() {
+    let stage = project(&[], "true");
+    stage.program("php", "exit");
+    let named = |stage: &Stage| {
+        let report = stage.run(&["doctor", "--json"]).json();
+        let found = report["half_visible"].as_array().cloned().unwrap_or_default();
+        let php = found.into_iter().find(|found| found["program"] == "php");
+        php.map(|php| php["hidden"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(named(&stage), None);
+    std::fs::rename(stage.path("bin"), stage.path("programs")).unwrap();
+    std::fs::create_dir(stage.path("bin")).unwrap();
+    std::os::unix::fs::symlink(stage.path("programs/php"), stage.path("bin/php")).unwrap();
+    assert_eq!(named(&stage), Some(stage.path("programs/php").to_str().unwrap().to_owned()));
+}
