@@ -109,12 +109,13 @@ fn without_namespaces() {
     check(kind, 5001..5005);
 }
 
+/// Without a layer, folders in the root cannot be moved, which a plain shell does: what a script
+/// makes is not compared there.
 #[test]
 #[ignore = "takes minutes: hundreds of times as many cases"]
 fn thousands_of_random_scripts() {
     for (world, taste, others) in [
         (World::Layer, Taste::Apart, Others::Nobody),
-        (World::Checkout, Taste::Apart, Others::Nobody),
         (World::Layer, Taste::Hostile, Others::Nobody),
         (World::Checkout, Taste::Hostile, Others::Nobody),
         (World::Layer, Taste::Apart, Others::Somebody),
