@@ -32,7 +32,7 @@ use locum_agent::report::comment::DecisionChannel;
 use locum_agent::report::summary::{self, DiffSection};
 use locum_agent::report::{json, live, markdown};
 use locum_agent::session::event::JournalLine;
-use locum_agent::session::outcome::{Outcome, OutcomeWord};
+use locum_agent::session::outcome::Outcome;
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_forge::local::LocalForge;
@@ -382,8 +382,7 @@ pub fn leave_worktree(
     let Some(folder) = local.folder.parent().filter(|_| local.stands_for.is_some()) else {
         return Ok(());
     };
-    let goes_on = matches!(outcome.word, OutcomeWord::OnHold | OutcomeWord::NeedsInput);
-    if outcome.changes.is_empty() && !goes_on && !outcome.fault {
+    if outcome.changes.is_empty() && !outcome.may_go_on() {
         return remove_worktree(folder).map_err(RunError::internal);
     }
     if show.format == OutputFormat::Text {

@@ -48,13 +48,24 @@ pub async fn run_and_publish<'a>(
 ) -> Result<(Outcome, Option<Publication>), RunError> {
     let Some((publisher, ending)) = publisher else {
         let outcome = run(execution, cancelled, watch).await?;
-        layered::discard(execution.folder).map_err(RunError::internal)?;
+        leave_layers(execution.folder, &outcome)?;
         return Ok((outcome, None));
     };
     let outcome = run_beside_progress(execution, publisher, cancelled, watch).await?;
     let published = publisher.publish(&outcome, ending).await;
-    layered::discard(execution.folder).map_err(RunError::internal)?;
+    leave_layers(execution.folder, &outcome)?;
     Ok((outcome, Some(published)))
+}
+
+/// Removes the layers of a session that is over.
+///
+/// # Errors
+/// When something of them cannot be removed.
+pub fn leave_layers(folder: &Path, outcome: &Outcome) -> Result<(), RunError> {
+    if outcome.may_go_on() {
+        return Ok(());
+    }
+    layered::discard(folder).map_err(RunError::internal)
 }
 
 /// Runs the session, keeping the progress comment on the way; its outcome is not published yet.

@@ -131,3 +131,33 @@ fn a_session_goes_on_under_no_other_policy_and_no_other_ignore_files() {
         assert_eq!(stage.names("checkout/src"), ["a.txt"], "{path}");
     }
 }
+
+#[test]
+fn what_commands_built_before_a_hold_is_there_after_it() {
+    let policy = "version: 1\nmodes: { default: code, allow: [code] }\ncommands: { contained: \
+                  allow, outputs: [dist] }\nrules:\n  - allow: [\"read(**)\"]\n  - hold: \
+                  \"edit(src/held.txt)\"\n";
+    let script = "version: 1\ntasks:\n  - turns:\n      - calls: [{ tool: execute_command, args: \
+                  { command: \"mkdir dist; echo built > dist/x\" } }]\n      - calls: [{ tool: \
+                  write_to_file, args: { path: src/held.txt, content: \"held\\n\" } }]\n      - \
+                  calls: [{ tool: execute_command, args: { command: \"cat dist/x\" } }]\n      - \
+                  expect: { contains: [\"built\"] }\n        calls: [{ tool: attempt_completion, \
+                  args: { result: written } }]\n";
+    let files = [
+        (".locum/policy.yml", policy),
+        ("src/a.txt", "a\n"),
+        (".gitignore", "dist/\nscript.yml\n"),
+    ];
+    let stage = Stage::with(&files);
+    let ran = stage.play(script, &["--output-format", "json"]);
+    let report = ran.json();
+    let [session, hold] = [&report["session"], &report["held"]["id"]];
+    let (session, hold) = (session.as_str().unwrap(), hold.as_str().unwrap());
+    assert!(!stage.path("checkout/dist").exists(), "the run is not over");
+    assert_eq!(stage.run(&["session", "approve", session, hold]).code, Some(0));
+    let done = stage.run(&["session", "resume", session]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(stage.read("checkout/dist/x"), "built\n");
+    let layers = stage.path(&format!("state/locum/sessions/{session}/layers"));
+    assert!(!layers.exists(), "nothing of a layer is left");
+}

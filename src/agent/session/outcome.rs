@@ -62,6 +62,14 @@ pub struct Outcome {
     pub needed_commits: Vec<CommitId>,
 }
 
+impl Outcome {
+    /// Whether the session may go on: after a decision of a person, or once git or the disk works
+    /// again. Until then it needs its layers and worktrees.
+    pub fn may_go_on(&self) -> bool {
+        self.fault || matches!(self.word, OutcomeWord::OnHold | OutcomeWord::NeedsInput)
+    }
+}
+
 /// One word for how a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
