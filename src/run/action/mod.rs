@@ -36,7 +36,6 @@ use crate::run::spending::store::RecordStore;
 use locum_agent::report::comment::DecisionChannel;
 use locum_agent::report::markdown;
 use locum_agent::session::event::JournalLine;
-use locum_agent::session::layered;
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
@@ -259,7 +258,12 @@ async fn carry_out(
         branch_template: env.inputs.branch_template.as_deref(),
         run_url: run_url.as_deref(),
     };
-    let lock = env.workspace.repo.lock_run().map_err(RunError::internal)?;
+    let lock = env.workspace.repo.lock_run().map_err(|error| {
+        RunError::internal(error).hint(
+            "jobs that run at the same time need a checkout each: give this one's \
+             actions/checkout a `path` of its own, or let one wait with `needs`",
+        )
+    })?;
     let _lock = lock.named(Some(run.plan.session.as_str())).map_err(RunError::internal)?;
     let own = publisher.see().await;
     let (beginning, first, decided) = match start {
@@ -301,7 +305,7 @@ async fn carry_out(
     };
     let ending = RunEnd { thread: thread_number, seen: &seen, decided, decide };
     let mut publication = publisher.publish(&outcome, &ending).await;
-    layered::discard(folder).map_err(RunError::internal)?;
+    execute::leave_layers(folder, &outcome)?;
     if let (Err(why), None) = (&kept, thread_number) {
         // No comment says it.
         publication.notes.push(format!("the run cannot go on: {why}"));
