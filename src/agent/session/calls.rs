@@ -200,7 +200,7 @@ impl<'a> Session<'a> {
         if refusal.decision == Decision::Hold && pauses {
             return Err(self.hold(id, waiting, call, &refusal));
         }
-        let text = reminders::refused(&reasons(&refusal), refusal.hint.as_deref());
+        let text = reminders::refused(&reasons(&refusal.verdicts), refusal.hint.as_deref());
         Ok(Observation::refused(text, refusal))
     }
 

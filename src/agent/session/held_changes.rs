@@ -21,6 +21,12 @@ use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
 use locum_policy::verdict::{Decision, Refusal, Verdict};
 
+/// Most denied edits of one command that are recorded one by one.
+const DENIED_EDITS_RECORDED: usize = 100;
+
+/// Most paths that are named one by one.
+const PATHS_NAMED: usize = 20;
+
 /// The act of changing what a person approved.
 struct ApprovedEdits(BTreeSet<RepoPath>);
 
@@ -57,7 +63,8 @@ impl Session<'_> {
         let edits = ApprovedEdits(held.paths.clone());
         match self.parts.run.policy.admit_approved(edits, &facts, approval) {
             Err(refusal) => {
-                let refused = reminders::refused(&reasons(&refusal), refusal.hint.as_deref());
+                let refused =
+                    reminders::refused(&reasons(&refusal.verdicts), refusal.hint.as_deref());
                 observation.text.push_str(&format!("\n\n{refused}"));
                 observation.refused = Some(joined(observation.refused.take(), refusal));
             }
@@ -123,12 +130,14 @@ impl Session<'_> {
     }
 }
 
-/// Returns the refusal of these edits; `None` where there are none.
+/// Returns the refusal of these edits; `None` where there are none. A person approves each one that
+/// is held; of those that are denied, the first stand for the others.
 pub(crate) fn refusal_of(
     edits: &BTreeMap<RepoPath, Verdict>,
     decision: Decision,
 ) -> Option<Box<Refusal>> {
-    let verdicts: Vec<Verdict> = edits.values().cloned().collect();
+    let most = if decision == Decision::Hold { usize::MAX } else { DENIED_EDITS_RECORDED };
+    let verdicts: Vec<Verdict> = edits.values().take(most).cloned().collect();
     (!verdicts.is_empty()).then(|| Box::new(Refusal { decision, verdicts, hint: None }))
 }
 
@@ -139,6 +148,13 @@ fn joined(first: Option<Box<Refusal>>, mut second: Box<Refusal>) -> Box<Refusal>
     second
 }
 
-fn named<'p>(paths: impl IntoIterator<Item = &'p RepoPath>) -> String {
-    paths.into_iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ")
+/// Lists paths; of many, the first are named and the others counted.
+pub(crate) fn named<'p>(paths: impl IntoIterator<Item = &'p RepoPath>) -> String {
+    let mut paths = paths.into_iter();
+    let told = paths.by_ref().take(PATHS_NAMED).map(|path| format!("`{path}`"));
+    let told = told.collect::<Vec<_>>().join(", ");
+    match paths.count() {
+        0 => told,
+        others => format!("{told} and {others} more"),
+    }
 }

@@ -12,11 +12,14 @@ use locum_base::tool::{self, ToolName};
 use locum_modes::prompts::reminders;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
-use locum_policy::verdict::{Refusal, Verdict};
+use locum_policy::verdict::Verdict;
 
 /// Answers a call that would write a secret, or what looks like one.
 const WITHHELD: &str = "This call was not performed: its arguments hold a secret, or what looks \
                         exactly like one. Do it without that text.";
+
+/// Most refusals of one call that are told one by one.
+const REASONS_TOLD: usize = 10;
 
 /// A call that was permitted and waits to be performed.
 pub(crate) struct PermittedCall {
@@ -86,8 +89,9 @@ pub(crate) fn script_of(call: &CheckedCall) -> Option<String> {
     })
 }
 
-/// Returns what was refused and why, each with its rule, as part of a sentence.
-pub(crate) fn reasons(refusal: &Refusal) -> String {
+/// Returns what was refused and why, each with its rule, as part of a sentence. Of many, the first
+/// are told and the others counted.
+pub(crate) fn reasons<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> String {
     let reason = |verdict: &Verdict| {
         let rule = verdict
             .rule()
@@ -95,5 +99,10 @@ pub(crate) fn reasons(refusal: &Refusal) -> String {
             .unwrap_or_default();
         format!("`{}`: {}{rule}", verdict.intent, verdict.reason())
     };
-    refusal.verdicts.iter().map(reason).collect::<Vec<_>>().join("; ")
+    let mut verdicts = verdicts.into_iter();
+    let told: Vec<String> = verdicts.by_ref().take(REASONS_TOLD).map(reason).collect();
+    match verdicts.count() {
+        0 => told.join("; "),
+        others => format!("{}; and {others} more", told.join("; ")),
+    }
 }

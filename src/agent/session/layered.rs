@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::session::event::Event;
-use crate::session::held_changes::refusal_of;
+use crate::session::held_changes::{named, refusal_of};
 use crate::session::judged::reasons;
 use crate::session::live::Session;
-use crate::session::promotion::{HeldChanges, Promotion};
+use crate::session::promotion::{HeldChanges, Promotion, RefusedEdits};
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;
@@ -166,7 +166,7 @@ impl Session<'_> {
             return self.answer_thrown_away(id, waiting, observation, changes);
         }
         let mut refused = self.refused_edits(id, waiting, changes.paths.keys(), intents)?;
-        let held = self.set_aside(id, changes, &mut refused.held)?;
+        let held = self.set_aside(id, changes, &mut refused)?;
         let keep: BTreeSet<RepoPath> = refused.denied.keys().cloned().collect();
         let stays = |path: &RepoPath| !keep.contains(path) && !refused.held.contains_key(path);
         let bring: BTreeMap<RepoPath, LayerChange> =
@@ -181,10 +181,10 @@ impl Session<'_> {
             ));
         }
         let refusal = refusal_of(&refused.denied, Decision::Deny);
-        if let Some(refusal) = &refusal {
+        if refusal.is_some() {
             observation.text.push_str(&format!(
                 "\n\nChanges that the policy does not allow were kept out of the checkout: {}.",
-                reasons(refusal)
+                reasons(refused.denied.values())
             ));
         }
         let promotion =
@@ -250,13 +250,13 @@ impl Session<'_> {
         Ok(self.parts.workspace.repo.bring_outputs(&layer, wanted)?)
     }
 
-    /// Sets aside what is held of what a command wrote. What somebody else changed as well is no
-    /// longer held, for it is not brought in any case.
+    /// Sets aside what is held of what a command wrote. What somebody else changed as well is
+    /// denied: there is nothing to decide on.
     fn set_aside(
         &mut self,
         id: TaskId,
         changes: &LayerChanges,
-        held: &mut BTreeMap<RepoPath, Verdict>,
+        RefusedEdits { denied, held }: &mut RefusedEdits,
     ) -> Result<Option<HeldChanges>, Stop> {
         let owner = self.state.tree_owner(id);
         let (Some(layer), Some(base)) = (self.layer_left(id)?, self.saved(owner)) else {
@@ -264,8 +264,12 @@ impl Session<'_> {
         };
         let repo = &self.place(id)?.repo;
         let mut paths = BTreeMap::new();
-        for (path, change) in &changes.paths {
-            if held.contains_key(path) && !repo.is_changed_by_others(&layer, path, *change)? {
+        for (path, change) in changes.paths.iter().filter(|(path, _)| held.contains_key(*path)) {
+            if repo.is_changed_by_others(&layer, path, *change)? {
+                let reason = "somebody else changed it while the command ran".to_owned();
+                let verdict = Verdict::denied(Intent::Edit(path.clone()).to_string(), reason);
+                denied.insert(path.clone(), verdict);
+            } else {
                 paths.insert(path.clone(), *change);
             }
         }
@@ -337,14 +341,14 @@ impl Session<'_> {
         for (path, change) in removed.into_iter().chain(made) {
             if place.repo.is_blocked(&path, change)? {
                 layer.keep_out(&path, call).map_err(|error| lost_layer(&error))?;
-                blocked.push(format!("`{path}`"));
+                blocked.push(path);
                 continue;
             }
             if layer.is_kept_out(&path, call)
                 || place.repo.is_changed_by_others(layer, &path, change)?
             {
                 layer.keep_out(&path, call).map_err(|error| lost_layer(&error))?;
-                of_others.push(format!("`{path}`"));
+                of_others.push(path);
                 continue;
             }
             place.repo.bring(layer, &path, change)?;
@@ -359,13 +363,13 @@ impl Session<'_> {
                 "\n\nSomebody else changed {} while the command ran. Their version is in the \
                  checkout; the command's is kept with the session. Read the files again before \
                  you change them.",
-                of_others.join(", ")
+                named(&of_others)
             ));
         }
         if !blocked.is_empty() {
             observation.text.push_str(&format!(
-                "\n\nKept out of the checkout, because something that stays there is in the way: {}.",
-                blocked.join(", ")
+                "\n\nKept out of the checkout, where something that stays is in the way: {}.",
+                named(&blocked)
             ));
         }
         Ok(())

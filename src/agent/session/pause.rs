@@ -83,7 +83,8 @@ impl Session<'_> {
     ) -> Stop {
         match self.held_call(id, waiting, refusal, (headline, diff)) {
             Ok(held) => {
-                let reason = format!("`{}` needs a person: {}", held.headline, reasons(refusal));
+                let reason =
+                    format!("`{}` needs a person: {}", held.headline, reasons(&refusal.verdicts));
                 let waiting = Some(Box::new(PendingDecision::Hold(Box::new(held))));
                 Stop { waiting, ..Stop::session(OutcomeWord::OnHold, reason) }
             }

@@ -4,7 +4,7 @@
 //! In: a permitted call. Out: its answer in the journal. A call found announced but unanswered
 //! after a kill is recovered here: edits are put back and done again, commands are not.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use futures::FutureExt;
 use tracing::Instrument;
@@ -14,7 +14,7 @@ use crate::session::held_changes::refusal_of;
 use crate::session::judged::{PermittedCall, reasons};
 use crate::session::layered::{CUT_OFF, LayeredChanges};
 use crate::session::live::Session;
-use crate::session::promotion::{HeldChanges, Promotion};
+use crate::session::promotion::{HeldChanges, Promotion, RefusedEdits};
 use crate::session::recorded::{ContentBefore, FileBefore};
 use crate::session::spans::call_span;
 use crate::session::stop::Stop;
@@ -40,15 +40,6 @@ pub(crate) const KEPT_LIMIT_BYTES: u64 = 16 << 20;
 
 /// Folder of a session with copies of what was taken back from the checkout, by call.
 const TAKEN_BACK_FOLDER: &str = "taken-back";
-
-/// Paths that a command changed and that may not stay as they are.
-#[derive(Default)]
-pub(crate) struct RefusedEdits {
-    /// They are kept out of the checkout.
-    pub(crate) denied: BTreeMap<RepoPath, Verdict>,
-    /// A person decides on them.
-    pub(crate) held: BTreeMap<RepoPath, Verdict>,
-}
 
 /// The result of a call with effects.
 struct PerformedCall<'d> {
@@ -320,10 +311,10 @@ impl Session<'_> {
             undone.iter().filter(lost).map(|path| format!("`{path}`")).collect();
         let fate = if lost.is_empty() { "were undone" } else { "could not all be undone" };
         let refusal = refusal_of(&refused.denied, Decision::Deny);
-        if let Some(refusal) = &refusal {
+        if refusal.is_some() {
             observation.text.push_str(&format!(
                 "\n\nChanges that the policy does not allow {fate}: {}.",
-                reasons(refusal)
+                reasons(refused.denied.values())
             ));
         }
         observation.touched.retain(|path| !undone.contains(path));

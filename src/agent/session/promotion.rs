@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::tools::Observation;
 use locum_base::path::RepoPath;
-use locum_policy::verdict::Refusal;
+use locum_policy::verdict::{Refusal, Verdict};
 use locum_workspace::aside::SetAside;
 use locum_workspace::layer::LayerChange;
 
@@ -42,4 +42,13 @@ pub struct HeldChanges {
     pub aside: SetAside,
     /// What holds them.
     pub refusal: Box<Refusal>,
+}
+
+/// Paths that a command changed and that may not stay as they are.
+#[derive(Default)]
+pub(crate) struct RefusedEdits {
+    /// They are kept out of the checkout.
+    pub(crate) denied: BTreeMap<RepoPath, Verdict>,
+    /// A person decides on them.
+    pub(crate) held: BTreeMap<RepoPath, Verdict>,
 }

@@ -122,3 +122,29 @@ fn build_output_that_the_policy_names_is_in_the_checkout_at_the_end_and_no_other
     let there = ["dist/deep/d", "target/t", "dist/.env", "dist/secret.txt"];
     assert_eq!(there.map(|path| fixture.file(path).is_some()), [true, false, false, false]);
 }
+
+#[test]
+fn of_very_many_files_that_stay_out_the_first_are_told_and_the_others_counted() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "mkdir deps; for i in $(seq 300); do echo $i > deps/$i; done" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    let policy = POLICY.replace("\"read(**)\"", "\"read(**)\", \"command(mkdir:*)\"");
+    for layered in [true, false] {
+        let settings = "commands: { contained: allow, expansions: allow }";
+        let policy = policy.replace(
+            "command(false)",
+            "command(for:*)\", \"command(seq:*)\", \"command(echo:*)\", \"edit(deps/no)",
+        );
+        let fixture = Fixture::with_policy(&turns(script), &format!("{policy}{settings}\n"));
+        let fixture = if layered { fixture } else { fixture.without_layer() };
+        let ran = fixture.run();
+        let answer = &ran.answers("execute_command")[0];
+        assert!(answer.len() < 4_000, "{}", answer.len());
+        if layered {
+            assert!(answer.contains("; and 290 more"), "{answer}");
+            assert_eq!(ran.outcome.refusals[0].refusal.verdicts.len(), 100);
+        }
+        assert!(fixture.file("deps/7").is_none());
+    }
+}

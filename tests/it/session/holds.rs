@@ -6,6 +6,7 @@ use locum_agent::session::event::Event;
 use locum_agent::session::hold::{DecisionError, WAIT_LIMIT, decide};
 use locum_agent::session::recorded::{PersonDecision, RecordedDecision};
 use pretty_assertions::assert_eq;
+use std::path::Path;
 
 const HELD: &str = r#"
 - calls:
@@ -351,4 +352,27 @@ fn a_kill_at_any_line_loses_nothing_that_is_held() {
             assert_eq!(fixture.file("src/held.txt").is_some(), fixture.file("src/b.txt").is_some());
         }
     }
+}
+
+#[test]
+fn what_somebody_else_changed_while_a_command_wrote_to_it_is_not_set_aside() {
+    let fixture = writing_held(true);
+    let file = fixture.root.join("src/held.txt");
+    let fixture = fixture.watched(move |event| {
+        if !matches!(event, Event::Performing { .. }) {
+            return;
+        }
+        let changed = |file: &Path| {
+            std::fs::write(file, "mine\n").unwrap();
+            std::fs::metadata(file).unwrap().modified().unwrap()
+        };
+        // The kernel's clock for files moves in steps.
+        let first = changed(&file);
+        while changed(&file) == first {}
+    });
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]));
+    assert_eq!(fixture.file("src/held.txt").as_deref(), Some("mine\n"));
+    let answers = ran.answers("execute_command");
+    assert!(answers[0].contains("somebody else changed it"), "{answers:?}");
 }
