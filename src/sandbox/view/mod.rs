@@ -138,8 +138,9 @@ impl SandboxView {
         if let Some((layer, root)) = layered.filter(|(layer, root)| layer.lower != *root) {
             plan.stand_in(root, layer.lower)?;
         }
-        for root in spec.roots {
-            plan.place(root, PlaceUse::Write)?;
+        for (at, root) in spec.roots.iter().enumerate() {
+            // Git's own folders follow the checkout.
+            plan.place(root, if at == 0 { PlaceUse::Write } else { PlaceUse::Read })?;
         }
         if let Some((layer, root)) = layered {
             plan.layer(root, &[layer.lower.to_owned()], (layer.folders, layer.usage))?;
