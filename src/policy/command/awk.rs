@@ -1,8 +1,8 @@
 //! awk programs that only compute and print: whatever writes files, reads others or runs programs
 //! is refused.
 //!
-//! In: one program word. Out: whether nothing in it could do that. Text and patterns in it are not
-//! told apart from code, so it refuses more than it has to.
+//! In: one program word. Out: whether nothing in it could do that. Text and patterns in it count
+//! as code, so it refuses more than it has to.
 
 /// Words of awk that run programs, open files or load code.
 const REACHING_OUT: &[&str] =

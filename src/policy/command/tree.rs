@@ -155,7 +155,12 @@ impl CommandList {
     /// something else stands among them.
     pub(super) fn before_in_pipe(&self, simple: &SimpleCommand) -> Vec<&SimpleCommand> {
         for pipeline in self.pipelines() {
-            let is_it = |command: &ShellCommand| matches!(command, ShellCommand::Simple(found) if std::ptr::eq(found, simple));
+            let is_it = |command: &ShellCommand| match command {
+                ShellCommand::Simple(found) => std::ptr::eq(found, simple),
+                ShellCommand::Subshell(..) | ShellCommand::Group(..) | ShellCommand::If(..) => {
+                    false
+                }
+            };
             if let Some(at) = pipeline.commands.iter().position(is_it) {
                 let before = pipeline.commands.iter().take(at).map(|command| match command {
                     ShellCommand::Simple(found) => Some(found),

@@ -12,7 +12,7 @@ use crate::verdict::Decision;
 use locum_base::path::RepoPath;
 
 /// Where the repository lies; a folder for temporary files is no reason to call it one.
-const ROOT: &str = "/tmp/work/repo";
+const ROOT: &str = "/tmp/checkouts/repo";
 
 /// Asks the starter policy of a repository: of each pair the first is allowed, the second is not.
 fn check(files: &[(&str, &str)], pairs: &[(&str, &str)]) {
@@ -101,16 +101,20 @@ fn a_file_for_temporary_use_is_none_of_the_repository() {
             ("git diff > /tmp/x.patch && wc -l /tmp/x.patch", "git diff > /etc/x.patch"),
             ("rm -rf /tmp/build", "rm -rf /tmp"),
             ("rm -rf /var/tmp/build/", "rm -rf /var/tmp/../lib"),
-            ("echo x | tee /tmp/a", "echo x | tee /tmp/work/repo/.github/workflows/ci.yml"),
-            ("echo x > /tmp/a", "echo x > /tmp/work/repo/.locum/policy.yml"),
-            ("echo x > /tmp/b", "echo x > /tmp//work/repo/.locum/policy.yml"),
-            ("rm -rf /tmp/work2", "rm -rf /tmp/work"),
+            ("echo x | tee /tmp/a", "echo x | tee /tmp/checkouts/repo/.github/workflows/ci.yml"),
+            ("echo x > /tmp/a", "echo x > /tmp/checkouts/repo/.locum/policy.yml"),
+            ("echo x > /tmp/b", "echo x > /tmp//checkouts/repo/.locum/policy.yml"),
+            ("rm -rf /tmp/checkouts2", "rm -rf /tmp/checkouts"),
             ("cp README.md /tmp/x", "cp .env /tmp/x"),
-            ("echo x > /tmp/work/repo/docs/a.md", "echo x > /tmp/work/./repo/docs/a.md"),
+            ("echo x > /tmp/checkouts/repo/docs/a.md", "echo x > /tmp/checkouts/./repo/docs/a.md"),
             ("cat /usr/share/doc/x", "cat /usr/share/../../etc/shadow"),
             ("cat /etc/os-release", "cat /etc/passwd"),
             ("test -x /usr/bin/git", "cat /usr/local/x"),
             ("make test", "make -f /tmp/x"),
+            ("mktemp", "mktemp -p .github"),
+            ("mktemp -d", "mktemp -d .github/workflows/XXXX"),
+            ("mktemp -t buildXXXX", "mktemp -p docs ../.github/XXXX"),
+            ("mktemp -p docs", "mktemp --tmpdir=.github"),
         ],
     );
 }
@@ -142,8 +146,8 @@ fn files_are_brought_back_and_never_protected_ones() {
 fn what_only_the_sandbox_keeps_hidden_needs_it() {
     let policy = Policy::parse(
         "version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(**)\", \"command(grep:*)\", \
-         \"command(find:*)\", \"command(xargs:*)\", \"command(touch:*)\", \"command(cat:*)\"]\ncommands: { sandbox: \
-         off, max_complexity: 1.0 }\n",
+         \"command(find:*)\", \"command(xargs:*)\", \"command(touch:*)\", \"command(cat:*)\"]\n\
+         commands: { sandbox: off, max_complexity: 1.0 }\n",
         "policy.yml",
     )
     .unwrap();
@@ -226,7 +230,8 @@ fn tools_of_python_and_their_dangerous_neighbours() {
 
 #[test]
 fn tools_of_other_languages_and_their_dangerous_neighbours() {
-    let node = "{\"scripts\": {\"test\": \"x\", \"build\": \"x\"}, \"devDependencies\": {\"typescript\": \"5\", \"vitest\": \"3\"}}";
+    let node = "{\"scripts\": {\"test\": \"x\", \"build\": \"x\"}, \
+                \"devDependencies\": {\"typescript\": \"5\", \"vitest\": \"3\"}}";
     check(
         &[("package.json", node), ("pnpm-lock.yaml", ""), ("src/a.ts", "")],
         &[

@@ -131,7 +131,7 @@ impl PathUse {
     }
 
     /// Returns what it is where the repository lies at `root`: a file below a folder for temporary
-    /// files is no file of the repository, and none of the machine's.
+    /// files belongs neither to the repository nor to the machine.
     pub(super) fn settled(self, root: &str) -> Self {
         match self {
             Self::Outside(path) if is_scratch(&path, root) => Self::Scratch(path),

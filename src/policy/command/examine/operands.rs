@@ -30,7 +30,7 @@ impl Examiner<'_> {
         let file = operands
             .iter()
             .find(|(_, word)| ARGUMENT_FILES.contains(&name) && word.starts_with('@'));
-        self.odd(file, |word| {
+        self.refuse(file, |word| {
             format!(
                 "`{name}` takes more words, options among them, from the file that `{word}` names"
             )
@@ -38,26 +38,28 @@ impl Examiner<'_> {
         match table.operands {
             OperandKind::Words | OperandKind::Text => {}
             OperandKind::Plain => {
-                let odd = operands.iter().find(|(_, word)| {
+                let refused = operands.iter().find(|(_, word)| {
                     !word.starts_with(|first: char| first.is_alphanumeric() || "._".contains(first))
                 });
-                self.odd(odd, |word| format!("`{name}` may do more than show with `{word}`"));
+                self.refuse(refused, |word| {
+                    format!("`{name}` may do more than show with `{word}`")
+                });
                 self.reads(operands.iter().map(|(_, word)| word.as_str()));
             }
             OperandKind::HarmlessKeys => {
                 // `git remote -v` shows these too.
                 let shown = |word: &str| word.starts_with("remote.") && word.ends_with(".url");
-                let odd = operands.iter().find(|(_, word)| {
+                let refused = operands.iter().find(|(_, word)| {
                     tasks::may_be_secret(word) && !(name == "git config --get" && shown(word))
                 });
-                self.odd(odd, |word| format!("`{word}` may hold credentials"));
+                self.refuse(refused, |word| format!("`{word}` may hold credentials"));
                 if operands.is_empty() {
                     self.finding(self.words.len(), format!("`{name}` alone shows all there is"));
                 }
             }
             OperandKind::Tasks => {
-                let odd = operands.iter().find(|(_, word)| !tasks::is_harmless(word));
-                self.odd(odd, |word| {
+                let refused = operands.iter().find(|(_, word)| !tasks::is_harmless(word));
+                self.refuse(refused, |word| {
                     format!("`{word}` of `{name}` is no task that only builds, tests or shows")
                 });
             }
@@ -90,8 +92,10 @@ impl Examiner<'_> {
                         || endings.iter().any(|ending| word.ends_with(ending))
                 };
                 let program = operands.first();
-                let odd = program.filter(|(_, word)| !inside(word));
-                self.odd(odd, |word| format!("`{word}` of `{name}` is no file of the repository"));
+                let refused = program.filter(|(_, word)| !inside(word));
+                self.refuse(refused, |word| {
+                    format!("`{word}`, which `{name}` starts, does not lie in the repository")
+                });
                 self.reads(program.iter().map(|(_, word)| word.as_str()));
                 for (index, word) in &operands {
                     if tasks::reaches_out(word) {
@@ -105,7 +109,9 @@ impl Examiner<'_> {
                 if table.operands == OperandKind::PathsUnder(options) {
                     self.reads(operands.iter().map(|(_, word)| word.as_str()));
                 } else {
-                    self.odd(operands.first(), |word| format!("`{name}` with `{word}` does more"));
+                    self.refuse(operands.first(), |word| {
+                        format!("`{name}` with `{word}` does more")
+                    });
                 }
                 let named = |word: &String| {
                     options.iter().any(|option| {
@@ -131,8 +137,8 @@ impl Examiner<'_> {
                 self.edits(files.map(|(_, word)| word.as_str()));
             }
             OperandKind::Format => {
-                let odd = operands.iter().find(|(_, word)| !word.starts_with('+'));
-                self.odd(odd, |word| format!("`{name}` with `{word}` does more than show"));
+                let refused = operands.iter().find(|(_, word)| !word.starts_with('+'));
+                self.refuse(refused, |word| format!("`{name}` with `{word}` does more than show"));
             }
             OperandKind::Copied => {
                 let count = operands.len().saturating_sub(1);
@@ -143,18 +149,22 @@ impl Examiner<'_> {
                 if plain_from.is_none()
                     && self.words.iter().any(|word| options.contains(&word.as_str())) => {}
             OperandKind::None | OperandKind::PatternsUnder(_) => {
-                let odd = operands.first();
-                self.odd(odd, |word| format!("`{name}` with `{word}` does more than show"));
+                let refused = operands.first();
+                self.refuse(refused, |word| format!("`{name}` with `{word}` does more than show"));
             }
             OperandKind::Only(listed) => {
                 // What follows `--` is for the tests that `tox` starts.
                 let own = plain_from.filter(|_| name == "tox").unwrap_or(usize::MAX);
                 self.reads(operands.iter().skip(own).map(|(_, word)| word.as_str()));
                 let behind = operands.iter().skip(own).find(|(_, word)| word.starts_with('-'));
-                self.odd(behind, |word| format!("`{name}` with `{word}` does more than is known"));
-                let odd =
+                self.refuse(behind, |word| {
+                    format!("`{name}` with `{word}` does more than is known")
+                });
+                let refused =
                     operands.iter().take(own).find(|(_, word)| !listed.contains(&word.as_str()));
-                self.odd(odd, |word| format!("`{name}` with `{word}` does more than is known"));
+                self.refuse(refused, |word| {
+                    format!("`{name}` with `{word}` does more than is known")
+                });
             }
             OperandKind::PathsOrHere if operands.is_empty() => self.reads(["."].into_iter()),
             OperandKind::Paths | OperandKind::PathsOrHere => {
@@ -162,13 +172,13 @@ impl Examiner<'_> {
             }
             OperandKind::OnePath => {
                 self.reads(operands.iter().take(1).map(|(_, word)| word.as_str()));
-                self.odd(operands.get(1), |_| format!("a second file of `{name}` is written"));
+                self.refuse(operands.get(1), |_| format!("a second file of `{name}` is written"));
             }
             OperandKind::PatternThenPaths(_) => {
                 let program = operands
                     .first()
                     .filter(|(_, program)| matches!(name, "jq" | "yq") && reaches_out(program));
-                self.odd(program, |_| {
+                self.refuse(program, |_| {
                     format!("this program of `{name}` reads more than its input")
                 });
                 let skipped = usize::from(!pattern_given);
@@ -190,7 +200,7 @@ impl Examiner<'_> {
                         && git::path_of_revision(word).is_none()
                         && git::may_be_any_object(word)
                 });
-                self.odd(any, |word| {
+                self.refuse(any, |word| {
                     format!("`{word}` could be any file; name it as `REVISION:PATH`")
                 });
                 for (position, (_, word)) in operands.iter().enumerate() {
@@ -218,7 +228,7 @@ impl Examiner<'_> {
     }
 
     /// Notes what a rule has to spell out about an operand, where there is such an operand.
-    fn odd(&mut self, operand: Option<&(usize, String)>, why: impl FnOnce(&str) -> String) {
+    fn refuse(&mut self, operand: Option<&(usize, String)>, why: impl FnOnce(&str) -> String) {
         if let Some((index, word)) = operand {
             self.finding(*index, why(word));
         }

@@ -122,9 +122,9 @@ impl Examiner<'_> {
         };
         let given = rest.get(..count).unwrap_or_default();
         self.next += count + 1;
-        let odd = given.iter().find(|word| word.contains("{}") && *word != "{}");
+        let joined = given.iter().find(|word| word.contains("{}") && *word != "{}");
         let names = given.first().is_some_and(|program| fed::takes_files(program));
-        if odd.is_some() || !names {
+        if joined.is_some() || !names {
             self.finding(index, "`find -exec` starts what is not known to be harmless".to_owned());
             return;
         }

@@ -14,15 +14,16 @@ const CARGO: &str = "-q --quiet -v --verbose --workspace --all -p= --package= --
                      --allow-dirty --allow-staged --retries= --test-threads= --no-capture";
 
 /// Phases and goals of Maven that build, test or show.
-const MAVEN_OPTIONS: &str = "-q -B -o -e -v --version -X -U -V -N -am -amd -ntp -pl= -P= -T= -fae -ff -fn -nsu \
+const MAVEN_OPTIONS: &str = "-q -B -o -e -v --version -X -U -V -N -am -amd -ntp -pl= -P= -T= \
+                             -fae -ff -fn -nsu \
                              --quiet --batch-mode --offline --errors --debug \
                              --no-transfer-progress \
                              --also-make --also-make-dependents --projects=< --activate-profiles= \
                              --threads= --fail-at-end --fail-fast --fail-never --show-version \
                              --non-recursive -D=@";
 
-const GRADLE_OPTIONS: &str = "-q -i -d -s -S -m -v --version --quiet --info --debug --warn --stacktrace \
-                              --full-stacktrace --offline --no-daemon --daemon --parallel \
+const GRADLE_OPTIONS: &str = "-q -i -d -s -S -m -v --version --quiet --info --debug --warn \
+                              --stacktrace --full-stacktrace --offline --no-daemon --daemon --parallel \
                               --no-parallel --continue --no-continue --console= --tests= -x= \
                               --exclude-task= --build-cache --no-build-cache --rerun-tasks \
                               --dry-run --configuration-cache --no-configuration-cache \

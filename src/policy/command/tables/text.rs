@@ -27,6 +27,11 @@ pub(super) const TABLES: &[CommandTable] = &[
         "-R -v -c -f -h --recursive --verbose --changes --silent --quiet --no-dereference",
     ),
     writes(&["touch"], OperandKind::Edited, "-a -c -m -d= -t= --no-create --date= --time="),
+    writes(
+        &["mktemp"],
+        OperandKind::EditedWithout(&["-t"]),
+        "-d -q -u -t -p=> --directory --quiet --dry-run --suffix=",
+    ),
     writes(&["tee"], OperandKind::Edited, "-a -i -p --append --ignore-interrupts"),
     writes(&["truncate"], OperandKind::Edited, "-c -s= --no-create --size="),
     writes(
