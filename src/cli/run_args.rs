@@ -69,8 +69,8 @@ pub struct RunOptions {
     pub wait: bool,
     /// Work in a new worktree instead of this checkout.
     ///
-    /// It begins with the commit that is trusted. Commands find it at the path of this checkout, with
-    /// what git ignores there. A worktree without changes is removed again.
+    /// It begins with the commit that is trusted. Commands find it at the path of this checkout,
+    /// with what git ignores there. A worktree without changes is removed again.
     #[arg(long)]
     pub worktree: bool,
     /// Publish results here instead of where the setting `publish` says.

@@ -1,9 +1,9 @@
-//! What belongs to the tool chains that `PATH` leads to: a Python environment and the interpreter it
-//! comes from, conda, a JDK, Go, Node and others, each known by files that only it has.
+//! What belongs to the tool chains that `PATH` leads to: a Python environment and the interpreter
+//! it comes from, conda, a JDK, Go, Node and others, each known by files that only it has.
 //!
-//! In: folders of programs, and the home. Out: the entries that each kind of tool chain keeps beside
-//! its programs. Everything else in such a folder is somebody's own, and left out: settings with
-//! passwords, checkouts, data. So are links that lead out of it.
+//! In: folders of programs, and the home. Out: the entries that each kind of tool chain keeps
+//! beside its programs. Everything else in such a folder is somebody's own, and left out: settings
+//! with passwords, checkouts, data. So are links that lead out of it.
 #![expect(clippy::disallowed_methods, reason = "tool chains lie outside the checkout")]
 
 use std::collections::BTreeSet;

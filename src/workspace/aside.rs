@@ -125,7 +125,7 @@ impl Repo {
     }
 
     /// Copies what the checkout has at these paths to below a folder outside of it, before it is
-    /// taken back. What is there already stays.
+    /// taken back. A copy that is there already is kept.
     ///
     /// # Errors
     /// When a file cannot be read or written.

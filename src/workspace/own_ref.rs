@@ -1,4 +1,5 @@
-//! Locum's own refs, below `refs/locum/`: written and removed also where somebody holds git's locks.
+//! Locum's own refs, below `refs/locum/`: written and removed also where somebody holds git's
+//! locks.
 //!
 //! A session has its refs to itself. A lock of one is of a run that was killed, and is taken over.
 //! Other locks are of programs at work: they are waited for, but not for long.

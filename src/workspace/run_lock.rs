@@ -1,7 +1,7 @@
 //! `RunLock`: one run at a time in a checkout.
 //!
-//! In: a checkout. Out: a lock that the kernel holds for this process, so that a run that was killed
-//! leaves none behind. The file says who holds it.
+//! In: a checkout. Out: a lock that the kernel holds for this process, so that a run that was
+//! killed leaves none behind. The file says who holds it.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};

@@ -1,4 +1,5 @@
-//! `SharedFolders`: what a layer over a worktree shows of the checkout that the worktree stands for.
+//! `SharedFolders`: what a layer over a worktree shows of the checkout that the worktree stands
+//! for.
 //!
 //! In: the folders of the checkout. Out: folders for what is written to them, below the layer's.
 #![expect(clippy::disallowed_methods, reason = "shared folders lie in the folder of a layer")]

@@ -33,7 +33,8 @@ pub struct SessionParts<'a> {
     pub remaining: Remaining,
     /// The checkout that tools change.
     pub workspace: &'a Workspace,
-    /// The checkout that commands find it at, where that is another: what git ignores there is seen.
+    /// The checkout that commands find it at, where that is another: what git ignores there is
+    /// seen.
     pub stands_for: Option<&'a Workspace>,
     /// The MCP servers, started already.
     pub servers: &'a McpServers<'a>,

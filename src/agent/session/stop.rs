@@ -20,8 +20,8 @@ pub struct Stop {
     pub reason: String,
     /// What a maintainer has to decide first.
     pub waiting: Option<Box<PendingDecision>>,
-    /// Whether the machine was at fault, git or a disk: the session can be resumed once the cause is
-    /// gone.
+    /// Whether the machine was at fault, git or a disk: the session can be resumed once the cause
+    /// is gone.
     pub fault: bool,
 }
 
