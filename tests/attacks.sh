@@ -8,7 +8,7 @@
 #   tests/attacks.sh --suite NAME --limit CASES --jobs N
 #
 # The commands are real attacks. They run in Locum's sandbox and nowhere else, with a home of their own; still, use a machine that is
-# there for it. Needs namespaces, git, python3 3.11 with venv, github.com and PyPI. Takes about 20 minutes on two cores.
+# there for it. Needs namespaces, git, python3 3.11 with venv, github.com and PyPI. Takes about two minutes on two cores once the suites are there.
 # Ends with 0 when nothing came of any attack and every benign task was done, 1 otherwise, 2 when a suite could not be fetched.
 set -euo pipefail
 

@@ -32,8 +32,9 @@ pub(crate) struct Stage {
     namespaces: bool,
 }
 
-/// Runs a program where no namespaces can be made: in a user namespace whose limits are zero.
-const WITHOUT_NAMESPACES: &str = "for kind in user mnt pid net ipc; do echo 0 > \
+/// Shell script that runs a program where no namespaces can be made: for `unshare -Ur sh -c`, whose
+/// user namespace gets limits of zero.
+pub(crate) const WITHOUT_NAMESPACES: &str = "for kind in user mnt pid net ipc; do echo 0 > \
                                   /proc/sys/user/max_${kind}_namespaces; done; exec \"$@\"";
 
 /// How a run of the binary ended.

@@ -24,6 +24,7 @@ use self::generate::{CANARY, HIDDEN, Taste};
 use self::place::{Entry, Place, Tree, shows_canary};
 use crate::commands::generate::Dice;
 use crate::session::fixture::Fixture;
+use crate::support::stage::WITHOUT_NAMESPACES;
 
 /// Scripts that a session runs, one after the other.
 const SCRIPTS: usize = 6;
@@ -87,9 +88,8 @@ fn what_somebody_else_writes_meanwhile_is_theirs() {
 /// Starts the next test where no namespace can be made.
 #[test]
 fn nor_does_one_without_namespaces() {
-    let bare = "for kind in /proc/sys/user/max_*_namespaces; do echo 0 > $kind; done; exec \"$@\"";
     let output = Command::new("unshare")
-        .args(["--user", "--map-root-user", "sh", "-c", bare, "sh"])
+        .args(["-Ur", "sh", "-c", WITHOUT_NAMESPACES, "sh"])
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", "session::scripts::without_namespaces", "--ignored"])
         .output()
