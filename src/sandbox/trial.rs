@@ -17,6 +17,7 @@ use crate::places::PlaceUse;
 use crate::reach::NetworkAccess;
 use crate::seccomp_notify;
 use crate::syscalls::{self, ProcessVisibility, SocketAccess};
+use crate::view::base::BasePlan;
 use crate::view::steps::LayerUse;
 use crate::view::{SandboxView, ViewLayer, ViewSpec, steps};
 
@@ -85,9 +86,11 @@ fn try_view(roots: &[PathBuf], layer: Option<ViewLayer<'_>>, pids: Option<u32>) 
     let path = steps::own_in(&own.path().canonicalize()?);
     std::fs::create_dir(&path)?;
     steps::prepare(&path)?;
+    let places = [(PathBuf::from("/usr"), PlaceUse::Read)];
+    let base = spawn::make_base(BasePlan::of(&path, &places)?)?;
     let spec = ViewSpec {
         own: &path,
-        places: &[(PathBuf::from("/usr"), PlaceUse::Read)],
+        base: &base,
         roots,
         masks: &[],
         layer,

@@ -13,6 +13,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -27,6 +28,7 @@ use crate::outputs::ToolOutputs;
 use crate::process_tree::{CommandMark, ProcessCounter, ProcessTree};
 use crate::restrictions::{ChildRestrictions, Restrictions};
 use crate::view::SandboxView;
+use crate::view::base::{BaseNamespaces, BasePlan, BaseView};
 use crate::view::stage::ViewStage;
 use crate::view::steps::c_string;
 
@@ -223,19 +225,50 @@ impl Channels {
     }
 }
 
+impl ChildChannels {
+    /// Says which part could not be had; whoever started this learns of the error itself another
+    /// way.
+    fn tell(&self, stage: ViewStage, error: io::Error) -> io::Error {
+        let _ = rustix::io::write(&self.status, &[stage as u8]);
+        error
+    }
+}
+
 /// Makes namespaces and takes a view as a command would, and runs nothing.
 ///
 /// # Errors
 /// What was refused.
 pub(crate) fn try_view(view: SandboxView) -> io::Result<()> {
     let (ours, theirs) = Channels::pair()?;
+    in_child(ours, move || enter(&view, &theirs)).map(drop)
+}
+
+/// Puts together what all views of a run start from.
+///
+/// # Errors
+/// What was refused.
+pub(crate) fn make_base(plan: BasePlan) -> io::Result<BaseView> {
+    let (plan, (ours, theirs)) = (Arc::new(plan), Channels::pair()?);
+    let child = Arc::clone(&plan);
+    let ours = in_child(ours, move || hold_base(&child, &theirs))?;
+    let receive = || loopback::receive(&ours.status);
+    let (mounts, root) = (receive()?, receive()?);
+    let user = plan.has_own_user().then(receive).transpose()?;
+    Ok(plan.made(BaseNamespaces { user, mounts, root }))
+}
+
+/// Takes a step in a child process that ends after it. Returns our ends of its channels.
+fn in_child(
+    ours: Channels,
+    mut step: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
+) -> io::Result<Channels> {
     let mut command = std::process::Command::new("true");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    before_exec(&mut command, move || enter(&view, &theirs).and(Err(ALL_WELL.into())));
+    before_exec(&mut command, move || step().and(Err(ALL_WELL.into())));
     let outcome = command.spawn();
     drop(command);
     match outcome {
-        Err(error) if error.raw_os_error() == Some(ALL_WELL.raw_os_error()) => Ok(()),
+        Err(error) if error.raw_os_error() == Some(ALL_WELL.raw_os_error()) => Ok(ours),
         Err(error) => Err(ours.reason(&error).unwrap_or(error)),
         Ok(mut child) => {
             child.wait()?;
@@ -305,16 +338,25 @@ fn start_inside(mark: CommandMark, inside: &mut InNamespaces) -> io::Result<()> 
     close_others_at_exec()
 }
 
+/// Makes the namespaces that all views start from, and hands them out.
+fn hold_base(plan: &BasePlan, channels: &ChildChannels) -> io::Result<()> {
+    let tell = |stage, error| channels.tell(stage, error);
+    unshare(plan.namespaces()).map_err(|error| tell(ViewStage::Namespaces, error))?;
+    with_own_files(|| plan.take_user()).map_err(|error| tell(ViewStage::User, error))?;
+    plan.take().map_err(|(stage, errno)| tell(stage, errno.into()))?;
+    let opened = plan.opened().map_err(|errno| tell(ViewStage::Namespaces, errno.into()))?;
+    for held in [Some(&opened.mounts), Some(&opened.root), opened.user.as_ref()] {
+        held.map_or(Ok(()), |held| loopback::hand_over(&channels.status, held))?;
+    }
+    Ok(())
+}
+
 /// Makes the namespaces and their first process, and takes the view. Returns in the process that
 /// becomes the program.
 fn enter(view: &SandboxView, channels: &ChildChannels) -> io::Result<()> {
-    let tell = |stage: ViewStage, error: io::Error| {
-        // Whoever started this learns of the error itself another way.
-        let _ = rustix::io::write(&channels.status, &[stage as u8]);
-        error
-    };
+    let tell = |stage, error| channels.tell(stage, error);
+    view.join().map_err(|errno| tell(ViewStage::Namespaces, errno.into()))?;
     unshare(view.namespaces()).map_err(|error| tell(ViewStage::Namespaces, error))?;
-    with_own_files(|| view.take_user()).map_err(|error| tell(ViewStage::User, error))?;
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     if let Some(first) = fork().map_err(|error| tell(ViewStage::Processes, error))? {
         keep_only(&channels.control);

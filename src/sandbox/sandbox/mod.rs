@@ -4,7 +4,7 @@
 //! In: the policy's limits, the environment, and how far a command reaches. Out: the restrictions
 //! of one command, or why there are none.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use landlock::ABI;
 use rustix::thread::CapabilitySet;
 use tempfile::TempDir;
 
+use crate::exec::spawn;
 use crate::files::{self, GrantedPlace, RootGrant, RulesetOptions, SplitCheckout};
 use crate::layer::LayerFolders;
 use crate::level::{ProcessLimit, SandboxLevel};
@@ -30,6 +31,7 @@ use crate::restrictions::{ChildRestrictions, Restrictions};
 use crate::seccomp_notify;
 use crate::syscalls::{self, Filters, ProcessVisibility, SocketAccess};
 use crate::trial;
+use crate::view::base::{BasePlan, BaseView};
 use crate::view::steps::{self, LayerUse, own_in};
 use crate::view::{SandboxView, ViewLayer, ViewSpec};
 use locum_policy::Policy;
@@ -74,6 +76,8 @@ struct SharedSetup {
     variables: BTreeMap<String, String>,
     /// What was seen of each checkout: that of the run, and those of its sub-tasks.
     masks: RefCell<BTreeMap<PathBuf, MaskFinder>>,
+    /// What the views of all commands start from, made for the first one.
+    base: OnceCell<BaseView>,
     /// Real path of their home and temporary folder.
     path: PathBuf,
     /// The folder itself; removed with it.
@@ -179,9 +183,17 @@ impl Sandbox {
             Vec::new()
         };
         let variables = places::variables(env, &path);
-        let (protection, masks) = (Protection::default(), RefCell::default());
-        let shared =
-            SharedSetup { system, places, filters, protection, variables, masks, path, _own: own };
+        let shared = SharedSetup {
+            system,
+            places,
+            filters,
+            protection: Protection::default(),
+            variables,
+            masks: RefCell::default(),
+            base: OnceCell::new(),
+            path,
+            _own: own,
+        };
         Ok(Self {
             wanted: limits.sandbox,
             level,
@@ -379,6 +391,15 @@ impl SharedSetup {
         Ok(masks)
     }
 
+    /// Returns what the views of all commands start from.
+    fn base(&self) -> io::Result<&BaseView> {
+        if let Some(base) = self.base.get() {
+            return Ok(base);
+        }
+        let base = spawn::make_base(BasePlan::of(&self.path, &self.places)?)?;
+        Ok(self.base.get_or_init(|| base))
+    }
+
     fn view(
         &self,
         reach: &CommandReach<'_>,
@@ -396,7 +417,7 @@ impl SharedSetup {
             .then(|| sandbox.limits.pids());
         SandboxView::of(&ViewSpec {
             own: &self.path,
-            places: &self.places,
+            base: self.base()?,
             roots: &roots,
             masks,
             layer: reach.layer.map(|folders| ViewLayer {

@@ -2,47 +2,35 @@
 //! the places it needs and masks over what is protected or hidden, processes of its own, and a
 //! network of its own that ends at `127.0.0.1`.
 //!
-//! In: places, the checkout, and what of it is masked. Out: a [`SandboxView`], steps worked out
-//! beforehand, that the first process of the namespaces takes before any foreign code runs. Mounts
-//! made here are invisible outside.
+//! In: what all views of a run start from, the checkout, and what of it is masked. Out: a
+//! [`SandboxView`], steps worked out beforehand, that the first process of the namespaces takes
+//! before any foreign code runs. Mounts made here are invisible outside.
 
+pub(crate) mod base;
 pub(crate) mod stage;
 pub(crate) mod steps;
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
+use rustix::mount::{MountFlags, UnmountFlags};
 
+use crate::git_settings::without_credentials;
 use crate::layer::{LayerFolders, MovedGit, SharedFolder};
 use crate::loopback;
 use crate::mount_masks::Mask;
 use crate::places::{PlaceUse, temporary_in};
 use crate::reach::NetworkAccess;
+use crate::view::base::{BaseNamespaces, BaseView, OWN_FOLDERS, write_to};
 use crate::view::stage::ViewStage;
-use crate::view::steps::{LayerUse, ViewPlan, ViewStep, c_string, root_in, write_whole};
-
-/// Memory that files of the new root, `/tmp` among them, may take.
-const ROOT_OPTIONS: &CStr = c"mode=0755,size=1g,nr_inodes=100k";
+use crate::view::steps::{LayerUse, ViewPlan, ViewStep, c_string};
 
 /// The folder for temporary files, where every program looks for it.
 const TEMPORARY: &str = "/tmp";
-
-/// Folders that commands have for themselves when nothing else lies in them. The others are gone
-/// with the command, `/tmp` with the run.
-const OWN_FOLDERS: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
-
-/// Links that programs expect among the devices.
-const DEVICE_LINKS: &[(&str, &str)] = &[
-    ("/dev/fd", "/proc/self/fd"),
-    ("/dev/stdin", "/proc/self/fd/0"),
-    ("/dev/stdout", "/proc/self/fd/1"),
-    ("/dev/stderr", "/proc/self/fd/2"),
-];
 
 /// What is done to get the view.
 #[derive(Debug)]
@@ -52,18 +40,12 @@ pub(crate) struct SandboxView {
     own_folders: Vec<CString>,
     settings: Vec<CString>,
     layered: Option<(CString, PlaceUse)>,
-    user: Option<UserMap>,
+    /// What it starts from.
+    base: Arc<BaseNamespaces>,
     /// Which network it is in.
     network: NetworkAccess,
     /// The largest number a process may have, as text, where that holds how many there are.
     pids: Option<String>,
-}
-
-/// How this user is called inside: the same.
-#[derive(Debug)]
-struct UserMap {
-    users: String,
-    groups: String,
 }
 
 /// Everything a view is made of.
@@ -71,7 +53,7 @@ pub(crate) struct ViewSpec<'a> {
     /// The private folder of commands.
     pub(crate) own: &'a Path,
     /// What they find outside the checkout.
-    pub(crate) places: &'a [(PathBuf, PlaceUse)],
+    pub(crate) base: &'a BaseView,
     /// The checkout and git's own folders.
     pub(crate) roots: &'a [PathBuf],
     pub(crate) masks: &'a [Mask],
@@ -103,7 +85,20 @@ impl ViewSpec<'_> {
         temporary_in(self.own).is_dir()
             && !self.own.starts_with(TEMPORARY)
             && !self.roots.iter().any(|path| path.starts_with(TEMPORARY))
-            && !self.places.iter().any(|(path, _)| path.starts_with(TEMPORARY))
+            && !self.base.inside.iter().any(|(path, _)| path.starts_with(TEMPORARY))
+    }
+}
+
+impl ViewSpec<'_> {
+    /// Lays a mask over what it names; over git's settings, a copy without credentials.
+    fn mask(&self, plan: &mut ViewPlan, mask: &Mask) -> io::Result<()> {
+        if let Mask::Settings(named) = mask
+            && let Some(path) = plan.masked_place(named)?
+            && let Ok(text) = without_credentials(named)
+        {
+            return plan.settings(&self.base.settings(self.own, text)?, &path);
+        }
+        plan.mask(mask, self.own)
     }
 }
 
@@ -113,11 +108,7 @@ impl SandboxView {
     /// # Errors
     /// When something to be masked cannot be looked at, or a path cannot be passed to the kernel.
     pub(crate) fn of(spec: &ViewSpec<'_>) -> io::Result<Self> {
-        let mut plan = ViewPlan::new(root_in(spec.own));
-        for (link, target) in DEVICE_LINKS {
-            plan.folders(Path::new("/dev"))?;
-            plan.link(Path::new(link), Path::new(target))?;
-        }
+        let mut plan = spec.base.plan();
         for folder in OWN_FOLDERS.iter().map(Path::new) {
             if folder == Path::new(TEMPORARY) && spec.has_kept_temporary() {
                 plan.kept(folder, &temporary_in(spec.own))?;
@@ -125,10 +116,7 @@ impl SandboxView {
                 plan.own(folder)?;
             }
         }
-        let mut places: Vec<&(PathBuf, PlaceUse)> =
-            spec.places.iter().filter(|(place, _)| place != Path::new("/proc")).collect();
-        places.sort_by_key(|(place, _)| place.components().count());
-        for (place, usage) in places {
+        for (place, usage) in &spec.base.inside {
             plan.place(place, *usage)?;
         }
         plan.proc()?;
@@ -154,32 +142,41 @@ impl SandboxView {
         let of_git = |mask: &&Mask| git.is_some_and(|git| mask.path().starts_with(&git.folder));
         let (of_git, masks): (Vec<_>, Vec<_>) = spec.masks.iter().partition(of_git);
         for mask in masks {
-            plan.mask(mask, spec.own)?;
+            spec.mask(&mut plan, mask)?;
         }
         if let Some(git) = git {
             plan.moved_git(git)?;
+            let text = git.seen_at.to_str().ok_or(io::ErrorKind::InvalidInput)?;
+            let file = spec.base.settings(spec.own, format!("{text}\n"))?;
+            plan.settings(&file, &git.named_in)?;
         }
         for mask in of_git {
-            plan.mask(mask, spec.own)?;
+            spec.mask(&mut plan, mask)?;
         }
-        let root = c_string(&plan.root)?;
         Ok(Self {
-            root,
+            root: plan.root_path().to_owned(),
             steps: plan.steps,
             own_folders,
             settings: plan.settings,
             layered: layered
                 .map(|(layer, root)| Ok::<_, io::Error>((c_string(root)?, layer.usage.access())))
                 .transpose()?,
-            user: user_map(),
+            base: Arc::clone(&spec.base.namespaces),
             network: spec.network,
             pids: spec.pids.map(|pids| pids.to_string()),
         })
     }
 
+    /// Brings the calling process to where the view starts from.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub(crate) fn join(&self) -> Result<(), Errno> {
+        self.base.join()
+    }
+
     /// Returns what the namespaces have of their own.
     pub(crate) fn namespaces(&self) -> i32 {
-        let user = if self.user.is_some() { libc::CLONE_NEWUSER } else { 0 };
         let network = match self.network {
             NetworkAccess::Off
             | NetworkAccess::Own
@@ -187,7 +184,7 @@ impl SandboxView {
             | NetworkAccess::Handed => libc::CLONE_NEWNET,
             NetworkAccess::Open => 0,
         };
-        user | network | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC
+        network | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC
     }
 
     /// Whether a proxy outside is to serve a socket inside.
@@ -198,7 +195,7 @@ impl SandboxView {
     /// Whether every right inside comes from being in a user namespace, so that none has to be
     /// kept.
     pub(crate) fn has_own_user(&self) -> bool {
-        self.user.is_some()
+        self.base.user.is_some()
     }
 
     /// Returns what is there only in the view, and what may be done there.
@@ -206,18 +203,6 @@ impl SandboxView {
         let own = self.own_folders.iter().map(|folder| (folder.clone(), PlaceUse::Write));
         let read = self.settings.iter().cloned().chain([c"/proc".to_owned()]);
         own.chain(read.map(|path| (path, PlaceUse::Read))).chain(self.layered.iter().cloned())
-    }
-
-    /// Makes the calling process the same user inside the user namespace it just made.
-    ///
-    /// # Errors
-    /// What the kernel says.
-    pub(crate) fn take_user(&self) -> io::Result<()> {
-        let Some(user) = &self.user else { return Ok(()) };
-        write_to(c"/proc/self/setgroups", b"deny")?;
-        write_to(c"/proc/self/uid_map", user.users.as_bytes())?;
-        write_to(c"/proc/self/gid_map", user.groups.as_bytes())?;
-        Ok(())
     }
 
     /// Takes the view; called by the first process of the namespaces. Takes no memory: it runs
@@ -228,14 +213,12 @@ impl SandboxView {
     /// What could not be done, and what the kernel says.
     pub(crate) fn take(&self) -> Result<Option<OwnedFd>, (ViewStage, Errno)> {
         let at = |stage: ViewStage| move |errno: Errno| (stage, errno);
-        let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
-        rustix::mount::mount_change(c"/", private).map_err(at(ViewStage::Root))?;
-        let inert = MountFlags::NOSUID | MountFlags::NODEV;
-        rustix::mount::mount(c"locum", &self.root, c"tmpfs", inert, ROOT_OPTIONS)
-            .map_err(at(ViewStage::Root))?;
         for step in &self.steps {
             step.take()?;
         }
+        // What all views start from is one file system: no command writes to it.
+        let closed = MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+        rustix::mount::mount_remount(&self.root, closed, c"").map_err(at(ViewStage::Root))?;
         rustix::process::chdir(&self.root).map_err(at(ViewStage::Pivot))?;
         rustix::process::pivot_root(c".", c".").map_err(at(ViewStage::Pivot))?;
         rustix::mount::unmount(c".", UnmountFlags::DETACH).map_err(at(ViewStage::Pivot))?;
@@ -252,21 +235,4 @@ impl SandboxView {
                 .map_err(at(ViewStage::Network)),
         }
     }
-}
-
-/// An administrator needs no user namespace to make the others, and would lose sight of other
-/// users' files in one.
-fn user_map() -> Option<UserMap> {
-    let may = rustix::thread::capabilities(None)
-        .is_ok_and(|sets| sets.effective.contains(rustix::thread::CapabilitySet::SYS_ADMIN));
-    let same = |id: u32| format!("{id} {id} 1");
-    (!may).then(|| UserMap {
-        users: same(rustix::process::geteuid().as_raw()),
-        groups: same(rustix::process::getegid().as_raw()),
-    })
-}
-
-fn write_to(file: &CStr, text: &[u8]) -> Result<(), Errno> {
-    let file = rustix::fs::openat(CWD, file, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-    write_whole(&file, text)
 }

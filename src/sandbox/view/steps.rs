@@ -19,7 +19,6 @@ use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 use rustix::mount::MountFlags;
 
-use crate::git_settings::without_credentials;
 use crate::layer::{LayerFolders, MovedGit};
 use crate::mount_masks::Mask;
 use crate::places::PlaceUse;
@@ -28,12 +27,16 @@ use crate::view::stage::ViewStage;
 /// Links followed on the way to one place (Linux follows 40).
 const LINKS_LIMIT: usize = 40;
 
+/// Memory that the files of one of the command's own folders may take.
+const OWN_OPTIONS: &CStr = c"mode=1777,size=1g,nr_inodes=100k";
+
 /// One step on the way to the view; paths are below the folder of the new root unless said
 /// otherwise.
 #[derive(Debug)]
 pub(super) enum ViewStep {
     Folder(CString),
-    SharedFolder(CString),
+    /// A folder the command has for itself, gone with it.
+    Own(CString),
     File(CString),
     Link {
         target: CString,
@@ -54,12 +57,6 @@ pub(super) enum ViewStep {
         at: CString,
         flags: MountFlags,
     },
-    /// A file of the new root's own, `file`, lies over `at` and cannot be changed.
-    Settings {
-        text: String,
-        file: CString,
-        at: CString,
-    },
     /// A copy-on-write layer of the folders of the old root that `options` names.
     Overlay {
         options: CString,
@@ -70,7 +67,8 @@ pub(super) enum ViewStep {
 
 /// What is known to be in the new root while the steps are worked out.
 pub(super) struct ViewPlan {
-    pub(super) root: PathBuf,
+    root: PathBuf,
+    root_path: CString,
     known: BTreeMap<PathBuf, RootEntry>,
     pub(super) steps: Vec<ViewStep>,
     /// Git's settings that are there only in the new root.
@@ -91,14 +89,33 @@ enum RootEntry {
 }
 
 impl ViewPlan {
-    pub(super) fn new(root: PathBuf) -> Self {
-        Self {
+    pub(super) fn new(root: PathBuf) -> io::Result<Self> {
+        let root_path = c_string(&root)?;
+        Ok(Self {
             root,
+            root_path,
             known: BTreeMap::new(),
             steps: Vec::new(),
             settings: Vec::new(),
             moved: Vec::new(),
+        })
+    }
+
+    /// Returns a plan without steps for a root in which the steps of this one were taken.
+    pub(super) fn continued(&self) -> Self {
+        Self {
+            root: self.root.clone(),
+            root_path: self.root_path.clone(),
+            known: self.known.clone(),
+            steps: Vec::new(),
+            settings: self.settings.clone(),
+            moved: self.moved.clone(),
         }
+    }
+
+    /// Returns where the new root is put together.
+    pub(super) fn root_path(&self) -> &CStr {
+        &self.root_path
     }
 
     /// Brings a path of the old root into the new one, with the links that lead to it; one that
@@ -191,16 +208,17 @@ impl ViewPlan {
 
     pub(super) fn own(&mut self, path: &Path) -> io::Result<()> {
         self.folders(path.parent().unwrap_or(path))?;
-        self.steps.push(ViewStep::SharedFolder(self.at(path)?));
+        self.steps.push(ViewStep::Own(self.at(path)?));
         self.known.insert(path.to_owned(), RootEntry::Own);
         Ok(())
     }
 
     /// As [`ViewPlan::own`], with what an earlier command left in it.
     pub(super) fn kept(&mut self, path: &Path, kept: &Path) -> io::Result<()> {
-        self.own(path)?;
+        self.folders(path)?;
         let (from, at) = (c_string(kept)?, self.at(path)?);
         self.steps.push(ViewStep::Bind { from, at, closed: None });
+        self.known.insert(path.to_owned(), RootEntry::Own);
         Ok(())
     }
 
@@ -212,14 +230,12 @@ impl ViewPlan {
         Ok(())
     }
 
-    /// Lets git's folder be seen where the stand-in of its checkout does not cover it, and says so
-    /// to git.
+    /// Lets git's folder be seen where the stand-in of its checkout does not cover it.
     pub(super) fn moved_git(&mut self, git: &MovedGit) -> io::Result<()> {
         self.moved.push((git.folder.clone(), git.seen_at.clone()));
         let (from, at) = (c_string(&git.folder)?, self.at(&git.seen_at)?);
         self.steps.push(ViewStep::Bind { from, at, closed: None });
-        let text = git.seen_at.to_str().ok_or(io::ErrorKind::InvalidInput)?;
-        self.settings(&git.named_in, format!("{text}\n"))
+        Ok(())
     }
 
     /// Lays a copy-on-write layer of the folders `lower`, the uppermost first, over a folder that
@@ -277,9 +293,6 @@ impl ViewPlan {
         let Some(path) = self.masked_place(mask.path())? else { return Ok(()) };
         let from = match mask {
             Mask::ReadOnly(_) => path.clone(),
-            Mask::Settings(named) if let Ok(text) = without_credentials(named) => {
-                return self.settings(&path, text);
-            }
             Mask::Hidden(_) | Mask::Settings(_) if path.is_dir() => folder,
             Mask::Hidden(_) | Mask::Settings(_) => file,
         };
@@ -288,7 +301,8 @@ impl ViewPlan {
         Ok(())
     }
 
-    fn masked_place(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+    /// Returns what a mask over a path lies over; `None` where that is not in the new root.
+    pub(super) fn masked_place(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         if !fs::symlink_metadata(path)?.is_symlink() {
             return Ok(Some(path.to_owned()));
         }
@@ -299,10 +313,11 @@ impl ViewPlan {
         }))
     }
 
-    fn settings(&mut self, path: &Path, text: String) -> io::Result<()> {
-        let file = self.at(Path::new(&format!("/git-settings-{}", self.settings.len())))?;
+    /// Lays a file that no command sees over git's settings at `path`.
+    pub(super) fn settings(&mut self, file: &Path, path: &Path) -> io::Result<()> {
         self.settings.push(c_string(&self.seen(path))?);
-        self.steps.push(ViewStep::Settings { text, file, at: self.at(path)? });
+        let (from, at) = (c_string(file)?, self.at(path)?);
+        self.steps.push(ViewStep::ReadOnly { from, at, flags: flags_of(file)? });
         Ok(())
     }
 
@@ -414,8 +429,11 @@ impl ViewStep {
         let mode = Mode::from_raw_mode(0o755);
         match self {
             Self::Folder(at) => made(rustix::fs::mkdir(at, mode)).map_err(root),
-            Self::SharedFolder(at) => made(rustix::fs::mkdir(at, mode))
-                .and_then(|()| rustix::fs::chmod(at, Mode::from_raw_mode(0o1777)))
+            Self::Own(at) => made(rustix::fs::mkdir(at, mode))
+                .and_then(|()| {
+                    let inert = MountFlags::NOSUID | MountFlags::NODEV;
+                    rustix::mount::mount(c"locum", at, c"tmpfs", inert, OWN_OPTIONS)
+                })
                 .map_err(root),
             Self::File(at) => {
                 let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
@@ -428,13 +446,6 @@ impl ViewStep {
                 .and_then(|()| closed.map_or(Ok(()), |flags| close(at, flags)))
                 .map_err(root),
             Self::ReadOnly { from, at, flags } => read_only(from, at, *flags).map_err(root),
-            Self::Settings { text, file, at } => {
-                let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-                rustix::fs::openat(CWD, file, flags, Mode::from_raw_mode(0o444))
-                    .and_then(|opened| write_whole(&opened, text.as_bytes()))
-                    .and_then(|()| read_only(file, at, MountFlags::NOSUID | MountFlags::NODEV))
-                    .map_err(root)
-            }
             Self::Overlay { options, at } => {
                 let inert = MountFlags::NOSUID | MountFlags::NODEV;
                 rustix::mount::mount(c"locum", at, c"overlay", inert, options.as_c_str())
