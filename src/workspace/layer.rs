@@ -6,6 +6,8 @@
 //! is not brought was never there.
 #![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
 
+mod others;
+
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::io;
@@ -257,32 +259,6 @@ impl Repo {
         let mut changes = LayerChanges::default();
         self.changes_below(layer, &RepoPath::root(), Below::Seen, &mut changes)?;
         Ok(changes)
-    }
-
-    /// Whether somebody else changed a path of the checkout since the last command began, and not
-    /// to what the layer has there. What was brought already is nobody else's.
-    ///
-    /// # Errors
-    /// When either cannot be read.
-    pub fn is_changed_by_others(
-        &self,
-        layer: &Layer,
-        path: &RepoPath,
-        change: LayerChange,
-    ) -> Result<bool, RepoError> {
-        let in_layer = layer.stored(path)?;
-        if change == LayerChange::Written && in_layer == OnDisk::Nothing {
-            return Ok(false);
-        }
-        let stat = match self.checkout.beneath.stat(path) {
-            Ok(Some(stat)) => stat,
-            // Behind a link that somebody else put there, git knows no path either.
-            Ok(None) | Err(Errno::LOOP) => return Ok(false),
-            Err(errno) => return Err(file_error(path, errno).into()),
-        };
-        let began = fs::metadata(layer.began()).map_err(|source| on_layer(path, source))?;
-        let changed = (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(i64::MAX));
-        Ok(changed > (began.ctime(), began.ctime_nsec()) && self.checkout.stored(path)? != in_layer)
     }
 
     /// Whether something that stays in the checkout is in the way of what the layer has at a path:

@@ -263,14 +263,19 @@ impl Session<'_> {
             return Ok(None);
         };
         let repo = &self.place(id)?.repo;
-        let mut paths = BTreeMap::new();
-        for (path, change) in changes.paths.iter().filter(|(path, _)| held.contains_key(*path)) {
-            if repo.is_changed_by_others(&layer, path, *change)? {
+        let is_held = |path: &RepoPath| held.contains_key(path);
+        let mut paths = changes.paths.clone();
+        paths.retain(|path, _| is_held(path));
+        let removed_by_others = repo.removed_by_others(&layer, &base, &paths)?;
+        for (path, change) in std::mem::take(&mut paths) {
+            if removed_by_others.contains(&path)
+                || repo.is_changed_by_others(&layer, &path, change)?
+            {
                 let reason = "somebody else changed it while the command ran".to_owned();
                 let verdict = Verdict::denied(Intent::Edit(path.clone()).to_string(), reason);
-                denied.insert(path.clone(), verdict);
+                denied.insert(path, verdict);
             } else {
-                paths.insert(path.clone(), *change);
+                paths.insert(path, change);
             }
         }
         held.retain(|path, _| paths.contains_key(path));
@@ -330,6 +335,10 @@ impl Session<'_> {
     ) -> Result<(), Stop> {
         let (place, call) = (self.place(id)?, &waiting.call.id);
         let bring = std::mem::take(&mut promotion.bring);
+        let removed_by_others = match self.saved(self.state.tree_owner(id)) {
+            Some(base) => place.repo.removed_by_others(layer, &base, &bring)?,
+            None => BTreeSet::new(),
+        };
         let observation = &mut promotion.observation;
         for path in &std::mem::take(&mut promotion.keep) {
             layer.keep_out(path, call).map_err(|error| lost_layer(&error))?;
@@ -345,6 +354,7 @@ impl Session<'_> {
                 continue;
             }
             if layer.is_kept_out(&path, call)
+                || removed_by_others.contains(&path)
                 || place.repo.is_changed_by_others(layer, &path, change)?
             {
                 layer.keep_out(&path, call).map_err(|error| lost_layer(&error))?;

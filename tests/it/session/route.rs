@@ -160,6 +160,28 @@ fn what_a_person_changes_while_a_command_runs_stays() {
 }
 
 #[test]
+fn what_a_person_removes_while_a_command_rewrites_it_stays_removed() {
+    let fixture = Fixture::new(&turns(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "./step.sh" } }]
+- expect: { contains: ["Somebody else changed `src/a.txt` while"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    ));
+    let script = "#!/bin/sh\necho more >> src/a.txt; echo new > src/d.txt\n";
+    std::fs::write(fixture.root.join("step.sh"), script).unwrap();
+    let removed = fixture.root.join("src/a.txt");
+    let ran = fixture
+        .watched(move |event| {
+            if matches!(event, Event::Promoting { .. }) {
+                std::fs::remove_file(&removed).unwrap();
+            }
+        })
+        .run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/d.txt"]), "{}", ran.reason());
+}
+
+#[test]
 fn build_output_stays_out_of_the_checkout_and_is_there_for_the_next_command() {
     let fixture = Fixture::with_policy(
         &turns(
