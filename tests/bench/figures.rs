@@ -61,6 +61,18 @@ pub(crate) fn against(what: &str, figure: Figure, target: Figure) {
     );
 }
 
+/// Prints two figures side by side.
+pub(crate) fn pair(what: &str, this: Figure, other: Figure) {
+    let ratio = this.value() / other.value();
+    println!("{what:<64} {:>11} {:>11} {ratio:>7.2}", this.shown(), other.shown());
+}
+
+/// Returns the middle one of some figures of one kind; there is at least one.
+pub(crate) fn middle(mut figures: Vec<Figure>) -> Figure {
+    figures.sort_by(|one, other| one.value().total_cmp(&other.value()));
+    figures.swap_remove(figures.len() / 2)
+}
+
 /// Prints a figure.
 pub(crate) fn plain(what: &str, figure: Figure) {
     println!("{what:<64} {:>11}", figure.shown());

@@ -37,13 +37,17 @@ const POLICY: &str = r#"
 version: 1
 modes: { default: code, allow: [code] }
 budget: { turns: 5000, tool_calls: 5000, tokens: 500M, minutes: 60, files: 1000, diff_lines: 1000000 }
-commands: { sandbox: off }
+commands: COMMANDS
 rules:
-  - allow: ["read(**)", "edit(src/**)", "edit(new/**)", "command(touch:*)"]
+  - allow: ["read(**)", "edit(src/**)", "edit(new/**)", "command(touch:*)", "command(true)"]
 "#;
 
-/// What the policy says of commands, unless they are contained.
-const SETTINGS: &str = "commands: { sandbox: off }";
+/// The variable that names another build of the program, to be measured beside this one. Its
+/// commands run in its sandbox, without a word of policy that it may not know.
+const OTHER: &str = "LOCUM_BENCH_OTHER";
+
+/// How often the programs take turns when they are measured side by side.
+const ROUNDS: usize = 5;
 
 const TARGET_TURN: Figure = Figure::Time(Duration::from_micros(1500));
 const TARGET_START: Figure = Figure::Time(Duration::from_millis(20));
@@ -56,10 +60,25 @@ enum Turns {
     Write,
     Mixed,
     Command,
+    /// A command that does nothing.
+    True,
+    /// Edits and commands, one after another.
+    Work,
+}
+
+/// How commands run.
+#[derive(Clone, Copy)]
+enum Commands {
+    Plain,
+    Sandboxed,
+    Contained,
 }
 
 /// A part of the table, and what measures it in a folder.
 type Part = (&'static str, fn(&Path));
+
+/// Takes a figure of a run.
+type Take = fn(&Run) -> Figure;
 
 /// How a run gets its replies.
 type Way = fn(&Bench, Turns, usize) -> Run;
@@ -82,12 +101,13 @@ struct Run {
 struct Bench {
     folder: PathBuf,
     checkout: PathBuf,
-    /// Whether commands write to a layer.
-    contained: bool,
+    program: PathBuf,
+    commands: Commands,
 }
 
 fn main() {
-    let parts: [Part; 3] = [("turns", turns), ("places", places), ("deltas", deltas)];
+    let parts: [Part; 4] =
+        [("turns", turns), ("places", places), ("deltas", deltas), ("beside", beside)];
     let folder = tempfile::tempdir().unwrap();
     parts
         .iter()
@@ -157,14 +177,68 @@ fn places(folder: &Path) {
             Figure::Size(ran.peak_bytes),
             TARGET_MEMORY,
         );
-        for (how, contained) in [("contained command", true), ("command without a layer", false)] {
-            let bench = Bench { contained, ..bench() };
+        let ways = [
+            ("contained command", Commands::Contained),
+            ("command without a layer", Commands::Plain),
+        ];
+        for (how, commands) in ways {
+            let bench = Bench { commands, ..bench() };
             let ran = bench.run_served(Turns::Command, 50);
             plain(
                 &format!("a turn of one {how} that writes, {name}: wall, median"),
                 Figure::Time(median(&ran.turns)),
             );
             plain("the same, processor of Locum itself", Figure::Time(ran.cpu / 50));
+        }
+    }
+    repository::clean(&large);
+}
+
+/// This program, whose commands are contained, beside another, whose commands are in its sandbox.
+fn beside(folder: &Path) {
+    let Some(other) = std::env::var_os(OTHER).map(PathBuf::from) else {
+        println!("\nbeside: {OTHER} names no other program");
+        return;
+    };
+    let large = repository::large();
+    repository::clean(&large);
+    let starts: Vec<Duration> = (0..100)
+        .map(|_| {
+            let started = Instant::now();
+            assert!(Command::new("true").status().unwrap().success());
+            started.elapsed()
+        })
+        .collect();
+    println!("\n{:<64} {:>11} {:>11} {:>7}", "Side by side", "this", "other", "ratio");
+    plain("`true`, started plainly: wall, median", Figure::Time(median(&starts)));
+    let measured = [
+        ("`true` in the sandbox", Turns::True, None),
+        ("a command that writes, small repository", Turns::Command, None),
+        ("a command that writes, 60,000 files", Turns::Command, Some(&large)),
+        ("edits and commands", Turns::Work, None),
+    ];
+    let columns: [(&str, Take); 3] = [
+        ("a turn, wall", |ran| Figure::Time(median(&ran.turns))),
+        ("the same, processor of Locum itself", |ran| Figure::Time(ran.cpu / 50)),
+        ("peak memory", |ran| Figure::Size(ran.peak_bytes)),
+    ];
+    for (what, turns, checkout) in measured {
+        let run = |program: &Path, commands| {
+            let bench = match checkout {
+                Some(checkout) => Bench::at(folder, checkout),
+                None => Bench::small(folder),
+            };
+            Bench { program: program.to_owned(), commands, ..bench }.run_served(turns, 50)
+        };
+        let own = PathBuf::from(env!("CARGO_BIN_EXE_locum"));
+        let (mut here, mut there) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            here.push(run(&own, Commands::Contained));
+            there.push(run(&other, Commands::Sandboxed));
+        }
+        for (column, take) in columns {
+            let middle = |runs: &[Run]| figures::middle(runs.iter().map(take).collect());
+            figures::pair(&format!("{what}: {column}"), middle(&here), middle(&there));
         }
     }
     repository::clean(&large);
@@ -201,12 +275,13 @@ impl Bench {
         let folder = tempfile::tempdir_in(folder).unwrap().keep();
         let checkout = folder.join("checkout");
         repository::small(&checkout);
-        Self { folder, checkout, contained: false }
+        Self { checkout, ..Self::at(&folder, Path::new("")) }
     }
 
     fn at(folder: &Path, checkout: &Path) -> Self {
         let folder = tempfile::tempdir_in(folder).unwrap().keep();
-        Self { folder, checkout: checkout.to_owned(), contained: false }
+        let program = PathBuf::from(env!("CARGO_BIN_EXE_locum"));
+        Self { folder, checkout: checkout.to_owned(), program, commands: Commands::Plain }
     }
 
     /// Runs a script of `count` turns; turns are timed by the journal.
@@ -302,10 +377,13 @@ impl Bench {
 
     fn command(&self) -> Command {
         let (policy, sessions) = (self.folder.join("policy.yml"), self.folder.join("sessions"));
-        let contained = "commands: { contained: allow }";
-        let settings = if self.contained { contained } else { SETTINGS };
-        std::fs::write(&policy, POLICY.replace(SETTINGS, settings)).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_locum"));
+        let commands = match self.commands {
+            Commands::Plain => "{ sandbox: off }",
+            Commands::Sandboxed => "{}",
+            Commands::Contained => "{ contained: allow }",
+        };
+        std::fs::write(&policy, POLICY.replace("COMMANDS", commands)).unwrap();
+        let mut command = Command::new(&self.program);
         command
             .args(["run", "Do the thing.", "--quiet", "--publish", "none", "--policy"])
             .arg(policy);
@@ -342,14 +420,15 @@ fn call(turns: Turns, turn: usize) -> (&'static str, Value) {
             json!({ "path": format!("new/file{}.txt", turn % 20), "content": format!("turn {turn}\n").repeat(40) }),
         )
     };
+    let command = |command: String| ("execute_command", json!({ "command": command }));
     match turns {
         Turns::Read => read(),
         Turns::Write => write(),
         Turns::Mixed if turn.is_multiple_of(2) => read(),
-        Turns::Mixed => write(),
-        Turns::Command => {
-            ("execute_command", json!({ "command": format!("touch src/new{}", turn % 20) }))
-        }
+        Turns::Work if turn.is_multiple_of(2) => command(format!("touch src/new{}", turn % 20)),
+        Turns::Mixed | Turns::Work => write(),
+        Turns::Command => command(format!("touch src/new{}", turn % 20)),
+        Turns::True => command("true".to_owned()),
     }
 }
 
