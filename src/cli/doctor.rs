@@ -22,6 +22,14 @@ use locum_sandbox::half_visible;
 use locum_sandbox::level::{ProcessLimit, SandboxLevel};
 use locum_workspace::git_binary;
 
+/// What is weaker where commands get no namespaces.
+const WEAKER: [&str; 4] = [
+    "commands write to the checkout: what the policy does not allow is taken back afterwards",
+    "commands are judged by their words, also under `commands.contained: allow`",
+    "sub-tasks that run at the same time lack the folders git ignores, such as `node_modules`",
+    "commands may change modes, owners and times of your files outside the checkout",
+];
+
 /// Result of every check.
 #[derive(Clone, Debug, Serialize)]
 struct DoctorReport {
@@ -31,6 +39,9 @@ struct DoctorReport {
     sandbox_missing: String,
     /// Why commands get no namespaces of their own.
     namespaces_refused: Option<String>,
+    /// What is weaker for it.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    weaker: &'static [&'static str],
     git: Option<String>,
     /// Label of the root task's model.
     model: Option<String>,
@@ -124,6 +135,7 @@ fn look(context: &CommandContext) -> Result<DoctorReport, RunError> {
         version: env!("CARGO_PKG_VERSION"),
         sandbox,
         sandbox_missing: sandbox.missing(),
+        weaker: if sandbox.namespaces { &[] } else { &WEAKER },
         namespaces_refused,
         git: git_version(context)?,
         model: resolved.as_ref().ok().map(|found| found.main.name.clone()),
@@ -216,7 +228,7 @@ fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {
     let kernel = format!("Landlock v{}", level.landlock);
     let namespaces = findings.namespaces_refused.as_ref().map_or_else(
         || "commands get their own processes, loopback network and file system view".to_owned(),
-        |why| format!("{why}; the rest of the sandbox works without them"),
+        Clone::clone,
     );
     let hosts = enforced(level.namespaces || level.calls);
     let processes = match level.process_limit() {
@@ -246,8 +258,9 @@ fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {
         ),
         row("processes", processes[0], processes[1]),
         row("namespaces", if level.namespaces { "available" } else { "unavailable" }, &namespaces),
-        row("git", findings.git.as_deref().unwrap_or("not found"), ""),
     ];
+    rows.extend(findings.weaker.iter().map(|what| row("", "weaker", what)));
+    rows.push(row("git", findings.git.as_deref().unwrap_or("not found"), ""));
     rows.extend(findings.models.iter().map(|model| row("model", &model.name, &described(model))));
     rows.extend(findings.model_problem.as_ref().map(|problem| row("model", "none", problem)));
     let server = |server: &ServerRow| {

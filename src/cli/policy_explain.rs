@@ -13,11 +13,13 @@ use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyExplainArgs;
 use crate::cli::policy_file::{chosen, note_uncommitted, parse, place};
+use crate::cli::session_folder::sessions_folder;
 use crate::cli::{CommandContext, ExitStatus, local_run};
 use crate::run::error::RunError;
 use crate::run::explain::{ExplainedQuery, Explainer};
 use locum_agent::report::json::VerdictReport;
 use locum_agent::report::markdown::visible;
+use locum_agent::session::layered::can_lie_over;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::rejection::Rejection;
 use locum_policy::intent::Facts;
@@ -102,10 +104,12 @@ fn explainer(args: &PolicyExplainArgs, context: &CommandContext) -> Result<Expla
     let workspace = local_run::open(&context.folder).ok();
     let commands = &policy.settings().commands;
     let sandboxed = SandboxLevel::obtained().is_full();
+    let sessions = sessions_folder(context, None)?;
     let contained = commands.contains_scripts()
-        && workspace.as_ref().is_some_and(|workspace| {
-            Sandbox::prepare(commands, context.environment.variables())
-                .is_ok_and(|sandbox| sandbox.contains(workspace.checkout.root()))
+        && workspace.as_ref().map(|workspace| workspace.checkout.root()).is_some_and(|root| {
+            can_lie_over(&sessions, root)
+                && Sandbox::prepare(commands, context.environment.variables())
+                    .is_ok_and(|sandbox| sandbox.contains(root))
         });
     let facts = Facts {
         mode: mode.clone(),

@@ -402,9 +402,7 @@ pub fn open(
     checkout: &Checkout,
 ) -> io::Result<Option<Layer>> {
     let root = checkout.root();
-    // What lies in the checkout cannot lie over it.
-    let inside = session_folder.canonicalize().is_ok_and(|session| session.starts_with(root));
-    if inside || !sandbox.holds() {
+    if !can_lie_over(session_folder, root) || !sandbox.holds() {
         return Ok(None);
     }
     let layer = Layer::open(&session_folder.join(LAYERS_FOLDER).join(name))?;
@@ -414,6 +412,13 @@ pub fn open(
     }
     layer.discard()?;
     Ok(None)
+}
+
+/// Whether a layer in a folder, which need not exist yet, can lie over the checkout at `root`: what
+/// lies in a checkout cannot lie over it.
+pub fn can_lie_over(folder: &Path, root: &Path) -> bool {
+    let there = folder.ancestors().find_map(|above| above.canonicalize().ok());
+    !there.is_some_and(|there| there.starts_with(root))
 }
 
 /// Removes the layers of a session that is over; what was kept out of a checkout stays.

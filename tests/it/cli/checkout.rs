@@ -8,6 +8,7 @@ use locum_workspace::repo::Repo;
 use pretty_assertions::assert_eq;
 
 use super::Setup;
+use crate::support::stage::Stage;
 
 const SCRIPT: &str = "version: 1\ntasks:\n  - turns:\n      - calls: [{ tool: attempt_completion, \
                       args: { result: r } }]\n";
@@ -131,4 +132,27 @@ fn a_run_in_a_worktree_leaves_the_checkout_to_whoever_works_there() {
     let left = std::fs::read_dir(state.path().join("locum/worktrees")).unwrap();
     assert_eq!(left.count(), 1, "a worktree without changes is removed");
     drop(lock);
+}
+
+/// Asks what becomes of a script in a checkout whose sessions lie in this folder.
+fn is_contained(stage: &Stage, sessions: &str) -> bool {
+    let mut command = stage.locum(&["policy", "explain", "--json", "command(python3 -c 1)"]);
+    let output = command.env("LOCUM_SESSION_DIR", stage.path(sessions)).output().unwrap();
+    let answers: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    answers[0]["contained"] == true && output.status.code() == Some(0)
+}
+
+#[test]
+fn doctor_and_explain_say_where_commands_are_not_contained() {
+    let policy = "version: 1\ncommands: { contained: allow }\nrules:\n  - allow: \"read(**)\"\n";
+    let [with, without] =
+        Stage::in_both_worlds(|| Stage::with(&[(".locum/policy.yml", policy), ("src/a", "")]));
+    assert!(is_contained(&with, "state/sessions") && !is_contained(&with, "checkout/sessions"));
+    assert!(!is_contained(&without, "state/sessions"));
+    let doctor = |stage: &Stage| stage.run(&["doctor", "--json"]).json();
+    assert_eq!(doctor(&with)["weaker"], serde_json::Value::Null);
+    let weaker = doctor(&without)["weaker"].as_array().cloned().unwrap_or_default();
+    assert!(weaker.iter().any(|what| what.as_str().unwrap().contains("judged by their words")));
+    let shown = without.run(&["doctor"]);
+    assert!(shown.out.contains("weaker"), "{shown:?}");
 }
