@@ -14,11 +14,11 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use git2::FileMode;
+use git2::ObjectType;
 use rustix::io::Errno;
 
 use crate::checkout::{Checkout, EntryKind, FileError, file_error};
-use crate::repo::{Repo, RepoError};
+use crate::repo::{Repo, RepoError, entry_at};
 use crate::shared::{self, SharedFolders};
 use crate::stored::OnDisk;
 use locum_base::path::RepoPath;
@@ -412,14 +412,27 @@ impl Repo {
         if path.name() == Some(".git") {
             return Ok(true);
         }
-        let index = self.git.index()?;
-        let listed = index.get_path(Path::new(path.as_str()), 0);
-        if let Some(entry) = &listed {
-            return Ok(entry.mode == u32::from(FileMode::Commit));
+        if is_folder && self.is_of_another_repository(path)? {
+            return Ok(true);
         }
         let asked = if is_folder { format!("{path}/") } else { path.to_string() };
-        let holds_listed = is_folder && index.find_prefix(&asked).is_ok();
-        Ok(!holds_listed && self.git.is_path_ignored(&asked)?)
+        if !self.git.is_path_ignored(&asked)? {
+            return Ok(false);
+        }
+        // The index of a large repository takes long to read.
+        let index = self.git.index()?;
+        let is_listed = index.get_path(Path::new(path.as_str()), 0).is_some();
+        Ok(!is_listed && !(is_folder && index.find_prefix(&asked).is_ok()))
+    }
+
+    fn is_of_another_repository(&self, folder: &RepoPath) -> Result<bool, RepoError> {
+        let inner = folder.join(".git").ok().and_then(|git| self.checkout.entry(&git).ok());
+        if inner.flatten().is_some() {
+            return Ok(true);
+        }
+        let Ok(head) = self.git.head() else { return Ok(false) };
+        let entry = entry_at(&head.peel_to_tree()?, folder)?;
+        Ok(entry.is_some_and(|entry| entry.kind() == Some(ObjectType::Commit)))
     }
 
     fn settle_below(&self, layer: &Layer, folder: &RepoPath) -> Result<(), RepoError> {

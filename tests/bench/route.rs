@@ -39,7 +39,7 @@ modes: { default: code, allow: [code] }
 budget: { turns: 5000, tool_calls: 5000, tokens: 500M, minutes: 60, files: 1000, diff_lines: 1000000 }
 commands: COMMANDS
 rules:
-  - allow: ["read(**)", "edit(src/**)", "edit(new/**)", "command(touch:*)", "command(true)"]
+  - allow: ["read(**)", "edit(src/**)", "edit(new/**)", "command(touch:*)", "command(true:*)"]
 "#;
 
 /// The variable that names another build of the program, to be measured beside this one. Its
@@ -428,7 +428,8 @@ fn call(turns: Turns, turn: usize) -> (&'static str, Value) {
         Turns::Work if turn.is_multiple_of(2) => command(format!("touch src/new{}", turn % 20)),
         Turns::Mixed | Turns::Work => write(),
         Turns::Command => command(format!("touch src/new{}", turn % 20)),
-        Turns::True => command("true".to_owned()),
+        // Calls that repeat one another would be stopped.
+        Turns::True => command(format!("true {turn}")),
     }
 }
 

@@ -25,11 +25,12 @@ pub struct PathGlob {
     ends: PatternEnds,
 }
 
-/// How every path begins and ends that a pattern matches: most rules of a large policy are done
-/// with here.
+/// How every path begins and ends that a pattern matches, and how its name begins: most rules of a
+/// large policy are done with here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PatternEnds {
     head: String,
+    name: String,
     tail: String,
 }
 
@@ -211,20 +212,26 @@ impl PatternEnds {
                 break;
             }
         }
-        let tail = parts
-            .last()
-            .and_then(|part| part.rsplit(['*', '?']).next())
-            .unwrap_or_default()
-            .to_owned();
-        Self { head, tail }
+        let last = parts.last();
+        // A path that ends in `**` may have any name.
+        let name = last.and_then(|part| part.split(['*', '?']).next()).unwrap_or_default();
+        let name = name.to_owned();
+        let tail =
+            last.and_then(|part| part.rsplit(['*', '?']).next()).unwrap_or_default().to_owned();
+        Self { head, name, tail }
     }
 
     /// For a path of ASCII letters, whose case does not count.
     fn fit(&self, path: &str) -> bool {
-        let (path, head, tail) = (path.as_bytes(), self.head.as_bytes(), self.tail.as_bytes());
-        let begins = path.get(..head.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(head));
+        let begins = |path: &[u8], head: &str| {
+            path.get(..head.len()).is_some_and(|it| it.eq_ignore_ascii_case(head.as_bytes()))
+        };
+        let (path, tail) = (path.as_bytes(), self.tail.as_bytes());
         let end = path.len().checked_sub(tail.len()).and_then(|from| path.get(from..));
-        begins && end.is_some_and(|end| end.eq_ignore_ascii_case(tail))
+        let name = || path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        begins(path, &self.head)
+            && end.is_some_and(|end| end.eq_ignore_ascii_case(tail))
+            && (self.name.is_empty() || begins(name(), &self.name))
     }
 }
 

@@ -5,6 +5,8 @@
 //! Names are compared as the most careless disk would: without case, without invisible characters,
 //! without endings that some systems drop.
 
+use std::collections::HashMap;
+
 use crate::glob::{LetterCase, PathGlob};
 use locum_base::path::RepoPath;
 use locum_base::secret::view;
@@ -15,13 +17,13 @@ const SECRET: &str = include_str!("../../../config/secret_paths.txt");
 /// The protected paths, read once for a policy.
 #[derive(Clone, Debug)]
 pub struct Protection {
-    edits: Vec<(PathGlob, &'static str)>,
-    reads: Vec<(PathGlob, &'static str)>,
+    edits: ProtectedPaths,
+    reads: ProtectedPaths,
 }
 
 impl Default for Protection {
     fn default() -> Self {
-        Self { edits: read_list(PROTECTED), reads: read_list(SECRET) }
+        Self { edits: ProtectedPaths::read(PROTECTED), reads: ProtectedPaths::read(SECRET) }
     }
 }
 
@@ -36,22 +38,22 @@ impl Protection {
         let first = parts.next();
         if first.is_some_and(|name| name.starts_with('.')) && parts.next().is_some() {
             return Some(
-                find(&self.edits, &plain).unwrap_or(
+                self.edits.find(&plain).unwrap_or(
                     "lies in a top-level folder that tools read their configuration from",
                 ),
             );
         }
-        find(&self.edits, &plain)
+        self.edits.find(&plain)
     }
 
     /// Returns the patterns of what is protected from reading.
     pub fn unread(&self) -> impl Iterator<Item = &PathGlob> {
-        self.reads.iter().map(|(glob, _)| glob)
+        self.reads.list.iter().map(|(glob, _)| glob)
     }
 
     /// Returns why a path is protected from reading, or `None`.
     pub fn of_read(&self, path: &RepoPath) -> Option<&'static str> {
-        find(&self.reads, &plain_spelling(path)?)
+        self.reads.find(&plain_spelling(path)?)
     }
 }
 
@@ -60,8 +62,52 @@ pub fn protected(path: &RepoPath) -> Option<&'static str> {
     Protection::default().of_edit(path)
 }
 
-fn find(list: &[(PathGlob, &'static str)], path: &RepoPath) -> Option<&'static str> {
-    list.iter().find(|(glob, _)| glob.matches(path, LetterCase::Ignored)).map(|(_, reason)| *reason)
+/// Patterns in the order they are written, each with the reason; found by a name where a pattern
+/// is little more than a name, since every path of a checkout is asked about.
+#[derive(Clone, Debug, Default)]
+struct ProtectedPaths {
+    list: Vec<(PathGlob, &'static str)>,
+    /// `**/NAME/**` by its name, in lower case: its place in the list.
+    folders: HashMap<String, usize>,
+    /// `**/NAME` by its name, in lower case.
+    names: HashMap<String, usize>,
+    /// The places of all others.
+    others: Vec<usize>,
+}
+
+impl ProtectedPaths {
+    fn read(text: &'static str) -> Self {
+        let mut paths = Self { list: read_list(text), ..Self::default() };
+        for (at, (glob, _)) in paths.list.iter().enumerate() {
+            let plain = |part: &String| !part.contains(['*', '?']);
+            let known = match glob.parts() {
+                [any, name, below] if any == "**" && below == "**" && plain(name) => {
+                    Some((&mut paths.folders, name))
+                }
+                [any, name] if any == "**" && plain(name) => Some((&mut paths.names, name)),
+                _ => None,
+            };
+            match known {
+                Some((names, name)) => {
+                    names.entry(name.to_lowercase()).or_insert(at);
+                }
+                None => paths.others.push(at),
+            }
+        }
+        paths
+    }
+
+    /// Returns the reason of the first pattern that matches a path of plain spelling.
+    fn find(&self, path: &RepoPath) -> Option<&'static str> {
+        let folders = path.parts().filter_map(|part| self.folders.get(part));
+        let name = path.parts().last().and_then(|name| self.names.get(name));
+        let matches = |at: &&usize| {
+            self.list.get(**at).is_some_and(|(glob, _)| glob.matches(path, LetterCase::Ignored))
+        };
+        let other = self.others.iter().find(matches);
+        let first = folders.chain(name).chain(other).min()?;
+        self.list.get(*first).map(|(_, reason)| *reason)
+    }
 }
 
 fn read_list(text: &'static str) -> Vec<(PathGlob, &'static str)> {
@@ -81,8 +127,17 @@ fn read_list(text: &'static str) -> Vec<(PathGlob, &'static str)> {
 /// Returns the path as a disk that ignores case, invisible characters, stream names, and trailing
 /// dots and blanks would see it.
 pub fn plain_spelling(path: &RepoPath) -> Option<RepoPath> {
+    if is_plain(path) {
+        return Some(path.clone());
+    }
     let parts: Vec<String> = path.parts().map(plain_name).filter(|part| !part.is_empty()).collect();
     if parts.is_empty() { Some(RepoPath::root()) } else { RepoPath::parse(&parts.join("/")).ok() }
+}
+
+/// Whether a path is its own plain spelling, at a glance.
+fn is_plain(path: &RepoPath) -> bool {
+    let plain = |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b'/');
+    path.as_str().bytes().all(plain) && path.parts().all(|part| !part.ends_with('.'))
 }
 
 fn plain_name(part: &str) -> String {

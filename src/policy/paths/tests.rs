@@ -130,3 +130,27 @@ fn every_listed_pattern_is_one() {
         assert_eq!(super::read_list(list).len(), lines);
     }
 }
+
+#[test]
+fn what_is_found_by_name_is_what_the_patterns_say() {
+    use crate::glob::LetterCase;
+    let protection = Protection::default();
+    for paths in [&protection.edits, &protection.reads] {
+        let written: Vec<String> = paths.list.iter().map(|(glob, _)| glob.text()).collect();
+        let fill = |many: &str, some: &str| {
+            let fill = move |text: &String| {
+                let parts = text.to_lowercase().replace("**", many).replace('*', some);
+                parts.trim_matches('/').replace("//", "/")
+            };
+            written.iter().map(fill).collect::<Vec<_>>()
+        };
+        for text in [fill("", "x"), fill("a/b", ""), fill(".git", "x.y"), fill("a", "z")].concat() {
+            for text in [text.clone(), format!("{text}/inside"), format!("{text}x")] {
+                let Ok(path) = RepoPath::parse(&text) else { continue };
+                let mut list = paths.list.iter();
+                let first = list.find(|(glob, _)| glob.matches(&path, LetterCase::Ignored));
+                assert_eq!(paths.find(&path), first.map(|(_, reason)| *reason), "{text}");
+            }
+        }
+    }
+}
