@@ -421,8 +421,9 @@ impl Repo {
         }
         // The index of a large repository takes long to read.
         let index = self.git.index()?;
-        let is_listed = index.get_path(Path::new(path.as_str()), 0).is_some();
-        Ok(!is_listed && !(is_folder && index.find_prefix(&asked).is_ok()))
+        let is_tracked = index.get_path(Path::new(path.as_str()), 0).is_some()
+            || is_folder && index.find_prefix(&asked).is_ok();
+        Ok(!is_tracked)
     }
 
     fn is_of_another_repository(&self, folder: &RepoPath) -> Result<bool, RepoError> {
