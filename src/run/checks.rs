@@ -112,6 +112,10 @@ async fn check_in(
     mode: &Mode,
     command: &str,
 ) -> Result<Exit, String> {
+    if let Some(layer) = layer {
+        // One that a command wrote to before cannot be mounted again as it is.
+        layer.begin().map_err(|error| error.to_string())?;
+    }
     let facts = Facts { mode: mode.slug.clone(), ..run.plan.facts.clone() };
     let connector = Connector::default();
     let env = run.env(&connector);
