@@ -175,6 +175,11 @@ impl Publisher<'_> {
             let body = comment::ended(&facts, outcome, published.result.landing());
             let posting = self.comment(number, &body, ending.decide);
             published.comment = self.post(posting, &mut published).await;
+        } else if let PublishResult::Diff(why) | PublishResult::Nowhere(why) = &published.result
+            && !why.is_empty()
+        {
+            // No comment says it.
+            published.notes.push(why.clone());
         }
         let waits = reaction(outcome.word) == SEEN;
         if let Some(target) = self.reaction {

@@ -161,8 +161,8 @@ fn doctor_and_explain_say_where_commands_are_not_contained() {
 fn every_check_may_write_and_one_that_does_not_start_says_so() {
     let policy = "version: 1\nmodes: { default: code, allow: [code, debug] }\ncommands: { \
                   contained: allow }\nrules:\n  - allow: [\"read(**)\", \"edit(src/**)\"]\n\
-                  publish:\n  allow: [pull-request, label]\n  success: [\"echo 1 > src/one\", \
-                  \"echo 2 > src/two\", \"no-such-program x\"]\n";
+                  publish:\n  as: pull-request\n  allow: [commit, pull-request, label]\n  success: [\"cp src/a src/one\", \
+                  \"cp src/a src/two\", \"no-such-program x\"]\n";
     let stage = Stage::with(&[(".locum/policy.yml", policy), ("src/a", "a\n")]);
     let script = "version: 1\ntasks:\n  - turns:\n      - calls: [{ tool: write_to_file, args: { \
                   path: src/b, content: b } }]\n      - calls: [{ tool: attempt_completion, args: \
@@ -171,8 +171,22 @@ fn every_check_may_write_and_one_that_does_not_start_says_so() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let session = &stage.sessions()[0];
     let text = stage.read(&format!("state/locum/sessions/{session}/postings/001-pull-request.md"));
-    assert!(text.contains("- `echo 1 > src/one`: exit 0\n- `echo 2 > src/two`: exit 0"), "{text}");
+    assert!(text.contains("- `cp src/a src/one`: exit 0\n- `cp src/a src/two`: exit 0"), "{text}");
     assert!(text.contains("`no-such-program x`"), "{text}");
     assert!(!text.contains("layer"), "{text} {ran:?}");
     assert!(!stage.path("checkout/src/one").exists());
+}
+
+#[test]
+fn what_is_not_published_without_a_thread_says_why() {
+    let policy = "version: 1\nmodes: { default: code, allow: [code] }\nrules:\n  - allow: \
+                  [\"read(**)\", \"edit(src/**)\"]\npublish: { as: pull-request, allow: \
+                  [pull-request, label] }\n";
+    let stage = Stage::with(&[(".locum/policy.yml", policy), ("src/a", "a\n")]);
+    let script = "version: 1\ntasks:\n  - turns:\n      - calls: [{ tool: write_to_file, args: { \
+                  path: src/b, content: b } }]\n      - calls: [{ tool: attempt_completion, args: \
+                  { result: r } }]\n";
+    let ran = stage.play(script, &["--publish", "local"]);
+    assert!(ran.out.contains("not published: "), "{ran:?}");
+    assert!(ran.out.contains("publish(commit)"), "{ran:?}");
 }
