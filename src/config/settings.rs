@@ -132,6 +132,31 @@ impl Default for ForgeSettings {
 }
 
 impl BudgetLimits {
+    /// Returns the limits that are higher than the policy's, and so do nothing: key, what is set,
+    /// what holds.
+    pub fn above(&self, policy: &Budget) -> Vec<(&'static str, String, String)> {
+        fn higher<T: PartialOrd + ToString>(
+            key: &'static str,
+            set: Option<T>,
+            policy: T,
+        ) -> Option<(&'static str, String, String)> {
+            let set = set.filter(|set| *set > policy)?;
+            Some((key, set.to_string(), policy.to_string()))
+        }
+        [
+            higher("budget.turns", self.turns, policy.turns),
+            higher("budget.tool_calls", self.tool_calls, policy.tool_calls),
+            higher("budget.tokens", self.tokens, policy.tokens),
+            higher("budget.cost_usd", self.cost_usd, policy.cost_usd),
+            higher("budget.minutes", self.minutes, policy.minutes),
+            higher("budget.files", self.files, policy.files),
+            higher("budget.diff_lines", self.diff_lines, policy.diff_lines),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
     /// Returns the policy's budget with every limit that is lower here.
     pub fn tighten(&self, policy: Budget) -> Budget {
         Budget {

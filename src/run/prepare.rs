@@ -192,7 +192,10 @@ pub fn prepare(
         rules: instructions.rules.iter().map(|rule| rule.path.clone()).collect(),
         allowed: policy.summary_lines(&facts, |_| true),
         risks: accepted_risks(&policy).iter().map(ToString::to_string).collect(),
-        notes: std::mem::take(&mut models.notes),
+        notes: std::mem::take(&mut models.notes)
+            .into_iter()
+            .chain(limits_above(&settings, &policy))
+            .collect(),
         facts,
     };
     let secrets = std::mem::take(&mut models.keys).into_iter().chain(environment.secrets());
@@ -211,6 +214,16 @@ pub fn prepare(
         sandbox,
         redactor,
     })
+}
+
+/// Says which limits of the settings the policy does not let pass.
+fn limits_above(settings: &Settings, policy: &Policy) -> Vec<String> {
+    let above = settings.values.budget.above(&policy.settings().budget);
+    let note = |(key, set, holds): (&str, String, String)| {
+        let place = settings.source(key).map(|source| source.place.as_str()).unwrap_or_default();
+        format!("{place}: {set} is above the policy's `{key}` of {holds}, which holds")
+    };
+    above.into_iter().map(note).collect()
 }
 
 /// Returns whether some allowed mode may ask a profile for something, by the policy.

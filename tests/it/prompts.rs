@@ -491,27 +491,41 @@ tasks:
 }
 
 #[test]
-fn a_task_hears_once_that_its_budget_runs_low() {
+fn a_task_hears_once_that_its_budget_runs_low_and_once_that_it_ends() {
     let scene = PromptScene::new(&[]);
     let turn = |index: usize| {
-        let key = if index == 8 { "contains" } else { "not_contains" };
+        let (key, words) = match index {
+            12 => ("contains", "nearly used up: 12 of 15 turns"),
+            13 => ("contains", "The budget ends: 2 of 15 turns"),
+            _ => ("not_contains", "budget"),
+        };
         let read =
             format!("{{ tool: read_file, args: {{ path: src/lib.rs, limit: {} }} }}", index + 1);
-        format!(
-            "      - expect: {{ {key}: [\"nearly used up: 8 of 10 turns\"] }}\n        calls: \
-             [{read}]\n"
-        )
+        format!("      - expect: {{ {key}: [\"{words}\"] }}\n        calls: [{read}]\n")
     };
-    let turns: String = (0..9).map(turn).collect();
-    let end = "      - expect: { not_contains: [nearly] }\n        calls: [{ tool: \
+    let turns: String = (0..14).map(turn).collect();
+    let end = "      - expect: { not_contains: [budget] }\n        calls: [{ tool: \
                attempt_completion, args: { result: done } }]\n";
     std::fs::write(
         scene.path("script.yml"),
         format!("version: 1\ntasks:\n  - turns:\n{turns}{end}"),
     )
     .unwrap();
-    let ran = scene.run("Look.", &["--max-turns", "10"]);
+    let ran = scene.run("Look.", &["--max-turns", "15"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
+#[test]
+fn a_limit_above_the_policys_is_said_in_one_line() {
+    let scene = PromptScene::new(&[]);
+    let script = "version: 1\ntasks:\n  - turns:\n      - calls: [{ tool: attempt_completion, \
+                  args: { result: done } }]\n";
+    std::fs::write(scene.path("script.yml"), script).unwrap();
+    let ran = scene.run("Look.", &["--max-turns", "400"]);
+    let said = "note: --max-turns: 400 is above the policy's `budget.turns` of 60, which holds\n";
+    assert!(ran.err.contains(said), "{}", ran.err);
+    let within = scene.run("Look.", &["--max-turns", "40"]);
+    assert!(!within.err.contains("which holds"), "{}", within.err);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! What a task is reminded of besides the answers to its calls, each thing once: the rules files of
-//! folders it works in, and that its budget runs low.
+//! folders it works in, and that its budget runs low or ends.
 //!
 //! In: the paths its permitted calls were about. Out: reminders in the journal. Rules files are
 //! those of the trusted commit, whatever the checkout holds; those of the root are in the system
@@ -8,9 +8,11 @@
 use crate::session::event::Event;
 use crate::session::live::Session;
 use crate::session::stop::Stop;
+use crate::session::task::nudges::{BUDGET_ENDS, BUDGET_LOW, CHANGES_FULL};
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_base::text::head;
+use locum_modes::access::TaskPurpose;
 use locum_modes::prompts::reminders;
 use locum_policy::intent::Intent;
 
@@ -22,8 +24,6 @@ const SHOWN_LIMIT_BYTES: usize = 16 * 1024;
 const FILE_LIMIT_BYTES: u64 = 1024 * 1024;
 /// Most of them shown to one task.
 const FILES_LIMIT: usize = 16;
-/// What marks a task that was reminded of its budget.
-const BUDGET: &str = "budget";
 
 impl Session<'_> {
     /// Notes which paths a permitted call is about.
@@ -47,12 +47,28 @@ impl Session<'_> {
                 self.tell_rules(id, &folder)?;
             }
         }
+        self.tell_budget(id)
+    }
+
+    /// Tells a task once that its budget runs low, once that it has to end, and once that it may
+    /// change no more.
+    fn tell_budget(&mut self, id: TaskId) -> Result<(), Stop> {
         let task = self.task(id)?;
-        match task.budgeting.budget.low(&task.budgeting.spent) {
-            Some(left) if !task.nudges.reminded_of.contains(BUDGET) => {
-                self.tell(id, BUDGET, reminders::budget_low(&left))
-            }
-            Some(_) | None => Ok(()),
+        if task.purpose == TaskPurpose::Decide {
+            return Ok(());
+        }
+        let (budget, spent) = (&task.budgeting.budget, &task.budgeting.spent);
+        let (ending, full) =
+            (budget.ending(spent, &task.end_reserve()), budget.changes_full(spent));
+        let about = match (ending, full, budget.low(spent)) {
+            (Some(left), ..) => Some((BUDGET_ENDS, reminders::budget_ends(&left))),
+            (None, Some(used), _) => Some((CHANGES_FULL, reminders::changes_full(&used))),
+            (None, None, Some(used)) => Some((BUDGET_LOW, reminders::budget_low(&used))),
+            (None, None, None) => None,
+        };
+        match about.filter(|(about, _)| !task.nudges.reminded_of.contains(*about)) {
+            Some((about, text)) => self.tell(id, about, text),
+            None => Ok(()),
         }
     }
 

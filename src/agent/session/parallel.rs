@@ -80,7 +80,7 @@ impl Session<'_> {
         waiting: &WaitingCall,
         call: &NewTask,
     ) -> Result<(), Stop> {
-        let budget = self.task(id)?.budgeting.rest();
+        let budget = self.task(id)?.rest_for_sub_task();
         self.start_task(id, waiting, call, SubTaskShare { budget, tree: None })
     }
 
@@ -100,7 +100,7 @@ impl Session<'_> {
         }
         self.save_unsaved(owner)?;
         let Some(from) = self.saved(owner) else { return Ok(()) };
-        let rest = self.task(id)?.budgeting.rest();
+        let rest = self.task(id)?.rest_for_sub_task();
         let shares = wanted.iter().map(|(_, call)| call.priority.shares());
         // One share stays with the parent, which has to make something of the results.
         let all = shares.fold(TaskPriority::NORMAL_SHARES, u32::saturating_add);

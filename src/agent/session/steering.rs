@@ -2,8 +2,8 @@
 //! given (modes are switched in `switch`).
 //!
 //! A sub-task never has more than its parent. It runs under the same facts (who asked, how, which
-//! job), in a mode the policy allows and with what its own mode gives. Its budget is the rest of
-//! its parent's, and what it spends its parent has spent.
+//! job), in a mode the policy allows and with what its own mode gives. Its budget is what its
+//! parent's leaves besides a reserve for the parent's end, and what it spends its parent has spent.
 
 use crate::session::event::Event;
 use crate::session::live::Session;
@@ -21,6 +21,9 @@ use locum_modes::access::TaskPurpose;
 use locum_modes::prompts::{reminders, task};
 use locum_policy::budget::Budget;
 use locum_policy::schema::OnQuestion;
+
+/// Fewest turns that a sub-task is started with: one to work, one to report.
+pub(crate) const SUB_TASK_TURNS: u32 = 2;
 
 impl Session<'_> {
     /// Does at once, or writes down for the end of the turn, what a steering call asks for.
@@ -104,8 +107,13 @@ impl Session<'_> {
         let turns = budget.turns.min(self.mode(&call.mode)?.turns.unwrap_or(u32::MAX));
         let budget = Budget { turns, minutes: budget.minutes.max(1), ..budget };
         let lines: Vec<String> = call.todos.iter().map(Todo::line).collect();
-        let message =
-            task::subtask_message(&parent.mode, &call.message, call.context.as_deref(), &lines);
+        let message = task::subtask_message(
+            &parent.mode,
+            &call.message,
+            call.context.as_deref(),
+            &lines,
+            &reminders::may_spend(&budget),
+        );
         self.emit(Event::TaskStarted {
             task: self.next_task(),
             parent: Some(id),
@@ -158,7 +166,15 @@ impl Session<'_> {
                 rules.delegation.tasks
             ))
         } else {
-            None
+            let rest = task.rest_for_sub_task();
+            (rest.turns < SUB_TASK_TURNS || rest.tool_calls == 0 || rest.tokens == 0).then(|| {
+                format!(
+                    "Too little of the budget is left for a sub-task: {}, and two turns are kept \
+                     for your result. Do what is left here, or end with attempt_completion and \
+                     say what is not done.",
+                    reminders::may_spend(&task.budgeting.rest())
+                )
+            })
         })
     }
 

@@ -2,6 +2,8 @@
 //! for each occasion, always with what to do next. Decides nothing: when each is said is the
 //! session's matter.
 
+use locum_policy::budget::Budget;
+
 /// Said to a reply that called no tool.
 pub const NO_TOOL_CALLED: &str = "You called no tool. Nobody reads what you say between calls: go \
                                   on by calling a tool, and call attempt_completion when the task \
@@ -29,6 +31,38 @@ pub fn budget_low(used: &str) -> String {
         "The budget is nearly used up: {used}. Start nothing new. Finish what is under way, check \
          it, and call attempt_completion with what is done, what is not, and what is unverified."
     )
+}
+
+/// Asks a task, once, to end with what it has; `left` says what is left of its budget.
+pub fn budget_ends(left: &str) -> String {
+    format!(
+        "The budget ends: {left} are left, and what you found is lost when they are used up. Call \
+         attempt_completion now: what is done, what is not, what is unverified, and what comes \
+         next."
+    )
+}
+
+/// Warns a task that a change more may end it; `used` says of what.
+pub fn changes_full(used: &str) -> String {
+    format!(
+        "The budget for changes is full: {used}. Going past it ends the task at once, without a \
+         result. Change no more than you have to, check what there is, and call \
+         attempt_completion with what is done and what is not."
+    )
+}
+
+/// Tells a task that was stopped that it goes on; `rest` is what it may spend from here.
+pub fn goes_on(rest: &str) -> String {
+    format!(
+        "The run was stopped and goes on now. From here you may spend: {rest}. Go on with the task."
+    )
+}
+
+/// Tells a sub-task, or a task that goes on, what it may spend.
+pub fn may_spend(budget: &Budget) -> String {
+    let Budget { turns, tool_calls, tokens, cost_usd, minutes, .. } = budget;
+    let dollars = if *cost_usd > 0.0 { format!("{cost_usd:.2} dollars, ") } else { String::new() };
+    format!("{turns} turns, {tool_calls} tool calls, {tokens} tokens, {dollars}{minutes} minutes")
 }
 
 /// Answers a call that reached the output limit before it was whole.

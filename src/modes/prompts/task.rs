@@ -41,12 +41,13 @@ pub fn task_message(task: &str, materials: &[UntrustedText<'_>]) -> String {
 }
 
 /// Returns the first message of a sub-task: the parent's words with its first checklist, one line
-/// each, in the peers' form (`- [ ] ...`).
+/// each, in the peers' form (`- [ ] ...`). `may_spend` says what its share of the budget is.
 pub fn subtask_message(
     parent_mode: &str,
     message: &str,
     context: Option<&str>,
     todos: &[String],
+    may_spend: &str,
 ) -> String {
     let what = format!("what `{parent_mode}` says is known");
     let context = context
@@ -60,7 +61,8 @@ pub fn subtask_message(
     format!(
         "{}{todos}\n{context}\n---\nThis is one part of a larger task, given to you by its \
          `{parent_mode}`. Do this part and nothing else. Your result goes back there and is all \
-         that is seen of your work.",
+         that is seen of your work. You may spend: {may_spend}. Call attempt_completion before \
+         that is used up.",
         message.trim()
     )
 }

@@ -1,6 +1,8 @@
 //! Budgets: limits a run may not pass, and the ledger of what it spent. It only counts; the caller
 //! measures time.
 
+pub mod raise;
+
 use serde::{Deserialize, Serialize};
 
 use locum_base::chat::Usage;
@@ -72,6 +74,25 @@ pub struct Exhausted {
 
 /// Limits below this are used up before a word about them would help.
 const LOW_LEAST: u64 = 10;
+/// Model replies that a task keeps for its end when it hands work on.
+const END_TURNS: u32 = 2;
+/// Tool calls that its end takes.
+const END_CALLS: u32 = 2;
+/// Of every other limit, one part of this many is kept for the end: 5 %.
+const END_PARTS: u32 = 20;
+/// Seconds of wall time that its end takes, where there are several minutes.
+const END_SECONDS: u64 = 60;
+
+/// What the end of a task takes at least, besides its share of each limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EndReserve {
+    /// Tool calls that are under way and will be counted.
+    pub open_calls: u32,
+    /// Tokens of its last turns, by those before.
+    pub tokens: u64,
+    /// US dollars of its last turns, by those before.
+    pub cost_usd: f64,
+}
 
 impl Budget {
     /// Asks whether one more model reply fits whose request has about this many tokens and costs
@@ -143,10 +164,50 @@ impl Budget {
             })
     }
 
-    /// Returns what a sub-task may spend: the rest of this budget, cut down to `asked` where given.
-    pub fn carve(&self, spent: &Spent, asked: Option<Self>) -> Self {
+    /// Returns what a task has to be told to end with what it has: of a limit, at most two turns or
+    /// one twentieth is left. `None` before the first turn.
+    pub fn ending(&self, spent: &Spent, end: &EndReserve) -> Option<String> {
+        if spent.turns == 0 {
+            return None;
+        }
+        let left = |used: u64, limit: u64, least: u64, unit: &str| {
+            let left = limit.saturating_sub(used);
+            (left <= least.max(limit / u64::from(END_PARTS)))
+                .then(|| format!("{left} of {limit} {unit}"))
+        };
+        let cost_left_usd = (self.cost_usd - spent.cost_usd).max(0.0);
+        let least_usd = (self.cost_usd / f64::from(END_PARTS)).max(end.cost_usd);
+        let limit_s = u64::from(self.minutes).saturating_mul(60);
+        let least_s = if limit_s > 4 * END_SECONDS { END_SECONDS } else { 0 };
+        left(spent.turns.into(), self.turns.into(), END_TURNS.into(), "turns")
+            .or_else(|| {
+                let (used, limit) = (spent.tool_calls.into(), self.tool_calls.into());
+                left(used, limit, END_CALLS.into(), "tool calls")
+            })
+            .or_else(|| left(spent.usage.total(), self.tokens, end.tokens, "tokens"))
+            .or_else(|| {
+                let ends = self.cost_usd > 0.0 && cost_left_usd <= least_usd;
+                ends.then(|| {
+                    format!("{} of {} dollars", dollars(cost_left_usd), dollars(self.cost_usd))
+                })
+            })
+            .or_else(|| left(spent.seconds, limit_s, least_s, "seconds"))
+    }
+
+    /// Returns which limit of changes leaves no more than one twentieth, `50 of 50 files`.
+    pub fn changes_full(&self, spent: &Spent) -> Option<String> {
+        let full = |used: u32, limit: u32, unit: &str| {
+            let is_full = used > 0 && limit.saturating_sub(used) <= limit / END_PARTS;
+            is_full.then(|| format!("{used} of {limit} {unit}"))
+        };
+        full(spent.files, self.files, "files")
+            .or_else(|| full(spent.diff_lines, self.diff_lines, "changed lines"))
+    }
+
+    /// Returns what is left.
+    pub fn rest(&self, spent: &Spent) -> Self {
         let spent_minutes = u32::try_from(spent.seconds.div_ceil(60)).unwrap_or(u32::MAX);
-        let rest = Self {
+        Self {
             turns: self.turns.saturating_sub(spent.turns),
             tool_calls: self.tool_calls.saturating_sub(spent.tool_calls),
             tokens: self.tokens.saturating_sub(spent.usage.total()),
@@ -154,8 +215,27 @@ impl Budget {
             minutes: self.minutes.saturating_sub(spent_minutes),
             files: self.files.saturating_sub(spent.files),
             diff_lines: self.diff_lines.saturating_sub(spent.diff_lines),
-        };
-        asked.map_or(rest, |asked| rest.at_most(&asked))
+        }
+    }
+
+    /// Returns what a sub-task may spend: what is left, without what this budget's own task needs
+    /// to end. That is two turns, the calls under way with the one that ends it, and of everything
+    /// else one twentieth of the limit; of tokens and dollars as much as two of its turns take,
+    /// if that is more, but no more than half of what is left.
+    pub fn carve(&self, spent: &Spent, end: &EndReserve) -> Self {
+        let rest = self.rest(spent);
+        let calls = end.open_calls.saturating_add(1).max(self.tool_calls / END_PARTS);
+        let tokens = (self.tokens / u64::from(END_PARTS)).max(end.tokens).min(rest.tokens / 2);
+        let cost_usd = (self.cost_usd / f64::from(END_PARTS)).max(end.cost_usd);
+        Self {
+            turns: rest.turns.saturating_sub(END_TURNS),
+            tool_calls: rest.tool_calls.saturating_sub(calls),
+            tokens: rest.tokens.saturating_sub(tokens),
+            cost_usd: rest.cost_usd - cost_usd.min(rest.cost_usd / 2.0),
+            minutes: rest.minutes.saturating_sub(self.minutes.div_ceil(END_PARTS)),
+            files: rest.files.saturating_sub(self.files / END_PARTS),
+            diff_lines: rest.diff_lines.saturating_sub(self.diff_lines / END_PARTS),
+        }
     }
 
     /// Returns `shares` of `all` equal shares, for parallel spending: all of the time, and a part
@@ -173,20 +253,6 @@ impl Budget {
             minutes: self.minutes,
             files: part(self.files),
             diff_lines: part(self.diff_lines),
-        }
-    }
-
-    /// Returns the smaller of two budgets, limit by limit: settings and flags tighten a policy,
-    /// never widen it.
-    pub fn at_most(&self, other: &Self) -> Self {
-        Self {
-            turns: self.turns.min(other.turns),
-            tool_calls: self.tool_calls.min(other.tool_calls),
-            tokens: self.tokens.min(other.tokens),
-            cost_usd: self.cost_usd.min(other.cost_usd),
-            minutes: self.minutes.min(other.minutes),
-            files: self.files.min(other.files),
-            diff_lines: self.diff_lines.min(other.diff_lines),
         }
     }
 

@@ -33,6 +33,51 @@ fn each_limit_of_the_budget_stops_the_run_and_keeps_the_work() {
     }
 }
 
+/// An orchestrator whose sub-task reads until its budget is used up.
+const ENDLESS_CHILD: &str = r#"
+  - mode: orchestrator
+    turns:
+      - calls: [{ tool: new_task, args: { mode: code, message: "Read it all." } }]
+      - expect: { contains: ["Sub-task 1 failed", "budget of 7 turns is used up", "The budget ends: 2 of 10 turns"] }
+        calls: [{ tool: attempt_completion, args: { result: "put down what there is" } }]
+  - mode: code
+    contains: "You may spend: 7 turns, "
+    turns:
+"#;
+
+#[test]
+fn a_sub_task_leaves_its_parent_two_turns_to_end() {
+    let reads: String = (1..=8)
+        .map(|limit| {
+            format!(
+                "      - calls: [{{ tool: read_file, args: {{ path: src/a.txt, limit: {limit} }} \
+                 }}]\n"
+            )
+        })
+        .collect();
+    let script = format!("{}{reads}", ENDLESS_CHILD.trim_start_matches('\n'));
+    let policy = format!("{POLICY}\nbudget: {{ turns: 10 }}");
+    let ran = Fixture::with_policy(&script, &policy).in_mode("orchestrator").run();
+    assert_eq!(
+        (ran.word(), ran.outcome.summary.as_str()),
+        ("nothing-to-do", "put down what there is"),
+        "{}",
+        ran.reason()
+    );
+    assert_eq!(ran.outcome.spent.turns, 9);
+    // With less than four turns there is none to hand on.
+    let few = format!("{POLICY}\nbudget: {{ turns: 4 }}");
+    let script = r#"
+  - mode: orchestrator
+    turns:
+      - calls: [{ tool: new_task, args: { mode: code, message: "Read it all." } }]
+      - expect: { contains: ["Too little of the budget is left for a sub-task: 3 turns, "] }
+        calls: [{ tool: attempt_completion, args: { result: "no room" } }]
+"#;
+    let ran = Fixture::with_policy(script, &few).in_mode("orchestrator").run();
+    assert_eq!((ran.outcome.summary.as_str(), ran.outcome.tasks.len()), ("no room", 1));
+}
+
 #[test]
 fn a_question_ends_as_the_policy_says() {
     let script = turns(

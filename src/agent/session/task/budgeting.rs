@@ -28,9 +28,9 @@ impl TaskBudget {
         ChargedUsage { turns, usage, cost_usd, is_estimate: self.spent_is_estimate }
     }
 
-    /// Returns what is left for one sub-task.
+    /// Returns what is left.
     pub fn rest(&self) -> Budget {
-        self.budget.carve(&self.spent, None)
+        self.budget.rest(&self.spent)
     }
 
     /// Counts an event of the task or of one of its sub-tasks.

@@ -23,7 +23,7 @@ use locum_base::id::TaskId;
 use locum_base::image::{IMAGES_LIMIT, IMAGES_LIMIT_BYTES};
 use locum_base::path::RepoPath;
 use locum_modes::access::TaskPurpose;
-use locum_policy::budget::Budget;
+use locum_policy::budget::{Budget, EndReserve};
 
 /// One conversation of a session.
 #[derive(Clone, Debug)]
@@ -135,6 +135,23 @@ impl TaskState {
     /// Returns the first call without an answer.
     pub fn first_unanswered(&self) -> Option<&WaitingCall> {
         self.turn.open().next()
+    }
+
+    /// Returns what its last two turns take, as far as its earlier ones tell.
+    pub(crate) fn end_reserve(&self) -> EndReserve {
+        let (own, turns) = (self.budgeting.own, self.turn.number.max(1));
+        let average = own.usage.total() / u64::from(turns);
+        let tokens = self.conversation.measured.map_or(average, |measured| measured.tokens);
+        EndReserve {
+            open_calls: u32::try_from(self.turn.open().count()).unwrap_or(u32::MAX),
+            tokens: tokens.saturating_mul(2),
+            cost_usd: own.cost_usd / f64::from(turns) * 2.0,
+        }
+    }
+
+    /// Returns what a sub-task of it may spend now.
+    pub(crate) fn rest_for_sub_task(&self) -> Budget {
+        self.budgeting.budget.carve(&self.budgeting.spent, &self.end_reserve())
     }
 
     /// Leaves out images of an observation that the conversation has no room for.

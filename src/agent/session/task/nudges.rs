@@ -11,6 +11,14 @@ use locum_base::path::RepoPath;
 use locum_base::tool::{self, ToolName};
 use locum_policy::verdict::{Refusal, Verdict};
 
+/// What marks a task that was reminded of its budget.
+pub(crate) const BUDGET_LOW: &str = "budget";
+/// What marks a task that was asked to end, because its budget does.
+pub(crate) const BUDGET_ENDS: &str = "end of the budget";
+/// What marks a task that was told that it may change no more.
+pub(crate) const CHANGES_FULL: &str = "changes";
+const BUDGET_MARKS: &[&str] = &[BUDGET_LOW, BUDGET_ENDS, CHANGES_FULL];
+
 /// What keeps a model on its way.
 #[derive(Clone, Debug, Default)]
 pub struct Nudges {
@@ -50,6 +58,13 @@ impl Nudges {
             // Rules it was shown once may be among what was left out.
             self.reminded_of.clear();
         }
+    }
+
+    /// Notes that there is more to spend: the end comes nearer once more.
+    pub(crate) fn budget_raised(&mut self) {
+        BUDGET_MARKS.iter().for_each(|mark| {
+            self.reminded_of.remove(*mark);
+        });
     }
 
     fn answered(&mut self, call: &str, observation: &Observation, mistake: bool, turn: &Turn) {

@@ -113,7 +113,9 @@ impl Turn {
         reply.into_message()
     }
 
-    fn remind(&mut self, text: String) -> Vec<Message> {
+    /// Takes a message to the model in; returns it where no call waits, else it comes after the
+    /// answers.
+    pub(crate) fn remind(&mut self, text: String) -> Vec<Message> {
         self.needs_nudge = false;
         if self.waiting.is_empty() {
             return vec![Message::User { text }];

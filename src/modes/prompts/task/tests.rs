@@ -75,6 +75,7 @@ fn what_a_sub_task_has_to_know_is_no_instruction_and_its_words_are_found_again()
         "Write the test.\n\nAll of it.\n",
         Some("It is in src/a.\n"),
         &todos,
+        "9 turns",
     );
     assert!(message.contains(
         "[material: what `orchestrator` says is known; origin: the task that hands this one \
@@ -82,7 +83,7 @@ fn what_a_sub_task_has_to_know_is_no_instruction_and_its_words_are_found_again()
     ));
     for message in [
         message.as_str(),
-        &subtask_message("x", "Write the test.\n\nAll of it.", None, &[]),
+        &subtask_message("x", "Write the test.\n\nAll of it.", None, &[], "9 turns"),
         "Write the test.\n\nAll of it.\n",
     ] {
         assert_eq!(words_of(message), "Write the test.\n\nAll of it.", "{message}");
@@ -91,13 +92,13 @@ fn what_a_sub_task_has_to_know_is_no_instruction_and_its_words_are_found_again()
 
 #[test]
 fn a_sub_task_knows_its_scope_and_checklist() {
-    insta::assert_snapshot!(subtask_message("orchestrator", "Write the test.\n", None, &["- [ ] see it fail".to_owned()]), @r"
+    insta::assert_snapshot!(subtask_message("orchestrator", "Write the test.\n", None, &["- [ ] see it fail".to_owned()], "9 turns, 2 minutes"), @r"
         Write the test.
 
         Checklist to begin with:
         - [ ] see it fail
 
         ---
-        This is one part of a larger task, given to you by its `orchestrator`. Do this part and nothing else. Your result goes back there and is all that is seen of your work.
+        This is one part of a larger task, given to you by its `orchestrator`. Do this part and nothing else. Your result goes back there and is all that is seen of your work. You may spend: 9 turns, 2 minutes. Call attempt_completion before that is used up.
         ");
 }
