@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::{PolicyCheckArgs, PolicyCommand, PolicyImportArgs};
-use crate::cli::policy_file::{chosen, given, note_uncommitted, parse, place};
+use crate::cli::policy_file::{chosen, given, note_uncommitted, parse};
 use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::cli::{init, policy_explain, policy_test};
@@ -114,7 +114,7 @@ fn check(
         return Ok(status);
     }
     for warning in &warnings {
-        output.line(format!("warning: {}: {}", place(&warning.rule), visible(&warning.message)));
+        output.line(format!("warning: {}: {}", warning.rule.place(), visible(&warning.message)));
     }
     for risk in &accepted {
         output.line(visible(&risk.to_string()));

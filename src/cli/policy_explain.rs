@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyExplainArgs;
-use crate::cli::policy_file::{chosen, note_uncommitted, parse, place};
+use crate::cli::policy_file::{chosen, note_uncommitted, parse};
 use crate::cli::session_folder::sessions_folder;
 use crate::cli::{CommandContext, ExitStatus, local_run};
 use crate::run::error::RunError;
@@ -311,7 +311,7 @@ fn lines(explanation: &Explanation) -> Vec<String> {
         visible(&format!("       {}", verdict.reason())),
     ];
     match verdict.rule() {
-        Some(rule) => lines.push(visible(&format!("       {} {}", place(rule), rule.pattern))),
+        Some(rule) => lines.push(visible(&format!("       {} {}", rule.place(), rule.pattern))),
         None if verdict.is_contained() => {}
         None => lines.push("       no rule matched (default: deny)".to_owned()),
     }
@@ -323,7 +323,7 @@ fn lines(explanation: &Explanation) -> Vec<String> {
         };
         lines.push(visible(&format!(
             "       nearest rule that allows: {} {}{why}",
-            place(&nearest.rule),
+            nearest.rule.place(),
             nearest.rule.pattern
         )));
     }

@@ -10,13 +10,7 @@ use crate::run::error::RunError;
 use crate::run::trusted::POLICY_FILE;
 use crate::run::user::named_file;
 use locum_policy::schema::PolicyErrors;
-use locum_policy::verdict::RuleRef;
 use locum_policy::{BUILTIN_ORIGIN, BUILTIN_TEXT, Policy};
-
-/// Where a rule stands; of a setting, the file alone.
-pub(super) fn place(rule: &RuleRef) -> String {
-    if rule.line == 0 { rule.origin.clone() } else { format!("{}:{}", rule.origin, rule.line) }
-}
 
 /// Whether a user asks for the built-in policy.
 pub(super) fn is_built_in(path: &Path) -> bool {

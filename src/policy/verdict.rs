@@ -192,8 +192,7 @@ impl std::fmt::Display for Cause {
             ),
             Self::NoRule { intent } => write!(formatter, "no rule allows `{intent}`"),
             Self::Ignored { rule, path } => {
-                let RuleRef { pattern, origin, line } = rule;
-                write!(formatter, "`{path}` is hidden by `{pattern}` in {origin}:{line}")
+                write!(formatter, "`{path}` is hidden by `{}` in {}", rule.pattern, rule.place())
             }
             Self::Uncovered { command, finding, .. } => write!(formatter, "`{command}`: {finding}"),
             Self::Access { access, path, cause } => {
@@ -239,6 +238,14 @@ pub struct RuleRef {
     pub origin: String,
     /// Its line, counted from 1.
     pub line: u32,
+}
+
+impl RuleRef {
+    /// Returns where it stands, `file:line`; of a setting, which has no line, the file alone.
+    pub fn place(&self) -> String {
+        let Self { origin, line, .. } = self;
+        if *line == 0 { origin.clone() } else { format!("{origin}:{line}") }
+    }
 }
 
 /// Why an act is not allowed.

@@ -248,8 +248,7 @@ fn shown(name: &str) -> String {
 
 /// Returns a verdict in one sentence: what was judged, why, and by which rule.
 pub(super) fn said(verdict: &Verdict) -> String {
-    let place =
-        verdict.rule().map_or_else(String::new, |rule| format!(" ({}:{})", rule.origin, rule.line));
+    let place = verdict.rule().map_or_else(String::new, |rule| format!(" ({})", rule.place()));
     format!("{}: {}{place}", verdict.intent, verdict.reason())
 }
 

@@ -120,7 +120,7 @@ pub(crate) fn verdict(
     text: impl Fn(&str) -> String,
 ) -> String {
     let rule = verdict.rule().map_or_else(String::new, |rule| {
-        let rule = format!("{} at {}:{}", rule.pattern, rule.origin, rule.line);
+        let rule = format!("{} at {}", rule.pattern, rule.place());
         format!(" (rule {})", code(&rule))
     });
     let (decision, reason) = (decision(verdict.decision), text(&verdict.reason()));

@@ -95,7 +95,7 @@ pub(crate) fn reasons<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> St
     let reason = |verdict: &Verdict| {
         let rule = verdict
             .rule()
-            .map(|rule| format!(" (rule `{}`, {}:{})", rule.pattern, rule.origin, rule.line))
+            .map(|rule| format!(" (rule `{}`, {})", rule.pattern, rule.place()))
             .unwrap_or_default();
         format!("`{}`: {}{rule}", verdict.intent, verdict.reason())
     };

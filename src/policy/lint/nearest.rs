@@ -194,7 +194,7 @@ fn why(
                 let place = if spoke.origin == policy.origin() {
                     format!("line {}", spoke.line)
                 } else {
-                    format!("{}:{}", spoke.origin, spoke.line)
+                    spoke.place()
                 };
                 format!("`{}` on {place} outweighs it", spoke.pattern)
             }
