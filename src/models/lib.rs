@@ -73,7 +73,8 @@ pub struct ModelRequest<'a> {
     pub messages: &'a [Message],
     /// The tools it may call.
     pub tools: &'a [ToolSpec],
-    /// Most tokens it may write; `None` leaves it to the profile.
+    /// Most tokens it may write, and never more than the profile says; `None` leaves it to the
+    /// profile.
     pub max_output_tokens: Option<u32>,
     /// Sampling temperature; `None` leaves it to the profile.
     pub temperature: Option<f64>,

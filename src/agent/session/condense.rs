@@ -13,8 +13,10 @@ use crate::session::compaction;
 use crate::session::event::Event;
 use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
 use crate::session::live::Session;
+use crate::session::outcome::RefusedCall;
 use crate::session::recorded::CompactionKind;
 use crate::session::stop::Stop;
+use crate::session::task::TaskState;
 use crate::session::task::conversation::Conversation;
 use crate::tools::Todo;
 use locum_base::chat::Message;
@@ -30,8 +32,10 @@ const FULL_QUARTERS: u64 = 3;
 const SUMMARY_LIMIT_TOKENS: u32 = 4096;
 /// Most bytes of files that stay as they were read.
 const FILES_LIMIT_BYTES: usize = 32 * 1024;
-/// Most refusals that are remembered.
+/// Most refusals that are remembered, each told once.
 const REFUSALS: usize = 20;
+/// Most changed files that are named.
+const CHANGED: usize = 50;
 /// The mode of a request for a summary, by which a script or cassette finds it.
 const MODE: &str = "condense";
 
@@ -63,7 +67,8 @@ impl<'a> Session<'a> {
         let limit_bytes =
             usize::try_from(model.context_window).unwrap_or(usize::MAX).saturating_mul(2);
         let messages = task.conversation.messages.get(..left_out).unwrap_or_default();
-        let text = condense::request(&task.message, messages, limit_bytes);
+        let changed = changed_files(task);
+        let text = condense::request(&task.message, &changed, messages, limit_bytes);
         let estimate_tokens = accounting::estimate_ask(model.tokenizer, condense::SYSTEM, &text);
         let turn = task.conversation.compactions;
         let in_flight = self.request(InFlightRequest { task: id, model, estimate_tokens }, 0)?;
@@ -127,15 +132,9 @@ impl<'a> Session<'a> {
     ) -> Result<String, Stop> {
         let task = self.task(id)?;
         let todos: Vec<String> = task.todos.iter().map(Todo::line).collect();
-        let refusals =
-            self.state.refusals.iter().filter(|refused| refused.task == id).rev().take(REFUSALS);
-        let mut refusals: Vec<String> = refusals
-            .map(|refused| {
-                let reason = refused.refusal.verdicts.first().map(Verdict::reason);
-                format!("- {}: {}", refused.headline, reason.unwrap_or_default())
-            })
-            .collect();
-        refusals.reverse();
+        let refused = self.state.refusals.iter().filter(|refused| refused.task == id);
+        let refusals = refused_once(refused);
+        let changed = changed_files(task);
         let messages = task.conversation.messages.get(..left_out).unwrap_or_default();
         let left_out_bytes: usize = messages.iter().map(Message::size_bytes).sum();
         let window_bytes =
@@ -151,6 +150,7 @@ impl<'a> Session<'a> {
             task: &task.message,
             todos: &todos,
             refusals: &refusals,
+            changed: &changed,
             messages,
             room_bytes,
         };
@@ -163,4 +163,33 @@ impl<'a> Session<'a> {
         let can_be_cut = compaction::cut(&self.task(id)?.conversation.messages, 0).is_some();
         Ok(self.overflows.entry(id).or_default().note() && can_be_cut)
     }
+}
+
+/// Returns the last refusals, one line each; what was refused several times is counted.
+fn refused_once<'r>(refused: impl DoubleEndedIterator<Item = &'r RefusedCall>) -> Vec<String> {
+    let mut counted: Vec<(String, usize)> = Vec::new();
+    for refused in refused.rev() {
+        let reason = refused.refusal.verdicts.first().map(Verdict::reason).unwrap_or_default();
+        let line = format!("- {}: {reason}", refused.headline);
+        match counted.iter_mut().find(|(known, _)| *known == line) {
+            Some((_, times)) => *times += 1,
+            None => counted.push((line, 1)),
+        }
+    }
+    counted.truncate(REFUSALS);
+    counted.reverse();
+    let line = |(line, times): (String, usize)| {
+        if times == 1 { line } else { format!("{line} ({times} times)") }
+    };
+    counted.into_iter().map(line).collect()
+}
+
+/// Returns the files that a task and its sub-tasks changed, one line each.
+fn changed_files(task: &TaskState) -> Vec<String> {
+    let mut lines: Vec<String> =
+        task.touched.iter().take(CHANGED).map(|path| format!("- {path}")).collect();
+    if let Some(more) = task.touched.len().checked_sub(CHANGED).filter(|more| *more > 0) {
+        lines.push(format!("- and {more} more"));
+    }
+    lines
 }

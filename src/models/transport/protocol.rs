@@ -125,7 +125,10 @@ impl ModelDefaults {
             model: &self.profile.model,
             by: &self.by,
             temperature: request.temperature.or(self.profile.temperature),
-            max_output_tokens: request.max_output_tokens.or(self.profile.max_output_tokens),
+            max_output_tokens: [request.max_output_tokens, self.profile.max_output_tokens]
+                .into_iter()
+                .flatten()
+                .min(),
             effort: self.profile.reasoning_effort,
             images: if dialect & NO_IMAGES == 0 { self.images } else { &[] },
             dialect,
@@ -181,15 +184,18 @@ mod tests {
     use locum_base::image::ImageKind;
 
     #[test]
-    fn a_request_wins_over_its_profile_and_refused_images_are_not_sent() {
+    fn the_smaller_limit_counts_and_refused_images_are_not_sent() {
         let mut defaults = ModelDefaults::sample("m", None);
         defaults.profile.max_output_tokens = Some(7);
         let request = ModelRequest::with(&[]);
         let options = defaults.options(&request, 0);
         assert_eq!((options.max_output_tokens, options.images), (Some(7), &ImageKind::ALL[..]));
-        let request = ModelRequest { max_output_tokens: Some(9), ..request };
+        let request = ModelRequest { max_output_tokens: Some(6), ..request };
         let options = defaults.options(&request, NO_IMAGES);
-        assert_eq!((options.max_output_tokens, options.images), (Some(9), &[][..]));
+        assert_eq!((options.max_output_tokens, options.images), (Some(6), &[][..]));
+        let request = ModelRequest { max_output_tokens: Some(9), ..request };
+        let options = defaults.options(&request, 0);
+        assert_eq!(options.max_output_tokens, Some(7), "the profile's limit is not passed");
     }
 
     #[test]

@@ -21,6 +21,7 @@ const READS: &str = r#"  - mode: code
     turns:
       - calls: [{ tool: update_todo_list, args: { todos: "- [x] begin\n- [ ] read it all" } }]
       - calls: [{ tool: write_to_file, args: { path: src/secret.txt, content: "x" } }]
+      - calls: [{ tool: write_to_file, args: { path: src/secret.txt, content: "y" } }, { tool: write_to_file, args: { path: src/new.txt, content: "n" } }]
       - calls: [{ tool: read_file, args: { path: src/1.txt } }]
       - calls: [{ tool: read_file, args: { path: src/2.txt } }]
       - calls: [{ tool: read_file, args: { path: src/3.txt } }]
@@ -61,7 +62,7 @@ fn answers(ran: &Ran) -> usize {
 #[test]
 fn a_long_conversation_is_summed_up_and_what_counts_stays() {
     let ran = fixture(&format!("{SUMMARIES}{READS}")).run();
-    assert_eq!((ran.word(), answers(&ran)), ("nothing-to-do", 6), "{}", ran.reason());
+    assert_eq!((ran.word(), answers(&ran)), ("done", 6), "{}", ran.reason());
     let shortened = shortenings(&ran.lines);
     let (how, left_out, text) = shortened.first().unwrap();
     assert_eq!(*how, CompactionKind::Condensed);
@@ -72,6 +73,8 @@ fn a_long_conversation_is_summed_up_and_what_counts_stays() {
         "- [x] begin\n- [ ] read it all",
         "The policy refused these, and will again:\n- ",
         "nobody changes this one",
+        " (2 times)\n",
+        "Files you changed so far:\n- src/new.txt\n",
         "- src/1.txt",
     ] {
         assert!(text.contains(words), "{text}\nshould say {words}");
@@ -84,13 +87,13 @@ fn a_long_conversation_is_summed_up_and_what_counts_stays() {
     let shown = transcript(&ran.lines);
     assert!(shown.contains("messages of its context were condensed ("), "{shown}");
     assert!(shown.contains(" out · about $0.00); this stands for them:\nDo the thing."), "{shown}");
-    assert!(ran.outcome.tasks[0].turns == 9, "a summary is no turn");
+    assert!(ran.outcome.tasks[0].turns == 10, "a summary is no turn");
 }
 
 #[test]
 fn where_nobody_sums_up_the_beginning_is_left_out() {
     let ran = fixture(READS).run();
-    assert_eq!((ran.word(), answers(&ran)), ("nothing-to-do", 6), "{}", ran.reason());
+    assert_eq!((ran.word(), answers(&ran)), ("done", 6), "{}", ran.reason());
     let (how, _, text) = shortenings(&ran.lines).remove(0);
     assert_eq!(how, CompactionKind::Truncated);
     assert!(
@@ -107,7 +110,7 @@ fn a_short_conversation_is_left_alone() {
     let mut fixture = fixture(&format!("{SUMMARIES}{READS}"));
     fixture.window = Some(200_000);
     let ran = fixture.run();
-    assert_eq!((ran.word(), shortenings(&ran.lines)), ("nothing-to-do", vec![]));
+    assert_eq!((ran.word(), shortenings(&ran.lines)), ("done", vec![]));
 }
 
 #[test]
@@ -121,7 +124,7 @@ fn a_kill_at_any_line_changes_nothing() {
         assert!(fixture.run_killed_at(lines).is_none());
         let resumed = fixture.resume();
         assert_eq!(shortenings(&resumed.lines), shortenings(&whole.lines), "killed at {lines}");
-        assert_eq!((resumed.word(), answers(&resumed)), ("nothing-to-do", 6));
+        assert_eq!((resumed.word(), answers(&resumed)), ("done", 6));
     }
 }
 
@@ -155,7 +158,7 @@ fn run_small(limit_bytes: usize) -> Ran {
 #[test]
 fn what_the_provider_calls_too_long_is_shortened_until_it_fits() {
     let ran = run_small(45_000);
-    assert_eq!((ran.word(), answers(&ran)), ("nothing-to-do", 6), "{}", ran.reason());
+    assert_eq!((ran.word(), answers(&ran)), ("done", 6), "{}", ran.reason());
     assert!(!shortenings(&ran.lines).is_empty());
 }
 

@@ -44,6 +44,7 @@ fn what_was_left_out_is_stood_for_with_all_that_counts() {
         task: "Fix it.\n",
         todos: &["- [x] look".to_owned(), "- [ ] fix".to_owned()],
         refusals: &["- edit x: not that one".to_owned()],
+        changed: &["- z.rs".to_owned()],
         messages: &messages,
         room_bytes: 0,
     };
@@ -52,10 +53,15 @@ fn what_was_left_out_is_stood_for_with_all_that_counts() {
         "Fix it.\n\n---\nThe conversation so far became too long. 4 messages were replaced by \
          this summary:\n\nIt was found.\n\nYour checklist as it stands:\n- [x] look\n- [ ] \
          fix\n\nThe policy refused these, and will again:\n- edit x: not that one\n\nFiles \
-         you read before; read again what you need of them:\n- y.rs\n- x.rs\n"
+         you changed so far:\n- z.rs\n\nFiles you read before; read again what you need of them:\n- y.rs\n- x.rs\n"
     );
-    let bare =
-        CompactionMemory { todos: &[], refusals: &[], messages: &messages[..1], ..remembered };
+    let bare = CompactionMemory {
+        todos: &[],
+        refusals: &[],
+        changed: &[],
+        messages: &messages[..1],
+        ..remembered
+    };
     assert_eq!(
         message(&bare, None),
         "Fix it.\n\n---\nThe conversation so far became too long. Its first 1 messages were \
@@ -101,6 +107,7 @@ fn files_read_last_stay_as_far_as_there_is_room() {
         task: "t",
         todos: &[],
         refusals: &[],
+        changed: &[],
         messages: &messages,
         room_bytes: 2000,
     };
@@ -132,10 +139,11 @@ fn files_read_last_stay_as_far_as_there_is_room() {
 
 #[test]
 fn a_conversation_is_material_that_cannot_close_its_fence() {
-    let request = request("Fix it.", &conversation(), 10_000);
+    let request = request("Fix it.", &["- z.rs".to_owned()], &conversation(), 10_000);
     assert!(
         request.contains("agent: I look.\ncalls read_file {\"path\":\"x.rs\"}\n")
-            && request.contains("\nanswer: `````\nrest\n"),
+            && request.contains("\nanswer: `````\nrest\n")
+            && request.contains("Files the agent has changed so far:\n- z.rs\n\nThe conversation:"),
         "{request}"
     );
     assert_eq!(request.matches("\n``````\n").count(), 2, "{request}");
@@ -145,5 +153,5 @@ fn a_conversation_is_material_that_cannot_close_its_fence() {
 #[test]
 fn a_long_conversation_fits() {
     let long = vec![Message::User { text: "x".repeat(100_000) }];
-    assert!(request("t", &long, 5000).len() < 7000);
+    assert!(request("t", &[], &long, 5000).len() < 7000);
 }
