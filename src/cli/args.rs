@@ -167,12 +167,13 @@ mod tests {
     #[test]
     fn every_flag_that_is_a_setting_names_one() {
         let words = "locum run x --mode m --model p --publish none --max-turns 1 --max-tokens 2 \
-                     --max-cost-usd 3.5 --timeout-minutes 4 --session-dir d";
+                     --max-cost-usd 3.5 --timeout-minutes 4 --session-dir d --max-tool-calls 5 \
+                     --max-files 6 --max-diff-lines 7";
         let Command::Run(args) = Cli::try_parse_from(words.split(' ')).unwrap().command else {
             panic!("not run")
         };
         let flags = args.settings();
-        assert_eq!(flags.len(), 8);
+        assert_eq!(flags.len(), 11);
         let environment = Environment::default();
         let settings = load(&Layers {
             user: None,

@@ -54,6 +54,14 @@ pub fn answer(
     record(&args.id, args.session_dir.as_deref(), decision, context, output)
 }
 
+/// Returns the user at the command line, as the journal names them.
+pub(super) fn person(context: &CommandContext) -> String {
+    context
+        .environment
+        .get("USER")
+        .map_or_else(|| "the command line".to_owned(), |user| format!("{user} at the command line"))
+}
+
 /// Records a decision on what waits in a session.
 fn record(
     session: &str,
@@ -63,11 +71,9 @@ fn record(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let folder = find(&sessions_folder(context, session_dir)?, session)?;
-    let user = context.environment.get("USER").map_or_else(
-        || "the command line".to_owned(),
-        |user| format!("{user} at the command line"),
-    );
-    let decided = RecordedDecision { id: id.to_owned(), by: user, word };
+    // Copied out of a sentence, a name brings its full stop or comma along.
+    let id = id.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()).to_owned();
+    let decided = RecordedDecision { id, by: person(context), word };
     hold::decide(&folder, decided, SystemClock::start().now()).map_err(|error| match error {
         DecisionError::Journal(error) => RunError::internal(error.to_string()),
         error @ (DecisionError::NothingWaits(_)

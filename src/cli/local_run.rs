@@ -30,7 +30,7 @@ use crate::run::trusted::{ConfigOrigin, POLICY_FILE, TrustedConfig};
 use crate::run::user::{UserFolder, named_file};
 use locum_agent::report::comment::DecisionChannel;
 use locum_agent::report::summary::{self, DiffSection};
-use locum_agent::report::{json, live, markdown};
+use locum_agent::report::{json, live, markdown, resume};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::state::SessionState;
@@ -406,6 +406,9 @@ pub fn show_end(ended: &LocalRunResult, show: RunDisplay, output: &mut Output) -
                 output.line(format_args!(
                     "once the cause is gone, `locum session resume {session}` goes on"
                 ));
+            }
+            if let Some(command) = resume::line(&ended.outcome) {
+                output.line(command);
             }
             for receipt in receipts {
                 output.line(format_args!("published: {}", receipt.url));

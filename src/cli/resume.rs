@@ -1,18 +1,30 @@
-//! `locum session resume`: resumes a session that was killed or has been decided on, from its
-//! journal alone.
+//! `locum session resume`: resumes a session that was killed or stopped, or has been decided on,
+//! from its journal alone.
+//!
+//! The user at the command line may raise every limit, also those of the policy's `budget`: a person
+//! looks at what the run did so far and decides that it is worth more. In Actions nobody looks, so
+//! the policy's limits hold there.
+
+use std::path::Path;
 
 use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalSession, RunDisplay};
 use crate::cli::output::Output;
 use crate::cli::session_args::SessionResumeArgs;
 use crate::cli::session_folder::{find, sessions_folder};
-use crate::cli::{CommandContext, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus, decide};
 use crate::config::load::ConfigFile;
+use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::execution::SessionOrigin;
 use crate::run::run_request::Overrides;
 use crate::run::user::named_file;
+use locum_agent::report::resume as report_resume;
 use locum_agent::session::event::{Event, SessionStart};
+use locum_agent::session::go_on::{self, GoOnError, GoOnRequest};
 use locum_agent::session::journal::Journal;
+use locum_agent::session::state::SessionState;
+use locum_base::clock::Clock;
+use locum_policy::budget::raise::NewLimits;
 use locum_workspace::Workspace;
 
 /// Runs the subcommand.
@@ -33,15 +45,31 @@ pub fn run(
         RunError::usage("ID", "the session was killed before it began")
             .hint("start it again with `locum run`")
     })?;
+    if Journal::is_held(&folder) {
+        return Err(RunError::usage("ID", format!("session {} is at work", start.id)).hint(
+            "wait until it has ended, or stop it where it runs (Ctrl-C, SIGTERM); then resume it",
+        ));
+    }
+    let limits = args.limits.limits()?;
     let local: LocalRun = serde_json::from_value(start.caller.clone()).map_err(|error| {
         RunError::usage("ID", format!("the session was not started at the command line: {error}"))
     })?;
-    let workspace = local_run::open(&local.folder)?;
+    let workspace = checkout(&local, &folder)?;
     let lock = local_run::lock(&workspace, args.wait.into(), output)?;
     let _lock = lock.named(Some(start.id.as_str())).map_err(RunError::internal)?;
-    let run = local_run::prepare(&local.request, &workspace, context)?;
+    let mut run = local_run::prepare(&local.request, &workspace, context)?;
     check_policy(start, &run.plan.policy.hash)?;
     check_policy(start, &hash_now(&local, &workspace, context)?)?;
+    let state = SessionState::of(&lines);
+    if limits != NewLimits::default() || needs_nothing(&state) {
+        let in_actions = context.environment.get("GITHUB_ACTIONS") == Some("true");
+        let most = in_actions.then_some(run.policy.settings().budget);
+        let request = GoOnRequest { by: decide::person(context), limits, most };
+        let granted = go_on::go_on(&folder, request, SystemClock::start().now());
+        run.plan.budget = granted.map_err(|error| refused(&error, start))?;
+    } else {
+        run.plan.budget = state.spending().0;
+    }
     let show = RunDisplay {
         format: args.output_format,
         live: if context.global.quiet { LiveOutput::Off } else { LiveOutput::Beside },
@@ -58,6 +86,37 @@ pub fn run(
     let status = local_run::show_end(&ended, show, output);
     local_run::leave_worktree(&local, &ended.outcome, show, output)?;
     Ok(status)
+}
+
+/// Returns whether a session was stopped by something that no limit of its budget is: it goes on
+/// as it is.
+fn needs_nothing(state: &SessionState) -> bool {
+    let outcome = state.outcome.as_ref();
+    outcome.is_some_and(|outcome| outcome.was_stopped() && outcome.exhausted.is_none())
+}
+
+/// Opens the checkout of a run; its own worktree is made again where it was removed.
+fn checkout(local: &LocalRun, session: &Path) -> Result<Workspace, RunError> {
+    match (&local.stands_for, session.parent()) {
+        (Some(original), Some(sessions)) if !local.folder.exists() => {
+            let made =
+                local_run::own_worktree(&local_run::open(original)?, &local.request, sessions)?;
+            local_run::open(&made)
+        }
+        _ => local_run::open(&local.folder),
+    }
+}
+
+fn refused(error: &GoOnError, start: &SessionStart) -> RunError {
+    match error {
+        GoOnError::Journal(error) => RunError::internal(error.to_string()),
+        GoOnError::NotStopped(_) => RunError::usage("ID", error.to_string())
+            .hint("start a new run; `locum session show` has what this one did"),
+        GoOnError::UsedUp(exhausted) => RunError::usage("ID", error.to_string())
+            .hint(format!("add to it: `{}`", report_resume::command(&start.id, Some(exhausted)))),
+        GoOnError::AbovePolicy(_) => RunError::usage("ID", error.to_string())
+            .hint("in Actions the policy's `budget` holds; raise it there"),
+    }
 }
 
 /// Returns the hash of the policy that would judge the same run if it were started now.

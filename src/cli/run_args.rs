@@ -84,6 +84,9 @@ pub struct RunOptions {
     /// Stop after this many model replies.
     #[arg(long, value_name = "N")]
     pub max_turns: Option<u32>,
+    /// Stop after this many tool calls.
+    #[arg(long, value_name = "N")]
+    pub max_tool_calls: Option<u32>,
     /// Stop after this many tokens, input and output together.
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<u64>,
@@ -93,6 +96,12 @@ pub struct RunOptions {
     /// Stop after this many minutes of wall time.
     #[arg(long, value_name = "MINUTES")]
     pub timeout_minutes: Option<u32>,
+    /// Stop when more files than this are changed.
+    #[arg(long, value_name = "N")]
+    pub max_files: Option<u32>,
+    /// Stop when more lines than this are changed, added and removed ones together.
+    #[arg(long, value_name = "N")]
+    pub max_diff_lines: Option<u32>,
     /// Keep sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
@@ -107,17 +116,17 @@ impl RunOptions {
         let folder = self.session_dir.as_ref().map(|folder| folder.display().to_string());
         let publish = self.publish.and_then(|target| target.to_possible_value());
         let publish = publish.map(|target| target.get_name().to_owned());
+        let count = |limit: Option<u32>| limit.map(|limit| limit.to_string());
         let flags = [
             ("--model", "model", self.model.clone()),
             ("--publish", "publish", publish),
-            ("--max-turns", "budget.turns", self.max_turns.map(|limit| limit.to_string())),
+            ("--max-turns", "budget.turns", count(self.max_turns)),
+            ("--max-tool-calls", "budget.tool_calls", count(self.max_tool_calls)),
             ("--max-tokens", "budget.tokens", self.max_tokens.map(|limit| limit.to_string())),
             ("--max-cost-usd", "budget.cost_usd", self.max_cost_usd.map(|limit| limit.to_string())),
-            (
-                "--timeout-minutes",
-                "budget.minutes",
-                self.timeout_minutes.map(|limit| limit.to_string()),
-            ),
+            ("--timeout-minutes", "budget.minutes", count(self.timeout_minutes)),
+            ("--max-files", "budget.files", count(self.max_files)),
+            ("--max-diff-lines", "budget.diff_lines", count(self.max_diff_lines)),
             ("--session-dir", "session_dir", folder),
         ];
         flags

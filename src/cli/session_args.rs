@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use crate::cli::run_args::OutputFormat;
+use crate::run::error::RunError;
+use locum_policy::budget::raise::{NewLimit, NewLimits};
 
 /// What to do with sessions.
 #[derive(Clone, Debug, Subcommand)]
@@ -13,7 +15,9 @@ pub enum SessionCommand {
     List(SessionListArgs),
     /// Show what happened in a session.
     Show(SessionShowArgs),
-    /// Resume a session that was killed or waited for a decision.
+    /// Resume a session that was killed or stopped, or that waited for a decision.
+    ///
+    /// A limit that was reached has to be raised: `--max-turns +20`.
     Resume(SessionResumeArgs),
     /// Approve the pending call.
     ///
@@ -106,7 +110,60 @@ pub struct SessionResumeArgs {
     /// Wait for another run in this checkout instead of ending with an error.
     #[arg(long)]
     pub wait: bool,
+    /// New limits of the run.
+    #[command(flatten)]
+    pub limits: LimitArgs,
     /// Set the format of the result on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub output_format: OutputFormat,
+}
+
+/// New limits of a run that goes on: each in all, or with a plus on top of what was used.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct LimitArgs {
+    /// Allow this many model replies in all, or `+N` more.
+    #[arg(long, value_name = "[+]N")]
+    pub max_turns: Option<NewLimit<u32>>,
+    /// Allow this many tool calls in all, or `+N` more.
+    #[arg(long, value_name = "[+]N")]
+    pub max_tool_calls: Option<NewLimit<u32>>,
+    /// Allow this many tokens in all, or `+N` more.
+    #[arg(long, value_name = "[+]N")]
+    pub max_tokens: Option<NewLimit<u64>>,
+    /// Allow this many US dollars in all, or `+USD` more.
+    #[arg(long, value_name = "[+]USD")]
+    pub max_cost_usd: Option<NewLimit<f64>>,
+    /// Allow this many minutes of wall time in all, or `+MINUTES` more.
+    #[arg(long, value_name = "[+]MINUTES")]
+    pub timeout_minutes: Option<NewLimit<u32>>,
+    /// Allow this many changed files in all, or `+N` more.
+    #[arg(long, value_name = "[+]N")]
+    pub max_files: Option<NewLimit<u32>>,
+    /// Allow this many changed lines in all, or `+N` more.
+    #[arg(long, value_name = "[+]N")]
+    pub max_diff_lines: Option<NewLimit<u32>>,
+}
+
+impl LimitArgs {
+    /// Returns the limits that are given.
+    ///
+    /// # Errors
+    /// When an amount of money is none.
+    pub fn limits(&self) -> Result<NewLimits, RunError> {
+        if let Some(NewLimit::InAll(usd) | NewLimit::More(usd)) = self.max_cost_usd
+            && !(usd.is_finite() && usd >= 0.0)
+        {
+            let message = format!("`{usd}` is not an amount of US dollars");
+            return Err(RunError::usage("--max-cost-usd", message).hint("for example `+1.50`"));
+        }
+        Ok(NewLimits {
+            turns: self.max_turns,
+            tool_calls: self.max_tool_calls,
+            tokens: self.max_tokens,
+            cost_usd: self.max_cost_usd,
+            minutes: self.timeout_minutes,
+            files: self.max_files,
+            diff_lines: self.max_diff_lines,
+        })
+    }
 }

@@ -23,7 +23,7 @@ use locum_agent::report::comment::Progress;
 use locum_agent::report::figures;
 use locum_agent::session;
 use locum_agent::session::event::{JOURNAL_VERSION, JournalLine, SessionStart};
-use locum_agent::session::journal::Journal;
+use locum_agent::session::journal::{Journal, JournalError};
 use locum_agent::session::layered;
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::parts::SessionParts;
@@ -116,10 +116,13 @@ async fn run<'a>(
         SessionOrigin::Resumed => Journal::resume(execution.folder),
     };
     let journal = journal.map_err(|error| {
-        RunError::internal(error).hint(
+        let hint = if matches!(error, JournalError::InUse { .. }) {
+            "the session is at work; wait until it has ended, or stop it where it runs"
+        } else {
             "sessions are kept where `session_dir` (`--session-dir`) says, else below \
-             `state_dir`; name a folder with room that may be written",
-        )
+             `state_dir`; name a folder with room that may be written"
+        };
+        RunError::internal(error).hint(hint)
     })?;
     let prepared = execution.run;
     let plan = &prepared.plan;

@@ -1,6 +1,7 @@
 //! Runs of the binary that stop for a person, and the words by which they go on.
 
 use crate::support::stage::{Ran, Stage};
+use locum_agent::session::journal::Journal;
 use pretty_assertions::assert_eq;
 
 const POLICY: &str = r#"
@@ -65,7 +66,8 @@ fn a_held_call_is_done_once_a_person_says_yes() {
 
     let wrong = stage.run(&["session", "approve", &session, "0123456789abcdef"]);
     assert!(wrong.code == Some(2) && wrong.err.contains(&hold), "{wrong:?}");
-    assert_eq!(stage.run(&["session", "approve", &session, &hold]).code, Some(0));
+    let copied = format!("`{hold}`,");
+    assert_eq!(stage.run(&["session", "approve", &session, &copied]).code, Some(0));
     let twice = stage.run(&["session", "approve", &session, &hold]);
     assert!(twice.code == Some(2) && twice.err.contains("decided already"), "{twice:?}");
     let done = stage.run(&["session", "resume", &session, "--output-format", "json"]);
@@ -76,6 +78,8 @@ fn a_held_call_is_done_once_a_person_says_yes() {
     );
     assert_eq!(stage.read("checkout/src/held.txt"), "held\n");
     let shown = stage.run(&["session", "show", &session]);
+    assert!(shown.out.contains("resumed after the decision"), "{}", shown.out);
+    assert!(!shown.out.contains("killed"), "{}", shown.out);
     assert!(
         shown.out.contains(&format!("approved {hold}")) && shown.out.contains("approved by"),
         "{}",
@@ -160,4 +164,72 @@ fn what_commands_built_before_a_hold_is_there_after_it() {
     assert_eq!(stage.read("checkout/dist/x"), "built\n");
     let layers = stage.path(&format!("state/locum/sessions/{session}/layers"));
     assert!(!layers.exists(), "nothing of a layer is left");
+}
+
+const STOPPED: &str = r#"
+version: 1
+tasks:
+  - turns:
+      - calls: [{ tool: write_to_file, args: { path: src/b.txt, content: "b\n" } }]
+      - calls: [{ tool: write_to_file, args: { path: src/c.txt, content: "c\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "both" } }]
+"#;
+
+#[test]
+fn a_run_that_a_limit_stopped_says_how_it_goes_on_and_does() {
+    let stage = stage();
+    let ran = stage.play(STOPPED, &["--max-turns", "1"]);
+    let session = stage.sessions().remove(0);
+    let go_on = format!("go on: locum session resume {session} --max-turns +20");
+    assert!(ran.code == Some(6) && ran.out.contains(&go_on), "{ran:?}");
+    let again = stage.run(&["session", "resume", &session]);
+    assert!(again.code == Some(6) && again.out.contains(&go_on), "{again:?}");
+    let shown = stage.run(&["session", "show", &session, "--json"]);
+    assert_eq!(shown.json()["outcome"]["exhausted"]["unit"], "turns", "{}", shown.out);
+
+    let wrong = stage.run(&["session", "resume", &session, "--max-tokens", "+5000"]);
+    assert!(wrong.code == Some(2) && wrong.err.contains("--max-turns +20"), "{wrong:?}");
+    let less = stage.run(&["session", "resume", &session, "--max-turns", "1"]);
+    assert!(less.code == Some(2) && less.err.contains("is used up"), "{less:?}");
+    let no_money = stage.run(&["session", "resume", &session, "--max-cost-usd", "NaN"]);
+    assert!(no_money.code == Some(2) && no_money.err.contains("not an amount"), "{no_money:?}");
+    let mut in_actions = stage.locum(&["session", "resume", &session, "--max-turns", "+100"]);
+    let refused: Ran = in_actions.env("GITHUB_ACTIONS", "true").output().unwrap().into();
+    assert!(
+        refused.code == Some(2) && refused.err.contains("above the policy's `budget.turns` of 60"),
+        "{refused:?}"
+    );
+    assert!(!stage.path("checkout/src/c.txt").exists());
+
+    let done = stage.run(&["session", "resume", &session, "--max-turns", "+100"]);
+    assert!(done.code == Some(0) && done.out.contains("outcome: done"), "{done:?}");
+    assert_eq!(stage.names("checkout/src"), ["a.txt", "b.txt", "c.txt"]);
+    let over = stage.run(&["session", "resume", &session, "--max-turns", "+1"]);
+    assert!(over.code == Some(2) && over.err.contains("ended as `done`"), "{over:?}");
+}
+
+#[test]
+fn a_stopped_run_whose_own_worktree_is_gone_gets_it_back() {
+    let stage = stage();
+    let script = STOPPED.replace("path: src/b.txt", "path: docs/b.txt");
+    let ran = stage.play(&script, &["--max-turns", "1", "--worktree"]);
+    let session = stage.sessions().remove(0);
+    assert_eq!((ran.code, stage.names("state/locum/worktrees")), (Some(6), vec![]), "{ran:?}");
+    let done = stage.run(&["session", "resume", &session, "--max-turns", "+9"]);
+    assert!(done.code == Some(0) && done.out.contains("src/c.txt"), "{done:?}");
+}
+
+#[test]
+fn a_session_at_work_is_not_resumed_beside_itself() {
+    let stage = stage();
+    let (session, _, _) = paused(&stage);
+    let folder = stage.path("state/locum/sessions").join(&session);
+    let held = Journal::resume(&folder).unwrap();
+    let refused = stage.run(&["session", "resume", &session]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    for words in ["is at work", "hint: wait until it has ended"] {
+        assert!(refused.err.contains(words), "{words}: {}", refused.err);
+    }
+    drop(held);
+    assert_eq!(stage.run(&["session", "resume", &session]).code, Some(5));
 }

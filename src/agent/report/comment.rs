@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::report::markdown::{code, inline};
 use crate::report::sections::StateLine;
-use crate::report::{figures, sections};
+use crate::report::{figures, resume, sections};
 use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
 use crate::session::state::SessionState;
 use crate::tools::Todo;
@@ -238,6 +238,9 @@ fn how_to_go_on(facts: &CommentFacts<'_>, outcome: &Outcome) -> String {
         decide(facts, waits, outcome)
     } else if outcome.word == OutcomeWord::OnHold {
         decide(facts, outcome.held.as_ref().map(|held| (held.id.as_str(), true)), outcome)
+    } else if outcome.was_stopped() && facts.decide == DecisionChannel::CommandLine {
+        let command = resume::command(&outcome.session, outcome.exhausted.as_deref());
+        format!("What was done so far is kept as shown here; `{command}` goes on from there.")
     } else if outcome.word == OutcomeWord::BudgetExhausted {
         "The limits are in the policy's `budget`; what was done so far is kept as shown here."
             .to_owned()

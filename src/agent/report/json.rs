@@ -12,7 +12,7 @@ use crate::session::outcome::{
 };
 use crate::tools::Todo;
 use locum_forge::posts::Receipt;
-use locum_policy::budget::Spent;
+use locum_policy::budget::{Exhausted, Spent};
 use locum_policy::verdict::{Decision, Verdict};
 use locum_sandbox::exec::Exit;
 use locum_workspace::diff::{ChangeKind, FileChange};
@@ -35,6 +35,10 @@ pub struct RunReport<'a> {
     pub summary: &'a str,
     /// Why it ended so, when it is not `done`.
     pub reason: Option<&'a str>,
+    /// The limit that ended it, for `budget-exhausted` and `timed-out`: its key in the policy's
+    /// `budget`, what it was, what was spent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exhausted: Option<&'a Exhausted>,
     /// The question, for `needs-input`.
     pub question: Option<&'a Question>,
     /// The call that waits for a decision, for `on-hold`.
@@ -203,6 +207,7 @@ impl<'a> RunReport<'a> {
             session: outcome.session.as_str(),
             summary: &outcome.summary,
             reason: outcome.reason.as_deref(),
+            exhausted: outcome.exhausted.as_deref(),
             question: outcome.question.as_ref(),
             held: outcome.held.as_deref(),
             approved: &outcome.approved,

@@ -12,6 +12,7 @@ use crate::session::recorded::CompactionKind;
 use crate::session::state::SessionState;
 use locum_base::id::TaskId;
 use locum_base::text::{counted, head};
+use locum_modes::prompts::reminders::may_spend;
 use locum_policy::intent::Intent;
 use locum_policy::verdict::{Decision, Verdict};
 use locum_sandbox::exec::Exit;
@@ -54,6 +55,9 @@ fn lines_of(event: &Event) -> Vec<String> {
             )]
         }
         Event::Resumed => vec!["resumed".to_owned()],
+        Event::Continued { by, budget } => {
+            vec![one_line(&format!("{by} lets it go on · {}", may_spend(budget)))]
+        }
         Event::TaskStarted { task, mode, message, .. } => {
             vec![format!("task {task} · {mode} · {}", one_line(message))]
         }
@@ -137,12 +141,7 @@ pub(crate) fn verdict_line(verdict: &Verdict) -> String {
         Decision::Deny => "deny",
     };
     let why = match verdict.rule() {
-        Some(rule) if rule.line == 0 => {
-            format!("{} {} · {}", rule.origin, rule.pattern, verdict.reason())
-        }
-        Some(rule) => {
-            format!("{}:{} {} · {}", rule.origin, rule.line, rule.pattern, verdict.reason())
-        }
+        Some(rule) => format!("{} {} · {}", rule.place(), rule.pattern, verdict.reason()),
         None => verdict.reason(),
     };
     one_line(&format!("  {decision:<5}   {:<38} {why}", verdict.intent))
@@ -192,6 +191,15 @@ mod tests {
             "  deny    command(cargo add regex)               .locum/policy.yml:21 command(cargo \
              add:*) · new dependencies need a person"
         );
+    }
+
+    #[test]
+    fn a_setting_has_no_line() {
+        let origin = ".locum/policy.yml".to_owned();
+        let rule = RuleRef { pattern: "modes.allow".to_owned(), origin, line: 0 };
+        let cause = Cause::Rule { rule, said: "listed".to_owned() };
+        let line = verdict_line(&Verdict { cause, ..verdict(Decision::Allow) });
+        assert!(line.ends_with(" .locum/policy.yml modes.allow · listed"), "{line}");
     }
 
     #[test]

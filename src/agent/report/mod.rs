@@ -12,6 +12,7 @@ pub mod json;
 pub mod live;
 pub mod markdown;
 pub mod pull_request;
+pub mod resume;
 pub mod review;
 #[cfg(test)]
 mod sample;

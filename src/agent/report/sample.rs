@@ -22,6 +22,7 @@ pub(crate) fn outcome() -> Outcome {
         summary: "Fixed the rounding in `total<T>`.\n\n- tests pass".to_owned(),
         reason: None,
         fault: false,
+        exhausted: None,
         question: None,
         held: None,
         approved: Vec::new(),

@@ -168,11 +168,10 @@ fn waits(outcome: &Outcome, held: &HeldCall) -> String {
     lines.extend(held.diff.iter().flat_map(|diff| {
         visible(diff.trim_end()).lines().map(|text| format!("  {text}")).collect::<Vec<_>>()
     }));
-    lines.push(format!(
-        "decide: locum session approve {0} {1}, or locum session deny {0} {1}",
-        outcome.session, held.id
-    ));
-    lines.push(format!("then:   locum session resume {}", outcome.session));
+    let session = &outcome.session;
+    lines.push(format!("decide: locum session approve {session} {}", held.id));
+    lines.push(format!("or:     locum session deny {session} {}", held.id));
+    lines.push(format!("then:   locum session resume {session}"));
     block("waits for a person", &lines)
 }
 

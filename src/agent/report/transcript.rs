@@ -13,6 +13,7 @@ use crate::session::recorded::{CompactionKind, GeneratedImage, PersonDecision, R
 use crate::session::state::SessionState;
 use locum_base::image::Image;
 use locum_base::text::{self, counted};
+use locum_modes::prompts::reminders::may_spend;
 
 /// Bytes of one text shown.
 const TEXT_LIMIT_BYTES: usize = 2000;
@@ -21,15 +22,29 @@ const TEXT_LIMIT_BYTES: usize = 2000;
 pub fn transcript(lines: &[JournalLine]) -> String {
     let mut transcript = String::new();
     let mut state = SessionState::default();
+    let mut before = None;
     for line in lines {
         state.apply(line);
-        let paragraph = paragraph(&line.event, &state);
+        let paragraph = match (&line.event, before.replace(&line.event)) {
+            (Event::Resumed, Some(before)) => resumed_after(before).to_owned(),
+            (event, _) => paragraph(event, &state),
+        };
         if !paragraph.is_empty() {
             // Writing into a String cannot fail.
             let _ = writeln!(transcript, "[{}] {paragraph}\n", line.at.strftime("%H:%M:%S"));
         }
     }
     transcript
+}
+
+/// Says what a session was resumed after: the event before it tells.
+fn resumed_after(before: &Event) -> &'static str {
+    match before {
+        Event::Decided { .. } => "resumed after the decision",
+        Event::Continued { .. } => "resumed",
+        Event::Ended(_) => "resumed after the fault",
+        _ => "resumed after it had been killed",
+    }
 }
 
 /// Returns an event as maintainers read it, given the state it led to.
@@ -43,7 +58,10 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
             start.base.0,
             shown(&start.task)
         ),
-        Event::Resumed => "resumed after it had been killed".to_owned(),
+        Event::Resumed => "resumed".to_owned(),
+        Event::Continued { by, budget } => {
+            format!("{by} lets the session go on; in all it may spend: {}", may_spend(budget))
+        }
         Event::TaskStarted { task, parent, mode, message, .. } => {
             let under = parent.map(|parent| format!(" for task {parent}")).unwrap_or_default();
             format!("task {task}{under} in mode {mode}\n{}", shown(message))
@@ -112,10 +130,8 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
         Event::Reminded { task, text, .. } => format!("task {task} was told: {}", shown(text)),
         Event::Judged { headline, verdicts, approval, .. } => {
             let verdict = |verdict: &locum_policy::verdict::Verdict| {
-                let rule = verdict
-                    .rule()
-                    .map(|rule| format!(" ({}:{})", rule.origin, rule.line))
-                    .unwrap_or_default();
+                let rule =
+                    verdict.rule().map(|rule| format!(" ({})", rule.place())).unwrap_or_default();
                 format!("\n{:?} {}: {}{rule}", verdict.decision, verdict.intent, verdict.reason())
             };
             let approved = approval

@@ -62,6 +62,14 @@ pub enum Event {
     Started(Box<SessionStart>),
     /// A killed session was resumed.
     Resumed,
+    /// A person let a session go on that was stopped, or that was killed, perhaps with more to
+    /// spend.
+    Continued {
+        /// Who: the user at the command line.
+        by: String,
+        /// What the root task may spend in all.
+        budget: Budget,
+    },
     /// A task began, the root task or a sub-task.
     TaskStarted {
         /// Number of the new task.
@@ -368,6 +376,7 @@ impl Event {
         match self {
             Self::Started(_)
             | Self::Resumed
+            | Self::Continued { .. }
             | Self::ServersListed { .. }
             | Self::ServerNoted { .. }
             | Self::Ended(_) => None,

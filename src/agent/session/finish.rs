@@ -123,6 +123,7 @@ impl Session<'_> {
             reason: Some(self.parts.run.redactor.redact(&stop.reason))
                 .filter(|reason| !reason.is_empty()),
             fault: stop.fault,
+            exhausted: stop.exhausted,
             question,
             held,
             approved: self.state.approved.clone(),

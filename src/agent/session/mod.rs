@@ -13,8 +13,8 @@
 //! interrupted and may or may not have run, what it changed is read off its layer (`layered`), or
 //! found by comparing the checkout, and the model decides. So the outcome's word, tree, refusals
 //! and checkpoint are those of a run that was not killed; only the path there may differ. An ended
-//! session stays ended, unless it had stopped for a decision that has been made since (`hold`), or
-//! git or a disk was at fault.
+//! session stays ended, unless it had stopped for a decision that has been made since (`hold`), a
+//! person lets it go on (`go_on`), or git or a disk was at fault.
 
 mod aside;
 #[cfg(test)]
@@ -26,6 +26,7 @@ mod estimate;
 pub mod event;
 mod expert;
 mod finish;
+pub mod go_on;
 mod held_changes;
 pub mod hold;
 pub mod id;
@@ -72,7 +73,7 @@ use crate::session::step::{MISTAKE_LIMIT, Step};
 use crate::session::stop::{Stop, StopScope};
 use crate::session::task::TaskState;
 use locum_base::id::TaskId;
-use locum_policy::budget::Budget;
+use locum_policy::budget::{Budget, Exhausted};
 use locum_policy::intent::Intent;
 use locum_policy::verdict::Decision;
 
@@ -101,7 +102,10 @@ pub async fn run(mut parts: SessionParts<'_>, mut journal: Journal) -> Outcome {
         }
         () = deadline => {
             let reason = session.at_work(&format!("the wall time of {minutes} minutes is over"));
-            Stop::session(OutcomeWord::TimedOut, reason)
+            let (unit, limit) = ("minutes".to_owned(), minutes.to_string());
+            let exhausted = Exhausted { unit, spent: limit.clone(), limit };
+            let stop = Stop::session(OutcomeWord::TimedOut, reason);
+            Stop { exhausted: Some(Box::new(exhausted)), ..stop }
         }
         stop = session.work() => stop,
     };

@@ -7,7 +7,7 @@ use crate::tools::Todo;
 use locum_base::chat::Usage;
 use locum_base::id::TaskId;
 use locum_policy::approval::Approval;
-use locum_policy::budget::Spent;
+use locum_policy::budget::{Exhausted, Spent};
 use locum_policy::verdict::{Refusal, Verdict};
 use locum_sandbox::exec::Exit;
 use locum_workspace::diff::FileChange;
@@ -27,6 +27,9 @@ pub struct Outcome {
     /// Whether the machine was at fault, git or a disk: the session can be resumed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fault: bool,
+    /// The limit of the budget that ended it, for `budget-exhausted` and `timed-out`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exhausted: Option<Box<Exhausted>>,
     /// The question, for `needs-input`.
     pub question: Option<Question>,
     /// The call that waits for a decision, for `on-hold`.
@@ -63,6 +66,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether a person, the time or the budget stopped it: a person may let it go on.
+    pub fn was_stopped(&self) -> bool {
+        matches!(
+            self.word,
+            OutcomeWord::Cancelled | OutcomeWord::TimedOut | OutcomeWord::BudgetExhausted
+        )
+    }
+
     /// Whether the session may go on: after a decision of a person, or once git or the disk works
     /// again. Until then it needs its layers and worktrees.
     pub fn may_go_on(&self) -> bool {

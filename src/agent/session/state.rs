@@ -19,7 +19,9 @@ use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_base::tool::{self, ToolName};
 use locum_modes::access::TaskPurpose;
+use locum_modes::prompts::reminders;
 use locum_policy::approval::Approval;
+use locum_policy::budget::{Budget, Spent};
 use locum_policy::intent::Intent;
 use locum_policy::verdict::Refusal;
 use locum_workspace::repo::CommitId;
@@ -117,6 +119,13 @@ impl SessionState {
         self.tasks.first()
     }
 
+    /// Returns what the session may spend in all, and what it spent.
+    pub fn spending(&self) -> (Budget, Spent) {
+        let begun = || self.start.as_ref().map(|start| (start.budget, Spent::default()));
+        let root = self.root().map(|root| (root.budgeting.budget, root.budgeting.spent));
+        root.or_else(begun).unwrap_or_default()
+    }
+
     /// Returns the wall time the session took until `now`, without the time it lay dead.
     pub fn wall_until(&self, now: Timestamp) -> Duration {
         let wall = self.root().map_or(Duration::ZERO, |root| root.budgeting.wall);
@@ -190,6 +199,10 @@ impl SessionState {
                 self.approve(*task, headline, approval);
             }
             Event::Decided { .. } => self.outcome = None,
+            Event::Continued { budget, .. } => {
+                self.outcome = None;
+                self.raise(budget);
+            }
             Event::Resumed => self.outcome = self.outcome.take().filter(|outcome| !outcome.fault),
             Event::Answered { task, call, observation, refusal, .. } => {
                 self.answer(*task, call, observation, refusal.as_deref());
@@ -233,12 +246,50 @@ impl SessionState {
     /// Counts the wall time between two lines; the time a session lay dead does not count.
     fn pass_time(&mut self, line: &JournalLine) {
         let since = self.last_at.replace(line.at);
-        if matches!(line.event, Event::Resumed | Event::Decided { .. }) {
+        if matches!(line.event, Event::Resumed | Event::Decided { .. } | Event::Continued { .. }) {
             return;
         }
         let passed = since.map_or(Duration::ZERO, |since| passed(since, line.at));
         for id in self.running.clone() {
             self.with_task(id, |task| task.budgeting.pass(passed));
+        }
+    }
+
+    /// Gives the session a new budget. Sub-tasks that run get their part of what it is more, and
+    /// every task at work reads what it may spend now.
+    fn raise(&mut self, budget: &Budget) {
+        let Some(start) = &mut self.start else { return };
+        let before = std::mem::replace(&mut start.budget, *budget);
+        let Some(root) = self.tasks.first_mut() else { return };
+        let root_before = std::mem::replace(&mut root.budgeting.budget, *budget);
+        if root_before == *budget && before == *budget {
+            return;
+        }
+        let root = root.id;
+        self.hand_on(root, &budget.beyond(&root_before));
+        for id in self.running.clone() {
+            self.with_task(id, |task| {
+                let rest = reminders::may_spend(&task.budgeting.rest());
+                for message in task.turn.remind(reminders::goes_on(&rest)) {
+                    task.conversation.push(message);
+                }
+                task.nudges.budget_raised();
+            });
+        }
+    }
+
+    /// Adds to the budgets of running sub-tasks, in equal shares where several work in parallel.
+    fn hand_on(&mut self, parent: TaskId, more: &Budget) {
+        let is_child =
+            |id: &&TaskId| self.task(**id).is_some_and(|task| task.parent == Some(parent));
+        let children: Vec<TaskId> = self.running.iter().filter(is_child).copied().collect();
+        let count = u32::try_from(children.len()).unwrap_or(u32::MAX);
+        let more = if count > 1 { more.share(1, count.saturating_add(1)) } else { *more };
+        for child in children {
+            self.with_task(child, |task| {
+                task.budgeting.budget = task.budgeting.budget.and(&more);
+            });
+            self.hand_on(child, &more);
         }
     }
 

@@ -20,6 +20,8 @@ pub struct Stop {
     pub reason: String,
     /// What a maintainer has to decide first.
     pub waiting: Option<Box<PendingDecision>>,
+    /// The limit of the budget that is reached.
+    pub exhausted: Option<Box<Exhausted>>,
     /// Whether the machine was at fault, git or a disk: the session can be resumed once the cause
     /// is gone.
     pub fault: bool,
@@ -38,7 +40,7 @@ pub enum StopScope {
 impl Stop {
     /// Ends the task at work.
     pub fn task(word: OutcomeWord, reason: impl Into<String>) -> Self {
-        Self { reach: StopScope::Task, word, reason: reason.into(), waiting: None, fault: false }
+        Self { reach: StopScope::Task, ..Self::session(word, reason) }
     }
 
     /// Ends the session as failed.
@@ -53,7 +55,14 @@ impl Stop {
 
     /// Ends the session.
     pub fn session(word: OutcomeWord, reason: impl Into<String>) -> Self {
-        Self { reach: StopScope::Session, word, reason: reason.into(), waiting: None, fault: false }
+        Self {
+            reach: StopScope::Session,
+            word,
+            reason: reason.into(),
+            waiting: None,
+            exhausted: None,
+            fault: false,
+        }
     }
 }
 
@@ -64,7 +73,8 @@ impl From<Exhausted> for Stop {
         } else {
             OutcomeWord::BudgetExhausted
         };
-        Self::task(word, exhausted.to_string())
+        let reason = exhausted.to_string();
+        Self { exhausted: Some(Box::new(exhausted)), ..Self::task(word, reason) }
     }
 }
 

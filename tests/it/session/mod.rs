@@ -8,6 +8,7 @@ mod endings;
 mod estimates;
 mod fetch;
 mod fixture;
+mod go_on;
 mod hidden;
 mod holds;
 mod images;

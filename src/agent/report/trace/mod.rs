@@ -162,7 +162,9 @@ impl<'a> Tracer<'a> {
                     open.since = at;
                 }
             }
-            Event::Resumed => self.open.values_mut().for_each(|open| open.since = at),
+            Event::Resumed | Event::Continued { .. } => {
+                self.open.values_mut().for_each(|open| open.since = at)
+            }
             Event::ReplyLost { task, charge } => self.lost(*task, charge),
             Event::Started(_)
             | Event::ParallelStarted { .. }

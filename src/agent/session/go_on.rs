@@ -1,0 +1,68 @@
+//! A session that a person, the time or the budget stopped is let go on, with more to spend where
+//! that is asked.
+//!
+//! In: the journal of a session that is not at work, and what a person asks for. Out: one more line
+//! in it, or why not. The caller checks who may ask.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::session::event::{Event, JournalLine};
+use crate::session::journal::{Journal, JournalError};
+use crate::session::outcome::OutcomeWord;
+use crate::session::state::SessionState;
+use locum_policy::budget::raise::{AbovePolicy, NewLimits};
+use locum_policy::budget::{Budget, Exhausted};
+
+/// What a person asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GoOnRequest {
+    /// Who asks: the user at the command line.
+    pub by: String,
+    /// What it may spend from now on.
+    pub limits: NewLimits,
+    /// The policy's budget, where it may not be passed.
+    pub most: Option<Budget>,
+}
+
+/// Why a session does not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum GoOnError {
+    /// It ended by itself, or waits for a decision.
+    #[error("the session ended as `{}`, so there is nothing to add to", .0.as_str())]
+    NotStopped(OutcomeWord),
+    /// A limit would stop it at once.
+    #[error("the {0}")]
+    UsedUp(Exhausted),
+    /// Only the policy may raise a limit so far.
+    #[error(transparent)]
+    AbovePolicy(#[from] AbovePolicy),
+    /// The journal cannot be read or written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+/// Lets a session go on: writes it into the journal, where nothing stands in the way. Returns what
+/// it may spend in all.
+///
+/// # Errors
+/// Why it does not go on; nothing is written then.
+pub fn go_on(folder: &Path, request: GoOnRequest, now: Timestamp) -> Result<Budget, GoOnError> {
+    let mut journal = Journal::resume(folder)?;
+    let state = SessionState::of(journal.past());
+    if let Some(outcome) = &state.outcome
+        && !outcome.was_stopped()
+    {
+        return Err(GoOnError::NotStopped(outcome.word));
+    }
+    let (before, spent) = state.spending();
+    let GoOnRequest { by, limits, most } = request;
+    let budget = limits.applied(&before, &spent);
+    budget.ask_anything(&spent).map_err(GoOnError::UsedUp)?;
+    if let Some(most) = most {
+        most.ask_raise(&before, &budget)?;
+    }
+    journal.append(&JournalLine { at: now, event: Event::Continued { by, budget } })?;
+    Ok(budget)
+}
