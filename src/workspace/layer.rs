@@ -7,6 +7,7 @@
 #![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
 
 mod others;
+mod seen;
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -22,8 +23,6 @@ use crate::repo::{Repo, RepoError, entry_at};
 use crate::shared::{self, SharedFolders};
 use crate::stored::OnDisk;
 use locum_base::path::RepoPath;
-use locum_policy::Permit;
-use locum_policy::intent::Act;
 use locum_sandbox::{LayerFolders, SharedFolder, StandIn};
 
 /// The attribute of a folder that hides what lies below it; its value is `y`.
@@ -123,28 +122,9 @@ impl Layer {
         self.folder.join("kept")
     }
 
-    /// Reads a regular file that commands left in the layer: build output. `path` is as for
-    /// [`Checkout::read`].
-    ///
-    /// # Errors
-    /// See [`FileError`]; what is not in the layer is missing.
-    pub fn read(
-        &self,
-        permit: &Permit<impl Act>,
-        path: &RepoPath,
-        limit_bytes: u64,
-    ) -> Result<Vec<u8>, FileError> {
-        self.upper.read(permit, path, limit_bytes)
-    }
-
     /// Reads what git would keep of a path that commands left in the layer.
     pub(super) fn stored(&self, path: &RepoPath) -> Result<OnDisk, FileError> {
         self.upper.stored(path)
-    }
-
-    /// Whether commands left a folder in the layer.
-    pub fn has_folder(&self, path: &RepoPath) -> bool {
-        matches!(self.upper.entry(path), Ok(Some(entry)) if entry.kind == EntryKind::Folder)
     }
 
     /// Notes that a command is about to start: what changes in the checkout from here on is the

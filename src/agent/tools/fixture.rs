@@ -20,6 +20,7 @@ use locum_policy::intent::Facts;
 use locum_sandbox::Sandbox;
 use locum_sandbox::network::Connector;
 use locum_workspace::checkout::Checkout;
+use locum_workspace::layer::Layer;
 use locum_workspace::repo::Repo;
 use locum_workspace::seed;
 
@@ -40,6 +41,8 @@ pub(crate) struct ToolFixture {
     folder: tempfile::TempDir,
     checkout: Checkout,
     repo: Repo,
+    /// What commands left over the checkout.
+    pub(crate) layer: Option<Layer>,
     /// Paths the policy would not let be read, as lists and searches see it.
     pub(crate) hidden: Vec<&'static str>,
     /// The skills there are.
@@ -67,6 +70,7 @@ impl ToolFixture {
             folder,
             checkout,
             repo,
+            layer: None,
             hidden: Vec::new(),
             skills: SkillSet::default(),
             connector: Connector::default(),
@@ -135,7 +139,7 @@ impl ToolFixture {
             run,
             skills: Some(&self.skills),
             servers: None,
-            layer: None,
+            layer: self.layer.as_ref(),
             git_hidden: false,
             image_models: &self.image_models,
             checkout: &self.checkout,

@@ -205,3 +205,27 @@ fn the_folder_the_kernel_leaves_is_emptied() {
     fixture.layer.end().unwrap();
     assert_eq!(std::fs::read_dir(fixture.layer.folders().work).unwrap().count(), 0);
 }
+
+#[test]
+fn what_the_layer_has_in_the_place_of_something_covers_it() {
+    let fixture = LayerFixture::new();
+    fixture.write("build/new", "");
+    fixture.write("linked", "");
+    fixture.white_out("build/gone");
+    fixture.make_opaque("build/again");
+    for (asked, covered, there) in [
+        ("build", false, true),
+        ("build/new", true, true),
+        ("build/other", false, false),
+        ("build/gone", true, false),
+        ("build/gone/below", true, false),
+        ("build/again", false, true),
+        ("build/again/old", true, false),
+        ("linked/below", true, false),
+        ("elsewhere", false, false),
+    ] {
+        let layer = &fixture.layer;
+        let found = (layer.covers(&path(asked)), layer.entry(&path(asked)).is_some());
+        assert_eq!(found, (covered, there), "{asked}");
+    }
+}

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
-use crate::tools::search::walk::{FolderWalk, SkippedFolders, open_folder};
+use crate::tools::search::opened::OpenedFolder;
+use crate::tools::search::walk::SkippedFolders;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
-use locum_workspace::checkout::ReadableFolder;
 
 /// Most entries listed.
 pub const ENTRY_LIMIT: usize = 200;
@@ -73,7 +73,7 @@ impl Tool for ListFiles {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
-        let folder = open_folder("list", &self.place, permit, context)?;
+        let folder = OpenedFolder::open_folder("list", &self.place, permit, context)?;
         let (mut entries, cut) = if self.recursive {
             deep(&folder, context)
         } else {
@@ -85,7 +85,7 @@ impl Tool for ListFiles {
 }
 
 /// Goes down level by level until nothing is left or the list is full.
-fn deep(folder: &ReadableFolder<'_>, context: ToolContext<'_>) -> (Vec<ListedPath>, bool) {
+fn deep(folder: &OpenedFolder<'_>, context: ToolContext<'_>) -> (Vec<ListedPath>, bool) {
     let mut entries: Vec<ListedPath> = Vec::new();
     for depth in 0..DEPTH_LIMIT {
         let (added, cut) =
@@ -102,31 +102,38 @@ fn deep(folder: &ReadableFolder<'_>, context: ToolContext<'_>) -> (Vec<ListedPat
 /// Lists what lies `depth` levels below the folder's own entries, at most `room` entries, and says
 /// whether there are more.
 fn level(
-    folder: &ReadableFolder<'_>,
+    folder: &OpenedFolder<'_>,
     skip: SkippedFolders,
     depth: usize,
     room: usize,
     context: ToolContext<'_>,
 ) -> (Vec<ListedPath>, bool) {
-    let mut walk = FolderWalk::new(context.checkout.root(), folder, skip);
-    let wanted_depth = walk.first_depth() + depth;
-    let entries = walk
-        .builder()
-        .max_depth(Some(wanted_depth))
-        .sort_by_file_name(std::ffi::OsStr::cmp)
-        .build();
-    let mut listed = Vec::new();
-    for entry in entries.flatten().filter(|entry| entry.depth() == wanted_depth) {
-        let Some(path) = walk.path_of(&entry).filter(|path| (context.visible)(path)) else {
-            continue;
-        };
-        if listed.len() >= room {
-            return (listed, true);
+    let mut listed: Vec<ListedPath> = Vec::new();
+    for mut walk in folder.walks(skip) {
+        let (wanted_depth, before) = (walk.first_depth() + depth, listed.len());
+        let entries = walk
+            .builder()
+            .max_depth(Some(wanted_depth))
+            .sort_by_file_name(std::ffi::OsStr::cmp)
+            .build();
+        for entry in entries.flatten().filter(|entry| entry.depth() == wanted_depth) {
+            let Some(path) = walk.path_of(&entry).filter(|path| (context.visible)(path)) else {
+                continue;
+            };
+            let of_built = listed.get(..before).unwrap_or_default();
+            if !folder.is_seen(&walk, &entry, &path)
+                || of_built.iter().any(|listed| listed.path == path)
+            {
+                continue;
+            }
+            if listed.len() >= room {
+                return (listed, true);
+            }
+            listed.push(ListedPath {
+                path,
+                is_folder: entry.file_type().is_some_and(|kind| kind.is_dir()),
+            });
         }
-        listed.push(ListedPath {
-            path,
-            is_folder: entry.file_type().is_some_and(|kind| kind.is_dir()),
-        });
     }
     (listed, false)
 }

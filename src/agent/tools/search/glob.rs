@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::search::opened::OpenedFolder;
 use crate::tools::search::pattern::FilePattern;
-use crate::tools::search::walk::{FolderWalk, SkippedFolders, open_folder};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
@@ -70,16 +70,14 @@ impl Tool for Glob {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
-        let folder = open_folder("search", &self.place, permit, context)?;
+        let folder = OpenedFolder::open_folder("search", &self.place, permit, context)?;
         let visible = context.visible;
-        let found = FolderWalk::new(context.checkout.root(), &folder, SkippedFolders::Git).files(
-            |entry, path| {
-                if !self.pattern.matches(&path, folder.path()) || !visible(&path) {
-                    return None;
-                }
-                Some((Reverse(entry.metadata().ok()?.modified().ok()?), path))
-            },
-        );
+        let found = folder.files(|entry, path| {
+            if !self.pattern.matches(&path, folder.path()) || !visible(&path) {
+                return None;
+            }
+            Some((Reverse(entry.metadata().ok()?.modified().ok()?), path))
+        });
         Ok(Observation::said(render(found.into_iter().map(|(_, path)| path).collect())))
     }
 }

@@ -14,14 +14,15 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::search::opened::OpenedFolder;
 use crate::tools::search::pattern::FilePattern;
-use crate::tools::search::walk::{self, FolderWalk, SkippedFolders};
+use crate::tools::search::walk;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
-use locum_workspace::checkout::{FileError, ReadableFolder};
+use locum_workspace::checkout::FileError;
 
 /// Most matching lines shown.
 pub const RESULT_LIMIT: usize = 300;
@@ -123,11 +124,11 @@ impl Tool for SearchFiles {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
-        let (folder, _) = walk::open("search", &self.place, permit, context)?;
+        let folder = OpenedFolder::open("search", &self.place, permit, context)?;
         let files = self.files.as_ref();
-        let paths = FolderWalk::new(context.checkout.root(), &folder, SkippedFolders::Git).files(
-            |_, path| files.is_none_or(|files| files.matches(&path, folder.path())).then_some(path),
-        );
+        let paths = folder.files(|_, path| {
+            files.is_none_or(|files| files.matches(&path, folder.path())).then_some(path)
+        });
         Ok(Observation::said(render(&self.search(&folder, &paths, context))))
     }
 }
@@ -137,7 +138,7 @@ impl SearchFiles {
     /// those that are finished, those under way complete an unbroken first part of the list.
     fn search(
         &self,
-        folder: &ReadableFolder<'_>,
+        folder: &OpenedFolder<'_>,
         paths: &[RepoPath],
         context: ToolContext<'_>,
     ) -> Vec<FileHits> {
@@ -173,7 +174,7 @@ impl SearchFiles {
     /// Searches one file; a file that cannot be read, or is binary, has no results, as in ripgrep.
     fn search_file(
         &self,
-        folder: &ReadableFolder<'_>,
+        folder: &OpenedFolder<'_>,
         path: &RepoPath,
         searcher: &mut Searcher,
         buffer: &mut Vec<u8>,

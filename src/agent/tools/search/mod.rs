@@ -2,5 +2,6 @@
 
 pub mod glob;
 pub mod grep;
+pub(crate) mod opened;
 pub mod pattern;
 pub mod walk;

@@ -10,12 +10,8 @@ use std::sync::mpsc;
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
-use crate::tools::arguments::ResolvedPath;
-use crate::tools::dispatch::CheckedCall;
-use crate::tools::{CallError, ToolContext};
 use locum_base::path::RepoPath;
-use locum_policy::Permit;
-use locum_workspace::checkout::{EntryKind, ReadableFolder};
+use locum_workspace::checkout::ReadableFolder;
 
 /// Most threads, as ripgrep has it.
 const THREAD_LIMIT: usize = 12;
@@ -25,52 +21,14 @@ pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(THREAD_LIMIT)
 }
 
-/// Opens the folder, or the one file, that a call looks through; `verb` is what it does there.
-///
-/// # Errors
-/// A sentence for the model.
-pub(crate) fn open<'c>(
-    verb: &str,
-    place: &ResolvedPath,
-    permit: &Permit<CheckedCall>,
-    context: ToolContext<'c>,
-) -> Result<(ReadableFolder<'c>, EntryKind), CallError> {
-    let failed = |why: String| CallError(format!("Cannot {verb} `{}`: {why}.", place.asked));
-    let found = context
-        .checkout
-        .folder(permit, &place.real)
-        .and_then(|folder| Ok((folder.entry(&place.real)?, folder)));
-    match found {
-        Ok((Some(entry), folder)) => Ok((folder, entry.kind)),
-        Ok((None, _)) => Err(failed("it does not exist".to_owned())),
-        Err(error) => Err(failed(error.to_string())),
-    }
-}
-
-/// As [`open`], for a path that has to be a folder.
-///
-/// # Errors
-/// A sentence for the model.
-pub(crate) fn open_folder<'c>(
-    verb: &str,
-    place: &ResolvedPath,
-    permit: &Permit<CheckedCall>,
-    context: ToolContext<'c>,
-) -> Result<ReadableFolder<'c>, CallError> {
-    let (folder, kind) = open(verb, place, permit, context)?;
-    if kind == EntryKind::Folder {
-        Ok(folder)
-    } else {
-        Err(CallError(format!("Cannot {verb} `{}`: it is not a folder.", place.asked)))
-    }
-}
-
 /// A prepared walk over one folder.
 pub struct FolderWalk {
     builder: WalkBuilder,
     root: PathBuf,
     /// Parts of the path from the walk's root to the folder.
     depth: usize,
+    /// Whether it goes through what commands left in a layer.
+    is_of_built: bool,
 }
 
 /// Which folders below the requested one are left out besides those that ignore files name.
@@ -108,6 +66,22 @@ impl FolderWalk {
         } else {
             Self::from_ignored(root, folder, skip)
         }
+    }
+
+    /// Prepares a walk over `folder` of a layer whose files lie at `root`: nothing is left out there
+    /// because an ignore file names it.
+    pub(crate) fn of_built(root: &Path, folder: &ReadableFolder<'_>, skip: SkippedFolders) -> Self {
+        Self { is_of_built: true, ..Self::from_ignored(root, folder, skip) }
+    }
+
+    /// Whether a walk from the root comes to a path, which no ignore file names then.
+    pub(crate) fn finds(root: &Path, path: &RepoPath) -> bool {
+        path.is_root() || Self::from_root(root, path, SkippedFolders::Git).reaches_folder()
+    }
+
+    /// Whether it goes through what commands left in a layer.
+    pub(crate) fn is_of_built(&self) -> bool {
+        self.is_of_built
     }
 
     /// Returns how to go through it; entries above the folder come first and are recognised by
@@ -177,7 +151,7 @@ impl FolderWalk {
                 Some(None) => !skips(skip, name, entry),
             }
         });
-        Self { builder, root: root.to_owned(), depth }
+        Self { builder, root: root.to_owned(), depth, is_of_built: false }
     }
 
     fn from_ignored(root: &Path, folder: &ReadableFolder<'_>, skip: SkippedFolders) -> Self {
@@ -194,7 +168,7 @@ impl FolderWalk {
             entry.depth() == 0
                 || !skips(skip, entry.file_name().to_str().unwrap_or_default(), entry)
         });
-        Self { builder, root: root.to_owned(), depth: 0 }
+        Self { builder, root: root.to_owned(), depth: 0, is_of_built: false }
     }
 
     fn reaches_folder(&self) -> bool {

@@ -126,11 +126,12 @@ impl Tool for ReadFile {
             error => CallError(format!("Cannot read `{path}`: {error}.")),
         };
         let real = &self.place.real;
-        let built = context.layer.and_then(|layer| layer.read(permit, real, FILE_LIMIT_BYTES).ok());
-        let content = match built {
-            Some(content) => content,
-            None => context.checkout.read(permit, real, FILE_LIMIT_BYTES).map_err(unread)?,
+        let content = match context.layer.filter(|layer| layer.covers(real)) {
+            Some(layer) if layer.entry(real).is_none() => Err(FileError::Missing(real.clone())),
+            Some(layer) => layer.read(permit, real, FILE_LIMIT_BYTES),
+            None => context.checkout.read(permit, real, FILE_LIMIT_BYTES),
         };
+        let content = content.map_err(unread)?;
         if ImageKind::of(&content).is_some() {
             return Ok(show(&format!("File: {path}"), &content, context));
         }

@@ -1,0 +1,215 @@
+//! `OpenedFolder`: the folder, or the one file, that a list or a search looks through.
+//!
+//! Build output that commands left in the layer over the checkout is seen where what git ignores is
+//! seen: in a folder that was named on purpose.
+
+use std::fs::File;
+use std::path::Path;
+
+use ignore::DirEntry;
+
+use crate::tools::arguments::ResolvedPath;
+use crate::tools::dispatch::CheckedCall;
+use crate::tools::search::walk::{FolderWalk, SkippedFolders};
+use crate::tools::{CallError, ToolContext};
+use locum_base::path::RepoPath;
+use locum_policy::Permit;
+use locum_workspace::checkout::{EntryKind, FileError, ReadableFolder};
+use locum_workspace::layer::Layer;
+
+/// See the module.
+pub(crate) struct OpenedFolder<'c> {
+    root: &'c Path,
+    checkout: ReadableFolder<'c>,
+    /// What commands left there.
+    built: Option<(&'c Layer, ReadableFolder<'c>)>,
+    kind: EntryKind,
+}
+
+impl<'c> OpenedFolder<'c> {
+    /// Opens what a call looks through; `verb` is what it does there.
+    ///
+    /// # Errors
+    /// A sentence for the model.
+    pub(crate) fn open(
+        verb: &str,
+        place: &ResolvedPath,
+        permit: &Permit<CheckedCall>,
+        context: ToolContext<'c>,
+    ) -> Result<Self, CallError> {
+        let failed = |why: String| CallError(format!("Cannot {verb} `{}`: {why}.", place.asked));
+        let path = &place.real;
+        let checkout =
+            context.checkout.folder(permit, path).map_err(|error| failed(error.to_string()))?;
+        let (mut built, mut built_kind) = (None, None);
+        if let Some(layer) = context.layer
+            && let Some(entry) = layer.entry(path)
+            && !FolderWalk::finds(context.checkout.root(), path)
+        {
+            let folder = layer.folder(permit, path).map_err(|error| failed(error.to_string()))?;
+            (built, built_kind) = (Some((layer, folder)), Some(entry.kind));
+        }
+        let kind = match built_kind {
+            Some(kind) => kind,
+            None if context.layer.is_some_and(|layer| layer.covers(path)) => {
+                return Err(failed("it does not exist".to_owned()));
+            }
+            None => match checkout.entry(path) {
+                Ok(Some(entry)) => entry.kind,
+                Ok(None) => return Err(failed("it does not exist".to_owned())),
+                Err(error) => return Err(failed(error.to_string())),
+            },
+        };
+        Ok(Self { root: context.checkout.root(), checkout, built, kind })
+    }
+
+    /// As [`OpenedFolder::open`], for a path that has to be a folder.
+    ///
+    /// # Errors
+    /// A sentence for the model.
+    pub(crate) fn open_folder(
+        verb: &str,
+        place: &ResolvedPath,
+        permit: &Permit<CheckedCall>,
+        context: ToolContext<'c>,
+    ) -> Result<Self, CallError> {
+        let folder = Self::open(verb, place, permit, context)?;
+        if folder.kind == EntryKind::Folder {
+            Ok(folder)
+        } else {
+            Err(CallError(format!("Cannot {verb} `{}`: it is not a folder.", place.asked)))
+        }
+    }
+
+    /// Returns its path.
+    pub(crate) fn path(&self) -> &RepoPath {
+        self.checkout.path()
+    }
+
+    /// Returns the walks through it; what they find in one place only is told apart by
+    /// [`OpenedFolder::is_seen`].
+    pub(crate) fn walks(&self, skip: SkippedFolders) -> Vec<FolderWalk> {
+        let built = self
+            .built
+            .iter()
+            .map(|(layer, folder)| FolderWalk::of_built(layer.folders().upper, folder, skip));
+        built.chain(std::iter::once(FolderWalk::new(self.root, &self.checkout, skip))).collect()
+    }
+
+    /// Whether what a walk found is seen by commands: something in the layer can lie over it.
+    pub(crate) fn is_seen(&self, walk: &FolderWalk, entry: &DirEntry, path: &RepoPath) -> bool {
+        let Some((layer, _)) = &self.built else { return true };
+        if walk.is_of_built() {
+            let kind = entry.file_type();
+            return kind.is_some_and(|kind| kind.is_dir() || kind.is_file() || kind.is_symlink());
+        }
+        !layer.covers(path)
+    }
+
+    /// Goes through the files in parallel; returns what `keep` makes of each, sorted.
+    pub(crate) fn files<T: Ord + Send>(
+        &self,
+        keep: impl Fn(&DirEntry, RepoPath) -> Option<T> + Sync,
+    ) -> Vec<T> {
+        let layer = self.built.as_ref().map(|(layer, _)| *layer);
+        let mut walks = self.walks(SkippedFolders::Git).into_iter();
+        let Some(first) = walks.next() else { return Vec::new() };
+        let Some(second) = walks.next() else { return first.files(keep) };
+        let mut found = first.files(&keep);
+        found.extend(second.files(|entry, path| {
+            let covered = layer.is_some_and(|layer| layer.covers(&path));
+            if covered { None } else { keep(entry, path) }
+        }));
+        found.sort();
+        found
+    }
+
+    /// Opens a regular file at or below it, as commands see it.
+    ///
+    /// # Errors
+    /// See [`FileError`].
+    pub(crate) fn open_file(&self, path: &RepoPath) -> Result<File, FileError> {
+        match &self.built {
+            Some((layer, folder)) if layer.entry(path).is_some() => folder.open_file(path),
+            Some(_) | None => self.checkout.open_file(path),
+        }
+    }
+
+    /// Reads a regular file at or below it into `content`, which is emptied first and can be used
+    /// again and again.
+    ///
+    /// # Errors
+    /// See [`FileError`].
+    pub(crate) fn read_into(
+        &self,
+        path: &RepoPath,
+        limit_bytes: u64,
+        content: &mut Vec<u8>,
+    ) -> Result<(), FileError> {
+        match &self.built {
+            Some((layer, folder)) if layer.entry(path).is_some() => {
+                folder.read_into(path, limit_bytes, content)
+            }
+            Some(_) | None => self.checkout.read_into(path, limit_bytes, content),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test makes a layer by hand")]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    use crate::tools::fixture::ToolFixture;
+    use locum_workspace::layer::Layer;
+
+    #[test]
+    fn build_output_in_a_layer_is_seen_where_commands_see_it() {
+        let mut fixture = ToolFixture::new(&[
+            (".gitignore", "target/\ndist/\n"),
+            ("src/a.rs", "needle\n"),
+            ("target/old", "needle in the checkout\n"),
+            ("target/sub/x", "thread\n"),
+        ]);
+        let folder = tempfile::tempdir().unwrap();
+        let layer = Layer::open(&folder.path().join("layer")).unwrap();
+        let upper = layer.folders().upper.to_owned();
+        for path in ["target/new/out.txt", "target/new/key.pem", "target/old", "dist/a.js"] {
+            std::fs::create_dir_all(upper.join(path).parent().unwrap()).unwrap();
+            std::fs::write(upper.join(path), format!("needle of {path}\n")).unwrap();
+        }
+        fixture.layer = Some(layer);
+        fixture.hidden = vec!["target/new/key.pem"];
+        let call = |tool: &str, arguments: serde_json::Value| {
+            fixture.call(tool, &arguments.to_string()).text
+        };
+        let list = |path: &str, recursive: bool| {
+            call("list_files", json!({ "path": path, "recursive": recursive }))
+        };
+        assert_eq!(
+            list("target", true),
+            "target/new/\ntarget/new/out.txt\ntarget/old\ntarget/sub/\ntarget/sub/x"
+        );
+        assert_eq!(list("target", false), "target/new/\ntarget/old\ntarget/sub/");
+        assert_eq!(list("target/sub", false), "target/sub/x", "the checkout alone has it");
+        assert_eq!(list("dist", true), "dist/a.js");
+        assert_eq!(list(".", true), ".gitignore\nsrc/\nsrc/a.rs", "not named on purpose");
+        let glob = call("glob", json!({ "pattern": "*", "path": "target" }));
+        let mut found: Vec<&str> = glob.lines().collect();
+        found.sort_unstable();
+        assert_eq!(found, ["target/new/out.txt", "target/old", "target/sub/x"]);
+        let search = |path: &str| call("search_files", json!({ "path": path, "regex": "needle" }));
+        assert_eq!(
+            search("target"),
+            "Found 2 results.\n\n# target/new/out.txt\n  1 | needle of target/new/out.txt\n\
+             ----\n\n# target/old\n  1 | needle of target/old\n----\n"
+        );
+        assert!(search("dist/a.js").contains("needle of dist/a.js"), "{}", search("dist/a.js"));
+        assert!(search(".").starts_with("Found 1 result.\n\n# src/a.rs\n"), "{}", search("."));
+        let read = |path: &str| call("read_file", json!({ "path": path }));
+        assert!(read("target/old").contains("needle of target/old"), "{}", read("target/old"));
+        assert!(read("target/sub/x").contains("thread"), "{}", read("target/sub/x"));
+        assert!(read("target/none").contains("does not exist"), "{}", read("target/none"));
+    }
+}
