@@ -26,7 +26,7 @@ use locum_workspace::git_binary;
 const WEAKER: [&str; 4] = [
     "commands write to the checkout: what the policy does not allow is taken back afterwards",
     "commands are judged by their words, also under `commands.contained: allow`",
-    "sub-tasks that run at the same time lack the folders git ignores, such as `node_modules`",
+    "sub-tasks that run at the same time have copies of the folders git ignores, if they are small",
     "commands may change modes, owners and times of your files outside the checkout",
 ];
 

@@ -12,6 +12,7 @@ pub mod checkout;
 mod checkpoint;
 mod commit;
 pub mod committed;
+pub mod copied;
 pub mod diff;
 #[cfg(test)]
 mod fixture;

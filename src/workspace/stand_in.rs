@@ -24,9 +24,9 @@ const FOLDERS_LIMIT: usize = 64;
 const CACHES: &[&str] = &["__pycache__"];
 
 impl Repo {
-    /// Returns the folders that git ignores in this checkout and in the layer over it, each with
-    /// what is seen there, the uppermost first.
-    fn ignored_folders(
+    /// Returns the folders that git ignores in this checkout and in the layer over it, besides
+    /// caches, each with what is seen there, the uppermost first.
+    pub(super) fn shareable_folders(
         &self,
         layer: Option<&Layer>,
     ) -> Result<BTreeMap<RepoPath, Vec<PathBuf>>, RepoError> {
@@ -53,6 +53,7 @@ impl Repo {
                 found.entry(path).or_default().push(at);
             }
         }
+        found.retain(|path, _| !path.name().is_some_and(|name| CACHES.contains(&name)));
         Ok(found)
     }
 
@@ -85,8 +86,7 @@ impl Repo {
         other: &Self,
         other_layer: Option<&Layer>,
     ) -> Result<(), RepoError> {
-        let mut ignored: Vec<_> = other.ignored_folders(other_layer)?.into_iter().collect();
-        ignored.retain(|(path, _)| !path.name().is_some_and(|name| CACHES.contains(&name)));
+        let mut ignored: Vec<_> = other.shareable_folders(other_layer)?.into_iter().collect();
         ignored.sort_by_key(|(path, _)| path.parts().count());
         ignored.truncate(FOLDERS_LIMIT);
         let mut folders = Vec::new();

@@ -101,19 +101,21 @@ impl Session<'_> {
         share: SubTaskShare,
     ) -> Result<(), Stop> {
         let SubTaskShare { budget, tree } = share;
+        let copied = if tree.is_some() { self.copied_folders(id)? } else { None };
         let parent = self.task(id)?;
         // The rest is in whole minutes; what is left of the last one is watched over by the
         // session's own clock.
         let turns = budget.turns.min(self.mode(&call.mode)?.turns.unwrap_or(u32::MAX));
         let budget = Budget { turns, minutes: budget.minutes.max(1), ..budget };
         let lines: Vec<String> = call.todos.iter().map(Todo::line).collect();
-        let message = task::subtask_message(
+        let mut message = task::subtask_message(
             &parent.mode,
             &call.message,
             call.context.as_deref(),
             &lines,
             &reminders::may_spend(&budget),
         );
+        message.extend(copied);
         self.emit(Event::TaskStarted {
             task: self.next_task(),
             parent: Some(id),

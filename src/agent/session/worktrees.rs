@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::session::event::Event;
+use crate::session::held_changes::named;
 use crate::session::live::Session;
 use crate::session::outcome::OutcomeWord;
 use crate::session::recorded::TouchedPath;
@@ -15,6 +16,11 @@ use crate::session::stop::Stop;
 use crate::session::task_env::TaskCheckout;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
+use locum_modes::prompts::task;
+use locum_policy::intent::Intent;
+use locum_policy::verdict::Decision;
+use locum_workspace::Workspace;
+use locum_workspace::copied::IgnoredFolders;
 use locum_workspace::repo::CommitId;
 use locum_workspace::worktree::{WorktreeOrigin, remove_worktree};
 
@@ -90,6 +96,10 @@ impl<'a> Session<'a> {
         };
         let (workspace, making) =
             self.parts.workspace.repo.worktree(&self.tree_folder(owner), start).map_err(failed)?;
+        let tree = tree.clone();
+        if making == WorktreeOrigin::New {
+            self.copy_ignored(owner, &workspace)?;
+        }
         if let (WorktreeOrigin::New, Some(checkpoint)) = (making, &tree.checkpoint) {
             let touched = tree.touched.keys().cloned().collect();
             workspace
@@ -100,6 +110,36 @@ impl<'a> Session<'a> {
         let workspace = Rc::new(workspace);
         self.worktrees.insert(owner, Rc::clone(&workspace));
         Ok(TaskCheckout::Isolated(workspace))
+    }
+
+    /// Copies what git ignores where a sub-task's parent works into its worktree, if no layer can
+    /// show it there.
+    fn copy_ignored(&mut self, owner: TaskId, made: &Workspace) -> Result<(), Stop> {
+        let task = self.task(owner)?;
+        let (parent, mode) = (task.parent.unwrap_or_default(), task.mode.clone());
+        let around = self.state.tree_owner(parent);
+        if self.layer_over(around)?.is_some() {
+            return Ok(());
+        }
+        let (facts, policy) = (self.facts(&mode), self.parts.run.policy);
+        let readable = |path: &RepoPath| {
+            policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
+        };
+        let other = self.place_of(around)?;
+        Ok(made.repo.copy_ignored(&other.repo, readable)?)
+    }
+
+    /// Tells a sub-task that is about to get a worktree what of the folders that git ignores where
+    /// its parent works it has there; `None` where it has all of them, or there are none.
+    pub(crate) fn copied_folders(&mut self, parent: TaskId) -> Result<Option<String>, Stop> {
+        let around = self.state.tree_owner(parent);
+        if self.layer_over(around)?.is_some() {
+            return Ok(None);
+        }
+        let session = self.journal.folder();
+        let session = session.canonicalize().unwrap_or_else(|_| session.to_owned());
+        let IgnoredFolders { copied, left_out } = self.place_of(around)?.repo.copyable(&session)?;
+        Ok(task::copied_folders(&named(&copied), &named(&left_out)))
     }
 
     fn tree_folder(&self, owner: TaskId) -> PathBuf {

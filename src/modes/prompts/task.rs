@@ -67,6 +67,22 @@ pub fn subtask_message(
     )
 }
 
+/// Tells a sub-task that works in a copy of the repository which folders that git ignores it has
+/// there, and which it lacks because they are too large; both as they are named to models. `None`
+/// where there are none.
+pub fn copied_folders(copied: &str, left_out: &str) -> Option<String> {
+    let has = "You work in a copy of the repository. Of the folders that git ignores, ";
+    let fate = match (copied, left_out) {
+        ("", "") => return None,
+        (copied, "") => format!("it has copies of {copied}."),
+        ("", left_out) => format!("it lacks {left_out}: too large to copy."),
+        (copied, left_out) => {
+            format!("it has copies of {copied}, and lacks {left_out}: too large to copy.")
+        }
+    };
+    Some(format!("\n\n{has}{fate}"))
+}
+
 /// What a coordinator decides on.
 #[derive(Clone, Copy, Debug)]
 pub struct ModeChoice<'a> {

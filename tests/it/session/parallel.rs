@@ -370,12 +370,25 @@ fn sub_tasks_find_what_git_ignores_at_its_own_path_and_change_nothing_of_it() {
 }
 
 #[test]
-fn without_a_layer_sub_tasks_have_what_git_has() {
-    let fixture = with_dependencies("git status --short && ls").without_layer();
+fn without_a_layer_sub_tasks_have_copies_of_what_git_ignores() {
+    let command = "git status --short && ls && ls node_modules/x";
+    let fixture = with_dependencies(command).without_layer();
+    let large = fixture.root.join("target/large");
+    std::fs::create_dir_all(large.parent().unwrap()).unwrap();
+    std::fs::File::create(large).unwrap().set_len(1 << 30).unwrap();
     let ran = fixture.run();
     assert_eq!(ran.word(), "nothing-to-do");
     for answer in &ran.answers("execute_command")[1..] {
-        assert!(answer.contains("Exit code: 0") && answer.contains("src\n"), "{answer}");
-        assert!(!answer.contains("node_modules"), "{answer}");
+        assert!(answer.contains("node_modules\n") && answer.contains("index.js"), "{answer}");
+        assert!(!answer.contains("target"), "{answer}");
     }
+    assert_eq!(fixture.file("node_modules/x/index.js").as_deref(), Some("dependency\n"));
+    let told = "Of the folders that git ignores, it has copies of `node_modules`, and lacks \
+                `target`: too large to copy.";
+    let messages = ran.lines.iter().filter_map(|line| match &line.event {
+        Event::TaskStarted { message, parent: Some(_), .. } => Some(message),
+        _ => None,
+    });
+    assert_eq!(messages.filter(|message| message.contains(told)).count(), 2);
+    nothing_is_left(&fixture);
 }
