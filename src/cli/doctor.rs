@@ -23,10 +23,11 @@ use locum_sandbox::level::{ProcessLimit, SandboxLevel};
 use locum_workspace::git_binary;
 
 /// What is weaker where commands get no namespaces.
-const WEAKER: [&str; 4] = [
+const WEAKER: [&str; 5] = [
     "commands write to the checkout: what the policy does not allow is taken back afterwards",
     "commands are judged by their words, also under `commands.contained: allow`",
     "sub-tasks that run at the same time have copies of the folders git ignores, if they are small",
+    "MCP servers cannot write to the checkout",
     "commands may change modes, owners and times of your files outside the checkout",
 ];
 

@@ -201,6 +201,7 @@ impl McpInventory {
         let (env, connector) = (clean_env(variables, &limits.env), Connector::default());
         let around = ServerEnvironment {
             workspace: &workspace,
+            session_folder: None,
             run: RunEnv {
                 policy: &self.policy,
                 env: &env,

@@ -19,7 +19,6 @@ use crate::run::error::RunError;
 use crate::run::explain::{ExplainedQuery, Explainer};
 use locum_agent::report::json::VerdictReport;
 use locum_agent::report::markdown::visible;
-use locum_agent::session::layered::can_lie_over;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::rejection::Rejection;
 use locum_policy::intent::Facts;
@@ -30,6 +29,7 @@ use locum_policy::query::PolicyQuery;
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
 use locum_sandbox::level::SandboxLevel;
+use locum_workspace::layer::Layer;
 
 /// Longest line of standard input, in bytes.
 const LINE_LIMIT_BYTES: usize = 1024 * 1024;
@@ -107,7 +107,7 @@ fn explainer(args: &PolicyExplainArgs, context: &CommandContext) -> Result<Expla
     let sessions = sessions_folder(context, None)?;
     let contained = commands.contains_scripts()
         && workspace.as_ref().map(|workspace| workspace.checkout.root()).is_some_and(|root| {
-            can_lie_over(&sessions, root)
+            Layer::can_lie_over(&sessions, root)
                 && Sandbox::prepare(commands, context.environment.variables())
                     .is_ok_and(|sandbox| sandbox.contains(root))
         });

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use crate::run::prepare::PreparedRun;
-use locum_agent::session::layered::{self, RUN_LAYER};
+use locum_agent::session::layered::RUN_LAYER;
 use locum_agent::session::outcome::CommandReport;
 use locum_agent::tools::{EffectInputs, ToolContext, VisionSupport, dispatch};
 use locum_base::chat::ToolCall;
@@ -56,7 +56,8 @@ impl CheckResults {
         }
         let connector = Connector::default();
         let sandbox = run.env(&connector).sandbox;
-        let layer = match layered::open(session_folder, RUN_LAYER, sandbox, &workspace.checkout) {
+        let place = (session_folder, RUN_LAYER);
+        let layer = match Layer::over(&workspace.checkout, place, sandbox) {
             Ok(layer) => layer,
             Err(error) => {
                 checks.failure = Some(format!("the checks could not run: {error}"));

@@ -24,7 +24,6 @@ use locum_agent::report::figures;
 use locum_agent::session;
 use locum_agent::session::event::{JOURNAL_VERSION, JournalLine, SessionStart};
 use locum_agent::session::journal::{Journal, JournalError};
-use locum_agent::session::layered;
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::parts::SessionParts;
 use locum_agent::session::state::SessionState;
@@ -32,6 +31,7 @@ use locum_agent::tools::mcp::servers::{McpServers, ServerEnvironment};
 use locum_base::secret::Redactor;
 use locum_forge::sanitise;
 use locum_sandbox::network::Connector;
+use locum_workspace::layer::Layer;
 
 /// Wall time that a progress comment still on its way is waited for at the end of a run.
 const LAST_PROGRESS: Duration = Duration::from_secs(5);
@@ -65,7 +65,7 @@ pub fn leave_layers(folder: &Path, outcome: &Outcome) -> Result<(), RunError> {
     if outcome.may_go_on() {
         return Ok(());
     }
-    layered::discard(folder).map_err(RunError::internal)
+    Layer::discard_of(folder).map_err(RunError::internal)
 }
 
 /// Runs the session, keeping the progress comment on the way; its outcome is not published yet.
@@ -157,6 +157,7 @@ async fn run<'a>(
     };
     let around = ServerEnvironment {
         workspace: execution.workspace,
+        session_folder: Some(execution.folder),
         run: env,
         facts: servers::facts_of(env.policy, &prepared.modes, &plan.facts),
     };

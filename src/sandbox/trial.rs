@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use landlock::RulesetStatus;
 
-use crate::exec::spawn;
+use crate::exec::setup;
 use crate::files::{self, RulesetOptions};
 use crate::layer::LayerFolders;
 use crate::level::SandboxLevel;
@@ -87,7 +87,7 @@ fn try_view(roots: &[PathBuf], layer: Option<ViewLayer<'_>>, pids: Option<u32>) 
     std::fs::create_dir(&path)?;
     steps::prepare(&path)?;
     let places = [(PathBuf::from("/usr"), PlaceUse::Read)];
-    let base = spawn::make_base(BasePlan::of(&path, &places)?)?;
+    let base = setup::make_base(BasePlan::of(&path, &places)?)?;
     let spec = ViewSpec {
         own: &path,
         base: &base,
@@ -97,5 +97,5 @@ fn try_view(roots: &[PathBuf], layer: Option<ViewLayer<'_>>, pids: Option<u32>) 
         network: NetworkAccess::Own,
         pids,
     };
-    spawn::try_view(SandboxView::of(&spec)?)
+    setup::try_view(SandboxView::of(&spec)?)
 }

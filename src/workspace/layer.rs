@@ -7,7 +7,9 @@
 #![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
 
 mod others;
+mod place;
 mod seen;
+mod taken;
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -138,6 +140,14 @@ impl Layer {
         fs::write(self.began(), "")
     }
 
+    /// Notes the same, unless a command that was cut off has noted it.
+    ///
+    /// # Errors
+    /// When the note cannot be written.
+    pub fn begin_again(&self) -> io::Result<()> {
+        if self.began().exists() { Ok(()) } else { self.begin() }
+    }
+
     /// Empties the kernel's own folder after a command.
     ///
     /// # Errors
@@ -172,7 +182,7 @@ impl Layer {
     ///
     /// # Errors
     /// When something of them cannot be removed.
-    pub fn discard_all(folder: &Path) -> io::Result<()> {
+    fn discard_all(folder: &Path) -> io::Result<()> {
         if !folder.exists() {
             return Ok(());
         }

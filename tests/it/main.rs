@@ -27,6 +27,7 @@ mod holds;
 mod house;
 mod jobs;
 mod mcp;
+mod mcp_layer;
 mod models;
 mod orchestration;
 mod pictures;

@@ -29,7 +29,7 @@ rules:
 on_hold: refuse
 "#;
 
-const DEFINED: &str = r#"{ "mcpServers": {
+pub(crate) const DEFINED: &str = r#"{ "mcpServers": {
   "helper": {
     "command": "mcp-helper", "args": ["--exact", "mcp::serves", "--nocapture"], "timeout": 5, "alwaysAllow": ["forbidden"], "disabledTools": ["gone"],
     "env": { "LOCUM_TEST_MCP": "yes", "HELPER_KEY": "${HELPER_KEY}" }
@@ -61,7 +61,7 @@ fn serves() {
                 json!({ "tools": [tool("add"), tool("key"), tool("crash")], "nextCursor": "more" })
             }
             "tools/list" => {
-                json!({ "tools": Vec::from(["change", "ask", "slow", "reach", "forbidden", "held", "gone", "fails", "draw"].map(tool)) })
+                json!({ "tools": Vec::from(["change", "ask", "slow", "reach", "forbidden", "held", "gone", "fails", "draw", "files"].map(tool)) })
             }
             "resources/list" => {
                 json!({ "resources": [{ "uri": "file:///guide", "name": "guide" }] })
@@ -138,6 +138,10 @@ fn called(tool: &str, arguments: &Value, lines: &mut Lines<StdinLock<'static>>) 
                 std::fs::read_to_string("src/lib.txt").unwrap().trim()
             )
         }
+        "files" => {
+            let steps = arguments["do"].as_array().unwrap().iter();
+            steps.map(|step| step_of_files(step.as_array().unwrap())).collect::<Vec<_>>().join(", ")
+        }
         "draw" => {
             let count = arguments["count"].as_u64().unwrap_or(1);
             let images = (0..count)
@@ -152,7 +156,24 @@ fn called(tool: &str, arguments: &Value, lines: &mut Lines<StdinLock<'static>>) 
     json!({ "content": [{ "type": "text", "text": text }] })
 }
 
-fn stage(files: &[(&str, &str)]) -> Stage {
+/// Does something to a file, as a server may.
+fn step_of_files(step: &[Value]) -> String {
+    let [what, path, text] = [0, 1, 2].map(|at| step.get(at).and_then(Value::as_str));
+    let (path, text) = (std::path::Path::new(path.unwrap()), text.unwrap_or_default());
+    let done = match what.unwrap() {
+        "write" => path
+            .parent()
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| std::fs::write(path, text)),
+        "remove" => std::fs::remove_file(path),
+        "read" => return std::fs::read_to_string(path).unwrap_or_else(|_| "nothing".to_owned()),
+        "crash" => std::process::exit(3),
+        other => panic!("do {other}"),
+    };
+    if done.is_ok() { "done" } else { "refused" }.to_owned()
+}
+
+pub(crate) fn stage(files: &[(&str, &str)]) -> Stage {
     let more = [(".locum/policy.yml", POLICY), ("src/lib.txt", "text\n")];
     let named: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
     let all: Vec<(&str, &str)> = more
@@ -178,7 +199,7 @@ fn script(calls: &[(&str, Value)]) -> String {
     json!({ "version": 1, "tasks": [{ "turns": turns }] }).to_string()
 }
 
-fn play(stage: &Stage, calls: &[(&str, Value)]) -> Ran {
+pub(crate) fn play(stage: &Stage, calls: &[(&str, Value)]) -> Ran {
     stage.write("script.yml", &script(calls));
     let path = stage.path("script.yml");
     let mut command = stage.locum(&[
@@ -232,7 +253,7 @@ fn a_tool_is_called_by_either_name_and_answers_as_data() {
         ["helper"],
         "a server that no rule names is not started"
     );
-    assert_eq!(listed["helper"].len(), 11, "both pages, and none of the disabled ones: {listed:?}");
+    assert_eq!(listed["helper"].len(), 12, "both pages, and none of the disabled ones: {listed:?}");
 }
 
 #[test]
@@ -336,7 +357,8 @@ fn a_server_gets_its_variables_and_nothing_else_and_reaches_no_further_than_a_co
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let answers: Vec<String> = stage.answers().into_iter().map(|(_, text)| text).collect();
     assert!(answers[0].contains("key *** of None"), "{}", answers[0]);
-    assert!(answers[1].contains("read text written false connected false"), "{}", answers[1]);
+    assert!(answers[1].contains("read text written true connected false"), "{}", answers[1]);
+    assert!(answers[1].contains("were kept out of the checkout: `edit(src/written.txt)`"));
     assert!(
         answers[2].contains("\"code\":-32601") && answers[2].contains("without a person"),
         "{}",
@@ -463,7 +485,7 @@ fn tools_are_listed_by_starting_what_the_policy_lets_start_and_nothing_else() {
             "{name} {decision}: {decided:?}"
         );
     }
-    assert_eq!(decided.len(), 11, "none of the disabled ones: {decided:?}");
+    assert_eq!(decided.len(), 12, "none of the disabled ones: {decided:?}");
     assert_eq!((of("other")["state"].as_str(), of("other").get("tools")), (Some("refused"), None));
     assert_eq!(
         (of("broken")["state"].as_str(), of("broken").get("tools")),

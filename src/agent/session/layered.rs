@@ -1,14 +1,14 @@
-//! Commands that write to a layer: what they wrote is judged first, and only then is anything of it
-//! in the checkout.
+//! Commands and MCP servers that write to a layer: what they wrote is judged first, and only then is
+//! anything of it in the checkout.
 //!
-//! In: a command that ended, or was cut off, and its layer. Out: what is allowed is brought into
+//! In: a command or a request to a server that ended, or was cut off, and its layer. Out: what is allowed is brought into
 //! the checkout, announced in the journal before; what is not stays in the session's folder. A
 //! session that was killed in between finds the rest in the layer and goes on. What somebody else
 //! changed meanwhile is never written over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::session::event::Event;
@@ -20,6 +20,7 @@ use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;
 use crate::tools::command::render_touched;
+use crate::tools::mcp::call::server_of;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_modes::ToolGroup;
@@ -28,13 +29,8 @@ use locum_policy::glob::LetterCase;
 use locum_policy::intent::Intent;
 use locum_policy::paths::Protection;
 use locum_policy::verdict::{Decision, Verdict};
-use locum_sandbox::Sandbox;
 use locum_sandbox::exec::Exit;
-use locum_workspace::checkout::Checkout;
 use locum_workspace::layer::{Layer, LayerChange, LayerChanges};
-
-/// Folder of a session with the layers over its checkouts.
-const LAYERS_FOLDER: &str = "layers";
 
 /// How a command is reported that was cut off together with the run: as killed.
 pub(crate) const CUT_OFF: Exit = Exit::Signal(9);
@@ -56,8 +52,9 @@ impl Session<'_> {
             return Ok(());
         }
         let (sandbox, workspace) = (self.parts.run.sandbox, self.parts.workspace);
-        let layer = open(self.journal.folder(), RUN_LAYER, sandbox, &workspace.checkout)
-            .map_err(|error| lost_layer(&error))?;
+        let place = (self.journal.folder(), RUN_LAYER);
+        let layer =
+            Layer::over(&workspace.checkout, place, sandbox).map_err(|error| lost_layer(&error))?;
         self.contained = layer.is_some();
         let layer = layer.map(|layer| self.shared_with(None, layer)).transpose()?;
         self.layers.insert(None, layer.map(Rc::new));
@@ -101,7 +98,8 @@ impl Session<'_> {
     pub(crate) fn layer_over(&mut self, owner: Option<TaskId>) -> Result<Option<Rc<Layer>>, Stop> {
         if !self.layers.contains_key(&owner) {
             let (place, sandbox) = (self.place_of(owner)?, self.parts.run.sandbox);
-            let layer = open(self.journal.folder(), &layer_name(owner), sandbox, &place.checkout)
+            let name = layer_name(owner);
+            let layer = Layer::over(&place.checkout, (self.journal.folder(), &name), sandbox)
                 .map_err(|error| lost_layer(&error))?;
             let layer = layer.map(|layer| self.shared_with(owner, layer)).transpose()?;
             self.layers.insert(owner, layer.map(Rc::new));
@@ -139,6 +137,39 @@ impl Session<'_> {
         Ok(Some(layer))
     }
 
+    /// Returns the layer with what a call wrote; `None` where there is none.
+    pub(crate) fn layer_of(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+    ) -> Result<Option<Rc<Layer>>, Stop> {
+        match self.server_of(waiting) {
+            None => self.layer_left(id),
+            Some(server) => self.parts.servers.taken(&server).map_err(|error| lost_layer(&error)),
+        }
+    }
+
+    /// Returns the MCP server that a call asks.
+    fn server_of(&self, waiting: &WaitingCall) -> Option<String> {
+        server_of(&waiting.call, &self.parts.servers.offered())
+    }
+
+    /// Returns what wrote to the layer, for messages.
+    fn writer(&self, waiting: &WaitingCall) -> &'static str {
+        if self.server_of(waiting).is_some() { "server" } else { "command" }
+    }
+
+    /// Returns the layer with what a server wrote for a request that was cut off; `None` where it
+    /// writes to none.
+    pub(crate) fn server_layer_left(
+        &self,
+        waiting: &WaitingCall,
+    ) -> Result<Option<Rc<Layer>>, Stop> {
+        let Some(server) = self.server_of(waiting) else { return Ok(None) };
+        self.parts.servers.take_left(&server).map_err(Stop::fault)?;
+        self.parts.servers.taken(&server).map_err(|error| lost_layer(&error))
+    }
+
     /// Answers a command that was cut off, with what it changed until then.
     pub(crate) fn answer_cut_off_layered(
         &mut self,
@@ -147,8 +178,11 @@ impl Session<'_> {
         layer: &Layer,
     ) -> Result<(), Stop> {
         let mut observation = Observation::failed(reminders::INTERRUPTED);
-        observation.exit = Some(CUT_OFF);
-        let changes = self.place(id)?.repo.layer_changes(layer)?;
+        observation.exit = waiting.command.as_ref().map(|_| CUT_OFF);
+        let changes = match self.server_of(waiting) {
+            Some(_) => self.parts.workspace.repo.layer_changes(layer)?,
+            None => self.place(id)?.repo.layer_changes(layer)?,
+        };
         let left = LayeredChanges { changes, intents: Vec::new() };
         self.answer_layered(id, waiting, observation, &left)
     }
@@ -165,8 +199,12 @@ impl Session<'_> {
         if self.only_reads(id)? {
             return self.answer_thrown_away(id, waiting, observation, changes);
         }
-        let mut refused = self.refused_edits(id, waiting, changes.paths.keys(), intents)?;
-        let held = self.set_aside(id, changes, &mut refused)?;
+        let mut refused = if self.is_elsewhere(id, waiting) {
+            RefusedEdits { denied: denied_elsewhere(changes), ..RefusedEdits::default() }
+        } else {
+            self.refused_edits(id, waiting, changes.paths.keys(), intents)?
+        };
+        let held = self.set_aside(id, waiting, changes, &mut refused)?;
         let keep: BTreeSet<RepoPath> = refused.denied.keys().cloned().collect();
         let stays = |path: &RepoPath| !keep.contains(path) && !refused.held.contains_key(path);
         let bring: BTreeMap<RepoPath, LayerChange> =
@@ -195,6 +233,11 @@ impl Session<'_> {
         self.promote(id, waiting, promotion)
     }
 
+    /// Whether a call asks a server, which is in the run's own checkout, for a task that is not.
+    fn is_elsewhere(&self, id: TaskId, waiting: &WaitingCall) -> bool {
+        self.state.tree_owner(id).is_some() && self.server_of(waiting).is_some()
+    }
+
     /// Whether a task changes no files, whatever its commands write.
     fn only_reads(&self, id: TaskId) -> Result<bool, Stop> {
         let mode = self.mode(&self.task(id)?.mode)?;
@@ -212,12 +255,13 @@ impl Session<'_> {
     ) -> Result<(), Stop> {
         let count = changes.paths.len().saturating_add(changes.unnamed.len());
         if count > 0
-            && let Some(layer) = self.layer_left(id)?
+            && let Some(layer) = self.layer_of(id, waiting)?
         {
             self.place(id)?.repo.settle(&layer)?;
             let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+            let writer = self.writer(waiting);
             observation.text.push_str(&format!(
-                "\n\nThis task changes no files: what the command wrote ({files}) was thrown away."
+                "\n\nThis task changes no files: what the {writer} wrote ({files}) was thrown away."
             ));
         }
         self.answer(id, waiting, observation)
@@ -255,11 +299,12 @@ impl Session<'_> {
     fn set_aside(
         &mut self,
         id: TaskId,
+        waiting: &WaitingCall,
         changes: &LayerChanges,
         RefusedEdits { denied, held }: &mut RefusedEdits,
     ) -> Result<Option<HeldChanges>, Stop> {
         let owner = self.state.tree_owner(id);
-        let (Some(layer), Some(base)) = (self.layer_left(id)?, self.saved(owner)) else {
+        let (Some(layer), Some(base)) = (self.layer_of(id, waiting)?, self.saved(owner)) else {
             return Ok(None);
         };
         let repo = &self.place(id)?.repo;
@@ -271,7 +316,8 @@ impl Session<'_> {
             if removed_by_others.contains(&path)
                 || repo.is_changed_by_others(&layer, &path, change)?
             {
-                let reason = "somebody else changed it while the command ran".to_owned();
+                let reason =
+                    format!("somebody else changed it while the {} ran", self.writer(waiting));
                 let verdict = Verdict::denied(Intent::Edit(path.clone()).to_string(), reason);
                 denied.insert(path, verdict);
             } else {
@@ -306,7 +352,7 @@ impl Session<'_> {
         mut promotion: Promotion,
     ) -> Result<(), Stop> {
         if !promotion.settled {
-            match self.layer_left(id)? {
+            match self.layer_of(id, waiting)? {
                 Some(layer) => self.settle_layer(id, waiting, &layer, &mut promotion)?,
                 None if promotion.bring.is_empty() => self.take_back(id, waiting, &promotion)?,
                 None => return Err(Stop::failed("the layer of a command is gone")),
@@ -369,9 +415,10 @@ impl Session<'_> {
         place.repo.settle(layer)?;
         observation.touched.sort();
         if !of_others.is_empty() {
+            let writer = self.writer(waiting);
             observation.text.push_str(&format!(
-                "\n\nSomebody else changed {} while the command ran. Their version is in the \
-                 checkout; the command's is kept with the session. Read the files again before \
+                "\n\nSomebody else changed {} while the {writer} ran. Their version is in the \
+                 checkout; the {writer}'s is kept with the session. Read the files again before \
                  you change them.",
                 named(&of_others)
             ));
@@ -386,47 +433,17 @@ impl Session<'_> {
     }
 
     fn layer_folder(&self, owner: Option<TaskId>) -> PathBuf {
-        self.journal.folder().join(LAYERS_FOLDER).join(layer_name(owner))
+        Layer::place(self.journal.folder(), &layer_name(owner))
     }
 }
 
-/// Opens a layer of a session over a checkout; `None` where this machine gives none, and commands
-/// write to the checkout.
-///
-/// # Errors
-/// When its folder cannot be made.
-pub fn open(
-    session_folder: &Path,
-    name: &str,
-    sandbox: &Sandbox,
-    checkout: &Checkout,
-) -> io::Result<Option<Layer>> {
-    let root = checkout.root();
-    if !can_lie_over(session_folder, root) || !sandbox.holds() {
-        return Ok(None);
-    }
-    let layer = Layer::open(&session_folder.join(LAYERS_FOLDER).join(name))?;
-    if sandbox.can_layer(root, layer.folders()) {
-        layer.begin()?;
-        return Ok(Some(layer));
-    }
-    layer.discard()?;
-    Ok(None)
-}
-
-/// Whether a layer in a folder, which need not exist yet, can lie over the checkout at `root`: what
-/// lies in a checkout cannot lie over it.
-pub fn can_lie_over(folder: &Path, root: &Path) -> bool {
-    let there = folder.ancestors().find_map(|above| above.canonicalize().ok());
-    !there.is_some_and(|there| there.starts_with(root))
-}
-
-/// Removes the layers of a session that is over; what was kept out of a checkout stays.
-///
-/// # Errors
-/// When something of them cannot be removed.
-pub fn discard(session_folder: &Path) -> io::Result<()> {
-    Layer::discard_all(&session_folder.join(LAYERS_FOLDER))
+/// Refuses everything that a server wrote for a task with a worktree of its own.
+fn denied_elsewhere(changes: &LayerChanges) -> BTreeMap<RepoPath, Verdict> {
+    let denied = |path: &RepoPath| {
+        let reason = "servers are in the run's own checkout, and this sub-task has one of its own";
+        (path.clone(), Verdict::denied(Intent::Edit(path.clone()).to_string(), reason.to_owned()))
+    };
+    changes.paths.keys().map(denied).collect()
 }
 
 fn layer_name(owner: Option<TaskId>) -> String {

@@ -228,6 +228,9 @@ impl Session<'_> {
         {
             return self.answer_cut_off_layered(id, waiting, &layer);
         }
+        if let Some(layer) = self.server_layer_left(waiting)? {
+            return self.answer_cut_off_layered(id, waiting, &layer);
+        }
         let kept = performing.and_then(|performing| performing.snapshot.as_ref());
         let Some(hash) = kept else { return self.answer_cut_off(id, waiting, None) };
         let (before, waiting) = (self.kept_snapshot(hash)?, waiting.clone());

@@ -6,6 +6,7 @@
 //! elsewhere. Dropping it kills every process of it.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use tokio::io::AsyncWriteExt as _;
 
 use crate::exec::output::BoundedOutput;
 use crate::exec::spawn::{ChildProgram, ChildStreams, StartedCommand};
-use crate::exec::{CHUNK_BYTES, COUNT_PAUSE, ExecError, ProgramAround, read_some_or_end};
+use crate::exec::{CHUNK_BYTES, COUNT_PAUSE, ExecError, ProgramAround, read_some_or_end, setup};
 use crate::network::proxy::{NetworkProxy, RunningProxy};
 use crate::process_tree::ProcessCounter;
 use crate::reach::CommandReach;
@@ -99,6 +100,15 @@ impl Dialogue {
             _serving: serving,
             _supervisor: supervisor,
         })
+    }
+
+    /// Shows the program what was changed below its layer, or taken out of it, since it looked. A
+    /// file that it keeps open stays what it was.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn renew_layer(&self) -> io::Result<()> {
+        self.started.layers.as_ref().map_or(Ok(()), setup::renew)
     }
 
     /// Sends one line. Its output is read meanwhile, so that neither waits for the other.

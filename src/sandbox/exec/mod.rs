@@ -8,6 +8,7 @@
 pub mod dialogue;
 pub mod output;
 mod pid1;
+pub(crate) mod setup;
 pub(crate) mod spawn;
 
 use std::collections::BTreeMap;

@@ -28,12 +28,9 @@ use crate::outputs::ToolOutputs;
 use crate::process_tree::{CommandMark, ProcessCounter, ProcessTree};
 use crate::restrictions::{ChildRestrictions, Restrictions};
 use crate::view::SandboxView;
-use crate::view::base::{BaseNamespaces, BasePlan, BaseView};
+use crate::view::live_layers::LiveLayers;
 use crate::view::stage::ViewStage;
 use crate::view::steps::c_string;
-
-/// Error number of a trial in which nothing was refused: no step of a trial fails with it.
-const ALL_WELL: Errno = Errno::OWNERDEAD;
 
 /// The kernel's preference for ending a command when memory is short, from -1000 to 1000, as text.
 const ENDED_FIRST: &[u8] = b"800";
@@ -72,6 +69,8 @@ pub(super) struct StartedCommand {
     pub(super) listener: Option<OwnedFd>,
     /// Where its calls come in, where this program answers them.
     pub(super) notify: Option<OwnedFd>,
+    /// The layers of a dialogue, where it has some.
+    pub(super) layers: Option<Arc<LiveLayers>>,
     /// Files it needed; removed after it when they were not used.
     _outputs: ToolOutputs,
 }
@@ -128,6 +127,7 @@ pub(super) fn spawn(
         }
     };
     let (mut channels, mut has_proxy, mut counter, mut notify_in) = (None, false, None, None);
+    let mut layers = None;
     let mut outputs = ToolOutputs::default();
     match restrictions {
         Some(around) => {
@@ -141,9 +141,11 @@ pub(super) fn spawn(
                     let (ours, theirs) = Channels::pair()?;
                     has_proxy = view.has_proxy();
                     channels = Some(ours);
+                    layers = view.live_layers().filter(|_| streams == ChildStreams::Talk);
                     let mut inside = InNamespaces {
                         view,
                         channels: theirs,
+                        shares_files: layers.is_some(),
                         folder: c_string(folder)?,
                         restrictions: around.child,
                         notify,
@@ -168,11 +170,17 @@ pub(super) fn spawn(
         (Ok(child), Some(channels)) => (child, Some(channels.status), Some(channels.control)),
         (Ok(child), None) => (child, None, None),
         (Err(error), channels) => {
-            return Err(channels.and_then(|channels| channels.reason(&error)).unwrap_or(error));
+            return Err(match channels {
+                Some(channels) => channels.explained(error),
+                None => error,
+            });
         }
     };
     // Whatever it was that came over the channel, the command is killed when this fails.
     let listener = status.as_ref().filter(|_| has_proxy).map(loopback::receive);
+    let receive =
+        || status.as_ref().ok_or(io::ErrorKind::NotConnected.into()).and_then(loopback::receive);
+    let layers = layers.map(|plan| Ok::<_, io::Error>(Arc::new(plan.of(receive()?, receive()?))));
     let notify = notify_in.as_ref().map(loopback::receive);
     let tree = ProcessTree::of(child.id().and_then(|id| i32::try_from(id).ok()), mark, control);
     let output = Some(pipe::Receiver::from_owned_fd(reader.into())?);
@@ -180,6 +188,7 @@ pub(super) fn spawn(
     let input = input.map(|input| pipe::Sender::from_owned_fd(input.into())).transpose()?;
     let errors = errors.map(|errors| pipe::Receiver::from_owned_fd(errors.into())).transpose()?;
     let (listener, notify) = (listener.transpose()?, notify.transpose()?);
+    let layers = layers.transpose()?;
     Ok(StartedCommand {
         program: program.to_owned(),
         output,
@@ -191,24 +200,25 @@ pub(super) fn spawn(
         counter,
         listener,
         notify,
+        layers,
         _outputs: outputs,
     })
 }
 
 /// Our ends of the pipes to and from the processes around a command.
-struct Channels {
+pub(super) struct Channels {
     control: PipeWriter,
-    status: UnixStream,
+    pub(super) status: UnixStream,
 }
 
 /// The child's ends of the channels.
-struct ChildChannels {
+pub(super) struct ChildChannels {
     control: OwnedFd,
-    status: OwnedFd,
+    pub(super) status: OwnedFd,
 }
 
 impl Channels {
-    fn pair() -> io::Result<(Self, ChildChannels)> {
+    pub(super) fn pair() -> io::Result<(Self, ChildChannels)> {
         let ((control_in, control), (status, status_out)) = (io::pipe()?, UnixStream::pair()?);
         Ok((
             Self { control, status },
@@ -216,64 +226,27 @@ impl Channels {
         ))
     }
 
-    /// Returns which part of the view could not be had, if it was that.
-    fn reason(mut self, error: &io::Error) -> Option<io::Error> {
+    /// Adds to an error which part of the view could not be had, if it was that.
+    pub(super) fn explained(mut self, error: io::Error) -> io::Error {
         let mut stage = [0];
-        self.status.read_exact(&mut stage).ok()?;
-        let label = ViewStage::numbered(stage.first().copied()?)?.label();
-        Some(io::Error::new(error.kind(), format!("{label} for the sandbox: {error}")))
+        let said = self.status.read_exact(&mut stage).is_ok();
+        let [stage] = stage;
+        match ViewStage::numbered(stage).filter(|_| said) {
+            Some(stage) => {
+                let label = stage.label();
+                io::Error::new(error.kind(), format!("{label} for the sandbox: {error}"))
+            }
+            None => error,
+        }
     }
 }
 
 impl ChildChannels {
     /// Says which part could not be had; whoever started this learns of the error itself another
     /// way.
-    fn tell(&self, stage: ViewStage, error: io::Error) -> io::Error {
+    pub(super) fn tell(&self, stage: ViewStage, error: io::Error) -> io::Error {
         let _ = rustix::io::write(&self.status, &[stage as u8]);
         error
-    }
-}
-
-/// Makes namespaces and takes a view as a command would, and runs nothing.
-///
-/// # Errors
-/// What was refused.
-pub(crate) fn try_view(view: SandboxView) -> io::Result<()> {
-    let (ours, theirs) = Channels::pair()?;
-    in_child(ours, move || enter(&view, &theirs)).map(drop)
-}
-
-/// Puts together what all views of a run start from.
-///
-/// # Errors
-/// What was refused.
-pub(crate) fn make_base(plan: BasePlan) -> io::Result<BaseView> {
-    let (plan, (ours, theirs)) = (Arc::new(plan), Channels::pair()?);
-    let child = Arc::clone(&plan);
-    let ours = in_child(ours, move || hold_base(&child, &theirs))?;
-    let receive = || loopback::receive(&ours.status);
-    let (mounts, root) = (receive()?, receive()?);
-    let user = plan.has_own_user().then(receive).transpose()?;
-    Ok(plan.made(BaseNamespaces { user, mounts, root }))
-}
-
-/// Takes a step in a child process that ends after it. Returns our ends of its channels.
-fn in_child(
-    ours: Channels,
-    mut step: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
-) -> io::Result<Channels> {
-    let mut command = std::process::Command::new("true");
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    before_exec(&mut command, move || step().and(Err(ALL_WELL.into())));
-    let outcome = command.spawn();
-    drop(command);
-    match outcome {
-        Err(error) if error.raw_os_error() == Some(ALL_WELL.raw_os_error()) => Ok(ours),
-        Err(error) => Err(ours.reason(&error).unwrap_or(error)),
-        Ok(mut child) => {
-            child.wait()?;
-            Err(io::ErrorKind::Other.into())
-        }
     }
 }
 
@@ -282,7 +255,7 @@ fn in_child(
     unsafe_code,
     reason = "the child must change itself before it becomes the program; there is no other way"
 )]
-fn before_exec(
+pub(super) fn before_exec(
     command: &mut std::process::Command,
     step: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
 ) {
@@ -321,6 +294,8 @@ fn restrict(own: &mut ChildRestrictions, notify: Option<&UnixStream>) -> io::Res
 struct InNamespaces {
     view: SandboxView,
     channels: ChildChannels,
+    /// Whether it hands out its namespace of files.
+    shares_files: bool,
     folder: CString,
     restrictions: ChildRestrictions,
     notify: Option<UnixStream>,
@@ -333,27 +308,17 @@ fn start_inside(mark: CommandMark, inside: &mut InNamespaces) -> io::Result<()> 
     mark.put_on_this_process();
     go_first()?;
     enter(&inside.view, &inside.channels)?;
+    if inside.shares_files {
+        share_files(&inside.channels)?;
+    }
     rustix::process::chdir(&inside.folder)?;
     restrict(&mut inside.restrictions, inside.notify.as_ref())?;
     close_others_at_exec()
 }
 
-/// Makes the namespaces that all views start from, and hands them out.
-fn hold_base(plan: &BasePlan, channels: &ChildChannels) -> io::Result<()> {
-    let tell = |stage, error| channels.tell(stage, error);
-    unshare(plan.namespaces()).map_err(|error| tell(ViewStage::Namespaces, error))?;
-    with_own_files(|| plan.take_user()).map_err(|error| tell(ViewStage::User, error))?;
-    plan.take().map_err(|(stage, errno)| tell(stage, errno.into()))?;
-    let opened = plan.opened().map_err(|errno| tell(ViewStage::Namespaces, errno.into()))?;
-    for held in [Some(&opened.mounts), Some(&opened.root), opened.user.as_ref()] {
-        held.map_or(Ok(()), |held| loopback::hand_over(&channels.status, held))?;
-    }
-    Ok(())
-}
-
 /// Makes the namespaces and their first process, and takes the view. Returns in the process that
 /// becomes the program.
-fn enter(view: &SandboxView, channels: &ChildChannels) -> io::Result<()> {
+pub(super) fn enter(view: &SandboxView, channels: &ChildChannels) -> io::Result<()> {
     let tell = |stage, error| channels.tell(stage, error);
     view.join().map_err(|errno| tell(ViewStage::Namespaces, errno.into()))?;
     unshare(view.namespaces()).map_err(|error| tell(ViewStage::Namespaces, error))?;
@@ -378,9 +343,19 @@ fn enter(view: &SandboxView, channels: &ChildChannels) -> io::Result<()> {
     Ok(())
 }
 
+/// Hands out the namespace of files that the calling process is in, and its root.
+fn share_files(channels: &ChildChannels) -> Result<(), Errno> {
+    for path in [c"/proc/self/ns/mnt", c"/"] {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let held = rustix::fs::openat(rustix::fs::CWD, path, flags, Mode::empty())?;
+        loopback::hand_over(&channels.status, &held)?;
+    }
+    Ok(())
+}
+
 /// Does something to the process's own files in `/proc`: one that others cannot look into does not
 /// own them.
-fn with_own_files(act: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+pub(super) fn with_own_files(act: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable)?;
     let done = act();
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
@@ -405,7 +380,7 @@ fn go_first() -> io::Result<()> {
 }
 
 #[expect(unsafe_code, reason = "namespaces are made by a child that has one thread")]
-fn unshare(namespaces: i32) -> io::Result<()> {
+pub(super) fn unshare(namespaces: i32) -> io::Result<()> {
     let flags = UnshareFlags::from_bits_retain(namespaces.cast_unsigned());
     // SAFETY: descriptors are not among what is unshared, and there are no other threads.
     Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)

@@ -15,7 +15,7 @@ use landlock::ABI;
 use rustix::thread::CapabilitySet;
 use tempfile::TempDir;
 
-use crate::exec::spawn;
+use crate::exec::setup;
 use crate::files::{self, GrantedPlace, RootGrant, RulesetOptions, SplitCheckout};
 use crate::layer::LayerFolders;
 use crate::level::{ProcessLimit, SandboxLevel};
@@ -396,7 +396,7 @@ impl SharedSetup {
         if let Some(base) = self.base.get() {
             return Ok(base);
         }
-        let base = spawn::make_base(BasePlan::of(&self.path, &self.places)?)?;
+        let base = setup::make_base(BasePlan::of(&self.path, &self.places)?)?;
         Ok(self.base.get_or_init(|| base))
     }
 

@@ -7,6 +7,7 @@
 //! before any foreign code runs. Mounts made here are invisible outside.
 
 pub(crate) mod base;
+pub(crate) mod live_layers;
 pub(crate) mod stage;
 pub(crate) mod steps;
 
@@ -26,6 +27,7 @@ use crate::mount_masks::Mask;
 use crate::places::{PlaceUse, temporary_in};
 use crate::reach::NetworkAccess;
 use crate::view::base::{BaseNamespaces, BaseView, OWN_FOLDERS, write_to};
+use crate::view::live_layers::LiveLayersPlan;
 use crate::view::stage::ViewStage;
 use crate::view::steps::{LayerUse, ViewPlan, ViewStep, c_string};
 
@@ -40,6 +42,8 @@ pub(crate) struct SandboxView {
     own_folders: Vec<CString>,
     settings: Vec<CString>,
     layered: Option<(CString, PlaceUse)>,
+    /// Where layers lie, as seen inside.
+    overlays: Vec<CString>,
     /// What it starts from.
     base: Arc<BaseNamespaces>,
     /// Which network it is in.
@@ -130,12 +134,15 @@ impl SandboxView {
             // Git's own folders follow the checkout.
             plan.place(root, if at == 0 { PlaceUse::Write } else { PlaceUse::Read })?;
         }
+        let mut overlays = Vec::new();
         if let Some((layer, root)) = layered {
+            overlays.push(c_string(root)?);
             plan.layer(root, &[layer.lower.to_owned()], (layer.folders, layer.usage))?;
             for shared in layer.shared {
                 let folders = LayerFolders { upper: &shared.upper, work: &shared.work };
                 let at = root.join(shared.path.as_str());
                 plan.layer(&at, &shared.lower, (folders, layer.usage))?;
+                overlays.push(c_string(&at)?);
             }
         }
         let git = spec.layer.and_then(|layer| layer.git);
@@ -161,6 +168,7 @@ impl SandboxView {
             layered: layered
                 .map(|(layer, root)| Ok::<_, io::Error>((c_string(root)?, layer.usage.access())))
                 .transpose()?,
+            overlays,
             base: Arc::clone(&spec.base.namespaces),
             network: spec.network,
             pids: spec.pids.map(|pids| pids.to_string()),
@@ -196,6 +204,15 @@ impl SandboxView {
     /// kept.
     pub(crate) fn has_own_user(&self) -> bool {
         self.base.user.is_some()
+    }
+
+    /// Returns what it takes to renew the layers of a program that goes on running; `None` where it
+    /// has none.
+    pub(crate) fn live_layers(&self) -> Option<LiveLayersPlan> {
+        (!self.overlays.is_empty()).then(|| LiveLayersPlan {
+            base: Arc::clone(&self.base),
+            overlays: self.overlays.clone(),
+        })
     }
 
     /// Returns what is there only in the view, and what may be done there.

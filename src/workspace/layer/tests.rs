@@ -1,6 +1,7 @@
 //! Layers as overlayfs leaves them, made by hand.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
 
 use pretty_assertions::assert_eq;
 use rustix::fs::{CWD, FileType, Mode, XattrFlags};
@@ -228,4 +229,105 @@ fn what_the_layer_has_in_the_place_of_something_covers_it() {
         let found = (layer.covers(&path(asked)), layer.entry(&path(asked)).is_some());
         assert_eq!(found, (covered, there), "{asked}");
     }
+}
+
+/// A running program's layer and what is taken out of it.
+struct LiveFixture {
+    live: LayerFixture,
+    taken: Layer,
+}
+
+impl LiveFixture {
+    fn new() -> Self {
+        let live = LayerFixture::new();
+        let taken = Layer::open(&live.folder.path().join("taken")).unwrap();
+        taken.begin().unwrap();
+        Self { live, taken }
+    }
+
+    /// Takes, and returns what was taken and what is left in the live layer.
+    fn take(&self) -> (Vec<(String, LayerChange)>, Vec<String>) {
+        let repo = &self.live.repo.repo;
+        repo.take(&self.live.layer, &self.taken).unwrap();
+        let taken = repo.layer_changes(&self.taken).unwrap().paths.into_iter();
+        let mut left = Vec::new();
+        let mut ahead = vec![RepoPath::root()];
+        while let Some(folder) = ahead.pop() {
+            for path in self.live.layer.names(&folder).unwrap().into_iter().flatten() {
+                left.push(path.to_string());
+                if self.live.layer.facts(&path).unwrap().is_dir() {
+                    ahead.push(path);
+                }
+            }
+        }
+        left.sort_unstable();
+        (taken.map(|(path, change)| (path.to_string(), change)).collect(), left)
+    }
+}
+
+#[test]
+fn what_a_running_program_wrote_is_taken_and_what_git_ignores_stays() {
+    let fixture = LiveFixture::new();
+    let repo = &fixture.live.repo;
+    repo.write(".gitignore", "cache/\n");
+    for file in ["src/a", "src/gone", "again/old", "again/deep/old", "file"] {
+        repo.write(file, "before");
+    }
+    repo.commit("first");
+    fixture.live.write("src/a", "after");
+    fixture.live.write("new/deep/file", "new");
+    fixture.live.write("cache/x", "kept");
+    fixture.live.white_out("src/gone");
+    fixture.live.make_opaque("again");
+    fixture.live.write("again/new", "new");
+    fixture.live.make_opaque("file");
+    std::fs::create_dir(fixture.live.layer.folders().upper.join("empty")).unwrap();
+    let (taken, left) = fixture.take();
+    let (written, removed) = (LayerChange::Written, LayerChange::Removed);
+    assert_eq!(
+        taken,
+        expect(&[
+            ("again/deep/old", removed),
+            ("again/new", written),
+            ("again/old", removed),
+            ("empty", LayerChange::Folder),
+            ("file", removed),
+            ("new/deep/file", written),
+            ("src/a", written),
+            ("src/gone", removed),
+        ])
+    );
+    assert_eq!(left, ["again", "cache", "cache/x", "src"], "folders of the checkout may be in use");
+    assert!(!fixture.live.layer.is_opaque(&path("again")));
+    assert_eq!(fixture.take().0, taken, "taking again takes nothing more");
+}
+
+#[test]
+fn what_a_program_wrote_unasked_and_somebody_else_changed_since_is_kept_out() {
+    let fixture = LiveFixture::new();
+    let repo = &fixture.live.repo;
+    for file in ["src/stale", "src/fresh", "src/gone"] {
+        repo.write(file, "before");
+    }
+    repo.commit("first");
+    fixture.live.write("src/stale", "of the program");
+    fixture.live.white_out("src/gone");
+    std::fs::create_dir(fixture.live.layer.folders().upper.join("left")).unwrap();
+    for file in ["src/stale", "src/gone"] {
+        let changed = |facts: std::fs::Metadata| (facts.ctime(), facts.ctime_nsec());
+        let of_program = changed(fixture.live.layer.facts(&path(file)).unwrap());
+        // The clock of the file system has to go on first.
+        while changed(std::fs::metadata(repo.root.join(file)).unwrap()) <= of_program {
+            repo.write(file, "of a person");
+        }
+    }
+    fixture.live.write("src/fresh", "of the program");
+    let stale = repo.repo.leave_stale(&fixture.live.layer, "unasked").unwrap();
+    assert_eq!(stale, [path("src/gone"), path("src/stale")]);
+    let kept = fixture.live.layer.kept().join("unasked/src/stale");
+    assert_eq!(std::fs::read_to_string(kept).unwrap(), "of the program");
+    assert_eq!(
+        fixture.take(),
+        (expect(&[("src/fresh", LayerChange::Written)]), vec!["src".to_owned()])
+    );
 }

@@ -13,7 +13,8 @@ use crate::tools::mcp::servers::ServerFailure;
 use crate::tools::mcp::{catalogue, content, schema};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::tool::ToolName;
+use locum_base::chat::ToolCall;
+use locum_base::tool::{self, ToolName};
 use locum_modes::prompts::servers::{OfferedServer, OfferedTool};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
@@ -88,8 +89,8 @@ impl Tool for UseMcpTool {
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
         let params = json!({ "name": self.tool, "arguments": self.arguments });
-        let result = ask(permit, &self.intent(), ("tools/call", &params), context).await?;
-        Ok(content::of_call(&self.server, &result, context))
+        let answer = ask(permit, &self.intent(), ("tools/call", &params), context).await;
+        Ok(observed(&self.server, answer, context, content::of_call))
     }
 }
 
@@ -136,6 +137,46 @@ pub(super) async fn ask(
             _ => CallError(sentence),
         }
     })
+}
+
+/// Returns what came of a request to a server, with what the server wrote.
+pub(super) fn observed(
+    server: &str,
+    answer: Result<Value, CallError>,
+    context: ToolContext<'_>,
+    render: impl FnOnce(&str, &Value, ToolContext<'_>) -> Observation,
+) -> Observation {
+    let observation = match answer {
+        Ok(value) => render(server, &value, context),
+        Err(error) => Observation::failed(error.0),
+    };
+    match context.servers.map_or(Ok(None), |servers| servers.changes(server)) {
+        Ok(layered) => Observation { layered, ..observation },
+        Err(error) => Observation {
+            text: format!(
+                "{}\n\nWhat the server changed could not be found: {error}.",
+                observation.text
+            ),
+            is_error: true,
+            ..observation
+        },
+    }
+}
+
+/// Returns the server that a call asks; `None` where it asks none.
+pub(crate) fn server_of(call: &ToolCall, offered: &[OfferedServer]) -> Option<String> {
+    let name = call.name.trim();
+    match ToolName::find(tool::resolve(name))? {
+        ToolName::UseMcpTool if name != ToolName::UseMcpTool.as_str() => {
+            let (server, _) = named(name, Some(offered)).or_else(|_| named(name, None)).ok()?;
+            Some(server)
+        }
+        ToolName::UseMcpTool | ToolName::AccessMcpResource => {
+            let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
+            Some(arguments.get("server_name")?.as_str()?.trim().to_owned())
+        }
+        _ => None,
+    }
 }
 
 /// Reads server and tool off a name such as `mcp--time--now`.

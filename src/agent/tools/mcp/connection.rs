@@ -89,6 +89,17 @@ impl McpConnection {
         Ok(ServerGreeting { has_tools: has("tools"), has_resources: has("resources") })
     }
 
+    /// Shows a program what was changed below its layer, or taken out of it.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub(super) fn renew_layer(&self) -> std::io::Result<()> {
+        match &self.transport {
+            McpTransport::Program(dialogue) => dialogue.renew_layer(),
+            McpTransport::Service(_) => Ok(()),
+        }
+    }
+
     /// Sends a request and waits for the answer.
     pub(super) async fn ask(
         &mut self,

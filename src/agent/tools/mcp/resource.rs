@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, known};
 use crate::tools::dispatch::CheckedCall;
-use crate::tools::mcp::call::ask;
+use crate::tools::mcp::call::{ask, observed};
 use crate::tools::mcp::content;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -80,8 +80,8 @@ impl Tool for AccessMcpResource {
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
         let params = json!({ "uri": self.uri });
-        let result = ask(permit, &self.intent(), ("resources/read", &params), context).await?;
-        Ok(content::of_resource(&self.server, &result, context))
+        let answer = ask(permit, &self.intent(), ("resources/read", &params), context).await;
+        Ok(observed(&self.server, answer, context, content::of_resource))
     }
 }
 

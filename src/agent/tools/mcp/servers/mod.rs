@@ -7,12 +7,16 @@
 //! Tools that it has only then are not called: the catalogue is what the policy and the model were
 //! shown.
 
+mod layers;
 pub(super) mod slot;
 #[cfg(test)]
 mod tests;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
 
 use futures::future::join_all;
 use serde_json::Value;
@@ -20,11 +24,15 @@ use serde_json::Value;
 use crate::env::RunEnv;
 use crate::tools::mcp::definition::{ServerDefinition, ServerEndpoint};
 use crate::tools::mcp::mcp_error::McpError;
+use crate::tools::mcp::servers::layers::ServerLayers;
 use crate::tools::mcp::servers::slot::{ServerSlot, end};
+use locum_base::path::RepoPath;
 use locum_modes::prompts::servers::{OfferedServer, OfferedTool};
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_workspace::Workspace;
+use locum_workspace::layer::{Layer, LayerChanges};
+use locum_workspace::repo::RepoError;
 
 /// What is true of a request that was sent and not answered.
 const MAYBE: &str = "What was asked may have been done or not; it is not asked again by itself.";
@@ -43,6 +51,8 @@ pub struct PlannedServer {
 pub struct ServerEnvironment<'a> {
     /// The checkout that servers run in.
     pub workspace: &'a Workspace,
+    /// Folder of the session, for what servers write; `None` where they only say what they have.
+    pub session_folder: Option<&'a Path>,
     /// What decides which servers start, what is around them and what opens connections to them.
     pub run: RunEnv<'a>,
     /// The circumstances of the run, once for each mode that may call tools of servers.
@@ -195,7 +205,29 @@ impl<'a> McpServers<'a> {
         let Some(open) = connection.as_mut() else {
             return Err(format!("The MCP server `{server}` cannot be reached.").into());
         };
+        let layers = slot.layers();
+        slot.asking.set(true);
+        if let Some(layers) = layers {
+            let stale =
+                layers.ready(&around.workspace.repo).map_err(|error| lost(server, error))?;
+            if !stale.is_empty() {
+                let files = stale.iter().map(RepoPath::as_str).collect::<Vec<_>>().join(", ");
+                self.note(
+                    server,
+                    format!("wrote what somebody else changed since, which is kept out: {files}"),
+                );
+            }
+            open.renew_layer().map_err(|error| lost(server, error))?;
+        }
         let answer = open.ask(method, params, slot.planned.definition.timeout).await;
+        if let Some(layers) = layers {
+            layers.take(&around.workspace.repo).map_err(|error| lost(server, error))?;
+            // One that ended sees nothing any more.
+            if !matches!(answer, Err(McpError::Over(_))) {
+                open.renew_layer().map_err(|error| lost(server, error))?;
+            }
+        }
+        slot.asking.set(false);
         if std::mem::take(&mut open.tools_changed) {
             self.note(
                 server,
@@ -226,9 +258,70 @@ impl<'a> McpServers<'a> {
         }
     }
 
+    /// Returns what the last request to a server wrote and is not judged yet; `None` where that is
+    /// nothing.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn changes(&self, server: &str) -> Result<Option<LayerChanges>, RepoError> {
+        let Some((layers, around)) = self.layers(server).zip(self.around.as_ref()) else {
+            return Ok(None);
+        };
+        let changes = layers.changes(&around.workspace.repo)?;
+        Ok((changes != LayerChanges::default()).then_some(changes))
+    }
+
+    /// Returns the layer with what the last request to a server wrote; `None` where it writes
+    /// nothing.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn taken(&self, server: &str) -> io::Result<Option<Rc<Layer>>> {
+        if let Some(layers) = self.layers(server) {
+            return Ok(Some(Rc::clone(&layers.taken)));
+        }
+        let folder = self.around.as_ref().and_then(|around| around.session_folder);
+        let left = folder.map(|folder| layers::taken_in(folder, server));
+        left.filter(|left| left.exists()).map(|left| Layer::open(&left).map(Rc::new)).transpose()
+    }
+
+    /// Takes out what a server wrote for a request that was cut off.
+    ///
+    /// # Errors
+    /// A sentence that says why it cannot be found.
+    pub fn take_left(&self, server: &str) -> Result<(), String> {
+        let Some((layers, around)) = self.layers(server).zip(self.around.as_ref()) else {
+            return Ok(());
+        };
+        layers.take(&around.workspace.repo).map_err(|error| error.to_string())
+    }
+
+    fn layers(&self, server: &str) -> Option<&ServerLayers> {
+        self.slots.iter().find(|slot| slot.offered.name == server)?.layers()
+    }
+
     /// Ends every server.
     pub async fn close(&self) {
         let Some(around) = &self.around else { return };
+        self.end_all(around).await;
+        for slot in self.slots.iter().filter(|slot| !slot.asking.get()) {
+            let Some(layers) = slot.layers() else { continue };
+            let server = slot.offered.name.as_str();
+            match layers.close(&around.workspace.repo) {
+                Ok(0) => {}
+                Ok(files) => tracing::warn!(
+                    server,
+                    files,
+                    "MCP server wrote files after its last call; they are kept with the session"
+                ),
+                Err(error) => {
+                    tracing::warn!(server, %error, "cannot find what an MCP server wrote last")
+                }
+            }
+        }
+    }
+
+    async fn end_all(&self, around: &ServerEnvironment<'_>) {
         let close = |slot: &'_ ServerSlot| {
             let connection =
                 slot.connection.try_lock().ok().and_then(|mut connection| connection.take());
@@ -244,4 +337,9 @@ impl<'a> McpServers<'a> {
     fn note(&self, server: &str, what: String) {
         self.notes.borrow_mut().push(ServerNote { server: server.to_owned(), what });
     }
+}
+
+/// Returns why a server was not asked, or what it wrote is unknown.
+fn lost(server: &str, error: impl std::fmt::Display) -> ServerFailure {
+    format!("What the MCP server `{server}` writes cannot be found: {error}. {MAYBE}").into()
 }

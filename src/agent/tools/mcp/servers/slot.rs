@@ -8,7 +8,7 @@
     reason = "parallel tasks ask one server, which is asked one thing at a time"
 )]
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -22,6 +22,7 @@ use crate::tools::mcp::definition::{ServerDefinition, ServerEndpoint};
 use crate::tools::mcp::http::HttpTransport;
 use crate::tools::mcp::mcp_error::McpError;
 use crate::tools::mcp::server_start::ServerStart;
+use crate::tools::mcp::servers::layers::ServerLayers;
 use crate::tools::mcp::servers::{PlannedServer, ServerEnvironment, ServerFailure, ServerStatus};
 use locum_base::path::RepoPath;
 use locum_base::secret::{Redactor, Secret};
@@ -56,6 +57,10 @@ pub(super) struct ServerSlot {
     /// The connection, unless it is over.
     pub(super) connection: Mutex<Option<McpConnection>>,
     starts: Cell<u8>,
+    /// Whether a request is under way, or was given up midway.
+    pub(super) asking: Cell<bool>,
+    /// What it writes to, once it was started; `None` where it writes nothing.
+    layers: OnceCell<Option<ServerLayers>>,
 }
 
 /// What a server's program is started with.
@@ -75,6 +80,8 @@ impl ServerSlot {
             offered: OfferedServer { name, ..OfferedServer::default() },
             connection: Mutex::new(None),
             starts: Cell::new(0),
+            asking: Cell::new(false),
+            layers: OnceCell::new(),
         };
         if slot.planned.definition.disabled {
             return slot;
@@ -88,6 +95,33 @@ impl ServerSlot {
             Err(status) => slot.status = status,
         }
         slot
+    }
+
+    /// Returns what it writes to; `None` where it writes nothing.
+    pub(super) fn layers(&self) -> Option<&ServerLayers> {
+        self.layers.get()?.as_ref()
+    }
+
+    /// Makes ready what a program writes to.
+    fn begin_layers(
+        &self,
+        around: &ServerEnvironment<'_>,
+    ) -> Result<Option<&ServerLayers>, ServerStatus> {
+        let failed = |error: std::io::Error| {
+            ServerStatus::Failed(format!("the layer that it writes to: {error}"))
+        };
+        if self.layers.get().is_none()
+            && let Some(folder) = around.session_folder
+        {
+            let (name, sandbox) = (&self.planned.definition.name, around.run.sandbox);
+            let layers = ServerLayers::open(folder, name, around.workspace, sandbox);
+            // It is set nowhere else.
+            let _ = self.layers.set(layers.map_err(failed)?);
+        }
+        if let Some(layers) = self.layers() {
+            layers.live.begin().map_err(failed)?;
+        }
+        Ok(self.layers())
     }
 
     /// Starts the server once more, unless that was done already.
@@ -245,6 +279,7 @@ impl ServerSlot {
         let folder = folder_in(checkout, program.cwd)
             .map_err(|why| ServerStatus::Refused(format!("its `cwd`: {why}")))?;
         let git = around.workspace.repo.git_folders();
+        let layers = self.begin_layers(around)?;
         let visible = |path: &RepoPath| {
             around.run.policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
         };
@@ -257,13 +292,13 @@ impl ServerSlot {
             reach: CommandReach {
                 root: checkout.root(),
                 git: &git,
-                writes: WriteAccess::Nothing,
+                writes: layers.map_or(WriteAccess::Nothing, |_| WriteAccess::Entries),
                 git_hidden: false,
                 git_settings: false,
                 reads_files: true,
                 visible: &visible,
                 policy: Some(around.run.policy),
-                layer: None,
+                layer: layers.map(|layers| layers.live.folders()),
                 stands_for: None,
             },
             proxy: around.run.sandbox.proxy(&facts.mode),

@@ -119,6 +119,7 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
     let env = BTreeMap::new();
     let around = ServerEnvironment {
         workspace: &workspace,
+        session_folder: None,
         run: RunEnv {
             policy: &Policy::parse(POLICY, "policy.yml").unwrap(),
             env: &env,
