@@ -23,13 +23,16 @@ use locum_sandbox::level::{ProcessLimit, SandboxLevel};
 use locum_workspace::git_binary;
 
 /// What is weaker where commands get no namespaces.
-const WEAKER: [&str; 5] = [
+const WEAKER: [&str; 4] = [
     "commands write to the checkout: what the policy does not allow is taken back afterwards",
     "commands are judged by their words, also under `commands.contained: allow`",
     "sub-tasks that run at the same time have copies of the folders git ignores, if they are small",
     "MCP servers cannot write to the checkout",
-    "commands may change modes, owners and times of your files outside the checkout",
 ];
+
+/// What is weaker besides, where this program cannot answer calls of commands.
+const WEAKER_WITHOUT_ANSWERS: &str =
+    "commands may change modes, owners and times of your files outside the checkout";
 
 /// Result of every check.
 #[derive(Clone, Debug, Serialize)]
@@ -41,8 +44,8 @@ struct DoctorReport {
     /// Why commands get no namespaces of their own.
     namespaces_refused: Option<String>,
     /// What is weaker for it.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    weaker: &'static [&'static str],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    weaker: Vec<&'static str>,
     git: Option<String>,
     /// Label of the root task's model.
     model: Option<String>,
@@ -136,7 +139,7 @@ fn look(context: &CommandContext) -> Result<DoctorReport, RunError> {
         version: env!("CARGO_PKG_VERSION"),
         sandbox,
         sandbox_missing: sandbox.missing(),
-        weaker: if sandbox.namespaces { &[] } else { &WEAKER },
+        weaker: weaker(sandbox),
         namespaces_refused,
         git: git_version(context)?,
         model: resolved.as_ref().ok().map(|found| found.main.name.clone()),
@@ -152,6 +155,15 @@ fn look(context: &CommandContext) -> Result<DoctorReport, RunError> {
         commands_run,
         half_visible,
     })
+}
+
+/// Returns what is weaker than on a machine that gives all of the sandbox.
+fn weaker(sandbox: SandboxLevel) -> Vec<&'static str> {
+    if sandbox.namespaces {
+        return Vec::new();
+    }
+    let more = (!sandbox.calls).then_some(WEAKER_WITHOUT_ANSWERS);
+    WEAKER.into_iter().chain(more).collect()
 }
 
 /// Says where the working tree differs from the commit that a run reads.

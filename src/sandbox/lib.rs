@@ -12,12 +12,13 @@
 //! - [`env::clean_env`] is the environment that child processes get.
 //!
 //! Inside, from below: `protected`, `git_settings` and `mount_masks` find what of a checkout is
-//! hidden or stays as it is. `files` (Landlock), `syscalls` (seccomp), `view` (namespaces) and
-//! `limits` hold one thing each; `restrictions` are all of them for one command. `exec` starts it,
+//! hidden or stays as it is. `files` (Landlock), `syscalls` (seccomp), `file_facts` (calls that are
+//! answered), `view` (namespaces) and `limits` hold one thing each; `restrictions` are all of them for one command. `exec` starts it,
 //! `trial` tries the restrictions on this kernel, and `sandbox` chooses among them.
 
 pub mod env;
 pub mod exec;
+mod file_facts;
 mod files;
 mod git_settings;
 mod layer;

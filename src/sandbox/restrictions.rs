@@ -13,6 +13,7 @@ use landlock::{RulesetCreated, RulesetStatus};
 use rustix::process::Resource;
 use rustix::thread::CapabilitySet;
 
+use crate::file_facts::WritablePlaces;
 use crate::files::{self, RulesetOptions};
 use crate::limits;
 use crate::loopback;
@@ -26,6 +27,8 @@ use crate::view::SandboxView;
 pub(crate) struct Restrictions {
     /// What the child puts on itself.
     pub(crate) child: ChildRestrictions,
+    /// Where mode, owner and times of files may be changed, where this program changes them.
+    pub(crate) writable: WritablePlaces,
     /// Processes it may have at once, where this program counts them.
     pub(crate) processes: Option<usize>,
     /// What it sees; `None` for the machine's own view.

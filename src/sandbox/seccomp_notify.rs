@@ -1,10 +1,11 @@
 //! The seccomp user-notification supervisor: system calls of commands that this program answers
 //! itself. Where commands have no network of their own, it answers every call for a socket, with
 //! one that is already connected to the proxy. Where the kernel does not count their processes, it
-//! answers every call for another one.
+//! answers every call for another one. Where they have no view of their own, it answers every call
+//! that changes mode, owner or times of a file (`file_facts`).
 //!
-//! In: the descriptor on which calls of a command wait, where the proxy listens, and who counts.
-//! Out: answers. The command itself can connect nothing: where a socket leads is settled before it
+//! In: the descriptor on which calls of a command wait, where the proxy listens, who counts, and
+//! where the command may write. Out: answers. The command itself can connect nothing: where a socket leads is settled before it
 //! has it. So no memory of the command is trusted. The filters refuse what else its sockets could
 //! do: send without a connection, listen, change their route (`syscalls`).
 #![expect(
@@ -30,6 +31,7 @@ use tokio::net::TcpStream;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
+use crate::file_facts::{self, FileFactsCall, WritablePlaces};
 use crate::loopback;
 use crate::process_tree::ProcessCounter;
 
@@ -58,21 +60,33 @@ const PROCESSES: &[i64] = &[libc::SYS_clone, libc::SYS_fork, libc::SYS_vfork];
 #[cfg(not(target_arch = "x86_64"))]
 const PROCESSES: &[i64] = &[libc::SYS_clone];
 
-/// Returns the program for the kernel that lets calls wait: those for sockets, those for new
-/// processes, or both. Empty when none are to.
-pub(crate) fn calls(sockets: bool, processes: bool) -> Vec<libc::sock_filter> {
+/// Which calls wait for an answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AnsweredCalls {
+    /// Those for sockets and connections.
+    pub(crate) sockets: bool,
+    /// Those for new processes and threads.
+    pub(crate) processes: bool,
+    /// Those that change mode, owner or times of a file.
+    pub(crate) file_facts: bool,
+}
+
+/// Returns the program for the kernel that lets calls wait. Empty when none are to.
+pub(crate) fn calls(answered: AnsweredCalls) -> Vec<libc::sock_filter> {
     let step = |code: u32, jt: usize, k: u32| libc::sock_filter {
         code: u16::try_from(code).unwrap_or_default(),
         jt: u8::try_from(jt).unwrap_or_default(),
         jf: 0,
         k,
     };
-    let wanted: Vec<i64> = [(sockets, SOCKETS), (processes, PROCESSES)]
-        .iter()
-        .filter(|(wanted, _)| *wanted)
-        .flat_map(|(_, calls)| *calls)
-        .copied()
-        .collect();
+    let AnsweredCalls { sockets, processes, file_facts } = answered;
+    let wanted: Vec<i64> =
+        [(sockets, SOCKETS), (processes, PROCESSES), (file_facts, file_facts::CALLS)]
+            .iter()
+            .filter(|(wanted, _)| *wanted)
+            .flat_map(|(_, calls)| *calls)
+            .copied()
+            .collect();
     if wanted.is_empty() {
         return Vec::new();
     }
@@ -123,7 +137,12 @@ pub(crate) fn is_available() -> bool {
     let (sender, listeners) = mpsc::channel();
     let caller = std::thread::spawn(move || {
         rustix::thread::set_no_new_privs(true).ok()?;
-        sender.send(install(&mut calls(true, false)).ok()?).ok()?;
+        sender
+            .send(
+                install(&mut calls(AnsweredCalls { sockets: true, ..AnsweredCalls::default() }))
+                    .ok()?,
+            )
+            .ok()?;
         let socket = rustix::net::socket(
             rustix::net::AddressFamily::INET,
             rustix::net::SocketType::STREAM,
@@ -138,9 +157,10 @@ pub(crate) fn is_available() -> bool {
             let came = poll(&mut ready, Some(&TRIAL_PATIENCE)).is_ok_and(|count| count == 1);
             came && SupervisedSyscall::next(&listener).is_ok_and(|call| match call.request {
                 SyscallKind::Socket { .. } => call.hand(&listener, &listener, 0).is_ok(),
-                SyscallKind::Connection { .. } | SyscallKind::Process | SyscallKind::Other => {
-                    call.reply(&listener, SyscallReply::Done).is_ok()
-                }
+                SyscallKind::Connection { .. }
+                | SyscallKind::Process
+                | SyscallKind::FileFacts(_)
+                | SyscallKind::Other => call.reply(&listener, SyscallReply::Done).is_ok(),
             })
         })
     });
@@ -155,6 +175,8 @@ pub(crate) struct SyscallGrants {
     pub(crate) proxy: Option<SocketAddr>,
     /// Counts new processes; `None` where the kernel counts them.
     pub(crate) counter: Option<ProcessCounter>,
+    /// Where mode, owner and times of files may be changed.
+    pub(crate) writable: WritablePlaces,
 }
 
 /// Answers the calls of one command. It ends when this is dropped: calls that come later fail.
@@ -237,6 +259,14 @@ async fn answer_all(listener: Arc<AsyncFd<OwnedFd>>, mut grants: SyscallGrants) 
                     },
                 );
             }
+            (SyscallKind::FileFacts(asked), _) => {
+                let is_waiting = || call.is_waiting(listener.get_ref());
+                let answer = match asked.perform(&grants.writable, is_waiting) {
+                    Ok(()) => SyscallReply::Done,
+                    Err(errno) => SyscallReply::Refused(errno),
+                };
+                let _answered = call.reply(listener.get_ref(), answer);
+            }
             (SyscallKind::Other | SyscallKind::Socket { .. }, _) => {
                 let _answered = call.reply(listener.get_ref(), SyscallReply::Refused(Errno::PERM));
             }
@@ -290,6 +320,8 @@ enum SyscallKind {
     },
     /// A new process or thread.
     Process,
+    /// A change of mode, owner or times of a file.
+    FileFacts(FileFactsCall),
     /// Something that is not to be had.
     Other,
 }
@@ -325,6 +357,11 @@ impl SupervisedSyscall {
                 SyscallKind::Connection { is_to_proxy: is_to_proxy(taken.pid, taken.data.args) }
             }
             call if PROCESSES.contains(&call) => SyscallKind::Process,
+            call if file_facts::CALLS.contains(&call) => SyscallKind::FileFacts(FileFactsCall {
+                process: taken.pid,
+                number: call,
+                arguments: taken.data.args,
+            }),
             _ => SyscallKind::Other,
         };
         Ok(Self { id: taken.id, request })
@@ -353,6 +390,16 @@ impl SupervisedSyscall {
         };
         // SAFETY: the number names this shape, which the kernel only reads.
         unsafe { ioctl(listener, Setter::<{ HAND }, libc::seccomp_notif_addfd>::new(answer)) }
+    }
+
+    /// Whether the caller still waits for an answer.
+    #[expect(
+        unsafe_code,
+        reason = "a call is asked for by an ioctl that the kernel knows by its shape"
+    )]
+    fn is_waiting(&self, listener: &OwnedFd) -> bool {
+        // SAFETY: the number names this shape, which the kernel only reads.
+        unsafe { ioctl(listener, Setter::<{ WAITS }, u64>::new(self.id)) }.is_ok()
     }
 
     /// Answers without a socket.
@@ -385,6 +432,7 @@ const RECEIVE: rustix::ioctl::Opcode =
     rustix::ioctl::opcode::read_write::<libc::seccomp_notif>(b'!', 0);
 const ANSWER: rustix::ioctl::Opcode =
     rustix::ioctl::opcode::read_write::<libc::seccomp_notif_resp>(b'!', 1);
+const WAITS: rustix::ioctl::Opcode = rustix::ioctl::opcode::write::<u64>(b'!', 2);
 const HAND: rustix::ioctl::Opcode =
     rustix::ioctl::opcode::write::<libc::seccomp_notif_addfd>(b'!', 3);
 

@@ -103,6 +103,25 @@ const REFUSED: &[i64] = &[
     libc::SYS_nfsservctl,
 ];
 
+/// System calls that change the attributes of a file, which the kernel's rules for files do not
+/// hold. Where commands have no view of their own, no file has any: what copies them goes on.
+const ATTRIBUTES: &[i64] = &[
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+];
+
+/// Newer calls that change attributes of files or set their flags: `setxattrat`, `removexattrat`
+/// and `file_setattr`. They have the same number on every machine.
+const NEWER_ATTRIBUTES: &[i64] = &[463, 466, 469];
+
+/// Requests that change the flags of a file: `FS_IOC_SETFLAGS`, in both widths, and
+/// `FS_IOC_FSSETXATTR`.
+const FILE_FLAGS: &[u64] = &[0x4008_6602, 0x4004_6602, 0x401c_5820];
+
 /// The same for system calls that only some machines have.
 #[cfg(target_arch = "x86_64")]
 const REFUSED_HERE: &[i64] = &[libc::SYS_ioperm, libc::SYS_iopl, libc::SYS_modify_ldt];
@@ -192,7 +211,13 @@ pub(crate) fn filters(
             Ok(SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, request)?])?)
         })
         .collect();
-    rules.insert(libc::SYS_ioctl, terminal?);
+    let mut requests = terminal?;
+    if processes == ProcessVisibility::Shared {
+        for request in FILE_FLAGS {
+            requests.push(SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, *request)?])?);
+        }
+    }
+    rules.insert(libc::SYS_ioctl, requests);
     rules.extend(limits_of_others()?);
     match processes {
         ProcessVisibility::Shared => {
@@ -206,11 +231,26 @@ pub(crate) fn filters(
     let main: BpfProgram =
         SeccompFilter::new(rules, SeccompAction::Allow, refused, target)?.try_into()?;
     // The flags of `clone3` cannot be seen; libraries fall back to `clone` where it does not exist.
-    let unseen = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-    let unseen: BpfProgram =
-        SeccompFilter::new(unseen, SeccompAction::Allow, errno(libc::ENOSYS), target)?
-            .try_into()?;
-    Ok(vec![one_numbering(main), unseen])
+    let newer: &[i64] = match processes {
+        ProcessVisibility::Shared => NEWER_ATTRIBUTES,
+        ProcessVisibility::Own => &[],
+    };
+    let unseen = refusing(&[&[libc::SYS_clone3], newer].concat(), libc::ENOSYS, target)?;
+    let mut filters = vec![one_numbering(main), unseen];
+    if processes == ProcessVisibility::Shared {
+        filters.push(refusing(ATTRIBUTES, libc::EOPNOTSUPP, target)?);
+    }
+    Ok(filters)
+}
+
+/// Makes a filter that answers calls with one error.
+fn refusing(
+    calls: &[i64],
+    number: i32,
+    target: TargetArch,
+) -> Result<BpfProgram, seccompiler::Error> {
+    let rules = calls.iter().map(|call| (*call, Vec::new())).collect();
+    Ok(SeccompFilter::new(rules, SeccompAction::Allow, errno(number), target)?.try_into()?)
 }
 
 /// Puts filters on the calling process; they cannot be removed.

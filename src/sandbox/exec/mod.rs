@@ -249,7 +249,9 @@ fn serve(
         .notify
         .take()
         .map(|notify| {
-            Supervisor::on(notify, SyscallGrants { proxy, counter: started.counter.take() })
+            let writable = std::mem::take(&mut started.writable);
+            let counter = started.counter.take();
+            Supervisor::on(notify, SyscallGrants { proxy, counter, writable })
         })
         .transpose()?;
     Ok((serving, supervisor))

@@ -23,6 +23,7 @@ use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 
 use crate::exec::pid1;
+use crate::file_facts::WritablePlaces;
 use crate::loopback;
 use crate::outputs::ToolOutputs;
 use crate::process_tree::{CommandMark, ProcessCounter, ProcessTree};
@@ -69,6 +70,8 @@ pub(super) struct StartedCommand {
     pub(super) listener: Option<OwnedFd>,
     /// Where its calls come in, where this program answers them.
     pub(super) notify: Option<OwnedFd>,
+    /// Where mode, owner and times of files may be changed, where this program changes them.
+    pub(super) writable: WritablePlaces,
     /// The layers of a dialogue, where it has some.
     pub(super) layers: Option<Arc<LiveLayers>>,
     /// Files it needed; removed after it when they were not used.
@@ -128,10 +131,11 @@ pub(super) fn spawn(
     };
     let (mut channels, mut has_proxy, mut counter, mut notify_in) = (None, false, None, None);
     let mut layers = None;
-    let mut outputs = ToolOutputs::default();
+    let (mut outputs, mut writable) = (ToolOutputs::default(), WritablePlaces::default());
     match restrictions {
         Some(around) => {
             outputs = around.outputs;
+            writable = around.writable;
             counter = around.processes.map(|limit| ProcessCounter::of(mark, limit));
             let pair = if around.child.has_calls() { Some(UnixStream::pair()?) } else { None };
             let (ours, notify) = pair.unzip();
@@ -200,6 +204,7 @@ pub(super) fn spawn(
         counter,
         listener,
         notify,
+        writable,
         layers,
         _outputs: outputs,
     })

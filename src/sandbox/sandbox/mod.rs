@@ -16,6 +16,7 @@ use rustix::thread::CapabilitySet;
 use tempfile::TempDir;
 
 use crate::exec::setup;
+use crate::file_facts::WritablePlaces;
 use crate::files::{self, GrantedPlace, RootGrant, RulesetOptions, SplitCheckout};
 use crate::layer::LayerFolders;
 use crate::level::{ProcessLimit, SandboxLevel};
@@ -28,7 +29,7 @@ use crate::outputs::ToolOutputs;
 use crate::places::{self, PlaceUse};
 use crate::reach::{CommandReach, NetworkAccess, WriteAccess, git_stays};
 use crate::restrictions::{ChildRestrictions, Restrictions};
-use crate::seccomp_notify;
+use crate::seccomp_notify::{self, AnsweredCalls};
 use crate::syscalls::{self, Filters, ProcessVisibility, SocketAccess};
 use crate::trial;
 use crate::view::base::{BasePlan, BaseView};
@@ -322,12 +323,17 @@ impl Sandbox {
             options,
             late: view.iter().flat_map(|view| view.late()).collect(),
             filters: shared.filters.clone(),
-            calls: seccomp_notify::calls(self.network == NetworkAccess::Handed, answered),
+            calls: seccomp_notify::calls(AnsweredCalls {
+                sockets: self.network == NetworkAccess::Handed,
+                processes: answered,
+                file_facts: view.is_none() && self.level.files && self.level.calls,
+            }),
             limits: self.limits.list(self.timeout),
             kept,
         };
         let root = reach.seen_root().to_string_lossy().into_owned();
-        Ok(Some(Restrictions { child, processes, view, variables, root, outputs }))
+        let writable = shared.writable(reach, masks);
+        Ok(Some(Restrictions { child, writable, processes, view, variables, root, outputs }))
     }
 }
 
@@ -389,6 +395,20 @@ impl SharedSetup {
         let is_shared = |mask: &Mask| shared.iter().any(|at| mask.path().starts_with(at));
         masks.extend(found_in(&other)?.into_iter().filter(is_shared));
         Ok(masks)
+    }
+
+    /// Returns where a command may change mode, owner and times of files: where it may write.
+    fn writable(&self, reach: &CommandReach<'_>, masks: Vec<Mask>) -> WritablePlaces {
+        let is_written = |(place, usage): &&(PathBuf, PlaceUse)| {
+            *usage == PlaceUse::Write && place.is_dir() && !place.starts_with("/dev")
+        };
+        let written = self.places.iter().filter(is_written);
+        WritablePlaces {
+            folders: written.filter_map(|(place, _)| place.canonicalize().ok()).collect(),
+            checkout: (reach.writes != WriteAccess::Nothing).then(|| reach.root.to_owned()),
+            masked: masks.iter().map(|mask| mask.path().to_owned()).collect(),
+            protection: self.protection.clone(),
+        }
     }
 
     /// Returns what the views of all commands start from.

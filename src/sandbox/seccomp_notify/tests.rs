@@ -4,7 +4,11 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use pretty_assertions::assert_eq;
 
-use super::{ADDRESS_BYTES, PROCESSES, SyscallKind, address_in, calls, is_available, socket_asked};
+use super::{
+    ADDRESS_BYTES, AnsweredCalls, PROCESSES, SyscallKind, address_in, calls, is_available,
+    socket_asked,
+};
+use crate::file_facts;
 
 #[test]
 fn calls_can_be_answered_on_this_kernel() {
@@ -13,11 +17,13 @@ fn calls_can_be_answered_on_this_kernel() {
 
 #[test]
 fn calls_that_wait_are_those_asked_for() {
-    assert!(calls(false, false).is_empty());
-    assert_eq!(
-        [(true, false), (true, true)].map(|(sockets, processes)| calls(sockets, processes).len()),
-        [5, 5 + PROCESSES.len()]
-    );
+    let length = |sockets, processes, file_facts| {
+        calls(AnsweredCalls { sockets, processes, file_facts }).len()
+    };
+    assert_eq!(length(false, false, false), 0);
+    assert_eq!(length(true, false, false), 5);
+    assert_eq!(length(true, true, false), 5 + PROCESSES.len());
+    assert_eq!(length(false, false, true), 3 + file_facts::CALLS.len());
 }
 
 #[test]

@@ -235,14 +235,53 @@ fn nothing_outside_changes_even_in_ways_that_are_no_access_to_a_file() {
         (facts.permissions().mode(), facts.modified().unwrap(), facts.uid())
     };
     let before = facts();
-    for sandbox in sandboxes_of(&env).into_iter().filter(|sandbox| sandbox.level.namespaces) {
+    for sandbox in sandboxes_of(&env) {
         let tool = tools.join("tool").display().to_string();
         for change in ["chmod 777", "touch -d 2001-01-01", "chown 1", "setfattr -n user.x -v y"] {
             let (exit, output) = place.run(&format!("{change} {tool}"), &sandbox).unwrap();
             assert_ne!(exit, Exit::Code(0), "{change}: {output}");
         }
+        let opened = "import os,sys; os.fchmod(os.open(sys.argv[1], os.O_RDONLY), 0o777)";
+        let by_descriptor = format!("python3 -c '{opened}' {tool}");
+        let link = "ln -s {tool} src/link; chmod 777 src/link; touch -h -d 2001-01-01 src/link";
+        for change in [by_descriptor, link.replace("{tool}", &tool)] {
+            let (_, output) = place.run(&change, &sandbox).unwrap();
+            assert_eq!(facts(), before, "{change}: {output}");
+        }
         let (exit, output) = place.run(&format!("cat {tool} > /dev/null"), &sandbox).unwrap();
         assert_eq!(exit, Exit::Code(0), "{output}");
     }
     assert_eq!(facts(), before);
+}
+
+#[test]
+fn a_command_changes_modes_and_times_of_its_own_files_and_of_none_that_is_protected() {
+    for sandbox in sandboxes_of(&SandboxFixture::new().env) {
+        let place = SandboxFixture::new();
+        let modified = |file: &str| {
+            let facts = std::fs::metadata(place.root.join(file)).unwrap();
+            (facts.permissions().mode() & 0o7777, facts.mtime())
+        };
+        let script = "set -e; chmod 750 src/a; touch -d @1000000000 src/a; cp -a src/a src/b; \
+                      cd src; mkdir c; chmod 700 c; touch -d @1000000000 c; chown $(id -u) a; \
+                      mktemp > /dev/null; touch $HOME/x; chmod 600 $HOME/x; install -m 711 a d";
+        let (exit, output) = place.run(script, &sandbox).unwrap();
+        assert_eq!(exit, Exit::Code(0), "{:?}: {output}", sandbox.level);
+        assert_eq!(modified("src/a"), (0o750, 1_000_000_000));
+        assert_eq!(modified("src/b"), (0o750, 1_000_000_000));
+        assert_eq!(modified("src/c"), (0o700, 1_000_000_000));
+        assert_eq!(modified("src/d").0, 0o711);
+        let named = [".git/config", ".locum/policy.yml", ".github/workflows/ci.yml"];
+        let sub = ["sub/.git/config", "sub/AGENTS.md", "web/deep/server.key", ".env"];
+        for file in [&named[..], &sub].concat() {
+            let before = modified(file);
+            for change in ["chmod 777", "touch -d 2001-01-01"] {
+                let (exit, output) = place.run(&format!("{change} {file}"), &sandbox).unwrap();
+                assert_ne!(exit, Exit::Code(0), "{change} {file}, {:?}: {output}", sandbox.level);
+            }
+            assert_eq!(modified(file), before, "{file}, {:?}", sandbox.level);
+        }
+        let (exit, _) = place.run("chmod 4755 src/a", &sandbox).unwrap();
+        assert!(exit != Exit::Code(0) || sandbox.level.namespaces);
+    }
 }
