@@ -146,8 +146,7 @@ impl Session<'_> {
                         (id, continuation(self))
                     }
                     None => {
-                        let held = held.into_iter().next();
-                        return held.map_or_else(|| self.result(), |(_, stop)| stop);
+                        return all_held(held).unwrap_or_else(|| self.result());
                     }
                 },
             };
@@ -239,4 +238,13 @@ impl Session<'_> {
             None => reason.to_owned(),
         }
     }
+}
+
+/// Returns the stop of a session whose tasks wait for a maintainer: the first one's, with what the
+/// others wait for.
+fn all_held(held: Vec<(TaskId, Stop)>) -> Option<Stop> {
+    let mut held = held.into_iter().map(|(_, stop)| stop);
+    let first = held.next()?;
+    let also_waiting = held.filter_map(|stop| stop.waiting).map(|waiting| *waiting).collect();
+    Some(Stop { also_waiting, ..first })
 }
