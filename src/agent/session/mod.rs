@@ -36,6 +36,7 @@ pub mod journal;
 mod judged;
 pub mod layered;
 mod live;
+mod meanwhile;
 pub mod model;
 pub mod outcome;
 mod parallel;
@@ -117,7 +118,10 @@ impl Session<'_> {
     fn begin(&mut self) -> Result<(), Stop> {
         self.find_containment()?;
         match self.state.start {
-            Some(_) => self.emit(Event::Resumed)?,
+            Some(_) => {
+                self.emit(Event::Resumed)?;
+                self.note_changed_checkout()?;
+            }
             None => self.emit(Event::Started(Box::new(SessionStart {
                 task: self.parts.run.redactor.redact(&self.parts.start.task),
                 message: self.parts.run.redactor.redact(&self.parts.start.message),
