@@ -190,6 +190,9 @@ fn summary_of(end: &ActionEnd) -> String {
             for note in &ran.publication.notes {
                 landing.push_str(&format!("\n\nNot published: {}", markdown::inline(note)));
             }
+            for note in &ran.plan.notes {
+                landing.push_str(&format!("\n\nNote: {}", markdown::inline(note)));
+            }
             for risk in &ran.plan.risks {
                 landing.push_str(&format!("\n\n{}.", markdown::inline(risk)));
             }

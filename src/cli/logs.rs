@@ -1,9 +1,14 @@
 //! Logging: `tracing` events to stderr, filtered by `-v`/`-q`, `LOCUM_LOG` and Actions' own debug
 //! switch.
 
+use std::fmt;
 use std::io;
 
+use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::cli::args::{GlobalArgs, LogFormat};
@@ -30,10 +35,48 @@ pub fn start(
         .with_ansi(false);
     // NOTE: fails only where a test has started logging before.
     let _ = match global.log_format {
-        LogFormat::Text => lines.without_time().with_target(false).finish().try_init(),
+        LogFormat::Text if shows_spans(global, environment) => {
+            lines.without_time().with_target(false).finish().try_init()
+        }
+        LogFormat::Text => lines.event_format(PlainLines).finish().try_init(),
         LogFormat::Json => lines.json().flatten_event(true).finish().try_init(),
     };
     Ok(())
+}
+
+/// Whether a reader asked for more than what happened: lines then say in which run, task and call.
+fn shows_spans(global: &GlobalArgs, environment: &Environment) -> bool {
+    global.verbose > 0
+        || environment.get(VARIABLE).is_some()
+        || environment.get("RUNNER_DEBUG") == Some("1")
+}
+
+/// Lines for people between those of the progress: `warning: what happened`, with the facts.
+struct PlainLines;
+
+impl<S, N> FormatEvent<S, N> for PlainLines
+where
+    S: Subscriber + for<'l> LookupSpan<'l>,
+    N: for<'w> FormatFields<'w> + 'static,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let level = *event.metadata().level();
+        let word = if level == Level::ERROR {
+            "error"
+        } else if level == Level::WARN {
+            "warning"
+        } else {
+            "info"
+        };
+        write!(writer, "{word}: ")?;
+        context.field_format().format_fields(writer.by_ref(), event)?;
+        writeln!(writer)
+    }
 }
 
 /// Writes each line to stderr without secrets, whatever the crates below say at their most
@@ -75,7 +118,9 @@ fn filter(global: &GlobalArgs, environment: &Environment) -> Result<EnvFilter, R
 
 #[cfg(test)]
 mod tests {
-    use super::filter;
+    use std::sync::mpsc::{Sender, channel};
+
+    use super::{PlainLines, filter, shows_spans};
     use crate::cli::args::{GlobalArgs, LogFormat};
     use crate::config::environment::Environment;
     use pretty_assertions::assert_eq;
@@ -97,6 +142,50 @@ mod tests {
         check(false, 1, &[("LOCUM_LOG", "trace")], "info,locum=debug");
         check(false, 2, &[], "debug,locum=trace");
         check(true, 0, &[("LOCUM_LOG", "trace")], "error");
+    }
+
+    /// Takes what a logger writes.
+    #[derive(Clone)]
+    struct Written(Sender<Vec<u8>>);
+
+    impl std::io::Write for Written {
+        fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+            self.0.send(line.to_vec()).unwrap();
+            Ok(line.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_for_people_says_what_happened_and_not_where_in_the_program() {
+        let (to, written) = channel();
+        let to = Written(to);
+        let lines = tracing_subscriber::fmt().with_ansi(false).event_format(PlainLines);
+        let logger = lines.with_writer(move || to.clone()).finish();
+        tracing::subscriber::with_default(logger, || {
+            let _run = tracing::info_span!("run", session = "0199aabb").entered();
+            tracing::warn!(server = "time", "the server did not start");
+        });
+        let text = String::from_utf8(written.try_iter().flatten().collect()).unwrap();
+        assert_eq!(text, "warning: the server did not start server=\"time\"\n");
+    }
+
+    #[test]
+    fn only_who_asks_for_more_reads_where_in_a_run_it_happened() {
+        for (verbose, pairs, expected) in [
+            (0, &[][..], false),
+            (1, &[], true),
+            (0, &[("LOCUM_LOG", "warn")], true),
+            (0, &[("RUNNER_DEBUG", "1")], true),
+        ] {
+            let global =
+                GlobalArgs { repo: None, verbose, quiet: false, log_format: LogFormat::Text };
+            let environment = Environment::from_pairs(pairs.iter().copied());
+            assert_eq!(shows_spans(&global, &environment), expected, "{verbose} {pairs:?}");
+        }
     }
 
     #[test]

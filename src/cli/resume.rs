@@ -19,7 +19,7 @@ use crate::run::execution::SessionOrigin;
 use crate::run::run_request::Overrides;
 use crate::run::user::named_file;
 use locum_agent::report::resume as report_resume;
-use locum_agent::session::event::{Event, SessionStart};
+use locum_agent::session::event::{Event, JournalLine, SessionStart};
 use locum_agent::session::go_on::{self, GoOnError, GoOnRequest};
 use locum_agent::session::journal::Journal;
 use locum_agent::session::state::SessionState;
@@ -37,7 +37,7 @@ pub fn run(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let folder = find(&sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
-    let lines = Journal::read(&folder).map_err(|error| RunError::usage("ID", error.to_string()))?;
+    let lines = lines_of(&folder)?;
     let start = lines.iter().find_map(|line| {
         if let Event::Started(start) = &line.event { Some(start.as_ref()) } else { None }
     });
@@ -45,9 +45,9 @@ pub fn run(
         RunError::usage("ID", "the session was killed before it began")
             .hint("start it again with `locum run`")
     })?;
-    if Journal::is_held(&folder) {
+    if Journal::is_held(&folder) && !args.wait {
         return Err(RunError::usage("ID", format!("session {} is at work", start.id)).hint(
-            "wait until it has ended, or stop it where it runs (Ctrl-C, SIGTERM); then resume it",
+            "wait until it has ended (`--wait`), or stop it where it runs (Ctrl-C, SIGTERM)",
         ));
     }
     let limits = args.limits.limits()?;
@@ -60,7 +60,8 @@ pub fn run(
     let mut run = local_run::prepare(&local.request, &workspace, context)?;
     check_policy(start, &run.plan.policy.hash)?;
     check_policy(start, &hash_now(&local, &workspace, context)?)?;
-    let state = SessionState::of(&lines);
+    // It may have been at work until now.
+    let state = SessionState::of(&lines_of(&folder)?);
     if limits != NewLimits::default() || needs_nothing(&state) {
         let in_actions = context.environment.get("GITHUB_ACTIONS") == Some("true");
         let most = in_actions.then_some(run.policy.settings().budget);
@@ -86,6 +87,10 @@ pub fn run(
     let status = local_run::show_end(&ended, show, output);
     local_run::leave_worktree(&local, &ended.outcome, show, output)?;
     Ok(status)
+}
+
+fn lines_of(folder: &Path) -> Result<Vec<JournalLine>, RunError> {
+    Journal::read(folder).map_err(|error| RunError::usage("ID", error.to_string()))
 }
 
 /// Returns whether a session was stopped by something that no limit of its budget is: it goes on

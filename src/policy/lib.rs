@@ -268,9 +268,26 @@ impl Policy {
             .iter()
             .zip(&verdicts)
             .find(|(_, verdict)| decision_on(verdict) == decision)
-            .and_then(|(intent, _)| summary::hint(self.judge.rules(), intent, facts));
+            .and_then(|(intent, _)| self.hint(intent, facts));
         verdicts.retain(|verdict| decision_on(verdict) != Decision::Allow);
         Err(Box::new(Refusal { decision, verdicts, hint }))
+    }
+
+    /// Returns what could be done instead: of a mode, which others there are.
+    fn hint(&self, intent: &Intent, facts: &Facts) -> Option<String> {
+        let other: fn(String) -> Intent = if matches!(intent, Intent::Mode(_)) {
+            Intent::Mode
+        } else if matches!(intent, Intent::Delegate(_)) {
+            Intent::Delegate
+        } else {
+            return summary::hint(self.judge.rules(), intent, facts);
+        };
+        let allowed = |slug: &&String| {
+            self.decide(&other((*slug).clone()), facts).decision == Decision::Allow
+        };
+        let modes = self.spec.modes.allow.iter().filter(allowed);
+        let modes: Vec<String> = modes.map(|slug| format!("`{slug}`")).collect();
+        (!modes.is_empty()).then(|| format!("modes allowed here: {}", modes.join(", ")))
     }
 }
 

@@ -227,7 +227,7 @@ fn a_session_at_work_is_not_resumed_beside_itself() {
     let held = Journal::resume(&folder).unwrap();
     let refused = stage.run(&["session", "resume", &session]);
     assert_eq!(refused.code, Some(2), "{refused:?}");
-    for words in ["is at work", "hint: wait until it has ended"] {
+    for words in ["is at work", "hint: wait until it has ended (`--wait`)"] {
         assert!(refused.err.contains(words), "{words}: {}", refused.err);
     }
     drop(held);

@@ -150,8 +150,10 @@ fn essence(lines: &[JournalLine]) -> (Outcome, BTreeSet<String>) {
     for task in &mut outcome.tasks {
         task.own.usage = outcome.spent.usage;
         task.with_sub_tasks.usage = outcome.spent.usage;
+        task.commands.clear();
     }
     outcome.spent.seconds = 0;
+    outcome.tasks.iter_mut().for_each(|task| task.seconds = 0);
     outcome.base.0.clear();
     outcome.checkpoint = None;
     let answered = lines.iter().filter_map(|line| {

@@ -15,6 +15,9 @@ use crate::tools::Todo;
 use locum_forge::sanitise::BODY_LIMIT_CHARS;
 use locum_policy::budget::{Budget, Spent};
 
+/// Most decisions that are explained; what waits besides is asked for when the run goes on.
+const DECISIONS_LIMIT: usize = 6;
+
 /// Characters left free for what sanitising adds.
 const HEADROOM_CHARS: usize = 5_536;
 
@@ -141,15 +144,20 @@ pub fn ended(
         sections::reason(outcome),
         sections::held(outcome),
         how_to_go_on(facts, outcome),
+        sections::notes(outcome),
         sections::tasks(&outcome.tasks),
+        sections::not_merged(&outcome.tasks),
         sections::todos(&outcome.todos),
         sections::result(&outcome.summary),
         landed(outcome, landing),
     ];
     let folds = sections::folds(outcome);
     let used: usize = paragraphs.iter().chain(&folds).map(|text| figures::width(text) + 2).sum();
+    let mut room_chars = BODY_LIMIT_CHARS.saturating_sub(HEADROOM_CHARS).saturating_sub(used);
+    let not_merged = sections::not_merged_diff(&outcome.tasks, room_chars);
+    room_chars = room_chars.saturating_sub(figures::width(&not_merged) + 2);
+    paragraphs.push(not_merged);
     if let ChangeDestination::Diff(_) = landing {
-        let room_chars = BODY_LIMIT_CHARS.saturating_sub(HEADROOM_CHARS).saturating_sub(used);
         paragraphs.extend(sections::diff(&outcome.changes, room_chars));
     }
     paragraphs.extend(folds);
@@ -233,11 +241,8 @@ fn landed(outcome: &Outcome, landing: ChangeDestination<'_>) -> String {
 
 /// What a maintainer can do next, where the word alone does not say it.
 fn how_to_go_on(facts: &CommentFacts<'_>, outcome: &Outcome) -> String {
-    if outcome.word == OutcomeWord::NeedsInput {
-        let waits = outcome.question.as_ref().map(|question| (question.id.as_str(), false));
-        decide(facts, waits, outcome)
-    } else if outcome.word == OutcomeWord::OnHold {
-        decide(facts, outcome.held.as_ref().map(|held| (held.id.as_str(), true)), outcome)
+    if matches!(outcome.word, OutcomeWord::NeedsInput | OutcomeWord::OnHold) {
+        decide(facts, outcome)
     } else if outcome.was_stopped() && facts.decide == DecisionChannel::CommandLine {
         let command = resume::command(&outcome.session, outcome.exhausted.as_deref());
         format!("What was done so far is kept as shown here; `{command}` goes on from there.")
@@ -249,33 +254,44 @@ fn how_to_go_on(facts: &CommentFacts<'_>, outcome: &Outcome) -> String {
     }
 }
 
-/// Says how a maintainer decides; `waits` is the name of what waits, and whether it is a call.
-fn decide(facts: &CommentFacts<'_>, waits: Option<(&str, bool)>, outcome: &Outcome) -> String {
+/// Says how a maintainer decides on each thing that waits.
+fn decide(facts: &CommentFacts<'_>, outcome: &Outcome) -> String {
+    if let DecisionChannel::Nowhere(why) = facts.decide {
+        return format!("The run cannot go on here: {}.", inline(why));
+    }
+    let holds = outcome.holds().map(|held| decide_hold(facts, outcome, &held.id));
+    let questions = outcome.questions().map(|question| answer(facts, outcome, &question.id));
+    sections::join(&holds.chain(questions).take(DECISIONS_LIMIT).collect::<Vec<_>>())
+}
+
+fn decide_hold(facts: &CommentFacts<'_>, outcome: &Outcome, id: &str) -> String {
     let session = &outcome.session;
-    match (facts.decide, waits) {
-        (DecisionChannel::Nowhere(why), _) => {
-            format!("The run cannot go on here: {}.", inline(why))
-        }
-        (_, None) => String::new(),
-        (DecisionChannel::Comment { prefix, .. }, Some((id, true))) => format!(
+    match facts.decide {
+        DecisionChannel::Nowhere(_) => String::new(),
+        DecisionChannel::Comment { prefix, .. } => format!(
             "A comment decides: {} performs exactly this call, once, and the run goes on; {} \
              tells the model no.",
             code(&format!("{prefix} approve {id}")),
             code(&format!("{prefix} deny {id} reason"))
         ),
-        (DecisionChannel::Comment { prefix, .. }, Some((id, false))) => {
+        DecisionChannel::CommandLine => format!(
+            "Decide with `locum session approve {session} {id}` or `locum session deny {session} \
+             {id}`, then `locum session resume {session}`."
+        ),
+    }
+}
+
+fn answer(facts: &CommentFacts<'_>, outcome: &Outcome, id: &str) -> String {
+    let session = &outcome.session;
+    match facts.decide {
+        DecisionChannel::Nowhere(_) => String::new(),
+        DecisionChannel::Comment { prefix, .. } => {
             format!(
                 "Answer by a comment, and the run goes on: {}.",
                 code(&format!("{prefix} answer {id} your words"))
             )
         }
-        (DecisionChannel::CommandLine, Some((id, true))) => {
-            format!(
-                "Decide with `locum session approve {session} {id}` or `locum session deny \
-                 {session} {id}`, then `locum session resume {session}`."
-            )
-        }
-        (DecisionChannel::CommandLine, Some((id, false))) => {
+        DecisionChannel::CommandLine => {
             format!(
                 "Answer with `locum session answer {session} {id} TEXT`, then `locum session \
                  resume {session}`."

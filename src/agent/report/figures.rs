@@ -1,6 +1,7 @@
 //! Figures and short phrases as every report writes them: money, time, counts, exits, verdicts.
 
 use crate::session::outcome::{ChargedUsage, CommandReport, Outcome, OutcomeWord, RefusedCall};
+use crate::tools::command;
 use locum_base::chat::Usage;
 use locum_policy::budget::Spent;
 use locum_policy::verdict::{Decision, Verdict};
@@ -75,12 +76,7 @@ pub fn spent(spent: &Spent, is_estimate: bool) -> String {
 
 /// Returns how a command ended.
 pub fn exit(exit: Exit) -> String {
-    match exit {
-        Exit::Code(code) => format!("exit {code}"),
-        Exit::Signal(signal) => format!("killed by signal {signal}"),
-        Exit::TimedOut => "timed out".to_owned(),
-        Exit::TooManyProcesses => "killed for its many processes".to_owned(),
-    }
+    command::ended(exit)
 }
 
 /// Returns true when a command ended well.
@@ -213,7 +209,7 @@ impl RefusedRule<'_> {
 pub fn refused_rules(outcome: &Outcome) -> Vec<RefusedRule<'_>> {
     let refused = outcome.refusals.iter().flat_map(|call| &call.refusal.verdicts);
     let mut rows: Vec<RefusedRule<'_>> = Vec::new();
-    for verdict in refused.chain(outcome.held.iter().flat_map(|held| &held.verdicts)) {
+    for verdict in refused.chain(outcome.holds().flat_map(|held| &held.verdicts)) {
         let rule = verdict.rule();
         let row = RefusedRule {
             decision: verdict.decision,

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::report::figures::{self, RefusedRule};
 use crate::session::outcome::{
-    ApprovedCall, ChargedUsage, CommandReport, HeldCall, Outcome, OutcomeWord, Question,
-    RefusedCall, TaskReport,
+    ApprovedCall, ChargedUsage, CommandReport, HeldCall, Outcome, OutcomeWord, PendingDecision,
+    Question, RefusedCall, TaskReport,
 };
 use crate::tools::Todo;
 use locum_forge::posts::Receipt;
@@ -43,6 +43,12 @@ pub struct RunReport<'a> {
     pub question: Option<&'a Question>,
     /// The call that waits for a decision, for `on-hold`.
     pub held: Option<&'a HeldCall>,
+    /// What else waits for a decision, in sub-tasks that ran in parallel.
+    #[serde(skip_serializing_if = "<[PendingDecision]>::is_empty")]
+    pub also_waiting: &'a [PendingDecision],
+    /// What readers have to know besides, as sentences.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub notes: &'a [String],
     /// Held calls that were approved.
     pub approved: &'a [ApprovedCall],
     /// SHA-256 of the policy that judged it, ignore files included.
@@ -87,6 +93,17 @@ pub struct TaskEntry<'a> {
     /// The ref its changes are kept on, where they were not taken over.
     #[serde(rename = "kept", skip_serializing_if = "Option::is_none")]
     pub kept_ref: Option<&'a str>,
+    /// The command that gets these changes into a checkout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_command: Option<String>,
+    /// Wall time in seconds, with that of its sub-tasks.
+    pub seconds: u64,
+    /// What it changed, of a sub-task that ended; with the diff where it was not merged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangeReport<'a>>,
+    /// Commands that a sub-task and its own sub-tasks ran, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<CommandEnd<'a>>,
     /// What its own requests used up.
     pub own: ChargedReport,
     /// The same with those of its sub-tasks.
@@ -210,6 +227,8 @@ impl<'a> RunReport<'a> {
             exhausted: outcome.exhausted.as_deref(),
             question: outcome.question.as_ref(),
             held: outcome.held.as_deref(),
+            also_waiting: &outcome.also_waiting,
+            notes: &outcome.notes,
             approved: &outcome.approved,
             policy_hash: &outcome.policy_hash,
             tasks: outcome.tasks.iter().map(TaskEntry::new).collect(),
@@ -237,6 +256,10 @@ impl<'a> TaskEntry<'a> {
             completed: task.completed,
             turns: task.turns,
             kept_ref: task.kept_ref.as_deref(),
+            kept_command: task.kept_command(),
+            seconds: task.seconds,
+            changes: task.changes.iter().map(ChangeReport::new).collect(),
+            commands: task.commands.iter().map(CommandEnd::new).collect(),
             own: ChargedReport::new(&task.own),
             with_sub_tasks: ChargedReport::new(&task.with_sub_tasks),
         }

@@ -108,6 +108,7 @@ fn lines_of(event: &Event) -> Vec<String> {
                 counted(conflicts.len(), "conflict")
             )),
         }],
+        Event::Noted { text, .. } => vec![one_line(&format!("note: {text}"))],
         Event::ModeSwitched { task, from, to, reason, .. } => {
             vec![format!("task {task} · {from} → {to} · {}", one_line(reason))]
         }
@@ -119,6 +120,7 @@ fn lines_of(event: &Event) -> Vec<String> {
         Event::Ended(outcome) => vec![format!("outcome {}", outcome.word.as_str())],
         Event::Replied { .. }
         | Event::Reminded { .. }
+        | Event::WorkMeasured { .. }
         | Event::ServersListed { .. }
         | Event::Performing { .. }
         | Event::Promoting { .. }

@@ -60,6 +60,10 @@ pub fn body(facts: &PullRequestFacts<'_>, outcome: &Outcome) -> String {
             .collect();
         paragraphs.push(format!("**Notes**\n\n{}", notes.join("\n")));
     }
+    paragraphs.push(sections::notes(outcome));
+    paragraphs.push(sections::not_merged(&outcome.tasks));
+    let room_chars = sections::NOT_MERGED_LIMIT_CHARS;
+    paragraphs.push(sections::not_merged_diff(&outcome.tasks, room_chars));
     paragraphs.extend(
         facts
             .issue

@@ -2,7 +2,8 @@
 
 use crate::session::id::SessionId;
 use crate::session::outcome::{
-    ChargedUsage, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport,
+    ChargedUsage, CommandReport, HeldCall, Outcome, OutcomeWord, PendingDecision, Question,
+    RefusedCall, TaskReport,
 };
 use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
@@ -25,6 +26,8 @@ pub(crate) fn outcome() -> Outcome {
         exhausted: None,
         question: None,
         held: None,
+        also_waiting: Vec::new(),
+        notes: Vec::new(),
         approved: Vec::new(),
         policy_hash: "5".repeat(64),
         tasks: vec![
@@ -36,7 +39,21 @@ pub(crate) fn outcome() -> Outcome {
             TaskReport {
                 own: charged(4, (10_000, 6_000), 2_000, 0.214),
                 with_sub_tasks: charged(4, (10_000, 6_000), 2_000, 0.214),
+                seconds: 92,
+                changes: vec![FileChange {
+                    patch: String::new(),
+                    ..change("src/cart.rs", "", 4, 1)
+                }],
+                commands: vec![CommandReport {
+                    command: "cargo test".to_owned(),
+                    exit: Exit::Code(0),
+                }],
                 ..task(1, Some(0), "code", "Fix rounding", Some(true))
+            },
+            TaskReport {
+                changes: vec![change("src/tax.rs", "-let a = 1;\n+let a = 2;\n", 1, 1)],
+                kept_ref: Some("refs/locum/trees/0199aabb/2".to_owned()),
+                ..task(2, Some(0), "code", "Fix the tax", Some(true))
             },
         ],
         refusals: vec![refusal("edit .github/workflows/ci.yml", "edit(.github/workflows/ci.yml)")],
@@ -106,8 +123,18 @@ pub(crate) fn filled_with(filler: &str, length: usize) -> Outcome {
             suggestions: many(20).map(|_| text.clone()).collect(),
             ..Question::default()
         }),
+        also_waiting: many(8)
+            .map(|_| {
+                PendingDecision::Question(Question { text: text.clone(), ..Question::default() })
+            })
+            .collect(),
+        notes: many(20).map(|_| text.clone()).collect(),
         tasks: many(60)
-            .map(|index| task(index as u32, (index > 0).then_some(0), &text, &text, None))
+            .map(|index| TaskReport {
+                kept_ref: (index % 2 == 0).then(|| format!("refs/locum/trees/0199aabb/{index}")),
+                changes: vec![change("a", &text, 1, 0)],
+                ..task(index as u32, (index > 0).then_some(0), &text, &text, None)
+            })
             .collect(),
         refusals: many(60).map(|_| refusal(&text, &text)).collect(),
         commands: many(60)
@@ -126,7 +153,9 @@ pub(crate) fn held_filled_with(filler: &str, length: usize) -> Outcome {
         verdicts: outcome.refusals.iter().flat_map(|call| call.refusal.verdicts.clone()).collect(),
         ..held_with(&outcome.summary)
     };
-    Outcome { word: OutcomeWord::OnHold, question: None, held: Some(Box::new(held)), ..outcome }
+    let also_waiting = (0..8).map(|_| PendingDecision::Hold(Box::new(held.clone()))).collect();
+    let held = Some(Box::new(held));
+    Outcome { word: OutcomeWord::OnHold, question: None, held, also_waiting, ..outcome }
 }
 
 /// A run that stopped at a call a maintainer has to decide on.
@@ -151,6 +180,7 @@ pub(crate) fn held() -> Outcome {
         word: OutcomeWord::OnHold,
         reason: Some("`run cargo add regex` needs a person".to_owned()),
         held: Some(Box::new(held)),
+        question: None,
         ..question()
     }
 }
@@ -191,6 +221,9 @@ fn task(
         turns: 3,
         own: ChargedUsage::default(),
         with_sub_tasks: ChargedUsage::default(),
+        seconds: 8,
+        changes: Vec::new(),
+        commands: Vec::new(),
         kept_ref: None,
     }
 }

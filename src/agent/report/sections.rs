@@ -5,7 +5,7 @@
 use crate::report::figures;
 use crate::report::markdown::{code, contained, fenced, fold, inline};
 use crate::session::outcome::{
-    ChargedUsage, CommandReport, Outcome, Question, RefusedCall, TaskReport,
+    ChargedUsage, CommandReport, HeldCall, Outcome, Question, RefusedCall, TaskReport,
 };
 use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
@@ -17,6 +17,20 @@ use locum_workspace::diff::FileChange;
 const RESULT_LIMIT_CHARS: usize = 12_000;
 /// Most characters of a question.
 const QUESTION_LIMIT_CHARS: usize = 2_000;
+/// Most calls, and most questions, that wait for a decision.
+const WAITING_LIMIT: usize = 3;
+/// Most notes.
+const NOTE_LIMIT: usize = 3;
+/// Most characters of one.
+const NOTE_LIMIT_CHARS: usize = 240;
+/// Most characters of the diff of what was not merged.
+pub(crate) const NOT_MERGED_LIMIT_CHARS: usize = 6_000;
+/// Fewest characters in which it is worth being shown.
+const NOT_MERGED_LEAST_CHARS: usize = 300;
+/// Most characters of the command that gets it.
+const COMMAND_LIMIT_CHARS: usize = 300;
+/// Most sub-tasks of which something was not merged.
+const KEPT_LIMIT: usize = 3;
 /// Most suggested answers.
 const SUGGESTION_LIMIT: usize = 6;
 /// Most tasks in a list.
@@ -90,16 +104,10 @@ pub fn tasks(tasks: &[TaskReport]) -> String {
             Some(false) => (" ", " (not completed)"),
             None => (" ", " (unfinished)"),
         };
-        let kept_ref = task
-            .kept_ref
-            .as_ref()
-            .map(|kept_ref| {
-                format!(" (its changes were not taken over; kept on {})", code(kept_ref))
-            })
-            .unwrap_or_default();
+        let kept = if task.kept_ref.is_some() { " (not merged)" } else { "" };
         let indent = "  ".repeat(depth(task, tasks));
         format!(
-            "{indent}- [{tick}] **{}**: {}{note}{kept_ref}",
+            "{indent}- [{tick}] **{}**: {}{note}{kept}",
             phrase(&task.mode),
             phrase(&task.title)
         )
@@ -138,23 +146,74 @@ pub fn reason(outcome: &Outcome) -> String {
             .as_deref()
             .map(|reason| format!("Why: {}", bounded(reason, 2 * PHRASE_LIMIT_CHARS, inline))),
     );
-    paragraphs.extend(outcome.question.as_ref().map(question));
+    let share = outcome.questions().take(WAITING_LIMIT).count().max(1);
+    paragraphs.extend(outcome.questions().take(WAITING_LIMIT).map(|asked| question(asked, share)));
     paragraphs.join("\n\n")
 }
 
-/// Returns the question and its suggested answers.
-pub fn question(question: &Question) -> String {
-    let text = bounded(&question.text, QUESTION_LIMIT_CHARS, contained);
+/// Returns what readers have to know besides; empty when there is nothing.
+pub fn notes(outcome: &Outcome) -> String {
+    listed(&outcome.notes, NOTE_LIMIT, |note| {
+        format!("- Note: {}", bounded(note, NOTE_LIMIT_CHARS, inline))
+    })
+}
+
+/// Returns what sub-tasks changed that is not part of the result; empty when all of it is.
+pub fn not_merged(tasks: &[TaskReport]) -> String {
+    let kept: Vec<&TaskReport> = tasks.iter().filter(|task| task.kept_ref.is_some()).collect();
+    if kept.is_empty() {
+        return String::new();
+    }
+    let lines = listed(&kept, KEPT_LIMIT, |task| {
+        // Half a command would get half of it.
+        let command = task.kept_command().map(|command| code(&command));
+        let command = command.filter(|command| figures::width(command) <= COMMAND_LIMIT_CHARS);
+        let command = command.map(|command| format!("; in that checkout, {command} gets it"));
+        format!(
+            "- **{}**: {} ({}), kept on {}{}",
+            phrase(&task.mode),
+            phrase(&task.title),
+            figures::changes(&task.changes),
+            code_phrase(task.kept_ref.as_deref().unwrap_or_default()),
+            command.unwrap_or_default(),
+        )
+    });
+    format!("**Not merged**, so not part of the change:\n\n{lines}")
+}
+
+/// Returns the diffs of what was not merged in a fold, in at most `room_chars` characters; empty
+/// where there are none or no room.
+pub fn not_merged_diff(tasks: &[TaskReport], room_chars: usize) -> String {
+    let changes =
+        tasks.iter().filter(|task| task.kept_ref.is_some()).flat_map(|task| &task.changes);
+    let changes: Vec<FileChange> =
+        changes.filter(|change| !change.patch.is_empty()).cloned().collect();
+    let title = "Not merged";
+    let room_chars = room_chars.min(NOT_MERGED_LIMIT_CHARS).saturating_sub(fold(title, "").len());
+    if changes.is_empty() || room_chars < NOT_MERGED_LEAST_CHARS {
+        return String::new();
+    }
+    fold(title, &bounded(&figures::diff(&changes), room_chars, |text| fenced(text, "diff")))
+}
+
+/// Returns a question and its suggested answers; `share` of them have the room of one.
+pub fn question(question: &Question, share: usize) -> String {
+    let text = bounded(&question.text, QUESTION_LIMIT_CHARS / share, contained);
     let suggestions = listed(&question.suggestions, SUGGESTION_LIMIT, |suggestion| {
         format!("- {}", phrase(suggestion))
     });
     if suggestions.is_empty() { text } else { format!("{text}\n\n{suggestions}") }
 }
 
-/// Returns the call that waits for a decision: what it would do, by which rule it is held, its
+/// Returns the calls that wait for a decision: what each would do, by which rule it is held, its
 /// arguments and, for an edit, the diff. Empty when none waits.
 pub fn held(outcome: &Outcome) -> String {
-    let Some(held) = &outcome.held else { return String::new() };
+    let holds = || outcome.holds().take(WAITING_LIMIT);
+    let share = holds().count().max(1);
+    join(&holds().map(|held| held_call(held, share)).collect::<Vec<_>>())
+}
+
+fn held_call(held: &HeldCall, share: usize) -> String {
     let mut lines = vec![
         format!(
             "**Waits for a person**: {} in mode {}",
@@ -164,13 +223,14 @@ pub fn held(outcome: &Outcome) -> String {
         String::new(),
     ];
     lines.extend(verdict_lines(&held.verdicts, "- "));
-    let shown = bounded(&held.arguments, ARGUMENTS_LIMIT_CHARS, |text| fenced(text, "json"));
+    let shown =
+        bounded(&held.arguments, ARGUMENTS_LIMIT_CHARS / share, |text| fenced(text, "json"));
     let arguments =
         fold(&format!("Arguments of {}", figures::clip(&held.tool, PHRASE_LIMIT_CHARS)), &shown);
     let diff = held.diff.as_deref().map_or_else(String::new, |diff| {
         fold(
             "What it would change",
-            &bounded(diff, HELD_DIFF_LIMIT_CHARS, |text| fenced(text, "diff")),
+            &bounded(diff, HELD_DIFF_LIMIT_CHARS / share, |text| fenced(text, "diff")),
         )
     });
     join(&[lines.join("\n"), arguments, diff])

@@ -19,7 +19,7 @@ pub(crate) const SUMMARY_LIMIT_BYTES: usize = 1024 * 1024;
 pub fn terminal(outcome: &Outcome, diff: DiffSection) -> String {
     let mut blocks = vec![format!("outcome: {}", outcome.word.as_str())];
     blocks.extend(outcome.reason.as_ref().map(|reason| format!("why: {}", visible(reason))));
-    blocks.extend(outcome.question.as_ref().map(|question| {
+    blocks.extend(outcome.questions().map(|question| {
         let suggestions: String = question
             .suggestions
             .iter()
@@ -32,7 +32,8 @@ pub fn terminal(outcome: &Outcome, diff: DiffSection) -> String {
             question.id
         )
     }));
-    blocks.extend(outcome.held.as_deref().map(|held| waits(outcome, held)));
+    blocks.extend(outcome.holds().map(|held| waits(outcome, held)));
+    blocks.push(block("notes", &outcome.notes.iter().map(|note| line(note)).collect::<Vec<_>>()));
     blocks.push(block("tasks", &tasks(&outcome.tasks)));
     blocks.push(block(
         "checklist",
@@ -117,7 +118,10 @@ pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str
         state.render(),
         sections::reason(outcome),
         sections::held(outcome),
+        sections::notes(outcome),
         sections::tasks(&outcome.tasks),
+        sections::not_merged(&outcome.tasks),
+        sections::not_merged_diff(&outcome.tasks, sections::NOT_MERGED_LIMIT_CHARS),
         sections::todos(&outcome.todos),
         sections::result(&outcome.summary),
         landing.to_owned(),
@@ -136,6 +140,7 @@ pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str
 }
 
 fn tasks(tasks: &[TaskReport]) -> Vec<String> {
+    let several = tasks.len() > 1;
     let entry = |task: &TaskReport| {
         let state = match task.completed {
             Some(true) => "completed",
@@ -144,10 +149,14 @@ fn tasks(tasks: &[TaskReport]) -> Vec<String> {
         };
         let indent = "  ".repeat(sections::depth(task, tasks));
         // What a run of one task spent stands below.
-        let own = if tasks.len() > 1 {
-            format!(" · {}", figures::charged(&task.own))
-        } else {
+        let own =
+            if several { format!(" · {}", figures::charged(&task.own)) } else { String::new() };
+        let took =
+            if several { format!(", {}", figures::duration(task.seconds)) } else { String::new() };
+        let changed = if task.changes.is_empty() {
             String::new()
+        } else {
+            format!(", {}", figures::changes(&task.changes))
         };
         let all = if task.own == task.with_sub_tasks {
             String::new()
@@ -155,9 +164,18 @@ fn tasks(tasks: &[TaskReport]) -> Vec<String> {
             format!("; with sub-tasks {}", figures::charged(&task.with_sub_tasks))
         };
         let turns = figures::count(task.turns as usize, "turn");
-        format!("{indent}{}: {} ({state}, {turns}{own}{all})", line(&task.mode), line(&task.title))
+        let (mode, title) = (line(&task.mode), line(&task.title));
+        let entry = format!("{indent}{mode}: {title} ({state}, {turns}{took}{changed}{own}{all})");
+        let kept = task
+            .kept_ref
+            .as_ref()
+            .map(|kept_ref| format!("{indent}  not merged: its changes are kept on {kept_ref}"));
+        let command = task.kept_command();
+        let command = command.map(|command| format!("{indent}  get them: {}", visible(&command)));
+        let kept = kept.into_iter().chain(command);
+        std::iter::once(entry).chain(kept).collect::<Vec<String>>()
     };
-    tasks.iter().map(entry).collect()
+    tasks.iter().flat_map(entry).collect()
 }
 
 /// What a maintainer has to decide, and how.

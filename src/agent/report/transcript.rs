@@ -127,6 +127,10 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
                 shown(text)
             )
         }
+        Event::WorkMeasured { task, changes } => {
+            format!("task {task} changed {}", figures::changes(changes))
+        }
+        Event::Noted { text, .. } => format!("note: {text}"),
         Event::Reminded { task, text, .. } => format!("task {task} was told: {}", shown(text)),
         Event::Judged { headline, verdicts, approval, .. } => {
             let verdict = |verdict: &locum_policy::verdict::Verdict| {

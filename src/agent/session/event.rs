@@ -21,6 +21,7 @@ use locum_policy::approval::Approval;
 use locum_policy::budget::Budget;
 use locum_policy::intent::Facts;
 use locum_policy::verdict::{Refusal, RuleRef, Verdict};
+use locum_workspace::diff::FileChange;
 use locum_workspace::merge::Conflict;
 use locum_workspace::repo::CommitId;
 
@@ -116,6 +117,20 @@ pub enum Event {
         /// The ref the changes are kept on when they were not taken over.
         #[serde(rename = "kept", default, skip_serializing_if = "Option::is_none")]
         kept_ref: Option<String>,
+    },
+    /// What an ended sub-task changed, compared with what it began with.
+    WorkMeasured {
+        /// The sub-task.
+        task: TaskId,
+        /// Each file that it changed; with its patch where the change was not merged.
+        changes: Vec<FileChange>,
+    },
+    /// Something happened that readers of the outcome have to know.
+    Noted {
+        /// In which task.
+        task: TaskId,
+        /// As sentences.
+        text: String,
     },
     /// The model replied to a request.
     Replied {
@@ -384,6 +399,8 @@ impl Event {
             Self::TaskStarted { task, .. }
             | Self::ParallelStarted { task, .. }
             | Self::WorkMerged { task, .. }
+            | Self::WorkMeasured { task, .. }
+            | Self::Noted { task, .. }
             | Self::Replied { task, .. }
             | Self::Consulted { task, .. }
             | Self::ImageGenerated { task, .. }

@@ -6,9 +6,8 @@ use std::collections::BTreeSet;
 use futures::StreamExt;
 
 use crate::session::event::Event;
-use crate::session::hold::PendingDecision;
 use crate::session::live::Session;
-use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
+use crate::session::outcome::{Outcome, OutcomeWord, PendingDecision, TaskReport};
 use crate::session::state::CheckoutChanges;
 use crate::session::stop::Stop;
 use crate::session::task::TaskState;
@@ -106,6 +105,7 @@ impl Session<'_> {
     fn outcome(&self, stop: Stop, changes: Vec<FileChange>) -> Outcome {
         let start = self.start();
         let root = self.state.root();
+        let also_waiting = stop.also_waiting;
         let (question, held) = match stop.waiting.map(|waiting| *waiting) {
             Some(PendingDecision::Question(question)) => (Some(question), None),
             Some(PendingDecision::Hold(held)) => (None, Some(held)),
@@ -126,6 +126,8 @@ impl Session<'_> {
             exhausted: stop.exhausted,
             question,
             held,
+            also_waiting,
+            notes: self.state.notes.clone(),
             approved: self.state.approved.clone(),
             policy_hash: start.policy_hash.clone(),
             tasks: self.state.tasks.iter().map(|task| TaskReport::of(task, &start.task)).collect(),
@@ -172,6 +174,9 @@ impl TaskReport {
             turns: task.turn.number,
             own: task.budgeting.own,
             with_sub_tasks: task.budgeting.charged(),
+            seconds: task.budgeting.wall.as_secs(),
+            changes: task.isolation.changes.clone().unwrap_or_default(),
+            commands: task.commands.clone(),
             kept_ref: task.isolation.merge.as_ref().and_then(|merge| merge.kept_ref.clone()),
         }
     }

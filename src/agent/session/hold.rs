@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::journal::{Journal, JournalError};
-use crate::session::outcome::{HeldCall, OutcomeWord, Question};
+use crate::session::outcome::PendingDecision;
 use crate::session::recorded::{PersonDecision, RecordedDecision};
 use crate::session::state::SessionState;
 use locum_base::chat::ToolCall;
@@ -28,15 +28,6 @@ pub const WORDS_LIMIT_BYTES: usize = 32 * 1024;
 
 /// Digits of a name.
 const ID_DIGITS: usize = 16;
-
-/// What a session waits for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PendingDecision {
-    /// An approval or a denial.
-    Hold(Box<HeldCall>),
-    /// An answer to the model's question.
-    Question(Question),
-}
 
 /// Why a decision is not accepted.
 #[derive(Debug, thiserror::Error)]
@@ -70,26 +61,6 @@ pub enum DecisionError {
 }
 
 impl PendingDecision {
-    /// Returns what an ended session waits for; `None` when it does not.
-    pub fn of(state: &SessionState) -> Option<Self> {
-        let outcome = state.outcome.as_deref()?;
-        if outcome.word == OutcomeWord::OnHold {
-            outcome.held.clone().map(Self::Hold)
-        } else if outcome.word == OutcomeWord::NeedsInput {
-            outcome.question.clone().map(Self::Question)
-        } else {
-            None
-        }
-    }
-
-    /// Returns its name.
-    pub fn id(&self) -> &str {
-        match self {
-            Self::Hold(held) => &held.id,
-            Self::Question(question) => &question.id,
-        }
-    }
-
     /// Returns the event that records a decision.
     ///
     /// # Errors
@@ -100,12 +71,6 @@ impl PendingDecision {
         since: Timestamp,
         now: Timestamp,
     ) -> Result<Event, DecisionError> {
-        if self.id().is_empty() || self.id() != decision.id {
-            return Err(DecisionError::OtherWaits {
-                target: decision.id,
-                waiting: self.id().to_owned(),
-            });
-        }
         if now.duration_since(since) > WAIT_LIMIT {
             return Err(DecisionError::Expired { since });
         }
@@ -129,15 +94,13 @@ impl PendingDecision {
         if !fits {
             return Err(DecisionError::Length);
         }
-        let (task, call) = match self {
-            Self::Hold(held) => (held.task, held.call.clone()),
-            Self::Question(question) => (question.task, question.call.clone()),
-        };
-        Ok(Event::Decided { task, call, decision })
+        let (task, call) = self.call();
+        Ok(Event::Decided { task, call: call.to_owned(), decision })
     }
 }
 
-/// Writes a decision into the journal of an ended session, which resumes there.
+/// Writes a decision into the journal of an ended session, which resumes there. Where several calls
+/// wait, each is decided by itself, in any order.
 ///
 /// # Errors
 /// When the session waits for nothing, for something else, or too long already; when the journal is
@@ -149,23 +112,37 @@ pub fn decide(
 ) -> Result<(), DecisionError> {
     let mut journal = Journal::resume(folder)?;
     let state = SessionState::of(journal.past());
-    let Some(waiting) = PendingDecision::of(&state) else {
-        let why = match &state.outcome {
-            Some(outcome) => format!("it ended as `{}`", outcome.word.as_str()),
-            None if state
-                .tasks
-                .iter()
-                .flat_map(|task| &task.turn.waiting)
-                .any(|call| call.decided.is_some()) =>
-            {
-                "that was decided already".to_owned()
-            }
-            None => "it has not ended".to_owned(),
-        };
-        return Err(DecisionError::NothingWaits(why));
-    };
+    let waiting = waiting_for(&state, &decision)?;
     let event = waiting.decided(decision, state.last_at().unwrap_or(now), now)?;
     Ok(journal.append(&JournalLine { at: now, event })?)
+}
+
+/// Returns what a decision is about.
+fn waiting_for<'s>(
+    state: &'s SessionState,
+    decision: &RecordedDecision,
+) -> Result<&'s PendingDecision, DecisionError> {
+    let named =
+        |pending: &&PendingDecision| !pending.id().is_empty() && pending.id() == decision.id;
+    if let Some(waiting) = state.pending.iter().find(named) {
+        return Ok(waiting);
+    }
+    let calls = || state.tasks.iter().flat_map(|task| &task.turn.waiting);
+    let decided = || calls().filter_map(|call| call.decided.as_ref());
+    let nothing = |why: String| Err(DecisionError::NothingWaits(why));
+    if decided().any(|decided| decided.id == decision.id) {
+        return nothing("that was decided already".to_owned());
+    }
+    if !state.pending.is_empty() {
+        let waiting: Vec<&str> = state.pending.iter().map(PendingDecision::id).collect();
+        let waiting = waiting.join("` or `");
+        return Err(DecisionError::OtherWaits { target: decision.id.clone(), waiting });
+    }
+    match &state.outcome {
+        Some(outcome) => nothing(format!("it ended as `{}`", outcome.word.as_str())),
+        None if decided().next().is_some() => nothing("that was decided already".to_owned()),
+        None => nothing("it has not ended".to_owned()),
+    }
 }
 
 /// Names a held call: the same call held for the same reasons under the same policy, in this

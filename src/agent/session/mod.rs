@@ -36,6 +36,7 @@ pub mod journal;
 mod judged;
 pub mod layered;
 mod live;
+mod meanwhile;
 pub mod model;
 pub mod outcome;
 mod parallel;
@@ -117,7 +118,10 @@ impl Session<'_> {
     fn begin(&mut self) -> Result<(), Stop> {
         self.find_containment()?;
         match self.state.start {
-            Some(_) => self.emit(Event::Resumed)?,
+            Some(_) => {
+                self.emit(Event::Resumed)?;
+                self.note_changed_checkout()?;
+            }
             None => self.emit(Event::Started(Box::new(SessionStart {
                 task: self.parts.run.redactor.redact(&self.parts.start.task),
                 message: self.parts.run.redactor.redact(&self.parts.start.message),
@@ -146,8 +150,7 @@ impl Session<'_> {
                         (id, continuation(self))
                     }
                     None => {
-                        let held = held.into_iter().next();
-                        return held.map_or_else(|| self.result(), |(_, stop)| stop);
+                        return all_held(held).unwrap_or_else(|| self.result());
                     }
                 },
             };
@@ -239,4 +242,13 @@ impl Session<'_> {
             None => reason.to_owned(),
         }
     }
+}
+
+/// Returns the stop of a session whose tasks wait for a maintainer: the first one's, with what the
+/// others wait for.
+fn all_held(held: Vec<(TaskId, Stop)>) -> Option<Stop> {
+    let mut held = held.into_iter().map(|(_, stop)| stop);
+    let first = held.next()?;
+    let also_waiting = held.filter_map(|stop| stop.waiting).map(|waiting| *waiting).collect();
+    Some(Stop { also_waiting, ..first })
 }

@@ -10,8 +10,11 @@ use locum_policy::approval::Approval;
 use locum_policy::budget::{Exhausted, Spent};
 use locum_policy::verdict::{Refusal, Verdict};
 use locum_sandbox::exec::Exit;
-use locum_workspace::diff::FileChange;
+use locum_workspace::diff::{ChangeKind, FileChange};
 use locum_workspace::repo::CommitId;
+
+/// Most paths in the command that gets what was not merged.
+const KEPT_PATHS: usize = 50;
 
 /// How a session ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +38,13 @@ pub struct Outcome {
     /// The call that waits for a decision, for `on-hold`.
     #[serde(default)]
     pub held: Option<Box<HeldCall>>,
+    /// What else waits for a decision: sub-tasks in parallel may each wait for one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_waiting: Vec<PendingDecision>,
+    /// What readers have to know besides: that sub-tasks could not run in parallel, that somebody
+    /// changed the checkout meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Held calls that were approved and performed, in order.
     #[serde(default)]
     pub approved: Vec<ApprovedCall>,
@@ -66,6 +76,25 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Returns everything that waits for a decision.
+    pub fn pending(&self) -> impl Iterator<Item = PendingDecision> {
+        let held = self.held.iter().cloned().map(PendingDecision::Hold);
+        let asked = self.question.iter().cloned().map(PendingDecision::Question);
+        held.chain(asked).chain(self.also_waiting.iter().cloned())
+    }
+
+    /// Returns the calls that wait for a decision.
+    pub fn holds(&self) -> impl Iterator<Item = &HeldCall> {
+        let others = self.also_waiting.iter().filter_map(PendingDecision::hold);
+        self.held.as_deref().into_iter().chain(others)
+    }
+
+    /// Returns the questions that wait for an answer.
+    pub fn questions(&self) -> impl Iterator<Item = &Question> {
+        let others = self.also_waiting.iter().filter_map(PendingDecision::question);
+        self.question.iter().chain(others)
+    }
+
     /// Whether a person, the time or the budget stopped it: a person may let it go on.
     pub fn was_stopped(&self) -> bool {
         matches!(
@@ -146,6 +175,44 @@ pub struct HeldCall {
     pub diff: Option<String>,
 }
 
+/// What a session waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PendingDecision {
+    /// An approval or a denial.
+    Hold(Box<HeldCall>),
+    /// An answer to the model's question.
+    Question(Question),
+}
+
+impl PendingDecision {
+    /// Returns its name.
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Hold(held) => &held.id,
+            Self::Question(question) => &question.id,
+        }
+    }
+
+    /// Returns the call that waits, and its task.
+    pub fn call(&self) -> (TaskId, &str) {
+        match self {
+            Self::Hold(held) => (held.task, &held.call),
+            Self::Question(question) => (question.task, &question.call),
+        }
+    }
+
+    /// Returns the call that is approved or denied.
+    pub fn hold(&self) -> Option<&HeldCall> {
+        if let Self::Hold(held) = self { Some(held) } else { None }
+    }
+
+    /// Returns the question that is answered.
+    pub fn question(&self) -> Option<&Question> {
+        if let Self::Question(question) = self { Some(question) } else { None }
+    }
+}
+
 /// A held call that was approved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovedCall {
@@ -191,6 +258,15 @@ pub struct TaskReport {
     /// The same with those of its sub-tasks.
     #[serde(default)]
     pub with_sub_tasks: ChargedUsage,
+    /// Wall time in seconds, with that of its sub-tasks.
+    #[serde(default)]
+    pub seconds: u64,
+    /// What it changed, of a sub-task that ended; with the patch where it was not merged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<FileChange>,
+    /// Commands that a sub-task and its own sub-tasks ran, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<CommandReport>,
     /// The ref its changes are kept on, where they were not taken over.
     #[serde(rename = "kept", default, skip_serializing_if = "Option::is_none")]
     pub kept_ref: Option<String>,
@@ -216,6 +292,29 @@ pub struct CommandReport {
     pub command: String,
     /// Exit code, signal, or why it was killed.
     pub exit: Exit,
+}
+
+impl TaskReport {
+    /// Returns the command that gets what was not merged into a checkout; `None` where all was, and
+    /// where it would have too many paths.
+    pub fn kept_command(&self) -> Option<String> {
+        let kept_ref = self.kept_ref.as_ref()?;
+        let there = || self.changes.iter().filter(|change| change.kind != ChangeKind::Deleted);
+        if !(1..=KEPT_PATHS).contains(&there().count()) {
+            return None;
+        }
+        let mut command = format!("git checkout {kept_ref} --");
+        for change in there() {
+            let path = change.path.as_str();
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+".contains(&byte);
+            if path.bytes().all(is_plain) {
+                command.push_str(&format!(" {path}"));
+            } else {
+                command.push_str(&format!(" '{}'", path.replace('\'', "'\\''")));
+            }
+        }
+        Some(command)
+    }
 }
 
 impl ChargedUsage {

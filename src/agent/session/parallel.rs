@@ -11,10 +11,12 @@
 use std::collections::BTreeSet;
 
 use crate::session::event::Event;
+use crate::session::held_changes;
 use crate::session::judged::PermittedCall;
 use crate::session::live::Session;
 use crate::session::recorded::ParallelCall;
 use crate::session::stop::Stop;
+use crate::session::task::budgeting::SUB_TASK_TURNS;
 use crate::session::task::isolation::{MergeResult, SubTaskShare};
 use crate::session::task::turn::WaitingCall;
 use crate::tools::dispatch::{self, CheckedCall};
@@ -23,16 +25,29 @@ use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_policy::intent::Intent;
 use locum_policy::verdict::Decision;
+use locum_workspace::diff::{ChangeKind, FileChange};
 use locum_workspace::merge::{Conflict, MergeOutcome, MergeSides};
 use locum_workspace::repo::CommitId;
 use locum_workspace::touched::Snapshot;
 
-/// Reports what became of the changes of a sub-task to its parent; `written` are the files it
-/// wrote.
-pub(crate) fn report(result: &MergeResult, written: &str) -> String {
-    let Some(kept_ref) = &result.kept_ref else { return format!("Files written: {written}") };
+/// Most files of a sub-task that its parent reads the figures of.
+const FILES_TOLD: usize = 50;
+
+/// Bytes of patches that are kept of changes that were not merged, all of a sub-task together.
+const KEPT_PATCHES_LIMIT_BYTES: usize = 64 * 1024;
+
+/// Reports to its parent what a sub-task changed and what became of it.
+pub(crate) fn report(result: &MergeResult, changes: &[FileChange]) -> String {
+    let Some(kept_ref) = &result.kept_ref else {
+        return match listed(changes) {
+            files if files.is_empty() => "It changed no file.".to_owned(),
+            files => format!("Files it changed:{files}"),
+        };
+    };
     let stays = format!(
-        "It wrote: {written}. Its files are kept on `{kept_ref}`, where git can read them."
+        "Its files are kept on `{kept_ref}`, where git can read them:{}\n\n`git show \
+         {kept_ref}:PATH` shows one.",
+        listed(changes)
     );
     if result.conflicts.is_empty() {
         return format!("None of its changes were merged. {stays}");
@@ -49,7 +64,65 @@ pub(crate) fn report(result: &MergeResult, written: &str) -> String {
     )
 }
 
+/// Lists changed files with their figures, one line each.
+fn listed(changes: &[FileChange]) -> String {
+    let line = |change: &FileChange| {
+        let what = match change.kind {
+            ChangeKind::Added => " (new)",
+            ChangeKind::Modified => "",
+            ChangeKind::Deleted => " (deleted)",
+        };
+        let FileChange { path, added, removed, .. } = change;
+        match change.binary_bytes {
+            Some(bytes) => format!("\n- `{path}`{what} binary, {bytes} bytes"),
+            None => format!("\n- `{path}`{what} +{added} -{removed}"),
+        }
+    };
+    let lines: String = changes.iter().take(FILES_TOLD).map(line).collect();
+    match changes.len().checked_sub(FILES_TOLD).filter(|more| *more > 0) {
+        Some(more) => format!("{lines}\n- and {more} more"),
+        None => lines,
+    }
+}
+
 impl Session<'_> {
+    /// Compares what an ended sub-task changed with what it began with, once. Patches stay only
+    /// where nothing was merged: they are nowhere else in a report.
+    pub(crate) fn measure(&mut self, child: TaskId) -> Result<(), Stop> {
+        let task = self.task(child)?;
+        let isolation = &task.isolation;
+        let Some(start) = isolation.start.clone().filter(|_| isolation.changes.is_none()) else {
+            return Ok(());
+        };
+        let is_kept = isolation.merge.as_ref().is_some_and(|merge| merge.kept_ref.is_some());
+        let touched: BTreeSet<RepoPath> = task.touched.iter().cloned().collect();
+        let mut changes = Vec::new();
+        if !touched.is_empty() {
+            changes = self.place(child)?.repo.changes(&start, &touched)?;
+        }
+        let mut room_bytes = if is_kept { KEPT_PATCHES_LIMIT_BYTES } else { 0 };
+        for change in &mut changes {
+            let patch = std::mem::take(&mut change.patch);
+            if self.parts.run.redactor.finds_secret(&patch) {
+                change.withheld = true;
+            } else if let Some(left) = room_bytes.checked_sub(patch.len()) {
+                (room_bytes, change.patch) = (left, patch);
+            }
+        }
+        self.emit(Event::WorkMeasured { task: child, changes })
+    }
+
+    /// Says to a task and in the report why its sub-tasks run one after another.
+    fn note_one_by_one(&mut self, id: TaskId, why: &str) -> Result<(), Stop> {
+        let text = format!("Sub-tasks of task {id} run one after another, not in parallel: {why}.");
+        if self.state.notes.contains(&text) {
+            return Ok(());
+        }
+        let text = self.parts.run.redactor.redact(&text);
+        self.emit(Event::Noted { task: id, text: text.clone() })?;
+        self.emit(Event::Reminded { task: id, text, mistake: false, about: None })
+    }
+
     /// Returns how many sub-tasks of a task may work in parallel.
     pub(crate) fn parallel_limit(&self) -> usize {
         let delegation = &self.parts.run.policy.settings().modes.delegation;
@@ -80,6 +153,8 @@ impl Session<'_> {
         waiting: &WaitingCall,
         call: &NewTask,
     ) -> Result<(), Stop> {
+        // What it changes is compared with what is safe when it begins.
+        self.save_unsaved(self.state.tree_owner(id))?;
         let budget = self.task(id)?.rest_for_sub_task();
         self.start_task(id, waiting, call, SubTaskShare { budget, tree: None })
     }
@@ -94,12 +169,16 @@ impl Session<'_> {
     ) -> Result<(), Stop> {
         let owner = self.state.tree_owner(id);
         let touched = &self.state.tree(owner).touched;
-        if snapshot.dirty().any(|path| !touched.contains_key(path)) {
-            let Some((waiting, call)) = wanted.first() else { return Ok(()) };
-            return self.start_alone(id, waiting, call);
-        }
-        self.save_unsaved(owner)?;
-        let Some(from) = self.saved(owner) else { return Ok(()) };
+        let of_others: Vec<&RepoPath> =
+            snapshot.dirty().filter(|path| !touched.contains_key(*path)).collect();
+        let in_the_way = if of_others.is_empty() {
+            None
+        } else {
+            let may_read = self.readable(id)?;
+            let files = of_others.into_iter().filter(|path| may_read(path));
+            let files = held_changes::named(files);
+            Some(format!("the checkout has changes of somebody else in no commit ({files})"))
+        };
         let rest = self.task(id)?.rest_for_sub_task();
         let shares = wanted.iter().map(|(_, call)| call.priority.shares());
         // One share stays with the parent, which has to make something of the results.
@@ -108,7 +187,18 @@ impl Session<'_> {
             call: waiting.call.id.clone(),
             budget: rest.share(call.priority.shares(), all),
         });
-        self.emit(Event::ParallelStarted { task: id, calls: calls.collect(), from })
+        let calls: Vec<ParallelCall> = calls.collect();
+        let too_little = calls.iter().any(|call| call.budget.turns < SUB_TASK_TURNS).then(|| {
+            format!("{} turns are left, too few to be shared among {}", rest.turns, calls.len())
+        });
+        if let Some(why) = in_the_way.or(too_little) {
+            self.note_one_by_one(id, &why)?;
+            let Some((waiting, call)) = wanted.first() else { return Ok(()) };
+            return self.start_alone(id, waiting, call);
+        }
+        self.save_unsaved(owner)?;
+        let Some(from) = self.saved(owner) else { return Ok(()) };
+        self.emit(Event::ParallelStarted { task: id, calls, from })
     }
 
     /// Starts the next of the parallel sub-tasks of a task.
@@ -206,14 +296,19 @@ impl Session<'_> {
         Ok(result)
     }
 
+    /// Returns whether a task may read a file.
+    pub(crate) fn readable(&self, id: TaskId) -> Result<impl Fn(&RepoPath) -> bool, Stop> {
+        let facts = self.facts(&self.task(id)?.mode);
+        let policy = self.parts.run.policy;
+        Ok(move |path: &RepoPath| {
+            policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
+        })
+    }
+
     /// Returns conflicts as the parent may see them: without secrets, and without lines of files it
     /// may not read.
     fn shown(&self, parent: TaskId, conflicts: Vec<Conflict>) -> Result<Vec<Conflict>, Stop> {
-        let facts = self.facts(&self.task(parent)?.mode);
-        let may_read = |path: &RepoPath| {
-            self.parts.run.policy.decide(&Intent::Read(path.clone()), &facts).decision
-                == Decision::Allow
-        };
+        let may_read = self.readable(parent)?;
         let shown = |conflict: Conflict| {
             let sides = if may_read(&conflict.path) {
                 self.parts.run.redactor.redact(&conflict.sides)

@@ -1,10 +1,10 @@
 //! How a session stops for a decision at a held call or a question, and finds it when it resumes
 //! there.
 
-use crate::session::hold::{PendingDecision, hold_id, question_id};
+use crate::session::hold::{hold_id, question_id};
 use crate::session::judged::reasons;
 use crate::session::live::Session;
-use crate::session::outcome::{HeldCall, OutcomeWord, Question};
+use crate::session::outcome::{HeldCall, OutcomeWord, PendingDecision, Question};
 use crate::session::recorded::{PersonDecision, RecordedDecision};
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::session::event::{Event, JournalLine, SessionStart};
-use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, RefusedCall};
+use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, PendingDecision, RefusedCall};
 use crate::session::recorded::TouchedPath;
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
@@ -45,6 +45,10 @@ pub struct SessionState {
     pub tree: CheckoutChanges,
     /// What was changed in the worktrees of sub-tasks, by the task each belongs to.
     pub isolated: BTreeMap<TaskId, CheckoutChanges>,
+    /// What readers of the outcome have to know, in order, each once.
+    pub notes: Vec<String>,
+    /// What waits for a decision since the session stopped.
+    pub pending: Vec<PendingDecision>,
     /// The tools of MCP servers there were when it began: a hash of each, by server and tool.
     pub servers: BTreeMap<String, BTreeMap<String, String>>,
     /// How it ended, once it did.
@@ -181,6 +185,13 @@ impl SessionState {
                 let mut state = TaskState::new(*task, *parent, mode, message, *budget);
                 state.todos.clone_from(todos);
                 state.isolation.isolated = tree.is_some();
+                state.isolation.start = parent.and_then(|parent| {
+                    let owner = self.tree_owner(parent);
+                    let base = || self.start.as_ref().map(|start| start.base.clone());
+                    let there = self.tree(owner);
+                    let saved = there.checkpoint.clone().or_else(|| there.start.clone());
+                    tree.clone().or(saved).or_else(base)
+                });
                 if let Some(start) = tree {
                     let tree = CheckoutChanges {
                         start: Some(start.clone()),
@@ -198,7 +209,15 @@ impl SessionState {
             Event::Judged { task, headline, approval: Some(approval), .. } => {
                 self.approve(*task, headline, approval);
             }
-            Event::Decided { .. } => self.outcome = None,
+            Event::Decided { task, call, .. } => {
+                self.outcome = None;
+                self.pending.retain(|pending| pending.call() != (*task, call));
+            }
+            Event::Noted { text, .. } => {
+                if !self.notes.contains(text) {
+                    self.notes.push(text.clone());
+                }
+            }
             Event::Continued { budget, .. } => {
                 self.outcome = None;
                 self.raise(budget);
@@ -212,9 +231,13 @@ impl SessionState {
             }
             Event::Checkpointed { tree, commit, touched } => self.save(*tree, commit, touched),
             Event::TaskEnded { task, .. } => self.running.retain(|running| running != task),
-            Event::Ended(outcome) => self.outcome = Some(outcome.clone()),
+            Event::Ended(outcome) => {
+                self.pending = outcome.pending().collect();
+                self.outcome = Some(outcome.clone());
+            }
             Event::ServerNoted { .. }
             | Event::ParallelStarted { .. }
+            | Event::WorkMeasured { .. }
             | Event::Replied { .. }
             | Event::ReplyLost { .. }
             | Event::Consulted { .. }
@@ -339,6 +362,7 @@ impl SessionState {
         observation: &Observation,
         refusal: Option<&Refusal>,
     ) {
+        self.pending.retain(|pending| pending.call() != (id, call));
         let Some(task) = self.task(id) else { return };
         let Some(waiting) = task.turn.call(call) else { return };
         let hold = waiting.decided.as_ref().map(|decided| decided.id.clone());
@@ -346,7 +370,13 @@ impl SessionState {
         let headline = waiting.headline.clone().unwrap_or_else(|| waiting.call.name.clone());
         let command = waiting.command.clone().unwrap_or_else(|| headline.clone());
         if let Some(exit) = observation.exit {
-            self.commands.push(CommandReport { command, exit });
+            let ran = CommandReport { command, exit };
+            self.with_line(id, |task| {
+                if task.parent.is_some() {
+                    task.commands.push(ran.clone());
+                }
+            });
+            self.commands.push(ran);
         }
         if let Some(refusal) = refusal {
             self.refusals.push(RefusedCall { task: id, mode, headline, refusal: refusal.clone() });

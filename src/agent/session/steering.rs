@@ -7,23 +7,29 @@
 
 use crate::session::event::Event;
 use crate::session::live::Session;
+use crate::session::outcome::CommandReport;
 use crate::session::parallel;
 use crate::session::stop::Stop;
 use crate::session::task::TaskState;
+use crate::session::task::budgeting::SUB_TASK_TURNS;
 use crate::session::task::isolation::SubTaskShare;
 use crate::session::task::turn::WaitingCall;
+use crate::tools::command;
 use crate::tools::flow::new_task::NewTask;
 use crate::tools::{Control, Observation, Todo};
 use locum_base::id::TaskId;
-use locum_base::path::RepoPath;
+use locum_base::text::{counted, head};
 use locum_modes::ModeEntry;
 use locum_modes::access::TaskPurpose;
 use locum_modes::prompts::{reminders, task};
 use locum_policy::budget::Budget;
 use locum_policy::schema::OnQuestion;
 
-/// Fewest turns that a sub-task is started with: one to work, one to report.
-pub(crate) const SUB_TASK_TURNS: u32 = 2;
+/// Most commands of a sub-task that its parent reads.
+const COMMANDS_TOLD: usize = 20;
+
+/// Bytes of one of them.
+const COMMAND_LIMIT_BYTES: usize = 200;
 
 impl Session<'_> {
     /// Does at once, or writes down for the end of the turn, what a steering call asks for.
@@ -87,6 +93,7 @@ impl Session<'_> {
         if ended.isolation.isolated && ended.isolation.merge.is_none() {
             self.merge_child(child)?;
         }
+        self.measure(child)?;
         let observation = child_result(self.task(child)?);
         self.answer(id, waiting, observation)?;
         self.leave_worktree(child)
@@ -237,18 +244,43 @@ fn child_result(child: &TaskState) -> Observation {
         .ended
         .as_ref()
         .map_or(("it was cut off", false), |end| (end.result.as_str(), end.completed));
+    let took = format!(
+        "{} and {} s",
+        counted(usize::try_from(child.turn.number).unwrap_or(usize::MAX), "turn"),
+        child.budgeting.wall.as_secs()
+    );
+    let (id, mode) = (child.id, &child.mode);
     let begins = if completed {
-        format!("Sub-task {} completed in mode {}.\n\nResult:\n{result}", child.id, child.mode)
+        format!("Sub-task {id} completed in mode {mode}, after {took}.\n\nResult:\n{result}")
     } else {
-        format!("Sub-task {} failed in mode {}: {result}", child.id, child.mode)
+        format!("Sub-task {id} failed in mode {mode}, after {took}: {result}")
     };
-    let written: Vec<&str> = child.touched.iter().map(RepoPath::as_str).collect();
-    let written = if written.is_empty() { "none".to_owned() } else { written.join(", ") };
     let merge = child.isolation.merge.clone().unwrap_or_default();
-    let files = parallel::report(&merge, &written);
+    let files = parallel::report(&merge, child.isolation.changes.as_deref().unwrap_or_default());
     Observation {
-        text: format!("{begins}\n\n{files}"),
+        text: format!("{begins}\n\n{files}{}", ran(&child.commands)),
         is_error: !completed || merge.kept_ref.is_some(),
         ..Observation::default()
+    }
+}
+
+/// Lists the commands that a sub-task ran, each with how it ended the last time.
+fn ran(commands: &[CommandReport]) -> String {
+    let mut last: Vec<&CommandReport> = Vec::new();
+    for command in commands {
+        last.retain(|known| known.command != command.command);
+        last.push(command);
+    }
+    let left_out = last.len().saturating_sub(COMMANDS_TOLD);
+    let line = |ran: &&CommandReport| {
+        format!("\n- `{}`: {}", head(&ran.command, COMMAND_LIMIT_BYTES), command::ended(ran.exit))
+    };
+    let lines: String = last.iter().skip(left_out).map(line).collect();
+    match (lines.is_empty(), left_out) {
+        (true, _) => String::new(),
+        (false, 0) => format!("\n\nCommands it ran, as they ended last:{lines}"),
+        (false, left_out) => {
+            format!("\n\nCommands it ran, as they ended last, without the first {left_out}:{lines}")
+        }
     }
 }

@@ -1,9 +1,8 @@
 //! `Stop`: why a task or a whole session cannot continue, as an outcome word and one sentence for
 //! readers.
 
-use crate::session::hold::PendingDecision;
 use crate::session::journal::JournalError;
-use crate::session::outcome::OutcomeWord;
+use crate::session::outcome::{OutcomeWord, PendingDecision};
 use locum_models::ModelError;
 use locum_policy::budget::Exhausted;
 use locum_policy::spending_limit::ReachedLimit;
@@ -20,6 +19,8 @@ pub struct Stop {
     pub reason: String,
     /// What a maintainer has to decide first.
     pub waiting: Option<Box<PendingDecision>>,
+    /// What else has to be decided, in other tasks.
+    pub also_waiting: Vec<PendingDecision>,
     /// The limit of the budget that is reached.
     pub exhausted: Option<Box<Exhausted>>,
     /// Whether the machine was at fault, git or a disk: the session can be resumed once the cause
@@ -60,6 +61,7 @@ impl Stop {
             word,
             reason: reason.into(),
             waiting: None,
+            also_waiting: Vec::new(),
             exhausted: None,
             fault: false,
         }

@@ -152,9 +152,13 @@ impl Session<'_> {
             reason,
             modes: &modes,
         });
-        let rest = task.budgeting.rest();
-        let budget =
-            Budget { minutes: rest.minutes.max(1), turns: rest.turns.min(CHOICE_TURNS), ..rest };
+        let rest = task.rest_for_sub_task();
+        let budget = Budget {
+            minutes: rest.minutes.max(1),
+            turns: rest.turns.clamp(1, CHOICE_TURNS),
+            tool_calls: rest.tool_calls.max(1),
+            ..rest
+        };
         self.emit(Event::TaskStarted {
             task: self.next_task(),
             parent: Some(id),

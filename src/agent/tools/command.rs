@@ -200,6 +200,16 @@ impl ExecuteCommand {
     }
 }
 
+/// Returns how a command ended, in a few words.
+pub(crate) fn ended(exit: Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("exit {code}"),
+        Exit::Signal(signal) => format!("killed by signal {signal}"),
+        Exit::TimedOut => "timed out".to_owned(),
+        Exit::TooManyProcesses => "killed for its many processes".to_owned(),
+    }
+}
+
 fn with_unknown_changes(observation: Observation, error: &RepoError) -> Observation {
     let text =
         format!("{}\n\nWhat the command changed could not be found: {error}.", observation.text);

@@ -36,7 +36,7 @@ pub fn budget_low(used: &str) -> String {
 /// Asks a task, once, to end with what it has; `left` says what is left of its budget.
 pub fn budget_ends(left: &str) -> String {
     format!(
-        "The budget ends: {left} are left, and what you found is lost when they are used up. Call \
+        "The budget ends: {left} left, and what you found is lost when they are used up. Call \
          attempt_completion now: what is done, what is not, what is unverified, and what comes \
          next."
     )

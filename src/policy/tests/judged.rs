@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 use crate::approval::Approval;
 use crate::command::Script;
 use crate::ignore::IgnoreFiles;
-use crate::intent::{Facts, Intent};
+use crate::intent::{Act, Facts, Intent};
 use crate::query::parse_intent;
 use crate::tests::{check, facts, policy};
 use crate::verdict::Decision::{self, Allow, Deny, Hold};
@@ -36,6 +36,33 @@ fn an_approval_opens_what_was_held_and_shown_and_nothing_else() {
         assert_eq!(Approval::applied(Some(&approval), &verdict), approved, "{intent}");
         assert_eq!(Approval::applied(None, &verdict), decision, "{intent}");
     }
+}
+
+/// The act of doing this one thing.
+#[derive(Debug)]
+struct OneIntent(Intent);
+
+impl Act for OneIntent {
+    fn intents(&self) -> Vec<Intent> {
+        vec![self.0.clone()]
+    }
+}
+
+#[test]
+fn a_refused_mode_names_those_that_are_allowed() {
+    let policy = policy(
+        "modes: { default: code, allow: [code, ask, orchestrator] }\nrules:\n  - deny: \
+         \"delegate(ask)\"\n",
+    );
+    for (mode, intent, hint) in [
+        ("orchestrator", Intent::Delegate("nope".into()), "`code`, `orchestrator`"),
+        ("orchestrator", Intent::Mode("nope".into()), "`code`, `ask`, `orchestrator`"),
+    ] {
+        let refusal = policy.admit(OneIntent(intent), &facts(mode)).unwrap_err();
+        assert_eq!(refusal.hint, Some(format!("modes allowed here: {hint}")));
+    }
+    let refusal = policy.admit(OneIntent(Intent::Delegate("ask".into())), &facts("code"));
+    assert_eq!(refusal.unwrap_err().hint, None, "a mode that starts none is shown none");
 }
 
 #[test]

@@ -55,8 +55,8 @@ pub(super) struct WaitingSession {
     pub(super) session: SessionId,
     /// The commit that holds it.
     pub(super) commit: CommitId,
-    /// What waits: the name of a hold or question.
-    pub(super) id: String,
+    /// What waits: the names of holds and questions.
+    pub(super) ids: Vec<String>,
 }
 
 impl WaitingSession {
@@ -64,7 +64,11 @@ impl WaitingSession {
     fn line(&self) -> String {
         markdown::marker(
             "session",
-            &[("id", self.session.as_str()), ("commit", &self.commit.0), ("waits", &self.id)],
+            &[
+                ("id", self.session.as_str()),
+                ("commit", &self.commit.0),
+                ("waits", &self.ids.join(".")),
+            ],
         )
     }
 
@@ -79,7 +83,7 @@ impl WaitingSession {
         let waits = Self {
             session: SessionId::parse(&value("id")?)?,
             commit: CommitId(value("commit")?),
-            id: value("waits")?,
+            ids: value("waits")?.split('.').map(str::to_owned).collect(),
         };
         // Only a line that we would write ourselves, letter for letter.
         (waits.line() == line).then_some(waits)
@@ -104,7 +108,7 @@ pub(super) async fn waiting(
     Ok(ours
         .iter()
         .filter_map(WaitingSession::parse)
-        .filter(|waits| id.is_none_or(|id| waits.id == id))
+        .filter(|waits| id.is_none_or(|id| waits.ids.iter().any(|known| known == id)))
         .collect())
 }
 
@@ -119,11 +123,10 @@ pub(super) async fn keep(
     outcome: &Outcome,
     thread: Result<u64, String>,
 ) -> Result<Option<String>, String> {
-    let held = outcome.held.as_ref().map(|held| held.id.clone());
-    let Some(id) = held.or_else(|| outcome.question.as_ref().map(|question| question.id.clone()))
-    else {
+    let ids: Vec<String> = outcome.pending().map(|pending| pending.id().to_owned()).collect();
+    if ids.is_empty() {
         return Ok(None);
-    };
+    }
     let thread = thread?;
     let journal =
         Journal::bytes(&session.folder, CARRIED_LIMIT_BYTES).map_err(|error| error.to_string())?;
@@ -135,18 +138,18 @@ pub(super) async fn keep(
         .collect();
     let repo = &env.workspace.repo;
     let commit = repo
-        .carry(&[(JOURNAL_FILE, &journal)], &parents, &waits_words(&id, thread))
+        .carry(&[(JOURNAL_FILE, &journal)], &parents, &waits_words(&ids, thread))
         .map_err(|error| error.to_string())?;
     let permit = permit(&run.policy, &plan.facts)?;
     let moves = (session.start.claim(), Some(&commit));
     let moved = env.git.push_session(&permit, env.remote, plan.session.as_str(), moves).await;
     moved.map_err(|error| format!("the session cannot be kept in the repository: {error}"))?;
-    Ok(Some(WaitingSession { session: plan.session.clone(), commit, id }.line()))
+    Ok(Some(WaitingSession { session: plan.session.clone(), commit, ids }.line()))
 }
 
 /// What the commit of a session says: it waits on this thread and on no other.
-pub(super) fn waits_words(id: &str, thread: u64) -> String {
-    format!("waits {id} on #{thread}\n")
+pub(super) fn waits_words(ids: &[String], thread: u64) -> String {
+    format!("waits {} on #{thread}\n", ids.join(","))
 }
 
 /// Deletes what waited for longer than anything may: sessions without a decision, and claims whose
@@ -298,7 +301,7 @@ mod tests {
         let waits = WaitingSession {
             session: SessionId::parse("0199aabb").unwrap(),
             commit: CommitId("0123456789abcdef0123456789abcdef01234567".to_owned()),
-            id: "0123456789abcdef".to_owned(),
+            ids: vec!["0123456789abcdef".to_owned(), "fedcba9876543210".to_owned()],
         };
         let read = |body: String| WaitingSession::parse(&OwnComment { id: 1, body });
         let line = waits.line();

@@ -58,7 +58,7 @@ async fn take(
     let tip = carry::fetch(env, event, &waits).await?;
     let thread = event.trigger.subject.as_ref().map(|subject| subject.number);
     let (words, _) = env.workspace.repo.message_of(&waits.commit).map_err(RunError::internal)?;
-    if words != carry::waits_words(&waits.id, thread.unwrap_or_default()) {
+    if words != carry::waits_words(&waits.ids, thread.unwrap_or_default()) {
         let why = "the session waits on another issue or pull request";
         return Err(ClaimError::Refused(why.to_owned()));
     }
@@ -73,7 +73,7 @@ async fn take(
     Journal::put(&folder, journal.as_bytes()).map_err(RunError::internal)?;
     let state = SessionState::of(&Journal::read(&folder).map_err(RunError::internal)?);
     let decided = RecordedDecision {
-        id: waits.id.clone(),
+        id: named(decision, &state).map_err(ClaimError::Refused)?,
         by: event.trigger.actor.login.clone(),
         word: decision.word.clone(),
     };
@@ -117,6 +117,24 @@ fn one_of(
         (count, _) => {
             Err(format!("{count} runs wait here; say which, by the name in the run's comment"))
         }
+    }
+}
+
+/// Returns the name of what is decided on: as given, else the only question that waits.
+fn named(decision: &DecisionRequest, state: &SessionState) -> Result<String, String> {
+    if let Some(id) = &decision.id {
+        return Ok(id.clone());
+    }
+    let questions: Vec<&str> =
+        state.pending.iter().filter_map(|pending| Some(pending.question()?.id.as_str())).collect();
+    match (questions.as_slice(), state.pending.as_slice()) {
+        ([only], _) => Ok((*only).to_owned()),
+        ([], [only]) => Ok(only.id().to_owned()),
+        ([], _) => Err("no question waits here".to_owned()),
+        (several, _) => Err(format!(
+            "{} questions wait here; say which, by the name in the run's comment",
+            several.len()
+        )),
     }
 }
 

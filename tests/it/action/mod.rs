@@ -336,10 +336,16 @@ fn a_dispatch_with_a_prompt_and_a_schedule_with_a_due_job_run() {
     let fixture = ActionFixture::new();
     let dispatch = fixture.step(&Ask {
         event: "workflow_dispatch",
-        inputs: &[("INPUT_PROMPT", "say hello"), ("INPUT_MODE", "code")],
+        inputs: &[
+            ("INPUT_PROMPT", "say hello"),
+            ("INPUT_MODE", "code"),
+            ("INPUT_MAX_TURNS", "400"),
+        ],
         ..Ask::comment("")
     });
     assert_eq!((dispatch.code, dispatch.output("outcome")), (Some(0), "done"), "{dispatch:?}");
+    let summary = fixture.stage.read("summary");
+    assert!(summary.contains("400 is above the policy's"), "{summary}");
     assert_eq!(dispatch.output("branch-name"), "locum/task-say-hello");
     let schedule = fixture.step(&Ask { event: "schedule", ..Ask::comment("") });
     assert_eq!((schedule.code, schedule.output("outcome")), (Some(0), "done"), "{schedule:?}");

@@ -144,3 +144,33 @@ fn the_model_reads_what_it_may_spend_from_here_and_so_does_its_sub_task() {
     let ran = fixture.resume();
     assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]), "{}", ran.reason());
 }
+
+#[test]
+fn a_checkout_that_somebody_reset_meanwhile_is_noticed_and_left_as_it_is() {
+    let script = turns(
+        r#"
+- calls: [{ tool: write_to_file, args: { path: src/1.txt, content: "1\n" } }]
+- calls: [{ tool: write_to_file, args: { path: src/2.txt, content: "2\n" } }]
+- expect: { contains: ["somebody else changed files that it had changed: `src/1.txt`. They are as they were before the run.", "Read them again"] }
+  calls: [{ tool: attempt_completion, args: { result: "one of two" } }]
+"#,
+    );
+    let policy = format!("{POLICY}\nbudget: {{ turns: 2 }}");
+    let fixture = Fixture::with_policy(&script, &policy);
+    fixture.run();
+    std::fs::remove_file(fixture.root.join("src/1.txt")).unwrap();
+    add(&fixture, more(9), None).unwrap();
+    let ran = fixture.resume();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/2.txt"]), "{}", ran.reason());
+    assert_eq!(ran.outcome.notes.len(), 1, "{:?}", ran.outcome.notes);
+    assert!(ran.outcome.notes[0].contains("`src/1.txt`"), "{:?}", ran.outcome.notes);
+    assert_eq!(fixture.file("src/1.txt"), None);
+}
+
+#[test]
+fn a_checkout_that_nobody_changed_is_no_news() {
+    let fixture = with_budget("turns: 2");
+    fixture.run();
+    add(&fixture, more(9), None).unwrap();
+    assert_eq!(fixture.resume().outcome.notes, Vec::<String>::new());
+}

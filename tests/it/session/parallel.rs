@@ -3,9 +3,16 @@
 use std::collections::BTreeSet;
 
 use crate::session::fixture::{Fixture, POLICY, Ran};
+use locum_agent::report::json::RunReport;
+use locum_agent::report::summary::{DiffSection, terminal};
 use locum_agent::session::event::Event;
+use locum_agent::session::hold::{self, DecisionError};
 use locum_agent::session::outcome::Outcome;
+use locum_agent::session::recorded::{PersonDecision, RecordedDecision};
+use locum_agent::session::state::SessionState;
+use locum_base::chat::Message;
 use pretty_assertions::assert_eq;
+use serde_json::json;
 
 fn policy() -> String {
     POLICY.replace(
@@ -70,6 +77,7 @@ fn kept(fixture: &Fixture) -> Vec<String> {
 fn essence(ran: &Ran) -> Outcome {
     let mut outcome = ran.outcome.clone();
     outcome.spent.seconds = 0;
+    outcome.tasks.iter_mut().for_each(|task| task.seconds = 0);
     outcome.checkpoint = None;
     outcome.base.0.clear();
     outcome.refusals.sort_by_key(|refused| refused.task.0);
@@ -156,6 +164,43 @@ fn two_sub_tasks_that_change_one_line_are_a_conflict_with_both_sides_and_nothing
     let repo = git2::Repository::open(&fixture.root).unwrap();
     let blob = repo.revparse_single(&format!("{}:src/a.txt", refs[0])).unwrap();
     assert_eq!(blob.as_blob().unwrap().content(), b"one\nDEUX\nthree\n");
+    let text = terminal(&ran.outcome, DiffSection::LeftOut);
+    let command = format!("git checkout {} -- src/a.txt src/b.txt", refs[0]);
+    for words in [
+        "completed, 2 turns, ",
+        ", 2 files, +2 −1",
+        &format!("not merged: its changes are kept on {}", refs[0]),
+        &format!("get them: {command}"),
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let report = serde_json::to_value(RunReport::new(&ran.outcome, 0, &[])).unwrap();
+    let task = &report["tasks"][2];
+    assert_eq!((&task["kept"], &task["kept_command"]), (&json!(refs[0]), &json!(command)));
+    let patch = task["changes"][0]["patch"].as_str().unwrap();
+    assert!(patch.contains("+DEUX"), "{patch}");
+    assert_eq!(report["tasks"][1]["changes"][0]["patch"], "", "what was merged is in `changes`");
+}
+
+#[test]
+fn a_parent_reads_what_its_sub_task_changed_and_ran() {
+    let part = format!(
+        "{}- calls: [{{ tool: execute_command, args: {{ command: \"./step.sh\" }} }}, {{ tool: \
+         execute_command, args: {{ command: \"false\" }} }}]\n{}",
+        write("src/b.txt", "b\\nb\\n"),
+        end("first")
+    );
+    let words = r#""Sub-task 1 completed in mode code, after 3 turns and ", "- `src/b.txt` (new) +2 -0", "- `src/steps.txt` (new) +1 -0", "- `./step.sh`: exit 0", "- `false`: exit 1""#;
+    let other = end("second");
+    for tasks in [&[("1", part.as_str())][..], &[("1", &part), ("2", &other)]] {
+        let fixture = fixture(tasks, words);
+        let ran = fixture.run();
+        assert_eq!(ran.word(), "done", "{:?}", ran.answers("new_task"));
+        let child = &ran.outcome.tasks[1];
+        assert_eq!((child.changes.len(), child.commands.len()), (2, 2));
+        assert!(child.seconds > 0);
+        assert!(child.kept_ref.is_none() && ran.outcome.tasks[0].changes.is_empty());
+    }
 }
 
 #[test]
@@ -224,6 +269,74 @@ fn where_somebody_has_uncommitted_work_sub_tasks_run_one_after_another_in_it() {
     );
     assert!(ran.lines.iter().all(|line| !matches!(line.event, Event::ParallelStarted { .. })));
     assert_eq!(fixture.file("src/mine.txt").as_deref(), Some("my own work\n"));
+    let note = "Sub-tasks of task 0 run one after another, not in parallel: the checkout has changes of \
+                somebody else in no commit (`src/mine.txt`).";
+    assert_eq!(ran.outcome.notes, [note]);
+    let state = SessionState::of(&ran.lines);
+    let told = |message: &&Message| matches!(message, Message::User { text } if text == note);
+    assert_eq!(state.root().unwrap().conversation.messages.iter().filter(told).count(), 1);
+}
+
+#[test]
+fn where_too_little_is_left_to_be_shared_they_run_one_after_another() {
+    let first = format!("{}{}", write("src/b.txt", "b\\n"), end("first"));
+    let second = format!("{}{}", write("src/c.txt", "c\\n"), end("second"));
+    let mut fixture = fixture(&[("1", &first), ("2", &second)], r#""first", "second""#);
+    let budget = format!("{}\nbudget: {{ turns: 8 }}", policy());
+    fixture.policy = locum_policy::Policy::parse(&budget, "policy.yml").unwrap();
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt", "src/c.txt"]));
+    assert!(ran.outcome.notes[0].ends_with("5 turns are left, too few to be shared among 2."));
+}
+
+#[test]
+fn sub_tasks_that_wait_are_all_reported_and_each_is_decided_by_itself() {
+    let held = format!("{}{}", write("src/held.txt", "h\\n"), end("held"));
+    let asks = format!(
+        "- calls: [{{ tool: ask_followup_question, args: {{ question: \"Which?\", follow_up: \
+         [\"this\"] }} }}]\n- expect: {{ contains: [\"that one\"] }}\n  {}",
+        &end("took that one")[2..]
+    );
+    let fixture = fixture(&[("1", &held), ("2", &asks)], r#""held", "took that one""#);
+    let ran = fixture.run();
+    let waiting: Vec<String> = ran.outcome.pending().map(|one| one.id().to_owned()).collect();
+    let [hold, question] = waiting.as_slice() else { panic!("{waiting:?}") };
+    let text = terminal(&ran.outcome, DiffSection::LeftOut);
+    for words in [
+        format!("decide: locum session approve 0123456789abcdef {hold}\n"),
+        format!("answer it: locum session answer 0123456789abcdef {question} TEXT"),
+    ] {
+        assert!(text.contains(&words), "{words}: {text}");
+    }
+    let at = ran.lines.last().unwrap().at;
+    let said = |id: &str, word| RecordedDecision { id: id.to_owned(), by: "ann".into(), word };
+    let decide = |decision| hold::decide(&fixture.journal, decision, at);
+    decide(said(question, PersonDecision::Answer { text: "that one".into() })).unwrap();
+    let twice = decide(said(question, PersonDecision::Answer { text: "this".into() }));
+    assert!(matches!(twice, Err(DecisionError::NothingWaits(_))), "{twice:?}");
+    let other = decide(said("0123456789abcdef", PersonDecision::Approve));
+    assert!(
+        matches!(&other, Err(DecisionError::OtherWaits { waiting, .. }) if waiting == hold),
+        "{other:?}"
+    );
+    decide(said(hold, PersonDecision::Approve)).unwrap();
+    let ran = fixture.resume();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/held.txt"]), "{}", ran.reason());
+}
+
+#[test]
+fn of_two_that_wait_one_can_be_decided_first() {
+    let held = format!("{}{}", write("src/held.txt", "h\\n"), end("held"));
+    let other = format!("{}{}", write("src/held.txt", "i\\n"), end("other"));
+    let fixture = fixture(&[("1", &held), ("2", &other)], r#""held", "other""#);
+    let ran = fixture.run();
+    let waiting: Vec<String> = ran.outcome.pending().map(|one| one.id().to_owned()).collect();
+    let no = PersonDecision::Deny { reason: String::new() };
+    let no = RecordedDecision { id: waiting[1].clone(), by: "ann".into(), word: no };
+    hold::decide(&fixture.journal, no, ran.lines.last().unwrap().at).unwrap();
+    let ran = fixture.resume();
+    let still: Vec<String> = ran.outcome.pending().map(|one| one.id().to_owned()).collect();
+    assert_eq!((ran.word(), still), ("on-hold", vec![waiting[0].clone()]));
 }
 
 #[test]
@@ -294,13 +407,8 @@ fn a_hold_in_one_of_them_holds_up_no_other_and_its_worktree_comes_back() {
     assert_eq!(completed, [None, None, Some(true)]);
     nothing_is_left(&fixture);
     let hold = ran.outcome.held.unwrap();
-    let yes = locum_agent::session::recorded::RecordedDecision {
-        id: hold.id,
-        by: "ann".into(),
-        word: locum_agent::session::recorded::PersonDecision::Approve,
-    };
-    locum_agent::session::hold::decide(&fixture.journal, yes, ran.lines.last().unwrap().at)
-        .unwrap();
+    let yes = RecordedDecision { id: hold.id, by: "ann".into(), word: PersonDecision::Approve };
+    hold::decide(&fixture.journal, yes, ran.lines.last().unwrap().at).unwrap();
     let ran = fixture.resume();
     assert_eq!(
         (ran.word(), ran.changed()),

@@ -40,6 +40,7 @@ fn fixture() -> Fixture {
 fn essence(ran: &Ran) -> Outcome {
     let mut outcome = ran.outcome.clone();
     outcome.spent.seconds = 0;
+    outcome.tasks.iter_mut().for_each(|task| task.seconds = 0);
     outcome.checkpoint = None;
     outcome.base.0.clear();
     outcome

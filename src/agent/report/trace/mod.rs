@@ -169,6 +169,8 @@ impl<'a> Tracer<'a> {
             Event::Started(_)
             | Event::ParallelStarted { .. }
             | Event::WorkMerged { .. }
+            | Event::WorkMeasured { .. }
+            | Event::Noted { .. }
             | Event::Decided { .. }
             | Event::Promoting { .. }
             | Event::ServersListed { .. }

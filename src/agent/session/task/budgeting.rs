@@ -6,6 +6,9 @@ use crate::session::event::Event;
 use crate::session::outcome::ChargedUsage;
 use locum_policy::budget::{Budget, Spent};
 
+/// Fewest turns that a sub-task is started with: one to work, one to report.
+pub(crate) const SUB_TASK_TURNS: u32 = 2;
+
 /// What a task may spend, and what it has.
 #[derive(Clone, Debug, Default)]
 pub struct TaskBudget {

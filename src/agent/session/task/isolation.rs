@@ -6,6 +6,7 @@ use crate::session::recorded::ParallelCall;
 use crate::session::task::turn::{Turn, WaitingCall};
 use locum_base::path::RepoPath;
 use locum_policy::budget::Budget;
+use locum_workspace::diff::FileChange;
 use locum_workspace::merge::Conflict;
 use locum_workspace::repo::CommitId;
 
@@ -14,8 +15,12 @@ use locum_workspace::repo::CommitId;
 pub struct Isolation {
     /// Whether it works in a worktree of its own.
     pub isolated: bool,
+    /// The commit that what it changes is compared with; `None` for the root task.
+    pub start: Option<CommitId>,
     /// What became of the changes it made there.
     pub merge: Option<MergeResult>,
+    /// What a sub-task that ended changed, once it was compared.
+    pub changes: Option<Vec<FileChange>>,
     /// The parallel sub-tasks it starts, until their calls are answered.
     pub parallel: Option<ParallelTasks>,
 }
@@ -58,6 +63,8 @@ impl Isolation {
             let (merged, conflicts, kept_ref) =
                 (taken.clone(), conflicts.clone(), kept_ref.clone());
             self.merge = Some(MergeResult { merged, conflicts, kept_ref });
+        } else if let Event::WorkMeasured { changes, .. } = event {
+            self.changes = Some(changes.clone());
         } else if turn.waiting.is_empty() {
             self.parallel = None;
         }

@@ -11,6 +11,7 @@ pub mod turn;
 use std::collections::BTreeSet;
 
 use crate::session::event::Event;
+use crate::session::outcome::CommandReport;
 use crate::session::task::budgeting::TaskBudget;
 use crate::session::task::consultation::Consultation;
 use crate::session::task::conversation::Conversation;
@@ -44,6 +45,8 @@ pub struct TaskState {
     pub todos: Vec<Todo>,
     /// The mode it chose for the task that asked, and why.
     pub chosen: Option<ChosenMode>,
+    /// Commands that it and its sub-tasks ran, in order; of the root task the session has them.
+    pub commands: Vec<CommandReport>,
     /// Files it and its sub-tasks touched.
     pub touched: BTreeSet<RepoPath>,
     /// How it ended, once it did.
@@ -100,6 +103,7 @@ impl TaskState {
             message,
             todos: Vec::new(),
             chosen: None,
+            commands: Vec::new(),
             touched: BTreeSet::new(),
             ended: None,
             budgeting: TaskBudget { budget, ..TaskBudget::default() },
