@@ -290,10 +290,9 @@ fn find_mode<'a>(
 ) -> Result<&'a Mode, RunError> {
     modes.find(slug).ok_or_else(|| {
         let known: Vec<&str> = modes.iter().map(|mode| mode.slug.as_str()).collect();
-        let near = locum_files::fields::nearest(slug, &known).map_or_else(
-            || format!("known: {}", known.join(", ")),
-            |near| format!("did you mean `{near}`?"),
-        );
+        let near = locum_files::fields::nearest(slug, &known)
+            .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        let near = format!("{near}known: {}", known.join(", "));
         let of_command =
             message.command.as_ref().filter(|command| command.mode.as_deref() == Some(slug));
         RunError::usage(
