@@ -20,6 +20,8 @@ pub mod decide;
 pub mod demo;
 pub mod doctor;
 pub mod init;
+pub mod init_args;
+mod init_model;
 pub mod inspect_args;
 pub mod inspected;
 pub mod job;
@@ -42,6 +44,7 @@ pub mod policy_args;
 pub mod policy_explain;
 mod policy_file;
 pub mod policy_test;
+mod programs;
 pub mod prompt_args;
 pub mod resume;
 pub mod run;
@@ -184,7 +187,7 @@ fn dispatch(
         Command::Run(args) => run::run(&args, context, output),
         Command::Action => action::run(context, output),
         Command::Job(command) => job::run(&command, context, output),
-        Command::Init { force } => init::all(force, context, output),
+        Command::Init(args) => init::all(&args, context, output),
         Command::Demo { dir } => demo::run(dir.as_deref(), context, output),
         Command::Modes(command) => modes::run(&command, context, output),
         Command::Commands(command) => commands::run(&command, context, output),
