@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::cli::init_args::InitArgs;
 use crate::cli::inspect_args::{ConfigCommand, ModelsCommand, SchemaWord};
 use crate::cli::job_args::JobCommand;
 use crate::cli::mcp_args::McpCommand;
@@ -78,11 +79,9 @@ pub enum Command {
     #[command(subcommand)]
     Job(JobCommand),
     /// Write a starter policy and workflow, without overwriting files.
-    Init {
-        /// Overwrite existing files.
-        #[arg(long)]
-        force: bool,
-    },
+    ///
+    /// Reads manifests and workflows of the repository, and runs nothing.
+    Init(InitArgs),
     /// Show a complete offline run in a small example repository.
     Demo {
         /// Create the repository in this new folder, and keep it.

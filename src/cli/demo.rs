@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalRunResult, LocalSession, RunDisplay};
 use crate::cli::output::Output;
+use crate::cli::programs::is_on_path;
 use crate::cli::run_args::OutputFormat;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::load::{ConfigFile, FlagValue};
@@ -16,6 +17,7 @@ use crate::run::plan::RunSubject;
 use crate::run::run_request::{Overrides, RunRequest};
 use crate::run::user::named_file;
 use locum_agent::report::figures;
+use locum_agent::session::outcome::OutcomeWord;
 use locum_policy::actors::Tier;
 use locum_policy::intent::{Facts, TriggerKind};
 use locum_workspace::seed;
@@ -40,6 +42,13 @@ pub fn run(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
+    if !is_on_path("cargo", &context.environment) {
+        return Err(RunError::usage("PATH", "the demo runs `cargo test`, and there is no `cargo`")
+            .hint(
+                "install Rust from https://rustup.rs, or see the plan of a run of your own with \
+                   `locum run --dry-run \"fix the failing test\"`",
+            ));
+    }
     let kept = dir.map(|folder| context.folder.join(folder));
     let temporary = if kept.is_none() {
         Some(tempfile::tempdir().map_err(|error| RunError::internal(error.to_string()))?)
@@ -54,6 +63,12 @@ pub fn run(
     let own = folder.join(".git").join("locum");
     let ended = play(&folder, &own, context, output)?;
     show(&ended, &own.join("postings"), output)?;
+    if ended.outcome.word == OutcomeWord::Failed {
+        output.talk(
+            "hint: the demo expects a usable Rust: check `cargo --version`, and `locum doctor` \
+             for what commands see of it",
+        );
+    }
     match temporary {
         None => output.line(format_args!("\nThe repository is kept in {}.", folder.display())),
         Some(_) => output.line("\nRemoved the repository; `locum demo --dir DIR` keeps it."),

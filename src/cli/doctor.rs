@@ -18,6 +18,7 @@ use crate::run::trusted::POLICY_FILE;
 use crate::run::user::own_settings;
 use locum_models::resolve::{ModelFacts, resolve};
 use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
+use locum_policy::starter::workflow::ACTION;
 use locum_sandbox::half_visible;
 use locum_sandbox::level::{ProcessLimit, SandboxLevel};
 use locum_workspace::git_binary;
@@ -68,6 +69,10 @@ struct DoctorReport {
     commands: String,
     /// Whether it lets commands run at all here.
     commands_run: bool,
+    /// Why no run can start on this machine; empty when one can.
+    laptop: Vec<String>,
+    /// Why the Action cannot start runs in this repository; empty when it can.
+    action: Vec<String>,
     /// Programs whose tool chain commands see in part, and what they do not see of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     half_visible: Vec<HalfVisible>,
@@ -97,11 +102,49 @@ pub fn run(
     } else {
         output.table(["PART", "STATE", ""], rows(&findings));
     }
-    Ok(if findings.git.is_none() || !findings.sandbox.is_full() {
-        ExitStatus::Usage
-    } else {
-        ExitStatus::Done
-    })
+    Ok(if findings.laptop.is_empty() { ExitStatus::Done } else { ExitStatus::Usage })
+}
+
+/// Returns why no run can start on this machine.
+fn laptop_problems(findings: &DoctorReport) -> Vec<String> {
+    let git = findings.git.is_none().then(|| "git is not installed".to_owned());
+    let sandbox = (!findings.sandbox.is_full()).then(|| {
+        format!("this machine does not support the whole sandbox: {}", findings.sandbox_missing)
+    });
+    let commands = (!findings.commands_run && findings.sandbox.is_full())
+        .then(|| format!("policy: {}", findings.commands));
+    let model = findings.model_problem.clone();
+    [git, sandbox, commands, model].into_iter().flatten().collect()
+}
+
+/// Returns why the Action cannot start runs in this repository, as its files show it.
+fn action_problems(context: &CommandContext) -> Vec<String> {
+    let Ok(place) = InspectedRepository::open(context, Some("HEAD")) else {
+        return vec!["this is not a git checkout with a commit".to_owned()];
+    };
+    let mut problems = Vec::new();
+    match repository_file(context, Some("HEAD")) {
+        Ok(Some(file)) => {
+            if parse(Some(&file)).is_err() {
+                problems.push(format!("`{}` of the last commit has mistakes", file.origin));
+            }
+        }
+        Ok(None) => problems.push(format!("the last commit has no `{POLICY_FILE}`")),
+        Err(error) => problems.push(error.to_string()),
+    }
+    let workflows = place.source().below(".github/workflows").unwrap_or_default();
+    match workflows.iter().find(|(_, text)| text.contains("locum@")) {
+        None => problems.push(
+            "the last commit has no workflow that uses Locum: `locum init` writes one".to_owned(),
+        ),
+        Some((path, text)) if text.contains(ACTION) => {
+            problems.push(format!(
+                "`{path}` holds a placeholder: name the Action's account and commit"
+            ));
+        }
+        Some(_) => {}
+    }
+    problems
 }
 
 fn look(context: &CommandContext) -> Result<DoctorReport, RunError> {
@@ -135,7 +178,9 @@ fn look(context: &CommandContext) -> Result<DoctorReport, RunError> {
     };
     let (sandbox, namespaces_refused) = SandboxLevel::tried();
     let (policy, (commands_run, commands), half_visible) = judged(context, sandbox);
-    Ok(DoctorReport {
+    let mut findings = DoctorReport {
+        laptop: Vec::new(),
+        action: action_problems(context),
         version: env!("CARGO_PKG_VERSION"),
         sandbox,
         sandbox_missing: sandbox.missing(),
@@ -154,7 +199,9 @@ fn look(context: &CommandContext) -> Result<DoctorReport, RunError> {
         commands,
         commands_run,
         half_visible,
-    })
+    };
+    findings.laptop = laptop_problems(&findings);
+    Ok(findings)
 }
 
 /// Returns what is weaker than on a machine that gives all of the sandbox.
@@ -297,6 +344,12 @@ fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {
         row("tool chain", "half visible", &more)
     };
     rows.extend(findings.half_visible.iter().map(in_part));
+    for (place, problems) in [("laptop", &findings.laptop), ("Action", &findings.action)] {
+        rows.extend(problems.iter().map(|problem| row(place, "not ready", problem)));
+        if problems.is_empty() {
+            rows.push(row(place, "ready", ""));
+        }
+    }
     rows
 }
 

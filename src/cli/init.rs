@@ -1,6 +1,6 @@
 //! `locum policy init` and `locum init`: a starter policy made from what lies in the repository,
 //! and the workflow that starts runs.
-//! In: a folder. Out: new files, or their text. A file appears whole or not at all, and none is
+//! In: a checkout. Out: new files, or their text. A file appears whole or not at all, and none is
 //! overwritten without a flag that says so.
 
 use std::fs::Permissions;
@@ -8,22 +8,26 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use crate::cli::init_args::InitArgs;
+use crate::cli::init_model::{self, InitModel};
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyInitArgs;
+use crate::cli::programs::is_on_path;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
 use crate::run::repository_scan::scan;
 use crate::run::trusted::POLICY_FILE;
 use locum_files::diagnostic::Diagnostic;
 use locum_modes::{ModeSource, ToolGroup};
+use locum_policy::Policy;
 use locum_policy::starter::scan::OwnMode;
-use locum_policy::starter::starter;
+use locum_policy::starter::workflow::workflow;
+use locum_policy::starter::{StarterProposal, propose};
+use locum_workspace::repo::Repo;
 
 /// Where the workflow is written.
 const WORKFLOW_FILE: &str = ".github/workflows/locum.yml";
-/// The workflow, with places to fill in.
-const WORKFLOW: &str = include_str!("../../config/examples/workflow.yml");
 
 /// A file to be written, and its text.
 type InitFile<'a> = (&'a str, &'a str);
@@ -31,18 +35,20 @@ type InitFile<'a> = (&'a str, &'a str);
 /// Runs `locum policy init`.
 ///
 /// # Errors
-/// When a file already exists, or cannot be written.
+/// When the folder is not in a git checkout, or the file exists or cannot be written.
 pub(super) fn policy(
     args: &PolicyInitArgs,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let policy = made(context)?;
     if args.stdout {
-        output.raw(policy.as_bytes());
+        output.raw(proposed(context)?.policy.as_bytes());
         return Ok(ExitStatus::Done);
     }
-    write(context, &[(POLICY_FILE, &policy)], args.force, output)?;
+    in_checkout(context)?;
+    let proposal = proposed(context)?;
+    write(context, &[(POLICY_FILE, &proposal.policy)], args.force, output)?;
+    missing(&proposal, context, output);
     output.talk(
         "Review it, then try it: `locum policy check`, `locum policy test`, `locum policy explain \
          'edit(README.md)'`.",
@@ -53,25 +59,82 @@ pub(super) fn policy(
 /// Runs `locum init`.
 ///
 /// # Errors
-/// When a file already exists, or cannot be written.
+/// When the folder is not in a git checkout, both files exist, or one cannot be written.
 pub(super) fn all(
-    force: bool,
+    args: &InitArgs,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let policy = made(context)?;
-    write(context, &[(POLICY_FILE, &policy), (WORKFLOW_FILE, WORKFLOW)], force, output)?;
-    output.talk(format!(
-        "Next steps:\n1. Review `{POLICY_FILE}`, and try it: `locum policy check`, `locum policy \
-         test`.\n2. In `{WORKFLOW_FILE}`, set the account and the commit of the Action that you \
-         reviewed.\n3. Store the key of your model's provider in the secret `OPENAI_API_KEY`, and \
-         the model's name in the variable `LOCUM_MODEL`.\n4. Commit both files to the default \
-         branch, and write `/locum` and a task in a comment."
-    ));
+    in_checkout(context)?;
+    let model = init_model::choose(args.provider, args.model.as_deref(), &context.environment)?;
+    let proposal = proposed(context)?;
+    let place = InspectedRepository::open(context, None)?;
+    let there = |path: &str| !args.force && place.root().join(path).symlink_metadata().is_ok();
+    let kept: Vec<&str> =
+        [POLICY_FILE, WORKFLOW_FILE].into_iter().filter(|path| there(path)).collect();
+    // The workflow listens to what the policy starts, also to one that was there.
+    let policy = if kept.contains(&POLICY_FILE) && kept.len() == 1 {
+        match place.source().file(POLICY_FILE)? {
+            Some(file) => Policy::parse(&file.text, &file.origin)?,
+            None => Policy::parse(&proposal.policy, POLICY_FILE)?,
+        }
+    } else {
+        Policy::parse(&proposal.policy, POLICY_FILE)?
+    };
+    let workflow = workflow(&proposal, &policy.settings().triggers, &model.workflow);
+    let files: Vec<InitFile<'_>> =
+        [(POLICY_FILE, proposal.policy.as_str()), (WORKFLOW_FILE, workflow.as_str())]
+            .into_iter()
+            .filter(|(path, _)| kept.len() == 2 || !kept.contains(path))
+            .collect();
+    write(context, &files, args.force, output)?;
+    for path in kept {
+        output.talk(format!("kept {path}: it already exists; `--force` overwrites it"));
+    }
+    missing(&proposal, context, output);
+    output.talk(next_steps(&proposal, &model));
     Ok(ExitStatus::Done)
 }
 
-fn made(context: &CommandContext) -> Result<String, RunError> {
+fn next_steps(proposal: &StarterProposal, model: &InitModel) -> String {
+    let key = match model.secret {
+        Some(secret) => format!("Store the key of your model's provider in the secret `{secret}`."),
+        None => "Nothing to store: the workflow's own token asks the model.".to_owned(),
+    };
+    let check = if proposal.has_tests {
+        "`locum policy check`, `locum policy test`"
+    } else {
+        "`locum policy check`; name the command that tests a change in `publish.success`"
+    };
+    format!(
+        "Next steps:\n1. Review `{POLICY_FILE}`, and try it: {check}.\n2. In `{WORKFLOW_FILE}`, \
+         set the account and the commit of the Action that you reviewed.\n3. {key} The workflow \
+         asks `{}`; the variable `LOCUM_MODEL` of the repository replaces it.\n4. Commit both \
+         files to the default branch, and write `/locum` and a task in a comment.",
+        model.workflow.model
+    )
+}
+
+/// Says which programs of the repository's builds and tests are not on this machine.
+fn missing(proposal: &StarterProposal, context: &CommandContext, output: &mut Output) {
+    for (program, why) in
+        proposal.programs.iter().filter(|(program, _)| !is_on_path(program, &context.environment))
+    {
+        output.talk(format!("note: `{program}` is not installed on this machine ({why})"));
+    }
+}
+
+fn in_checkout(context: &CommandContext) -> Result<(), RunError> {
+    Repo::open(&context.folder).map(drop).map_err(|_| {
+        let folder = context.folder.display();
+        RunError::usage("--repo", format!("`{folder}` is not in a git checkout")).hint(
+            "run `git init` first, or print a policy for the folder with `locum policy init \
+             --stdout`",
+        )
+    })
+}
+
+fn proposed(context: &CommandContext) -> Result<StarterProposal, RunError> {
     let place = InspectedRepository::open(context, None)?;
     let modes = place.modes()?;
     let of_repository =
@@ -86,7 +149,7 @@ fn made(context: &CommandContext) -> Result<String, RunError> {
     let root = place.root();
     let scanned = scan(root, own.collect())
         .map_err(|error| RunError::usage("--repo", format!("`{}`: {error}", root.display())))?;
-    Ok(starter(&scanned)?)
+    Ok(propose(&scanned)?)
 }
 
 /// Writes the files; none when one of them already exists, unless overwriting was requested.

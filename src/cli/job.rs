@@ -4,17 +4,19 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::job_args::{JobCommand, JobDueArgs, JobRunArgs, ListArgs};
 use crate::cli::local_run::{self, LocalRun};
 use crate::cli::output::Output;
+use crate::cli::policy_file::{parse, repository_file};
 use crate::cli::{CommandContext, ExitStatus, run};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::job::{self, Job, JobWork};
-use crate::run::plan::RunSubject;
 use crate::run::run_request::RunRequest;
 use crate::run::source::FileSource;
 use locum_base::clock::Clock;
+use locum_files::diagnostic::Diagnostic;
 use locum_policy::intent::Facts;
 
 /// Runs the subcommand.
@@ -45,8 +47,28 @@ fn list(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let now = SystemClock::start().now();
-    show(&jobs(context, None)?, args.json, now, output);
-    Ok(ExitStatus::Done)
+    let jobs = jobs(context, None)?;
+    show(&jobs, args.json, now, output);
+    let mistakes = unusable_steps(&jobs, context, Some("HEAD"))?;
+    if mistakes.is_empty() { Ok(ExitStatus::Done) } else { Err(mistakes.into_iter().collect()) }
+}
+
+/// Returns what is wrong with the steps of jobs: the modes they run in cannot take them.
+///
+/// # Errors
+/// When policy or modes have mistakes.
+pub(super) fn unusable_steps(
+    jobs: &[Job],
+    context: &CommandContext,
+    at: Option<&str>,
+) -> Result<Vec<Diagnostic>, RunError> {
+    if jobs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let policy = parse(repository_file(context, at)?.as_ref())?;
+    let modes = InspectedRepository::open(context, at)?.modes()?;
+    let default = &policy.settings().modes.default;
+    Ok(jobs.iter().filter_map(|job| job.unusable_step(&modes, default)).collect())
 }
 
 fn due(
@@ -56,7 +78,10 @@ fn due(
 ) -> Result<ExitStatus, RunError> {
     let wrong = |what: String| RunError::usage("--at", what);
     let to: Timestamp = match &args.at {
-        Some(text) => text.parse().map_err(|error| wrong(format!("`{text}`: {error}")))?,
+        Some(text) => text.parse().map_err(|_| {
+            wrong(format!("`{text}` is not a time"))
+                .hint("write it in UTC, as in `2026-01-31T06:00:00Z`")
+        })?,
         None => SystemClock::start().now(),
     };
     let span = SignedDuration::from_mins(i64::from(args.within_minutes));
@@ -95,9 +120,10 @@ fn run_job(
             words: job.words(),
             mode: job.mode.clone(),
             facts: Facts { job: Some(job.name.clone()), ..Facts::default() },
-            subject: RunSubject::Job { name: job.name.clone() },
+            subject: job.subject(),
             work: Some(job.work.clone()),
             overrides: local_run::overrides(args.options.settings(), &args.options, context)?,
+            purpose: args.options.purpose(),
             ..RunRequest::new(job.task_text(), base)
         },
     };

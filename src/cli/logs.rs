@@ -105,7 +105,8 @@ fn filter(global: &GlobalArgs, environment: &Environment) -> Result<EnvFilter, R
         (false, 0) => match environment.get(VARIABLE) {
             Some(words) => words,
             None if environment.get("RUNNER_DEBUG") == Some("1") => "info,locum=debug",
-            None => "warn,locum=info",
+            // What the client of GitHub says of a failed request, the error says better.
+            None => "warn,locum=info,octocrab=off",
         },
         (false, 1) => "info,locum=debug",
         (false, _) => "debug,locum=trace",
@@ -136,7 +137,7 @@ mod tests {
             parts.sort_unstable();
             assert_eq!(parts.join(","), expected, "{quiet} {verbose} {pairs:?}");
         };
-        check(false, 0, &[], "locum=info,warn");
+        check(false, 0, &[], "locum=info,octocrab=off,warn");
         check(false, 0, &[("LOCUM_LOG", "trace")], "trace");
         check(false, 0, &[("RUNNER_DEBUG", "1")], "info,locum=debug");
         check(false, 1, &[("LOCUM_LOG", "trace")], "info,locum=debug");

@@ -20,6 +20,8 @@ pub mod decide;
 pub mod demo;
 pub mod doctor;
 pub mod init;
+pub mod init_args;
+mod init_model;
 pub mod inspect_args;
 pub mod inspected;
 pub mod job;
@@ -42,6 +44,7 @@ pub mod policy_args;
 pub mod policy_explain;
 mod policy_file;
 pub mod policy_test;
+mod programs;
 pub mod prompt_args;
 pub mod resume;
 pub mod run;
@@ -59,9 +62,10 @@ mod words;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, Parser};
 
-use crate::cli::args::{Cli, Command, GlobalArgs};
+use crate::cli::args::{Cli, Command, GlobalArgs, LogFormat};
 use crate::cli::inspect_args::{ConfigCommand, ModelsCommand};
 use crate::cli::output::Output;
 use crate::cli::trigger_args::TriggerCommand;
@@ -154,6 +158,9 @@ fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, RunError> {
     {
         output.for_runner();
     }
+    if cli.global.log_format == LogFormat::Json {
+        output.talk_in_json();
+    }
     logs::start(&cli.global, &environment, hidden)?;
     if let Err(error) = locum_sandbox::close_own_process() {
         tracing::warn!(%error, "could not disable ptrace on this process");
@@ -184,7 +191,7 @@ fn dispatch(
         Command::Run(args) => run::run(&args, context, output),
         Command::Action => action::run(context, output),
         Command::Job(command) => job::run(&command, context, output),
-        Command::Init { force } => init::all(force, context, output),
+        Command::Init(args) => init::all(&args, context, output),
         Command::Demo { dir } => demo::run(dir.as_deref(), context, output),
         Command::Modes(command) => modes::run(&command, context, output),
         Command::Commands(command) => commands::run(&command, context, output),
@@ -201,11 +208,36 @@ fn dispatch(
     }
 }
 
+/// Returns the subcommand that was probably meant, where clap names none.
+fn similar_subcommand(error: &clap::Error) -> Option<String> {
+    let named = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.clone()),
+        _ => None,
+    };
+    if error.kind() != ErrorKind::InvalidSubcommand
+        || error.get(ContextKind::SuggestedSubcommand).is_some()
+    {
+        return None;
+    }
+    let wrong = named(ContextKind::InvalidSubcommand)?;
+    let mut command = Cli::command();
+    for word in std::env::args().skip(1).take_while(|word| *word != wrong) {
+        if let Some(inner) = command.find_subcommand(&word).cloned() {
+            command = inner;
+        }
+    }
+    let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    locum_files::fields::nearest(&wrong, &known).map(str::to_owned)
+}
+
 /// Help and version are results; anything else clap says is an error of usage.
 fn show_usage(error: &clap::Error, output: &mut Output) -> ExitStatus {
     let text = error.render().to_string();
     if error.use_stderr() {
         output.talk(text.trim_end());
+        if let Some(near) = similar_subcommand(error) {
+            output.talk(format_args!("hint: did you mean `{near}`?"));
+        }
         ExitStatus::Usage
     } else {
         output.line(text.trim_end());

@@ -21,6 +21,8 @@ pub struct Output {
     hidden: PlainValues,
     /// Whether an Actions runner reads along, which takes some lines for commands.
     runner: bool,
+    /// Whether messages are JSON objects, as the logs beside them are.
+    json_talk: bool,
 }
 
 impl Output {
@@ -31,7 +33,14 @@ impl Output {
 
     /// Returns an output that writes to given places.
     pub fn to(results: Box<dyn Write>, talk: Box<dyn Write>) -> Self {
-        Self { results, talk, error: None, hidden: PlainValues::default(), runner: false }
+        Self {
+            results,
+            talk,
+            error: None,
+            hidden: PlainValues::default(),
+            runner: false,
+            json_talk: false,
+        }
     }
 
     /// Takes these values out of everything that is written from now on.
@@ -42,6 +51,11 @@ impl Output {
     /// Says that an Actions runner reads what is written: no line is a command to it from now on.
     pub fn for_runner(&mut self) {
         self.runner = true;
+    }
+
+    /// Writes messages as logs in JSON are written: one object a line.
+    pub fn talk_in_json(&mut self) {
+        self.json_talk = true;
     }
 
     /// Writes a line of the result.
@@ -103,6 +117,14 @@ impl Output {
         self.write(|results| results.flush());
         // NOTE: with stderr gone there is nowhere left to report it.
         let text = self.inert(text.to_string());
+        let text = if self.json_talk {
+            let is_error = text.starts_with("error: ");
+            let level = if is_error { "ERROR" } else { "INFO" };
+            serde_json::json!({ "level": level, "message": text, "target": "locum::cli" })
+                .to_string()
+        } else {
+            text
+        };
         let _ = writeln!(self.talk, "{text}");
     }
 

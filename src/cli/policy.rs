@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use crate::cli::inspected::InspectedRepository;
+use crate::cli::job::unusable_steps;
 use crate::cli::output::Output;
 use crate::cli::policy_args::{PolicyCheckArgs, PolicyCommand, PolicyImportArgs};
 use crate::cli::policy_file::{chosen, given, note_uncommitted, parse};
@@ -11,6 +12,7 @@ use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::cli::{init, policy_explain, policy_test};
 use crate::run::error::RunError;
+use crate::run::job;
 use crate::run::source::JOBS_FOLDER;
 use crate::run::trusted::POLICY_FILE;
 use locum_agent::report::figures;
@@ -95,6 +97,15 @@ fn check(
         Err(errors) => return Err(errors.into()),
     };
     let (warnings, accepted) = (warnings(&policy, args, context)?, accepted_risks(&policy));
+    // A job whose steps its mode cannot take would fail at night.
+    if args.file.is_none() {
+        let jobs = job::read_all(&InspectedRepository::open(context, at)?.source());
+        // Mistakes of the files themselves are reported by `locum job list` and by every run.
+        let mistakes = unusable_steps(&jobs.unwrap_or_default(), context, at)?;
+        if !mistakes.is_empty() {
+            return Err(mistakes.into_iter().collect());
+        }
+    }
     let status = if args.deny_warnings && !warnings.is_empty() {
         ExitStatus::Usage
     } else {

@@ -38,6 +38,7 @@ pub fn run(
         postings: None,
         request: RunRequest {
             overrides: local_run::overrides(args.settings(), &args.options, context)?,
+            purpose: args.options.purpose(),
             ..RunRequest::new(task, base)
         },
     };

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::words::{Word, one_of};
 use crate::config::load::FlagValue;
+use crate::run::run_request::RunPurpose;
 use locum_models::cassette::RequestField;
 
 /// What of a request may differ from a recorded one.
@@ -82,19 +83,19 @@ pub struct RunOptions {
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub publish_dir: Option<PathBuf>,
     /// Stop after this many model replies.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max_turns: Option<u32>,
     /// Stop after this many tool calls.
     #[arg(long, value_name = "N")]
     pub max_tool_calls: Option<u32>,
     /// Stop after this many tokens, input and output together.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max_tokens: Option<u64>,
     /// Stop after this many US dollars by the price table.
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = dollars)]
     pub max_cost_usd: Option<f64>,
     /// Stop after this many minutes of wall time.
-    #[arg(long, value_name = "MINUTES")]
+    #[arg(long, value_name = "MINUTES", allow_negative_numbers = true)]
     pub timeout_minutes: Option<u32>,
     /// Stop when more files than this are changed.
     #[arg(long, value_name = "N")]
@@ -111,6 +112,11 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// Returns whether the run is carried out.
+    pub fn purpose(&self) -> RunPurpose {
+        if self.dry_run { RunPurpose::Plan } else { RunPurpose::Work }
+    }
+
     /// Returns the flags that are settings.
     pub fn settings(&self) -> Vec<FlagValue> {
         let folder = self.session_dir.as_ref().map(|folder| folder.display().to_string());
@@ -134,6 +140,12 @@ impl RunOptions {
             .filter_map(|(flag, key, value)| Some(FlagValue::new(flag, key, value?)))
             .collect()
     }
+}
+
+/// Reads an amount of money.
+fn dollars(text: &str) -> Result<f64, String> {
+    let amount = text.parse::<f64>().ok().filter(|amount| amount.is_finite() && *amount >= 0.0);
+    amount.ok_or_else(|| "an amount in US dollars is a number of 0 or more, as in 2.50".to_owned())
 }
 
 impl RunArgs {

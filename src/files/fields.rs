@@ -108,7 +108,7 @@ impl Diagnostics {
 pub fn nearest<'w>(text: &str, words: &[&'w str]) -> Option<&'w str> {
     let lower = text.to_lowercase();
     let likeness = |word: &str| strsim::damerau_levenshtein(&lower, &word.to_lowercase());
-    let allowed = 1 + text.chars().count() / 4;
+    let allowed = 1 + text.chars().count().saturating_sub(1) / 4;
     words
         .iter()
         .copied()

@@ -204,6 +204,33 @@ impl Provider {
             .unwrap_or((Self::default(), name))
     }
 
+    /// Finds the provider that a model's name alone tells: by what stands before a colon, or as the
+    /// maker names its models.
+    pub fn of_name(name: &str) -> Option<Self> {
+        let written = name.split_once(':').and_then(|(word, _)| Self::named(word));
+        let made = || match name {
+            _ if name.contains(['/', ':']) => None,
+            _ if name.starts_with("claude-") => Some(Self::Anthropic),
+            _ if name.starts_with("gemini-") => Some(Self::Gemini),
+            _ => None,
+        };
+        written.or_else(made)
+    }
+
+    /// Splits a model's name as [`Provider::before`] does. A name of another maker means that
+    /// maker's API, unless the environment names a server for all models.
+    pub fn of_request<'n>(name: &'n str, env: &BTreeMap<String, String>) -> (Self, &'n str) {
+        let has_server = ["OPENAI_BASE_URL", "INPUT_BASE_URL"]
+            .iter()
+            .any(|variable| env.get(*variable).is_some_and(|url| !url.trim().is_empty()));
+        match (Self::before(name), Self::of_name(name)) {
+            ((provider, model), Some(made)) if provider == Self::default() && !has_server => {
+                (made, model)
+            }
+            (written, _) => written,
+        }
+    }
+
     /// Returns true when a model can generate an image in its protocol.
     pub(crate) fn gives_images(self) -> bool {
         match self {

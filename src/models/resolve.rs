@@ -77,7 +77,8 @@ pub struct ChosenModel {
 /// The root task's is the one requested by flag, else by `LOCUM_MODEL`, else by `pointers.main`,
 /// else the only profile there is. A name without a profile, given by flag or variable, is a model
 /// at `OPENAI_BASE_URL` (or OpenAI) with the key in `OPENAI_API_KEY`. With a provider before a
-/// colon it is a model there: `anthropic:claude-opus-5`.
+/// colon it is a model there: `anthropic:claude-opus-5`. Without `OPENAI_BASE_URL`, a name as
+/// Anthropic or Google give it (`claude-`, `gemini-`) is a model there, too.
 ///
 /// # Errors
 /// When no model is configured, a pointer dangles, a key is missing or may not go where it would.
@@ -252,7 +253,11 @@ impl<'a> ModelResolver<'a> {
         if let Some(profile) = self.settings.profiles.get(name) {
             return self.choose(name, profile);
         }
-        let (provider, model) = Provider::before(name);
+        let (provider, model) = Provider::of_request(name, self.facts.env);
+        if model.trim().is_empty() {
+            let provider = provider.as_str();
+            return Err(ProfileError::NoModelName { name: name.to_owned(), provider });
+        }
         self.choose(model, &Profile { provider, ..Profile::new(model) })
     }
 
@@ -295,13 +300,25 @@ impl<'a> ModelResolver<'a> {
     fn only_profile(&self) -> Result<ChosenModel, ProfileError> {
         let mut profiles = self.settings.profiles.iter();
         match (profiles.next(), profiles.next()) {
-            (None, _) => Err(ProfileError::NoModel),
+            (None, _) => Err(ProfileError::NoModel { key: self.only_key() }),
             (Some((name, profile)), None) => self.choose(name, profile),
             (Some(_), Some(_)) => {
                 let names: Vec<&str> = self.settings.profiles.keys().map(String::as_str).collect();
                 Err(ProfileError::NoPointer(names.join(", ")))
             }
         }
+    }
+
+    /// Returns the only variable of a known host that holds a key.
+    fn only_key(&self) -> Option<String> {
+        let is_set = |variable: &&str| {
+            // A token of GitHub lies in many environments for other reasons.
+            *variable != "GITHUB_TOKEN" && variable_value(self.facts.env, variable).is_some()
+        };
+        let keys: BTreeSet<&str> =
+            self.catalogue.keys().map(|(_, variable)| variable).filter(is_set).collect();
+        let mut keys = keys.into_iter();
+        keys.next().filter(|_| keys.next().is_none()).map(str::to_owned)
     }
 
     fn choose(&self, name: &str, profile: &Profile) -> Result<ChosenModel, ProfileError> {

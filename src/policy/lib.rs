@@ -43,7 +43,7 @@ use crate::judge::Judge;
 use crate::kind::RuleKind;
 use crate::rule::{RULES_LIMIT, Rule, read_rule};
 use crate::schema::{PolicyErrors, PolicySpec};
-use crate::verdict::{Decision, Refusal, Verdict};
+use crate::verdict::{Cause, Decision, Refusal, Verdict};
 use locum_base::path::RepoPath;
 use locum_files::fields::Diagnostics;
 use locum_files::position::Position;
@@ -268,6 +268,11 @@ impl Policy {
             .iter()
             .zip(&verdicts)
             .find(|(_, verdict)| decision_on(verdict) == decision)
+            // What no rule opens, such as a protected path, is not among what rules allow.
+            .filter(|(intent, verdict)| {
+                !matches!(verdict.cause, Cause::Check { .. })
+                    || !matches!(intent, Intent::Edit(_) | Intent::Read(_))
+            })
             .and_then(|(intent, _)| self.hint(intent, facts));
         verdicts.retain(|verdict| decision_on(verdict) != Decision::Allow);
         Err(Box::new(Refusal { decision, verdicts, hint }))

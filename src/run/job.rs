@@ -11,6 +11,7 @@ use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 
 use crate::run::error::RunError;
+use crate::run::plan::RunSubject;
 use crate::run::source::{FileSource, JOBS_FOLDER};
 use crate::run::task_material::TaskAuthor;
 use locum_agent::tools::dispatch;
@@ -22,7 +23,10 @@ use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
 use locum_files::shape::{AnyObject, AnyText, ExactNumber, ListOf, OneOf, ParsedText};
 use locum_files::yaml::YamlDocument;
+use locum_modes::access::{self, TaskPurpose, ToolOffer};
 use locum_modes::prompts::PromptFile;
+use locum_modes::{Mode, ModeSet};
+use locum_policy::schema::Switching;
 
 /// Most steps of one job.
 pub const STEPS_LIMIT: usize = 100;
@@ -92,9 +96,10 @@ impl Schedule {
             .seconds(croner::parser::Seconds::Disallowed)
             .year(croner::parser::Year::Disallowed)
             .build();
-        let cron = parser
-            .parse(text)
-            .map_err(|error| format!("`{text}` is not a cron expression: {error}"))?;
+        let cron = parser.parse(text).map_err(|error| match out_of_bounds(text) {
+            Some(problem) => format!("`{text}` is not a cron expression: {problem}"),
+            None => format!("`{text}` is not a cron expression: {error}"),
+        })?;
         Ok(Self { text: text.to_owned(), cron })
     }
 
@@ -140,6 +145,20 @@ impl Job {
         }
     }
 
+    /// Returns what a run of it is about: its description names the change, else its own name.
+    pub fn subject(&self) -> RunSubject {
+        let described = self.description.as_deref().and_then(|text| text.trim().lines().next());
+        let title = described.map_or_else(|| format!("Job {}", self.name), str::to_owned);
+        RunSubject::Job { name: self.name.clone(), title }
+    }
+
+    /// Returns the first step that the job's mode cannot take, with what to do about it.
+    /// `of_policy` is the mode where the job names none.
+    pub fn unusable_step(&self, modes: &ModeSet, of_policy: &str) -> Option<Diagnostic> {
+        let slug = self.mode.as_deref().unwrap_or(of_policy);
+        unusable_step(&self.name, &self.work, modes, slug)
+    }
+
     /// Returns whose words the task is in.
     pub fn words(&self) -> TaskAuthor {
         if matches!(self.work, JobWork::Steps(_)) { TaskAuthor::Program } else { TaskAuthor::Asker }
@@ -172,6 +191,35 @@ impl Job {
     }
 }
 
+/// Returns the first step that calls a tool which the mode `slug` does not offer, with what to do
+/// about it.
+pub fn unusable_step(
+    name: &str,
+    work: &JobWork,
+    modes: &ModeSet,
+    slug: &str,
+) -> Option<Diagnostic> {
+    let (JobWork::Steps(steps) | JobWork::StepsThenTask(steps, _)) = work else { return None };
+    // A mode that does not exist is another mistake, which the run reports.
+    let mode = modes.find(slug)?;
+    let offer = ToolOffer {
+        switching: Switching::default(),
+        may_delegate: false,
+        purpose: TaskPurpose::Work,
+        included: ToolName::ALL,
+    };
+    let offers = |mode: &Mode, step: &FixedStep| access::offered(mode, offer).contains(&step.tool);
+    let (index, step) = steps.iter().enumerate().find(|(_, step)| !offers(mode, step))?;
+    let able = modes.find("code").into_iter().chain(modes.iter());
+    let hint = able.into_iter().find(|mode| offers(mode, step)).map_or_else(
+        || "no mode offers it".to_owned(),
+        |mode| format!("name a mode of the job that does, as in `mode: {}`", mode.slug),
+    );
+    let message =
+        format!("step {} calls `{}`, which mode `{slug}` does not offer", index + 1, step.tool);
+    Some(Diagnostic::about(format!("{JOBS_FOLDER}/{name}.yml"), message).hint(hint))
+}
+
 fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
     section.required("version", "Version of this format.", ExactNumber(1));
     let description = section.key("description", "What the job is for, in a line.", AnyText);
@@ -202,6 +250,25 @@ fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
         (None, None) => return None,
     };
     Some(Job { name: name.to_owned(), description, schedule, mode, work })
+}
+
+/// Fields of a cron expression, with the numbers each may hold.
+const CRON_FIELDS: [(&str, u32, u32); 5] = [
+    ("minute", 0, 59),
+    ("hour", 0, 23),
+    ("day of the month", 1, 31),
+    ("month", 1, 12),
+    ("day of the week", 0, 7),
+];
+
+/// Names the first number that a field cannot hold.
+fn out_of_bounds(text: &str) -> Option<String> {
+    text.split_whitespace().zip(CRON_FIELDS).find_map(|(written, (field, least, most))| {
+        let numbers = written.split([',', '-']).map(|part| part.split('/').next().unwrap_or(part));
+        let mut wrong = numbers.filter_map(|part| part.parse::<u32>().ok());
+        let number = wrong.find(|number| !(least..=most).contains(number))?;
+        Some(format!("{number} is outside {least} to {most} in the field for the {field}"))
+    })
 }
 
 const SCHEDULE: ParsedText<Schedule> = ParsedText {
@@ -286,6 +353,20 @@ mod tests {
         let JobWork::StepsThenTask(steps, task) = job.work else { panic!("{:?}", job.work) };
         assert_eq!((steps.len(), task.as_str()), (2, "mend it"));
         assert_eq!(steps[0].arguments, serde_json::json!({ "command": "cargo update" }));
+    }
+
+    #[test]
+    fn a_number_that_a_field_cannot_hold_is_named_with_its_bounds() {
+        for (text, expected) in [
+            ("61 * * * *", "61 is outside 0 to 59 in the field for the minute"),
+            ("0 24 * * *", "24 is outside 0 to 23 in the field for the hour"),
+            ("0 3 0 * *", "0 is outside 1 to 31 in the field for the day of the month"),
+            ("0 3 * 1-13 *", "13 is outside 1 to 12 in the field for the month"),
+        ] {
+            let error = Schedule::parse(text).unwrap_err();
+            assert!(error.ends_with(expected), "{error}");
+        }
+        assert!(Schedule::parse("59 23 31 12 7").is_ok());
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::config::settings::Settings;
 use crate::run::error::RunError;
 use crate::run::job::JobWork;
 use crate::run::model_set::ModelSet;
-use crate::run::run_request::{ReplayRequest, RunRequest};
+use crate::run::run_request::{ReplayRequest, RunPurpose, RunRequest};
 use crate::run::source::FileSource;
 use crate::run::steps::FixedSteps;
 use crate::run::trusted::ConfigOrigin;
@@ -188,6 +188,8 @@ pub(super) struct WantedModels<'w> {
     pub(super) experts: &'w [String],
     /// Profiles that may generate images: the first, and its fallbacks.
     pub(super) image_models: &'w [String],
+    /// Whether they will be asked.
+    pub(super) purpose: RunPurpose,
 }
 
 impl PreparedModels {
@@ -255,6 +257,14 @@ impl PreparedModels {
     /// Models without keys, and with nothing to say of them.
     fn of(set: ModelSet<PreparedModel>, image_models: Vec<String>) -> Self {
         Self { set, image_models, keys: Vec::new(), notes: Vec::new() }
+    }
+
+    /// What stands in a plan where no model is configured yet.
+    fn missing(error: &ProfileError) -> Self {
+        let unused = |()| PreparedModel::free(FixedSteps::missing());
+        let set = ModelSet::default().map(unused);
+        let note = format!("no run can start yet: {error}; {}", error.hint());
+        Self { notes: vec![note], ..Self::of(set, Vec::new()) }
     }
 
     fn none() -> Self {
@@ -333,8 +343,13 @@ impl PreparedModels {
         let failed = |place: &str, error: &ProfileError| {
             RunError::usage(place, error.to_string()).hint(error.hint())
         };
-        let resolved = resolve::resolve(&settings.values.models, &facts)
-            .map_err(|error| failed("models", &error))?;
+        let resolved = match resolve::resolve(&settings.values.models, &facts) {
+            Ok(resolved) => resolved,
+            Err(error) if error.is_missing() && wanted.purpose == RunPurpose::Plan => {
+                return Ok(Self::missing(&error));
+            }
+            Err(error) => return Err(failed("models", &error)),
+        };
         let mut requested_models: Vec<(String, ChosenModel)> = Vec::new();
         for mode in wanted.modes {
             let Some(requested) = model_requested_by(mode) else { continue };

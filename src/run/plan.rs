@@ -98,6 +98,9 @@ pub enum RunSubject {
     Job {
         /// Name of the job's file, without its ending.
         name: String,
+        /// What it is for, in a line; empty in records of before.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        title: String,
     },
 }
 
@@ -108,7 +111,7 @@ impl RunSubject {
             Self::Prompt => "task".to_owned(),
             Self::Issue { number, .. } => format!("issue-{number}"),
             Self::PullRequest { number, .. } => format!("pr-{number}"),
-            Self::Job { name } => format!("job-{name}"),
+            Self::Job { name, .. } => format!("job-{name}"),
         }
     }
 
@@ -124,7 +127,8 @@ impl RunSubject {
     pub fn title(&self) -> Option<&str> {
         match self {
             Self::Issue { title, .. } | Self::PullRequest { title, .. } => Some(title),
-            Self::Prompt | Self::Job { .. } => None,
+            Self::Job { title, .. } => Some(title.as_str()).filter(|title| !title.is_empty()),
+            Self::Prompt => None,
         }
     }
 }

@@ -12,8 +12,9 @@ use crate::config::source::Layer;
 use crate::config::telemetry::Collector;
 use crate::run::error::RunError;
 use crate::run::first_message::FirstMessage;
+use crate::run::job;
 use crate::run::models::{PreparedModels, WantedModels};
-use crate::run::plan::{PolicyName, RunPlan};
+use crate::run::plan::{PolicyName, RunPlan, RunSubject};
 use crate::run::run_request::RunRequest;
 use crate::run::servers::ServerPlan;
 use crate::run::trusted::TrustedConfig;
@@ -98,6 +99,11 @@ pub fn prepare(
         return Err(RunError::usage("--mode", what)
             .hint("name a mode that starts it as a sub-task, or take that line out"));
     }
+    if let (RunSubject::Job { name, .. }, Some(work)) = (&request.subject, &request.work)
+        && let Some(mistake) = job::unusable_step(name, work, &modes, &slug)
+    {
+        return Err(mistake.into());
+    }
     let runnable = config.runnable()?;
     let skills = config.skills()?;
     let message = message.with_materials(request.materials.clone()).with_skill(skills, &slug)?;
@@ -125,6 +131,7 @@ pub fn prepare(
         image_models: Some(settings.values.models.pointers.image.0.as_slice())
             .filter(|image_models| image_models.iter().all(askable))
             .unwrap_or_default(),
+        purpose: request.purpose,
     };
     let mut models = PreparedModels::choose(&request, &settings, &config.origin, &wanted)?;
     let telemetry =
@@ -290,10 +297,9 @@ fn find_mode<'a>(
 ) -> Result<&'a Mode, RunError> {
     modes.find(slug).ok_or_else(|| {
         let known: Vec<&str> = modes.iter().map(|mode| mode.slug.as_str()).collect();
-        let near = locum_files::fields::nearest(slug, &known).map_or_else(
-            || format!("known: {}", known.join(", ")),
-            |near| format!("did you mean `{near}`?"),
-        );
+        let near = locum_files::fields::nearest(slug, &known)
+            .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        let near = format!("{near}known: {}", known.join(", "));
         let of_command =
             message.command.as_ref().filter(|command| command.mode.as_deref() == Some(slug));
         RunError::usage(

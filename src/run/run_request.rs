@@ -42,6 +42,19 @@ pub struct RunRequest {
     /// What was given for this run alone.
     #[serde(flatten)]
     pub overrides: Overrides,
+    /// Whether it is carried out.
+    #[serde(skip)]
+    pub purpose: RunPurpose,
+}
+
+/// Whether a run is carried out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunPurpose {
+    /// It is.
+    #[default]
+    Work,
+    /// Only its plan is shown: no model has to be there.
+    Plan,
 }
 
 impl RunRequest {
@@ -59,6 +72,7 @@ impl RunRequest {
             trusted: base.clone(),
             base,
             overrides: Overrides::default(),
+            purpose: RunPurpose::default(),
         }
     }
 }

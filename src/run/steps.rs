@@ -11,6 +11,9 @@ use crate::run::job::FixedStep;
 use locum_base::chat::{Message, StopReason, Usage};
 use locum_models::{Delta, Model, ModelError, ModelRequest};
 
+/// Most bytes of a failed step's answer in its error.
+const ANSWER_LIMIT_BYTES: usize = 1200;
+
 /// Plays a job's steps.
 pub struct FixedSteps {
     steps: Vec<FixedStep>,
@@ -27,6 +30,11 @@ impl FixedSteps {
     /// Plays steps; when one fails, `then` takes over with everything that happened before it.
     pub fn before(steps: Vec<FixedStep>, then: Box<dyn Model>) -> Self {
         Self { label: format!("fixed steps, then {}", then.label()), steps, then: Some(then) }
+    }
+
+    /// Stands for a model that is not configured, where nothing is run.
+    pub fn missing() -> Self {
+        Self { label: "none".to_owned(), steps: Vec::new(), then: None }
     }
 
     fn next(&self, done: usize) -> Vec<Delta> {
@@ -71,15 +79,25 @@ impl Model for FixedSteps {
             (Some(at), None) => {
                 let words = self.steps.get(at).map(step_words).unwrap_or_default();
                 let answer = answers.get(at).map_or("", |(_, text)| *text);
-                let message = format!(
-                    "step {} ({words}) failed: {}",
-                    at + 1,
-                    locum_base::text::head(answer.trim(), 600)
-                );
+                let message = format!("step {} ({words}) failed: {}", at + 1, last_lines(answer));
                 stream::iter([Err(ModelError::Script { model: self.label.clone(), message })])
                     .boxed()
             }
         }
+    }
+}
+
+/// Returns the end of an answer, from a whole line on: what failed stands there.
+fn last_lines(answer: &str) -> &str {
+    let answer = answer.trim();
+    let mut from = answer.len().saturating_sub(ANSWER_LIMIT_BYTES);
+    while !answer.is_char_boundary(from) {
+        from += 1;
+    }
+    let tail = answer.get(from..).unwrap_or(answer);
+    match tail.split_once('\n') {
+        Some((_, whole)) if from > 0 => whole,
+        _ => tail,
     }
 }
 
@@ -102,9 +120,16 @@ fn step_words(step: &FixedStep) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::answers_of;
+    use super::{answers_of, last_lines};
     use locum_base::chat::{Message, ToolResult};
     use pretty_assertions::assert_eq;
+
+    #[test]
+    fn the_end_of_a_long_answer_is_kept_in_whole_lines() {
+        let long = format!("{}\nFAILED test_a - ü\n1 failed\n", "é.".repeat(1000));
+        assert_eq!(last_lines(&long), "FAILED test_a - ü\n1 failed");
+        assert_eq!(last_lines(" one line "), "one line");
+    }
 
     #[test]
     fn a_step_fails_with_its_call_or_with_its_command() {

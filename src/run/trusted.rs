@@ -15,6 +15,7 @@ use crate::run::error::RunError;
 use crate::run::job::{self, Job};
 use crate::run::source::FileSource;
 use crate::run::user::UserFolder;
+use locum_files::diagnostic::Diagnostic;
 use locum_modes::ModeSet;
 use locum_modes::merge::{self, ModeText};
 use locum_modes::prompts::PromptFile;
@@ -184,8 +185,8 @@ impl<'a> TrustedConfig<'a> {
     pub fn modes(&self) -> Result<&ModeSet, RunError> {
         once(&self.modes, || {
             let merged = merge::merge(&self.origin.mode_texts()?, self.settings.values.mode_files)?;
-            for warning in merged.warnings {
-                tracing::warn!(%warning, "part of a mode file has no effect");
+            for (warning, count) in grouped(&merged.warnings) {
+                tracing::warn!(%warning, count, "part of a mode file has no effect");
             }
             Ok(merged.modes)
         })
@@ -255,4 +256,16 @@ fn once<T>(cell: &OnceCell<T>, load: impl FnOnce() -> Result<T, RunError>) -> Re
     }
     let value = load()?;
     Ok(cell.get_or_init(|| value))
+}
+
+/// Returns each message once, the first with its place, and how often it comes.
+fn grouped(warnings: &[Diagnostic]) -> Vec<(String, usize)> {
+    let mut groups: Vec<(&str, String, usize)> = Vec::new();
+    for warning in warnings {
+        match groups.iter_mut().find(|(message, ..)| *message == warning.message) {
+            Some((_, _, count)) => *count += 1,
+            None => groups.push((&warning.message, warning.headline(), 1)),
+        }
+    }
+    groups.into_iter().map(|(_, first, count)| (first, count)).collect()
 }

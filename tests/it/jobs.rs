@@ -138,3 +138,93 @@ fn jobs_are_listed_and_due_at_their_moment_only() {
         (1, 0, 0)
     );
 }
+
+#[test]
+fn steps_that_their_mode_cannot_take_are_refused_before_the_night() {
+    let stage = stage();
+    stage.write(
+        "checkout/.locum/jobs/nightly.yml",
+        "version: 1\nmode: ask\nsteps:\n  - run: touch src/a.txt\n",
+    );
+    stage.write(
+        "checkout/.locum/policy.yml",
+        &POLICY.replace("allow: [code]", "allow: [code, ask]"),
+    );
+    stage.commit("a job");
+    let error = "error: .locum/jobs/nightly.yml: step 1 calls `execute_command`, which mode `ask` \
+                 does not offer\nhint: name a mode of the job that does, as in `mode: code`\n";
+    for words in [
+        ["job", "list"].as_slice(),
+        &["policy", "check"],
+        &["job", "run", "nightly"],
+        &["job", "run", "nightly", "--dry-run"],
+    ] {
+        let ran = stage.run(words);
+        assert!(ran.code == Some(2) && ran.err.contains(error), "{words:?}: {ran:?}");
+    }
+    stage.write("checkout/.locum/jobs/nightly.yml", "version: 1\nsteps: [{ run: ls }]\n");
+    stage.commit("its mode is code");
+    for words in [["job", "list"], ["policy", "check"]] {
+        assert_eq!(stage.run(&words).code, Some(0), "{words:?}");
+    }
+}
+
+#[test]
+fn a_plan_needs_no_model() {
+    let stage = Stage::with(&[
+        (".locum/policy.yml", POLICY),
+        (".locum/jobs/task.yml", "version: 1\ntask: think\n"),
+    ]);
+    for words in [["run", "fix it", "--dry-run"].as_slice(), &["job", "run", "task", "--dry-run"]] {
+        let ran = stage.run(words);
+        assert!(
+            ran.code == Some(0)
+                && ran.out.contains("models    none")
+                && ran.out.contains("no run can start yet: no model is configured; set"),
+            "{ran:?}"
+        );
+    }
+    assert_eq!(stage.run(&["run", "fix it"]).code, Some(2));
+}
+
+#[test]
+fn a_pull_request_of_a_job_is_named_by_its_description() {
+    let policy = format!("{POLICY}publish: {{ allow: [commit, pull-request, label] }}\n");
+    let stage = Stage::with(&[
+        (".locum/policy.yml", policy.as_str()),
+        (
+            ".locum/jobs/stamp.yml",
+            "version: 1\ndescription: Leaves a stamp\nsteps: [{ run: touch src/b.txt }]\ntask: \
+             never asked\n",
+        ),
+        (".locum/jobs/bare.yml", "version: 1\nsteps: [{ run: touch src/c.txt }]\n"),
+        (
+            ".locum/config.yml",
+            "models: { profiles: { fixed: { provider: scripted, model: .locum/mend.yml } } }\n",
+        ),
+        (".locum/mend.yml", MEND),
+        ("src/lib.txt", "text\n"),
+    ]);
+    for (name, title, branch) in [
+        ("stamp", "Leaves a stamp", "locum/job-stamp-leaves-a-stamp"),
+        ("bare", "Job bare", "locum/job-bare"),
+    ] {
+        let folder = format!("out-{name}");
+        let ran = stage.run(&[
+            "job",
+            "run",
+            name,
+            "--publish",
+            "local",
+            "--publish-dir",
+            &format!("../{folder}"),
+        ]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let names = stage.names(&folder);
+        let texts: Vec<String> =
+            names.iter().map(|file| stage.read(&format!("{folder}/{file}"))).collect();
+        let all = texts.join("\n");
+        assert!(all.contains(title) && all.contains(branch), "{names:?}: {all}");
+        assert!(!all.contains("fixed steps. When one fails"), "{all}");
+    }
+}

@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use crate::support::stage::Stage;
+use crate::support::stage::{Ran, Stage};
 use pretty_assertions::assert_eq;
 
 /// A checkout with a policy for questions about tool calls.
@@ -272,17 +272,40 @@ fn a_starter_policy_passes_its_own_check_and_overwrites_nothing() {
         printed.out
     );
 
-    stage.write("checkout/.locum/policy.yml", "mine");
-    for arguments in [["policy", "init"].as_slice(), &["init"]] {
-        let refused = stage.run(arguments);
-        assert!(
-            refused.code == Some(2) && refused.err.contains(".locum/policy.yml: already exists"),
-            "{refused:?}"
-        );
-    }
+    let mine = "version: 1\ntriggers: { label: { name: robot, tiers: [maintainer] } }\n";
+    stage.write("checkout/.locum/policy.yml", mine);
+    let refused = stage.run(&["policy", "init"]);
+    assert!(
+        refused.code == Some(2) && refused.err.contains(".locum/policy.yml: already exists"),
+        "{refused:?}"
+    );
+    // What is missing is written all the same, for the policy that is there.
+    let half = stage.run(&["init", "--provider", "anthropic"]);
     assert_eq!(
-        (stage.read("checkout/.locum/policy.yml").as_str(), stage.names("checkout/.github")),
-        ("mine", Vec::new())
+        (half.code, half.out.as_str()),
+        (Some(0), "wrote .github/workflows/locum.yml\n"),
+        "{half:?}"
+    );
+    assert!(half.err.contains("kept .locum/policy.yml: it already exists"), "{half:?}");
+    let workflow = stage.read("checkout/.github/workflows/locum.yml");
+    for (part, expected) in [
+        ("types: [labeled]", true),
+        ("== 'robot'", true),
+        ("\n  schedule:", false),
+        ("\n  workflow_dispatch:", false),
+        ("|| 'anthropic:claude-sonnet-5-5' }}", true),
+        ("api-key: ${{ secrets.ANTHROPIC_API_KEY }}", true),
+        ("run: cargo fetch", true),
+    ] {
+        assert_eq!(workflow.contains(part), expected, "{part}: {workflow}");
+    }
+    assert_eq!(stage.read("checkout/.locum/policy.yml"), mine);
+    let both = stage.run(&["init"]);
+    assert!(
+        both.code == Some(2)
+            && both.err.contains(".locum/policy.yml: already exists")
+            && both.err.contains(".github/workflows/locum.yml: already exists"),
+        "{both:?}"
     );
     let forced = stage.run(&["init", "--force"]);
     assert_eq!(
@@ -304,5 +327,28 @@ fn a_starter_policy_is_not_written_through_a_link() {
     let ran = stage.run(&["policy", "init"]);
     assert!(ran.code == Some(2) && stage.names("home").is_empty(), "{ran:?}");
     let outside = Stage::empty();
-    assert_eq!(outside.run(&["policy", "init"]).code, Some(0), "a folder without git will do");
+    for words in [["policy", "init"].as_slice(), &["init"]] {
+        let ran = outside.run(words);
+        assert!(
+            ran.code == Some(2)
+                && ran.err.contains("is not in a git checkout")
+                && ran.err.contains("hint: run `git init` first"),
+            "{ran:?}"
+        );
+    }
+    assert_eq!(outside.names("checkout"), Vec::<String>::new());
+    let printed = outside.run(&["policy", "init", "--stdout"]);
+    assert_eq!(printed.code, Some(0), "a folder without git will do to look at: {printed:?}");
+}
+
+#[test]
+fn programs_of_the_tests_that_are_not_here_are_named() {
+    let stage = Stage::with(&[("mix.exs", ""), ("lib/a.ex", "")]);
+    let run = |path: &str| -> Ran {
+        stage.locum(&["policy", "init", "--force"]).env("PATH", path).output().unwrap().into()
+    };
+    let note = "note: `mix` is not installed on this machine (`publish.success`)\n";
+    assert!(run("/nowhere").err.contains(note));
+    stage.program("mix", "exit");
+    assert!(!run(stage.path("bin").to_str().unwrap()).err.contains("mix"));
 }

@@ -68,7 +68,7 @@ fn warnings_end_with_0_unless_they_are_denied() {
                   \"edit(.github/**)\"\n";
     let stage = Stage::with(&[
         (".locum/policy.yml", policy),
-        (".locum/jobs/update.yml", "version: 1\nsteps: [{ run: ls }]\n"),
+        (".locum/jobs/update.yml", "version: 1\nmode: code\nsteps: [{ run: ls }]\n"),
     ]);
     let ran = stage.run(&["policy", "check"]);
     assert_eq!(ran.code, Some(0));

@@ -8,7 +8,11 @@ const SLUG_LIMIT_BYTES: usize = 40;
 /// Fills a template (`locum/{subject}-{slug}`) and returns a name git takes, whatever the parts
 /// are. `subject` is ours (`issue-12`, `job-docs`), `title` a user's or a model's.
 pub fn name(template: &str, subject: &str, title: &str) -> String {
-    let filled = template.replace("{subject}", &slug(subject)).replace("{slug}", &slug(title));
+    let (subject, title) = (slug(subject), slug(title));
+    // A job without a description is named by its name alone.
+    let template =
+        if title == subject { template.replace("-{slug}", "") } else { template.to_owned() };
+    let filled = template.replace("{subject}", &subject).replace("{slug}", &title);
     let parts: Vec<String> = filled.split('/').map(part).filter(|part| !part.is_empty()).collect();
     let name = parts.join("/");
     let name = locum_base::text::head(&name, NAME_LIMIT_BYTES).trim_end_matches(['/', '-', '.']);

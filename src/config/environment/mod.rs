@@ -184,7 +184,7 @@ fn stand_ins(variables: &BTreeMap<String, String>) -> Vec<(&'static str, &'stati
     let filled = |name: &str| variables.get(name).filter(|value| !value.trim().is_empty());
     let provider = filled("INPUT_MODEL")
         .or_else(|| filled(MODEL_VARIABLE))
-        .map(|model| Provider::before(model.trim()).0);
+        .map(|model| Provider::of_request(model.trim(), variables).0);
     let home = provider.and_then(Provider::home).or_else(|| Provider::default().home());
     let of_model = home
         .map(|home| [("INPUT_API_KEY", home.key_variable), ("INPUT_BASE_URL", home.url_variable)]);

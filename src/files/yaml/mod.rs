@@ -90,10 +90,7 @@ impl YamlDocument {
         for event in Parser::new_from_str(text) {
             let step = match event {
                 Ok((event, span)) => builder.take(event, place_of(&span)),
-                Err(error) => Err(Diagnostic::new(
-                    Position::at(error.marker().line(), error.marker().col()),
-                    describe(&error),
-                )),
+                Err(error) => Err(described(&error)),
             };
             if let Err(mistake) = step {
                 builder.mistakes.push(mistake);
@@ -370,10 +367,33 @@ impl TreeBuilder {
 }
 
 /// The parser has a depth of its own, and looks ahead.
-fn describe(error: &ScanError) -> String {
+/// What to do about text that is not YAML.
+const NOT_YAML: &str = "write `key: value` lines, indented alike below their key; text such as \
+                        Markdown goes into a value: `key: |`, then indented lines";
+
+/// Says what is wrong with the syntax, in the words of who writes the file.
+fn described(error: &ScanError) -> Diagnostic {
+    let place = Position::at(error.marker().line(), error.marker().col());
+    let info = error.info();
     match error.kind() {
-        ErrorKind::RecursionLimitExceeded => format!("nested deeper than {DEPTH_LIMIT} levels"),
-        _ => error.info().to_owned(),
+        ErrorKind::RecursionLimitExceeded => {
+            Diagnostic::new(place, format!("nested deeper than {DEPTH_LIMIT} levels"))
+        }
+        _ if info.contains("unexpected character") => Diagnostic::new(place, info).hint(
+            "put the value in quotes; text such as Markdown goes into a value: `key: |`, then \
+             indented lines",
+        ),
+        _ if info.contains("simple key expected") => {
+            Diagnostic::new(place, "there is no `key: value` here").hint(NOT_YAML)
+        }
+        _ if info.contains("expected <document start>") => {
+            Diagnostic::new(place, "what stands here does not belong to the YAML above it")
+                .hint(NOT_YAML)
+        }
+        _ if info.contains("multiline quoted scalar") || info.contains("quoted scalar") => {
+            Diagnostic::new(place, info).hint("a quote that begins above is not closed")
+        }
+        _ => Diagnostic::new(place, info),
     }
 }
 

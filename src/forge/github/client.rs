@@ -204,6 +204,14 @@ impl RestClient {
             octocrab::Error::Service { source, .. } if source.is::<LengthLimitError>() => {
                 format!("the answer has more than {ANSWER_LIMIT_BYTES} bytes")
             }
+            octocrab::Error::Service { .. } => {
+                let cause = chain(error);
+                let cause = cause.rsplit(": ").next().unwrap_or(&cause);
+                format!(
+                    "cannot reach `{}` ({cause}); check the network, the proxy and GITHUB_API_URL",
+                    self.base_url
+                )
+            }
             _ => chain(error),
         })
     }

@@ -429,3 +429,18 @@ fn bad_names_tokens_and_addresses_are_said_before_anything_is_sent() {
         assert!(server.requests().is_empty());
     });
 }
+
+#[test]
+fn a_server_that_cannot_be_reached_is_named_with_the_cause() {
+    on_server("", async |_, _, clock| {
+        // Nothing listens there.
+        let github = GitHub::new("http://127.0.0.1:1", "acme/app", None, clock).unwrap();
+        let error = github.permission("alice").await.unwrap_err().to_string();
+        assert!(
+            error.contains("cannot reach `http://127.0.0.1:1` (")
+                && error.ends_with("check the network, the proxy and GITHUB_API_URL")
+                && !error.contains("Service Error"),
+            "{error}"
+        );
+    });
+}

@@ -7,7 +7,18 @@ use super::MODEL_VARIABLE;
 pub enum ProfileError {
     /// Nothing names a model.
     #[error("no model is configured")]
-    NoModel,
+    NoModel {
+        /// The only variable that holds a key.
+        key: Option<String>,
+    },
+    /// A protocol without a model's name behind it.
+    #[error("`{name}` names no model")]
+    NoModelName {
+        /// What was written.
+        name: String,
+        /// The provider before the colon.
+        provider: &'static str,
+    },
     /// Several profiles and nothing that chooses one.
     #[error("several models are configured ({0}) and no pointer says which one to use")]
     NoPointer(String),
@@ -67,13 +78,41 @@ pub enum ProfileError {
 }
 
 impl ProfileError {
+    /// Returns true when a model or its key has yet to be named: nothing that is there is wrong.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::NoModel { .. } | Self::NoKey { .. })
+    }
+
     /// Returns what to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::NoModel => format!(
+            Self::NoModel { key: Some(key) } => {
+                let model = match key.as_str() {
+                    "ANTHROPIC_API_KEY" => "anthropic:claude-sonnet-5-5",
+                    "GEMINI_API_KEY" => "gemini:gemini-3.8-flash",
+                    "OPENAI_API_KEY" => "openai-responses:gpt-6.1-terra",
+                    _ => {
+                        return format!(
+                            "{key} is set: describe a profile of its host under `models.profiles` \
+                             in the configuration, with `model` and `base_url`"
+                        );
+                    }
+                };
+                format!("{key} is set: set {MODEL_VARIABLE} too, as in {MODEL_VARIABLE}={model}")
+            }
+            Self::NoModelName { provider, .. } => {
+                let model = match *provider {
+                    "anthropic" => "claude-sonnet-5-5",
+                    "gemini" => "gemini-3.8-flash",
+                    _ => "MODEL",
+                };
+                format!("write the model's name after the colon, as in `{provider}:{model}`")
+            }
+            Self::NoModel { key: None } => format!(
                 "set OPENAI_API_KEY and {MODEL_VARIABLE} in the environment (OPENAI_BASE_URL too \
                  for a server other than OpenAI's; {MODEL_VARIABLE}=anthropic:MODEL and \
-                 ANTHROPIC_API_KEY for Anthropic's), or describe a profile under \
+                 ANTHROPIC_API_KEY for Anthropic's; {MODEL_VARIABLE}=gemini:MODEL and \
+                 GEMINI_API_KEY for Google's), or describe a profile under \
                  `models.profiles` in the configuration"
             ),
             Self::NoPointer(_) => {

@@ -3,6 +3,9 @@
 
 use crate::Policy;
 use crate::glob::PathGlob;
+use crate::intent::Facts;
+use crate::judge::Judge;
+use crate::lint::idle::samples;
 use crate::lint::warning::Warning;
 use crate::pattern::{Pattern, PatternSubject};
 use crate::rule::{LocatedPattern, Rule};
@@ -18,7 +21,9 @@ pub(super) fn redundant_rules(policy: &Policy) -> Vec<Warning> {
                 Some(except) => {
                     Some(format!("never matches: its own `except` `{}` covers it", except.text))
                 }
-                None => covered(rules, rule, written),
+                None => {
+                    covered(rules, rule, written).filter(|_| changes_nothing(policy, rule, written))
+                }
             };
             warnings.extend(message.map(|message| Warning::of_rule(policy, written, message)));
         }
@@ -51,6 +56,34 @@ fn covered(rules: &[Rule], rule: &Rule, written: &LocatedPattern) -> Option<Stri
         })?;
     let how = if one.decision == rule.decision { "is redundant" } else { "never decides" };
     Some(format!("{how}: `{}` on line {} covers it", pattern.text, pattern.place.line))
+}
+
+/// Asks the judge about what the pattern is about, with it and without it: patterns alone do not
+/// tell, as a wide one may leave to others what it does not name in full.
+fn changes_nothing(policy: &Policy, rule: &Rule, written: &LocatedPattern) -> bool {
+    let without: Vec<Rule> = policy
+        .judge
+        .rules()
+        .iter()
+        .map(|other| {
+            let mut other = other.clone();
+            other.patterns.retain(|pattern| pattern.place != written.place);
+            other
+        })
+        .collect();
+    let mut other = policy.clone();
+    other.judge = Judge::new(without, policy.origin());
+    let samples = samples(&written.pattern);
+    if written.pattern.command().is_some() && samples.is_empty() {
+        return false;
+    }
+    let modes = &policy.settings().modes.default;
+    [true, false].into_iter().all(|contained| {
+        let facts = Facts { contained, ..rule.narrowing.facts(modes) };
+        samples.iter().all(|intent| {
+            policy.decide(intent, &facts).decision == other.decide(intent, &facts).decision
+        })
+    })
 }
 
 fn has_wildcard_path(pattern: &Pattern) -> bool {

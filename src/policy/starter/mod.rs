@@ -5,21 +5,28 @@
 //! same repository. It is written to be read, cut down and added to by a maintainer, and is a valid
 //! policy whatever the repository holds.
 
+mod ci;
 mod commands;
 mod folders;
+mod proof;
 mod refused;
 pub mod scan;
-mod workflows;
+mod setup;
+pub mod workflow;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::Policy;
+use crate::command::Script;
 use crate::import::quoted;
+use crate::intent::{Facts, Intent};
 use crate::schema::PolicyErrors;
 use crate::starter::commands::ProposedTool;
 use crate::starter::folders::ScannedFolders;
+use crate::starter::proof::Proof;
 use crate::starter::scan::{ProposedLine, StarterScan};
+use crate::verdict::Decision;
 use crate::words;
 use locum_base::path::RepoPath;
 
@@ -160,6 +167,8 @@ const CHANGES: &[&str] = &[
     "git restore",
     "git checkout",
 ];
+/// How errors name the text.
+const ORIGIN: &str = "the starter policy";
 /// Commands among the examples.
 const EXAMPLES: usize = 8;
 /// Columns of lists with several commands on a line.
@@ -177,24 +186,93 @@ pub fn is_read(path: &RepoPath) -> bool {
         || name == ".gitattributes"
         || path.as_str() == ".gitignore"
         || words::holds(commands::MANIFESTS, name)
+        || words::holds(commands::READ, name)
+        || commands::python::is_requirements(name)
 }
 
-/// Writes the policy.
+/// What is proposed for a repository.
+#[derive(Clone, Debug)]
+pub struct StarterProposal {
+    /// The policy's text.
+    pub policy: String,
+    /// Programs that the repository's builds and tests start by their names, with why.
+    pub programs: BTreeMap<String, String>,
+    /// Whether a command was found that shows that a change is ready.
+    pub has_tests: bool,
+    /// Steps that set up what the tests need, for a job of a workflow.
+    setup: String,
+}
+
+/// Proposes a policy, and what its tests need.
 ///
 /// # Errors
 /// Never for a repository this code foresees. The text is parsed before it is returned, and what is
 /// wrong with it is reported.
-pub fn starter(scan: &StarterScan) -> Result<String, PolicyErrors> {
+pub fn propose(scan: &StarterScan) -> Result<StarterProposal, PolicyErrors> {
     let folders = folders::find(&scan.files, &scan.texts);
+    let jobs = ci::jobs(scan);
     let mut tools = commands::find(scan);
-    let known: Vec<String> = tools.iter().map(|tool| tool.line.pattern.clone()).collect();
-    tools.extend(workflows::find(scan, &known));
-    let text = render(scan, &folders, &tools);
-    Policy::parse(&text, "the starter policy")?;
-    Ok(text)
+    let mut proofs = proof::find(&jobs, &tools);
+    for proof in &proofs {
+        let why = proof.source.as_ref().map(|source| format!("{} runs it", source.place));
+        if let Some(why) = why {
+            tools.extend(ProposedTool::new(&proof.command, true, why));
+        }
+    }
+    tools.extend(proof::of_workflows(&jobs));
+    // A wide line does not cover every option: what it leaves out stays word for word.
+    let wide: Vec<ProposedTool> =
+        tools.iter().filter(|tool| tool.line.is_open()).cloned().collect();
+    let draft = Policy::parse(&render(scan, &folders, &wide, &[]), ORIGIN)?;
+    tools.retain(|tool| tool.line.is_open() || !allows(&draft, &tool.command));
+    // What the rules do not let run where nothing contains it proves nothing there.
+    let draft = Policy::parse(&render(scan, &folders, &tools, &[]), ORIGIN)?;
+    proofs.retain(|proof| allows(&draft, &proof.command));
+    let policy = render(scan, &folders, &tools, &proofs);
+    Policy::parse(&policy, ORIGIN)?;
+    let setup = setup::steps(scan, &jobs, &proofs);
+    Ok(StarterProposal {
+        policy,
+        programs: programs(&tools, &proofs),
+        has_tests: !proofs.is_empty(),
+        setup,
+    })
 }
 
-fn render(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool]) -> String {
+/// Whether a policy lets a command run by its words.
+fn allows(policy: &Policy, command: &str) -> bool {
+    let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
+    let intent = Intent::Command(Script::parse(command));
+    policy.decide(&intent, &facts).decision == Decision::Allow
+}
+
+/// Returns the programs that a machine should have: those of the tests, and those a workflow or a
+/// setting of the repository names.
+fn programs(tools: &[ProposedTool], proofs: &[Proof]) -> BTreeMap<String, String> {
+    // What a tool installs for the project is started by that tool.
+    let has_runner = proofs.iter().any(|proof| proof.command.contains(" run "));
+    let is_named = |tool: &&ProposedTool| {
+        let why = &tool.line.why;
+        why.contains("runs it") || why.contains("is set up") && !has_runner
+    };
+    let named = tools.iter().filter(is_named).map(|tool| (&tool.command, tool.line.why.clone()));
+    let proving = proofs.iter().map(|proof| (&proof.command, "`publish.success`".to_owned()));
+    let mut found = BTreeMap::new();
+    for (command, why) in proving.chain(named) {
+        let program = command.split(' ').next().unwrap_or_default();
+        if !program.contains('/') {
+            found.entry(program.to_owned()).or_insert(why);
+        }
+    }
+    found
+}
+
+fn render(
+    scan: &StarterScan,
+    folders: &ScannedFolders,
+    tools: &[ProposedTool],
+    proofs: &[Proof],
+) -> String {
     let mut text = String::from(
         "# What locum may do here. Read it, cut it down, add to it: what no rule allows is \
          denied.\n# Ask it before you commit it: `locum policy check`, `locum policy explain \
@@ -218,24 +296,30 @@ fn render(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool]) 
         );
     }
     rules(scan, folders, tools, &mut text);
-    examples(folders, tools, &mut text);
+    if proofs.is_empty() {
+        text.push_str(
+            "  # No test command was found. Name yours, as exact words, or with `:*` where more \
+             may follow:\n  # - allow: \"command(make test)\"\n  #   modes: [code, debug]\n",
+        );
+    }
+    examples(folders, proofs, &mut text);
     text.push_str(
         "\ncommands:\n  timeout: 10m\n  sandbox: required # tests run the repository's code: only \
          where the machine can hold it\n  contained: allow # any script may run where it has no way \
          out and what it writes is judged; elsewhere by its words\n  expansions: allow # there, \
          variables, globs and loops around commands that are allowed\n  max_complexity: 1.0\n  network: off # what a build needs has to be there \
          before\n\nbudget: { turns: 60, cost_usd: 2.00, minutes: 30, files: 30, diff_lines: 1500 \
-         }\n\npublish:\n  allow: [comment, commit, pull-request]\n  draft: true # a person marks \
+         }\n\npublish:\n  allow: [comment, commit, pull-request, label]\n  draft: true # a person marks \
          it as ready\n",
     );
-    let success: Vec<String> =
-        tools.iter().filter(|tool| tool.proves).map(|tool| quoted(&tool.command)).collect();
-    if !success.is_empty() {
-        let _ = writeln!(
-            text,
-            "  success: [{}] # must end with 0, else the pull request is a draft and says why",
-            success.join(", ")
+    if !proofs.is_empty() {
+        text.push_str(
+            "  success: # must exit with 0, else the pull request is a draft and says why\n",
         );
+    }
+    for proof in proofs {
+        let why = proof.source.as_ref().map(|source| format!(" # {} runs it", source.place));
+        let _ = writeln!(text, "    - {}{}", quoted(&proof.command), why.unwrap_or_default());
     }
     text
 }
@@ -267,8 +351,13 @@ fn rules(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool], t
     list(text, "allow", "texts for people", &folders.texts, Some(&writers_of_text));
     list(text, "allow", "what builds write and git ignores", &output(scan), Some(&writers));
     let ran: Vec<ProposedLine> = tools.iter().map(|tool| tool.line.clone()).collect();
-    let ran: Vec<ProposedLine> =
-        ran.iter().filter(|line| !line.is_covered(&ran)).cloned().collect();
+    let mut seen = BTreeSet::new();
+    let ran: Vec<ProposedLine> = ran
+        .iter()
+        .filter(|line| !line.is_open() || !line.is_covered(&ran))
+        .filter(|line| seen.insert(line.pattern.clone()))
+        .cloned()
+        .collect();
     list(text, "allow", "builds and tests, in the sandbox", &ran, Some(&writers));
     list(text, "hold", "", &folders.manifests, None);
     if !folders.manifests.is_empty() {
@@ -283,12 +372,6 @@ fn rules(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool], t
         text.push_str(
             "  # No source folder was found. Name yours:\n  # - allow: [\"edit(src/**)\", \
              \"edit(tests/**)\"]\n  #   modes: [code, debug]\n",
-        );
-    }
-    if !tools.iter().any(|tool| tool.proves) {
-        text.push_str(
-            "  # No test command was found. Name yours, as exact words, or with `:*` where more \
-             may follow:\n  # - allow: \"command(make test)\"\n  #   modes: [code, debug]\n",
         );
     }
 }
@@ -351,11 +434,11 @@ fn list(
     }
 }
 
-fn examples(folders: &ScannedFolders, tools: &[ProposedTool], text: &mut String) {
+fn examples(folders: &ScannedFolders, proofs: &[Proof], text: &mut String) {
     let mut allow = vec!["command(git diff HEAD~1)".to_owned()];
     allow.extend(folders.example.iter().map(|path| format!("edit({path})")));
-    let shown = tools.iter().filter(|tool| tool.proves).take(EXAMPLES);
-    allow.extend(shown.map(|tool| format!("command({})", tool.command)));
+    let shown = proofs.iter().take(EXAMPLES);
+    allow.extend(shown.map(|proof| format!("command({})", proof.command)));
     let mut deny = vec![
         "edit(.github/workflows/ci.yml)".to_owned(),
         "edit(.locum/policy.yml)".to_owned(),

@@ -41,6 +41,11 @@ impl ProposedLine {
         (plain && Pattern::parse(&pattern).is_ok()).then_some(Self { pattern, why })
     }
 
+    /// Returns true for a command after which more words may follow.
+    pub(super) fn is_open(&self) -> bool {
+        self.pattern.ends_with(":*)")
+    }
+
     /// Returns true when another line says the same for more.
     pub(super) fn is_covered(&self, others: &[Self]) -> bool {
         let Ok(own) = Pattern::parse(&self.pattern) else { return false };

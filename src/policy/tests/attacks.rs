@@ -133,14 +133,31 @@ fn a_run_that_may_only_read_does_nothing_else() {
     assert!(allows(WIDE, "edit(docs/a.md)", &narrow) && !allows(WIDE, "edit(src/lib.rs)", &narrow));
 }
 
+#[derive(Debug)]
+struct TestAct(Intent);
+
+impl Act for TestAct {
+    fn intents(&self) -> Vec<Intent> {
+        vec![self.0.clone()]
+    }
+}
+
+#[test]
+fn a_protected_path_is_not_answered_with_the_rule_that_does_not_open_it() {
+    let policy = Policy::parse("version: 1\nrules: [{ allow: 'edit(**)' }]\n", "p").unwrap();
+    let hint = |facts: &Facts, path: &str| {
+        let intent = parse_intent(&format!("edit({path})")).unwrap();
+        policy.admit(TestAct(intent), facts).unwrap_err().hint.clone()
+    };
+    assert_eq!(hint(&facts(), ".github/workflows/ci.yml"), None);
+    let narrow = Policy::parse("version: 1\nrules: [{ allow: 'edit(src/**)' }]\n", "p").unwrap();
+    let other = TestAct(parse_intent("edit(docs/a)").unwrap());
+    let refusal = narrow.admit(other, &facts()).unwrap_err();
+    assert_eq!(refusal.hint.as_deref(), Some("allowed here: edit `src/**`"));
+}
+
 #[test]
 fn a_permit_is_good_for_what_it_was_given_for() {
-    struct TestAct(Intent);
-    impl Act for TestAct {
-        fn intents(&self) -> Vec<Intent> {
-            vec![self.0.clone()]
-        }
-    }
     let [given, other] =
         ["read(src/lib.rs)", "edit(src/lib.rs)"].map(|intent| parse_intent(intent).unwrap());
     let policy = Policy::parse(WIDE, "policy.yml").unwrap();

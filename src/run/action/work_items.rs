@@ -21,7 +21,8 @@ pub(super) struct WorkItem {
     task: String,
     words: TaskAuthor,
     mode: Option<String>,
-    job: Option<String>,
+    /// The job it is, and what a run of it is about.
+    job: Option<(String, RunSubject)>,
     work: Option<JobWork>,
 }
 
@@ -118,7 +119,7 @@ fn of_job(job: &Job) -> WorkItem {
         task: job.task_text(),
         words: job.words(),
         mode: job.mode.clone(),
-        job: Some(job.name.clone()),
+        job: Some((job.name.clone(), job.subject())),
         work: Some(job.work.clone()),
     }
 }
@@ -142,8 +143,12 @@ pub(super) fn run_request(
         words: item.words,
         materials: materials(admitted),
         mode: item.mode,
-        facts: Facts { restriction, job: item.job.clone(), ..request.facts.clone() },
-        subject: subject(admitted, item.job),
+        facts: Facts {
+            restriction,
+            job: item.job.as_ref().map(|(name, _)| name.clone()),
+            ..request.facts.clone()
+        },
+        subject: item.job.map_or_else(|| subject(admitted), |(_, subject)| subject),
         work: item.work,
         trusted: event.trusted.clone(),
         overrides: Overrides {
@@ -173,10 +178,7 @@ fn own_pull_request(admitted: &AdmittedEvent<'_>) -> bool {
     admitted.request.flags.new_pull_request || forms.pull_requests == PublishForm::PullRequest
 }
 
-fn subject(admitted: &AdmittedEvent<'_>, job: Option<String>) -> RunSubject {
-    if let Some(name) = job {
-        return RunSubject::Job { name };
-    }
+fn subject(admitted: &AdmittedEvent<'_>) -> RunSubject {
     match (&admitted.event.pull_request, &admitted.event.trigger.subject) {
         (Some(pull_request), _) => RunSubject::PullRequest {
             number: pull_request.number,

@@ -200,7 +200,7 @@ impl Publisher<'_> {
     /// why there is none.
     pub async fn open_issue(&self) -> Result<u64, String> {
         let plan = &self.run.plan;
-        let key = if let RunSubject::Job { name } = &plan.subject {
+        let key = if let RunSubject::Job { name, .. } = &plan.subject {
             ("job", name.as_str())
         } else {
             ("session", plan.session.as_str())

@@ -349,7 +349,7 @@ fn a_dispatch_with_a_prompt_and_a_schedule_with_a_due_job_run() {
     assert_eq!(dispatch.output("branch-name"), "locum/task-say-hello");
     let schedule = fixture.step(&Ask { event: "schedule", ..Ask::comment("") });
     assert_eq!((schedule.code, schedule.output("outcome")), (Some(0), "done"), "{schedule:?}");
-    assert_eq!(schedule.output("branch-name"), "locum/job-touch-job-touch-1-fixed-steps");
+    assert_eq!(schedule.output("branch-name"), "locum/job-touch");
     assert_eq!(fixture.server.pulls().len(), 2);
 }
 

@@ -6,3 +6,4 @@ mod effects;
 mod model;
 mod modes;
 mod setup;
+mod words;

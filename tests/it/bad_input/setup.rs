@@ -39,9 +39,37 @@ fn no_model_or_no_key_names_the_variables() {
         "error: models: no model is configured",
         "hint: set OPENAI_API_KEY and LOCUM_MODEL in the environment (OPENAI_BASE_URL too for a \
          server other than OpenAI's; LOCUM_MODEL=anthropic:MODEL and ANTHROPIC_API_KEY for \
-         Anthropic's), or describe a profile under `models.profiles` in the configuration",
+         Anthropic's; LOCUM_MODEL=gemini:MODEL and GEMINI_API_KEY for Google's), or describe a \
+         profile under `models.profiles` in the configuration",
     ];
     check(&stage, &["run", "x"], &[], &none);
+    let only = |key: &str, model: &str| {
+        [
+            "error: models: no model is configured".to_owned(),
+            format!("hint: {key} is set: set LOCUM_MODEL too, as in LOCUM_MODEL={model}"),
+        ]
+    };
+    for (key, model) in [
+        ("ANTHROPIC_API_KEY", "anthropic:claude-sonnet-5-5"),
+        ("GEMINI_API_KEY", "gemini:gemini-3.8-flash"),
+    ] {
+        let expected = only(key, model);
+        check(&stage, &["run", "x"], &[(key, "k")], &expected.each_ref().map(String::as_str));
+    }
+    let half = [
+        "error: models: `anthropic:` names no model",
+        "hint: write the model's name after the colon, as in `anthropic:claude-sonnet-5-5`",
+    ];
+    check(&stage, &["run", "x"], &[("LOCUM_MODEL", "anthropic:")], &half);
+    // The name of another maker's model is a model of that maker.
+    let other = [
+        "error: models: model `claude-opus-5-5`: the environment variable `ANTHROPIC_API_KEY`, \
+         which should hold the key, is not set",
+        "hint: set ANTHROPIC_API_KEY; in a workflow: `env: { ANTHROPIC_API_KEY: ${{ \
+         secrets.ANTHROPIC_API_KEY }} }`, from a secret that exists",
+    ];
+    let variables = [("LOCUM_MODEL", "claude-opus-5-5"), ("OPENAI_API_KEY", "k")];
+    check(&stage, &["run", "x"], &variables, &other);
     let hint = "hint: set OPENAI_API_KEY; in a workflow: `env: { OPENAI_API_KEY: ${{ \
                 secrets.OPENAI_API_KEY }} }`, from a secret that exists";
     let of_key = |what: &str| {
@@ -164,7 +192,11 @@ fn flags_and_variables_that_mean_nothing_are_told() {
         &stage,
         &["run", "x", "--mode", "cod"],
         MODEL,
-        &["error: --mode: there is no mode `cod`", "hint: did you mean `code`?"],
+        &[
+            "error: --mode: there is no mode `cod`",
+            "hint: did you mean `code`? known: architect, code, ask, debug, orchestrator, coordinator, \
+                 review",
+        ],
     );
     check(
         &stage,

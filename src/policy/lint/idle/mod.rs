@@ -20,6 +20,27 @@ use crate::verdict::{Decision, RuleRef, Verdict};
 use locum_base::path::RepoPath;
 use locum_files::fields::nearest;
 
+/// What follows the words of a command, of many kinds.
+const ENDINGS: &[&str] = &[
+    "",
+    " --help",
+    " --version",
+    " -q",
+    " x",
+    " x y",
+    " src/x",
+    " -m unittest",
+    " -m pytest -q",
+    " check",
+    " check src tests",
+    " run x",
+    " test",
+    " build",
+    " list",
+    " status",
+    " -n 1,4p x",
+];
+
 /// Returns rules that never count, or that allow what a check refuses all the same; and risks
 /// that are accepted but absent.
 pub(super) fn idle_rules(policy: &Policy) -> Vec<Warning> {
@@ -187,10 +208,17 @@ fn never_allows(policy: &Policy, rule: &Rule, written: &LocatedPattern) -> Optio
         let own = |rule: &RuleRef| rule.line == written.place.line && rule.pattern == written.text;
         verdict.decision == Decision::Deny && verdict.rule().is_none_or(own)
     };
-    if !verdicts.iter().all(by_check) {
-        return None;
-    }
-    verdicts.first().map(|verdict| format!("allows nothing: {}", verdict.reason()))
+    // What follows a pattern without end can be anything: only what is refused for the same reason
+    // whatever follows is refused always.
+    let of = |verdict: &Verdict| {
+        let reason = verdict.reason();
+        // Before the colon stands the command itself.
+        let what = reason.strip_prefix('`').and_then(|rest| rest.split_once("`: "));
+        what.map_or_else(|| reason.clone(), |(_, why)| why.to_owned())
+    };
+    let first = verdicts.first()?;
+    let always = |verdict: &Verdict| by_check(verdict) && of(verdict) == of(first);
+    verdicts.iter().all(always).then(|| format!("allows nothing: {}", first.reason()))
 }
 
 /// Who may start runs in one way.
@@ -218,7 +246,7 @@ fn did_you_mean(word: &str, known: &[String]) -> String {
 }
 
 /// Examples of what a pattern is about, where some can be made up.
-fn samples(pattern: &Pattern) -> Vec<Intent> {
+pub(super) fn samples(pattern: &Pattern) -> Vec<Intent> {
     match &pattern.subject {
         PatternSubject::Path(glob) => {
             let intent = if pattern.kind == RuleKind::Edit { Intent::Edit } else { Intent::Read };
@@ -234,7 +262,7 @@ fn samples(pattern: &Pattern) -> Vec<Intent> {
             {
                 return Vec::new();
             }
-            let endings: &[&str] = if *open { &["", " --help", " x"] } else { &[""] };
+            let endings: &[&str] = if *open { ENDINGS } else { &[""] };
             let script = |ending| Script::parse(&format!("{}{ending}", words.join(" ")));
             endings.iter().map(|ending| Intent::Command(script(ending))).collect()
         }

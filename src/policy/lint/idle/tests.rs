@@ -14,6 +14,22 @@ fn warnings(text: &str) -> Vec<String> {
 }
 
 #[test]
+fn what_the_judge_decides_by_a_rule_is_never_called_idle() {
+    for rules in [
+        // The wide rule leaves to the other what it does not cover by itself.
+        "[\"command(ls:*)\", \"command(ls -la /x)\"]",
+        "[\"command(python:*)\", \"command(ruff:*)\", \"command(sed:*)\"]",
+        "[\"read(**)\", \"command(cat:*)\", \"command(tox:*)\", \"command(npm:*)\"]",
+    ] {
+        let found = warnings(&format!("rules:\n  - allow: {rules}\n"));
+        assert_eq!(found, Vec::<String>::new(), "{rules}");
+    }
+    // What really allows nothing covers nothing either.
+    let found = warnings("rules:\n  - allow: command(sh:*)\n  - allow: command(sh mk.sh)\n");
+    assert!(found.len() == 1 && found[0].starts_with("3: allows nothing: `sh`"), "{found:?}");
+}
+
+#[test]
 fn rules_that_never_count_are_named() {
     for (text, message) in [
         (

@@ -1,17 +1,24 @@
 //! Starter policies of repositories of every kind: they load, they are tight, and what they allow
 //! exists.
 
+mod workflows;
+
 use std::collections::BTreeMap;
 
 use pretty_assertions::assert_eq;
 
 use super::scan::{OwnMode, StarterScan};
-use super::{is_read, starter};
+use super::{is_read, propose};
 use crate::intent::Facts;
 use crate::query::parse_intent;
+use crate::schema::PolicyErrors;
 use crate::verdict::Decision;
 use crate::{Policy, lint};
 use locum_base::path::RepoPath;
+
+fn starter(scan: &StarterScan) -> Result<String, PolicyErrors> {
+    propose(scan).map(|proposal| proposal.policy)
+}
 
 fn scan(files: &[(&str, &str)]) -> StarterScan {
     let path = |text: &str| RepoPath::parse(text).unwrap();
@@ -108,7 +115,8 @@ fn a_rust_repository() {
         ]
         .concat(),
     );
-    assert!(text.contains("success: [\"cargo test\"]"), "{text}");
+    let proof = "    - \"cargo test --workspace\" # .github/workflows/ci.yml:6 runs it\n";
+    assert!(text.contains(proof), "{text}");
 }
 
 #[test]
@@ -303,7 +311,7 @@ fn a_monorepo_gets_one_line_for_packages_side_by_side() {
         "one for all, one closed, two examples: {text}"
     );
     assert!(
-        text.contains("success: [\"npm test\"]"),
+        text.contains("    - \"npm test\"\n") && !text.contains("    - \"cargo test\""),
         "what is tested below the top is not tested from there: {text}"
     );
 }
@@ -360,7 +368,7 @@ fn what_workflows_run_may_be_run_word_for_word() {
         ],
         &[
             "command(npm ci)",
-            "command(cargo test)",
+            "command(cargo publish)",
             "command(npm run test)",
             "command(./scripts/test.sh)",
             "command(go test ../other)",
@@ -410,4 +418,17 @@ fn what_programs_write_is_closed_and_generated_files_are_no_example() {
         &["edit(src/a.rs)", "edit(src/x.snap)", "edit(api/x.rs)"],
     );
     assert!(text.contains("edit(src/b.rs)"), "{text}");
+}
+
+#[test]
+fn without_a_file_as_many_commands_look_and_change_files_as_with_a_starter() {
+    let built_in = crate::BUILTIN_TEXT;
+    let starter = starter(&scan(&[("src/a.rs", "")])).unwrap();
+    for title in ["commands that only look", "commands whose files are judged as edits"] {
+        let listed = |text: &str| {
+            let (_, rest) = text.split_once(&format!("  - allow: # {title}\n")).unwrap();
+            rest.split_once("]\n").unwrap().0.to_owned()
+        };
+        assert_eq!(listed(built_in), listed(&starter), "{title}");
+    }
 }

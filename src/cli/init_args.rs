@@ -1,0 +1,22 @@
+//! Arguments of `locum init`.
+
+use clap::Args;
+
+use crate::cli::init_model::{ModelHost, PROVIDERS};
+use crate::cli::words::one_of;
+
+/// `locum init`.
+#[derive(Clone, Debug, Args)]
+pub struct InitArgs {
+    /// Overwrite existing files.
+    #[arg(long)]
+    pub force: bool,
+    /// Write the workflow for this provider of models.
+    ///
+    /// Default: the provider of LOCUM_MODEL, or of the only key in the environment, else openai.
+    #[arg(long, value_name = "PROVIDER", value_parser = one_of(PROVIDERS))]
+    pub provider: Option<ModelHost>,
+    /// Let the workflow ask this model where the variable LOCUM_MODEL names none.
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+}

@@ -1,0 +1,329 @@
+//! What a repository's own workflows do: their jobs, with one value for each name of a matrix.
+//!
+//! In: the texts of workflows. Out: jobs in the order in which they tell most about how a change is
+//! tested, their steps, and the plain commands in them. Nothing is run, and whatever is not known
+//! before a workflow runs is left out.
+
+use std::collections::BTreeMap;
+
+use crate::command::Script;
+use crate::command::tree::SimpleCommand;
+use crate::starter::scan::StarterScan;
+use locum_base::path::RepoPath;
+use locum_files::yaml::{MapEntry, YamlDocument, YamlNode, YamlValue};
+
+/// Most jobs looked at.
+const JOBS_LIMIT: usize = 200;
+/// Contexts whose values Actions fills in where a step is copied.
+const KEPT_CONTEXTS: &[&str] = &["hashFiles(", "runner.", "github."];
+
+/// A job of a workflow.
+#[derive(Clone, Debug)]
+pub(super) struct CiJob {
+    /// The workflow's file.
+    pub(super) workflow: RepoPath,
+    /// Its steps, in order.
+    pub(super) steps: Vec<CiStep>,
+    /// How little it tells about how a change is tested: 0 tells most.
+    rank: usize,
+}
+
+/// A step of a job.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CiStep {
+    /// Line of its key `run` or `uses`.
+    pub(super) line: u32,
+    /// The action it uses.
+    pub(super) uses: Option<String>,
+    /// The action as the file spells it, with the comment behind it.
+    pub(super) spelled: String,
+    /// What the action gets, without what is not known before the workflow runs.
+    pub(super) with: Vec<(String, String)>,
+    /// The plain commands of its script, in order.
+    pub(super) commands: Vec<String>,
+}
+
+/// Reads the jobs of all workflows, those that test a change first.
+pub(super) fn jobs(scan: &StarterScan) -> Vec<CiJob> {
+    let mut jobs = Vec::new();
+    for (path, text) in scan.texts.iter().filter(|(path, _)| is_workflow(path)) {
+        let Some(root) = YamlDocument::parse(text).root else { continue };
+        let lines: Vec<&str> = text.lines().collect();
+        let events = events(&root);
+        let of_root = variables(&root);
+        let list = root.get("jobs").and_then(YamlNode::entries).unwrap_or_default();
+        for entry in list.iter().take(JOBS_LIMIT) {
+            let mut known = of_root.clone();
+            let matrix = matrix(&entry.node);
+            let on_linux = runs_on_linux(&entry.node, &matrix);
+            known.extend(matrix);
+            let of_job = variables(&entry.node);
+            known.extend(
+                of_job
+                    .into_iter()
+                    .filter_map(|(name, value)| Some((name, expanded(&value, &known)?)))
+                    .collect::<Vec<_>>(),
+            );
+            if entry.node.get("container").is_some() {
+                continue;
+            }
+            let steps = entry.node.get("steps").and_then(YamlNode::list).unwrap_or_default();
+            let steps = steps.iter().filter_map(|step| read_step(step, &known, &lines)).collect();
+            let tests =
+                is_about_tests(&entry.key) || is_about_tests(path.name().unwrap_or_default());
+            let rank = usize::from(!on_linux) * 4 + usize::from(!events) * 2 + usize::from(!tests);
+            jobs.push(CiJob { workflow: path.clone(), steps, rank });
+        }
+    }
+    // Of workflows alike, the one with the shortest name is the plainest.
+    jobs.sort_by_key(|job| (job.rank, job.workflow.as_str().len()));
+    jobs
+}
+
+/// A workflow other than the one that starts locum, which does not show how the repository is
+/// tested.
+fn is_workflow(path: &RepoPath) -> bool {
+    path.as_str().starts_with(".github/workflows/") && !path.as_str().ends_with("/locum.yml")
+}
+
+/// Returns true when changes start the workflow.
+fn events(root: &YamlNode) -> bool {
+    let named = |name: &str| matches!(name, "push" | "pull_request");
+    match root.get("on").map(|node| &node.value) {
+        Some(YamlValue::Text(name)) => named(name),
+        Some(YamlValue::List(names)) => names.iter().filter_map(YamlNode::text).any(named),
+        Some(YamlValue::Map(entries)) => entries.iter().any(|entry| named(&entry.key)),
+        Some(YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_)) | None => false,
+    }
+}
+
+fn is_about_tests(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    ["test", "spec", "ci.y"].iter().any(|word| lower.contains(word))
+}
+
+/// Variables with a value that is written out: `env.NAME`.
+fn variables(node: &YamlNode) -> BTreeMap<String, String> {
+    let entries = node.get("env").and_then(YamlNode::entries).unwrap_or_default();
+    let named = |entry: &MapEntry| Some((format!("env.{}", entry.key), scalar(&entry.node)?));
+    entries.iter().filter_map(named).collect()
+}
+
+fn runs_on_linux(job: &YamlNode, matrix: &BTreeMap<String, String>) -> bool {
+    let runner = job.get("runs-on").and_then(scalar).and_then(|text| expanded(&text, matrix));
+    runner.is_none_or(|name| name.is_empty() || name.contains("ubuntu") || name.contains("linux"))
+}
+
+/// Returns a scalar as written.
+fn scalar(node: &YamlNode) -> Option<String> {
+    match &node.value {
+        YamlValue::Text(text) => Some(text.clone()),
+        YamlValue::Number(written) => Some(written.clone()),
+        YamlValue::Bool(flag) => Some(flag.to_string()),
+        YamlValue::Null | YamlValue::List(_) | YamlValue::Map(_) => None,
+    }
+}
+
+/// Chooses one value for each name of a job's matrix: Linux, and the newest release.
+fn matrix(job: &YamlNode) -> BTreeMap<String, String> {
+    let mut chosen = BTreeMap::new();
+    let Some(entries) =
+        job.get("strategy").and_then(|node| node.get("matrix")).and_then(YamlNode::entries)
+    else {
+        return chosen;
+    };
+    for entry in entries.iter().filter(|entry| !matches!(&*entry.key, "include" | "exclude")) {
+        let values = entry.node.list().unwrap_or_default();
+        if let Some(value) = choose(values) {
+            insert(&mut chosen, &format!("matrix.{}", entry.key), value);
+        }
+    }
+    let is_alone = chosen.is_empty();
+    let include = entries.iter().find(|entry| entry.key == "include");
+    let included = include.and_then(|entry| entry.node.list()).unwrap_or_default();
+    if is_alone {
+        // Each entry stands for itself.
+        let linux = included.iter().any(mentions_linux);
+        let fits = included.iter().filter(|node| !linux || mentions_linux(node)).rev();
+        if let Some(node) = fits.max_by_key(|node| newest(node)) {
+            insert(&mut chosen, "matrix", node);
+        }
+    }
+    chosen
+}
+
+fn insert(chosen: &mut BTreeMap<String, String>, name: &str, node: &YamlNode) {
+    if let Some(text) = scalar(node) {
+        chosen.insert(name.to_owned(), text);
+    }
+    for entry in node.entries().unwrap_or_default() {
+        insert(chosen, &format!("{name}.{}", entry.key), &entry.node);
+    }
+}
+
+/// Returns the first release that an entry names, as numbers.
+fn newest(node: &YamlNode) -> Vec<u32> {
+    let entries = node.entries().unwrap_or_default().iter();
+    let releases = entries.filter_map(|entry| scalar(&entry.node)).map(|text| release(&text));
+    releases.flatten().next().unwrap_or_default()
+}
+
+/// Reads a release such as `3.12` or `24.x`.
+fn release(text: &str) -> Option<Vec<u32>> {
+    text.trim_end_matches(".x").split('.').map(|part| part.parse().ok()).collect()
+}
+
+fn choose(values: &[YamlNode]) -> Option<&YamlNode> {
+    let of = |node: &YamlNode| scalar(node).and_then(|text| release(&text));
+    let newest = values.iter().filter(|node| of(node).is_some()).max_by_key(|node| of(node));
+    values.iter().find(|node| mentions_linux(node)).or(newest).or_else(|| values.first())
+}
+
+fn mentions_linux(node: &YamlNode) -> bool {
+    let linux = |text: &str| text.contains("ubuntu") || text.contains("Linux");
+    match &node.value {
+        YamlValue::Text(text) => linux(text),
+        YamlValue::Map(entries) => entries.iter().any(|entry| mentions_linux(&entry.node)),
+        YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) | YamlValue::List(_) => false,
+    }
+}
+
+/// Puts known values in the place of expressions; `None` when one stays that Actions would have to
+/// know.
+fn expanded(text: &str, known: &BTreeMap<String, String>) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${{") {
+        let (expression, after) = after.split_once("}}")?;
+        let expression = expression.trim();
+        out.push_str(before);
+        match known.get(expression) {
+            Some(value) => out.push_str(value),
+            // What a matrix does not name is empty.
+            None if expression.starts_with("matrix.") && is_name(expression) => {}
+            None => return None,
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
+fn is_name(expression: &str) -> bool {
+    expression.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+}
+
+/// As [`expanded`]; expressions stay that mean the same in any workflow.
+fn expanded_for_step(text: &str, known: &BTreeMap<String, String>) -> Option<String> {
+    expanded(text, known).or_else(|| {
+        let parts = text.split("${{").skip(1);
+        let kept = |part: &str| {
+            let expression = part.trim_start();
+            KEPT_CONTEXTS.iter().any(|context| expression.starts_with(context))
+                && !expression.split("}}").next().unwrap_or_default().contains(['|', '&', '='])
+        };
+        parts.into_iter().all(kept).then(|| text.to_owned())
+    })
+}
+
+/// Returns `None` for a step that its conditions leave out, or that works elsewhere.
+fn read_step(step: &YamlNode, known: &BTreeMap<String, String>, lines: &[&str]) -> Option<CiStep> {
+    let condition = step.get("if").and_then(scalar);
+    if !condition.is_none_or(|text| may_hold(&text, known)) {
+        return None;
+    }
+    let place = |key: &str| {
+        let entries = step.entries().unwrap_or_default();
+        entries.iter().find(|entry| entry.key == key).map_or(0, |entry| entry.key_place.line)
+    };
+    if let Some(uses) = step.get("uses").and_then(YamlNode::text) {
+        let line = place("uses");
+        let written = usize::try_from(line).ok().and_then(|line| lines.get(line.checked_sub(1)?));
+        let spelled = written
+            .and_then(|text| text.split_once("uses:"))
+            .map(|(_, rest)| rest.trim().replace(['"', '\''], ""))
+            .filter(|rest| rest.starts_with(uses) && !rest.chars().any(char::is_control));
+        let with = step.get("with").and_then(YamlNode::entries).unwrap_or_default();
+        let input = |entry: &MapEntry| {
+            let value = expanded_for_step(&scalar(&entry.node)?, known)?;
+            let is_known = ["matrix.", "secrets."].iter().all(|word| !value.contains(word));
+            (is_known && !value.trim().is_empty()).then(|| (entry.key.clone(), value))
+        };
+        return Some(CiStep {
+            line,
+            uses: Some(uses.to_owned()),
+            spelled: spelled.unwrap_or_else(|| uses.to_owned()),
+            with: with.iter().filter_map(input).collect(),
+            commands: Vec::new(),
+        });
+    }
+    let script = step.get("run").and_then(YamlNode::text)?;
+    let folder = step.get("working-directory").and_then(YamlNode::text).unwrap_or(".");
+    let shell = step.get("shell").and_then(YamlNode::text).unwrap_or("bash");
+    if !matches!(folder, "." | "./") || !matches!(shell, "bash" | "sh") {
+        return None;
+    }
+    let joined = script.replace("\\\n", " ");
+    let commands = joined
+        .lines()
+        .filter_map(|line| expanded(line, known))
+        .flat_map(|line| plain(&line))
+        .collect();
+    Some(CiStep { line: place("run"), commands, ..CiStep::default() })
+}
+
+/// Returns false for a condition that does not hold for the chosen matrix, and for one that only a
+/// running workflow can know.
+fn may_hold(condition: &str, known: &BTreeMap<String, String>) -> bool {
+    let plain = condition.replace("${{", "").replace("}}", "");
+    plain.split("&&").all(|part| {
+        let operators = ["==", "!=", ">=", "<="];
+        let found = operators.iter().find_map(|operator| {
+            let (name, value) = part.split_once(operator)?;
+            Some((name.trim(), *operator, value.trim().trim_matches('\'')))
+        });
+        let Some((name, operator, value)) = found else { return false };
+        let own = match name {
+            "runner.os" => "Linux",
+            _ if name.starts_with("matrix.") && is_name(name) => {
+                known.get(name).map_or("", String::as_str)
+            }
+            _ => return false,
+        };
+        match operator {
+            "==" => own == value,
+            "!=" => own != value,
+            ">=" => release(own) >= release(value),
+            _ => release(own) <= release(value),
+        }
+    })
+}
+
+/// Returns the commands of a line that holds nothing but commands of plain words.
+fn plain(line: &str) -> Vec<String> {
+    let line = line.trim();
+    let letters =
+        |letter: char| letter.is_ascii_alphanumeric() || " -_./:=,+@%&[]\"'^~".contains(letter);
+    if line.is_empty()
+        || !line.chars().all(letters)
+        || line.contains(" ../")
+        || line.replace("&&", "").contains('&')
+    {
+        return Vec::new();
+    }
+    let script = Script::parse(line);
+    if script.problem().is_some() || !script.redirects().is_empty() {
+        return Vec::new();
+    }
+    let commands = script.simple_commands();
+    let is_plain = |simple: &&SimpleCommand| {
+        let words = &simple.words;
+        simple.variables.is_empty()
+            && !words.is_empty()
+            && words.iter().all(|word| !word.is_empty() && !word.contains(' '))
+    };
+    if !commands.iter().all(is_plain) {
+        return Vec::new();
+    }
+    commands.iter().map(|simple| simple.words.join(" ")).collect()
+}

@@ -1,0 +1,237 @@
+//! Which programs build and test a repository, found by what lies in it.
+//!
+//! In: a repository scan. Out: commands with why: a tool whose options are known gets `:*`,
+//! anything else its exact words.
+
+mod languages;
+mod node;
+pub(super) mod python;
+
+use std::collections::BTreeSet;
+
+use crate::command::word;
+use crate::starter::scan::{ProposedLine, StarterScan, split};
+use locum_base::path::RepoPath;
+
+/// Files whose presence makes a folder a package; their texts are read.
+pub(super) const MANIFESTS: &str = "\
+    Cargo.toml package.json pyproject.toml setup.py setup.cfg tox.ini noxfile.py \
+    requirements.txt go.mod pom.xml build.gradle build.gradle.kts Gemfile composer.json \
+    mix.exs Makefile justfile";
+/// Other files whose texts tell which commands there are.
+pub(super) const READ: &str = "\
+    CMakeLists.txt Rakefile configure.ac phpunit.xml phpunit.xml.dist test.py tests.py";
+/// Words in the names of scripts that publish.
+const PUBLISHING: &[&str] = &["publish", "release", "deploy", "version", "push", "upload"];
+/// Targets of a Makefile that test or look.
+const TARGETS: &[&str] = &["test", "tests", "check", "lint", "build"];
+
+/// A command that may be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ProposedTool {
+    /// The line of the policy that allows it.
+    pub(super) line: ProposedLine,
+    /// One that is allowed, for the examples.
+    pub(super) command: String,
+    /// Whether a change is ready when it exits with 0.
+    pub(super) proves: bool,
+}
+
+impl ProposedTool {
+    /// A command, with `:*` where more words may follow; `None` when its words cannot be written as
+    /// a pattern.
+    pub(super) fn new(command: &str, proves: bool, why: String) -> Option<Self> {
+        let line = ProposedLine::new(format!("command({command})"), why)?;
+        let command = command.trim_end_matches(":*");
+        let words = word::split(command).ok().filter(|words| !words.is_empty())?;
+        let plain = words.iter().all(|word| word != "*") && command == command.trim();
+        plain.then(|| Self { line, command: command.to_owned(), proves })
+    }
+}
+
+/// What the files show, ready to be asked.
+struct RepositoryTools<'s> {
+    scan: &'s StarterScan,
+    tools: Vec<ProposedTool>,
+    seen: BTreeSet<String>,
+}
+
+/// Finds the commands, the ones that prove a change first among their kind.
+pub(super) fn find(scan: &StarterScan) -> Vec<ProposedTool> {
+    let mut found = RepositoryTools { scan, tools: Vec::new(), seen: BTreeSet::new() };
+    rust(&mut found);
+    node::node(&mut found);
+    python::python(&mut found);
+    languages::go(&mut found);
+    languages::java(&mut found);
+    languages::others(&mut found);
+    languages::ruby(&mut found);
+    languages::php(&mut found);
+    make(&mut found);
+    cmake(&mut found);
+    found.tools
+}
+
+impl<'s> RepositoryTools<'s> {
+    fn add(&mut self, command: &str, proves: bool, why: &str) {
+        if self.seen.insert(command.trim_end_matches(":*").to_owned()) {
+            self.tools.extend(ProposedTool::new(command, proves, why.to_owned()));
+        }
+    }
+
+    /// The first file of a name, the top one before those below.
+    fn named(&self, name: &str) -> Option<&'s RepoPath> {
+        self.all_named(name).min_by_key(|path| path.parts().count())
+    }
+
+    fn all_named(&self, name: &str) -> impl Iterator<Item = &'s RepoPath> {
+        self.scan.files.iter().filter(move |path| path.name() == Some(name))
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.named(name).is_some()
+    }
+
+    fn text(&self, path: &RepoPath) -> &'s str {
+        self.scan.texts.get(path).map_or("", String::as_str)
+    }
+
+    /// Whether a manifest of one of these names mentions a word.
+    fn mentions(&self, names: &[&str], word: &str) -> bool {
+        names.iter().any(|name| self.all_named(name).any(|path| self.text(path).contains(word)))
+    }
+
+    /// Whether a list of packages for `pip` mentions a word.
+    fn mentions_in_requirements(&self, word: &str) -> bool {
+        let is_list = |path: &RepoPath| path.name().is_some_and(python::is_requirements);
+        self.scan.texts.iter().any(|(path, text)| is_list(path) && text.contains(word))
+    }
+
+    /// Whether a workflow mentions a word.
+    fn mentions_in_automation(&self, word: &str) -> bool {
+        self.scan.texts.iter().any(|(path, text)| {
+            path.as_str().starts_with(".github/workflows/") && text.contains(word)
+        })
+    }
+
+    /// Names of the programs that packages of Rust build.
+    fn programs(&self, manifest: &str, main: &str) -> Vec<String> {
+        let has_main = |path: &&RepoPath| {
+            let (folder, _) = split(path);
+            let at = if folder.is_empty() { main.to_owned() } else { format!("{folder}/{main}") };
+            self.scan.files.iter().any(|file| file.as_str() == at)
+        };
+        let name = |path: &RepoPath| {
+            let line =
+                self.text(path).lines().find(|line| line.trim_start().starts_with("name"))?;
+            let name = line.split('"').nth(1)?;
+            is_safe(name).then(|| name.to_owned())
+        };
+        self.all_named(manifest).filter(has_main).filter_map(name).collect()
+    }
+}
+
+/// Commands written as one text, with a comma between them.
+fn listed(commands: &'static str) -> impl Iterator<Item = &'static str> {
+    commands.split(',').map(str::trim)
+}
+
+/// What proves a change is run from the top.
+fn is_top(manifest: &RepoPath) -> bool {
+    manifest.parts().count() == 1
+}
+
+fn rust(found: &mut RepositoryTools<'_>) {
+    let Some(manifest) = found.named("Cargo.toml") else { return };
+    let why = format!("{manifest}");
+    for verb in listed(
+        "check, c, build, b, t, run, bench, doc, tree, metadata, clippy, fmt, clean, pkgid, \
+         locate-project, nextest list, rustc, expand, machete, shear, udeps, hack, insta, \
+         deny, llvm-cov, semver-checks, fix, miri, update, package, outdated, --version, -V, \
+         -vV, --list",
+    ) {
+        found.add(&format!("cargo {verb}:*"), false, &why);
+    }
+    for looks in
+        ["rustc:*", "rustfmt:*", "rustup show:*", "rustup toolchain list:*", "rustup target list:*"]
+    {
+        found.add(looks, false, &why);
+    }
+    for program in found.programs("Cargo.toml", "src/main.rs") {
+        for profile in ["debug", "release"] {
+            for here in ["", "./"] {
+                found.add(&format!("{here}target/{profile}/{program}:*"), false, &why);
+            }
+        }
+    }
+    if found.scan.files.iter().any(|path| path.as_str() == ".config/nextest.toml")
+        || found.mentions_in_automation("cargo nextest")
+    {
+        found.add("cargo nextest run:*", false, "nextest is set up");
+    }
+    found.add("cargo test:*", is_top(manifest), &why);
+}
+
+/// Whether a script's name does not say that it publishes or installs.
+fn is_safe(name: &str) -> bool {
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_:.".contains(&byte));
+    let hooks = ["pre", "post", "install", "prepare"].iter().any(|hook| name.starts_with(hook));
+    plain && !hooks && !PUBLISHING.iter().any(|word| name.contains(word))
+}
+
+/// Targets of the top Makefile and justfile; they prove a change where nothing else does.
+fn make(found: &mut RepositoryTools<'_>) {
+    if let Some(manifest) = found.named("configure.ac").filter(|path| is_top(path)) {
+        let proves = !found.tools.iter().any(|tool| tool.proves);
+        found.add("make check:*", proves, &manifest.to_string());
+        found.add("make:*", false, &manifest.to_string());
+    }
+    for (name, program) in [("Makefile", "make"), ("justfile", "just")] {
+        let Some(file) = found.scan.files.iter().find(|path| path.as_str() == name) else {
+            continue;
+        };
+        if program == "make" {
+            found.add("make:*", false, &format!("targets of {file}"));
+        }
+        let lines: Vec<&str> = found.text(file).lines().collect();
+        for target in
+            TARGETS.iter().filter(|target| lines.iter().any(|line| is_target(line, target)))
+        {
+            let proves = target.starts_with("test") && !found.tools.iter().any(|tool| tool.proves);
+            found.add(&format!("{program} {target}"), proves, &format!("a target of {file}"));
+        }
+    }
+}
+
+/// What CMake configures and builds; its tests come after both.
+fn cmake(found: &mut RepositoryTools<'_>) {
+    let Some(manifest) = found.named("CMakeLists.txt") else { return };
+    let why = manifest.to_string();
+    for command in ["cmake -S . -B build", "cmake -B build", "cmake --build build", "ctest:*"] {
+        found.add(command, false, &why);
+    }
+    let text = found.text(manifest);
+    let tests = ["enable_testing", "include(CTest)", "add_test"];
+    if is_top(manifest)
+        && tests.iter().any(|word| text.contains(word))
+        && !found.tools.iter().any(|tool| tool.proves)
+        && let Some(line) = ProposedLine::new("command(ctest:*)".to_owned(), why)
+    {
+        // One command that configures, builds and tests.
+        let command = "ctest --build-and-test . build --build-generator 'Unix Makefiles' \
+                       --test-command ctest --output-on-failure"
+            .to_owned();
+        found.tools.push(ProposedTool { line, command, proves: true });
+    }
+}
+
+fn is_target(line: &str, target: &str) -> bool {
+    line.strip_prefix(target).is_some_and(|rest| {
+        rest.trim_start().starts_with(':') && !rest.trim_start().starts_with(":=")
+    })
+}
+
+/// Returns the package manager of a Node project.
+pub(super) fn package_manager(scan: &StarterScan) -> Option<&'static str> {
+    node::package_manager(&RepositoryTools { scan, tools: Vec::new(), seen: BTreeSet::new() })
+}

@@ -1,0 +1,290 @@
+//! Which commands show that a change is ready: the tests that the repository's own workflows run,
+//! and where these say nothing, what its manifests show.
+//!
+//! In: jobs of workflows and the tools that were found. Out: at most one command for each tool
+//! chain, as it runs without a network.
+
+use crate::command::word;
+use crate::starter::ci::CiJob;
+use crate::starter::commands::ProposedTool;
+use crate::words;
+
+/// Most commands that are taken over from workflows.
+const MOST: usize = 20;
+/// Programs that run tests, whatever their arguments.
+const RUNNERS: &str = "\
+    pytest py.test unittest nose2 rspec cucumber minitest phpunit pest jest vitest mocha ava tap \
+    tape ctest bats shellspec";
+/// Programs one of whose words says that they test, by its name or the name of a script.
+const TESTING: &str = "\
+    cargo go dotnet mix swift deno zig bazel stack cabal npm pnpm yarn bun make just rake task \
+    ninja composer mvn gradle poetry hatch pdm";
+/// Goals and tasks of Maven and Gradle that run tests.
+const TASKS: &str = "test verify check build install package";
+/// Words that make a command one that does more than test, or something else.
+const DOING_MORE: &str = "\
+    publish deploy login upload release remove uninstall update upgrade fix run-script dlx add \
+    -c -e --fix --write --no-run --version -DskipTests -Dmaven.test.skip=true -i --bench bench";
+/// Words before a program that start it.
+const STARTERS: &[&[&str]] = &[
+    &["bundle", "exec"],
+    &["uv", "run"],
+    &["poetry", "run"],
+    &["pdm", "run"],
+    &["hatch", "run"],
+    &["python", "-m"],
+    &["python3", "-m"],
+    &["coverage", "run"],
+    &["composer", "exec"],
+    &["pnpm", "exec"],
+    &["npm", "exec"],
+    &["yarn", "exec"],
+    &["npx"],
+];
+
+/// A command that shows that a change is ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Proof {
+    /// The command, as it runs without a network.
+    pub(super) command: String,
+    /// The tool chain it belongs to.
+    pub(super) chain: ToolChain,
+    /// Where a workflow runs it; `None` for what manifests show.
+    pub(super) source: Option<ProofSource>,
+}
+
+/// Where a workflow runs a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ProofSource {
+    /// Index of the job among those of all workflows.
+    pub(super) job: usize,
+    /// Index of the step in the job.
+    pub(super) step: usize,
+    /// File and line, for people.
+    pub(super) place: String,
+}
+
+/// What installs and runs what a command needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ToolChain {
+    Rust,
+    Node,
+    Python,
+    Go,
+    Java,
+    Ruby,
+    Php,
+    Dotnet,
+    Elixir,
+    /// Whatever a Makefile or CMake builds with.
+    Native,
+}
+
+impl ToolChain {
+    /// Returns the tool chain of a command.
+    pub(super) fn of(command: &str) -> Self {
+        let first = command.split(' ').next().unwrap_or_default();
+        match first.rsplit('/').next().unwrap_or_default() {
+            "cargo" => Self::Rust,
+            "npm" | "pnpm" | "yarn" | "bun" | "npx" | "node" | "jest" | "vitest" | "mocha"
+            | "tape" => Self::Node,
+            "go" => Self::Go,
+            "mvn" | "mvnw" | "gradle" | "gradlew" => Self::Java,
+            "bundle" | "rake" | "rspec" | "ruby" => Self::Ruby,
+            "composer" | "phpunit" | "pest" | "php" => Self::Php,
+            "dotnet" => Self::Dotnet,
+            "mix" => Self::Elixir,
+            "pytest" | "python" | "python3" | "tox" | "nox" | "uv" | "poetry" | "pdm" | "hatch"
+            | "coverage" | "py.test" => Self::Python,
+            _ => Self::Native,
+        }
+    }
+}
+
+/// Chooses the commands, those of workflows before those that manifests show.
+pub(super) fn find(jobs: &[CiJob], tools: &[ProposedTool]) -> Vec<Proof> {
+    let shown: Vec<Proof> = tools
+        .iter()
+        .filter(|tool| tool.proves)
+        .map(|tool| Proof {
+            command: tool.command.clone(),
+            chain: ToolChain::of(&tool.command),
+            source: None,
+        })
+        .collect();
+    let mut found: Vec<Proof> = Vec::new();
+    let chains: Vec<ToolChain> = shown.iter().map(|proof| proof.chain).collect();
+    for proof in of_jobs(jobs) {
+        // A workflow may test more than the repository's own tool chain.
+        let fits = chains.is_empty() || chains.contains(&proof.chain);
+        if fits && !found.iter().any(|other| other.chain == proof.chain) {
+            found.push(proof);
+        }
+    }
+    for proof in shown {
+        let is_new = !found.iter().any(|other| other.chain == proof.chain);
+        // What a Makefile runs is as a rule what the other tool chain runs.
+        if is_new && (found.is_empty() || proof.chain != ToolChain::Native) {
+            found.push(proof);
+        }
+    }
+    if found.iter().any(|proof| proof.chain != ToolChain::Native) {
+        found.retain(|proof| proof.chain != ToolChain::Native || proof.source.is_some());
+    }
+    found
+}
+
+/// Returns the tests that workflows run: of each tool chain the plainest of the job that tells most.
+fn of_jobs(jobs: &[CiJob]) -> Vec<Proof> {
+    let mut found: Vec<(usize, Proof)> = Vec::new();
+    for (job_index, job) in jobs.iter().enumerate() {
+        for (step_index, step) in job.steps.iter().enumerate() {
+            for command in step.commands.iter().filter(|command| tests(command)) {
+                let source = ProofSource {
+                    job: job_index,
+                    step: step_index,
+                    place: format!("{}:{}", job.workflow, step.line),
+                };
+                let command = offline(command);
+                let chain = ToolChain::of(&command);
+                let proof = Proof { command, chain, source: Some(source) };
+                match found.iter_mut().find(|(_, other)| other.chain == chain) {
+                    Some((of_job, other))
+                        if *of_job == job_index && proof.command.len() < other.command.len() =>
+                    {
+                        *other = proof;
+                    }
+                    Some(_) => {}
+                    None => found.push((job_index, proof)),
+                }
+            }
+        }
+    }
+    found.into_iter().map(|(_, proof)| proof).collect()
+}
+
+/// Returns the commands that workflows run to test or to look, with their places.
+pub(super) fn of_workflows(jobs: &[CiJob]) -> Vec<ProposedTool> {
+    let mut found: Vec<ProposedTool> = Vec::new();
+    for job in jobs {
+        for step in &job.steps {
+            let place = format!("{}:{} runs it", job.workflow, step.line);
+            for command in step.commands.iter().filter(|command| tests(command) || looks(command)) {
+                if !found.iter().any(|tool| tool.command == *command) {
+                    found.extend(ProposedTool::new(command, false, place.clone()));
+                }
+            }
+        }
+    }
+    found.truncate(MOST);
+    found
+}
+
+/// Programs that check without testing.
+const CHECKERS: &str = "\
+    ruff mypy pyright flake8 pycodestyle pylint black isort bandit eslint prettier tsc biome \
+    rubocop standardrb phpstan psalm phpcs php-cs-fixer golangci-lint gofmt staticcheck \
+    checkstyle spotless";
+/// Words of other programs that say that they check.
+const CHECKING: &str = "lint clippy fmt format vet typecheck types check doc build compile";
+
+/// Returns true for a command that checks without testing.
+fn looks(command: &str) -> bool {
+    let Some((program, arguments)) = plain(command) else { return false };
+    words::holds(CHECKERS, program)
+        || words::holds(TESTING, program)
+            && arguments.iter().any(|word| is_named(word, &|part| words::holds(CHECKING, part)))
+}
+
+/// Returns true for a command that runs tests, and does nothing else.
+fn tests(command: &str) -> bool {
+    let Some((program, arguments)) = plain(command) else { return false };
+    let named = |word: &&str| is_named(word, &is_test);
+    match program {
+        "mvn" | "mvnw" => {
+            let mut goals = arguments.iter().filter(|word| !word.starts_with('-')).peekable();
+            goals.peek().is_none() || goals.any(|word| words::holds(TASKS, word))
+        }
+        "gradle" | "gradlew" => arguments
+            .iter()
+            .any(|word| words::holds(TASKS, word.rsplit(':').next().unwrap_or_default())),
+        "rake" => arguments.is_empty() || arguments.iter().any(named),
+        // A program of the repository that tests, by its name.
+        _ if program.ends_with(".py") => named(&program.trim_end_matches(".py")),
+        "python" | "python3" | "ruby" | "node" | "php" | "sh" | "bash" => {
+            let file = arguments.first().and_then(|file| file.rsplit('/').next());
+            let stem = file.and_then(|file| file.rsplit_once('.')).map(|(stem, _)| stem);
+            stem.is_some_and(|stem| named(&stem))
+        }
+        "cargo" => match arguments.first() {
+            Some(&"nextest") => arguments.get(1) == Some(&"run"),
+            first => first == Some(&"test"),
+        },
+        _ => {
+            words::holds(RUNNERS, program)
+                || words::holds(TESTING, program)
+                    && arguments.iter().any(named)
+                    && !arguments.iter().any(|word| words::holds("install get download", word))
+                    && !arguments.iter().any(|word| {
+                        is_named(word, &|part| {
+                            words::holds("lint format fmt types typecheck bench", part)
+                        })
+                    })
+        }
+    }
+}
+
+fn is_test(part: &str) -> bool {
+    matches!(part, "test" | "tests" | "t" | "spec" | "specs" | "unit" | "unittest" | "check")
+        || (part.ends_with("test") || part.ends_with("tests"))
+            && !matches!(part, "latest" | "oldest" | "newest" | "fastest" | "greatest")
+}
+
+/// Whether one part of a word, such as `test` of `test:unit`, is meant.
+fn is_named(word: &str, is_meant: &dyn Fn(&str) -> bool) -> bool {
+    !word.starts_with('-')
+        && !word.contains(['/', '@'])
+        && word.split([':', '-', '_']).any(is_meant)
+}
+
+/// Returns the program that a command of plain words comes down to, by its name, and its arguments;
+/// `None` for one that does more.
+fn plain(command: &str) -> Option<(&str, Vec<&str>)> {
+    let letters = |letter: char| letter.is_ascii_alphanumeric() || " -_./:=,+@%".contains(letter);
+    let mut words: Vec<&str> = command.split(' ').collect();
+    let more = |word: &&str| words::holds(DOING_MORE, word) || word.starts_with('/');
+    if !command.chars().all(letters)
+        || word::split(command).is_err()
+        || words.iter().skip(1).any(more)
+    {
+        return None;
+    }
+    while let Some(starter) = STARTERS.iter().find(|starter| words.starts_with(starter)) {
+        // Options of what starts it, with a value where they have one.
+        let mut left = words.split_off(starter.len());
+        while let Some(option) = left.first().filter(|word| word.starts_with('-')) {
+            let takes_value = matches!(*option, "--group" | "--extra" | "--with" | "-p" | "-m");
+            let is_module = *option == "-m";
+            left.drain(..usize::from(takes_value && !is_module) + 1).for_each(drop);
+        }
+        words = left;
+    }
+    let program = words.first()?.rsplit('/').next()?;
+    Some((program, words.split_off(1)))
+}
+
+/// Adds what keeps a build tool from looking for news, and takes out what would install.
+fn offline(command: &str) -> String {
+    let (program, rest) = command.split_once(' ').unwrap_or((command, ""));
+    let option = match program.rsplit('/').next().unwrap_or_default() {
+        "mvn" | "mvnw" => "-o",
+        "gradle" | "gradlew" => "--offline",
+        _ => return command.to_owned(),
+    };
+    let kept = rest.split(' ').filter(|word| !word.is_empty() && *word != option).map(|word| {
+        // It would write outside the checkout.
+        if word == "install" { "verify" } else { word }
+    });
+    let kept = kept.filter(|word| *word != "--scan");
+    std::iter::once(program).chain([option]).chain(kept).collect::<Vec<_>>().join(" ")
+}

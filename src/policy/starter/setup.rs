@@ -1,0 +1,394 @@
+//! The steps that set up what the tests of a repository need, before a run: its commands have no
+//! network.
+//!
+//! In: the commands that prove a change, and the repository's own workflows. Out: steps as text.
+//! They are those of the job that runs the same tests, as far as they only set up; what is missing
+//! there is filled in by the language's own way.
+
+use std::fmt::Write as _;
+
+use crate::starter::ci::{CiJob, CiStep};
+use crate::starter::commands::{self, python};
+use crate::starter::proof::{Proof, ToolChain};
+use crate::starter::scan::StarterScan;
+use crate::words;
+use locum_base::path::RepoPath;
+
+/// Most steps of one job that are taken over.
+const STEPS_LIMIT: usize = 12;
+/// Parts of the names of actions that set up a tool chain.
+const SETS_UP: &[&str] = &[
+    "/setup-",
+    "rust-toolchain",
+    "/install-action",
+    "/composer-install",
+    "action-setup",
+    "setup-beam",
+    "actions/cache",
+    "rust-cache",
+    "/setup-action",
+];
+
+/// A step as it is written.
+struct SetupStep {
+    text: String,
+    /// What it does for a tool chain.
+    part: SetupPart,
+}
+
+/// What a step does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SetupPart {
+    Chain,
+    Dependencies,
+    Other,
+}
+
+/// Returns the steps, indented for a job; empty when nothing is needed or known.
+pub(super) fn steps(scan: &StarterScan, jobs: &[CiJob], proofs: &[Proof]) -> String {
+    let mut text = String::new();
+    let mut written: Vec<String> = Vec::new();
+    for proof in proofs {
+        let (own, place) = of_workflow(jobs, proof);
+        let usual = usual(scan, proof);
+        let lacks = |part| !own.iter().any(|step| step.part == part);
+        let (lacks_chain, lacks_dependencies) =
+            (lacks(SetupPart::Chain), lacks(SetupPart::Dependencies));
+        let mut steps = Vec::new();
+        // The tool chain is there before anything is installed with it.
+        steps.extend(usual.chain.filter(|_| lacks_chain));
+        steps.extend(own.into_iter().map(|step| step.text));
+        steps.extend(usual.dependencies.into_iter().filter(|_| lacks_dependencies));
+        // A workflow may do the same with options of its own.
+        let is_missing = |step: &String| {
+            let command = step.trim_start_matches("      - run: ").trim_end();
+            !steps.iter().any(|other: &String| other.contains(command))
+        };
+        let missing: Vec<String> = usual.always.into_iter().filter(is_missing).collect();
+        steps.extend(missing);
+        steps.retain(|step| !written.contains(step));
+        if steps.is_empty() {
+            continue;
+        }
+        let place = place.map_or_else(String::new, |place| format!(", as {place} does"));
+        let _ = writeln!(
+            text,
+            "      # What the tests need{place}: commands of a run have no network."
+        );
+        for step in steps {
+            text.push_str(&step);
+            written.push(step);
+        }
+    }
+    text
+}
+
+/// Returns what a workflow sets up before it runs the command, and the workflow's file.
+fn of_workflow(jobs: &[CiJob], proof: &Proof) -> (Vec<SetupStep>, Option<String>) {
+    let nothing = || (Vec::new(), None);
+    // What manifests show may need less than any one job; its tool chain is the same.
+    let found = match &proof.source {
+        Some(source) => jobs.get(source.job).map(|job| (job, source.step)),
+        None => jobs.iter().find_map(|job| {
+            Some((job, job.steps.iter().position(|step| sets_up_chain(step, proof.chain))?))
+        }),
+    };
+    let Some((job, end)) = found else { return nothing() };
+    let is_wanted = |step: &&CiStep| proof.source.is_some() || step.uses.is_some();
+    let steps: Vec<SetupStep> = job
+        .steps
+        .iter()
+        .take(end.saturating_add(1))
+        .filter(is_wanted)
+        .filter_map(|step| copied(step, proof))
+        .take(STEPS_LIMIT)
+        .collect();
+    if steps.is_empty() { nothing() } else { (steps, Some(job.workflow.to_string())) }
+}
+
+fn sets_up_chain(step: &CiStep, chain: ToolChain) -> bool {
+    let names: &[&str] = match chain {
+        ToolChain::Rust => &["rust-toolchain"],
+        ToolChain::Node => &["actions/setup-node"],
+        ToolChain::Python => &["actions/setup-python", "astral-sh/setup-uv"],
+        ToolChain::Go => &["actions/setup-go"],
+        ToolChain::Java => &["actions/setup-java"],
+        ToolChain::Ruby => &["ruby/setup-ruby"],
+        ToolChain::Php => &["shivammathur/setup-php"],
+        ToolChain::Dotnet => &["actions/setup-dotnet"],
+        ToolChain::Elixir => &["erlef/setup-beam"],
+        ToolChain::Native => &[],
+    };
+    step.uses.as_ref().is_some_and(|uses| names.iter().any(|name| uses.starts_with(name)))
+}
+
+/// Writes a step of another workflow, if setting up is all it does.
+fn copied(step: &CiStep, proof: &Proof) -> Option<SetupStep> {
+    if let Some(uses) = &step.uses {
+        let sets_up = SETS_UP.iter().any(|part| uses.contains(part)) && !uses.starts_with('.');
+        let is_pinned = uses.contains('@');
+        if !sets_up || !is_pinned {
+            return None;
+        }
+        let mut text = format!("      - uses: {}\n", step.spelled);
+        if !step.with.is_empty() {
+            text.push_str("        with:\n");
+        }
+        for (name, value) in &step.with {
+            text.push_str(&input(name, value));
+        }
+        // An action that caches installs what the lock file names, too.
+        let installs = uses.contains("/composer-install")
+            || uses.contains("ruby/setup-ruby")
+                && step.with.iter().any(|(name, value)| name == "bundler-cache" && value == "true");
+        let part = if installs {
+            SetupPart::Dependencies
+        } else if sets_up_chain(step, proof.chain) {
+            SetupPart::Chain
+        } else {
+            SetupPart::Other
+        };
+        return Some(SetupStep { text, part });
+    }
+    let installs: Vec<&str> =
+        step.commands.iter().map(String::as_str).filter(|command| installs(command)).collect();
+    let part = if installs.iter().any(|command| command.starts_with("sudo ")) {
+        SetupPart::Other
+    } else {
+        SetupPart::Dependencies
+    };
+    (!installs.is_empty()).then(|| SetupStep { text: run(&installs), part })
+}
+
+/// One input of an action; a value of several lines keeps them.
+fn input(name: &str, value: &str) -> String {
+    if value.contains('\n') {
+        let lines: String = value.lines().map(|line| format!("            {line}\n")).collect();
+        return format!("          {name}: |\n{lines}");
+    }
+    format!("          {name}: {}\n", crate::import::quoted(value))
+}
+
+fn run(commands: &[&str]) -> String {
+    match commands {
+        [command] if !command.contains([':', '#', '&']) => format!("      - run: {command}\n"),
+        _ => {
+            let lines: String =
+                commands.iter().map(|command| format!("          {command}\n")).collect();
+            format!("      - run: |\n{lines}")
+        }
+    }
+}
+
+/// Returns true for a command that installs what a project needs, and nothing else.
+fn installs(command: &str) -> bool {
+    let words: Vec<&str> = command.split(' ').collect();
+    let begins = |start: &[&str]| words.starts_with(start);
+    let first = words.first().copied().unwrap_or_default();
+    let second = words.get(1).copied().unwrap_or_default();
+    let installing = match first {
+        "npm" => words::holds("ci i install", second),
+        "pnpm" | "yarn" | "bun" | "bundle" => second == "install" || words.len() == 1,
+        "composer" => words::holds("install update require", second),
+        "uv" => second == "sync" || begins(&["uv", "pip", "install"]),
+        "poetry" | "pdm" => words::holds("install sync", second),
+        "pip" | "pip3" => second == "install",
+        "python" | "python3" => begins(&[first, "-m", "pip", "install"]),
+        "mix" => second == "deps.get" || second == "local.hex" || second == "local.rebar",
+        "go" => begins(&["go", "mod", "download"]),
+        "cargo" => second == "fetch",
+        "dotnet" => second == "restore" || begins(&["dotnet", "tool", "restore"]),
+        "corepack" => second == "enable",
+        "autoreconf" | "./autogen.sh" | "./configure" | "./bootstrap" | "./bootstrap.sh" => true,
+        "sudo" => {
+            words::holds("apt-get apt", second)
+                && words.iter().any(|word| words::holds("install update", word))
+        }
+        _ => false,
+    };
+    installing && !words.iter().any(|word| word.contains("://"))
+}
+
+/// How a language sets up a project.
+#[derive(Default)]
+struct UsualSetup {
+    chain: Option<String>,
+    dependencies: Vec<String>,
+    /// Needed although a workflow does not do it: there, the tests reach the network.
+    always: Vec<String>,
+}
+
+fn usual(scan: &StarterScan, proof: &Proof) -> UsualSetup {
+    let has = |name: &str| scan.files.iter().any(|path| path.as_str() == name);
+    let action = |name: &str, inputs: &[(&str, &str)]| {
+        let with: String = inputs.iter().map(|(name, value)| input(name, value)).collect();
+        let with = if with.is_empty() { with } else { format!("        with:\n{with}") };
+        Some(format!("      - uses: {name} # pin it to the commit you have reviewed\n{with}"))
+    };
+    let only = |chain: Option<String>, dependencies: &[&str]| UsualSetup {
+        chain,
+        dependencies: dependencies.iter().map(|command| run(&[command])).collect(),
+        always: Vec::new(),
+    };
+    match proof.chain {
+        ToolChain::Rust => {
+            let locked = if has("Cargo.lock") { "cargo fetch --locked" } else { "cargo fetch" };
+            // The runner has Rust, which reads `rust-toolchain.toml`.
+            UsualSetup { always: vec![run(&[locked])], ..UsualSetup::default() }
+        }
+        ToolChain::Node => node(scan, &action),
+        ToolChain::Python => python_setup(scan, proof, &action),
+        ToolChain::Go => UsualSetup {
+            chain: action("actions/setup-go@v6", &[("go-version-file", "go.mod")]),
+            dependencies: Vec::new(),
+            always: vec![run(&["go mod download"])],
+        },
+        ToolChain::Java => {
+            let (cache, first) = java(&proof.command);
+            UsualSetup {
+                chain: action(
+                    "actions/setup-java@v5",
+                    &[("distribution", "temurin"), ("java-version", "21"), ("cache", cache)],
+                ),
+                dependencies: Vec::new(),
+                always: vec![first],
+            }
+        }
+        ToolChain::Ruby => UsualSetup {
+            chain: None,
+            dependencies: action(
+                "ruby/setup-ruby@v1",
+                &[
+                    ("ruby-version", if has(".ruby-version") { "default" } else { "3.4" }),
+                    ("bundler-cache", "true"),
+                ],
+            )
+            .into_iter()
+            .collect(),
+            always: Vec::new(),
+        },
+        ToolChain::Php => only(
+            action("shivammathur/setup-php@v2", &[("php-version", "8.4"), ("coverage", "none")]),
+            &["composer install --no-interaction --prefer-dist"],
+        ),
+        ToolChain::Dotnet => only(None, &["dotnet restore"]),
+        ToolChain::Elixir => only(
+            action("erlef/setup-beam@v1", &[("otp-version", "28"), ("elixir-version", "1.19")]),
+            &["mix deps.get"],
+        ),
+        ToolChain::Native if has("configure.ac") && !has("configure") => {
+            let configure = vec![run(&["./configure"])];
+            UsualSetup { always: configure, ..only(None, &["autoreconf -i"]) }
+        }
+        ToolChain::Native => UsualSetup::default(),
+    }
+}
+
+/// Writes a step that uses an action.
+type ActionStep<'a> = dyn Fn(&str, &[(&str, &str)]) -> Option<String> + 'a;
+
+fn node(scan: &StarterScan, action: &ActionStep<'_>) -> UsualSetup {
+    let has = |name: &str| scan.files.iter().any(|path| path.as_str() == name);
+    let (manager, locked) = match commands::package_manager(scan) {
+        Some("pnpm") => ("pnpm", "pnpm install --frozen-lockfile"),
+        Some("yarn") => ("yarn", "yarn install --immutable"),
+        Some("bun") => ("bun", "bun install --frozen-lockfile"),
+        Some(_) | None => ("npm", "npm ci"),
+    };
+    let lock = ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock"];
+    let is_locked = lock.iter().any(|name| has(name)) || has("bun.lock") || has("bun.lockb");
+    let install = if is_locked { locked.to_owned() } else { format!("{manager} install") };
+    if manager == "bun" {
+        return UsualSetup {
+            chain: action("oven-sh/setup-bun@v2", &[]),
+            dependencies: vec![run(&[&install])],
+            always: Vec::new(),
+        };
+    }
+    let mut chain = String::new();
+    if manager != "npm" {
+        chain.push_str(&run(&["corepack enable"]));
+    }
+    let version =
+        if has(".nvmrc") { ("node-version-file", ".nvmrc") } else { ("node-version", "lts/*") };
+    let cache = ("cache", manager);
+    let inputs = if is_locked { vec![version, cache] } else { vec![version] };
+    chain.push_str(&action("actions/setup-node@v6", &inputs).unwrap_or_default());
+    UsualSetup { chain: Some(chain), dependencies: vec![run(&[&install])], always: Vec::new() }
+}
+
+fn python_setup(scan: &StarterScan, proof: &Proof, action: &ActionStep<'_>) -> UsualSetup {
+    let has = |name: &str| scan.files.iter().any(|path| path.as_str() == name);
+    let program = proof.command.split(' ').next().unwrap_or_default();
+    match program {
+        "uv" => {
+            return UsualSetup {
+                chain: action("astral-sh/setup-uv@v7", &[]),
+                dependencies: vec![run(&["uv sync --all-extras"])],
+                always: Vec::new(),
+            };
+        }
+        "poetry" | "pdm" | "hatch" => {
+            let install = match program {
+                "poetry" => "poetry install --all-extras",
+                "pdm" => "pdm sync --dev",
+                _ => "hatch env create",
+            };
+            let tool = format!("pip install {program}");
+            return UsualSetup {
+                chain: action("actions/setup-python@v6", &[("python-version", "3.x")]),
+                dependencies: vec![run(&[&tool, install])],
+                always: Vec::new(),
+            };
+        }
+        _ => {}
+    }
+    let mut lines: Vec<String> = Vec::new();
+    let wanted = |path: &&RepoPath| {
+        path.parts().count() <= 2 && python::is_requirements(path.name().unwrap_or_default())
+    };
+    let mut files: Vec<&str> = scan.files.iter().filter(wanted).map(RepoPath::as_str).collect();
+    files.retain(|file| !file.contains("docs") && !file.contains('\''));
+    lines.extend(files.iter().take(5).map(|file| format!("pip install -r {file}")));
+    if ["pyproject.toml", "setup.py", "setup.cfg"].iter().any(|name| has(name)) {
+        let extras = python::test_extras(scan);
+        let extras = if extras.is_empty() { String::new() } else { format!("[{extras}]") };
+        lines.push(format!("pip install -e .{extras}"));
+    }
+    lines.extend(python::test_group(scan).map(|name| format!("pip install --group {name}")));
+    lines.extend(python::tox_requirements(scan).map(|names| format!("pip install {names}")));
+    let tests = lines.join(" ");
+    if proof.command.contains("pytest") && !tests.contains("pytest") {
+        lines.push("pip install pytest".to_owned());
+    }
+    if matches!(program, "tox" | "nox") && !tests.contains(program) {
+        lines.push(format!("pip install {program}"));
+    }
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let always = match program {
+        "tox" => vec![run(&["tox run --notest"])],
+        "nox" => vec![run(&["nox --install-only"])],
+        _ => Vec::new(),
+    };
+    UsualSetup {
+        chain: action("actions/setup-python@v6", &[("python-version", "3.x")]),
+        dependencies: if lines.is_empty() { Vec::new() } else { vec![run(&lines)] },
+        always,
+    }
+}
+
+/// Returns what caches and what fetches for a build tool of Java. What runs tests is only fetched
+/// when tests are run, so that some are asked for that do not exist.
+fn java(command: &str) -> (&'static str, String) {
+    let program = command.split(' ').next().unwrap_or_default();
+    if program.contains("gradle") {
+        let first = format!("{program} testClasses test --tests none.such --continue || true");
+        ("gradle", run(&[&first]))
+    } else {
+        let plugins = format!("{program} -B -ntp dependency:go-offline");
+        let none =
+            "-Dtest=NoSuchTest -Dsurefire.failIfNoSpecifiedTests=false -DfailIfNoTests=false";
+        let goal = if command.contains("verify") { "verify" } else { "test" };
+        ("maven", run(&[&plugins, &format!("{program} -B -ntp {goal} {none}")]))
+    }
+}

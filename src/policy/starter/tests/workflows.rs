@@ -1,0 +1,175 @@
+//! What workflows of a repository tell, and the workflow that is written for it.
+
+use pretty_assertions::assert_eq;
+
+use super::scan;
+use crate::Policy;
+use crate::starter::propose;
+use crate::starter::workflow::{WorkflowModel, workflow};
+use locum_files::yaml::YamlDocument;
+
+/// Returns the commands of `success`, and the steps that set up.
+fn proofs(files: &[(&str, &str)]) -> (Vec<String>, String) {
+    let proposal = propose(&scan(files)).unwrap_or_else(|errors| panic!("{errors}"));
+    let policy = Policy::parse(&proposal.policy, "p").unwrap();
+    (policy.settings().publish.success.clone(), proposal.setup)
+}
+
+#[test]
+fn a_change_is_proved_by_the_tests_that_the_repositorys_own_workflow_runs() {
+    let ci = |steps: &str| {
+        format!("on: [push]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n{steps}")
+    };
+    let package = r#"{"scripts": {"test": "x", "test:spec": "y"}}"#;
+    for (files, steps, expected) in [
+        (
+            &[("pyproject.toml", ""), ("slug/a.py", ""), ("test.py", "import unittest")][..],
+            "      - run: |\n          pip install flake8\n          coverage run --source=slug \
+             test.py\n",
+            "coverage run --source=slug test.py",
+        ),
+        (&[("package.json", package)], "      - run: npm run test:spec\n", "npm run test:spec"),
+        (&[("package.json", package)], "      - run: npm run test:lint\n", "npm test"),
+        (
+            &[("pom.xml", ""), ("mvnw", "")],
+            "      - run: ./mvnw -B verify\n",
+            "./mvnw -o -B verify",
+        ),
+        (
+            &[("pom.xml", "")],
+            "      - run: mvn --batch-mode install\n",
+            "mvn -o --batch-mode verify",
+        ),
+        (&[("go.mod", "")], "      - run: go install x.dev/richgo@latest\n", "go test ./..."),
+        (&[("go.mod", "")], "      - run: go test -race ./...\n", "go test -race ./..."),
+        // It makes environments, for which it needs a network.
+        (&[("setup.py", "pytest"), ("tests/test_a.py", "")], "      - run: tox\n", "pytest"),
+        (
+            &[("Gemfile", "rspec"), ("Rakefile", "")],
+            "      - run: bundle exec rake\n",
+            "bundle exec rake",
+        ),
+        (
+            &[("composer.json", r#"{"require-dev": {"phpunit/phpunit": "1"}}"#)],
+            "",
+            "vendor/bin/phpunit",
+        ),
+        (
+            &[("configure.ac", ""), ("a.c", "")],
+            "      - run: make check VERBOSE=yes\n",
+            "make check VERBOSE=yes",
+        ),
+        (
+            &[("CMakeLists.txt", "enable_testing()"), ("a.c", ""), (".gitignore", "build/\n")],
+            "",
+            "ctest --build-and-test . build --build-generator 'Unix Makefiles' --test-command ctest \
+             --output-on-failure",
+        ),
+        (&[("tests/test_a.py", ""), ("a.py", "")], "", "python -m unittest discover -s tests"),
+        (&[("X.sln", ""), ("src/X/X.csproj", "")], "      - run: ./build.ps1\n", "dotnet test"),
+        (
+            &[("package.json", package)],
+            "      - run: npm test\n        if: matrix.os == 'windows'\n      - run: npm run \
+             test:spec\n        if: runner.os == 'Linux'\n",
+            "npm run test:spec",
+        ),
+    ] {
+        let workflow = ci(steps);
+        let files = [files, &[(".github/workflows/ci.yml", workflow.as_str())]].concat();
+        assert_eq!(proofs(&files).0, [expected], "{steps}");
+    }
+}
+
+#[test]
+fn what_the_tests_need_is_set_up_as_the_repositorys_own_workflow_does() {
+    let ci = "on: push\njobs:\n  test:\n    runs-on: ${{ matrix.os }}\n    strategy:\n      \
+              matrix:\n        os: [windows-latest, ubuntu-latest]\n        node: [9, 22, lts]\n    \
+              steps:\n      - uses: actions/checkout@v6\n      - uses: actions/setup-node@aaaa # \
+              v6\n        with:\n          node-version: ${{ matrix.node }}\n          token: ${{ \
+              secrets.T }}\n      - run: npm ci\n      - run: curl https://x | sh\n      - run: npm \
+              publish\n        if: github.ref == 'x'\n      - run: npm test\n";
+    let package = r#"{"scripts": {"test": "x"}}"#;
+    let (_, setup) = proofs(&[("package.json", package), (".github/workflows/ci.yml", ci)]);
+    assert_eq!(
+        setup,
+        "      # What the tests need, as .github/workflows/ci.yml does: commands of a run have no \
+         network.\n      - uses: actions/setup-node@aaaa # v6\n        with:\n          \
+         node-version: \"22\"\n      - run: npm ci\n"
+    );
+    // Without a workflow, the language's own way.
+    for (files, expected) in [
+        (
+            &[("package.json", package), ("package-lock.json", "")][..],
+            &["uses: actions/setup-node@v6 #", "cache: \"npm\"", "run: npm ci"][..],
+        ),
+        (
+            &[
+                (
+                    "pyproject.toml",
+                    "[project]\n[project.optional-dependencies]\ntest = []\n[tool.pytest]",
+                ),
+                ("tests/test_a.py", ""),
+            ],
+            &["actions/setup-python@v6", "pip install -e .[test]", "pip install pytest"],
+        ),
+        (&[("Cargo.toml", ""), ("Cargo.lock", "")], &["run: cargo fetch --locked"]),
+        (&[("pom.xml", "")], &["actions/setup-java@v5", "mvn -B -ntp dependency:go-offline"]),
+        (&[("Gemfile", "rspec")], &["ruby/setup-ruby@v1", "bundler-cache: \"true\""]),
+        (&[("configure.ac", "")], &["- run: autoreconf -i\n", "- run: ./configure\n"]),
+    ] {
+        let (_, setup) = proofs(files);
+        for part in expected {
+            assert!(setup.contains(part), "{part}: {setup}");
+        }
+    }
+    assert_eq!(proofs(&[("README.md", "")]), (Vec::new(), String::new()));
+}
+
+#[test]
+fn a_workflow_listens_to_what_the_policy_starts_and_to_nothing_else() {
+    let proposal = propose(&scan(&[("Cargo.toml", "")])).unwrap();
+    let model = WorkflowModel {
+        model: "anthropic:m".to_owned(),
+        base_url: None,
+        key: "${{ secrets.K }}".to_owned(),
+        permission: None,
+    };
+    let written = |triggers: &str| {
+        let policy = Policy::parse(&format!("version: 1\ntriggers: {triggers}\n"), "p").unwrap();
+        workflow(&proposal, &policy.settings().triggers, &model)
+    };
+    let parts =
+        ["issue_comment:", "\n  issues:", "labeled", "assigned", "workflow_dispatch:", "schedule:"];
+    for (triggers, expected) in [
+        ("{ comment: { prefix: /do, tiers: [maintainer] } }", &["issue_comment:"][..]),
+        ("{ label: { name: x, tiers: [maintainer] } }", &["\n  issues:", "labeled"]),
+        ("{ dispatch: { tiers: [maintainer] } }", &["workflow_dispatch:"]),
+        ("{ schedule: { jobs: [nightly] } }", &["schedule:"]),
+    ] {
+        let text = written(triggers);
+        let document = YamlDocument::parse(&text);
+        assert_eq!(document.mistakes, [], "{text}");
+        let found: Vec<&str> = parts.into_iter().filter(|part| text.contains(part)).collect();
+        assert_eq!(found, expected, "{triggers}: {text}");
+        assert!(text.contains("model: ${{ vars.LOCUM_MODEL || 'anthropic:m' }}"), "{text}");
+        assert!(text.contains("- run: cargo fetch\n"), "{text}");
+    }
+    assert!(written("{ comment: { prefix: /do, tiers: [maintainer] } }").contains("'/do'"));
+}
+
+#[test]
+fn the_example_is_what_a_rust_repository_gets() {
+    let proposal = propose(&scan(&[("Cargo.toml", ""), ("Cargo.lock", "")])).unwrap();
+    let policy = include_str!("../../../../config/examples/policy.yml");
+    let policy = Policy::parse(policy, "p").unwrap();
+    let model = WorkflowModel {
+        model: "openai-responses:gpt-6.1-terra".to_owned(),
+        base_url: None,
+        key: "${{ secrets.OPENAI_API_KEY }}".to_owned(),
+        permission: None,
+    };
+    assert_eq!(
+        workflow(&proposal, &policy.settings().triggers, &model),
+        include_str!("../../../../config/examples/workflow.yml")
+    );
+}

@@ -1,0 +1,120 @@
+//! Mistakes of a command line and of files: what is said names the cause and what to do.
+
+use pretty_assertions::assert_eq;
+use serde_json::Value;
+
+use crate::support::stage::{Ran, Stage};
+
+#[test]
+fn a_mistyped_word_or_number_is_answered_with_what_was_probably_meant() {
+    let stage = Stage::with(&[("README.md", "# It\n")]);
+    for (words, expected) in [
+        (&["rnu"][..], "hint: did you mean `run`?"),
+        (&["polcy"], "a similar subcommand exists: 'policy'"),
+        (&["session", "sohw"], "a similar subcommand exists: 'show'"),
+        (&["run", "x", "--mode", "cdoe"], "hint: did you mean `code`? known: "),
+        (&["run", "x", "--mode", "nope"], "hint: known: "),
+        (&["run", "x", "--max-cost-usd", "-3"], "'-3' for '--max-cost-usd <USD>': an amount in US"),
+        (&["run", "x", "--max-turns", "-3"], "-3 is not in 0.."),
+        (&["job", "due", "--at", "yesterday"], "`yesterday` is not a time\nhint: write it in UTC"),
+    ] {
+        let ran = stage.run(words);
+        assert!(ran.code == Some(2) && ran.err.contains(expected), "{words:?}: {ran:?}");
+    }
+    let far = stage.run(&["frobnicate"]);
+    assert!(!far.err.contains("did you mean"), "{far:?}");
+}
+
+#[test]
+fn a_demo_without_cargo_says_so_before_it_begins() {
+    let stage = Stage::empty();
+    let ran: Ran = stage.locum(&["demo"]).env("PATH", "/nowhere").output().unwrap().into();
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+    assert!(ran.err.contains("there is no `cargo`\nhint: install Rust"), "{ran:?}");
+}
+
+#[test]
+fn a_mode_file_that_is_markdown_is_told_what_yaml_is() {
+    let stage = Stage::with(&[("README.md", "# It\n")]);
+    for text in ["# Modes\n\nOur modes: `code`\nand others\n", "customModes: []\ntext: a\nfoo\n"] {
+        stage.write("checkout/.roomodes", text);
+        let ran = stage.run(&["modes", "validate", ".roomodes"]);
+        assert!(
+            ran.code == Some(2) && ran.out.contains("text such as Markdown goes into a value"),
+            "{text}: {ran:?}"
+        );
+    }
+}
+
+#[test]
+fn with_logs_in_json_every_line_is_an_object() {
+    let script = "version: 1\ntasks: [{ turns: [{ calls: [{ tool: attempt_completion, args: { \
+                  result: ok } }] }] }]\n";
+    let stage = Stage::with(&[("README.md", "# It\n"), ("script.yml", script)]);
+    stage.write("checkout/.locumignore", "x\n");
+    for (words, code) in [
+        (&["run", "x", "--mode", "code", "--script", "script.yml"][..], 0),
+        (&["run", "x", "--mode", "nope", "--script", "script.yml"], 2),
+    ] {
+        let ran = stage.run(&[&["--log-format", "json"], words].concat());
+        assert_eq!(ran.code, Some(code), "{ran:?}");
+        let lines: Vec<Value> = ran
+            .err
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}")))
+            .collect();
+        assert!(
+            !lines.is_empty() && lines.iter().all(|line| line["message"].is_string()),
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
+fn doctor_judges_the_machine_and_the_repository() {
+    let stage = Stage::with(&[("README.md", "# It\n")]);
+    let run = |stage: &Stage| -> Ran {
+        let keys = [("LOCUM_MODEL", "gpt-4.1"), ("OPENAI_API_KEY", "k")];
+        stage.locum(&["doctor", "--json"]).envs(keys).output().unwrap().into()
+    };
+    let without = stage.run(&["doctor", "--json"]);
+    let laptop = without.json()["laptop"].to_string();
+    assert!(without.code == Some(2) && laptop.contains("no model is configured"), "{without:?}");
+    let with = run(&stage);
+    assert_eq!((with.code, &with.json()["laptop"]), (Some(0), &Value::Array(Vec::new())));
+    let action = with.json()["action"].to_string();
+    for part in ["has no `.locum/policy.yml`", "no workflow that uses Locum: `locum init`"] {
+        assert!(action.contains(part), "{part}: {action}");
+    }
+    assert_eq!(stage.run(&["init"]).code, Some(0));
+    stage.commit("what init wrote");
+    let action = run(&stage).json()["action"].to_string();
+    assert!(action.contains("holds a placeholder") && !action.contains("has no"), "{action}");
+    let file = "checkout/.github/workflows/locum.yml";
+    let pinned = stage.read(file).replace("OWNER/locum@0000", "o/locum@1234");
+    stage.write(file, &pinned);
+    stage.commit("a pin");
+    assert_eq!(run(&stage).json()["action"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn warnings_alike_are_one_line_with_their_number() {
+    let agent = |name: &str| {
+        format!("---\nname: {name}\ndescription: Helps\ntools: Read, Teleport\n---\nYou help.\n")
+    };
+    let texts = ["a", "b", "c"].map(agent);
+    let stage = Stage::with(&[
+        (".claude/agents/a.md", texts[0].as_str()),
+        (".claude/agents/b.md", texts[1].as_str()),
+        (".claude/agents/c.md", texts[2].as_str()),
+        (
+            "script.yml",
+            "version: 1\ntasks: [{ turns: [{ calls: [{ tool: attempt_completion, args: { result: \
+             ok } }] }] }]\n",
+        ),
+    ]);
+    let ran = stage.run(&["run", "x", "--mode", "code", "--script", "script.yml"]);
+    let lines: Vec<&str> =
+        ran.err.lines().filter(|line| line.contains("part of a mode file has no effect")).collect();
+    assert!(lines.len() == 1 && lines[0].contains("count=3"), "{ran:?}");
+}
