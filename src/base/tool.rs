@@ -137,9 +137,21 @@ impl ToolGroup {
 }
 
 impl ToolName {
-    /// Finds a tool by the name a model wrote.
+    /// Finds a tool by its own name.
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|tool| tool.as_str() == name)
+    }
+
+    /// Finds the tool that a call means: by its own name, or by the name that another agent's tool
+    /// of the same effect has.
+    pub fn called(name: &str) -> Option<Self> {
+        let name = name.trim();
+        Self::find(resolve(name)).or_else(|| {
+            let of_peer = |(names, _): &&(&[&str], Self)| {
+                names.iter().any(|one| one.eq_ignore_ascii_case(name))
+            };
+            PEER_NAMES.iter().find(of_peer).map(|(_, tool)| *tool)
+        })
     }
 }
 
@@ -152,6 +164,27 @@ impl fmt::Display for ToolName {
 /// Other names of tools.
 const ALIASES: &[(&str, &str)] = &[("write_file", "write_to_file"), ("search_and_replace", "edit")];
 
+/// Names that tools of the same effect have in Claude Code, Codex, Kilo and Kode. Models that were
+/// trained on those call them here too; their arguments are mapped where calls are read.
+const PEER_NAMES: &[(&[&str], ToolName)] = &[
+    (&["Read", "view_file"], ToolName::ReadFile),
+    (&["Write", "create_file"], ToolName::WriteToFile),
+    (
+        &["Edit", "edit_file", "search_replace", "search_and_replace", "str_replace"],
+        ToolName::ApplyDiff,
+    ),
+    (
+        &["Bash", "shell", "local_shell", "exec_command", "run_command", "run_terminal_cmd"],
+        ToolName::ExecuteCommand,
+    ),
+    (&["Grep", "grep_search"], ToolName::SearchFiles),
+    (&["Glob", "glob_search"], ToolName::Glob),
+    (&["LS", "list", "list_dir", "list_directory"], ToolName::ListFiles),
+    (&["Task", "Agent"], ToolName::NewTask),
+    (&["TodoWrite", "update_plan"], ToolName::UpdateTodoList),
+    (&["WebFetch"], ToolName::WebFetch),
+];
+
 /// Returns the name the table has for a tool: `write_to_file` for `write_file`, `use_mcp_tool` for
 /// every tool of an MCP server.
 pub fn resolve(tool: &str) -> &str {
@@ -159,4 +192,30 @@ pub fn resolve(tool: &str) -> &str {
         return ToolName::UseMcpTool.as_str();
     }
     ALIASES.iter().find(|(alias, _)| *alias == tool).map_or(tool, |(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ToolName;
+
+    #[test]
+    fn a_call_by_a_peers_name_means_the_tool_of_the_same_effect() {
+        for (name, expected) in [
+            ("read_file", Some(ToolName::ReadFile)),
+            (" Read ", Some(ToolName::ReadFile)),
+            ("bash", Some(ToolName::ExecuteCommand)),
+            ("Bash", Some(ToolName::ExecuteCommand)),
+            ("Glob", Some(ToolName::Glob)),
+            ("glob", Some(ToolName::Glob)),
+            ("TodoWrite", Some(ToolName::UpdateTodoList)),
+            ("write_file", Some(ToolName::WriteToFile)),
+            ("mcp__time__now", Some(ToolName::UseMcpTool)),
+            // What has no tool of the same effect.
+            ("MultiEdit", None),
+            ("TaskOutput", None),
+            ("insert_content", None),
+        ] {
+            assert_eq!(ToolName::called(name), expected, "{name}");
+        }
+    }
 }

@@ -41,9 +41,10 @@ use crate::ignore::IgnoreFiles;
 use crate::intent::{Act, Facts, Intent};
 use crate::judge::Judge;
 use crate::kind::RuleKind;
+use crate::lint::instead;
 use crate::rule::{RULES_LIMIT, Rule, read_rule};
 use crate::schema::{PolicyErrors, PolicySpec};
-use crate::verdict::{Cause, Decision, Refusal, Verdict};
+use crate::verdict::{Decision, Refusal, Verdict};
 use locum_base::path::RepoPath;
 use locum_files::fields::Diagnostics;
 use locum_files::position::Position;
@@ -156,26 +157,14 @@ impl Policy {
         contained || summary::may_use(self.judge.rules(), kind, facts)
     }
 
-    /// Returns what is allowed in the mode of `facts`, one line a kind of intent, for the prompt.
-    /// Kinds that the mode has no tool for are left out.
+    /// Returns what is allowed under these facts, one line a kind of act, for prompts and plans. Kinds
+    /// that the mode has no tool for are left out.
     pub fn summary_lines(
         &self,
         facts: &Facts,
         has_tool_for: impl Fn(RuleKind) -> bool,
     ) -> Vec<String> {
-        let mut lines = summary::lines(self.judge.rules(), &facts.mode, &has_tool_for);
-        if !has_tool_for(RuleKind::Command) {
-            return lines;
-        }
-        let run = |line: &String| line.starts_with("You may run: ");
-        match lines.iter().position(run) {
-            at if self.spec.commands.contains(facts) => {
-                lines.splice(at.map_or(0..0, |at| at..at + 1), [summary::CONTAINED.to_owned()]);
-            }
-            Some(at) => lines.insert(at + 1, summary::BY_WORDS.to_owned()),
-            None => {}
-        }
-        lines
+        summary::lines(self, facts, has_tool_for)
     }
 
     /// Returns true for a path that an ignore file hides, or that names what is hidden.
@@ -268,31 +257,9 @@ impl Policy {
             .iter()
             .zip(&verdicts)
             .find(|(_, verdict)| decision_on(verdict) == decision)
-            // What no rule opens, such as a protected path, is not among what rules allow.
-            .filter(|(intent, verdict)| {
-                !matches!(verdict.cause, Cause::Check { .. })
-                    || !matches!(intent, Intent::Edit(_) | Intent::Read(_))
-            })
-            .and_then(|(intent, _)| self.hint(intent, facts));
+            .and_then(|(intent, verdict)| instead::hint(self, intent, facts, verdict));
         verdicts.retain(|verdict| decision_on(verdict) != Decision::Allow);
         Err(Box::new(Refusal { decision, verdicts, hint }))
-    }
-
-    /// Returns what could be done instead: of a mode, which others there are.
-    fn hint(&self, intent: &Intent, facts: &Facts) -> Option<String> {
-        let other: fn(String) -> Intent = if matches!(intent, Intent::Mode(_)) {
-            Intent::Mode
-        } else if matches!(intent, Intent::Delegate(_)) {
-            Intent::Delegate
-        } else {
-            return summary::hint(self.judge.rules(), intent, facts);
-        };
-        let allowed = |slug: &&String| {
-            self.decide(&other((*slug).clone()), facts).decision == Decision::Allow
-        };
-        let modes = self.spec.modes.allow.iter().filter(allowed);
-        let modes: Vec<String> = modes.map(|slug| format!("`{slug}`")).collect();
-        (!modes.is_empty()).then(|| format!("modes allowed here: {}", modes.join(", ")))
     }
 }
 

@@ -1,12 +1,20 @@
-//! What the rules allow, as text for a model: lines for its instructions, and what would be allowed
-//! instead of a refused act.
+//! What a policy lets a run do under given facts, as lines for a model's instructions, for a plan
+//! and for `locum trigger explain`.
 //!
-//! In: rules, and a mode or facts. Out: text. Intents are judged in `judge`.
+//! In: rules, settings and facts. Out: text. Rules are narrowed here as the judge narrows them, so
+//! that no line promises what would be refused. Intents are judged in `judge`; what a refused act
+//! could be instead is in `lint::instead`.
 
-use crate::intent::{Facts, Intent};
+use crate::Policy;
+use crate::intent::Facts;
 use crate::kind::RuleKind;
-use crate::rule::Rule;
+use crate::pattern::CommandForm;
+use crate::rule::{LocatedPattern, Rule};
+use crate::schema::{CommandNetwork, Expansions};
 use crate::verdict::Decision;
+
+/// Most patterns of one line; the others are counted.
+const LISTED_LIMIT: usize = 120;
 
 /// What a model reads where commands are contained.
 pub(crate) const CONTAINED: &str = "You may run: any script, in a shell. It has no way out to a \
@@ -14,16 +22,39 @@ pub(crate) const CONTAINED: &str = "You may run: any script, in a shell. It has 
                                     it writes is judged as an edit afterwards, and stays out of \
                                     the repository where that is not allowed";
 
+/// The same where some hosts may be reached.
+const CONTAINED_LISTED: &str = "You may run: any script, in a shell. It reaches no files outside \
+                                the repository and no secrets. Each file it writes is judged as \
+                                an edit afterwards, and stays out of the repository where that is \
+                                not allowed";
+
 /// What a model reads where every command needs a rule.
-pub(crate) const BY_WORDS: &str = "Commands are judged word by word: prefer one plain program per \
-                                   call, and `cd` only as `cd FOLDER && ...`; shell constructs \
-                                   are more often refused";
+pub(crate) const BY_WORDS: &str = "`:*` stands for further words, of which options that are not \
+                                   known to be harmless are refused. Commands may be joined by \
+                                   pipes, `&&` and `;` when each is allowed; `$`, globs, loops \
+                                   and `&` are refused";
+
+/// The same where a shell may work words out.
+const BY_WORDS_EXPANDED: &str = "`:*` stands for further words, of which options that are not \
+                                 known to be harmless are refused. A script may have pipes, lists \
+                                 and expansions when each command in it is allowed";
+
+/// Kinds of acts, with the verb of their line. The last three steer, which needs no tool group.
+const KINDS: &[(RuleKind, &str)] = &[
+    (RuleKind::Read, "read"),
+    (RuleKind::Edit, "edit"),
+    (RuleKind::Command, "run"),
+    (RuleKind::Fetch, "fetch"),
+    (RuleKind::Browse, "browse"),
+    (RuleKind::Mcp, "call"),
+    (RuleKind::Expert, "ask the expert"),
+    (RuleKind::Mode, "switch to"),
+    (RuleKind::Delegate, "delegate to"),
+];
 
 /// Returns true when some rule could allow or hold a use of this kind under these facts.
 pub(crate) fn may_use(rules: &[Rule], kind: RuleKind, facts: &Facts) -> bool {
-    if matches!(kind, RuleKind::Edit | RuleKind::Fetch | RuleKind::Mcp)
-        && facts.restriction.read_only
-    {
+    if is_taken_away(kind, facts) {
         return false;
     }
     let may = |rule: &&Rule| rule.decision != Decision::Deny && rule.narrowing.holds(facts);
@@ -31,59 +62,151 @@ pub(crate) fn may_use(rules: &[Rule], kind: RuleKind, facts: &Facts) -> bool {
     patterns.any(|written| written.pattern.kind == kind)
 }
 
-/// Returns what is allowed in a mode, one line per kind of intent. Kinds without a tool are left
-/// out.
+/// Returns what is allowed under these facts, one line per kind of act. Kinds without a tool are
+/// left out.
 pub(crate) fn lines(
-    rules: &[Rule],
-    mode: &str,
+    policy: &Policy,
+    facts: &Facts,
     has_tool_for: impl Fn(RuleKind) -> bool,
 ) -> Vec<String> {
-    let kinds = [
-        ("read", "read", Some(RuleKind::Read)),
-        ("edit", "edit", Some(RuleKind::Edit)),
-        ("command", "run", Some(RuleKind::Command)),
-        ("fetch", "fetch", Some(RuleKind::Fetch)),
-        ("browse", "browse", None),
-        ("mcp", "call", Some(RuleKind::Mcp)),
-        ("mode", "switch to", None),
-        ("delegate", "delegate to", None),
-        ("expert", "ask the expert", Some(RuleKind::Expert)),
-    ];
+    let always = [RuleKind::Browse, RuleKind::Mode, RuleKind::Delegate];
+    let shown = |kind: RuleKind| always.contains(&kind) || has_tool_for(kind);
+    let contained = policy.settings().commands.contains(facts);
     let mut lines = Vec::new();
     for (decision, said) in [
         (Decision::Allow, "You may"),
         (Decision::Hold, "A person must agree before you"),
         (Decision::Deny, "You may not"),
     ] {
-        for (kind, title, _) in kinds.iter().filter(|(_, _, used)| used.is_none_or(&has_tool_for)) {
-            let texts = inner_texts(rules, kind, decision, mode);
-            if !texts.is_empty() {
-                lines.push(format!("{said} {title}: {}", texts.join(", ")));
+        let allows = decision == Decision::Allow;
+        for (kind, verb) in KINDS.iter().filter(|(kind, _)| shown(*kind)) {
+            if decision != Decision::Deny && is_taken_away(*kind, facts) {
+                continue;
+            }
+            if allows && *kind == RuleKind::Command && contained {
+                lines.extend(contained_lines(policy));
+                continue;
+            }
+            let texts = texts(policy.judge.rules(), *kind, decision, facts);
+            if texts.is_empty() {
+                continue;
+            }
+            lines.push(format!("{said} {verb}: {}", listed(texts)));
+            if allows && *kind == RuleKind::Command {
+                lines.extend(by_words_lines(policy, facts));
             }
         }
+    }
+    lines.extend(restrictions(facts, contained, &has_tool_for));
+    lines
+}
+
+/// Returns the patterns of rules of a kind that decide so under these facts, each in backticks,
+/// with what their rules leave out.
+pub(crate) fn texts(
+    rules: &[Rule],
+    kind: RuleKind,
+    decision: Decision,
+    facts: &Facts,
+) -> Vec<String> {
+    let here = |rule: &&Rule| rule.decision == decision && rule.narrowing.holds(facts);
+    let mut texts = Vec::new();
+    for rule in rules.iter().filter(here) {
+        let of_kind = |patterns: &[LocatedPattern]| -> Vec<String> {
+            let patterns = patterns.iter().filter(|written| written.pattern.kind == kind);
+            patterns.map(|written| format!("`{}`", shown(written))).collect()
+        };
+        let mut patterns = of_kind(&rule.patterns);
+        let except = of_kind(&rule.except);
+        if let Some(last) = patterns.last_mut().filter(|_| !except.is_empty()) {
+            last.push_str(&format!(" (except {})", except.join(", ")));
+        }
+        texts.extend(patterns);
+    }
+    texts
+}
+
+/// Returns a pattern as models read it: without its kind, and every form of command in the form
+/// that `command(...)` has.
+pub(crate) fn shown(written: &LocatedPattern) -> String {
+    let text = written.text.trim();
+    let inner = text.split_once('(').and_then(|(_, inner)| inner.strip_suffix(')'));
+    let inner = inner.unwrap_or(text);
+    let open = match written.pattern.command().map(|command| &command.form) {
+        Some(CommandForm::Prefix | CommandForm::Text(_)) => inner != "*" && !inner.ends_with(":*"),
+        Some(CommandForm::Words | CommandForm::Script(_)) | None => false,
+    };
+    format!("{inner}{}", if open { ":*" } else { "" })
+}
+
+/// Joins patterns; of very many, the first.
+fn listed(mut texts: Vec<String>) -> String {
+    let others = texts.len().saturating_sub(LISTED_LIMIT);
+    texts.truncate(LISTED_LIMIT);
+    let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+    format!("{}{more}", texts.join(", "))
+}
+
+fn contained_lines(policy: &Policy) -> Vec<String> {
+    let commands = &policy.settings().commands;
+    match (commands.network, network(policy)) {
+        (CommandNetwork::Listed, Some(line)) => vec![CONTAINED_LISTED.to_owned(), line],
+        (CommandNetwork::Off | CommandNetwork::Listed | CommandNetwork::Open, _) => {
+            vec![CONTAINED.to_owned()]
+        }
+    }
+}
+
+fn by_words_lines(policy: &Policy, facts: &Facts) -> Vec<String> {
+    let said = match policy.settings().commands.expansions {
+        Expansions::Off => BY_WORDS,
+        Expansions::Allow => BY_WORDS_EXPANDED,
+    };
+    let network = network(policy).filter(|_| facts.sandboxed);
+    std::iter::once(said.to_owned()).chain(network).collect()
+}
+
+/// Returns what commands reach of the network; `None` where they reach all of it.
+fn network(policy: &Policy) -> Option<String> {
+    let settings = policy.settings();
+    match settings.commands.network {
+        CommandNetwork::Open => None,
+        CommandNetwork::Listed if !settings.network.is_empty() => {
+            let hosts = settings.network.iter().map(|listed| format!("`{}`", listed.text));
+            Some(format!("Commands reach of the network only {}", listed(hosts.collect())))
+        }
+        CommandNetwork::Off | CommandNetwork::Listed => {
+            Some("Commands have no network: nothing can be downloaded or installed".to_owned())
+        }
+    }
+}
+
+/// Returns what this run may not do although rules would let it.
+fn restrictions(
+    facts: &Facts,
+    contained: bool,
+    has_tool_for: impl Fn(RuleKind) -> bool,
+) -> Vec<String> {
+    let restriction = &facts.restriction;
+    let mut lines = Vec::new();
+    if restriction.read_only {
+        let runs = has_tool_for(RuleKind::Command);
+        lines.push(match (runs, restriction.contained && contained) {
+            (true, true) => "This run may only read: what commands write is thrown away".to_owned(),
+            (true, false) => "This run may only read: no edits, and only commands that are known \
+                              to change nothing"
+                .to_owned(),
+            (false, _) => "This run may only read".to_owned(),
+        });
+    } else if !restriction.paths.is_empty() && has_tool_for(RuleKind::Edit) {
+        let globs = restriction.paths.iter().map(|glob| format!("`{glob}`"));
+        lines.push(format!("This run edits only {}", listed(globs.collect())));
     }
     lines
 }
 
-/// Returns what a model whose act was refused could do instead.
-pub(crate) fn hint(rules: &[Rule], intent: &Intent, facts: &Facts) -> Option<String> {
-    let shown = intent.to_string();
-    let kind = shown.split('(').next().unwrap_or_default();
-    let allowed = inner_texts(rules, kind, Decision::Allow, &facts.mode);
-    (!allowed.is_empty()).then(|| format!("allowed here: {kind} {}", allowed.join(", ")))
-}
-
-fn inner_texts(rules: &[Rule], kind: &str, decision: Decision, mode: &str) -> Vec<String> {
-    let here = rules.iter().filter(|rule| {
-        let modes = &rule.narrowing.modes;
-        rule.decision == decision && (modes.is_empty() || modes.iter().any(|one| one == mode))
-    });
-    here.flat_map(|rule| &rule.patterns)
-        .filter_map(|written| inner(&written.text, kind))
-        .map(|inner| format!("`{inner}`"))
-        .collect()
-}
-
-fn inner<'t>(text: &'t str, kind: &str) -> Option<&'t str> {
-    text.trim().strip_prefix(kind)?.strip_prefix('(')?.strip_suffix(')')
+/// Returns whether this run may do nothing of a kind, whatever the rules say.
+fn is_taken_away(kind: RuleKind, facts: &Facts) -> bool {
+    let outside = [RuleKind::Edit, RuleKind::Fetch, RuleKind::Browse, RuleKind::Mcp];
+    facts.restriction.read_only && outside.contains(&kind)
 }

@@ -10,7 +10,7 @@ use locum_agent::env::RunEnv;
 use locum_agent::tools::dispatch;
 use locum_agent::tools::{EffectInputs, ToolContext, VisionSupport};
 use locum_base::secret::Redactor;
-use locum_base::tool::{self, ToolName};
+use locum_base::tool::ToolName;
 use locum_files::fields::nearest;
 use locum_modes::access::{self, TaskPurpose, ToolOffer};
 use locum_modes::{Mode, ModeSet};
@@ -212,7 +212,7 @@ impl Explainer {
 
 /// A call that is answered before the policy is asked.
 fn not_a_call(name: &str, offered: &[ToolName], sentence: String) -> Explanation {
-    let known = ToolName::find(tool::resolve(name.trim())).filter(|tool| offered.contains(tool));
+    let known = ToolName::called(name).filter(|tool| offered.contains(tool));
     let intent = known.map_or_else(|| format!("tool({name})"), |tool| format!("tool({tool})"));
     let reason = sentence.strip_suffix('.').unwrap_or(&sentence).to_owned();
     Explanation { verdict: Verdict::denied(intent, reason), nearest: None }

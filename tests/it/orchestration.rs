@@ -156,7 +156,7 @@ tasks:
           - { tool: new_task, args: { mode: orchestrator, message: "You do it." } }
           - { tool: new_task, args: { mode: code, message: "A part." } }
           - { tool: new_task, args: { mode: none, message: "x" } }
-          - { tool: new_task, args: { mode: ask, message: "x", priority: urgent } }
+          - { tool: new_task, args: { mode: ask, message: "x", priority: soon } }
       - expect: { contains: ["handed this work down", "exactly this already", "is not in `modes.allow`", "must be `low`"] }
         calls: [{ tool: attempt_completion, args: { result: "nothing to hand on" } }]
   - turns:

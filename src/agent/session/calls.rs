@@ -8,6 +8,7 @@ use futures::StreamExt;
 use tracing::Instrument;
 
 use crate::session::event::Event;
+use crate::session::instead;
 use crate::session::judged::{
     JudgedCall, PermittedCall, completes, reasons, script_of, starts_task, unfit,
 };
@@ -18,11 +19,13 @@ use crate::session::stop::Stop;
 use crate::session::switch::DeniedByMode;
 use crate::session::system_prompt::SystemPrompt;
 use crate::session::task::TaskState;
+use crate::session::task::nudges::RefusalKind;
 use crate::session::task::turn::WaitingCall;
+use crate::tools::arguments::quoted;
 use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::{CallError, Observation};
 use locum_base::id::TaskId;
-use locum_base::tool::{self, ToolName};
+use locum_base::tool::ToolName;
 use locum_modes::prompts::reminders;
 use locum_policy::Permit;
 use locum_policy::approval::Approval;
@@ -145,7 +148,7 @@ impl<'a> Session<'a> {
         let denied =
             self.task_env(id)?.with(|context| dispatch::restricted(&waiting.call, context));
         let intent = denied.as_ref().map(|(intent, _)| intent);
-        let tool = ToolName::find(tool::resolve(waiting.call.name.trim()));
+        let tool = ToolName::called(&waiting.call.name);
         let elsewhere =
             match tool.filter(|tool| intent.is_some() || !system_prompt.offered.contains(tool)) {
                 Some(tool) => self.other_modes(id, DeniedByMode { tool, intent })?,
@@ -155,7 +158,14 @@ impl<'a> Session<'a> {
             let verdicts = vec![Verdict::denied(intent.to_string(), reason)];
             Box::new(Refusal { decision: Decision::Deny, verdicts, hint: None })
         });
-        let text = format!("{}{elsewhere}", error.0);
+        let here = if tool.is_none_or(|tool| !system_prompt.offered.contains(&tool)) {
+            let names: Vec<&str> =
+                system_prompt.tools.iter().map(|tool| tool.name.as_str()).collect();
+            format!(" Available here: {}.", quoted(&names))
+        } else {
+            String::new()
+        };
+        let text = format!("{}{here}{elsewhere}", error.0);
         Ok(Observation { refused: refusal, ..Observation::mistake(text) })
     }
 
@@ -200,7 +210,18 @@ impl<'a> Session<'a> {
         if refusal.decision == Decision::Hold && pauses {
             return Err(self.hold(id, waiting, call, &refusal));
         }
-        let text = reminders::refused(&reasons(&refusal.verdicts), refusal.hint.as_deref());
+        let why = reasons(&refusal.verdicts);
+        let kind = RefusalKind::of(&refusal);
+        let text = if self.task(id)?.nudges.refused.contains(&kind) {
+            reminders::refused_again(&why)
+        } else {
+            let facts = self.facts(&self.task(id)?.mode);
+            let system_prompt = self.system_prompt(id)?;
+            let shown = |tool: ToolName| system_prompt.shows(tool);
+            let tool = instead::of(call, &refusal, (self.parts.run.policy, &facts), &shown);
+            let said: Vec<String> = refusal.hint.iter().cloned().chain(tool).collect();
+            reminders::refused(&why, &said)
+        };
         Ok(Observation::refused(text, refusal))
     }
 
@@ -213,6 +234,9 @@ impl<'a> Session<'a> {
     ) -> Result<(), Stop> {
         let (call, tool) = (waiting.call.id.clone(), waiting.call.name.clone());
         let mut observation = self.task(id)?.with_room_for_images(observation);
+        if !observation.is_mistake && observation.refused.is_none() {
+            observation.text.push_str(&dispatch::ignored(&waiting.call));
+        }
         let refusal = observation.refused.take();
         let mistake = std::mem::take(&mut observation.is_mistake);
         self.emit(Event::Answered { task: id, call, tool, observation, refusal, mistake })

@@ -63,8 +63,7 @@ impl Session<'_> {
         let edits = ApprovedEdits(held.paths.clone());
         match self.parts.run.policy.admit_approved(edits, &facts, approval) {
             Err(refusal) => {
-                let refused =
-                    reminders::refused(&reasons(&refusal.verdicts), refusal.hint.as_deref());
+                let refused = reminders::refused(&reasons(&refusal.verdicts), &[]);
                 observation.text.push_str(&format!("\n\n{refused}"));
                 observation.refused = Some(joined(observation.refused.take(), refusal));
             }

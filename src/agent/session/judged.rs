@@ -8,11 +8,11 @@ use crate::tools::Observation;
 use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::tool::ToolEffect;
 use locum_base::chat::StopReason;
-use locum_base::tool::{self, ToolName};
+use locum_base::tool::ToolName;
 use locum_modes::prompts::reminders;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
-use locum_policy::verdict::Verdict;
+use locum_policy::verdict::{Cause, Verdict};
 
 /// Answers a call that would write a secret, or what looks like one.
 const WITHHELD: &str = "This call was not performed: its arguments hold a secret, or what looks \
@@ -39,18 +39,18 @@ pub(crate) enum JudgedCall {
 
 /// Returns true for a call that ends the task.
 pub(crate) fn completes(waiting: &WaitingCall) -> bool {
-    ToolName::find(&waiting.call.name) == Some(ToolName::AttemptCompletion)
+    ToolName::called(&waiting.call.name) == Some(ToolName::AttemptCompletion)
 }
 
 /// Returns true for a call that starts a sub-task.
 pub(crate) fn starts_task(waiting: &WaitingCall) -> bool {
-    ToolName::find(tool::resolve(waiting.call.name.trim())) == Some(ToolName::NewTask)
+    ToolName::called(&waiting.call.name) == Some(ToolName::NewTask)
 }
 
 /// Returns true for tools that would write, run or send a text with a hole in it where a secret
 /// was.
 fn writes(waiting: &WaitingCall) -> bool {
-    ToolName::find(tool::resolve(waiting.call.name.trim()))
+    ToolName::called(&waiting.call.name)
         .is_some_and(|tool| matches!(dispatch::effect(tool), ToolEffect::Edits | ToolEffect::Runs))
 }
 
@@ -97,7 +97,12 @@ pub(crate) fn reasons<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> St
             .rule()
             .map(|rule| format!(" (rule `{}`, {})", rule.pattern, rule.place()))
             .unwrap_or_default();
-        format!("`{}`: {}{rule}", verdict.intent, verdict.reason())
+        // What no rule allows, the reason names by itself.
+        let what = match &verdict.cause {
+            Cause::NoRule { intent } if *intent == verdict.intent => String::new(),
+            _ => format!("`{}`: ", verdict.intent),
+        };
+        format!("{what}{}{rule}", verdict.reason())
     };
     let mut verdicts = verdicts.into_iter();
     let told: Vec<String> = verdicts.by_ref().take(REASONS_TOLD).map(reason).collect();

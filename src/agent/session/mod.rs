@@ -32,6 +32,7 @@ pub mod hold;
 pub mod id;
 mod images;
 mod in_flight;
+mod instead;
 pub mod journal;
 mod judged;
 pub mod layered;

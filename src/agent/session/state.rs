@@ -17,7 +17,7 @@ use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
-use locum_base::tool::{self, ToolName};
+use locum_base::tool::ToolName;
 use locum_modes::access::TaskPurpose;
 use locum_modes::prompts::reminders;
 use locum_policy::approval::Approval;
@@ -322,9 +322,7 @@ impl SessionState {
             self.with_task(parent, |parent| {
                 let Some(waiting) = parent.turn.open_call(call) else { return };
                 waiting.child = Some(task.id);
-                if ToolName::find(tool::resolve(waiting.call.name.trim()))
-                    == Some(ToolName::RequestModeSwitch)
-                {
+                if ToolName::called(&waiting.call.name) == Some(ToolName::RequestModeSwitch) {
                     task.purpose = TaskPurpose::Decide;
                 }
             });

@@ -16,12 +16,12 @@ use crate::session::task::{ChosenMode, TaskState};
 use crate::tools::{Control, Observation};
 use locum_base::id::TaskId;
 use locum_base::tool::ToolName;
-use locum_modes::access::{self, COORDINATOR, TaskPurpose};
+use locum_modes::access::{self, COORDINATOR, TaskPurpose, ToolOffer};
 use locum_modes::prompts::task::{ModeChoice, choice_message};
 use locum_modes::{Mode, ModeEntry};
 use locum_policy::budget::Budget;
 use locum_policy::intent::{Facts, Intent};
-use locum_policy::schema::Switching;
+use locum_policy::schema::{ModeRules, Switching};
 use locum_policy::verdict::{Decision, RuleRef};
 
 /// Model replies a decision on a mode may take.
@@ -240,7 +240,7 @@ impl Session<'_> {
             Switching::Coordinator | Switching::Direct => ToolName::SwitchMode,
         };
         let could = |mode: &&Mode| {
-            self.switch_refused(task, &mode.slug).is_none() && self.could_do(mode, denied)
+            self.switch_refused(task, &mode.slug).is_none() && self.could_do(task, mode, denied)
         };
         let slugs: Vec<String> =
             self.parts.modes.iter().filter(could).map(|mode| format!("`{}`", mode.slug)).collect();
@@ -250,9 +250,18 @@ impl Session<'_> {
         Ok(format!(" Modes that may: {}; {how} leads there.", slugs.join(", ")))
     }
 
-    fn could_do(&self, mode: &Mode, denied: DeniedByMode<'_>) -> bool {
+    /// Returns whether a task could do in a mode what it was denied. To switch modes, no other mode
+    /// is named.
+    fn could_do(&self, task: &TaskState, mode: &Mode, denied: DeniedByMode<'_>) -> bool {
         let facts: Facts = self.facts(&mode.slug);
         let policy = self.parts.run.policy;
+        let ModeRules { switching, delegation, .. } = &policy.settings().modes;
+        let offer = ToolOffer {
+            switching: *switching,
+            may_delegate: delegation.from.contains(&mode.slug) && task.depth < delegation.depth,
+            purpose: TaskPurpose::Work,
+            included: &[],
+        };
         let instructions = self.parts.instructions;
         let servers = self.parts.servers.is_any();
         let known = ToolPrerequisites {
@@ -266,7 +275,10 @@ impl Session<'_> {
             servers,
             resources: servers,
         };
-        let has = mode.tools().contains(&denied.tool)
+        let switches =
+            [ToolName::SwitchMode, ToolName::RequestModeSwitch, ToolName::CoordinateMode];
+        let has = !switches.contains(&denied.tool)
+            && access::offered(mode, offer).contains(&denied.tool)
             && !system_prompt::shown(&[denied.tool], policy, &facts, known).is_empty();
         has && denied.intent.is_none_or(|intent| {
             access::check_intent(mode, denied.tool, intent).is_ok()

@@ -43,6 +43,13 @@ impl SystemPrompt {
     }
 }
 
+impl SystemPrompt {
+    /// Returns whether the model sees a tool.
+    pub(crate) fn shows(&self, tool: ToolName) -> bool {
+        self.tools.iter().any(|spec| spec.name == tool.as_str())
+    }
+}
+
 fn estimate(system: &str, tools: &[ToolSpec], model: TaskModel<'_>) -> u64 {
     let described = match model.tool_protocol {
         ToolProtocol::Native => accounting::estimate_tools(model.tokenizer, tools),

@@ -64,6 +64,17 @@ impl CallFields {
         Self { called: owner.clone(), owner, fields, known: Vec::new() }
     }
 
+    /// Puts the arguments through a mapping.
+    ///
+    /// # Errors
+    /// The mapping's.
+    pub(crate) fn mapped(
+        self,
+        map: impl FnOnce(Map<String, Value>) -> Result<Map<String, Value>, CallError>,
+    ) -> Result<Self, CallError> {
+        Ok(Self { fields: map(self.fields)?, ..self })
+    }
+
     /// Sets the name the model called the tool by, where that is another than the tool's.
     pub fn called(self, name: &str) -> Self {
         Self { called: name.to_owned(), ..self }
@@ -168,16 +179,10 @@ impl CallFields {
         }
     }
 
-    /// Takes a list that must be there.
-    ///
-    /// # Errors
-    /// When it is missing or something else.
-    pub fn list(&mut self, name: &'static str, meaning: &str) -> Result<Vec<Value>, CallError> {
-        match self.take(name).map(unwrap_text) {
-            Some(Value::Array(items)) => Ok(items),
-            Some(other) => Err(self.wrong(name, "a list", meaning, &other)),
-            None => Err(CallError(format!("`{}` needs `{name}`: {meaning}.", self.owner))),
-        }
+    /// Takes a value of any kind that may be left out; a list or an object written as text is that
+    /// list or object.
+    pub fn optional_value(&mut self, name: &'static str) -> Option<Value> {
+        self.take(name).map(unwrap_text)
     }
 
     /// Takes a path and follows its links; the root where it may be left out and is.
@@ -224,8 +229,10 @@ impl CallFields {
         let Some((unknown, _)) = self.fields.iter().find(|(_, value)| !value.is_null()) else {
             return Ok(());
         };
+        let near = nearest(unknown, &self.known);
+        let near = near.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
         Err(CallError(format!(
-            "`{}` has no parameter `{unknown}`; it takes {}.",
+            "`{}` has no parameter `{unknown}`; it takes {}.{near}",
             self.owner,
             quoted(&self.known)
         )))
@@ -323,7 +330,8 @@ fn whole(number: f64) -> Option<u64> {
     (number.fract() == 0.0 && (0.0..1e15).contains(&number)).then_some(number as u64)
 }
 
-fn kind_of(value: &Value) -> &'static str {
+/// Says what kind of value was given, as part of a sentence.
+pub(crate) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
@@ -361,7 +369,7 @@ mod tests {
         }
         assert_eq!(arguments("").optional_text("path", "file"), Ok(None));
         assert_eq!(arguments(r#"{"r": "True"}"#).flag("r", false, "deep"), Ok(true));
-        assert_eq!(arguments(r#"{"l": "[1]"}"#).list("l", "list").map(|list| list.len()), Ok(1));
+        assert!(arguments(r#"{"l": "[1]"}"#).optional_value("l").unwrap().is_array());
     }
 
     #[test]
@@ -387,12 +395,12 @@ mod tests {
             error(arguments("{}").text("path", "the file to read").map(|_| 0)),
             "`read_file` needs `path`: the file to read."
         );
-        let mut with_unknown = arguments(r#"{"path": "a", "line_range": "1-2"}"#);
+        let mut with_unknown = arguments(r#"{"path": "a", "limits": 2}"#);
         with_unknown.text("path", "the file").unwrap();
         with_unknown.optional_number("limit", 1, "lines").unwrap();
         assert_eq!(
             with_unknown.finish().unwrap_err().0,
-            "`read_file` has no parameter `line_range`; it takes `path`, `limit`."
+            "`read_file` has no parameter `limits`; it takes `path`, `limit`. Did you mean `limit`?"
         );
     }
 

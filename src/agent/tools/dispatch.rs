@@ -5,16 +5,17 @@
 //! call's intents, and only `perform` has effects, each under the permit. Texts are redacted and
 //! bounded here, once for every tool. What is particular to a tool is in its [`Tool`].
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tracing::debug;
 
-use crate::tools::arguments::{CallFields, ResolvedPath, quoted};
+use crate::tools::aliases::{self, CalledTool, MappedArguments};
+use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::tools::{command, files, flow, mcp, search, skill, web};
 use locum_base::chat::{ToolCall, ToolSpec};
 use locum_base::text::{ClippedText, head};
-use locum_base::tool::{self, ToolName};
+use locum_base::tool::ToolName;
 use locum_modes::access;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
@@ -139,16 +140,14 @@ fn spec_of<T: Tool>(tool: ToolName) -> ToolSpec {
 ///
 /// # Errors
 /// A sentence for the model: unknown tool, tool not offered, malformed or missing arguments, path
-/// outside.
+/// outside. Which tools there are is for the caller to add: not all that are offered are shown.
 pub fn parse(
     call: &ToolCall,
     offered: &[ToolName],
     context: ToolContext<'_>,
 ) -> Result<CheckedCall, CallError> {
-    let name = call.name.trim();
-    let tool = find(name, offered, context)?;
-    let arguments = CallFields::parse(tool, &call.arguments)?.called(name);
-    let call = CheckedCall::check(tool, arguments, context)?;
+    let tool = find(call.name.trim(), offered, context)?;
+    let call = CheckedCall::check(tool, arguments(tool, call)?.0, context)?;
     call.intents()
         .iter()
         .try_for_each(|intent| access::check_intent(context.mode, tool, intent))
@@ -159,21 +158,49 @@ pub fn parse(
 /// Returns the edit that the mode's own restriction keeps a call from making, and the mode's words;
 /// for calls that [`parse`] refused.
 pub fn restricted(call: &ToolCall, context: ToolContext<'_>) -> Option<(Intent, String)> {
-    let tool = ToolName::find(tool::resolve(call.name.trim()))?;
-    let arguments = CallFields::parse(tool, &call.arguments).ok()?;
+    let tool = ToolName::called(&call.name)?;
+    let (arguments, _) = arguments(tool, call).ok()?;
     edited(tool, arguments, context).into_iter().find_map(|place| {
         let error = place.check_edit(tool, context).err()?;
         Some((Intent::Edit(place.real), error.0))
     })
 }
 
+/// Says which arguments of a call were left out, as a paragraph to put behind its answer; empty for
+/// none.
+pub fn ignored(call: &ToolCall) -> String {
+    let ignored = |tool| Some(aliases::note(tool, &arguments(tool, call).ok()?.1));
+    ToolName::called(&call.name).and_then(ignored).unwrap_or_default()
+}
+
+/// Reads the arguments of a call in the tool's own words, and the names of those left out.
+fn arguments(tool: ToolName, call: &ToolCall) -> Result<(CallFields, Vec<String>), CallError> {
+    let called = call.name.trim();
+    let fields = CallFields::parse(tool, &call.arguments)?.called(called);
+    // What a tool of an MCP server takes, the server says.
+    if tool == ToolName::UseMcpTool && called != tool.as_str() {
+        return Ok((fields, Vec::new()));
+    }
+    let spec = spec(tool);
+    let known = spec.parameters.get("properties").and_then(Value::as_object);
+    let known: Vec<String> = known.into_iter().flat_map(|known| known.keys().cloned()).collect();
+    let mut left_out = Vec::new();
+    let fields = fields.mapped(|fields| {
+        let changes_nothing = matches!(effect(tool), ToolEffect::Reads | ToolEffect::Steers);
+        let of = CalledTool { tool, called, changes_nothing, known: &known };
+        let MappedArguments { fields, ignored } = aliases::map(of, fields)?;
+        left_out = ignored;
+        Ok(fields)
+    })?;
+    Ok((fields, left_out))
+}
+
 fn find(name: &str, offered: &[ToolName], context: ToolContext<'_>) -> Result<ToolName, CallError> {
-    let problem = match ToolName::find(tool::resolve(name)) {
+    Err(CallError(match ToolName::called(name) {
         Some(tool) if offered.contains(&tool) => return Ok(tool),
         Some(tool) => format!("Tool \"{tool}\" is not allowed in {} mode.", context.mode.slug),
         None => format!("Unknown tool \"{name}\"."),
-    };
-    Err(CallError(format!("{problem} Available here: {}.", quoted(offered))))
+    }))
 }
 
 /// Does what was permitted. Never fails: a failure is an observation with `is_error`.
@@ -189,5 +216,7 @@ pub async fn perform(permit: Permit<CheckedCall>, context: ToolContext<'_>) -> O
     Observation { text, ..observation }
 }
 
+#[cfg(test)]
+mod peers;
 #[cfg(test)]
 mod tests;

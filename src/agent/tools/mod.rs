@@ -1,5 +1,6 @@
 //! What the model can call. Every call takes one path: parse, intents, admit, perform.
 
+mod aliases;
 pub mod arguments;
 pub mod command;
 pub mod dispatch;

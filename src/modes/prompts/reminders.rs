@@ -91,12 +91,21 @@ pub fn repeated(cycle: usize, times: usize) -> String {
 pub const COMPLETION_TOO_EARLY: &str = "The task was not ended, because another call of the same \
                                         reply failed. Look at its result first.";
 
-/// Answers a call that the policy refused, with the policy's reasons and, where there is one, what
-/// would be allowed.
-pub fn refused(reasons: &str, hint: Option<&str>) -> String {
-    let hint = hint.map(|hint| format!(" {hint}")).unwrap_or_default();
+/// Answers a call that the policy refused, with the policy's reasons and, where there is any, what
+/// would be allowed and what to use instead: whole sentences.
+pub fn refused(reasons: &str, instead: &[String]) -> String {
+    let last = if instead.is_empty() {
+        "Do the task another way, or say in your result what could not be done.".to_owned()
+    } else {
+        instead.join(" ")
+    };
+    format!("The policy refused this call: {reasons}. {last}")
+}
+
+/// Answers a call that the policy refused for the same reasons as one before.
+pub fn refused_again(reasons: &str) -> String {
     format!(
-        "The policy refused this call: {reasons}.{hint} It will be refused again; do the task \
+        "The policy refused this call for the same reason as before: {reasons}. Do the task \
          another way, or say in your result what could not be done."
     )
 }

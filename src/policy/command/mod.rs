@@ -101,6 +101,13 @@ impl Script {
         self
     }
 
+    /// Returns another script that would run in the same place.
+    pub(crate) fn with_text(&self, text: &str) -> Self {
+        let (tree, loose) = (parse::parse(text), OnceLock::new());
+        let (folder, neutral) = (self.folder.clone(), self.neutral.clone());
+        Self { text: text.to_owned(), folder, neutral, tree, loose }
+    }
+
     /// Returns the script as written.
     pub fn text(&self) -> &str {
         &self.text

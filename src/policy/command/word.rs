@@ -65,7 +65,8 @@ pub fn literal(raw: &str) -> Result<String, String> {
             }
             '*' | '?' | '[' => {
                 return Err(format!(
-                    "an unquoted glob character `{letter}`; quote it, nothing expands it here"
+                    "an unquoted glob character `{letter}`, and no shell expands it here; name the \
+                     files, or quote it where the program itself takes a pattern"
                 ));
             }
             letter => {

@@ -6,6 +6,7 @@
 
 pub mod explain;
 pub mod idle;
+pub mod instead;
 pub mod nearest;
 mod redundant;
 pub mod risks;

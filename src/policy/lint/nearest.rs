@@ -37,28 +37,28 @@ pub struct NearestRule {
 }
 
 /// The part that was not allowed.
-enum IntentPart {
+pub(crate) enum IntentPart {
     Intent(Intent),
     /// The words of one simple command.
     Words(Vec<String>),
 }
 
 /// The part that was refused, and the verdict on it.
-struct RefusedPart {
-    part: IntentPart,
-    verdict: Verdict,
+pub(crate) struct RefusedPart {
+    pub(crate) part: IntentPart,
+    pub(crate) verdict: Verdict,
 }
 
 /// A rule that allows, and how close it comes.
-struct NearCandidate<'p> {
+pub(crate) struct NearCandidate<'p> {
     rule: &'p Rule,
-    written: &'p LocatedPattern,
-    fit: RuleFit,
+    pub(crate) written: &'p LocatedPattern,
+    pub(crate) fit: RuleFit,
 }
 
 /// How a rule fits a part. Later is closer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum RuleFit {
+pub(crate) enum RuleFit {
     /// Another thing of the same kind.
     Other,
     /// It fits but for the case of letters.
@@ -95,7 +95,12 @@ pub(super) fn nearest(
     Some(NearestRule { rule: closest.written.reference(policy.origin()), why })
 }
 
-fn closest<'p>(policy: &'p Policy, part: &IntentPart, facts: &Facts) -> Option<NearCandidate<'p>> {
+/// Returns the allowing rule that comes closest to a part.
+pub(crate) fn closest<'p>(
+    policy: &'p Policy,
+    part: &IntentPart,
+    facts: &Facts,
+) -> Option<NearCandidate<'p>> {
     let rules = policy.judge.rules().iter().filter(|rule| rule.decision == Decision::Allow);
     let written = rules.flat_map(|rule| rule.patterns.iter().map(move |written| (rule, written)));
     let candidates = written.filter_map(|(rule, written)| {
@@ -140,7 +145,12 @@ fn setting(
 }
 
 /// Returns the first part of a script that comes out as the whole did, and the verdict on it.
-fn refused_part(policy: &Policy, script: &Script, facts: &Facts, verdict: &Verdict) -> RefusedPart {
+pub(crate) fn refused_part(
+    policy: &Policy,
+    script: &Script,
+    facts: &Facts,
+    verdict: &Verdict,
+) -> RefusedPart {
     for (simple, _) in script.examinations() {
         let text = simple.words.iter().map(|word| tree::quoted(word)).collect::<Vec<_>>().join(" ");
         let alone = Intent::Command(Script::parse_in(&text, script.folder()));
@@ -167,7 +177,8 @@ fn refused_part(policy: &Policy, script: &Script, facts: &Facts, verdict: &Verdi
     RefusedPart { part: IntentPart::Words(words), verdict: verdict.clone() }
 }
 
-fn why(
+/// Says why the closest rule did not do: a fragment without a full stop.
+pub(crate) fn why(
     policy: &Policy,
     facts: &Facts,
     refused: &RefusedPart,

@@ -6,13 +6,14 @@ mod closest;
 mod contained;
 mod everyday;
 mod hidden;
+mod instead;
 mod judged;
+mod summary;
 
 use pretty_assertions::assert_eq;
 
 use crate::Policy;
 use crate::intent::{Facts, Restriction, TriggerKind};
-use crate::kind::RuleKind;
 use crate::lint::explain::explain;
 use crate::lint::warnings;
 use crate::query::parse_intent;
@@ -354,32 +355,6 @@ fn explains_with_the_nearest_rule_and_reads_intents() {
     for text in ["edit", "edti(x)", "edit(/etc/passwd)", "mcp(x)", "publish(tweet)"] {
         assert!(parse_intent(text).is_err(), "{text}");
     }
-}
-
-#[test]
-fn tells_a_mode_what_it_may_do() {
-    let policy = policy(
-        "rules:\n  - allow: [\"read(**)\", \"command(cargo test:*)\"]\n  - allow: \
-             edit(src/**)\n    modes: [code]\n  - deny: command(git push:*)\n",
-    );
-    assert_eq!(
-        policy.summary_lines(&facts("code"), |_| true),
-        [
-            "You may read: `**`",
-            "You may edit: `src/**`",
-            "You may run: `cargo test:*`",
-            crate::summary::BY_WORDS,
-            "You may not run: `git push:*`"
-        ]
-    );
-    assert_eq!(
-        policy.summary_lines(&facts("ask"), |kind| kind != RuleKind::Command),
-        ["You may read: `**`"]
-    );
-    assert_eq!(
-        policy.summary_lines(&facts("ask"), |kind| kind == RuleKind::Command),
-        ["You may run: `cargo test:*`", crate::summary::BY_WORDS, "You may not run: `git push:*`"]
-    );
 }
 
 #[test]

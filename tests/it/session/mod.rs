@@ -14,6 +14,7 @@ mod holds;
 mod images;
 mod mistakes;
 mod parallel;
+mod refusals;
 mod resume;
 mod route;
 mod scripts;

@@ -8,7 +8,7 @@ use crate::session::repetition::RecentCalls;
 use crate::session::task::turn::Turn;
 use crate::tools::Observation;
 use locum_base::path::RepoPath;
-use locum_base::tool::{self, ToolName};
+use locum_base::tool::ToolName;
 use locum_policy::verdict::{Refusal, Verdict};
 
 /// What marks a task that was reminded of its budget.
@@ -32,9 +32,26 @@ pub struct Nudges {
     pub reminded_of: BTreeSet<String>,
     /// The edit that its mode denied last, and the tool it was to be made with.
     pub last_denied_edit: Option<(ToolName, RepoPath)>,
+    /// What the policy refused since the conversation was last shortened.
+    pub refused: BTreeSet<RefusalKind>,
     made_mistake: bool,
     succeeded: bool,
 }
+
+/// What refusals of one kind have in common: what the model was told of the first holds for all.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RefusalKind(String);
+
+impl RefusalKind {
+    /// Takes the kind of a refusal: its first reason, and what would be allowed instead.
+    pub(crate) fn of(refusal: &Refusal) -> Self {
+        let reason = refusal.verdicts.first().map(Verdict::reason).unwrap_or_default();
+        Self(format!("{reason} {}", refusal.hint.as_deref().unwrap_or_default()))
+    }
+}
+
+/// Most kinds of refusals that are remembered of a task.
+const REFUSALS_LIMIT: usize = 64;
 
 impl Nudges {
     /// Takes an event in; `turn` is as it was before.
@@ -51,12 +68,19 @@ impl Nudges {
             if *mistake && let Some(edit) = refusal.as_ref().and_then(|no| denied_edit(tool, no)) {
                 self.last_denied_edit = Some(edit);
             }
+            if let Some(refusal) = refusal.as_ref().filter(|_| !mistake)
+                && self.refused.len() < REFUSALS_LIMIT
+            {
+                self.refused.insert(RefusalKind::of(refusal));
+            }
             self.answered(call, observation, *mistake, turn);
         } else if let Event::ModeSwitched { .. } = event {
             self.last_denied_edit = None;
+            self.refused.clear();
         } else if let Event::Compacted { .. } = event {
             // Rules it was shown once may be among what was left out.
             self.reminded_of.clear();
+            self.refused.clear();
         }
     }
 
@@ -88,7 +112,7 @@ impl Nudges {
 
 /// Returns the edit that a mode's own restriction denied a call.
 fn denied_edit(tool: &str, refusal: &Refusal) -> Option<(ToolName, RepoPath)> {
-    let tool = ToolName::find(tool::resolve(tool.trim()))?;
+    let tool = ToolName::called(tool)?;
     let edit = |verdict: &Verdict| {
         RepoPath::parse(verdict.intent.strip_prefix("edit(")?.strip_suffix(')')?).ok()
     };

@@ -34,7 +34,19 @@ impl SteeringTool for AskFollowupQuestion {
     fn parse(mut arguments: CallFields) -> Result<SteeringCall, CallError> {
         let question = arguments.words("question", "what to ask")?;
         let meaning = "1 to 4 suggested answers, best first";
-        let items = arguments.list("follow_up", meaning)?;
+        let items = match arguments.optional_value("follow_up") {
+            Some(Value::Array(items)) => items,
+            Some(Value::String(text)) => {
+                let lines = text.lines().map(|line| line.trim().trim_start_matches(['-', '*']));
+                lines.map(str::trim).filter(|line| !line.is_empty()).map(Value::from).collect()
+            }
+            Some(_) => Vec::new(),
+            None => {
+                return Err(CallError(format!(
+                    "`ask_followup_question` needs `follow_up`: {meaning}."
+                )));
+            }
+        };
         arguments.finish()?;
         let names_mode =
             items.iter().any(|item| item.get("mode").is_some_and(|mode| !mode.is_null()));
@@ -63,9 +75,11 @@ impl SteeringTool for AskFollowupQuestion {
 fn suggestion(item: Value) -> Option<String> {
     let text = match item {
         Value::String(text) => text,
-        Value::Object(fields) => {
-            fields.get("text").or_else(|| fields.get("answer"))?.as_str()?.to_owned()
-        }
+        Value::Object(fields) => ["text", "answer", "label"]
+            .iter()
+            .find_map(|name| fields.get(*name))?
+            .as_str()?
+            .to_owned(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => return None,
     };
     (!text.trim().is_empty()).then_some(text)

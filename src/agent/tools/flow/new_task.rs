@@ -54,7 +54,7 @@ impl TaskPriority {
         match name.trim().to_ascii_lowercase().as_str() {
             "low" => Some(Self::Low),
             "" | "normal" | "medium" => Some(Self::Normal),
-            "high" => Some(Self::High),
+            "high" | "urgent" => Some(Self::High),
             _ => None,
         }
     }
@@ -81,11 +81,8 @@ impl Tool for NewTask {
     fn parse(mut arguments: CallFields, _: ToolContext<'_>) -> Result<Self, CallError> {
         let mode = arguments.words("mode", "the mode of the sub-task")?.trim().to_owned();
         let message = arguments.words("message", "the complete instructions of the sub-task")?;
-        let todos =
-            match arguments.optional_text("todos", "a checklist, one `- [ ] step` a line")? {
-                Some(text) => todo::parse(&text)?,
-                None => Vec::new(),
-            };
+        let todos = arguments.optional_value("todos");
+        let todos = todos.map(|list| todo::read(&list)).transpose()?.unwrap_or_default();
         let priority =
             arguments.optional_text("priority", "`low`, `normal` or `high`")?.unwrap_or_default();
         let Some(priority) = TaskPriority::find(&priority) else {

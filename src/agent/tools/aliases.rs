@@ -1,0 +1,481 @@
+//! Arguments as other agents' tools have them: Roo, Kilo, Kode, Claude Code and Codex. Models that
+//! were trained on those write them here too.
+//!
+//! In: the tool, the name it was called by, and the arguments as written. Out: the tool's own
+//! arguments, and the names of those that were left out. Everything after this sees the mapped
+//! call alone, the policy included. Where two readings would differ in effect, none is taken: the
+//! model reads what to write instead.
+
+use serde_json::{Map, Value};
+
+use crate::tools::CallError;
+use crate::tools::arguments::{kind_of, quoted};
+use locum_base::tool::ToolName;
+use locum_files::fields::nearest;
+use locum_policy::command::tree;
+
+/// A tool's arguments, in its own words.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct MappedArguments {
+    /// The arguments that the tool knows, and those it has to refuse.
+    pub(crate) fields: Map<String, Value>,
+    /// Names of arguments that change nothing and were left out.
+    pub(crate) ignored: Vec<String>,
+}
+
+/// What is known of a tool while its arguments are mapped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CalledTool<'c> {
+    /// The tool.
+    pub(crate) tool: ToolName,
+    /// The name the model called it by.
+    pub(crate) called: &'c str,
+    /// Whether its calls read or steer alone, so that what it does not know may be left out.
+    pub(crate) changes_nothing: bool,
+    /// Names of its own parameters.
+    pub(crate) known: &'c [String],
+}
+
+/// Other names of parameters, each with the tool's own.
+type Renames = &'static [(&'static str, &'static str)];
+
+const PATH: Renames = &[
+    ("file_path", "path"),
+    ("filePath", "path"),
+    ("absolute_path", "path"),
+    ("target_file", "path"),
+    ("filename", "path"),
+];
+
+const FOLDER: Renames = &[
+    ("directory", "path"),
+    ("dir", "path"),
+    ("dir_path", "path"),
+    ("folder", "path"),
+    ("directory_path", "path"),
+    ("relative_workspace_path", "path"),
+];
+
+/// Arguments that say something about a call and change nothing of what it does.
+const REMARKS: &[&str] = &[
+    "description",
+    "explanation",
+    "line_count",
+    "requires_approval",
+    "security_risk",
+    "task_progress",
+    "justification",
+    "with_escalated_permissions",
+    "yield_time_ms",
+    "max_output_tokens",
+    "login",
+    "prompt",
+];
+
+/// Arguments of tools that read which change what is found: to leave them out would answer another
+/// question.
+const DECISIVE: &[&str] =
+    &["invert_match", "-v", "multiline", "fixed_strings", "literal", "whole_word", "-w"];
+
+fn renames(tool: ToolName) -> &'static [Renames] {
+    match tool {
+        ToolName::ReadFile => {
+            &[PATH, &[("start_line", "offset"), ("line_start", "offset"), ("max_lines", "limit")]]
+        }
+        ToolName::WriteToFile => &[
+            PATH,
+            &[("file_text", "content"), ("contents", "content"), ("new_content", "content")],
+        ],
+        ToolName::ApplyDiff => &[PATH],
+        ToolName::ApplyPatch => &[&[("input", "patch"), ("patch_text", "patch")]],
+        ToolName::ListFiles => &[FOLDER],
+        ToolName::Glob => &[
+            FOLDER,
+            &[("glob", "pattern"), ("glob_pattern", "pattern"), ("file_pattern", "pattern")],
+        ],
+        ToolName::SearchFiles => &[
+            FOLDER,
+            &[
+                ("pattern", "regex"),
+                ("query", "regex"),
+                ("glob", "file_pattern"),
+                ("include", "file_pattern"),
+                ("include_pattern", "file_pattern"),
+                ("file_path", "path"),
+                ("filePath", "path"),
+            ],
+        ],
+        ToolName::ExecuteCommand => &[&[
+            ("cmd", "command"),
+            ("workdir", "cwd"),
+            ("working_directory", "cwd"),
+            ("directory", "cwd"),
+            ("timeout_seconds", "timeout"),
+            ("timeout_secs", "timeout"),
+        ]],
+        ToolName::NewTask => &[&[
+            ("subagent_type", "mode"),
+            ("agent", "mode"),
+            ("agent_type", "mode"),
+            ("mode_slug", "mode"),
+            ("prompt", "message"),
+            ("instructions", "message"),
+        ]],
+        ToolName::UpdateTodoList => {
+            &[&[("plan", "todos"), ("items", "todos"), ("todo_list", "todos")]]
+        }
+        ToolName::SwitchMode | ToolName::RequestModeSwitch | ToolName::CoordinateMode => {
+            &[&[("mode", "mode_slug"), ("slug", "mode_slug")]]
+        }
+        ToolName::AskFollowupQuestion => {
+            &[&[("options", "follow_up"), ("suggestions", "follow_up"), ("followUp", "follow_up")]]
+        }
+        ToolName::AttemptCompletion => &[&[("summary", "result")]],
+        ToolName::WebFetch => &[&[("uri", "url"), ("address", "url")]],
+        ToolName::UseMcpTool => &[&[("server", "server_name"), ("tool", "tool_name")]],
+        ToolName::AccessMcpResource => &[&[("server", "server_name")]],
+        ToolName::Skill => &[&[("name", "skill"), ("arguments", "args")]],
+        ToolName::AskExpertModel => &[&[("expert_model", "expert")]],
+        ToolName::GenerateImage => &[],
+    }
+}
+
+/// Maps the arguments of a call to the tool's own.
+///
+/// # Errors
+/// A sentence for the model, where two arguments contradict each other or one has no counterpart
+/// of the same effect.
+pub(crate) fn map(
+    of: CalledTool<'_>,
+    mut fields: Map<String, Value>,
+) -> Result<MappedArguments, CallError> {
+    fields.retain(|_, value| !value.is_null());
+    unwrap_single(of, &mut fields)?;
+    let mut ignored = Vec::new();
+    for (from, to) in renames(of.tool).iter().copied().flatten() {
+        rename(of, &mut fields, from, to)?;
+    }
+    match of.tool {
+        ToolName::ReadFile => line_range(&mut fields)?,
+        ToolName::ApplyDiff => diff(of, &mut fields)?,
+        ToolName::ExecuteCommand => command(of, &mut fields)?,
+        ToolName::SearchFiles => letter_case(&mut fields),
+        _ => {}
+    }
+    let unknown: Vec<String> =
+        fields.keys().filter(|name| !of.known.contains(name)).cloned().collect();
+    for name in unknown {
+        if may_be_left_out(of, &name, fields.get(&name)) {
+            fields.remove(&name);
+            ignored.push(name);
+        }
+    }
+    Ok(MappedArguments { fields, ignored })
+}
+
+/// Whether a parameter that the tool has not may be left out. What may be a slip of the pen, or
+/// would have changed the effect, is refused by the tool itself.
+fn may_be_left_out(of: CalledTool<'_>, name: &str, value: Option<&Value>) -> bool {
+    let off = matches!(value, Some(Value::Bool(false)))
+        || matches!(value, Some(Value::String(text)) if text.is_empty());
+    if REMARKS.contains(&name) || off {
+        return true;
+    }
+    let known: Vec<&str> = of.known.iter().map(String::as_str).collect();
+    of.changes_nothing && !DECISIVE.contains(&name) && nearest(name, &known).is_none()
+}
+
+/// Gives a parameter the tool's own name.
+fn rename(
+    of: CalledTool<'_>,
+    fields: &mut Map<String, Value>,
+    from: &str,
+    to: &str,
+) -> Result<(), CallError> {
+    if of.known.iter().any(|name| name == from) {
+        return Ok(());
+    }
+    let Some(value) = fields.remove(from) else { return Ok(()) };
+    match fields.get(to) {
+        Some(other) if *other != value => Err(CallError(format!(
+            "`{to}` and `{from}` of `{}` differ; give `{to}` alone.",
+            of.called
+        ))),
+        Some(_) | None => {
+            fields.insert(to.to_owned(), value);
+            Ok(())
+        }
+    }
+}
+
+/// Takes the one file out of `files`, `paths`, or `args.file`, as tools have it that take several.
+fn unwrap_single(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<(), CallError> {
+    if !matches!(of.tool, ToolName::ReadFile | ToolName::ApplyDiff | ToolName::WriteToFile) {
+        return Ok(());
+    }
+    if let Some(Value::Object(args)) = fields.get("args") {
+        let args = args.clone();
+        fields.remove("args");
+        for (name, value) in args {
+            fields.entry(name).or_insert(value);
+        }
+    }
+    for name in ["files", "paths", "file"] {
+        let Some(value) = fields.get(name) else { continue };
+        let one = match parsed(value.clone()) {
+            Value::Array(mut items) => match (items.pop(), items.len()) {
+                (Some(one), 0) => one,
+                (_, others) => {
+                    return Err(CallError(format!(
+                        "`{}` takes one file a call, and `{name}` has {}; make a call for each, in \
+                         the same reply.",
+                        of.tool,
+                        others.saturating_add(1)
+                    )));
+                }
+            },
+            one => one,
+        };
+        fields.remove(name);
+        match one {
+            Value::Object(inner) => {
+                for (name, value) in inner {
+                    fields.entry(name).or_insert(value);
+                }
+            }
+            text @ Value::String(_) => {
+                fields.entry("path").or_insert(text);
+            }
+            other => {
+                return Err(CallError(format!(
+                    "`{name}` of `{}` must name a file, not {}.",
+                    of.called,
+                    kind_of(&other)
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Turns the last line, or a range of lines, into an offset and a limit.
+fn line_range(fields: &mut Map<String, Value>) -> Result<(), CallError> {
+    let wrong = |what: &str| {
+        CallError(format!("{what} of `read_file` is not a range; use `offset` and `limit`."))
+    };
+    for name in ["line_range", "line_ranges", "lineRanges", "view_range", "lines"] {
+        let Some(value) = fields.remove(name) else { continue };
+        let (first, last) = range(&value).ok_or_else(|| wrong(&format!("`{name}`")))?;
+        if fields.contains_key("offset") || fields.contains_key("limit") {
+            return Err(wrong(&format!("`{name}` beside `offset` or `limit`")));
+        }
+        fields.insert("offset".to_owned(), first.into());
+        if let Some(last) = last {
+            let lines = (last + 1).checked_sub(first).filter(|lines| *lines > 0);
+            fields.insert("limit".to_owned(), lines.ok_or_else(|| wrong("A range"))?.into());
+        }
+    }
+    for name in ["end_line", "line_end"] {
+        let Some(value) = fields.remove(name) else { continue };
+        let last = number(&value).ok_or_else(|| wrong(&format!("`{name}`")))?;
+        let first = fields.get("offset").map_or(Some(1), number);
+        let lines = first.and_then(|first| (last + 1).checked_sub(first)).filter(|one| *one > 0);
+        let lines = lines.ok_or_else(|| wrong(&format!("`{name}` before the first line")))?;
+        if fields.contains_key("limit") {
+            return Err(wrong(&format!("`{name}` beside `limit`")));
+        }
+        fields.insert("limit".to_owned(), lines.into());
+    }
+    Ok(())
+}
+
+/// Reads `"3-9"`, `[3, 9]`, `[[3, 9]]` or `{ "start": 3, "end": 9 }`; an end of -1 is the file's.
+fn range(value: &Value) -> Option<(u64, Option<u64>)> {
+    match parsed(value.clone()) {
+        Value::String(text) => {
+            let (first, last) = text.split_once('-')?;
+            Some((first.trim().parse().ok()?, Some(last.trim().parse().ok()?)))
+        }
+        Value::Array(items) => match items.as_slice() {
+            [one] => range(one),
+            [first, last] if last.as_i64() == Some(-1) => Some((number(first)?, None)),
+            [first, last] => Some((number(first)?, Some(number(last)?))),
+            _ => None,
+        },
+        Value::Object(ends) => {
+            Some((number(ends.get("start")?)?, ends.get("end").and_then(number)))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+fn number(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(number) => number.as_u64(),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Takes a command as a list of words, a time limit in milliseconds, and `run_in_background`.
+fn command(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<(), CallError> {
+    if let Some(Value::Array(words)) = fields.get("command").cloned().map(parsed) {
+        let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+        let words = words.filter(|words| !words.is_empty()).ok_or_else(|| {
+            CallError("`command` of `execute_command` is a list, but not of words.".to_owned())
+        })?;
+        let script = match words.as_slice() {
+            ["bash" | "sh" | "/bin/bash" | "/bin/sh", "-c" | "-lc", script] => (*script).to_owned(),
+            words => words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" "),
+        };
+        fields.insert("command".to_owned(), script.into());
+    }
+    let in_ms = ["Bash", "shell", "local_shell"];
+    let milliseconds = fields.remove("timeout_ms").or_else(|| {
+        let of_peer = in_ms.iter().any(|name| name.eq_ignore_ascii_case(of.called.trim()));
+        of_peer.then(|| fields.remove("timeout")).flatten()
+    });
+    if let Some(value) = milliseconds {
+        let seconds = number(&value).map(|milliseconds| milliseconds.div_ceil(1000).max(1));
+        let seconds = seconds.ok_or_else(|| {
+            CallError("The time limit must be a whole number of milliseconds.".to_owned())
+        })?;
+        fields.insert("timeout".to_owned(), seconds.into());
+    }
+    for name in ["run_in_background", "is_background", "background"] {
+        match fields.remove(name) {
+            None | Some(Value::Bool(false)) => {}
+            Some(_) => {
+                return Err(CallError(format!(
+                    "`{name}`: commands are waited for here, and end with the call. Run it without."
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes a word for a shell, in quotes where it needs them.
+fn shell_word(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_./-:=,@+%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        tree::quoted(word)
+    }
+}
+
+/// Takes upper and lower case as equal where the call says so.
+fn letter_case(fields: &mut Map<String, Value>) {
+    let names = ["-i", "case_insensitive", "ignore_case", "caseInsensitive"];
+    let ignores =
+        names.iter().any(|name| fields.remove(*name).is_some_and(|value| is_true(&value)));
+    let exact = fields.remove("case_sensitive").is_none_or(|value| is_true(&value));
+    if (ignores || !exact)
+        && let Some(Value::String(regex)) = fields.get_mut("regex")
+    {
+        regex.insert_str(0, "(?i)");
+    }
+}
+
+fn is_true(value: &Value) -> bool {
+    value.as_bool().unwrap_or_else(|| value.as_str().is_some_and(|text| text == "true"))
+}
+
+/// Makes SEARCH/REPLACE blocks of a list of blocks, or of an old and a new text.
+fn diff(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<(), CallError> {
+    let wrong = |what: &str| {
+        CallError(format!("{what}; send SEARCH/REPLACE blocks as `diff` of `apply_diff`."))
+    };
+    for name in ["replace_all", "replaceAll"] {
+        if fields.remove(name).is_some_and(|value| is_true(&value)) {
+            return Err(wrong(&format!("`{name}` is not known here")));
+        }
+    }
+    if let Some(count) = fields.remove("expected_replacements")
+        && number(&count) != Some(1)
+    {
+        return Err(wrong("Several replacements at once are not known here"));
+    }
+    if let Some(value) = fields.get("diff").filter(|value| !value.is_string()).cloned() {
+        let blocks = match value {
+            Value::Array(blocks) => blocks,
+            one => vec![one],
+        };
+        let blocks: Option<Vec<String>> = blocks.iter().map(block).collect();
+        let text = blocks.ok_or_else(|| wrong("`diff` holds what is not a block"))?.join("\n");
+        fields.insert("diff".to_owned(), text.into());
+    }
+    let mut take = |names: &[&str]| names.iter().find_map(|name| fields.remove(*name));
+    let old = take(&["old_string", "oldString", "old_str", "old_text", "search"]);
+    let new = take(&["new_string", "newString", "new_str", "new_text", "replace"]);
+    match (old, new) {
+        (None, None) => Ok(()),
+        (Some(Value::String(old)), Some(Value::String(new))) if !fields.contains_key("diff") => {
+            let text = replacement(&old, &new, None).ok_or_else(|| {
+                wrong("The old and the new text must be whole lines, and the old one not empty")
+            })?;
+            fields.insert("diff".to_owned(), text.into());
+            Ok(())
+        }
+        (_, _) => Err(wrong(&format!("`{}` needs an old and a new text", of.called))),
+    }
+}
+
+/// Reads one block of a list: its text, or what it searches and puts there.
+fn block(value: &Value) -> Option<String> {
+    let Value::Object(fields) = value else { return value.as_str().map(str::to_owned) };
+    let text = |names: &[&str]| names.iter().find_map(|name| fields.get(*name)?.as_str());
+    let line = fields.get("start_line").and_then(number);
+    if let Some(content) = text(&["content", "diff"]) {
+        return match line {
+            Some(line) if !content.contains(":start_line:") => {
+                let after = content.strip_prefix("<<<<<<< SEARCH\n")?;
+                Some(format!("<<<<<<< SEARCH\n:start_line:{line}\n-------\n{after}"))
+            }
+            Some(_) | None => Some(content.to_owned()),
+        };
+    }
+    let old = text(&["search", "old_string", "old_str"])?;
+    replacement(old, text(&["replace", "new_string", "new_str"])?, line)
+}
+
+/// Returns a block that puts one text in the place of another; `None` where lines would be joined.
+fn replacement(old: &str, new: &str, line: Option<u64>) -> Option<String> {
+    let (old, new) = match (old.strip_suffix('\n'), new.strip_suffix('\n')) {
+        (Some(old), Some(new)) => (old, new),
+        (None, None) => (old, new),
+        (Some(old), None) if new.is_empty() => (old, new),
+        (Some(_), None) | (None, Some(_)) => return None,
+    };
+    let place = line.map(|line| format!(":start_line:{line}\n-------\n")).unwrap_or_default();
+    let escaped = |text: &str| {
+        let lines = text.split('\n').map(|line| {
+            let marks = ["<<<<<<<", "=======", ">>>>>>>", "-------", ":start_line:", ":end_line:"];
+            let is_mark = marks.iter().any(|mark| line.starts_with(mark));
+            if is_mark { format!("\\{line}") } else { line.to_owned() }
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let after = if new.is_empty() { String::new() } else { format!("{}\n", escaped(new)) };
+    (!old.is_empty()).then(|| {
+        format!("<<<<<<< SEARCH\n{place}{}\n=======\n{after}>>>>>>> REPLACE", escaped(old))
+    })
+}
+
+/// Reads a list or an object that was written as text.
+fn parsed(value: Value) -> Value {
+    let inner = value.as_str().and_then(|text| serde_json::from_str(text).ok());
+    inner.filter(|inner: &Value| inner.is_array() || inner.is_object()).unwrap_or(value)
+}
+
+/// Says which arguments were left out.
+pub(crate) fn note(tool: ToolName, ignored: &[String]) -> String {
+    match ignored {
+        [] => String::new(),
+        [one] => format!("\n\n(`{one}` is not a parameter of `{tool}` and was ignored.)"),
+        several => {
+            format!("\n\n({} are not parameters of `{tool}` and were ignored.)", quoted(several))
+        }
+    }
+}

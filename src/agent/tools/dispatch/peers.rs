@@ -1,0 +1,308 @@
+//! Calls as other agents' tools have them, beside those that may not be guessed.
+
+use crate::tools::dispatch::{self, CheckedCall};
+use crate::tools::fixture::ToolFixture;
+use locum_base::chat::ToolCall;
+use locum_base::text::head;
+use locum_base::tool::ToolName;
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+const FILE: &str = "one\n  two\nthree\nfour\nfive\n";
+
+fn parsed(name: &str, arguments: &Value) -> Result<CheckedCall, String> {
+    let fixture = ToolFixture::new(&[("src/a", FILE)]);
+    let call = fixture.parse(name, &arguments.to_string(), ToolName::ALL);
+    call.map_err(|error| error.0)
+}
+
+#[test]
+fn what_other_agents_send_is_the_call_they_mean() {
+    let cases = [
+        // Roo, Kilo, Claude Code, Codex: reading.
+        ("read_file", json!({ "file_path": "src/a" }), "read_file", json!({ "path": "src/a" })),
+        (
+            "Read",
+            json!({ "file_path": "src/a", "offset": 2, "limit": 2 }),
+            "read_file",
+            json!({ "path": "src/a", "offset": 2, "limit": 2 }),
+        ),
+        (
+            "read_file",
+            json!({ "path": "src/a", "start_line": 2, "end_line": 3 }),
+            "read_file",
+            json!({ "path": "src/a", "offset": 2, "limit": 2 }),
+        ),
+        (
+            "read_file",
+            json!({ "path": "src/a", "end_line": "3" }),
+            "read_file",
+            json!({ "path": "src/a", "limit": 3 }),
+        ),
+        (
+            "read_file",
+            json!({ "path": "src/a", "line_range": "2-4" }),
+            "read_file",
+            json!({ "path": "src/a", "offset": 2, "limit": 3 }),
+        ),
+        (
+            "read_file",
+            json!({ "path": "src/a", "view_range": [3, -1] }),
+            "read_file",
+            json!({ "path": "src/a", "offset": 3 }),
+        ),
+        (
+            "read_file",
+            json!({ "files": [{ "path": "src/a", "lineRanges": [[1, 2]] }] }),
+            "read_file",
+            json!({ "path": "src/a", "offset": 1, "limit": 2 }),
+        ),
+        ("read_file", json!({ "files": "[\"src/a\"]" }), "read_file", json!({ "path": "src/a" })),
+        (
+            "read_file",
+            json!({ "args": { "file": { "path": "src/a", "line_range": "1-1" } } }),
+            "read_file",
+            json!({ "path": "src/a", "offset": 1, "limit": 1 }),
+        ),
+        (
+            "read_file",
+            json!({ "args": { "file": [{ "path": "src/a" }] } }),
+            "read_file",
+            json!({ "path": "src/a" }),
+        ),
+        // Writing.
+        (
+            "write_to_file",
+            json!({ "path": "b", "content": "x", "line_count": 1 }),
+            "write_to_file",
+            json!({ "path": "b", "content": "x" }),
+        ),
+        (
+            "Write",
+            json!({ "file_path": "b", "content": "x" }),
+            "write_to_file",
+            json!({ "path": "b", "content": "x" }),
+        ),
+        (
+            "create_file",
+            json!({ "filePath": "b", "file_text": "x" }),
+            "write_to_file",
+            json!({ "path": "b", "content": "x" }),
+        ),
+        // Changing.
+        (
+            "apply_diff",
+            json!({ "file_path": "src/a", "diff": [
+            { "content": "<<<<<<< SEARCH\none\n=======\n1\n>>>>>>> REPLACE", "start_line": 1 },
+            { "search": "five", "replace": "5", "start_line": 5 } ] }),
+            "apply_diff",
+            json!({ "path": "src/a", "diff": "<<<<<<< SEARCH\n:start_line:1\n-------\none\n\
+                =======\n1\n>>>>>>> REPLACE\n<<<<<<< SEARCH\n:start_line:5\n-------\nfive\n\
+                =======\n5\n>>>>>>> REPLACE" }),
+        ),
+        (
+            "Edit",
+            json!({ "file_path": "src/a", "old_string": "one\n", "new_string": "1\n",
+            "replace_all": false }),
+            "apply_diff",
+            json!({ "path": "src/a", "diff": "<<<<<<< SEARCH\none\n=======\n1\n>>>>>>> REPLACE" }),
+        ),
+        (
+            "edit_file",
+            json!({ "file_path": "src/a", "old_string": "=======", "new_string": "",
+            "expected_replacements": 1 }),
+            "apply_diff",
+            json!({ "path": "src/a",
+                "diff": "<<<<<<< SEARCH\n\\=======\n=======\n>>>>>>> REPLACE" }),
+        ),
+        // Running.
+        (
+            "execute_command",
+            json!({ "cmd": "ls", "description": "look" }),
+            "execute_command",
+            json!({ "command": "ls" }),
+        ),
+        (
+            "Bash",
+            json!({ "command": "ls", "timeout": 1500, "run_in_background": false }),
+            "execute_command",
+            json!({ "command": "ls", "timeout": 2 }),
+        ),
+        (
+            "shell",
+            json!({ "command": ["bash", "-lc", "ls | wc -l"], "workdir": "src",
+            "timeout_ms": 10000 }),
+            "execute_command",
+            json!({ "command": "ls | wc -l", "cwd": "src", "timeout": 10 }),
+        ),
+        (
+            "execute_command",
+            json!({ "command": ["grep", "a b", "src"] }),
+            "execute_command",
+            json!({ "command": "grep 'a b' src" }),
+        ),
+        // Searching.
+        (
+            "search_files",
+            json!({ "path": "src", "pattern": "o", "-n": true, "context": 2 }),
+            "search_files",
+            json!({ "path": "src", "regex": "o" }),
+        ),
+        (
+            "Grep",
+            json!({ "pattern": "o", "glob": "*.rs", "-i": true,
+            "output_mode": "content", "head_limit": 5 }),
+            "search_files",
+            json!({ "regex": "(?i)o", "file_pattern": "*.rs" }),
+        ),
+        (
+            "grep_search",
+            json!({ "query": "o", "include_pattern": "*.rs",
+            "case_sensitive": false, "explanation": "why" }),
+            "search_files",
+            json!({ "regex": "(?i)o", "file_pattern": "*.rs" }),
+        ),
+        ("Glob", json!({ "pattern": "*.rs" }), "glob", json!({ "pattern": "*.rs" })),
+        ("LS", json!({ "path": "src", "ignore": ["x"] }), "list_files", json!({ "path": "src" })),
+        ("list_dir", json!({ "dir_path": "src" }), "list_files", json!({ "path": "src" })),
+        // Steering.
+        (
+            "Task",
+            json!({ "description": "d", "prompt": "p", "subagent_type": "code" }),
+            "new_task",
+            json!({ "mode": "code", "message": "p" }),
+        ),
+        (
+            "new_task",
+            json!({ "mode": "code", "message": "m", "priority": "urgent",
+            "todos": ["a"] }),
+            "new_task",
+            json!({ "mode": "code", "message": "m", "priority": "high", "todos": "- [ ] a" }),
+        ),
+        (
+            "TodoWrite",
+            json!({ "todos": [{ "content": "a", "status": "completed",
+            "activeForm": "A" }] }),
+            "update_todo_list",
+            json!({ "todos": "- [x] a" }),
+        ),
+        (
+            "update_plan",
+            json!({ "plan": [{ "step": "a", "status": "in_progress" }],
+            "explanation": "e" }),
+            "update_todo_list",
+            json!({ "todos": "- [-] a" }),
+        ),
+        (
+            "update_todo_list",
+            json!({ "todos": "1. a\n2. b" }),
+            "update_todo_list",
+            json!({ "todos": "- [ ] a\n- [ ] b" }),
+        ),
+        ("switch_mode", json!({ "mode": "ask" }), "switch_mode", json!({ "mode_slug": "ask" })),
+        (
+            "attempt_completion",
+            json!({ "result": "r", "command": "open x" }),
+            "attempt_completion",
+            json!({ "result": "r" }),
+        ),
+        (
+            "ask_followup_question",
+            json!({ "question": "q", "options": "- a\n- b" }),
+            "ask_followup_question",
+            json!({ "question": "q", "follow_up": ["a", "b"] }),
+        ),
+        (
+            "WebFetch",
+            json!({ "url": "https://docs.rs", "prompt": "what?" }),
+            "web_fetch",
+            json!({ "url": "https://docs.rs" }),
+        ),
+        (
+            "use_mcp_tool",
+            json!({ "server": "s", "tool": "t", "arguments": {} }),
+            "use_mcp_tool",
+            json!({ "server_name": "s", "tool_name": "t", "arguments": {} }),
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (name, written, tool, meant) in cases {
+        let shown = |call: Result<CheckedCall, String>| format!("{call:?}");
+        // Where a checkout lies is no part of a call.
+        let plain = |text: String| match text.find("root: \"") {
+            Some(at) => format!("{}{}", &text[..at], text[at..].split_once("\",").unwrap().1),
+            None => text,
+        };
+        let (found, expected) =
+            (plain(shown(parsed(name, &written))), plain(shown(parsed(tool, &meant))));
+        if found != expected || found.starts_with("Err") {
+            let (found, expected) = (head(&found, 400), head(&expected, 400));
+            wrong.push(format!("{name} {written}\n  found    {found}\n  expected {expected}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_could_mean_two_things_is_not_guessed() {
+    let cases = [
+        ("read_file", json!({ "path": "src/a", "file_path": "src/b" }), "differ; give `path`"),
+        ("read_file", json!({ "files": ["src/a", "src/b"] }), "one file a call"),
+        ("read_file", json!({ "path": "src/a", "line_range": "4-2" }), "is not a range"),
+        ("read_file", json!({ "path": "src/a", "ofset": 30 }), "Did you mean `offset`?"),
+        (
+            "write_to_file",
+            json!({ "path": "b", "content": "x", "append": true }),
+            "has no parameter `append`",
+        ),
+        (
+            "Edit",
+            json!({ "file_path": "src/a", "old_string": "o", "new_string": "0",
+            "replace_all": true }),
+            "`replace_all` is not known here",
+        ),
+        (
+            "Edit",
+            json!({ "file_path": "src/a", "old_string": "one\n", "new_string": "1" }),
+            "must be whole lines",
+        ),
+        (
+            "Edit",
+            json!({ "file_path": "new", "old_string": "", "new_string": "1" }),
+            "the old one not empty",
+        ),
+        ("Edit", json!({ "file_path": "src/a", "old_string": "one" }), "an old and a new text"),
+        ("execute_command", json!({ "command": "x", "cmd": "y" }), "differ; give `command`"),
+        ("Bash", json!({ "command": "x", "run_in_background": true }), "waited for"),
+        ("execute_command", json!({ "command": "cat", "stdin": "x" }), "no parameter `stdin`"),
+        ("Grep", json!({ "pattern": "o", "multiline": true }), "no parameter `multiline`"),
+        (
+            "new_task",
+            json!({ "mode": "code", "message": "m", "todos": [{ "content": "a",
+            "status": "maybe" }] }),
+            "has the status `maybe`",
+        ),
+    ];
+    for (name, written, expected) in cases {
+        let refused = parsed(name, &written).map(|call| format!("{call:?}")).unwrap_err();
+        assert!(refused.contains(expected), "{name} {written}: {refused}");
+    }
+}
+
+#[test]
+fn the_answer_names_what_was_left_out() {
+    let note = |name: &str, arguments: Value| {
+        let arguments = arguments.to_string();
+        dispatch::ignored(&ToolCall { id: "1".into(), name: name.into(), arguments })
+    };
+    assert_eq!(note("read_file", json!({ "path": "a", "limit": null })), "");
+    assert_eq!(
+        note("write_to_file", json!({ "path": "a", "content": "x", "line_count": 1 })),
+        "\n\n(`line_count` is not a parameter of `write_to_file` and was ignored.)"
+    );
+    assert_eq!(
+        note("Grep", json!({ "pattern": "a", "-n": true, "context": 2 })),
+        "\n\n(`context`, `-n` are not parameters of `search_files` and were ignored.)"
+    );
+    assert_eq!(note("mcp--time--now", json!({ "zone": "UTC" })), "");
+}
