@@ -12,6 +12,7 @@ mod decide;
 mod refs;
 #[cfg(test)]
 mod tests;
+mod thread;
 mod work_items;
 
 use std::path::PathBuf;
@@ -179,7 +180,10 @@ async fn one(
 ) -> Result<ActionEnd, RunError> {
     let event = &admitted.event;
     let base = refs::start(env, event).await?;
-    let request = work_items::run_request(admitted, item, base);
+    let mut request = work_items::run_request(admitted, item, base);
+    if request.work.is_none() && !env.inputs.dry_run && !admitted.request.flags.dry_run {
+        request.materials.extend(thread::materials(env, admitted).await);
+    }
     let run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
     if env.inputs.dry_run || admitted.request.flags.dry_run {
         return Ok(ActionEnd::Planned(Box::new(run.plan)));
