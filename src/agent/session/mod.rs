@@ -36,6 +36,7 @@ pub mod journal;
 mod judged;
 pub mod layered;
 mod live;
+pub mod messages;
 pub mod model;
 pub mod outcome;
 mod parallel;

@@ -48,6 +48,13 @@ tasks:
           contains: ["[material: the result of the last run on this thread; origin: written by Locum]", "Discussed: bowed.", "written by alice (maintainer)"]
           not_contains: ["kind=progress", "comment on #7; origin: written by locum-bot"]
         calls: [{ tool: attempt_completion, args: { result: "Went on." } }]
+  - contains: take my words
+    turns:
+      - expect:
+          contains: ["alice writes to you:", "Say it in French."]
+          not_contains: ["another run", "Latin", "Morse"]
+        calls: [{ tool: write_to_file, args: { path: src/hello.txt, content: "salut\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Salut." } }]
   - contains: split it up
     turns:
       - calls:

@@ -31,3 +31,15 @@ fn comments_that_cannot_be_read_stop_no_run() {
     let step = fixture.step(&Ask::comment("/locum code say hello"));
     assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
 }
+
+#[test]
+fn words_written_since_the_event_reach_the_model_if_their_author_may_start_runs() {
+    let fixture = ActionFixture::new();
+    fixture.server.set_time("2999-01-02T03:00:00Z");
+    fixture.server.add_comment(7, "alice", "User", "Say it in French.");
+    fixture.server.add_comment(7, "alice", "User", "/locum code another run");
+    fixture.server.add_comment(7, "eve", "User", "Say it in Latin.");
+    fixture.server.add_comment(7, "ci", "Bot", "Say it in Morse.");
+    let step = fixture.step(&Ask::comment("/locum code take my words"));
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
+}

@@ -157,6 +157,7 @@ impl<'a> Tracer<'a> {
             }
             Event::Compacted { task, .. }
             | Event::Reminded { task, .. }
+            | Event::MessageRead { task, .. }
             | Event::TodosChanged { task, .. } => {
                 if let Some(open) = self.open.get_mut(task) {
                     open.since = at;
@@ -170,6 +171,7 @@ impl<'a> Tracer<'a> {
             | Event::ParallelStarted { .. }
             | Event::WorkMerged { .. }
             | Event::Decided { .. }
+            | Event::MessageReceived { .. }
             | Event::Promoting { .. }
             | Event::ServersListed { .. }
             | Event::ServerNoted { .. }

@@ -44,6 +44,8 @@ pub struct TaskState {
     pub todos: Vec<Todo>,
     /// The mode it chose for the task that asked, and why.
     pub chosen: Option<ChosenMode>,
+    /// How many of the session's messages from people it has read.
+    pub messages_read: usize,
     /// Files it and its sub-tasks touched.
     pub touched: BTreeSet<RepoPath>,
     /// How it ended, once it did.
@@ -100,6 +102,7 @@ impl TaskState {
             message,
             todos: Vec::new(),
             chosen: None,
+            messages_read: 0,
             touched: BTreeSet::new(),
             ended: None,
             budgeting: TaskBudget { budget, ..TaskBudget::default() },
@@ -119,7 +122,9 @@ impl TaskState {
         let added = self.turn.apply(event);
         self.conversation.apply(event, added);
         self.isolation.apply(event, &self.turn);
-        if let Event::TodosChanged { todos, .. } = event {
+        if let Event::MessageRead { .. } = event {
+            self.messages_read = self.messages_read.saturating_add(1);
+        } else if let Event::TodosChanged { todos, .. } = event {
             self.todos.clone_from(todos);
         } else if let Event::ModeSwitched { to, .. } = event {
             self.mode.clone_from(to);
