@@ -6,12 +6,16 @@
 use std::path::Path;
 
 use crate::cli::output::Output;
-use crate::cli::session_args::{SessionAnswerArgs, SessionApproveArgs, SessionDenyArgs};
+use crate::cli::session_args::{
+    SessionAnswerArgs, SessionApproveArgs, SessionDenyArgs, SessionSendArgs,
+};
 use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use locum_agent::session::hold::{self, DecisionError};
+use locum_agent::session::journal::Journal;
+use locum_agent::session::messages::{self, PersonMessage, SendError};
 use locum_agent::session::recorded::{PersonDecision, RecordedDecision};
 use locum_base::clock::Clock;
 
@@ -52,6 +56,32 @@ pub fn answer(
 ) -> Result<ExitStatus, RunError> {
     let decision = (args.question.as_str(), PersonDecision::Answer { text: args.text.clone() });
     record(&args.id, args.session_dir.as_deref(), decision, context, output)
+}
+
+/// Sends words to a session at work.
+///
+/// # Errors
+/// When it is not at work, or the words are none or too many.
+pub fn send(
+    args: &SessionSendArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
+    let folder = find(&sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
+    let name = folder.file_name().unwrap_or_default().display().to_string();
+    if !Journal::is_held(&folder) {
+        return Err(RunError::usage("ID", format!("session {name} is not at work"))
+            .hint(format!("let it go on: `locum session resume {name} \"TEXT\"`")));
+    }
+    let now = SystemClock::start().now();
+    let id = format!("{:020}-{}", now.as_nanosecond(), std::process::id());
+    let message = PersonMessage { id, by: person(context), text: args.text.clone() };
+    messages::send(&folder, &message).map_err(|error| match error {
+        SendError::Length | SendError::Full => RunError::usage("TEXT", error.to_string()),
+        SendError::Io { .. } => RunError::internal(error.to_string()),
+    })?;
+    output.line("sent; the model reads it before its next turn");
+    Ok(ExitStatus::Done)
 }
 
 /// Returns the user at the command line, as the journal names them.

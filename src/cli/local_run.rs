@@ -32,6 +32,7 @@ use locum_agent::report::comment::DecisionChannel;
 use locum_agent::report::summary::{self, DiffSection};
 use locum_agent::report::{json, live, markdown, resume};
 use locum_agent::session::event::JournalLine;
+use locum_agent::session::messages::Inbox;
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
@@ -334,7 +335,9 @@ pub fn carry_out(
         run_url: None,
     });
     let ending = RunEnd { thread, seen: &[], decided: None, decide: DecisionChannel::CommandLine };
+    let inbox = Inbox::of(folder);
     let execution = RunExecution {
+        inbox: &inbox,
         run,
         workspace,
         stands_for: stands_for.as_ref(),

@@ -62,10 +62,11 @@ pub fn run(
     check_policy(start, &hash_now(&local, &workspace, context)?)?;
     // It may have been at work until now.
     let state = SessionState::of(&lines_of(&folder)?);
-    if limits != NewLimits::default() || needs_nothing(&state) {
+    let words = args.words.clone().filter(|words| !words.trim().is_empty());
+    if limits != NewLimits::default() || words.is_some() || needs_nothing(&state) {
         let in_actions = context.environment.get("GITHUB_ACTIONS") == Some("true");
         let most = in_actions.then_some(run.policy.settings().budget);
-        let request = GoOnRequest { by: decide::person(context), limits, most };
+        let request = GoOnRequest { by: decide::person(context), limits, most, words };
         let granted = go_on::go_on(&folder, request, SystemClock::start().now());
         run.plan.budget = granted.map_err(|error| refused(&error, start))?;
     } else {
@@ -116,7 +117,8 @@ fn refused(error: &GoOnError, start: &SessionStart) -> RunError {
     match error {
         GoOnError::Journal(error) => RunError::internal(error.to_string()),
         GoOnError::NotStopped(_) => RunError::usage("ID", error.to_string())
-            .hint("start a new run; `locum session show` has what this one did"),
+            .hint("say what it is to do besides: `locum session resume ID \"TEXT\"`"),
+        GoOnError::Length => RunError::usage("TEXT", error.to_string()),
         GoOnError::UsedUp(exhausted) => RunError::usage("ID", error.to_string())
             .hint(format!("add to it: `{}`", report_resume::command(&start.id, Some(exhausted)))),
         GoOnError::AbovePolicy(_) => RunError::usage("ID", error.to_string())

@@ -35,6 +35,7 @@ pub fn run(
         SessionCommand::Approve(args) => decide::approve(args, context, output),
         SessionCommand::Deny(args) => decide::deny(args, context, output),
         SessionCommand::Answer(args) => decide::answer(args, context, output),
+        SessionCommand::Send(args) => decide::send(args, context, output),
     }
 }
 

@@ -29,6 +29,10 @@ pub enum SessionCommand {
     Deny(SessionDenyArgs),
     /// Answer the pending question.
     Answer(SessionAnswerArgs),
+    /// Send words to a session at work.
+    ///
+    /// The model reads them before its next turn.
+    Send(SessionSendArgs),
 }
 
 /// `locum session approve`.
@@ -99,11 +103,27 @@ pub struct SessionShowArgs {
     pub json: bool,
 }
 
+/// `locum session send`.
+#[derive(Clone, Debug, Args)]
+pub struct SessionSendArgs {
+    /// Session ID, or the start of it.
+    pub id: String,
+    /// What the model is to know or do.
+    #[arg(value_name = "TEXT")]
+    pub text: String,
+    /// Look for sessions below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
+}
+
 /// `locum session resume`.
 #[derive(Clone, Debug, Args)]
 pub struct SessionResumeArgs {
     /// Session ID, or the start of it.
     pub id: String,
+    /// Say what it is to do besides; a session that ended takes it up, too.
+    #[arg(value_name = "TEXT")]
+    pub words: Option<String>,
     /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,

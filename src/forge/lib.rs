@@ -53,6 +53,14 @@ pub trait Forge: Send + Sync {
         since: Option<Timestamp>,
     ) -> BoxFuture<'a, Result<Vec<OwnComment>, ForgeError>>;
 
+    /// Reads what was written on a thread, oldest first, on lines of a pull request too; with
+    /// `since`, what was written since then.
+    fn thread_comments(
+        &self,
+        thread: Thread,
+        since: Option<Timestamp>,
+    ) -> BoxFuture<'_, Result<Vec<ThreadComment>, ForgeError>>;
+
     /// Makes a commit, signed by the forge, on a branch; returns its name. One that
     /// already exists is not made again.
     fn commit(&self, permit: Permit<ForgeCommit>) -> BoxFuture<'_, Result<String, ForgeError>>;
@@ -79,6 +87,27 @@ pub struct Thread {
 pub struct OwnComment {
     /// Id at the forge.
     pub id: u64,
+    /// Its text as it is now.
+    pub body: String,
+}
+
+/// A comment on an issue or pull request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadComment {
+    /// Id at the forge.
+    pub id: u64,
+    /// Login of its author; `ghost` for a deleted account.
+    pub author: String,
+    /// False for bots and organisations.
+    pub is_user: bool,
+    /// True when its author has contributed before, as the forge says.
+    pub has_contributed: bool,
+    /// When it was written, by the forge's clock.
+    pub written_at: Option<Timestamp>,
+    /// File and line it was written at, for one on a line of a pull request.
+    pub place: Option<String>,
+    /// True when we wrote it.
+    pub is_own: bool,
     /// Its text as it is now.
     pub body: String,
 }

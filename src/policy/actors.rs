@@ -39,6 +39,18 @@ pub struct ActorFacts<'a> {
 }
 
 impl Tier {
+    /// Returns the policy's word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Maintainer => "maintainer",
+            Self::Collaborator => "collaborator",
+            Self::Contributor => "contributor",
+            Self::Stranger => "stranger",
+            Self::Bot => "bot",
+            Self::Schedule => "schedule",
+        }
+    }
+
     /// Returns the tier of an actor. Words this program does not know make a stranger.
     pub fn of(facts: ActorFacts<'_>) -> Self {
         if !facts.is_user {

@@ -174,6 +174,7 @@ async fn run<'a>(
         workspace: execution.workspace,
         stands_for: execution.stands_for,
         servers: &servers,
+        inbox: execution.inbox,
         clock: execution.clock,
         cancelled,
         watch: Box::new(watch),

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::run::prepare::PreparedRun;
 use crate::run::spending::store::RecordStore;
+use locum_agent::session::messages::Inbox;
 use locum_base::clock::Clock;
 use locum_forge::Forge;
 use locum_workspace::Workspace;
@@ -35,6 +36,8 @@ pub struct RunExecution<'a> {
     pub record: RecordStore<'a>,
     /// Where issues that the task names are read; `None` where there is none.
     pub forge: Option<&'a dyn Forge>,
+    /// Where messages of people arrive while it works.
+    pub inbox: &'a Inbox,
     /// Source of the current time, fixed in tests.
     pub clock: &'a dyn Clock,
 }

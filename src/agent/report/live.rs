@@ -55,7 +55,7 @@ fn lines_of(event: &Event) -> Vec<String> {
             )]
         }
         Event::Resumed => vec!["resumed".to_owned()],
-        Event::Continued { by, budget } => {
+        Event::Continued { by, budget, .. } => {
             vec![one_line(&format!("{by} lets it go on · {}", may_spend(budget)))]
         }
         Event::TaskStarted { task, mode, message, .. } => {
@@ -116,11 +116,15 @@ fn lines_of(event: &Event) -> Vec<String> {
             let word = if *completed { "completed" } else { "ended" };
             vec![format!("task {task} {word} · {}", one_line(result))]
         }
+        Event::MessageReceived { message } => {
+            vec![format!("message of {} · {}", message.by, one_line(&message.text))]
+        }
         Event::ServerNoted { server, what } => vec![format!("MCP server {server} {what}")],
         Event::Ended(outcome) => vec![format!("outcome {}", outcome.word.as_str())],
         Event::Replied { .. }
         | Event::Reminded { .. }
         | Event::WorkMeasured { .. }
+        | Event::MessageRead { .. }
         | Event::ServersListed { .. }
         | Event::Performing { .. }
         | Event::Promoting { .. }

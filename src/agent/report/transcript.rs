@@ -59,8 +59,11 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
             shown(&start.task)
         ),
         Event::Resumed => "resumed".to_owned(),
-        Event::Continued { by, budget } => {
-            format!("{by} lets the session go on; in all it may spend: {}", may_spend(budget))
+        Event::Continued { by, budget, words } => {
+            let words = words.iter().map(|words| format!("\n{by} wrote: {}", shown(words)));
+            let rest = may_spend(budget);
+            let words: String = words.collect();
+            format!("{by} lets the session go on; in all it may spend: {rest}{words}")
         }
         Event::TaskStarted { task, parent, mode, message, .. } => {
             let under = parent.map(|parent| format!(" for task {parent}")).unwrap_or_default();
@@ -132,6 +135,10 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
         }
         Event::Noted { text, .. } => format!("note: {text}"),
         Event::Reminded { task, text, .. } => format!("task {task} was told: {}", shown(text)),
+        Event::MessageReceived { message } => {
+            format!("{} wrote: {}", message.by, shown(&message.text))
+        }
+        Event::MessageRead { task, .. } => format!("task {task} read it"),
         Event::Judged { headline, verdicts, approval, .. } => {
             let verdict = |verdict: &locum_policy::verdict::Verdict| {
                 let rule =

@@ -11,6 +11,7 @@ use crate::env::RunEnv;
 use crate::session::event::{Event, JOURNAL_VERSION, SessionStart};
 use crate::session::id::SessionId;
 use crate::session::journal::Journal;
+use crate::session::messages::Inbox;
 use crate::session::model::{RunModels, TaskModel};
 use crate::session::parts::SessionParts;
 use crate::session::repetition::REPEAT_LIMIT;
@@ -132,6 +133,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
         workspace: &workspace,
         stands_for: None,
         servers: &crate::tools::mcp::servers::McpServers::default(),
+        inbox: &Inbox::of(&journal),
         clock: &TestClock::default().sleeping_at_most(Duration::ZERO),
         cancelled: std::future::pending().boxed(),
         watch: Box::new(|_, _| {}),

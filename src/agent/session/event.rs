@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::session::id::SessionId;
+use crate::session::messages::PersonMessage;
 use crate::session::outcome::{ChargedUsage, Outcome};
 use crate::session::promotion::Promotion;
 use crate::session::recorded::{
@@ -70,6 +71,23 @@ pub enum Event {
         by: String,
         /// What the root task may spend in all.
         budget: Budget,
+        /// What they want besides: a task that ended takes it up.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        words: Option<String>,
+    },
+    /// A person wrote to the session while it worked.
+    MessageReceived {
+        /// Their words, and who they are.
+        message: PersonMessage,
+    },
+    /// A task read what a person wrote.
+    MessageRead {
+        /// The task that reads it.
+        task: TaskId,
+        /// Name of the message.
+        message: String,
+        /// The text as its model reads it.
+        text: String,
     },
     /// A task began, the root task or a sub-task.
     TaskStarted {
@@ -392,6 +410,7 @@ impl Event {
             Self::Started(_)
             | Self::Resumed
             | Self::Continued { .. }
+            | Self::MessageReceived { .. }
             | Self::ServersListed { .. }
             | Self::ServerNoted { .. }
             | Self::Ended(_) => None,
@@ -406,6 +425,7 @@ impl Event {
             | Self::ImageGenerated { task, .. }
             | Self::Compacted { task, .. }
             | Self::Reminded { task, .. }
+            | Self::MessageRead { task, .. }
             | Self::Judged { task, .. }
             | Self::Decided { task, .. }
             | Self::Performing { task, .. }

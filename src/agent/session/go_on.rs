@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use crate::session::event::{Event, JournalLine};
 use crate::session::journal::{Journal, JournalError};
+use crate::session::messages::MESSAGE_LIMIT_BYTES;
 use crate::session::outcome::OutcomeWord;
 use crate::session::state::SessionState;
 use locum_policy::budget::raise::{AbovePolicy, NewLimits};
@@ -24,6 +25,8 @@ pub struct GoOnRequest {
     pub limits: NewLimits,
     /// The policy's budget, where it may not be passed.
     pub most: Option<Budget>,
+    /// What they want besides; with it, a session that ended by itself goes on.
+    pub words: Option<String>,
 }
 
 /// Why a session does not go on.
@@ -35,6 +38,9 @@ pub enum GoOnError {
     /// A limit would stop it at once.
     #[error("the {0}")]
     UsedUp(Exhausted),
+    /// Too many words.
+    #[error("what it is to do besides has at most {MESSAGE_LIMIT_BYTES} bytes")]
+    Length,
     /// Only the policy may raise a limit so far.
     #[error(transparent)]
     AbovePolicy(#[from] AbovePolicy),
@@ -53,16 +59,20 @@ pub fn go_on(folder: &Path, request: GoOnRequest, now: Timestamp) -> Result<Budg
     let state = SessionState::of(journal.past());
     if let Some(outcome) = &state.outcome
         && !outcome.was_stopped()
+        && (request.words.is_none() || outcome.pending().next().is_some())
     {
         return Err(GoOnError::NotStopped(outcome.word));
     }
+    if request.words.as_ref().is_some_and(|words| words.len() > MESSAGE_LIMIT_BYTES) {
+        return Err(GoOnError::Length);
+    }
     let (before, spent) = state.spending();
-    let GoOnRequest { by, limits, most } = request;
+    let GoOnRequest { by, limits, most, words } = request;
     let budget = limits.applied(&before, &spent);
     budget.ask_anything(&spent).map_err(GoOnError::UsedUp)?;
     if let Some(most) = most {
         most.ask_raise(&before, &budget)?;
     }
-    journal.append(&JournalLine { at: now, event: Event::Continued { by, budget } })?;
+    journal.append(&JournalLine { at: now, event: Event::Continued { by, budget, words } })?;
     Ok(budget)
 }

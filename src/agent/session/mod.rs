@@ -38,6 +38,7 @@ mod judged;
 pub mod layered;
 mod live;
 mod meanwhile;
+pub mod messages;
 pub mod model;
 pub mod outcome;
 mod parallel;

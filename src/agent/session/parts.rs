@@ -2,6 +2,7 @@
 
 use crate::env::RunEnv;
 use crate::session::event::{JournalLine, SessionStart};
+use crate::session::messages::Inbox;
 use crate::session::model::RunModels;
 use crate::session::state::SessionState;
 use crate::tools::mcp::servers::McpServers;
@@ -38,6 +39,8 @@ pub struct SessionParts<'a> {
     pub stands_for: Option<&'a Workspace>,
     /// The MCP servers, started already.
     pub servers: &'a McpServers<'a>,
+    /// Where messages of people arrive.
+    pub inbox: &'a Inbox,
     /// Source of the current time, fixed in tests.
     pub clock: &'a dyn Clock,
     /// Resolves when the run is to stop (Ctrl-C, SIGTERM).

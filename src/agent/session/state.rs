@@ -10,6 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::session::event::{Event, JournalLine, SessionStart};
+use crate::session::messages::PersonMessage;
 use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, PendingDecision, RefusedCall};
 use crate::session::recorded::TouchedPath;
 use crate::session::task::TaskState;
@@ -51,6 +52,8 @@ pub struct SessionState {
     pub pending: Vec<PendingDecision>,
     /// The tools of MCP servers there were when it began: a hash of each, by server and tool.
     pub servers: BTreeMap<String, BTreeMap<String, String>>,
+    /// What people wrote to it, in order.
+    pub messages: Vec<PersonMessage>,
     /// How it ended, once it did.
     pub outcome: Option<Box<Outcome>>,
     last_at: Option<Timestamp>,
@@ -218,10 +221,14 @@ impl SessionState {
                     self.notes.push(text.clone());
                 }
             }
-            Event::Continued { budget, .. } => {
+            Event::Continued { budget, by, words } => {
                 self.outcome = None;
                 self.raise(budget);
+                if let Some(words) = words {
+                    self.take_up(by, words);
+                }
             }
+            Event::MessageReceived { message } => self.messages.push(message.clone()),
             Event::Resumed => self.outcome = self.outcome.take().filter(|outcome| !outcome.fault),
             Event::Answered { task, call, observation, refusal, .. } => {
                 self.answer(*task, call, observation, refusal.as_deref());
@@ -244,6 +251,7 @@ impl SessionState {
             | Event::ImageGenerated { .. }
             | Event::Compacted { .. }
             | Event::Reminded { .. }
+            | Event::MessageRead { .. }
             | Event::Judged { approval: None, .. }
             | Event::Performing { .. }
             | Event::TodosChanged { .. }
@@ -301,6 +309,17 @@ impl SessionState {
         }
     }
 
+    /// Takes up what a person wants of a session that ended: its root task is at work again.
+    fn take_up(&mut self, by: &str, words: &str) {
+        let id = format!("with the resume after {} messages", self.messages.len());
+        self.messages.push(PersonMessage { id, by: by.to_owned(), text: words.to_owned() });
+        if let Some(root) = self.tasks.first_mut()
+            && root.ended.take().is_some()
+        {
+            self.running.insert(0, root.id);
+        }
+    }
+
     /// Adds to the budgets of running sub-tasks, in equal shares where several work in parallel.
     fn hand_on(&mut self, parent: TaskId, more: &Budget) {
         let is_child =
@@ -318,7 +337,10 @@ impl SessionState {
 
     fn start_task(&mut self, mut task: TaskState, parent_call: Option<&str>) {
         if let (Some(parent), Some(call)) = (task.parent, parent_call) {
-            task.depth = self.task(parent).map_or(0, |parent| parent.depth.saturating_add(1));
+            let above = self.task(parent);
+            task.depth = above.map_or(0, |parent| parent.depth.saturating_add(1));
+            // What its parent read is in what it was told.
+            task.messages_read = above.map_or(0, |parent| parent.messages_read);
             self.with_task(parent, |parent| {
                 let Some(waiting) = parent.turn.open_call(call) else { return };
                 waiting.child = Some(task.id);

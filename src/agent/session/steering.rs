@@ -62,6 +62,12 @@ impl Session<'_> {
         match control {
             Control::Todos { todos } => self.emit(Event::TodosChanged { task: id, todos }),
             Control::SwitchMode { slug, reason } => self.switch(id, slug, reason),
+            // What a person wrote meanwhile comes first, while there is a turn left for it.
+            Control::Complete { .. }
+                if self.task(id)?.budgeting.rest().turns > 0 && self.read_messages(id)? =>
+            {
+                Ok(())
+            }
             Control::Complete { result } => {
                 self.emit(Event::TaskEnded { task: id, result, completed: true })
             }

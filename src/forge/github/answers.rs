@@ -31,6 +31,18 @@ pub(super) struct Post {
     pub(super) created_at: Option<Timestamp>,
 }
 
+/// A comment as it is read, perhaps on a line.
+#[derive(Deserialize)]
+pub(super) struct ReadComment {
+    #[serde(flatten)]
+    pub(super) post: Post,
+    pub(super) author_association: Option<String>,
+    /// File it is written at, for one on a line.
+    pub(super) path: Option<String>,
+    /// `None` once the line is gone.
+    pub(super) line: Option<u64>,
+}
+
 /// An issue, or a pull request as one.
 #[derive(Deserialize)]
 pub(super) struct Issue {

@@ -9,11 +9,14 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::github::answers::{Account, Issue, Post};
+use crate::github::answers::{Account, Issue, Post, ReadComment};
 use crate::github::{GitHub, receipt};
 use crate::posts::Receipt;
-use crate::{ForgeError, OwnComment, Thread};
+use crate::{ForgeError, OwnComment, Thread, ThreadComment};
 use locum_policy::intent::PublicationKind;
+
+/// How everything begins that we write.
+const OWN_MARKER: &str = "<!-- locum:v1 ";
 
 /// Where comments of one kind are listed, created and edited.
 pub(super) struct Endpoints {
@@ -44,11 +47,7 @@ impl GitHub {
         let mut marked = self.client.list(list, marked).await?;
         if !marked.is_empty() {
             let own = self.read_own_login().await;
-            marked.retain(|post| match (own, of(post).1) {
-                (Some(own), Some(author)) => author.login.eq_ignore_ascii_case(own),
-                (None, Some(author)) => author.kind.as_deref() == Some("Bot"),
-                (_, None) => false,
-            });
+            marked.retain(|post| may_be_ours(own, of(post).1.as_ref()));
         }
         Ok(marked)
     }
@@ -60,6 +59,40 @@ impl GitHub {
         marker: &str,
         since: Option<Timestamp>,
     ) -> Result<Vec<OwnComment>, ForgeError> {
+        let mut found = Vec::new();
+        for list in self.comment_lists(thread, since) {
+            let ours = self.ours(&list, marker, post_of).await?;
+            let recent = ours.into_iter().filter(|post| written_since(post, since));
+            found.extend(
+                recent.map(|post| OwnComment { id: post.id, body: post.body.unwrap_or_default() }),
+            );
+        }
+        Ok(found)
+    }
+
+    /// Reads all comments on a thread; with `since`, those created since then.
+    pub(super) async fn read_thread(
+        &self,
+        thread: Thread,
+        since: Option<Timestamp>,
+    ) -> Result<Vec<ThreadComment>, ForgeError> {
+        let mut found = Vec::new();
+        for list in self.comment_lists(thread, since) {
+            let recent =
+                |read: ReadComment| Some(read).filter(|read| written_since(&read.post, since));
+            found.extend(self.client.list(&list, recent).await?);
+        }
+        let own = if found.is_empty() { None } else { self.read_own_login().await };
+        found.sort_by_key(|read| (read.post.created_at, read.post.id));
+        Ok(found.into_iter().map(|read| thread_comment(read, own)).collect())
+    }
+
+    /// Returns the paths of the lists of comments on a thread, asking for those changed since then.
+    fn comment_lists(
+        &self,
+        thread: Thread,
+        since: Option<Timestamp>,
+    ) -> impl Iterator<Item = String> {
         let number = thread.number;
         let lists = [
             Some(format!("issues/{number}/comments")),
@@ -68,18 +101,7 @@ impl GitHub {
         let query = since.map_or_else(String::new, |since| {
             format!("?since={}", since.strftime("%Y-%m-%dT%H:%M:%SZ"))
         });
-        let mut found = Vec::new();
-        for list in lists.into_iter().flatten() {
-            let ours = self.ours(&self.path(&format!("{list}{query}")), marker, post_of).await?;
-            // The query is about the last change; what counts is when a comment was written.
-            let recent = ours.into_iter().filter(|post| {
-                post.created_at.is_none_or(|at| since.is_none_or(|since| at >= since))
-            });
-            found.extend(
-                recent.map(|post| OwnComment { id: post.id, body: post.body.unwrap_or_default() }),
-            );
-        }
-        Ok(found)
+        lists.into_iter().flatten().map(move |list| self.path(&format!("{list}{query}")))
     }
 
     /// Edits our comment with this marker, or writes one.
@@ -145,6 +167,42 @@ impl GitHub {
         };
         let (publication, url) = (PublicationKind::Issue, issue.html_url.unwrap_or_default());
         Ok(Receipt { publication, id: issue.number, url, updated })
+    }
+}
+
+/// Returns whether something with our marker can be ours: by its author's login or, where the token
+/// does not learn its own, by being a bot's.
+fn may_be_ours(own: Option<&str>, author: Option<&Account>) -> bool {
+    match (own, author) {
+        (Some(own), Some(author)) => author.login.eq_ignore_ascii_case(own),
+        (None, Some(author)) => author.kind.as_deref() == Some("Bot"),
+        (_, None) => false,
+    }
+}
+
+/// Returns whether a comment was written since then: the forge's own filter is about the last
+/// change.
+fn written_since(post: &Post, since: Option<Timestamp>) -> bool {
+    post.created_at.is_none_or(|at| since.is_none_or(|since| at >= since))
+}
+
+fn thread_comment(read: ReadComment, own: Option<&str>) -> ThreadComment {
+    let ReadComment { post, author_association, path, line } = read;
+    let is_own =
+        first_line(&post.body).starts_with(OWN_MARKER) && may_be_ours(own, post.user.as_ref());
+    let is_user = post.user.as_ref().is_some_and(|user| user.kind.as_deref() == Some("User"));
+    ThreadComment {
+        id: post.id,
+        author: post.user.map_or_else(|| "ghost".to_owned(), |user| user.login),
+        is_user,
+        has_contributed: author_association.as_deref() == Some("CONTRIBUTOR"),
+        written_at: post.created_at,
+        place: path.map(|path| match line {
+            Some(line) => format!("{path}:{line}"),
+            None => path,
+        }),
+        is_own,
+        body: post.body.unwrap_or_default(),
     }
 }
 

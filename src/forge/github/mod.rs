@@ -28,6 +28,7 @@ use crate::github::review::SubmittedReview;
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::{
     CommentableLines, Forge, ForgeError, ForgePermission, OwnComment, PullRequest, Thread,
+    ThreadComment,
 };
 use locum_base::clock::Clock;
 use locum_base::secret::Secret;
@@ -261,6 +262,14 @@ impl Forge for GitHub {
         since: Option<Timestamp>,
     ) -> BoxFuture<'a, Result<Vec<OwnComment>, ForgeError>> {
         self.read_own_comments(thread, marker, since).boxed()
+    }
+
+    fn thread_comments(
+        &self,
+        thread: Thread,
+        since: Option<Timestamp>,
+    ) -> BoxFuture<'_, Result<Vec<ThreadComment>, ForgeError>> {
+        self.read_thread(thread, since).boxed()
     }
 
     fn commit(&self, permit: Permit<ForgeCommit>) -> BoxFuture<'_, Result<String, ForgeError>> {

@@ -20,6 +20,7 @@ use crate::event::EventSubject;
 use crate::posts::{Posting, Receipt};
 use crate::{
     CommentableLines, Forge, ForgeError, ForgePermission, OwnComment, PullRequest, Thread,
+    ThreadComment,
 };
 use locum_policy::Permit;
 
@@ -150,6 +151,14 @@ impl Forge for LocalForge {
         _marker: &'a str,
         _since: Option<Timestamp>,
     ) -> BoxFuture<'a, Result<Vec<OwnComment>, ForgeError>> {
+        futures::future::ready(Ok(Vec::new())).boxed()
+    }
+
+    fn thread_comments(
+        &self,
+        _thread: Thread,
+        _since: Option<Timestamp>,
+    ) -> BoxFuture<'_, Result<Vec<ThreadComment>, ForgeError>> {
         futures::future::ready(Ok(Vec::new())).boxed()
     }
 

@@ -125,6 +125,15 @@ pub fn answered_by_person(by: &str, text: &str) -> String {
     format!("{by} answered:\n\n{}", text.trim())
 }
 
+/// Gives a task what a person wrote while the run was at work, or when they let it go on.
+pub fn message_from_person(by: &str, text: &str) -> String {
+    format!(
+        "{by} writes to you:\n\n{}\n\nTake this up in what you do next. A result you gave before \
+         is not final: when this is done too, call attempt_completion again.",
+        text.trim()
+    )
+}
+
 /// Answers a call that was under way when the run was killed and that is not performed again.
 pub const INTERRUPTED: &str = "The run was interrupted while this call was under way: it may or \
                                may not have been performed, in whole or in part, and it was not \

@@ -59,7 +59,7 @@ fn a_refused_mode_names_those_that_are_allowed() {
         ("orchestrator", Intent::Mode("nope".into()), "`code`, `ask`, `orchestrator`"),
     ] {
         let refusal = policy.admit(OneIntent(intent), &facts(mode)).unwrap_err();
-        assert_eq!(refusal.hint, Some(format!("modes allowed here: {hint}")));
+        assert_eq!(refusal.hint, Some(format!("Modes allowed here: {hint}.")));
     }
     let refusal = policy.admit(OneIntent(Intent::Delegate("ask".into())), &facts("code"));
     assert_eq!(refusal.unwrap_err().hint, None, "a mode that starts none is shown none");

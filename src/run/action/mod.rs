@@ -9,9 +9,11 @@ mod admission;
 mod answer;
 mod carry;
 mod decide;
+mod messages;
 mod refs;
 #[cfg(test)]
 mod tests;
+mod thread;
 mod work_items;
 
 use std::path::PathBuf;
@@ -23,6 +25,7 @@ use crate::config::action_inputs::ActionInputs;
 use crate::config::environment::Environment;
 use crate::run::action::admission::{Admission, AdmittedEvent, RefusedEvent};
 use crate::run::action::carry::CarriedState;
+use crate::run::action::messages::FollowedThread;
 use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
 use crate::run::execute;
@@ -36,6 +39,7 @@ use crate::run::spending::store::RecordStore;
 use locum_agent::report::comment::DecisionChannel;
 use locum_agent::report::markdown;
 use locum_agent::session::event::JournalLine;
+use locum_agent::session::messages::Inbox;
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
@@ -179,7 +183,10 @@ async fn one(
 ) -> Result<ActionEnd, RunError> {
     let event = &admitted.event;
     let base = refs::start(env, event).await?;
-    let request = work_items::run_request(admitted, item, base);
+    let mut request = work_items::run_request(admitted, item, base);
+    if request.work.is_none() && !env.inputs.dry_run && !admitted.request.flags.dry_run {
+        request.materials.extend(thread::materials(env, admitted).await);
+    }
     let run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
     if env.inputs.dry_run || admitted.request.flags.dry_run {
         return Ok(ActionEnd::Planned(Box::new(run.plan)));
@@ -273,7 +280,12 @@ async fn carry_out(
     let seen: Vec<OwnReaction> = carried.seen.iter().copied().chain(first).collect();
     let caller = serde_json::to_value(CarriedState { seen: seen.clone(), ..carried.clone() })
         .map_err(RunError::internal)?;
+    let triggers = env.inputs.tighten(&run.policy.settings().triggers);
+    let inbox = Inbox::of(folder);
+    let mut thread = FollowedThread::new(env, event, triggers.clone(), &inbox);
+    thread.look().await;
     let execution = RunExecution {
+        inbox: &inbox,
         stands_for: None,
         run,
         workspace: env.workspace,
@@ -286,7 +298,10 @@ async fn carry_out(
     };
     let RunControl { cancelled, watch } = control;
     let follow = |line: &JournalLine, state: &SessionState| watch(line, state);
-    let outcome = execute::run_beside_progress(&execution, &publisher, cancelled, follow).await?;
+    let outcome = tokio::select! {
+        outcome = execute::run_beside_progress(&execution, &publisher, cancelled, follow) => outcome?,
+        never = thread.follow() => match never {},
+    };
     let thread = match carried.destination.thread {
         Some(thread) => Ok(thread),
         None if matches!(outcome.word, OutcomeWord::OnHold | OutcomeWord::NeedsInput) => {
@@ -296,7 +311,6 @@ async fn carry_out(
     };
     let thread_number = thread.clone().ok();
     let kept = carry::keep(env, &session, &outcome, thread).await;
-    let triggers = env.inputs.tighten(&run.policy.settings().triggers);
     let prefix = triggers.comment.map_or_else(String::new, |comment| comment.prefix);
     let decide = match &kept {
         Ok(Some(marker)) => DecisionChannel::Comment { prefix: &prefix, marker },

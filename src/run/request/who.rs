@@ -116,7 +116,7 @@ pub(super) fn admit_tier(
         return Ok(());
     }
     Err(RequestRefusal {
-        why: format!("tier `{}` may not start runs this way", tier_name(tier)),
+        why: format!("tier `{}` may not start runs this way", tier.as_str()),
         rule,
         notice: RefusalNotice::Silent,
     })
@@ -134,17 +134,6 @@ pub(super) fn screen_restart(known: &RequestFacts<'_>) -> Result<(), RequestRefu
         ));
     }
     Ok(())
-}
-
-fn tier_name(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Maintainer => "maintainer",
-        Tier::Collaborator => "collaborator",
-        Tier::Contributor => "contributor",
-        Tier::Stranger => "stranger",
-        Tier::Bot => "bot",
-        Tier::Schedule => "schedule",
-    }
 }
 
 /// Logins are the same whatever their case.

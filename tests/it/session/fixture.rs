@@ -12,6 +12,7 @@ use locum_agent::env::RunEnv;
 use locum_agent::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
 use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::Journal;
+use locum_agent::session::messages::Inbox;
 use locum_agent::session::model::{RunModels, TaskModel};
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::parts::SessionParts;
@@ -71,6 +72,7 @@ pub(crate) struct Fixture {
     /// How the model's tokens are estimated.
     pub(crate) tokenizer: Tokenizer,
     meanwhile: Option<Meanwhile>,
+    pub(crate) inbox: Inbox,
 }
 
 /// What happens beside a run when it reaches an event.
@@ -111,6 +113,7 @@ impl Fixture {
         Self {
             root: folder.join("checkout"),
             journal: folder.join("session"),
+            inbox: Inbox::of(&folder.join("session")),
             _folder: None,
             policy: Policy::parse(policy, "policy.yml").unwrap(),
             script: format!("version: 1\ntasks:\n{script}"),
@@ -287,6 +290,7 @@ impl Fixture {
             workspace: &workspace,
             stands_for: None,
             servers: &locum_agent::tools::mcp::servers::McpServers::default(),
+            inbox: &self.inbox,
             clock: &clock,
             cancelled: async move {
                 if never || cancelled.await.is_err() {

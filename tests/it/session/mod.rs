@@ -12,6 +12,7 @@ mod go_on;
 mod hidden;
 mod holds;
 mod images;
+mod messages;
 mod mistakes;
 mod parallel;
 mod refusals;

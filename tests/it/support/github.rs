@@ -126,6 +126,11 @@ impl GitHubServer {
         *pull.pointer_mut(pointer).unwrap() = value;
     }
 
+    /// Sets the time at which comments are written from now on.
+    pub fn set_time(&self, now: &str) {
+        self.world.lock().unwrap().now = now.to_owned();
+    }
+
     /// Adds a comment by someone to an issue or pull request; returns its id.
     pub fn add_comment(&self, number: u64, login: &str, kind: &str, body: &str) -> u64 {
         let mut world = self.world.lock().unwrap();

@@ -157,6 +157,7 @@ impl<'a> Tracer<'a> {
             }
             Event::Compacted { task, .. }
             | Event::Reminded { task, .. }
+            | Event::MessageRead { task, .. }
             | Event::TodosChanged { task, .. } => {
                 if let Some(open) = self.open.get_mut(task) {
                     open.since = at;
@@ -172,6 +173,7 @@ impl<'a> Tracer<'a> {
             | Event::WorkMeasured { .. }
             | Event::Noted { .. }
             | Event::Decided { .. }
+            | Event::MessageReceived { .. }
             | Event::Promoting { .. }
             | Event::ServersListed { .. }
             | Event::ServerNoted { .. }

@@ -47,6 +47,8 @@ pub struct TaskState {
     pub chosen: Option<ChosenMode>,
     /// Commands that it and its sub-tasks ran, in order; of the root task the session has them.
     pub commands: Vec<CommandReport>,
+    /// How many of the session's messages from people it has read.
+    pub messages_read: usize,
     /// Files it and its sub-tasks touched.
     pub touched: BTreeSet<RepoPath>,
     /// How it ended, once it did.
@@ -104,6 +106,7 @@ impl TaskState {
             todos: Vec::new(),
             chosen: None,
             commands: Vec::new(),
+            messages_read: 0,
             touched: BTreeSet::new(),
             ended: None,
             budgeting: TaskBudget { budget, ..TaskBudget::default() },
@@ -123,7 +126,9 @@ impl TaskState {
         let added = self.turn.apply(event);
         self.conversation.apply(event, added);
         self.isolation.apply(event, &self.turn);
-        if let Event::TodosChanged { todos, .. } = event {
+        if let Event::MessageRead { .. } = event {
+            self.messages_read = self.messages_read.saturating_add(1);
+        } else if let Event::TodosChanged { todos, .. } = event {
             self.todos.clone_from(todos);
         } else if let Event::ModeSwitched { to, .. } = event {
             self.mode.clone_from(to);

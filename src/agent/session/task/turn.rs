@@ -91,6 +91,11 @@ impl Turn {
         if let Event::Reminded { text, .. } = event {
             return self.remind(text.clone());
         }
+        if let Event::MessageRead { text, .. } = event {
+            // A result that was given before it was read is not the last word.
+            self.pending_controls.retain(|control| !matches!(control, Control::Complete { .. }));
+            return self.remind(text.clone());
+        }
         if let Event::Answered { call, observation, .. } = event {
             return self.answer(call, observation);
         }

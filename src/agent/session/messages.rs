@@ -1,0 +1,185 @@
+//! What people write to a session while it works, and when they let it go on: each task at work
+//! reads it before its next turn.
+//!
+//! In: messages from the thread a run belongs to (`receive`), or from another process, as files of
+//! the session's folder (`send`). Out: lines of the journal, from which a resumed session knows
+//! which ones its tasks have read. The caller checks who may write.
+
+#![expect(clippy::disallowed_methods, reason = "messages are files of the session's folder")]
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::session::event::Event;
+use crate::session::live::Session;
+use crate::session::stop::Stop;
+use locum_base::id::TaskId;
+use locum_base::text::head;
+use locum_modes::access::TaskPurpose;
+use locum_modes::prompts::reminders;
+
+/// Most bytes of one message.
+pub const MESSAGE_LIMIT_BYTES: usize = 16 * 1024;
+/// Most messages that one session takes.
+pub const MESSAGES_LIMIT: usize = 50;
+/// Folder of a session with messages from other processes.
+const MESSAGES_FOLDER: &str = "messages";
+
+/// What a person wrote to a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonMessage {
+    /// Names it: the same message is taken once.
+    pub id: String,
+    /// Who wrote it.
+    pub by: String,
+    /// Their words.
+    pub text: String,
+}
+
+/// Where messages for a session arrive.
+#[derive(Debug)]
+pub struct Inbox {
+    folder: PathBuf,
+    received: RefCell<Vec<PersonMessage>>,
+}
+
+/// Why a message is not sent.
+#[derive(Debug, thiserror::Error)]
+pub enum SendError {
+    /// Nothing, or too much.
+    #[error("a message has 1 to {MESSAGE_LIMIT_BYTES} bytes")]
+    Length,
+    /// The session has as many as it takes.
+    #[error("the session was sent {MESSAGES_LIMIT} messages, as many as one takes")]
+    Full,
+    /// It cannot be written.
+    #[error("`{path}`: {source}")]
+    Io {
+        /// The file or folder.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl Inbox {
+    /// Makes the inbox of the session in a folder.
+    pub fn of(session: &Path) -> Self {
+        Self { folder: session.join(MESSAGES_FOLDER), received: RefCell::default() }
+    }
+
+    /// Takes a message in.
+    pub fn receive(&self, message: PersonMessage) {
+        self.received.borrow_mut().push(message);
+    }
+
+    /// Returns what arrived: messages of the folder each time, others once.
+    fn take(&self) -> Vec<PersonMessage> {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|file| file.extension().is_some_and(|ending| ending == "json"))
+            .collect();
+        files.sort();
+        // One that cannot be read was not written by `send`.
+        let sent = files
+            .into_iter()
+            .take(MESSAGES_LIMIT)
+            .filter_map(|file| serde_json::from_slice(&std::fs::read(file).ok()?).ok());
+        sent.chain(self.received.take()).collect()
+    }
+}
+
+/// Sends a message to the session in a folder, which is at work.
+///
+/// # Errors
+/// When it is empty, too long, one too many, or cannot be written.
+pub fn send(session: &Path, message: &PersonMessage) -> Result<(), SendError> {
+    if message.text.trim().is_empty() || message.text.len() > MESSAGE_LIMIT_BYTES {
+        return Err(SendError::Length);
+    }
+    let folder = session.join(MESSAGES_FOLDER);
+    let failed = |path: &Path| {
+        let path = path.display().to_string();
+        move |source| SendError::Io { path, source }
+    };
+    std::fs::create_dir_all(&folder).map_err(failed(&folder))?;
+    if std::fs::read_dir(&folder).map_err(failed(&folder))?.count() >= MESSAGES_LIMIT {
+        return Err(SendError::Full);
+    }
+    // A reader sees a whole file or none.
+    let half = folder.join(format!("{}.part", message.id));
+    let whole = folder.join(format!("{}.json", message.id));
+    let text = serde_json::to_vec(message).unwrap_or_default();
+    std::fs::write(&half, text).map_err(failed(&half))?;
+    std::fs::rename(&half, &whole).map_err(failed(&whole))
+}
+
+impl Session<'_> {
+    /// Gives a task what people wrote that it has not read. Returns whether there was something.
+    pub(crate) fn read_messages(&mut self, id: TaskId) -> Result<bool, Stop> {
+        for message in self.parts.inbox.take() {
+            let known = &self.state.messages;
+            if known.len() >= MESSAGES_LIMIT || known.iter().any(|known| known.id == message.id) {
+                continue;
+            }
+            let text = head(message.text.trim(), MESSAGE_LIMIT_BYTES);
+            let text = self.parts.run.redactor.redact(text);
+            let by = self.parts.run.redactor.redact(&message.by);
+            self.emit(Event::MessageReceived { message: PersonMessage { text, by, ..message } })?;
+        }
+        let task = self.task(id)?;
+        if task.purpose == TaskPurpose::Decide {
+            return Ok(false);
+        }
+        let unread = self.state.messages.get(task.messages_read..).unwrap_or_default().to_vec();
+        for message in &unread {
+            let text = reminders::message_from_person(&message.by, &message.text);
+            self.emit(Event::MessageRead { task: id, message: message.id.clone(), text })?;
+        }
+        Ok(!unread.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Inbox, MESSAGES_LIMIT, PersonMessage, SendError, send};
+    use pretty_assertions::assert_eq;
+
+    fn message(id: &str, text: &str) -> PersonMessage {
+        PersonMessage { id: id.to_owned(), by: "alice".to_owned(), text: text.to_owned() }
+    }
+
+    #[test]
+    fn messages_arrive_in_order_and_none_is_half() {
+        let folder = tempfile::tempdir().unwrap();
+        let inbox = Inbox::of(folder.path());
+        assert_eq!(inbox.take(), []);
+        send(folder.path(), &message("2", "second")).unwrap();
+        send(folder.path(), &message("1", "first")).unwrap();
+        std::fs::write(folder.path().join("messages/0.part"), "{").unwrap();
+        std::fs::write(folder.path().join("messages/3.json"), "{").unwrap();
+        inbox.receive(message("4", "from the thread"));
+        let ids = |taken: Vec<PersonMessage>| -> Vec<String> {
+            taken.into_iter().map(|message| message.id).collect()
+        };
+        assert_eq!(ids(inbox.take()), ["1", "2", "4"]);
+        assert_eq!(ids(inbox.take()), ["1", "2"]);
+    }
+
+    #[test]
+    fn empty_long_and_too_many_messages_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for text in ["", " \n", &"x".repeat(super::MESSAGE_LIMIT_BYTES + 1)] {
+            let refused = send(folder.path(), &message("1", text));
+            assert!(matches!(refused, Err(SendError::Length)), "{text:.10}");
+        }
+        for number in 0..MESSAGES_LIMIT {
+            send(folder.path(), &message(&number.to_string(), "more")).unwrap();
+        }
+        assert!(matches!(send(folder.path(), &message("x", "more")), Err(SendError::Full)));
+    }
+}

@@ -1,0 +1,156 @@
+//! What was said before on the thread a run belongs to: earlier comments with the tier of who wrote
+//! them, and the result of the last run there, as material.
+//!
+//! In: an admitted event. Out: texts for the first message. They are data like the issue itself,
+//! whoever wrote them: only the comment that asks is an instruction.
+
+use std::collections::BTreeMap;
+
+use crate::run::action::ActionEnv;
+use crate::run::action::admission::{AdmittedEvent, PROGRESS, thread_of};
+use crate::run::task_material::TaskMaterial;
+use locum_base::text::ClippedText;
+use locum_forge::ThreadComment;
+use locum_forge::event::EventSubject;
+use locum_modes::prompts::task::seen_of_markdown;
+use locum_policy::actors::{ActorFacts, Tier};
+
+/// Latest comments that a run is given.
+const COMMENTS_LIMIT: usize = 30;
+/// Bytes of one comment that a run is given.
+const COMMENT_LIMIT_BYTES: usize = 4 * 1024;
+/// Bytes of all comments together; the latest are kept.
+const THREAD_LIMIT_BYTES: usize = 24 * 1024;
+/// Bytes of the last run's comment that a run is given.
+const RESULT_LIMIT_BYTES: usize = 8 * 1024;
+/// Authors whose permission is asked for; those of later comments come first.
+const AUTHORS_LIMIT: usize = 10;
+
+/// Returns the comments before the one that asks, oldest first, after the last run's result.
+pub(super) async fn materials(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+) -> Vec<TaskMaterial> {
+    let Some(subject) = &admitted.event.trigger.subject else { return Vec::new() };
+    let read = env.forge.thread_comments(thread_of(subject), None).await;
+    let comments = match read {
+        Ok(comments) => before(comments, admitted),
+        Err(error) => {
+            tracing::warn!(%error, "earlier comments are not read");
+            return vec![TaskMaterial {
+                what: format!("the comments of #{}", subject.number),
+                origin: "the forge".to_owned(),
+                text: "They could not be read.".to_owned(),
+            }];
+        }
+    };
+    let (own, others): (Vec<_>, Vec<_>) = comments.into_iter().partition(|comment| comment.is_own);
+    let last_run = own.iter().rev().find(|comment| comment.body.starts_with(PROGRESS));
+    let (shown, left_out) = latest(others);
+    let tiers = tiers(env, admitted, &shown).await;
+    let mut materials: Vec<TaskMaterial> = last_run.map(result).into_iter().collect();
+    if left_out > 0 {
+        materials.push(TaskMaterial {
+            what: format!("the comments of #{}", subject.number),
+            origin: "the forge".to_owned(),
+            text: format!("{left_out} older ones are left out."),
+        });
+    }
+    materials.extend(shown.into_iter().map(|comment| material(comment, subject, &tiers)));
+    materials
+}
+
+/// Leaves out the comment that asks and what was written after it.
+fn before(comments: Vec<ThreadComment>, admitted: &AdmittedEvent<'_>) -> Vec<ThreadComment> {
+    let trigger = &admitted.event.trigger;
+    let asks = trigger.comment.as_ref().map(|comment| comment.id);
+    let later = |comment: &ThreadComment| {
+        comment.written_at.zip(trigger.happened_at).is_some_and(|(at, asked)| at > asked)
+    };
+    comments
+        .into_iter()
+        .filter(|comment| Some(comment.id) != asks && (comment.is_own || !later(comment)))
+        .collect()
+}
+
+/// Returns the latest comments that the limits have room for, oldest first, their texts as readers
+/// see them, and how many are left out.
+fn latest(comments: Vec<ThreadComment>) -> (Vec<ThreadComment>, usize) {
+    let all = comments.len();
+    let mut room = THREAD_LIMIT_BYTES;
+    let mut shown: Vec<ThreadComment> = Vec::new();
+    for comment in comments.into_iter().rev().take(COMMENTS_LIMIT) {
+        let seen = seen_of_markdown(&comment.body);
+        let body = ClippedText::head_tail(&seen, COMMENT_LIMIT_BYTES).text;
+        let Some(rest) = room.checked_sub(body.len()) else { break };
+        room = rest;
+        shown.push(ThreadComment { body, ..comment });
+    }
+    shown.reverse();
+    let left_out = all - shown.len();
+    (shown, left_out)
+}
+
+/// Asks the forge for the tiers of who wrote the comments.
+async fn tiers(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    comments: &[ThreadComment],
+) -> BTreeMap<String, &'static str> {
+    let mut tiers = BTreeMap::new();
+    for comment in comments.iter().rev() {
+        if tiers.len() >= AUTHORS_LIMIT {
+            break;
+        }
+        if tiers.contains_key(&comment.author) {
+            continue;
+        }
+        let tier = tier_of(env, comment, admitted.event.trigger.is_private).await;
+        tiers.insert(comment.author.clone(), tier.map_or("tier unknown", Tier::as_str));
+    }
+    tiers
+}
+
+/// Returns the tier of who wrote a comment, by the forge's answer; `None` without one.
+pub(super) async fn tier_of(
+    env: &ActionEnv<'_>,
+    comment: &ThreadComment,
+    is_private: bool,
+) -> Option<Tier> {
+    if !comment.is_user {
+        return Some(Tier::Bot);
+    }
+    let permission = env.forge.permission(&comment.author).await.ok()?;
+    Some(Tier::of(ActorFacts {
+        permission: permission.as_str(),
+        is_user: true,
+        is_private,
+        has_contributed: comment.has_contributed,
+    }))
+}
+
+fn material(
+    comment: ThreadComment,
+    subject: &EventSubject,
+    tiers: &BTreeMap<String, &'static str>,
+) -> TaskMaterial {
+    let place = comment.place.map_or_else(String::new, |place| format!(" at {place}"));
+    let tier = tiers.get(&comment.author).copied().unwrap_or("tier unknown");
+    let day = comment.written_at.map_or_else(String::new, |at| format!(", {}", at.strftime("%F")));
+    TaskMaterial {
+        what: format!("comment on #{}{place}", subject.number),
+        origin: format!("written by {} ({tier}){day}", comment.author),
+        text: comment.body,
+    }
+}
+
+fn result(comment: &ThreadComment) -> TaskMaterial {
+    let seen: Vec<&str> =
+        comment.body.lines().skip_while(|line| line.starts_with("<!-- locum:v1 ")).collect();
+    let text = seen_of_markdown(&seen.join("\n"));
+    TaskMaterial {
+        what: "the result of the last run on this thread".to_owned(),
+        origin: "written by Locum".to_owned(),
+        text: ClippedText::head_tail(&text, RESULT_LIMIT_BYTES).text,
+    }
+}
