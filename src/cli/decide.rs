@@ -17,6 +17,7 @@ use locum_agent::session::hold::{self, DecisionError};
 use locum_agent::session::journal::Journal;
 use locum_agent::session::messages::{self, PersonMessage, SendError};
 use locum_agent::session::recorded::{PersonDecision, RecordedDecision};
+use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 
 /// Approves the pending call.
@@ -28,8 +29,9 @@ pub fn approve(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let decision = (args.hold.as_str(), PersonDecision::Approve);
-    record(&args.id, args.session_dir.as_deref(), decision, context, output)
+    let decision =
+        LocalDecision { ids: &args.hold, word: PersonDecision::Approve, note: &args.note };
+    record(&args.id, args.session_dir.as_deref(), &decision, context, output)
 }
 
 /// Rejects the pending call.
@@ -41,8 +43,9 @@ pub fn deny(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let decision = (args.hold.as_str(), PersonDecision::Deny { reason: args.reason.clone() });
-    record(&args.id, args.session_dir.as_deref(), decision, context, output)
+    let word = PersonDecision::Deny { reason: args.reason.clone() };
+    let decision = LocalDecision { ids: &args.hold, word, note: "" };
+    record(&args.id, args.session_dir.as_deref(), &decision, context, output)
 }
 
 /// Answers the pending question.
@@ -54,8 +57,9 @@ pub fn answer(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let decision = (args.question.as_str(), PersonDecision::Answer { text: args.text.clone() });
-    record(&args.id, args.session_dir.as_deref(), decision, context, output)
+    let word = PersonDecision::Answer { text: args.text.clone() };
+    let decision = LocalDecision { ids: std::slice::from_ref(&args.question), word, note: "" };
+    record(&args.id, args.session_dir.as_deref(), &decision, context, output)
 }
 
 /// Sends words to a session at work.
@@ -92,27 +96,53 @@ pub(super) fn person(context: &CommandContext) -> String {
         .map_or_else(|| "the command line".to_owned(), |user| format!("{user} at the command line"))
 }
 
+/// A decision at the command line.
+struct LocalDecision<'a> {
+    /// Names of what is decided on, or `all`.
+    ids: &'a [String],
+    word: PersonDecision,
+    /// What is said beside a yes.
+    note: &'a str,
+}
+
 /// Records a decision on what waits in a session.
 fn record(
     session: &str,
     session_dir: Option<&Path>,
-    (id, word): (&str, PersonDecision),
+    decision: &LocalDecision<'_>,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let folder = find(&sessions_folder(context, session_dir)?, session)?;
     // Copied out of a sentence, a name brings its full stop or comma along.
-    let id = id.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()).to_owned();
-    let decided = RecordedDecision { id, by: person(context), word };
-    hold::decide(&folder, decided, SystemClock::start().now()).map_err(|error| match error {
-        DecisionError::Journal(error) => RunError::internal(error.to_string()),
-        error @ (DecisionError::NothingWaits(_)
-        | DecisionError::OtherWaits { .. }
-        | DecisionError::WrongKind(_)
-        | DecisionError::Expired { .. }
-        | DecisionError::Length) => RunError::usage("ID", error.to_string())
-            .hint(format!("`locum session show {session}` shows what waits")),
-    })?;
+    let plain =
+        |id: &String| id.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()).to_owned();
+    let mut ids: Vec<String> = decision.ids.iter().map(plain).collect();
+    if ids == ["all"] {
+        let lines =
+            Journal::read(&folder).map_err(|error| RunError::internal(error.to_string()))?;
+        let pending = SessionState::of(&lines).pending;
+        ids = pending.iter().filter_map(|one| Some(one.hold()?.id.clone())).collect();
+        if ids.is_empty() {
+            return Err(RunError::usage("HOLD", "no call waits in this session"));
+        }
+    }
+    for (place, id) in ids.into_iter().enumerate() {
+        let note = if place == 0 { decision.note.to_owned() } else { String::new() };
+        let decided =
+            RecordedDecision { id, by: person(context), word: decision.word.clone(), note };
+        hold::decide(&folder, decided, SystemClock::start().now()).map_err(
+            |error| match error {
+                DecisionError::Journal(error) => RunError::internal(error.to_string()),
+                error @ (DecisionError::NothingWaits(_)
+                | DecisionError::OtherWaits { .. }
+                | DecisionError::WrongKind(_)
+                | DecisionError::Expired { .. }
+                | DecisionError::Length) => RunError::usage("ID", error.to_string())
+                    .hint(format!("`locum session show {session}` shows what waits")),
+            },
+        )?;
+    }
     let name = folder.file_name().unwrap_or_default().display().to_string();
     output.line(format!("recorded; continue with `locum session resume {name}`"));
     Ok(ExitStatus::Done)

@@ -40,8 +40,12 @@ pub enum SessionCommand {
 pub struct SessionApproveArgs {
     /// Session ID, or the start of it.
     pub id: String,
-    /// ID of the hold, as shown in the outcome.
-    pub hold: String,
+    /// IDs of the holds, as shown in the outcome, or `all`.
+    #[arg(required = true)]
+    pub hold: Vec<String>,
+    /// Say this to the model beside the yes.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub note: String,
     /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
@@ -52,8 +56,9 @@ pub struct SessionApproveArgs {
 pub struct SessionDenyArgs {
     /// Session ID, or the start of it.
     pub id: String,
-    /// ID of the hold, as shown in the outcome.
-    pub hold: String,
+    /// IDs of the holds, as shown in the outcome, or `all`.
+    #[arg(required = true)]
+    pub hold: Vec<String>,
     /// Give the model this reason.
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub reason: String,

@@ -212,9 +212,10 @@ pub fn painted(generated: &GeneratedImage) -> String {
 
 /// Returns a maintainer's decision as one sentence.
 pub fn decided(decision: &RecordedDecision) -> String {
-    let RecordedDecision { id, by, word } = decision;
+    let RecordedDecision { id, by, word, note } = decision;
     match word {
-        PersonDecision::Approve => format!("{by} approved {id}"),
+        PersonDecision::Approve if note.is_empty() => format!("{by} approved {id}"),
+        PersonDecision::Approve => format!("{by} approved {id}: {}", shown(note)),
         PersonDecision::Deny { reason } if reason.is_empty() => format!("{by} denied {id}"),
         PersonDecision::Deny { reason } => format!("{by} denied {id}: {}", shown(reason)),
         PersonDecision::Answer { text } => format!("{by} answered {id}: {}", shown(text)),

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::journal::{Journal, JournalError};
+use crate::session::messages::MESSAGE_LIMIT_BYTES;
 use crate::session::outcome::PendingDecision;
 use crate::session::recorded::{PersonDecision, RecordedDecision};
 use crate::session::state::SessionState;
@@ -75,7 +76,7 @@ impl PendingDecision {
             return Err(DecisionError::Expired { since });
         }
         let fits = match (self, &decision.word) {
-            (Self::Hold(_), PersonDecision::Approve) => true,
+            (Self::Hold(_), PersonDecision::Approve) => decision.note.len() <= MESSAGE_LIMIT_BYTES,
             (Self::Hold(_), PersonDecision::Deny { reason }) => reason.len() <= WORDS_LIMIT_BYTES,
             (Self::Question(_), PersonDecision::Answer { text }) => {
                 (1..=WORDS_LIMIT_BYTES).contains(&text.trim().len())

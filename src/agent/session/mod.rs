@@ -158,7 +158,13 @@ impl Session<'_> {
             };
             match done {
                 Ok(()) => {}
-                Err(stop) if stop.waiting.is_some() => held.push((id, stop)),
+                Err(stop) if stop.waiting.is_some() => match self.also_held(id, &stop) {
+                    Ok(others) => {
+                        held.push((id, stop));
+                        held.extend(others.into_iter().map(|other| (id, other)));
+                    }
+                    Err(stop) => return stop,
+                },
                 Err(stop) => {
                     if let Err(stop) = self.contain(id, stop) {
                         return stop;

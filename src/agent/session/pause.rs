@@ -2,19 +2,19 @@
 //! there.
 
 use crate::session::hold::{hold_id, question_id};
-use crate::session::judged::reasons;
+use crate::session::judged::{completes, reasons, starts_task, unfit};
 use crate::session::live::Session;
 use crate::session::outcome::{HeldCall, OutcomeWord, PendingDecision, Question};
 use crate::session::recorded::{PersonDecision, RecordedDecision};
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
-use crate::tools::dispatch::CheckedCall;
+use crate::tools::dispatch::{self, CheckedCall};
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_base::text::ClippedText;
 use locum_policy::approval::Approval;
 use locum_policy::intent::{Act, Intent};
-use locum_policy::verdict::Refusal;
+use locum_policy::verdict::{Decision, Refusal};
 use locum_workspace::diff;
 
 /// Bytes of a held call's arguments that are shown.
@@ -22,6 +22,9 @@ const ARGUMENTS_LIMIT_BYTES: usize = 4 * 1024;
 
 /// Bytes of a held edit's diff that are shown.
 const DIFF_LIMIT_BYTES: usize = 16 * 1024;
+
+/// Most calls of one reply that wait for decisions at once, beside the first.
+const HELD_LIMIT: usize = 20;
 
 /// Largest file a diff is shown of.
 const FILE_LIMIT_BYTES: u64 = 1 << 20;
@@ -70,6 +73,42 @@ impl Session<'_> {
             Ok(diff) => self.stop_on_hold(id, waiting, refusal, (call.headline(), diff)),
             Err(stop) => stop,
         }
+    }
+
+    /// Returns the stops at other calls of the same reply that a maintainer has to decide on, so
+    /// that all are decided at once. Each is judged again when its turn comes.
+    pub(crate) fn also_held(&mut self, id: TaskId, stop: &Stop) -> Result<Vec<Stop>, Stop> {
+        let Some(PendingDecision::Hold(first)) = stop.waiting.as_deref() else {
+            return Ok(Vec::new());
+        };
+        let system_prompt = self.system_prompt(id)?;
+        let open: Vec<WaitingCall> = self
+            .task(id)?
+            .turn
+            .open()
+            .filter(|waiting| waiting.call.id != first.call && waiting.decided.is_none())
+            .filter(|waiting| !completes(waiting) && !starts_task(waiting))
+            .take(HELD_LIMIT)
+            .cloned()
+            .collect();
+        let mut stops = Vec::new();
+        for waiting in open {
+            if unfit(self.task(id)?, &waiting).is_some() {
+                continue;
+            }
+            let parsed = self
+                .task_env(id)?
+                .with(|context| dispatch::parse(&waiting.call, &system_prompt.offered, context));
+            let Ok(call) = parsed else { continue };
+            let facts = self.facts(&self.task(id)?.mode);
+            match self.parts.run.policy.admit(call.clone(), &facts) {
+                Err(refusal) if refusal.decision == Decision::Hold => {
+                    stops.push(self.hold(id, &waiting, &call, &refusal));
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(stops)
     }
 
     /// Returns the stop at a hold, with the headline of what is held and the diff of what it would

@@ -66,6 +66,9 @@ pub struct RecordedDecision {
     pub by: String,
     /// Yes, no, or words.
     pub word: PersonDecision,
+    /// What they say beside a yes; the model reads it before its next turn.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 impl RecordedDecision {

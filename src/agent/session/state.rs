@@ -212,9 +212,12 @@ impl SessionState {
             Event::Judged { task, headline, approval: Some(approval), .. } => {
                 self.approve(*task, headline, approval);
             }
-            Event::Decided { task, call, .. } => {
+            Event::Decided { task, call, decision } => {
                 self.outcome = None;
                 self.pending.retain(|pending| pending.call() != (*task, call));
+                if !decision.note.is_empty() {
+                    self.take_up(&decision.by, &decision.note);
+                }
             }
             Event::Noted { text, .. } => {
                 if !self.notes.contains(text) {
@@ -309,9 +312,10 @@ impl SessionState {
         }
     }
 
-    /// Takes up what a person wants of a session that ended: its root task is at work again.
+    /// Takes up what a person says with a decision or a resume. If the session had ended, its root
+    /// task is at work again.
     fn take_up(&mut self, by: &str, words: &str) {
-        let id = format!("with the resume after {} messages", self.messages.len());
+        let id = format!("beside the run, after {} messages", self.messages.len());
         self.messages.push(PersonMessage { id, by: by.to_owned(), text: words.to_owned() });
         if let Some(root) = self.tasks.first_mut()
             && root.ended.take().is_some()

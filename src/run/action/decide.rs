@@ -16,12 +16,13 @@ use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::prepare::{self, PreparedRun};
 use crate::run::publish::PublishDestination;
-use crate::run::request::{DecisionRequest, RefusalNotice, RequestRefusal};
+use crate::run::request::{DecisionRequest, DecisionTarget, RefusalNotice, RequestRefusal};
 use crate::run::source::FileSource;
 use crate::run::trusted::{ConfigOrigin, TrustedConfig};
 use crate::run::user::UserFolder;
 use locum_agent::session::hold;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
+use locum_agent::session::outcome::PendingDecision;
 use locum_agent::session::recorded::RecordedDecision;
 use locum_agent::session::state::SessionState;
 use locum_base::path::RepoPath;
@@ -53,7 +54,7 @@ async fn take(
     decision: &DecisionRequest,
 ) -> Result<SessionRun, ClaimError> {
     let event = &admitted.event;
-    let waiting = carry::waiting(env, event, decision.id.as_deref()).await?;
+    let waiting = carry::waiting(env, event, decision.target.first()).await?;
     let waits = one_of(waiting, decision).map_err(ClaimError::Refused)?;
     let tip = carry::fetch(env, event, &waits).await?;
     let thread = event.trigger.subject.as_ref().map(|subject| subject.number);
@@ -72,13 +73,17 @@ async fn take(
     let folder = execute::folder_of(&sessions, &run.plan.session);
     Journal::put(&folder, journal.as_bytes()).map_err(RunError::internal)?;
     let state = SessionState::of(&Journal::read(&folder).map_err(RunError::internal)?);
-    let decided = RecordedDecision {
-        id: named(decision, &state).map_err(ClaimError::Refused)?,
-        by: event.trigger.actor.login.clone(),
-        word: decision.word.clone(),
-    };
-    hold::decide(&folder, decided, env.clock.now())
-        .map_err(|why| ClaimError::Refused(why.to_string()))?;
+    for (place, id) in named(decision, &state).map_err(ClaimError::Refused)?.into_iter().enumerate()
+    {
+        let decided = RecordedDecision {
+            id,
+            by: event.trigger.actor.login.clone(),
+            word: decision.word.clone(),
+            note: if place == 0 { decision.note.clone() } else { String::new() },
+        };
+        hold::decide(&folder, decided, env.clock.now())
+            .map_err(|why| ClaimError::Refused(why.to_string()))?;
+    }
     let claim = carry::claim(env, event, &run, &waits, &tip).await.map_err(ClaimError::Refused)?;
     bring_back(env, &run, &state)?;
     let destination = PublishDestination { thread, ..carried.destination };
@@ -110,26 +115,32 @@ fn one_of(
     mut waiting: Vec<WaitingSession>,
     decision: &DecisionRequest,
 ) -> Result<WaitingSession, String> {
-    match (waiting.len(), &decision.id) {
+    match (waiting.len(), decision.target.first()) {
         (1, _) => Ok(waiting.remove(0)),
         (0, Some(id)) => Err(format!("nothing waits here under the name `{id}`")),
-        (0, None) => Err("no question waits here".to_owned()),
+        (0, None) => Err("nothing waits here".to_owned()),
         (count, _) => {
             Err(format!("{count} runs wait here; say which, by the name in the run's comment"))
         }
     }
 }
 
-/// Returns the name of what is decided on: as given, else the only question that waits.
-fn named(decision: &DecisionRequest, state: &SessionState) -> Result<String, String> {
-    if let Some(id) = &decision.id {
-        return Ok(id.clone());
+/// Returns the names of what is decided on: as given, or all calls, or the only question that waits.
+fn named(decision: &DecisionRequest, state: &SessionState) -> Result<Vec<String>, String> {
+    match &decision.target {
+        DecisionTarget::Named(ids) => return Ok(ids.clone()),
+        DecisionTarget::AllHolds => {
+            let holds = state.pending.iter().filter_map(PendingDecision::hold);
+            let ids: Vec<String> = holds.map(|hold| hold.id.clone()).collect();
+            return if ids.is_empty() { Err("no call waits here".to_owned()) } else { Ok(ids) };
+        }
+        DecisionTarget::OnlyQuestion => {}
     }
     let questions: Vec<&str> =
         state.pending.iter().filter_map(|pending| Some(pending.question()?.id.as_str())).collect();
     match (questions.as_slice(), state.pending.as_slice()) {
-        ([only], _) => Ok((*only).to_owned()),
-        ([], [only]) => Ok(only.id().to_owned()),
+        ([only], _) => Ok(vec![(*only).to_owned()]),
+        ([], [only]) => Ok(vec![only.id().to_owned()]),
         ([], _) => Err("no question waits here".to_owned()),
         (several, _) => Err(format!(
             "{} questions wait here; say which, by the name in the run's comment",

@@ -68,10 +68,30 @@ pub enum RequestedAction {
 /// A maintainer's decision on a hold or a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecisionRequest {
-    /// Its name; `None` for an answer to the only question of the thread.
-    pub id: Option<String>,
+    /// What it is about.
+    pub target: DecisionTarget,
     /// Yes, no, or words.
     pub word: PersonDecision,
+    /// What is said beside a yes.
+    pub note: String,
+}
+
+/// What a decision is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DecisionTarget {
+    /// What has these names; at least one.
+    Named(Vec<String>),
+    /// Every call that waits.
+    AllHolds,
+    /// The only question of the thread.
+    OnlyQuestion,
+}
+
+impl DecisionTarget {
+    /// Returns the first name, where there is one.
+    pub fn first(&self) -> Option<&str> {
+        if let Self::Named(ids) = self { ids.first().map(String::as_str) } else { None }
+    }
 }
 
 /// Flags of a command. They can only tighten what the policy gives.

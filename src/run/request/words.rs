@@ -2,7 +2,7 @@
 //! posted.
 
 use crate::run::request::{
-    DecisionRequest, Request, RequestFacts, RequestRefusal, RequestedAction, posted,
+    DecisionRequest, DecisionTarget, Request, RequestFacts, RequestRefusal, RequestedAction, posted,
 };
 use locum_agent::session::recorded::PersonDecision;
 use locum_forge::command::{self, CommentCommand};
@@ -77,32 +77,60 @@ pub(super) fn read_command(
     Ok(())
 }
 
-/// Reads a decision: the name, then a reason or an answer.
+/// Reads a decision: the names or `all`, then a reason, a note or an answer.
 fn said(verb: &str, text: &str) -> Result<DecisionRequest, RequestRefusal> {
-    let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    let name = first.to_ascii_lowercase();
-    let id = (name.len() == command::QUESTION_DIGITS
-        && name.bytes().all(|digit| digit.is_ascii_hexdigit()))
-    .then_some(name);
+    let (target, rest) = target_of(text);
     let rest = rest.trim().to_owned();
-    match (verb, id) {
-        ("answer", Some(id)) => {
-            Ok(DecisionRequest { id: Some(id), word: PersonDecision::Answer { text: rest } })
+    let no_note = String::new();
+    match (verb, target) {
+        ("answer", Some(DecisionTarget::Named(ids))) if ids.len() == 1 => Ok(DecisionRequest {
+            target: DecisionTarget::Named(ids),
+            word: PersonDecision::Answer { text: rest },
+            note: no_note,
+        }),
+        ("answer", Some(DecisionTarget::Named(_))) => {
+            Err(posted("command", "each question needs an answer of its own"))
         }
-        ("answer", None) => Ok(DecisionRequest {
-            id: None,
+        ("answer", _) => Ok(DecisionRequest {
+            target: DecisionTarget::OnlyQuestion,
             word: PersonDecision::Answer { text: text.trim().to_owned() },
+            note: no_note,
         }),
         (verb, None) => Err(posted(
             "command",
-            &format!("`{verb}` needs the name of what waits, as the run's comment gives it"),
+            &format!(
+                "`{verb}` needs the name of what waits, as the run's comment gives it, or `all`"
+            ),
         )),
-        ("approve", Some(_)) if !rest.is_empty() => Err(posted(
-            "command",
-            "`approve` takes a name and nothing else: it is a yes to the call as it is shown",
-        )),
-        ("approve", id) => Ok(DecisionRequest { id, word: PersonDecision::Approve }),
-        (_, id) => Ok(DecisionRequest { id, word: PersonDecision::Deny { reason: rest } }),
+        ("approve", Some(target)) => {
+            Ok(DecisionRequest { target, word: PersonDecision::Approve, note: rest })
+        }
+        (_, Some(target)) => Ok(DecisionRequest {
+            target,
+            word: PersonDecision::Deny { reason: rest },
+            note: no_note,
+        }),
+    }
+}
+
+/// Reads what a decision is about from the beginning of its text; returns the rest.
+fn target_of(text: &str) -> (Option<DecisionTarget>, &str) {
+    let (mut ids, mut rest) = (Vec::new(), text.trim_start());
+    loop {
+        let (first, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        // Copied out of a sentence, a name brings its comma along.
+        let name = first.trim_end_matches([',', '.', ':']).to_ascii_lowercase();
+        let is_name = name.len() == command::QUESTION_DIGITS
+            && name.bytes().all(|digit| digit.is_ascii_hexdigit());
+        if is_name {
+            ids.push(name);
+        } else if ids.is_empty() && name == "all" {
+            return (Some(DecisionTarget::AllHolds), after);
+        } else {
+            let target = (!ids.is_empty()).then_some(DecisionTarget::Named(ids));
+            return (target, rest);
+        }
+        rest = after.trim_start();
     }
 }
 

@@ -114,6 +114,13 @@ tasks:
       - calls: [{ tool: execute_command, args: { command: "mkdir -p src/held; for f in held/a hello; do echo $f > src/$f.txt; done" } }]
       - expect: { contains: ["Files changed: src/hello.txt", "approved the changes of `src/held/a.txt`"] }
         calls: [{ tool: attempt_completion, args: { result: "Went on." } }]
+  - contains: hold two, then read
+    turns:
+      - calls:
+          - { tool: write_to_file, args: { path: src/held/a.txt, content: "a\n" } }
+          - { tool: write_to_file, args: { path: src/held/b.txt, content: "b\n" } }
+      - expect: { contains: ["alice writes to you:", "but keep them short"] }
+        calls: [{ tool: attempt_completion, args: { result: "Went on." } }]
   - contains: hold two
     turns:
       - calls:

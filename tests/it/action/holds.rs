@@ -150,12 +150,12 @@ fn a_reply_that_quotes_the_question_answers_it_and_talk_about_it_does_not() {
 fn one_hold_after_another_each_needs_its_own_yes() {
     let fixture = ActionFixture::new();
     fixture.step(&Ask::comment("/locum code hold two"));
-    let first = fixture.waiting(7);
+    let both = fixture.waiting(7);
+    let (first, second) = both.split_once('.').expect("both calls of the reply wait");
     fixture.move_on(true);
     let step = says(&fixture, &format!("/locum approve {first}"));
     assert_eq!((step.code, step.output("outcome")), (Some(5), "on-hold"), "{step:?}");
-    let second = fixture.waiting(7);
-    assert_ne!(first, second);
+    assert_eq!(fixture.waiting(7), second);
     let reactions = fixture.server.reactions();
     let contents: Vec<_> =
         reactions.iter().filter_map(|reaction| reaction["content"].as_str()).collect();
@@ -170,6 +170,19 @@ fn one_hold_after_another_each_needs_its_own_yes() {
     assert_eq!(again.output("outcome"), "refused", "{again:?}");
     let step =
         fixture.step(&Ask { ids: (58, 4545), ..Ask::comment(&format!("/locum approve {second}")) });
+    assert_eq!(step.output("outcome"), "done", "{step:?}");
+    assert_eq!(
+        fixture.remote(&["diff", "--name-only", "main", step.output("branch-name")]),
+        "src/held/a.txt\nsrc/held/b.txt\n"
+    );
+}
+
+#[test]
+fn one_comment_decides_on_all_calls_and_its_words_reach_the_model() {
+    let fixture = ActionFixture::new();
+    fixture.step(&Ask::comment("/locum code hold two, then read"));
+    fixture.move_on(true);
+    let step = says(&fixture, "/locum approve all but keep them short");
     assert_eq!(step.output("outcome"), "done", "{step:?}");
     assert_eq!(
         fixture.remote(&["diff", "--name-only", "main", step.output("branch-name")]),

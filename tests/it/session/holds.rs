@@ -20,7 +20,7 @@ fn now() -> Timestamp {
 }
 
 fn said(id: &str, word: PersonDecision) -> RecordedDecision {
-    RecordedDecision { id: id.to_owned(), by: "alice".to_owned(), word }
+    RecordedDecision { id: id.to_owned(), by: "alice".to_owned(), word, note: String::new() }
 }
 
 fn hold_of(ran: &Ran) -> String {

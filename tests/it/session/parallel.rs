@@ -309,7 +309,6 @@ fn sub_tasks_that_wait_are_all_reported_and_each_is_decided_by_itself() {
         assert!(text.contains(&words), "{words}: {text}");
     }
     let at = ran.lines.last().unwrap().at;
-    let said = |id: &str, word| RecordedDecision { id: id.to_owned(), by: "ann".into(), word };
     let decide = |decision| hold::decide(&fixture.journal, decision, at);
     decide(said(question, PersonDecision::Answer { text: "that one".into() })).unwrap();
     let twice = decide(said(question, PersonDecision::Answer { text: "this".into() }));
@@ -324,6 +323,10 @@ fn sub_tasks_that_wait_are_all_reported_and_each_is_decided_by_itself() {
     assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/held.txt"]), "{}", ran.reason());
 }
 
+fn said(id: &str, word: PersonDecision) -> RecordedDecision {
+    RecordedDecision { id: id.to_owned(), by: "ann".into(), word, note: String::new() }
+}
+
 #[test]
 fn of_two_that_wait_one_can_be_decided_first() {
     let held = format!("{}{}", write("src/held.txt", "h\\n"), end("held"));
@@ -332,7 +335,7 @@ fn of_two_that_wait_one_can_be_decided_first() {
     let ran = fixture.run();
     let waiting: Vec<String> = ran.outcome.pending().map(|one| one.id().to_owned()).collect();
     let no = PersonDecision::Deny { reason: String::new() };
-    let no = RecordedDecision { id: waiting[1].clone(), by: "ann".into(), word: no };
+    let no = said(&waiting[1], no);
     hold::decide(&fixture.journal, no, ran.lines.last().unwrap().at).unwrap();
     let ran = fixture.resume();
     let still: Vec<String> = ran.outcome.pending().map(|one| one.id().to_owned()).collect();
@@ -407,7 +410,12 @@ fn a_hold_in_one_of_them_holds_up_no_other_and_its_worktree_comes_back() {
     assert_eq!(completed, [None, None, Some(true)]);
     nothing_is_left(&fixture);
     let hold = ran.outcome.held.unwrap();
-    let yes = RecordedDecision { id: hold.id, by: "ann".into(), word: PersonDecision::Approve };
+    let yes = RecordedDecision {
+        id: hold.id,
+        by: "ann".into(),
+        word: PersonDecision::Approve,
+        note: String::new(),
+    };
     hold::decide(&fixture.journal, yes, ran.lines.last().unwrap().at).unwrap();
     let ran = fixture.resume();
     assert_eq!(

@@ -4,8 +4,8 @@ mod edges;
 mod threads;
 
 use super::{
-    CommandFlags, DecisionRequest, JobFacts, RefusalNotice, RequestFacts, RequestRefusal,
-    RequestedAction, examine,
+    CommandFlags, DecisionRequest, DecisionTarget, JobFacts, RefusalNotice, RequestFacts,
+    RequestRefusal, RequestedAction, examine,
 };
 use locum_agent::session::recorded::PersonDecision;
 use locum_forge::event::{Actor, Comment, EventKind, EventSubject, Trigger};
@@ -169,8 +169,29 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
             .map_err(|refused| (refused.rule, refused.notice))
     };
     let decided = |id: Option<&str>, word| {
-        Ok(RequestedAction::Decide(DecisionRequest { id: id.map(str::to_owned), word }))
+        let target = match id {
+            Some("all") => DecisionTarget::AllHolds,
+            Some(id) => DecisionTarget::Named(id.split(' ').map(str::to_owned).collect()),
+            None => DecisionTarget::OnlyQuestion,
+        };
+        Ok(RequestedAction::Decide(DecisionRequest { target, word, note: String::new() }))
     };
+    let noted = |id: &str, said: &str| {
+        let RequestedAction::Decide(decision) = decided(Some(id), PersonDecision::Approve)? else {
+            unreachable!()
+        };
+        Ok(RequestedAction::Decide(DecisionRequest { note: said.to_owned(), ..decision }))
+    };
+    let other = "fedcba9876543210";
+    assert_eq!(
+        read(&format!("/locum approve {id}, {other} but in French")),
+        noted(&format!("{id} {other}"), "but in French")
+    );
+    assert_eq!(read("/locum approve all"), decided(Some("all"), PersonDecision::Approve));
+    assert_eq!(
+        read("/locum deny all too risky"),
+        decided(Some("all"), PersonDecision::Deny { reason: "too risky".to_owned() })
+    );
     assert_eq!(read(&format!("/locum approve {id}")), decided(Some(id), PersonDecision::Approve));
     assert_eq!(
         read(&format!("/locum approve {}", id.to_uppercase())),
@@ -192,7 +213,8 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
         "approve",
         "approve 3",
         "deny it",
-        "approve 0123456789abcdef and the rest",
+        "approve allowed",
+        "answer 0123456789abcdef fedcba9876543210 yes",
         "approve --mode=code 0123456789abcdef",
     ] {
         assert_eq!(

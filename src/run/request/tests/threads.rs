@@ -1,7 +1,7 @@
 //! Who may start what from pull requests, labels, dispatches, schedules and other repositories.
 
 use super::{RequestFixture, fixture, pull_request};
-use crate::run::request::{DecisionRequest, RefusalNotice, RequestedAction};
+use crate::run::request::{DecisionRequest, DecisionTarget, RefusalNotice, RequestedAction};
 use locum_agent::session::recorded::PersonDecision;
 use locum_forge::event::{Actor, EventKind, EventSubject};
 use locum_forge::{ForgePermission, PullRequest};
@@ -178,10 +178,11 @@ fn a_command_below_a_quoted_question_answers_it() {
                   answer 0123456789abcdef your words`.\n\n";
     let said = |body: &str| fixture(body).decide().map(|request| request.action);
     let answer = |text: &str| {
-        let id = Some("0123456789abcdef".to_owned());
+        let target = DecisionTarget::Named(vec!["0123456789abcdef".to_owned()]);
         Ok(RequestedAction::Decide(DecisionRequest {
-            id,
+            target,
             word: PersonDecision::Answer { text: text.to_owned() },
+            note: String::new(),
         }))
     };
     assert_eq!(said(&format!("{quoted}/locum the second one")), answer("the second one"));
