@@ -13,7 +13,7 @@
 //!
 //! Inside, from below: `protected`, `git_settings` and `mount_masks` find what of a checkout is
 //! hidden or stays as it is. `files` (Landlock), `syscalls` (seccomp), `file_facts` (calls that are
-//! answered), `view` (namespaces) and `limits` hold one thing each; `restrictions` are all of them for one command. `exec` starts it,
+//! answered), `view` (namespaces), `own_network` and `limits` hold one thing each; `restrictions` are all of them for one command. `exec` starts it,
 //! `trial` tries the restrictions on this kernel, and `sandbox` chooses among them.
 
 pub mod env;
@@ -28,6 +28,7 @@ mod loopback;
 mod mount_masks;
 pub mod network;
 mod outputs;
+mod own_network;
 mod places;
 pub mod process_tree;
 mod protected;

@@ -10,7 +10,6 @@
 )]
 
 use std::fs;
-use std::io::{PipeWriter, Write as _};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions};
@@ -58,8 +57,6 @@ impl CommandMark {
 pub struct ProcessTree {
     leader: Option<Pid>,
     mark: CommandMark,
-    /// Where to ask a command to end that has namespaces of its own.
-    control: Option<PipeWriter>,
     ended: bool,
 }
 
@@ -71,17 +68,14 @@ impl ProcessTree {
     }
 
     /// Takes care of the processes of a command by its first process.
-    pub fn of(leader: Option<i32>, mark: CommandMark, control: Option<PipeWriter>) -> Self {
-        Self { leader: leader.and_then(Pid::from_raw), mark, control, ended: false }
+    pub fn of(leader: Option<i32>, mark: CommandMark) -> Self {
+        Self { leader: leader.and_then(Pid::from_raw), mark, ended: false }
     }
 
-    /// Asks the command's group to end by itself.
-    pub(crate) fn ask_to_end(&mut self) {
-        match &mut self.control {
-            // Fails only when the receiver is gone.
-            Some(control) => drop(control.write_all(b"e")),
-            None => self.signal(Signal::TERM),
-        }
+    /// Asks the command's group to end by itself. The first process of namespaces does not heed
+    /// the signal itself.
+    pub(crate) fn ask_to_end(&self) {
+        self.signal(Signal::TERM);
     }
 
     /// Kills every process of the command.

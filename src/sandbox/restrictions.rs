@@ -18,6 +18,7 @@ use crate::files::{self, RulesetOptions};
 use crate::limits;
 use crate::loopback;
 use crate::outputs::ToolOutputs;
+use crate::own_network::{LentNetwork, OwnNetworks};
 use crate::places::PlaceUse;
 use crate::seccomp_notify;
 use crate::syscalls::{self, Filters};
@@ -33,6 +34,10 @@ pub(crate) struct Restrictions {
     pub(crate) processes: Option<usize>,
     /// What it sees; `None` for the machine's own view.
     pub(crate) view: Option<SandboxView>,
+    /// The networks that one of its own is taken from.
+    pub(crate) networks: OwnNetworks,
+    /// The one it has, where there was one already.
+    pub(crate) network: Option<LentNetwork>,
     /// Variables it gets besides its own.
     pub(crate) variables: BTreeMap<String, String>,
     /// Root of the checkout, as an absolute path.

@@ -95,6 +95,7 @@ fn try_view(roots: &[PathBuf], layer: Option<ViewLayer<'_>>, pids: Option<u32>) 
         masks: &[],
         layer,
         network: NetworkAccess::Own,
+        lent: None,
         pids,
     };
     setup::try_view(SandboxView::of(&spec)?)

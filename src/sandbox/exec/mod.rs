@@ -5,9 +5,12 @@
 //! output is kept. Out: how it ended and both ends of what it printed. The policy judges the
 //! script; `env` builds the environment.
 
+mod child;
 pub mod dialogue;
+mod inside;
 pub mod output;
 mod pid1;
+mod process;
 pub(crate) mod setup;
 pub(crate) mod spawn;
 
@@ -191,6 +194,10 @@ async fn run_words(words: &[String], command: &CommandRun<'_>) -> Result<Command
         };
     started.tree.kill();
     let _ = tokio::time::timeout(DRAIN_GRACE, until_closed(&mut started, &mut output)).await;
+    // What ended by itself ended after all its processes.
+    if let (Exit::Code(_), Some(network)) = (exit, started.network.take()) {
+        network.keep();
+    }
     Ok(CommandOutput {
         exit,
         output: output.finish_redacted(command.redactor),

@@ -5,13 +5,16 @@
 //! never started.
 #![expect(clippy::disallowed_types, reason = "children that take one step and start no program")]
 
-use std::io;
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 use std::sync::Arc;
 
 use rustix::io::Errno;
+use rustix::process::{Pid, WaitOptions};
 
-use crate::exec::spawn::{self, Channels, ChildChannels};
+use crate::exec::child;
 use crate::loopback;
 use crate::view::SandboxView;
 use crate::view::base::{BaseNamespaces, BasePlan, BaseView};
@@ -26,8 +29,8 @@ const ALL_WELL: Errno = Errno::OWNERDEAD;
 /// # Errors
 /// What was refused.
 pub(crate) fn try_view(view: SandboxView) -> io::Result<()> {
-    let (ours, theirs) = Channels::pair()?;
-    in_child(move || spawn::enter(&view, &theirs)).map_err(|error| ours.explained(error))
+    let (ours, theirs) = channel()?;
+    in_child(move || enter(&view, &theirs)).map_err(|error| explained(ours, error))
 }
 
 /// Puts together what all views of a run start from.
@@ -35,12 +38,12 @@ pub(crate) fn try_view(view: SandboxView) -> io::Result<()> {
 /// # Errors
 /// What was refused.
 pub(crate) fn make_base(plan: BasePlan) -> io::Result<BaseView> {
-    let (plan, (ours, theirs)) = (Arc::new(plan), Channels::pair()?);
-    let child = Arc::clone(&plan);
-    if let Err(error) = in_child(move || hold_base(&child, &theirs)) {
-        return Err(ours.explained(error));
+    let (plan, (ours, theirs)) = (Arc::new(plan), channel()?);
+    let own = Arc::clone(&plan);
+    if let Err(error) = in_child(move || hold_base(&own, &theirs)) {
+        return Err(explained(ours, error));
     }
-    let receive = || loopback::receive(&ours.status);
+    let receive = || loopback::receive(&ours);
     let (mounts, root) = (receive()?, receive()?);
     let user = plan.has_own_user().then(receive).transpose()?;
     Ok(plan.made(BaseNamespaces { user, mounts, root }))
@@ -59,7 +62,7 @@ pub(super) fn renew(layers: &Arc<LiveLayers>) -> io::Result<()> {
 fn in_child(mut step: impl FnMut() -> io::Result<()> + Send + Sync + 'static) -> io::Result<()> {
     let mut command = std::process::Command::new("true");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    spawn::before_exec(&mut command, move || step().and(Err(ALL_WELL.into())));
+    child::before_exec(&mut command, move || step().and(Err(ALL_WELL.into())));
     let outcome = command.spawn();
     drop(command);
     match outcome {
@@ -73,14 +76,74 @@ fn in_child(mut step: impl FnMut() -> io::Result<()> + Send + Sync + 'static) ->
 }
 
 /// Makes the namespaces that all views start from, and hands them out.
-fn hold_base(plan: &BasePlan, channels: &ChildChannels) -> io::Result<()> {
-    let tell = |stage, error| channels.tell(stage, error);
-    spawn::unshare(plan.namespaces()).map_err(|error| tell(ViewStage::Namespaces, error))?;
-    spawn::with_own_files(|| plan.take_user()).map_err(|error| tell(ViewStage::User, error))?;
+fn hold_base(plan: &BasePlan, channel: &OwnedFd) -> io::Result<()> {
+    let tell = |stage, error| tell(channel, stage, error);
+    child::unshare(plan.namespaces()).map_err(|error| tell(ViewStage::Namespaces, error))?;
+    child::with_own_files(|| plan.take_user()).map_err(|error| tell(ViewStage::User, error))?;
     plan.take().map_err(|(stage, errno)| tell(stage, errno.into()))?;
     let opened = plan.opened().map_err(|errno| tell(ViewStage::Namespaces, errno.into()))?;
     for held in [Some(&opened.mounts), Some(&opened.root), opened.user.as_ref()] {
-        held.map_or(Ok(()), |held| loopback::hand_over(&channels.status, held))?;
+        held.map_or(Ok(()), |held| loopback::hand_over(channel, held))?;
     }
     Ok(())
+}
+
+/// Makes the namespaces of a command and their first process, which takes the view and ends.
+fn enter(view: &SandboxView, channel: &OwnedFd) -> io::Result<()> {
+    let tell = |stage, error| tell(channel, stage, error);
+    view.join().map_err(|errno| tell(ViewStage::Namespaces, errno.into()))?;
+    child::unshare(view.namespaces()).map_err(|error| tell(ViewStage::Namespaces, error))?;
+    let Some(first) = fork().map_err(|error| tell(ViewStage::Processes, error))? else {
+        let code = view.take().err().map_or(0, |(stage, errno)| {
+            tell(stage, errno.into());
+            errno.raw_os_error()
+        });
+        child::exit(code)
+    };
+    let (_, status) =
+        rustix::process::waitpid(Some(first), WaitOptions::empty())?.ok_or(io::ErrorKind::Other)?;
+    match status.exit_status() {
+        Some(0) => Ok(()),
+        Some(errno) => Err(io::Error::from_raw_os_error(errno)),
+        None => Err(io::ErrorKind::Other.into()),
+    }
+}
+
+/// Makes a channel on which a child says which part could not be had.
+fn channel() -> io::Result<(UnixStream, OwnedFd)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    Ok((ours, theirs.into()))
+}
+
+/// Says which part could not be had; whoever waits learns of the error itself another way.
+fn tell(channel: &OwnedFd, stage: ViewStage, error: io::Error) -> io::Error {
+    let _ = rustix::io::write(channel, &[stage as u8]);
+    error
+}
+
+/// Adds to an error which part could not be had, if it was one.
+fn explained(mut ours: UnixStream, error: io::Error) -> io::Error {
+    let mut stage = [0];
+    let said = ours.read_exact(&mut stage).is_ok();
+    let [stage] = stage;
+    match ViewStage::numbered(stage).filter(|_| said) {
+        Some(stage) => stage.explain(&error),
+        None => error,
+    }
+}
+
+/// Forks; returns the child's number in the parent and nothing in the child.
+#[expect(unsafe_code, reason = "the first process of namespaces can only be forked into them")]
+fn fork() -> io::Result<Option<Pid>> {
+    let none = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: a plain fork, without a stack of its own. It is asked of the kernel itself so that no
+    // handler of a library runs; the caller has one thread and only makes system calls.
+    let number = unsafe {
+        libc::syscall(libc::SYS_clone, libc::c_long::from(libc::SIGCHLD), none, none, none, none)
+    };
+    match i32::try_from(number) {
+        Ok(0) => Ok(None),
+        Ok(number) if number > 0 => Ok(Pid::from_raw(number)),
+        Ok(_) | Err(_) => Err(io::Error::last_os_error()),
+    }
 }

@@ -26,6 +26,7 @@ use crate::mount_masks::{Mask, MaskError, MaskFinder};
 use crate::network::Connector;
 use crate::network::proxy::{self, NetworkProxy};
 use crate::outputs::ToolOutputs;
+use crate::own_network::{LentNetwork, OwnNetworks};
 use crate::places::{self, PlaceUse};
 use crate::reach::{CommandReach, NetworkAccess, WriteAccess, git_stays};
 use crate::restrictions::{ChildRestrictions, Restrictions};
@@ -79,6 +80,8 @@ struct SharedSetup {
     masks: RefCell<BTreeMap<PathBuf, MaskFinder>>,
     /// What the views of all commands start from, made for the first one.
     base: OnceCell<BaseView>,
+    /// Networks of their own that none of them has now.
+    networks: OwnNetworks,
     /// Real path of their home and temporary folder.
     path: PathBuf,
     /// The folder itself; removed with it.
@@ -192,6 +195,7 @@ impl Sandbox {
             variables,
             masks: RefCell::default(),
             base: OnceCell::new(),
+            networks: OwnNetworks::default(),
             path,
             _own: own,
         };
@@ -298,10 +302,12 @@ impl Sandbox {
             .then(|| files::rules(&shared.system, &shared.protection, reach, options, &split))
             .transpose()
             .map_err(|error| fault(&error))?;
+        let network =
+            (self.network == NetworkAccess::Own).then(|| shared.networks.lend()).flatten();
         let view = self
             .level
             .namespaces
-            .then(|| shared.view(reach, &masks, self))
+            .then(|| shared.view(reach, &masks, self, network.as_ref()))
             .transpose()
             .map_err(|error| fault(&error))?;
         let mut variables = shared.variables.clone();
@@ -333,7 +339,18 @@ impl Sandbox {
         };
         let root = reach.seen_root().to_string_lossy().into_owned();
         let writable = shared.writable(reach, masks);
-        Ok(Some(Restrictions { child, writable, processes, view, variables, root, outputs }))
+        let networks = shared.networks.clone();
+        Ok(Some(Restrictions {
+            child,
+            writable,
+            processes,
+            view,
+            networks,
+            network,
+            variables,
+            root,
+            outputs,
+        }))
     }
 }
 
@@ -425,6 +442,7 @@ impl SharedSetup {
         reach: &CommandReach<'_>,
         masks: &[Mask],
         sandbox: &Sandbox,
+        network: Option<&LentNetwork>,
     ) -> io::Result<SandboxView> {
         let mut roots = vec![reach.seen_root().to_owned()];
         for folder in reach.git.iter().filter(|_| !reach.git_hidden) {
@@ -451,6 +469,7 @@ impl SharedSetup {
                 git: reach.moved_git(),
             }),
             network: sandbox.network,
+            lent: network.map(LentNetwork::network),
             pids,
         })
     }

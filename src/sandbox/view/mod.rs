@@ -13,12 +13,14 @@ pub(crate) mod steps;
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::git_settings::without_credentials;
 use crate::layer::{LayerFolders, MovedGit, SharedFolder};
@@ -48,6 +50,8 @@ pub(crate) struct SandboxView {
     base: Arc<BaseNamespaces>,
     /// Which network it is in.
     network: NetworkAccess,
+    /// The network itself, where there is one already that nothing is in.
+    lent: Option<Arc<OwnedFd>>,
     /// The largest number a process may have, as text, where that holds how many there are.
     pids: Option<String>,
 }
@@ -65,6 +69,8 @@ pub(crate) struct ViewSpec<'a> {
     pub(crate) layer: Option<ViewLayer<'a>>,
     /// Which network the command is in.
     pub(crate) network: NetworkAccess,
+    /// The network itself, where there is one already that nothing is in.
+    pub(crate) lent: Option<Arc<OwnedFd>>,
     /// The largest number a process may have, where that holds how many there are.
     pub(crate) pids: Option<u32>,
 }
@@ -171,6 +177,7 @@ impl SandboxView {
             overlays,
             base: Arc::clone(&spec.base.namespaces),
             network: spec.network,
+            lent: spec.lent.clone(),
             pids: spec.pids.map(|pids| pids.to_string()),
         })
     }
@@ -180,7 +187,9 @@ impl SandboxView {
     /// # Errors
     /// What the kernel says.
     pub(crate) fn join(&self) -> Result<(), Errno> {
-        self.base.join()
+        self.base.join()?;
+        let Some(network) = &self.lent else { return Ok(()) };
+        move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network))
     }
 
     /// Returns what the namespaces have of their own.
@@ -189,8 +198,16 @@ impl SandboxView {
             NetworkAccess::Off
             | NetworkAccess::Own
             | NetworkAccess::Proxied
-            | NetworkAccess::Handed => libc::CLONE_NEWNET,
-            NetworkAccess::Open => 0,
+            | NetworkAccess::Handed
+                if self.lent.is_none() =>
+            {
+                libc::CLONE_NEWNET
+            }
+            NetworkAccess::Off
+            | NetworkAccess::Own
+            | NetworkAccess::Proxied
+            | NetworkAccess::Handed
+            | NetworkAccess::Open => 0,
         };
         network | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC
     }
@@ -198,6 +215,11 @@ impl SandboxView {
     /// Whether a proxy outside is to serve a socket inside.
     pub(crate) fn has_proxy(&self) -> bool {
         self.network == NetworkAccess::Proxied
+    }
+
+    /// Whether it makes a network that can be kept for other commands.
+    pub(crate) fn makes_network(&self) -> bool {
+        self.network == NetworkAccess::Own && self.lent.is_none()
     }
 
     /// Whether every right inside comes from being in a user namespace, so that none has to be
@@ -223,8 +245,8 @@ impl SandboxView {
     }
 
     /// Takes the view; called by the first process of the namespaces. Takes no memory: it runs
-    /// between fork and exec. Returns the socket that a proxy outside is to serve, where there is
-    /// one.
+    /// between fork and exec. Returns what is handed out: the socket that a proxy outside is to
+    /// serve, or a network that can be kept.
     ///
     /// # Errors
     /// What could not be done, and what the kernel says.
@@ -245,7 +267,14 @@ impl SandboxView {
         }
         match self.network {
             NetworkAccess::Off | NetworkAccess::Open | NetworkAccess::Handed => Ok(None),
-            NetworkAccess::Own => loopback::start().map(|()| None).map_err(at(ViewStage::Network)),
+            NetworkAccess::Own if self.lent.is_some() => Ok(None),
+            NetworkAccess::Own => loopback::start()
+                .and_then(|()| {
+                    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+                    rustix::fs::openat(CWD, c"/proc/self/ns/net", flags, Mode::empty())
+                })
+                .map(Some)
+                .map_err(at(ViewStage::Network)),
             NetworkAccess::Proxied => loopback::start()
                 .and_then(|()| loopback::listen())
                 .map(Some)

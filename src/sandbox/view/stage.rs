@@ -1,5 +1,7 @@
 //! The parts of taking a view, by which a command that did not start says what was refused.
 
+use std::io;
+
 /// A part of taking the view, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -42,8 +44,13 @@ impl ViewStage {
         Self::ALL.into_iter().find(|stage| *stage as u8 == number)
     }
 
+    /// Adds to an error that this part could not be had.
+    pub(crate) fn explain(self, error: &io::Error) -> io::Error {
+        io::Error::new(error.kind(), format!("{} for the sandbox: {error}", self.label()))
+    }
+
     /// Returns what could not be done.
-    pub(crate) fn label(self) -> &'static str {
+    fn label(self) -> &'static str {
         match self {
             Self::Namespaces => "making namespaces",
             Self::User => "becoming the same user inside",

@@ -161,11 +161,8 @@ impl<'a> GitInvocation<'a> {
             command.spawn().map_err(|error| failed(format!("cannot start `git`: {error}")))?;
         // Nothing else is started while it is open: a child started later does not get it.
         drop(token);
-        let mut tree = ProcessTree::of(
-            child.id().and_then(|id| i32::try_from(id).ok()),
-            CommandMark::fresh(),
-            None,
-        );
+        let leader = child.id().and_then(|id| i32::try_from(id).ok());
+        let mut tree = ProcessTree::of(leader, CommandMark::fresh());
         let (output, messages) = (child.stdout.take(), child.stderr.take());
         let talk = async { tokio::join!(read_whole(output), read_ends(messages), child.wait()) };
         let ended = tokio::time::timeout(self.timeout, talk).await;

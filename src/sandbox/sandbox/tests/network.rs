@@ -185,3 +185,27 @@ fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
         "nothing holds them without a sandbox"
     );
 }
+
+#[test]
+fn a_network_is_used_again_by_a_later_command_and_nothing_is_left_in_it() {
+    let place = SandboxFixture::new();
+    let sandbox = place.sandbox(schema::SandboxSetting::Required);
+    let listens = "perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,0); \
+                   bind(S,sockaddr_in(4000,INADDR_LOOPBACK)) or die; listen(S,1) or die; \
+                   socket(U,AF_UNIX,SOCK_STREAM,0); bind(U,sockaddr_un(\"\\0left\")) or die; \
+                   if (fork) { print \"listens\\n\"; exit } sleep 1000'; \
+                   readlink /proc/self/ns/net";
+    let (exit, first) = place.run(listens, &sandbox).unwrap();
+    assert_eq!(exit, Exit::Code(0), "{first}");
+    let network = first.lines().find(|line| line.starts_with("net:")).unwrap();
+    assert!(first.contains("listens"), "{first}");
+    let look = "readlink /proc/self/ns/net; tail -n +2 /proc/net/tcp; grep left /proc/net/unix; \
+                perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,0); \
+                connect(S,sockaddr_in(4000,INADDR_LOOPBACK)) and print \"met somebody\"'; true";
+    let (exit, second) = place.run(look, &sandbox).unwrap();
+    assert_eq!((exit, second.trim()), (Exit::Code(0), network), "the same, and empty");
+    let (_, own) = place
+        .run("readlink /proc/self/ns/net", &place.sandbox(schema::SandboxSetting::Required))
+        .unwrap();
+    assert_ne!(own.trim(), network, "another run has others");
+}
