@@ -28,6 +28,7 @@ pub mod starter;
 pub mod summary;
 pub mod urls;
 pub mod verdict;
+mod widening;
 mod words;
 
 use std::fmt::Write as _;
@@ -43,7 +44,7 @@ use crate::judge::Judge;
 use crate::kind::RuleKind;
 use crate::rule::{RULES_LIMIT, Rule, read_rule};
 use crate::schema::{PolicyErrors, PolicySpec};
-use crate::verdict::{Decision, Refusal, Verdict};
+use crate::verdict::{Cause, Decision, Refusal, RuleRef, Verdict};
 use locum_base::path::RepoPath;
 use locum_files::fields::Diagnostics;
 use locum_files::position::Position;
@@ -156,6 +157,30 @@ impl Policy {
         contained || summary::may_use(self.judge.rules(), kind, facts)
     }
 
+    /// Returns true when the mode of `facts` may start sub-tasks in some mode.
+    pub fn may_delegate(&self, facts: &Facts) -> bool {
+        let listed = self.spec.modes.delegation.from.contains(&facts.mode);
+        self.spec.modes.delegation.depth > 0 && (listed || self.judge.adds_delegation(facts))
+    }
+
+    /// Returns the rule by which the mode of `to` may do what the mode of `from` may not, where
+    /// both are used for these kinds: one that allows more, or one that no longer refuses. Rules
+    /// about the modes themselves do not count.
+    pub fn gained(
+        &self,
+        (from, to): (&Facts, &Facts),
+        used: impl Fn(RuleKind) -> bool,
+    ) -> Option<RuleRef> {
+        let gained = widening::gained(self.judge.rules(), (from, to), used)?;
+        Some(gained.reference(self.origin()))
+    }
+
+    /// Returns what rules allow, or hold, of one kind under these facts, as written between the
+    /// parentheses of their patterns.
+    pub fn patterns(&self, kind: RuleKind, decision: Decision, facts: &Facts) -> Vec<&str> {
+        summary::patterns(self.judge.rules(), kind, decision, facts)
+    }
+
     /// Returns what is allowed in the mode of `facts`, one line a kind of intent, for the prompt.
     /// Kinds that the mode has no tool for are left out.
     pub fn summary_lines(
@@ -164,6 +189,16 @@ impl Policy {
         has_tool_for: impl Fn(RuleKind) -> bool,
     ) -> Vec<String> {
         let mut lines = summary::lines(self.judge.rules(), &facts.mode, &has_tool_for);
+        // What it hides is not named: the file is hidden, too.
+        let hiding = self.judge.hiding_files();
+        if !hiding.is_empty() && has_tool_for(RuleKind::Read) {
+            let names: Vec<String> = hiding.iter().map(|name| format!("`{name}`")).collect();
+            lines.push(format!(
+                "You may not read or edit, whatever stands above: files that {} hides. They are \
+                 not listed either",
+                names.join(" or ")
+            ));
+        }
         if !has_tool_for(RuleKind::Command) {
             return lines;
         }
@@ -268,6 +303,8 @@ impl Policy {
             .iter()
             .zip(&verdicts)
             .find(|(_, verdict)| decision_on(verdict) == decision)
+            // What is hidden stays so, whatever the rules allow.
+            .filter(|(_, verdict)| !matches!(verdict.cause.origin(), Cause::Ignored { .. }))
             .and_then(|(intent, _)| summary::hint(self.judge.rules(), intent, facts));
         verdicts.retain(|verdict| decision_on(verdict) != Decision::Allow);
         Err(Box::new(Refusal { decision, verdicts, hint }))

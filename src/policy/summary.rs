@@ -65,6 +65,21 @@ pub(crate) fn lines(
     lines
 }
 
+/// Returns what rules of one decision and kind are about under these facts, as written between the
+/// parentheses.
+pub(crate) fn patterns<'r>(
+    rules: &'r [Rule],
+    kind: RuleKind,
+    decision: Decision,
+    facts: &Facts,
+) -> Vec<&'r str> {
+    let here = rules.iter().filter(|rule| rule.decision == decision && rule.narrowing.holds(facts));
+    here.flat_map(|rule| &rule.patterns)
+        .filter(|written| written.pattern.kind == kind)
+        .filter_map(|written| written.text.trim().split_once('(')?.1.strip_suffix(')'))
+        .collect()
+}
+
 /// Returns what a model whose act was refused could do instead.
 pub(crate) fn hint(rules: &[Rule], intent: &Intent, facts: &Facts) -> Option<String> {
     let shown = intent.to_string();

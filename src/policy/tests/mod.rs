@@ -7,6 +7,7 @@ mod contained;
 mod everyday;
 mod hidden;
 mod judged;
+mod modes;
 
 use pretty_assertions::assert_eq;
 
