@@ -2,7 +2,8 @@
 
 use crate::session::id::SessionId;
 use crate::session::outcome::{
-    ChargedUsage, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport,
+    ChargedUsage, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TargetMode,
+    TaskReport,
 };
 use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
@@ -166,6 +167,19 @@ fn held_with(text: &str) -> HeldCall {
         arguments: text.to_owned(),
         verdicts: Vec::new(),
         diff: Some(text.to_owned()).filter(|text| text.len() > 100),
+        target: Some(target_with(text)).filter(|target| target.role.len() > 100),
+    }
+}
+
+fn target_with(text: &str) -> TargetMode {
+    TargetMode {
+        slug: "code".to_owned(),
+        name: text.to_owned(),
+        description: Some(text.to_owned()),
+        role: text.to_owned(),
+        tools: vec![text.to_owned()],
+        rights: text.to_owned(),
+        chosen: Some(text.to_owned()),
     }
 }
 

@@ -152,11 +152,12 @@ pub fn decide(
     let Some(waiting) = PendingDecision::of(&state) else {
         let why = match &state.outcome {
             Some(outcome) => format!("it ended as `{}`", outcome.word.as_str()),
-            None if state
-                .tasks
-                .iter()
-                .flat_map(|task| &task.turn.waiting)
-                .any(|call| call.decided.is_some()) =>
+            None if state.start_decided.is_some()
+                || state
+                    .tasks
+                    .iter()
+                    .flat_map(|task| &task.turn.waiting)
+                    .any(|call| call.decided.is_some()) =>
             {
                 "that was decided already".to_owned()
             }

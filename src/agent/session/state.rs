@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, RefusedCall};
-use crate::session::recorded::TouchedPath;
+use crate::session::recorded::{RecordedDecision, TouchedPath};
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;
@@ -49,6 +49,8 @@ pub struct SessionState {
     pub servers: BTreeMap<String, BTreeMap<String, String>>,
     /// How it ended, once it did.
     pub outcome: Option<Box<Outcome>>,
+    /// What a maintainer decided on the mode it was to begin in.
+    pub start_decided: Option<RecordedDecision>,
     last_at: Option<Timestamp>,
 }
 
@@ -198,7 +200,12 @@ impl SessionState {
             Event::Judged { task, headline, approval: Some(approval), .. } => {
                 self.approve(*task, headline, approval);
             }
-            Event::Decided { .. } => self.outcome = None,
+            Event::Decided { call, decision, .. } => {
+                self.outcome = None;
+                if call.is_empty() {
+                    self.start_decided = Some(decision.clone());
+                }
+            }
             Event::Continued { budget, .. } => {
                 self.outcome = None;
                 self.raise(budget);

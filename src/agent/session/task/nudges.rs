@@ -30,7 +30,7 @@ pub struct Nudges {
     pub recent: RecentCalls,
     /// What it was reminded of that it is reminded of once.
     pub reminded_of: BTreeSet<String>,
-    /// The edit that its mode denied last, and the tool it was to be made with.
+    /// The edit that its mode denied its last call, and the tool it was to be made with.
     pub last_denied_edit: Option<(ToolName, RepoPath)>,
     made_mistake: bool,
     succeeded: bool,
@@ -48,9 +48,9 @@ impl Nudges {
                 self.last_mistake = Some(text.clone());
             }
         } else if let Event::Answered { call, tool, observation, refusal, mistake, .. } = event {
-            if *mistake && let Some(edit) = refusal.as_ref().and_then(|no| denied_edit(tool, no)) {
-                self.last_denied_edit = Some(edit);
-            }
+            // Whatever else it does then, it is no longer about that edit.
+            let denied = refusal.as_ref().filter(|_| *mistake);
+            self.last_denied_edit = denied.and_then(|no| denied_edit(tool, no));
             self.answered(call, observation, *mistake, turn);
         } else if let Event::ModeSwitched { .. } = event {
             self.last_denied_edit = None;
