@@ -112,12 +112,14 @@ pub enum ToolGroup {
     Mcp,
     /// Switching modes and starting sub-tasks, which every mode may ask for.
     Modes,
+    /// Deciding in which mode a task goes on.
+    Coordinator,
 }
 
 impl ToolGroup {
     /// Every group, for iteration.
     pub const ALL: &'static [Self] =
-        &[Self::Read, Self::Edit, Self::Command, Self::Mcp, Self::Modes];
+        &[Self::Read, Self::Edit, Self::Command, Self::Mcp, Self::Modes, Self::Coordinator];
 
     /// Returns the name mode files use.
     pub fn as_str(self) -> &'static str {
@@ -127,6 +129,7 @@ impl ToolGroup {
             Self::Command => "command",
             Self::Mcp => "mcp",
             Self::Modes => "modes",
+            Self::Coordinator => "coordinator",
         }
     }
 

@@ -87,6 +87,18 @@ impl FileCheck {
         }
     }
 
+    /// Returns the same under another name of the file.
+    pub fn named(self, file: String) -> Self {
+        Self { file, ..self }
+    }
+
+    /// Returns true where the file defines something, or something is wrong with it.
+    pub fn says_something(&self) -> bool {
+        self.defines.values().any(|names| !names.is_empty())
+            || !self.mistakes.is_empty()
+            || !self.warnings.is_empty()
+    }
+
     fn show(&self, mark: &str, output: &mut Output) {
         let said = |word: &str, finding: &Finding| {
             let place = if finding.line == 0 {
@@ -138,7 +150,8 @@ pub fn named(
     Ok(PromptFile { path, text: file.text })
 }
 
-/// Reads and checks the files that are named, each of which must be one of its kind.
+/// Reads and checks the files that are named, each of which must be one of its kind. Each is
+/// returned with its path as it was named.
 ///
 /// # Errors
 /// A file that does not exist, or is of another kind.
@@ -148,14 +161,14 @@ pub fn read_named<F>(
     is_place: fn(&str) -> bool,
     read: impl Fn(&[PromptFile]) -> Vec<F>,
     wrong: impl Fn(&Path) -> RunError,
-) -> Result<Vec<F>, RunError> {
+) -> Result<Vec<(String, F)>, RunError> {
     let mut found = Vec::new();
     for file in files {
         let of_kind = read(&[named(context, file, is_place)?]);
         if of_kind.is_empty() {
             return Err(wrong(file));
         }
-        found.extend(of_kind);
+        found.extend(of_kind.into_iter().map(|one| (file.display().to_string(), one)));
     }
     Ok(found)
 }

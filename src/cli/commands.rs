@@ -156,7 +156,11 @@ fn validate(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let files = if args.files.is_empty() {
-        InspectedRepository::open(context, args.inspect.at.as_deref())?.origin().commands()?.files
+        let files = InspectedRepository::open(context, args.inspect.at.as_deref())?
+            .origin()
+            .commands()?
+            .files;
+        files.into_iter().map(|file| (file.origin.clone(), file)).collect()
     } else {
         let read = |texts: &[PromptFile]| CommandSet::read(texts).files;
         let wrong = |file: &Path| {
@@ -166,12 +170,12 @@ fn validate(
         };
         checked::read_named(context, &args.files, commands::is_command_file, read, wrong)?
     };
-    let check = |file: CommandFile| {
+    let check = |(shown, file): (String, CommandFile)| {
         let (names, mistakes) = match file.command {
             Ok(command) => (vec![command.name], Vec::new()),
             Err(mistakes) => (Vec::new(), mistakes),
         };
-        FileCheck::new(file.origin, ("commands", names), mistakes, file.warnings)
+        FileCheck::new(shown, ("commands", names), mistakes, file.warnings)
     };
     let checked: Vec<FileCheck> = files.into_iter().map(check).collect();
     Ok(checked::show(&checked, "no commands", "/", args.inspect.json, output))

@@ -261,10 +261,9 @@ fn validate(
     let files = if args.files.is_empty() {
         InspectedRepository::open(context, args.inspect.at.as_deref())?.source().server_files()?
     } else {
-        let read = |file: &PathBuf| {
-            let file = checked::named(context, file, |path| definition::FILES.contains(&path))?;
-            let found = ServerFile::parse(&file.path, &file.text);
-            Ok((file.path, found))
+        let read = |shown: &PathBuf| {
+            let file = checked::named(context, shown, |path| definition::FILES.contains(&path))?;
+            Ok((shown.display().to_string(), ServerFile::parse(&file.path, &file.text)))
         };
         args.files.iter().map(read).collect::<Result<Vec<_>, RunError>>()?
     };

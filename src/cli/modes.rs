@@ -12,11 +12,14 @@ use crate::cli::{CommandContext, ExitStatus, modes_change, modes_prompt, modes_t
 use crate::run::error::RunError;
 use locum_agent::report::markdown::visible;
 use locum_modes::file_regex::FileRegex;
-use locum_modes::loader::Strictness;
+use locum_modes::loader::{ModeDefinitions, ModeErrors, Strictness};
 use locum_modes::merge::{self, ModeText};
 use locum_modes::prompts::{PromptFile, sections};
 use locum_modes::schema::ModeView;
-use locum_modes::{GroupEntry, Mode, ModeSet, ModeSource, ModelNeed, places};
+use locum_modes::{GroupEntry, Mode, ModeSet, ModeSource, ModelNeed, places, transfer};
+
+/// A folder of agents that repositories also keep notes in.
+const NOTES_FOLDER: &str = ".agents/";
 
 /// Runs the subcommand.
 ///
@@ -83,8 +86,9 @@ fn show(
     let named =
         |need: ModelNeed| model.filter(|model| model.need == need).map(|model| model.name.clone());
     let facts = [
-        ("edits only", listed(&mode.file_limits.allowed)),
-        ("edits never", listed(&mode.file_limits.disallowed)),
+        ("reads and edits only", listed(&mode.file_limits.allowed)),
+        ("edits only", listed(&mode.file_limits.edited)),
+        ("neither reads nor edits", listed(&mode.file_limits.disallowed)),
         ("provider", model.and_then(|model| model.provider.clone())),
         ("model", named(ModelNeed::Required)),
         ("preferred model", named(ModelNeed::Preferred)),
@@ -137,30 +141,63 @@ fn validate(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let texts = if args.files.is_empty() {
-        InspectedRepository::open(context, args.inspect.at.as_deref())?.origin().mode_texts()?
-    } else {
-        let read = |shown: &PathBuf| {
-            let PromptFile { path: file, text } =
-                checked::named(context, shown, places::may_define)?;
-            Ok(ModeText { source: ModeSource::Project { file }, text })
-        };
-        args.files.iter().map(read).collect::<Result<_, RunError>>()?
+    if args.files.is_empty() {
+        let place = InspectedRepository::open(context, args.inspect.at.as_deref())?;
+        let checked: Vec<FileCheck> = place
+            .origin()
+            .mode_texts()?
+            .iter()
+            .map(|text| (text, check(text)))
+            // Nearly every `AGENTS.md` holds instructions alone.
+            .filter(|(text, found)| !is_instructions(text) || found.says_something())
+            .map(|(_, found)| found)
+            .collect();
+        return Ok(checked::show(&checked, "no mode files", "", args.inspect.json, output));
+    }
+    let check = |shown: &PathBuf| {
+        let PromptFile { path: file, text } = checked::named(context, shown, places::may_define)?;
+        let shown = shown.display().to_string();
+        let has_place = places::may_define(&file) || places::is_user_file(&file);
+        let source = ModeSource::Project { file };
+        Ok(if has_place {
+            check(&ModeText { source, text }).named(shown)
+        } else {
+            // A file under any other name is one that could be imported.
+            of_definitions(shown.clone(), transfer::check(&text, &shown))
+        })
     };
-    let checked: Vec<FileCheck> = texts.iter().map(check).collect();
+    let checked = args.files.iter().map(check).collect::<Result<Vec<_>, RunError>>()?;
     Ok(checked::show(&checked, "no mode files", "", args.inspect.json, output))
+}
+
+fn is_instructions(text: &ModeText) -> bool {
+    text.source.file() == Some(places::AGENTS_FILE)
 }
 
 /// Checks one file by itself.
 fn check(text: &ModeText) -> FileCheck {
-    let (modes, mistakes, warnings) = match merge::definitions(text, Strictness::Strict) {
-        Ok(found) => {
-            (found.modes.into_iter().map(|mode| mode.slug).collect(), Vec::new(), found.warnings)
-        }
-        Err(errors) => (Vec::new(), errors.0, Vec::new()),
-    };
     let file = text.source.file().unwrap_or_default().to_owned();
-    FileCheck::new(file, ("modes", modes), mistakes, warnings)
+    let found = merge::definitions(text, Strictness::Strict);
+    match found {
+        // Anything may lie in this folder; a run says so too, and goes on.
+        Err(errors) if file.starts_with(NOTES_FOLDER) => {
+            FileCheck::new(file, ("modes", Vec::new()), Vec::new(), errors.0)
+        }
+        found => of_definitions(file, found),
+    }
+}
+
+fn of_definitions(file: String, found: Result<ModeDefinitions, ModeErrors>) -> FileCheck {
+    match found {
+        Err(errors) => FileCheck::new(file, ("modes", Vec::new()), errors.0, Vec::new()),
+        Ok(found) if found.is_misshapen => {
+            FileCheck::new(file, ("modes", Vec::new()), found.warnings, Vec::new())
+        }
+        Ok(found) => {
+            let slugs = found.modes.into_iter().map(|mode| mode.slug).collect();
+            FileCheck::new(file, ("modes", slugs), Vec::new(), found.warnings)
+        }
+    }
 }
 
 fn modes(

@@ -11,10 +11,14 @@ use crate::cli::modes_file::TargetFile;
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
+use locum_agent::report::markdown::visible;
 use locum_files::fields::nearest;
 use locum_files::yaml::YamlDocument;
 use locum_modes::edit::ModeEdit;
-use locum_modes::{Mode, ModeSet, schema};
+use locum_modes::{Mode, ModeSet, merge, schema};
+
+/// Most characters of a description that is made from another text.
+const DESCRIPTION_LIMIT_CHARS: usize = 500;
 
 /// Adds a mode.
 ///
@@ -25,12 +29,8 @@ pub fn create(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let mut file = TargetFile::open(
-        &args.write,
-        None,
-        InspectedRepository::open(context, None)?.root(),
-        context,
-    )?;
+    let place = InspectedRepository::open(context, None)?;
+    let mut file = TargetFile::open(&args.write, None, place.root(), context)?;
     if file.holds(&args.slug) {
         let hint = format!("change it with `locum modes update {}`", args.slug);
         return Err(RunError::usage(
@@ -45,8 +45,60 @@ pub fn create(
     ]);
     mode.extend(fields(&args.fields)?.into_iter().filter_map(|(key, value)| Some((key, value?))));
     mode.entry("groups").or_insert_with(|| json!(["read"]));
+    let mode = if file.has_second_words() { in_second_words(mode) } else { mode };
     file.change(&ModeEdit::Put(mode))?;
-    end(&file, &args.slug, "created", &args.write, output)
+    // A mistake in another file is that file's.
+    let modes = place.modes().unwrap_or_default();
+    let other = modes.find(&args.slug).filter(|mode| mode.source != file.source);
+    end(&file, &args.slug, "created", &args.write, output)?;
+    if let Some(other) = other {
+        output.talk(visible(&beside(&file, other)));
+    }
+    Ok(ExitStatus::Done)
+}
+
+/// Says which of two modes of one slug counts, the one of a file or another one.
+fn beside(file: &TargetFile, other: &Mode) -> String {
+    let slug = &other.slug;
+    let of = other
+        .source
+        .file()
+        .map_or_else(|| "the built-in modes".to_owned(), |file| format!("`{file}`"));
+    if merge::wins(&file.source, &other.source) {
+        format!("note: it takes the place of mode `{slug}` of {of}")
+    } else {
+        format!("warning: it has no effect: mode `{slug}` of {of} takes its place")
+    }
+}
+
+/// Returns a mode in the words of files that have `role` and `tools`. Their reader wants a
+/// description, too.
+fn in_second_words(mode: Map<String, Value>) -> Map<String, Value> {
+    let text = |key: &str| mode.get(key).and_then(Value::as_str).unwrap_or_default();
+    let about = [text("description"), text("whenToUse"), text("roleDefinition"), text("name")];
+    let about = about.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default();
+    let about: String = about.chars().take(DESCRIPTION_LIMIT_CHARS).collect();
+    let mut renamed = Map::new();
+    for (key, value) in mode {
+        renamed.extend(second_words(&key, value));
+    }
+    renamed.entry("description").or_insert_with(|| json!(about));
+    renamed
+}
+
+/// Returns what a key says in those words: a group's limit on files is a key of its own.
+fn second_words(key: &str, value: Value) -> Vec<(String, Value)> {
+    let groups = match (key, &value) {
+        ("roleDefinition", _) => return vec![("role".to_owned(), value)],
+        ("groups", Value::Array(groups)) => groups,
+        _ => return vec![(key.to_owned(), value)],
+    };
+    let name = |group: &Value| group.get(0).unwrap_or(group).clone();
+    let regex = |group: &Value| group.get(1)?.get("fileRegex").cloned();
+    let restrictions: Vec<Value> = groups.iter().filter_map(regex).collect();
+    let tools = ("tools".to_owned(), groups.iter().map(name).collect());
+    let limit = ("fileRestrictions".to_owned(), Value::Array(restrictions.clone()));
+    if restrictions.is_empty() { vec![tools] } else { vec![tools, limit] }
 }
 
 /// Changes some keys of a mode.
@@ -63,6 +115,25 @@ pub fn update(
     changes.extend(args.unset.iter().map(|key| (key.clone(), None)));
     for (key, _) in &changes {
         known(key)?;
+    }
+    if changes.iter().any(|(key, value)| key == "slug" && value.as_ref() != Some(&json!(args.slug)))
+    {
+        let hint = format!(
+            "policies, jobs and rules folders name modes by their slugs: create another mode, and \
+             delete `{}`",
+            args.slug
+        );
+        return Err(RunError::usage("--set", "a mode keeps its slug").hint(hint));
+    }
+    if file.has_second_words() {
+        let renamed = |(key, value): (String, Option<Value>)| match value {
+            Some(value) => {
+                let words = second_words(&key, value).into_iter();
+                words.map(|(key, value)| (key, Some(value))).collect()
+            }
+            None => vec![(key, None)],
+        };
+        changes = changes.into_iter().flat_map(renamed).collect();
     }
     if changes.is_empty() {
         return Err(RunError::usage("update", "nothing to change")

@@ -11,6 +11,7 @@ use crate::config::files;
 use crate::run::error::RunError;
 use crate::run::user::named_file;
 use locum_files::diagnostic::Diagnostic;
+use locum_files::yaml::{YamlDocument, YamlNode};
 use locum_modes::edit::{self, ModeEdit};
 use locum_modes::loader::Strictness;
 use locum_modes::merge::{self, ModeText};
@@ -105,6 +106,19 @@ impl TargetFile {
         let file = ModeText { source: self.source.clone(), text: self.text.clone() };
         merge::definitions(&file, Strictness::Lenient)
             .is_ok_and(|found| found.modes.iter().any(|mode| mode.slug == slug))
+    }
+
+    /// Returns true for a file whose modes have `role` and `tools` in place of `roleDefinition` and
+    /// `groups`, as one that is a list of them has.
+    pub fn has_second_words(&self) -> bool {
+        let read = YamlDocument::parse(&self.text).root;
+        let Some(root) = read else { return false };
+        let modes = root.get("customModes").unwrap_or(&root).list().unwrap_or_default();
+        let is = |mode: &YamlNode, key: &str| mode.get(key).is_some();
+        let second = |mode: &YamlNode| is(mode, "role") || is(mode, "tools");
+        let first = |mode: &YamlNode| is(mode, "roleDefinition") || is(mode, "groups");
+        modes.iter().any(second) && !modes.iter().any(first)
+            || (modes.is_empty() && root.list().is_some())
     }
 
     /// Writes the changed text, or shows what would change, unless that is printed as JSON.

@@ -69,19 +69,16 @@ pub fn show(
     let values = settings.values;
     let image_models = values.models.pointers.image.0.clone();
     let experts = values.models.profiles.into_keys().collect();
+    let facts =
+        Facts { mode: mode.slug.clone(), sandboxed: true, contained: true, ..Facts::default() };
     let inputs = PromptInputs::of(&PromptContext {
         servers: &[],
         mode,
         modes,
         policy: &policy,
-        facts: &Facts {
-            mode: mode.slug.clone(),
-            sandboxed: true,
-            contained: true,
-            ..Facts::default()
-        },
+        facts: &facts,
         purpose: TaskPurpose::Work,
-        may_delegate: policy.settings().modes.delegation.from.contains(&mode.slug),
+        may_delegate: policy.may_delegate(&facts),
         included: &[],
         instructions: &RepositoryInstructions {
             rules: place.source().rules(slice::from_ref(&mode.slug))?,

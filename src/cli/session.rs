@@ -161,7 +161,7 @@ fn row(sessions: &Path, name: &str) -> SessionRow {
             .as_ref()
             .map_or("unfinished", |outcome| outcome.word.as_str())
             .to_owned(),
-        mode: start.mode.clone(),
+        mode: state.root().map_or(&start.mode, |root| &root.mode).clone(),
         turns: spent.turns,
         cost_usd: spent.cost_usd,
         is_estimate: state.spent_is_estimate(),

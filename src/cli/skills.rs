@@ -143,7 +143,8 @@ fn validate(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let files = if args.files.is_empty() {
-        all(args.inspect.at.as_deref(), context)?.files
+        let files = all(args.inspect.at.as_deref(), context)?.files;
+        files.into_iter().map(|file| (file.origin.clone(), file)).collect()
     } else {
         let read = |texts: &[PromptFile]| SkillSet::read(texts).files;
         let wrong = |file: &Path| {
@@ -154,12 +155,12 @@ fn validate(
         };
         checked::read_named(context, &args.files, skills::is_skill_file, read, wrong)?
     };
-    let check = |file: SkillFile| {
+    let check = |(shown, file): (String, SkillFile)| {
         let (names, mistakes) = match file.skill {
             Ok(skill) => (vec![skill.name], Vec::new()),
             Err(mistakes) => (Vec::new(), mistakes),
         };
-        FileCheck::new(file.origin, ("skills", names), mistakes, file.warnings)
+        FileCheck::new(shown, ("skills", names), mistakes, file.warnings)
     };
     let checked: Vec<FileCheck> = files.into_iter().map(check).collect();
     Ok(checked::show(&checked, "no skills", "", args.inspect.json, output))

@@ -176,8 +176,13 @@ impl<N: Copy + Into<u64> + TryFrom<u64>> Shape for WholeNumber<N> {
 
     fn schema(&self) -> Json {
         let (least, most): (u64, u64) = (self.least.into(), self.most.into());
+        let number = json!({ "type": "integer", "minimum": least, "maximum": most });
+        // No number that is written so fits.
+        if most < 1_000 {
+            return number;
+        }
         json!({ "anyOf": [
-            { "type": "integer", "minimum": least, "maximum": most },
+            number,
             { "type": "string", "pattern": "^[0-9_]*[0-9][0-9_]*\\s*[kKM]?$" },
         ] })
     }

@@ -4,15 +4,18 @@
 //! Which group gives which tools is in the table of tools. What a path really leads to is the
 //! caller's question.
 
-use crate::file_regex::FileRegex;
+use crate::Mode;
+use crate::file_limits::{FileLimit, FileRestrictionError, FileUse};
 use crate::permissions::PermissionKind;
-use crate::{FileLimits, Mode};
 use locum_base::path::RepoPath;
 use locum_base::tool::{Availability, ToolGroup, ToolName};
+use locum_policy::command::Script;
+use locum_policy::command::examine::PathUse;
 use locum_policy::intent::Intent;
 use locum_policy::schema::Switching;
 
-/// The slug of the mode that switches modes under `switching: coordinator`.
+/// The slug of the built-in mode that decides on switches under `switching: coordinator`. Other
+/// modes do so with the group of this name.
 pub const COORDINATOR: &str = "coordinator";
 
 /// Why a mode may not do what one use of a tool it has would do.
@@ -57,42 +60,6 @@ fn said_left(left: &[String]) -> String {
     }
 }
 
-/// A file a mode may not edit. The message names mode, pattern, description and path.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("Tool '{tool}' in mode '{mode}' {limit} files matching pattern: {pattern}{}. Got: {path}", description.as_ref().map(|text| format!(" ({text})")).unwrap_or_default())]
-pub struct FileRestrictionError {
-    /// Name of the tool.
-    pub tool: Box<str>,
-    /// Display name of the mode.
-    pub mode: String,
-    /// Pattern of the restriction.
-    pub pattern: Box<str>,
-    /// What it is to match the pattern.
-    pub limit: FileLimit,
-    /// What the pattern means.
-    pub description: Option<String>,
-    /// The requested path.
-    pub path: String,
-}
-
-/// What it is for a file to match a pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileLimit {
-    /// Only such files.
-    Only,
-    /// Never such files.
-    Never,
-}
-
-impl std::fmt::Display for FileLimit {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(match self {
-            Self::Only => "can only edit",
-            Self::Never => "cannot edit",
-        })
-    }
-}
-
 /// Returns the tools of a mode that this program has, before the policy and the run take some away;
 /// in the order shown to models.
 pub fn tools_of(mode: &Mode) -> Vec<ToolName> {
@@ -134,7 +101,7 @@ pub fn offered(mode: &Mode, offer: ToolOffer<'_>) -> Vec<ToolName> {
 
 /// Returns whether a run offers a tool that steers; other tools are the mode's matter alone.
 fn is_offered(tool: ToolName, mode: &Mode, offer: ToolOffer<'_>) -> bool {
-    let (works, coordinates) = (offer.purpose == TaskPurpose::Work, mode.slug == COORDINATOR);
+    let (works, coordinates) = (offer.purpose == TaskPurpose::Work, mode.coordinates());
     match tool {
         ToolName::SwitchMode => {
             works
@@ -147,7 +114,8 @@ fn is_offered(tool: ToolName, mode: &Mode, offer: ToolOffer<'_>) -> bool {
         ToolName::CoordinateMode => !works && coordinates,
         ToolName::NewTask => works && offer.may_delegate,
         ToolName::AttemptCompletion => true,
-        other => works || other.availability() != Availability::Always,
+        // Who decides looks, and does no part of the work.
+        other => works || other.availability().group() == Some(ToolGroup::Read),
     }
 }
 
@@ -161,38 +129,70 @@ pub fn check_edit(
     tool: ToolName,
     path: &RepoPath,
 ) -> Result<(), FileRestrictionError> {
-    let refused =
-        |pattern: &str, limit: FileLimit, description: Option<&String>| FileRestrictionError {
-            tool: tool.as_str().into(),
-            mode: mode.name.clone(),
-            pattern: pattern.into(),
-            limit,
-            description: description.cloned(),
-            path: path.as_str().to_owned(),
-        };
-    let is_in = |regex: &FileRegex| regex.matches(path.as_str());
-    let edit = mode.groups.iter().find(|entry| entry.group == ToolGroup::Edit);
-    if let Some((regex, entry)) = edit.and_then(|entry| Some((entry.file_regex.as_ref()?, entry)))
-        && !is_in(regex)
-    {
-        return Err(refused(regex.source(), FileLimit::Only, entry.description.as_ref()));
-    }
-    let FileLimits { allowed, disallowed } = &mode.file_limits;
-    if !allowed.is_empty() && !allowed.iter().any(is_in) {
-        let patterns: Vec<&str> = allowed.iter().map(FileRegex::source).collect();
-        return Err(refused(&patterns.join(" or "), FileLimit::Only, None));
-    }
-    // NOTE: a search that was given up counts as no match, so it must not be what lets a path
-    // through.
-    if let Some(regex) = disallowed.iter().find(|regex| regex.may_match(path.as_str())) {
-        return Err(refused(regex.source(), FileLimit::Never, None));
-    }
+    check_file(mode, tool, (FileUse::Edit, path))?;
+    let refused = |pattern: &str, limit: FileLimit| {
+        restriction(mode, tool, (FileUse::Edit, path), (limit, pattern))
+    };
     match mode.denying(PermissionKind::Edit, path.as_str()) {
         Some((map, rule)) if rule.pattern == "*" => {
-            Err(refused(&map.left(PermissionKind::Edit).join(" or "), FileLimit::Only, None))
+            Err(refused(&map.left(PermissionKind::Edit).join(" or "), FileLimit::Only))
         }
-        Some((_, rule)) => Err(refused(&rule.pattern, FileLimit::Never, None)),
+        Some((_, rule)) => Err(refused(&rule.pattern, FileLimit::Never)),
         None => Ok(()),
+    }
+}
+
+/// Asks whether a mode may read a file. Folders have no limits: what lies in them has.
+///
+/// # Errors
+/// When the mode's read group, or its lists of files, leave it out.
+pub fn check_read(
+    mode: &Mode,
+    tool: ToolName,
+    path: &RepoPath,
+) -> Result<(), FileRestrictionError> {
+    check_file(mode, tool, (FileUse::Read, path))
+}
+
+/// Returns true when some files are left out for a mode that reads.
+pub fn limits_reading(mode: &Mode) -> bool {
+    !read_limits(mode).is_empty()
+}
+
+fn check_file(
+    mode: &Mode,
+    tool: ToolName,
+    (used, path): (FileUse, &RepoPath),
+) -> Result<(), FileRestrictionError> {
+    let group = match used {
+        FileUse::Read => ToolGroup::Read,
+        FileUse::Edit => ToolGroup::Edit,
+    };
+    let regex = mode.group(group).and_then(|entry| Some((entry.file_regex.as_ref()?, entry)));
+    if let Some((regex, entry)) = regex.filter(|(regex, _)| !regex.matches(path.as_str())) {
+        let error = restriction(mode, tool, (used, path), (FileLimit::Only, regex.source()));
+        return Err(FileRestrictionError { description: entry.description.clone(), ..error });
+    }
+    match mode.file_limits.refusing(used, path.as_str()) {
+        Some((limit, pattern)) => Err(restriction(mode, tool, (used, path), (limit, &pattern))),
+        None => Ok(()),
+    }
+}
+
+fn restriction(
+    mode: &Mode,
+    tool: ToolName,
+    (used, path): (FileUse, &RepoPath),
+    (limit, pattern): (FileLimit, &str),
+) -> FileRestrictionError {
+    FileRestrictionError {
+        tool: tool.as_str().into(),
+        mode: mode.name.clone(),
+        pattern: pattern.into(),
+        limit,
+        used,
+        description: None,
+        path: path.as_str().to_owned(),
     }
 }
 
@@ -214,8 +214,15 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
                 (tool.to_string(), mode.name.clone(), path.as_str().to_owned());
             return Err(UseError::NoEdits { tool, mode, path });
         }
-        Intent::Read(path) => of(PermissionKind::Read, path.as_str()),
+        Intent::Read(path) => {
+            // Of a folder, what lies in it is left out one by one.
+            if !names_folders(tool) {
+                check_read(mode, tool, path)?;
+            }
+            of(PermissionKind::Read, path.as_str())
+        }
         Intent::Command(script) => {
+            check_named_reads(mode, tool, script)?;
             let maps = mode.permission_maps().into_iter();
             let mut denying = maps.filter_map(|map| Some((map, map.denying_script(script)?)));
             (PermissionKind::Command, denying.next())
@@ -240,26 +247,51 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
     })
 }
 
+/// Whether the paths a tool reads may be folders.
+fn names_folders(tool: ToolName) -> bool {
+    matches!(
+        tool,
+        ToolName::ListFiles | ToolName::Glob | ToolName::SearchFiles | ToolName::ExecuteCommand
+    )
+}
+
+/// Asks whether a mode may read the files that a script is known to read.
+fn check_named_reads(
+    mode: &Mode,
+    tool: ToolName,
+    script: &Script,
+) -> Result<(), FileRestrictionError> {
+    if !limits_reading(mode) {
+        return Ok(());
+    }
+    let reads = script.examinations().into_iter().flat_map(|(_, effects)| effects.reads);
+    for used in reads.chain(script.redirected().0) {
+        if let PathUse::Inside(path) | PathUse::Perhaps(path) = used {
+            check_read(mode, tool, &path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns which files a mode may read, for its prompt: what it is to match a pattern, the pattern,
+/// what that means.
+pub fn read_limits(mode: &Mode) -> Vec<(FileLimit, String, Option<&str>)> {
+    limits(mode, ToolGroup::Read, FileUse::Read)
+}
+
 /// Returns which files a mode may edit, for its prompt: what it is to match a pattern, the pattern,
 /// what that means.
 pub fn edit_limits(mode: &Mode) -> Vec<(FileLimit, String, Option<&str>)> {
-    let edit = mode.groups.iter().filter(|entry| entry.group == ToolGroup::Edit);
-    let mut limits: Vec<(FileLimit, String, Option<&str>)> = edit
-        .filter_map(|entry| {
-            Some((
-                FileLimit::Only,
-                entry.file_regex.as_ref()?.source().to_owned(),
-                entry.description.as_deref(),
-            ))
-        })
-        .collect();
-    let joined = |patterns: &[FileRegex]| {
-        patterns.iter().map(FileRegex::source).collect::<Vec<_>>().join(" or ")
-    };
-    let FileLimits { allowed, disallowed } = &mode.file_limits;
-    limits.extend((!allowed.is_empty()).then(|| (FileLimit::Only, joined(allowed), None)));
-    limits.extend((!disallowed.is_empty()).then(|| (FileLimit::Never, joined(disallowed), None)));
-    limits
+    limits(mode, ToolGroup::Edit, FileUse::Edit)
+}
+
+fn limits(mode: &Mode, group: ToolGroup, used: FileUse) -> Vec<(FileLimit, String, Option<&str>)> {
+    let of_group = mode.group(group).and_then(|entry| {
+        let pattern = entry.file_regex.as_ref()?.source().to_owned();
+        Some((FileLimit::Only, pattern, entry.description.as_deref()))
+    });
+    let lists = mode.file_limits.of(used).into_iter();
+    of_group.into_iter().chain(lists.map(|(limit, pattern)| (limit, pattern, None))).collect()
 }
 
 /// Returns true for a tool that a mode has: every mode has some, the others come with a group, and
@@ -271,7 +303,7 @@ pub fn has_tool(mode: &Mode, tool: ToolName, included: &[ToolName]) -> bool {
         Availability::OptIn(group) if included.contains(&tool) => group,
         Availability::OptIn(_) => return false,
     };
-    mode.groups.iter().any(|entry| entry.group == group) && mode.tool_limits.leave(tool)
+    mode.group(group).is_some() && mode.tool_limits.leave(tool)
 }
 
 #[cfg(test)]

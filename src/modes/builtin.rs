@@ -32,7 +32,7 @@ mod tests {
             ("ask", vec![ToolGroup::Read, ToolGroup::Mcp]),
             ("debug", vec![ToolGroup::Read, ToolGroup::Edit, ToolGroup::Command, ToolGroup::Mcp]),
             ("orchestrator", vec![]),
-            ("coordinator", vec![ToolGroup::Read]),
+            ("coordinator", vec![ToolGroup::Read, ToolGroup::Coordinator]),
             ("review", vec![ToolGroup::Read, ToolGroup::Command]),
         ];
         assert_eq!(groups, expected.map(|(slug, groups)| (slug.to_owned(), groups)));

@@ -15,11 +15,6 @@ const TEXTS: &[(&str, &str)] = &[
     ("systemPrompt", "Instructions right after the role"),
     ("apiProvider", "Whose protocol the mode's own model speaks"),
     ("apiModel", "The model this mode runs on: a profile, or a model's name"),
-    (
-        "apiBase",
-        "Where that model's provider starts; used only where a person or a known provider ties \
-         the host",
-    ),
     ("preferredModelId", "The model this mode runs on where there is a profile for it"),
     ("groupName", "The heading it is listed under"),
     ("iconName", "The name of its sign"),
@@ -27,8 +22,12 @@ const TEXTS: &[(&str, &str)] = &[
 
 /// Keys that are lists of texts, and what they mean.
 const LISTS: &[(&str, &str)] = &[
-    ("allowedFilePaths", "JavaScript regular expressions; an edited file has to match one of them"),
-    ("disallowedFilePaths", "JavaScript regular expressions of files that are never edited"),
+    (
+        "allowedFilePaths",
+        "JavaScript regular expressions; a file that is read or edited has to match one of them",
+    ),
+    ("disallowedFilePaths", "JavaScript regular expressions of files neither read nor edited"),
+    ("fileRestrictions", "JavaScript regular expressions; an edited file has to match one of them"),
     ("customRules", "Rules of this mode, shown before the repository's"),
 ];
 
@@ -50,6 +49,12 @@ pub fn schema() -> Value {
         properties
             .insert((*key).to_owned(), json!({ "description": description, "type": "string" }));
     }
+    let address = "Where that model's provider starts; used only where a person or a known provider \
+                   ties the host";
+    properties.insert(
+        "apiBase".to_owned(),
+        needed(address, "^https?://[!-~]+$", "https://api.example.com/v1"),
+    );
     for (key, description) in LISTS {
         properties.insert(
             (*key).to_owned(),
@@ -75,7 +80,7 @@ pub fn schema() -> Value {
 fn groups() -> Value {
     let names: Vec<&str> = ToolGroup::ALL.iter().map(|group| group.as_str()).collect();
     let meanings = [
-        "Only files whose path matches this JavaScript regular expression are edited",
+        "Only files whose path matches this JavaScript regular expression",
         "What that means, for people and the model",
     ];
     let option = |(key, meaning): (&&str, &str)| {
@@ -83,6 +88,6 @@ fn groups() -> Value {
     };
     let options: Map<String, Value> = OPTION_KEYS.iter().zip(meanings).map(option).collect();
     let options = json!({ "type": "object", "properties": options, "additionalProperties": false });
-    let limited = json!({ "type": "array", "prefixItems": [{ "const": ToolGroup::Edit.as_str() }, options], "minItems": 2, "maxItems": 2 });
+    let limited = json!({ "type": "array", "prefixItems": [{ "enum": [ToolGroup::Edit.as_str(), ToolGroup::Read.as_str()] }, options], "minItems": 2, "maxItems": 2 });
     json!({ "description": "Tool groups, each at most once", "type": "array", "items": { "anyOf": [{ "enum": names }, limited] } })
 }

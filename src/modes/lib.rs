@@ -7,6 +7,7 @@ pub mod access;
 pub mod agent;
 pub mod builtin;
 pub mod edit;
+pub mod file_limits;
 pub mod file_regex;
 mod js_regex;
 pub mod json_schema;
@@ -17,11 +18,14 @@ pub mod places;
 pub mod prompts;
 pub mod schema;
 pub mod transfer;
+pub mod widening;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::access::COORDINATOR;
+use crate::file_limits::FileLimits;
 use crate::permissions::{PermissionKind, PermissionRule, Permissions};
 pub use locum_base::tool::ToolGroup;
 use locum_base::tool::ToolName;
@@ -53,7 +57,7 @@ pub struct Mode {
     /// Which tools of its groups it has.
     #[serde(skip)]
     pub tool_limits: ToolLimits,
-    /// Which files it may edit, besides the restriction of its edit group.
+    /// Which files it may read and edit, besides the restrictions of its groups.
     #[serde(flatten)]
     pub file_limits: FileLimits,
     /// What an agent file lets it do, in that file's own words.
@@ -102,17 +106,6 @@ impl ToolLimits {
     pub fn leave(&self, tool: ToolName) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(&tool)) && !self.never.contains(&tool)
     }
-}
-
-/// Which files a mode may edit.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct FileLimits {
-    /// Where there are any, a file has to match one of them.
-    #[serde(rename = "allowedFilePaths", skip_serializing_if = "Vec::is_empty")]
-    pub allowed: Vec<file_regex::FileRegex>,
-    /// A file that matches one of them is never edited.
-    #[serde(rename = "disallowedFilePaths", skip_serializing_if = "Vec::is_empty")]
-    pub disallowed: Vec<file_regex::FileRegex>,
 }
 
 /// The model a mode asks for.
@@ -173,7 +166,7 @@ pub struct ModeAppearance {
 pub struct GroupEntry {
     /// Tools that the entry gives.
     pub group: ToolGroup,
-    /// For `edit`: only files whose path matches.
+    /// For `edit` and `read`: only files whose path matches.
     pub file_regex: Option<file_regex::FileRegex>,
     /// What the restriction means, for users and the model.
     pub description: Option<String>,
@@ -308,6 +301,16 @@ impl Mode {
             }
         }
         filled + rest
+    }
+
+    /// Returns the entry of a group; `None` where it does not have the group.
+    pub fn group(&self, group: ToolGroup) -> Option<&GroupEntry> {
+        self.groups.iter().find(|entry| entry.group == group)
+    }
+
+    /// Returns true for a mode that decides in which mode tasks go on.
+    pub fn coordinates(&self) -> bool {
+        self.slug == COORDINATOR || self.group(ToolGroup::Coordinator).is_some()
     }
 
     /// Returns its permission maps, each of which can take a thing away.

@@ -80,6 +80,12 @@ pub fn may_define(path: &str) -> bool {
     path == AGENTS_FILE || PROJECT_FILES.contains(&path) || agent_folder(path).is_some()
 }
 
+/// Returns true for a file of the user's configuration folder, wherever that is.
+pub fn is_user_file(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    USER_FILES.contains(&name) || name == ORGANIZATION_FILE
+}
+
 #[cfg(test)]
 mod tests {
     use super::{AgentKind, agent_folder, may_define};

@@ -29,6 +29,8 @@ pub const MODE_KEYS: &[&str] = &[
     "systemPrompt",
     "allowedFilePaths",
     "disallowedFilePaths",
+    "fileRestrictions",
+    "baseInstructions",
     "customRules",
     "variables",
     "apiProvider",

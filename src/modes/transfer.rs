@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::loader::{self, ModeErrors};
+use crate::loader::{self, ModeDefinitions, ModeErrors};
 use crate::schema::TOP_KEY;
 use crate::{Mode, ModeSource, edit};
 use locum_base::path::RepoPath;
@@ -72,7 +72,7 @@ pub fn parse(text: &str, origin: &str) -> Result<Vec<TransferredMode>, ModeError
         excerpt: Excerpt::find(text, place),
         ..Diagnostic::new(place, message).hint(hint).in_file(origin)
     };
-    let (modes, root) = loader::parse_import(text, &source)?;
+    let (ModeDefinitions { modes, .. }, root) = loader::parse_import(text, &source)?;
     let list = root.get(TOP_KEY).unwrap_or(&root).list().unwrap_or_default();
     let mut carried = Vec::new();
     for (index, mode) in modes.into_iter().enumerate() {
@@ -112,6 +112,16 @@ pub fn parse(text: &str, origin: &str) -> Result<Vec<TransferredMode>, ModeError
         carried.push(TransferredMode { mode, rules });
     }
     if errors.is_empty() { Ok(carried) } else { Err(ModeErrors(errors)) }
+}
+
+/// Reads a file that could be imported, for what can be said of it. `origin` names it in mistakes.
+///
+/// # Errors
+/// Every mistake an import would report.
+pub fn check(text: &str, origin: &str) -> Result<ModeDefinitions, ModeErrors> {
+    parse(text, origin)?;
+    let source = ModeSource::Project { file: origin.to_owned() };
+    loader::parse_import(text, &source).map(|(definitions, _)| definitions)
 }
 
 fn rules_file(node: &YamlNode) -> Result<RulesFile, (Position, String)> {

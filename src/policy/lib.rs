@@ -28,6 +28,7 @@ pub mod starter;
 pub mod summary;
 pub mod urls;
 pub mod verdict;
+mod widening;
 mod words;
 
 use std::fmt::Write as _;
@@ -44,7 +45,7 @@ use crate::kind::RuleKind;
 use crate::lint::instead;
 use crate::rule::{RULES_LIMIT, Rule, read_rule};
 use crate::schema::{PolicyErrors, PolicySpec};
-use crate::verdict::{Decision, Refusal, Verdict};
+use crate::verdict::{Decision, Refusal, RuleRef, Verdict};
 use locum_base::path::RepoPath;
 use locum_files::fields::Diagnostics;
 use locum_files::position::Position;
@@ -155,6 +156,30 @@ impl Policy {
     pub fn may_use(&self, kind: RuleKind, facts: &Facts) -> bool {
         let contained = kind == RuleKind::Command && self.spec.commands.contains(facts);
         contained || summary::may_use(self.judge.rules(), kind, facts)
+    }
+
+    /// Returns true when the mode of `facts` may start sub-tasks in some mode.
+    pub fn may_delegate(&self, facts: &Facts) -> bool {
+        let listed = self.spec.modes.delegation.from.contains(&facts.mode);
+        self.spec.modes.delegation.depth > 0 && (listed || self.judge.adds_delegation(facts))
+    }
+
+    /// Returns the rule by which the mode of `to` may do what the mode of `from` may not, where
+    /// both are used for these kinds: one that allows more, or one that no longer refuses. Rules
+    /// about the modes themselves do not count.
+    pub fn gained(
+        &self,
+        (from, to): (&Facts, &Facts),
+        used: impl Fn(RuleKind) -> bool,
+    ) -> Option<RuleRef> {
+        let gained = widening::gained(self.judge.rules(), (from, to), used)?;
+        Some(gained.reference(self.origin()))
+    }
+
+    /// Returns what rules allow, or hold, of one kind under these facts, as written between the
+    /// parentheses of their patterns.
+    pub fn patterns(&self, kind: RuleKind, decision: Decision, facts: &Facts) -> Vec<&str> {
+        summary::patterns(self.judge.rules(), kind, decision, facts)
     }
 
     /// Returns what is allowed under these facts, one line a kind of act, for prompts and plans. Kinds

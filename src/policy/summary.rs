@@ -98,6 +98,16 @@ pub(crate) fn lines(
         }
     }
     lines.extend(restrictions(facts, contained, &has_tool_for));
+    // What it hides is not named: the file is hidden, too.
+    let hiding: Vec<String> =
+        policy.judge.hiding_files().iter().map(|name| format!("`{name}`")).collect();
+    if !hiding.is_empty() && has_tool_for(RuleKind::Read) {
+        lines.push(format!(
+            "You may not read or edit, whatever stands above: files that {} hides. They are not \
+             listed either",
+            hiding.join(" or ")
+        ));
+    }
     lines
 }
 
@@ -209,4 +219,19 @@ fn restrictions(
 fn is_taken_away(kind: RuleKind, facts: &Facts) -> bool {
     let outside = [RuleKind::Edit, RuleKind::Fetch, RuleKind::Browse, RuleKind::Mcp];
     facts.restriction.read_only && outside.contains(&kind)
+}
+
+/// Returns what rules of one decision and kind are about under these facts, as written between the
+/// parentheses.
+pub(crate) fn patterns<'r>(
+    rules: &'r [Rule],
+    kind: RuleKind,
+    decision: Decision,
+    facts: &Facts,
+) -> Vec<&'r str> {
+    let here = rules.iter().filter(|rule| rule.decision == decision && rule.narrowing.holds(facts));
+    here.flat_map(|rule| &rule.patterns)
+        .filter(|written| written.pattern.kind == kind)
+        .filter_map(|written| written.text.trim().split_once('(')?.1.strip_suffix(')'))
+        .collect()
 }

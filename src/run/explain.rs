@@ -128,8 +128,7 @@ impl Explainer {
                     .ok_or("a tool call needs a git checkout to be looked at")?;
                 // As a root task has it whose model includes every opt-in tool: others may have
                 // fewer.
-                let may_delegate =
-                    modes.delegation.from.contains(&facts.mode) && modes.delegation.depth > 0;
+                let may_delegate = self.policy.may_delegate(&facts);
                 let offered = access::offered(
                     mode,
                     ToolOffer {

@@ -23,7 +23,7 @@ use locum_agent::session::system_prompt::{self, ToolPrerequisites};
 use locum_base::secret::Redactor;
 use locum_modes::ModeEntry;
 use locum_modes::access::{self, TaskPurpose, ToolOffer};
-use locum_modes::prompts::RepositoryInstructions;
+use locum_modes::prompts::{RepositoryInstructions, rules};
 use locum_modes::{Mode, ModeModel, ModeSet, ModelNeed};
 use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
@@ -163,7 +163,7 @@ pub fn prepare(
     let root = models.of_mode(&slug);
     let offer = ToolOffer {
         switching: policy.settings().modes.switching,
-        may_delegate: policy.settings().modes.delegation.from.contains(&slug),
+        may_delegate: policy.may_delegate(&facts),
         purpose: TaskPurpose::Work,
         included: &root.capacity.included_tools,
     };
@@ -202,6 +202,7 @@ pub fn prepare(
         notes: std::mem::take(&mut models.notes)
             .into_iter()
             .chain(limits_above(&settings, &policy))
+            .chain(rules::left_out(instructions.rules.clone(), &slug))
             .collect(),
         facts,
     };

@@ -114,6 +114,10 @@ fn a_mode_is_asked_for_and_granted_refused_or_named_by_what_blocks() {
 version: 1
 tasks:
   - mode: coordinator
+    contains: It asks for `code`.
+    turns:
+      - calls: [{ tool: coordinate_mode, args: { mode_slug: code, reason: "b has to be written" } }]
+  - mode: coordinator
     turns:
       - expect: { contains: ["asks to go on"], tools: [coordinate_mode], not_tools: [switch_mode] }
         calls: [{ tool: coordinate_mode, args: { mode_slug: architect, reason: "a plan is asked for" } }]
@@ -138,6 +142,8 @@ tasks:
     ] {
         assert!(shown.contains(words), "{shown}");
     }
+    let listed = stage.run(&["session", "list", "--json"]).json();
+    assert_eq!(listed[0]["mode"], "code", "the mode it is in, not its first");
 }
 
 #[test]
@@ -196,8 +202,8 @@ fn each_mode_is_offered_its_own_tools() {
         };
         match (mode_of(asked).as_str(), turns) {
             ("orchestrator", 0) => Answer::calls(&[task("code"), task("architect"), task("ask")]),
-            ("ask", 0) => {
-                Answer::calls(&[("request_mode_switch", json!({ "reason": "more rights" }))])
+            ("code", 0) => {
+                Answer::calls(&[("request_mode_switch", json!({ "reason": "fewer rights" }))])
             }
             ("coordinator", _) => Answer::calls(&[(
                 "coordinate_mode",

@@ -352,3 +352,29 @@ fn programs_of_the_tests_that_are_not_here_are_named() {
     stage.program("mix", "exit");
     assert!(!run(stage.path("bin").to_str().unwrap()).err.contains("mix"));
 }
+
+#[test]
+fn a_switch_is_explained_as_a_run_decides_it() {
+    let policy = "version: 1\nmodes:\n  default: code\n  allow: [code, ask, review, coordinator]\n  \
+                  switching: direct\n  transitions: { code: [review] }\nrules:\n  - allow: \
+                  read(**)\n  - hold: mode(review)\n    reason: agree first\n";
+    let stage = Stage::with(&[(".locum/policy.yml", policy), ("a.txt", "x")]);
+    let explain =
+        |mode: &str, intent: &str| stage.run(&["policy", "explain", "--mode", mode, intent]);
+    let refused = explain("code", "mode(ask)");
+    assert_eq!(refused.code, Some(4), "{refused:?}");
+    for words in
+        ["followed only by review", "modes.transitions", "for `code` it does not list `ask`"]
+    {
+        assert!(refused.out.contains(words), "{words}: {}", refused.out);
+    }
+    assert_eq!(explain("code", "mode(review)").code, Some(5));
+    assert_eq!(explain("ask", "mode(code)").code, Some(0));
+    let script = "version: 1\ntasks:\n  - turns:\n      - calls: [{ tool: switch_mode, args: { \
+                  mode_slug: ask, reason: x } }]\n      - calls: [{ tool: attempt_completion, args: \
+                  { result: r } }]\n";
+    let ran = stage.play(script, &["--output-format", "json", "--publish", "none"]);
+    let report = ran.json();
+    assert_eq!(report["refusals"][0]["verdicts"][0]["intent"], "mode(ask)", "{report:#}");
+    assert_eq!(report["refusals"].as_array().unwrap().len(), 1);
+}

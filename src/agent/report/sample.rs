@@ -3,7 +3,7 @@
 use crate::session::id::SessionId;
 use crate::session::outcome::{
     ChargedUsage, CommandReport, HeldCall, Outcome, OutcomeWord, PendingDecision, Question,
-    RefusedCall, TaskReport,
+    RefusedCall, TargetMode, TaskReport,
 };
 use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
@@ -196,6 +196,19 @@ fn held_with(text: &str) -> HeldCall {
         arguments: text.to_owned(),
         verdicts: Vec::new(),
         diff: Some(text.to_owned()).filter(|text| text.len() > 100),
+        target: Some(target_with(text)).filter(|target| target.role.len() > 100),
+    }
+}
+
+fn target_with(text: &str) -> TargetMode {
+    TargetMode {
+        slug: "code".to_owned(),
+        name: text.to_owned(),
+        description: Some(text.to_owned()),
+        role: text.to_owned(),
+        tools: vec![text.to_owned()],
+        rights: text.to_owned(),
+        chosen: Some(text.to_owned()),
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::report::figures;
 use crate::report::markdown::{code, contained, fenced, fold, inline};
 use crate::session::outcome::{
-    ChargedUsage, CommandReport, HeldCall, Outcome, Question, RefusedCall, TaskReport,
+    ChargedUsage, CommandReport, HeldCall, Outcome, Question, RefusedCall, TargetMode, TaskReport,
 };
 use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
@@ -51,6 +51,9 @@ const ARGUMENTS_LIMIT_CHARS: usize = 4_000;
 const HELD_DIFF_LIMIT_CHARS: usize = 6_000;
 /// Most characters of one foreign phrase in an entry of a list.
 const PHRASE_LIMIT_CHARS: usize = 160;
+
+/// Most characters of one thing about the mode that a held call leads to.
+const TARGET_LIMIT_CHARS: usize = 600;
 
 /// The first line of a report: what state, which mode, how much of the budget, where the log is.
 pub(crate) struct StateLine<'a> {
@@ -223,6 +226,12 @@ fn held_call(held: &HeldCall, share: usize) -> String {
         String::new(),
     ];
     lines.extend(verdict_lines(&held.verdicts, "- "));
+    let facts = held.target.iter().flat_map(target_facts);
+    lines.extend(
+        facts.map(|(what, text)| {
+            format!("- {what}: {}", bounded(&text, TARGET_LIMIT_CHARS, inline))
+        }),
+    );
     let shown =
         bounded(&held.arguments, ARGUMENTS_LIMIT_CHARS / share, |text| fenced(text, "json"));
     let arguments =
@@ -234,6 +243,18 @@ fn held_call(held: &HeldCall, share: usize) -> String {
         )
     });
     join(&[lines.join("\n"), arguments, diff])
+}
+
+/// Returns what a maintainer has to know of a mode that a held call leads to, with what each thing
+/// is.
+pub(crate) fn target_facts(target: &TargetMode) -> Vec<(&'static str, String)> {
+    let about = target.description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+    let mut facts = vec![("mode", format!("{} ({}){about}", target.name, target.slug))];
+    facts.extend(target.chosen.clone().map(|chosen| ("why", chosen)));
+    facts.push(("may", target.rights.clone()));
+    facts.push(("tools", target.tools.join(", ")));
+    facts.push(("role", target.role.clone()));
+    facts
 }
 
 /// Returns the held calls that were approved, one entry each; empty when there are none.

@@ -182,6 +182,12 @@ fn tasks(tasks: &[TaskReport]) -> Vec<String> {
 fn waits(outcome: &Outcome, held: &HeldCall) -> String {
     let mut lines = vec![format!("{} (mode {})", line(&held.headline), line(&held.mode))];
     lines.extend(held.verdicts.iter().map(verdict_line));
+    lines.extend(held.target.iter().flat_map(|target| {
+        sections::target_facts(target).into_iter().map(|(what, text)| {
+            let text = visible(&text).split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("{what}: {text}")
+        })
+    }));
     lines.push(format!("arguments: {}", line(&held.arguments)));
     lines.extend(held.diff.iter().flat_map(|diff| {
         visible(diff.trim_end()).lines().map(|text| format!("  {text}")).collect::<Vec<_>>()

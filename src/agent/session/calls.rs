@@ -13,7 +13,7 @@ use crate::session::judged::{
     JudgedCall, PermittedCall, completes, reasons, script_of, starts_task, unfit,
 };
 use crate::session::live::Session;
-use crate::session::pause::HoldDecision;
+use crate::session::pause::WeighedAct;
 use crate::session::spans::call_span;
 use crate::session::stop::Stop;
 use crate::session::switch::DeniedByMode;
@@ -29,8 +29,7 @@ use locum_base::tool::ToolName;
 use locum_modes::prompts::reminders;
 use locum_policy::Permit;
 use locum_policy::approval::Approval;
-use locum_policy::intent::Act;
-use locum_policy::schema::OnHold;
+use locum_policy::intent::{Act, Intent};
 use locum_policy::verdict::{Decision, Refusal, Verdict};
 
 /// Most read-only calls that run side by side.
@@ -112,24 +111,14 @@ impl<'a> Session<'a> {
             }
         };
         let facts = self.facts(&self.task(id)?.mode);
-        let policy = self.parts.run.policy;
-        let refusal = match policy.admit(call.clone(), &facts) {
-            Ok(permit) => return self.permitted(id, waiting, permit),
-            Err(refusal) => refusal,
-        };
-        let not = match self.decision_on(id, &waiting, &refusal) {
-            Some(HoldDecision::Approved(approval)) => {
-                match policy.admit_approved(call.clone(), &facts, approval) {
-                    Ok(permit) => return self.permitted(id, waiting, permit),
-                    Err(refusal) => self.refused(id, &waiting, &call, refusal)?,
-                }
-            }
-            Some(HoldDecision::Denied(decided)) => {
+        let not = match self.weigh(id, &waiting, &call, &facts) {
+            WeighedAct::Permitted(permit) => return self.permitted(id, waiting, permit),
+            WeighedAct::DeniedByPerson(decided, refusal) => {
                 self.note(id, &waiting, &call, (&refusal.verdicts, None))?;
                 let text = reminders::denied_by_person(&decided.by, decided.reason());
                 Observation::refused(text, refusal)
             }
-            None => {
+            WeighedAct::Refused(refusal) => {
                 self.note(id, &waiting, &call, (&refusal.verdicts, None))?;
                 self.refused(id, &waiting, &call, refusal)?
             }
@@ -206,9 +195,12 @@ impl<'a> Session<'a> {
         call: &CheckedCall,
         refusal: Box<Refusal>,
     ) -> Result<Observation, Stop> {
-        let pauses = self.parts.run.policy.settings().on_hold == OnHold::Pause;
-        if refusal.decision == Decision::Hold && pauses {
-            return Err(self.hold(id, waiting, call, &refusal));
+        if refusal.decision == Decision::Hold && self.pauses() {
+            // Nobody is asked for what cannot be done anyway.
+            return match self.futile(id, call)? {
+                Some(not) => Ok(not),
+                None => Err(self.hold(id, waiting, call, &refusal)),
+            };
         }
         let why = reasons(&refusal.verdicts);
         let kind = RefusalKind::of(&refusal);
@@ -223,6 +215,21 @@ impl<'a> Session<'a> {
             reminders::refused(&why, &said)
         };
         Ok(Observation::refused(text, refusal))
+    }
+
+    /// Returns why a call that steers would come to nothing, were it approved.
+    fn futile(&self, id: TaskId, call: &CheckedCall) -> Result<Option<Observation>, Stop> {
+        if let CheckedCall::NewTask(call) = call {
+            return Ok(self.delegation_refused(id, call, 0)?.map(Observation::mistake));
+        }
+        let CheckedCall::SwitchMode(_) = call else { return Ok(None) };
+        let slug = call.intents().into_iter().find_map(|intent| match intent {
+            Intent::Mode(slug) => Some(slug),
+            _other => None,
+        });
+        let task = self.task(id)?;
+        let refused = slug.and_then(|slug| self.switch_refused(task, &slug));
+        Ok(refused.map(|refused| refused.observation()))
     }
 
     /// Answers a call that was performed, at least in part.
@@ -243,7 +250,7 @@ impl<'a> Session<'a> {
     }
 
     /// Answers a call that was not performed.
-    fn answer_not(
+    pub(crate) fn answer_not(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,

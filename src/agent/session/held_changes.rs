@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::session::event::Event;
 use crate::session::judged::reasons;
 use crate::session::live::Session;
-use crate::session::pause::HoldDecision;
+use crate::session::pause::{HeldPreview, HoldDecision};
 use crate::session::promotion::HeldChanges;
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
@@ -110,7 +110,10 @@ impl Session<'_> {
     fn hold_changes(&mut self, id: TaskId, waiting: &WaitingCall, held: &HeldChanges) -> Stop {
         let headline = waiting.headline.clone().unwrap_or_default();
         match self.changes_shown(id, held) {
-            Ok(diff) => self.stop_on_hold(id, waiting, &held.refusal, (headline, diff)),
+            Ok(diff) => {
+                let preview = HeldPreview { headline, diff, target: None };
+                self.stop_on_hold(id, waiting, &held.refusal, preview)
+            }
             Err(stop) => stop,
         }
     }

@@ -131,7 +131,7 @@ fn waiting_for<'s>(
     let calls = || state.tasks.iter().flat_map(|task| &task.turn.waiting);
     let decided = || calls().filter_map(|call| call.decided.as_ref());
     let nothing = |why: String| Err(DecisionError::NothingWaits(why));
-    if decided().any(|decided| decided.id == decision.id) {
+    if decided().chain(&state.start_decided).any(|decided| decided.id == decision.id) {
         return nothing("that was decided already".to_owned());
     }
     if !state.pending.is_empty() {
@@ -141,7 +141,9 @@ fn waiting_for<'s>(
     }
     match &state.outcome {
         Some(outcome) => nothing(format!("it ended as `{}`", outcome.word.as_str())),
-        None if decided().next().is_some() => nothing("that was decided already".to_owned()),
+        None if state.start_decided.is_some() || decided().next().is_some() => {
+            nothing("that was decided already".to_owned())
+        }
         None => nothing("it has not ended".to_owned()),
     }
 }

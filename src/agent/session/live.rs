@@ -180,8 +180,9 @@ impl<'a> Session<'a> {
 
     /// Returns whether a task may start sub-tasks.
     fn may_delegate(&self, task: &TaskState) -> bool {
-        let delegation = &self.parts.run.policy.settings().modes.delegation;
-        delegation.from.contains(&task.mode) && task.depth < delegation.depth
+        let policy = self.parts.run.policy;
+        task.depth < policy.settings().modes.delegation.depth
+            && policy.may_delegate(&self.facts(&task.mode))
     }
 
     /// Returns the system prompt and the tools for a task as it is now.

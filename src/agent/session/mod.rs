@@ -22,6 +22,7 @@ mod attacks;
 mod calls;
 mod compaction;
 mod condense;
+mod enter;
 mod estimate;
 pub mod event;
 mod expert;
@@ -48,6 +49,7 @@ mod perform;
 pub mod promotion;
 pub mod recorded;
 pub mod repetition;
+mod rights;
 mod servers;
 mod spans;
 mod spending;
@@ -77,8 +79,6 @@ use crate::session::stop::{Stop, StopScope};
 use crate::session::task::TaskState;
 use locum_base::id::TaskId;
 use locum_policy::budget::{Budget, Exhausted};
-use locum_policy::intent::Intent;
-use locum_policy::verdict::Decision;
 
 /// Runs a session to its end. `journal` is new, or one read back by [`Journal::resume`]: then the
 /// session continues where it stopped, from its own first line and not from `parts.start`.
@@ -206,12 +206,8 @@ impl Session<'_> {
     fn begin_root(&mut self) -> Result<(), Stop> {
         let start = self.start().clone();
         let mode = self.mode(&start.mode)?;
-        let verdict = self.parts.run.policy.decide(&Intent::Mode(start.mode.clone()), &start.facts);
-        if verdict.decision != Decision::Allow {
-            return Err(Stop::session(
-                OutcomeWord::Refused,
-                format!("{}: {}", verdict.intent, verdict.reason()),
-            ));
+        if let Some(refused) = self.enter_first(&start)? {
+            return Err(Stop::session(OutcomeWord::Refused, refused));
         }
         let budget = Budget {
             turns: start.budget.turns.min(mode.turns.unwrap_or(u32::MAX)),

@@ -173,6 +173,30 @@ pub struct HeldCall {
     pub verdicts: Vec<Verdict>,
     /// What an edit would change, clipped; `None` for other calls and where it is not known.
     pub diff: Option<String>,
+    /// The mode that a task would begin or go on in; `None` for other calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetMode>,
+}
+
+/// A mode that a held call leads to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetMode {
+    /// Its name in commands and files.
+    pub slug: String,
+    /// Display name.
+    pub name: String,
+    /// One line on what it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Who the model is in it.
+    pub role: String,
+    /// The tools of its groups, before the policy takes some away.
+    pub tools: Vec<String>,
+    /// What mode and policy together let it do.
+    pub rights: String,
+    /// Who chose it and why, where that was not the call itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<String>,
 }
 
 /// What a session waits for.

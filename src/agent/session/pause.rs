@@ -4,7 +4,7 @@
 use crate::session::hold::{hold_id, question_id};
 use crate::session::judged::{completes, reasons, starts_task, unfit};
 use crate::session::live::Session;
-use crate::session::outcome::{HeldCall, OutcomeWord, PendingDecision, Question};
+use crate::session::outcome::{HeldCall, OutcomeWord, PendingDecision, Question, TargetMode};
 use crate::session::recorded::{PersonDecision, RecordedDecision};
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
@@ -12,8 +12,10 @@ use crate::tools::dispatch::{self, CheckedCall};
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_base::text::ClippedText;
+use locum_policy::Permit;
 use locum_policy::approval::Approval;
-use locum_policy::intent::{Act, Intent};
+use locum_policy::intent::{Act, Facts, Intent};
+use locum_policy::schema::OnHold;
 use locum_policy::verdict::{Decision, Refusal};
 use locum_workspace::diff;
 
@@ -35,6 +37,27 @@ pub(crate) enum HoldDecision {
     Approved(Approval),
     /// It may not.
     Denied(RecordedDecision),
+}
+
+/// What became of an act that the policy, and where need be a maintainer, decided on.
+pub(crate) enum WeighedAct<A> {
+    /// It may happen.
+    Permitted(Permit<A>),
+    /// The policy denies it, or holds it and nobody decided yet.
+    Refused(Box<Refusal>),
+    /// It was held, and a maintainer denied it.
+    DeniedByPerson(RecordedDecision, Box<Refusal>),
+}
+
+/// What is shown of a held call besides its arguments.
+#[derive(Default)]
+pub(crate) struct HeldPreview {
+    /// What it would do, in one line.
+    pub(crate) headline: String,
+    /// What it would change.
+    pub(crate) diff: Option<String>,
+    /// The mode it leads to.
+    pub(crate) target: Option<TargetMode>,
 }
 
 impl Session<'_> {
@@ -61,6 +84,37 @@ impl Session<'_> {
         }
     }
 
+    /// Decides on an act of a call: by the policy, and where that holds it, by what a maintainer
+    /// said.
+    pub(crate) fn weigh<A: Act + Clone>(
+        &self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        act: &A,
+        facts: &Facts,
+    ) -> WeighedAct<A> {
+        let policy = self.parts.run.policy;
+        let refusal = match policy.admit(act.clone(), facts) {
+            Ok(permit) => return WeighedAct::Permitted(permit),
+            Err(refusal) => refusal,
+        };
+        match self.decision_on(id, waiting, &refusal) {
+            None => WeighedAct::Refused(refusal),
+            Some(HoldDecision::Denied(decided)) => WeighedAct::DeniedByPerson(decided, refusal),
+            Some(HoldDecision::Approved(approval)) => {
+                match policy.admit_approved(act.clone(), facts, approval) {
+                    Ok(permit) => WeighedAct::Permitted(permit),
+                    Err(refusal) => WeighedAct::Refused(refusal),
+                }
+            }
+        }
+    }
+
+    /// Returns true when the run stops at what is held.
+    pub(crate) fn pauses(&self) -> bool {
+        self.parts.run.policy.settings().on_hold == OnHold::Pause
+    }
+
     /// Returns the stop at a held call, with what a maintainer needs to decide on it.
     pub(crate) fn hold(
         &mut self,
@@ -69,8 +123,15 @@ impl Session<'_> {
         call: &CheckedCall,
         refusal: &Refusal,
     ) -> Stop {
+        let target = call.intents().into_iter().find_map(|intent| match intent {
+            Intent::Mode(slug) | Intent::Delegate(slug) => self.target_mode(&slug),
+            _other => None,
+        });
         match self.preview(id, call) {
-            Ok(diff) => self.stop_on_hold(id, waiting, refusal, (call.headline(), diff)),
+            Ok(diff) => {
+                let preview = HeldPreview { headline: call.headline(), diff, target };
+                self.stop_on_hold(id, waiting, refusal, preview)
+            }
             Err(stop) => stop,
         }
     }
@@ -111,24 +172,18 @@ impl Session<'_> {
         Ok(stops)
     }
 
-    /// Returns the stop at a hold, with the headline of what is held and the diff of what it would
-    /// change.
+    /// Returns the stop at a hold, with what is shown of it.
     pub(crate) fn stop_on_hold(
         &self,
         id: TaskId,
         waiting: &WaitingCall,
         refusal: &Refusal,
-        (headline, diff): (String, Option<String>),
+        preview: HeldPreview,
     ) -> Stop {
-        match self.held_call(id, waiting, refusal, (headline, diff)) {
-            Ok(held) => {
-                let reason =
-                    format!("`{}` needs a person: {}", held.headline, reasons(&refusal.verdicts));
-                let waiting = Some(Box::new(PendingDecision::Hold(Box::new(held))));
-                Stop { waiting, ..Stop::session(OutcomeWord::OnHold, reason) }
-            }
-            Err(stop) => stop,
-        }
+        let held = self.held_call(id, waiting, refusal, preview);
+        let reason = format!("`{}` needs a person: {}", held.headline, reasons(&refusal.verdicts));
+        let waiting = Some(Box::new(PendingDecision::Hold(Box::new(held))));
+        Stop { waiting, ..Stop::session(OutcomeWord::OnHold, reason) }
     }
 
     fn held_call(
@@ -136,23 +191,26 @@ impl Session<'_> {
         id: TaskId,
         waiting: &WaitingCall,
         refusal: &Refusal,
-        (headline, diff): (String, Option<String>),
-    ) -> Result<HeldCall, Stop> {
+        HeldPreview { headline, diff, target }: HeldPreview,
+    ) -> HeldCall {
         let redactor = self.parts.run.redactor;
         let start = self.start();
         let clipped =
             |diff: String| ClippedText::head_tail(&redactor.redact(&diff), DIFF_LIMIT_BYTES).text;
-        Ok(HeldCall {
+        // Before the root task there is only the mode it would begin in.
+        let mode = self.state.task(id).map_or(&start.mode, |task| &task.mode);
+        HeldCall {
             id: hold_id(start, id, &waiting.call, &refusal.verdicts),
             task: id,
             call: waiting.call.id.clone(),
-            mode: self.task(id)?.mode.clone(),
+            mode: mode.clone(),
             tool: waiting.call.name.clone(),
             headline: redactor.redact(&headline),
             arguments: ClippedText::head_tail(&waiting.call.arguments, ARGUMENTS_LIMIT_BYTES).text,
             verdicts: refusal.verdicts.clone(),
             diff: diff.map(clipped),
-        })
+            target,
+        }
     }
 
     /// Returns the stop at a question.

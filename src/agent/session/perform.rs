@@ -29,7 +29,6 @@ use locum_modes::prompts::{image_model, reminders};
 use locum_modes::{ToolGroup, access};
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
-use locum_policy::schema::OnHold;
 use locum_policy::verdict::{Decision, Verdict};
 use locum_workspace::checkout::FileError;
 use locum_workspace::touched::Snapshot;
@@ -372,7 +371,7 @@ impl Session<'_> {
     ) -> Result<RefusedEdits, Stop> {
         let mode = &self.task(id)?.mode;
         let approved = self.state.is_approved(waiting);
-        let pauses = self.parts.run.policy.settings().on_hold == OnHold::Pause;
+        let pauses = self.pauses();
         let mut refused = RefusedEdits::default();
         for path in paths {
             if named.contains(&Intent::Edit(path.clone())) {

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::messages::PersonMessage;
 use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, PendingDecision, RefusedCall};
-use crate::session::recorded::TouchedPath;
+use crate::session::recorded::{RecordedDecision, TouchedPath};
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;
@@ -56,6 +56,8 @@ pub struct SessionState {
     pub messages: Vec<PersonMessage>,
     /// How it ended, once it did.
     pub outcome: Option<Box<Outcome>>,
+    /// What a maintainer decided on the mode it was to begin in.
+    pub start_decided: Option<RecordedDecision>,
     last_at: Option<Timestamp>,
 }
 
@@ -215,6 +217,9 @@ impl SessionState {
             Event::Decided { task, call, decision } => {
                 self.outcome = None;
                 self.pending.retain(|pending| pending.call() != (*task, call));
+                if call.is_empty() {
+                    self.start_decided = Some(decision.clone());
+                }
                 if !decision.note.is_empty() {
                     self.take_up(&decision.by, &decision.note);
                 }

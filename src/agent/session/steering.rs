@@ -42,7 +42,7 @@ impl Session<'_> {
         match observation.control.clone() {
             // Started together with its neighbours (`parallel`).
             Some(Control::SwitchMode { slug, reason }) => {
-                self.switch_or_refuse(id, waiting, &slug, &reason)
+                self.switch_by_itself(id, waiting, &slug, &reason)
             }
             Some(Control::RequestSwitch { slug, reason }) => {
                 self.request_switch(id, waiting, slug, &reason)
@@ -159,7 +159,7 @@ impl Session<'_> {
             .count()
             + ahead;
         let mode = call.mode.as_str();
-        Ok(if let Some(text) = self.mode_refused(mode) {
+        Ok(if let Some(text) = self.unknown_mode(mode) {
             Some(text)
         } else if self
             .parts
@@ -197,9 +197,10 @@ impl Session<'_> {
     /// same work again, or back to a mode that handed this work down.
     fn goes_round(&self, task: &TaskState, call: &NewTask) -> Option<String> {
         let above = || std::iter::successors(Some(task), |task| self.state.task(task.parent?));
-        let same = |task: &TaskState| {
-            task.mode == call.mode && task::words_of(&task.message) == call.message.trim()
-        };
+        // A switch does not make it another task.
+        let was_in = |task: &TaskState| task.modes.contains(&call.mode);
+        let same =
+            |task: &TaskState| was_in(task) && task::words_of(&task.message) == call.message.trim();
         if above().any(same) {
             return Some(format!(
                 "A task in mode `{}` is at work on exactly this already, above this one. Do the \
@@ -207,8 +208,7 @@ impl Session<'_> {
                 call.mode
             ));
         }
-        let handed_down =
-            task.mode != call.mode && above().skip(1).any(|task| task.mode == call.mode);
+        let handed_down = task.mode != call.mode && above().skip(1).any(was_in);
         handed_down.then(|| {
             format!(
                 "Mode `{}` handed this work down, and it does not go back up as a sub-task. Do it \

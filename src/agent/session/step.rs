@@ -39,7 +39,7 @@ pub enum Step {
 /// go on is not `free`.
 pub fn next(state: &SessionState, free: impl Fn(TaskId) -> bool) -> Option<Step> {
     if state.tasks.is_empty() {
-        return Some(Step::BeginRoot);
+        return free(TaskId::default()).then_some(Step::BeginRoot);
     }
     if state.running.is_empty() {
         return Some(Step::Finish);

@@ -1,11 +1,12 @@
 //! Which mode a task continues in: `switch_mode`, `request_mode_switch`, and the coordinator's
 //! decision.
 //!
-//! The policy speaks first: which modes there may be, which may follow which, and whether the mode
-//! may do what the task was just kept from. Where a request names a mode, or only one is left, that
-//! is the decision. Where several are left, a task of its own in coordinator mode decides, with
-//! `coordinate_mode`; it is asked like any model and judged like any task. A refusal is an error
-//! for whoever asked.
+//! The policy speaks first: which modes there may be, which may follow which, whether the mode may
+//! do what the task was just kept from, and that a sub-task gains nothing that was not delegated to
+//! it. Then a task of its own in a mode that coordinates decides on every request, with
+//! `coordinate_mode`; the mode that a request names is a wish. It is asked like any model and
+//! judged like any task. What a rule holds waits for a maintainer. A refusal is an error for
+//! whoever asked, and stands in the run's refusals.
 
 use crate::session::event::Event;
 use crate::session::live::Session;
@@ -16,13 +17,14 @@ use crate::session::task::{ChosenMode, TaskState};
 use crate::tools::{Control, Observation};
 use locum_base::id::TaskId;
 use locum_base::tool::ToolName;
-use locum_modes::access::{self, COORDINATOR, TaskPurpose, ToolOffer};
+use locum_modes::access::{self, TaskPurpose, ToolOffer};
 use locum_modes::prompts::task::{ModeChoice, choice_message};
-use locum_modes::{Mode, ModeEntry};
+use locum_modes::{Mode, ModeEntry, widening};
 use locum_policy::budget::Budget;
 use locum_policy::intent::{Facts, Intent};
+use locum_policy::kind::RuleKind;
 use locum_policy::schema::{ModeRules, Switching};
-use locum_policy::verdict::{Decision, RuleRef};
+use locum_policy::verdict::{Decision, Refusal, Verdict};
 
 /// Model replies a decision on a mode may take.
 const CHOICE_TURNS: u32 = 8;
@@ -36,62 +38,106 @@ pub(crate) struct DeniedByMode<'d> {
     pub(crate) intent: Option<&'d Intent>,
 }
 
+/// Why a task does not go on in a mode.
+pub(crate) enum RefusedSwitch {
+    /// The request is wrong: there is no such mode, or the task is in it.
+    Mistake(String),
+    /// It is not allowed.
+    Denied(Verdict),
+}
+
+impl RefusedSwitch {
+    fn denied(slug: &str, said: String) -> Self {
+        Self::Denied(Verdict::denied(Intent::Mode(slug.to_owned()).to_string(), said))
+    }
+
+    /// Returns the answer to the call that wanted it.
+    pub(crate) fn observation(self) -> Observation {
+        match self {
+            Self::Mistake(text) => Observation::mistake(text),
+            Self::Denied(verdict) => {
+                let text = format!("The mode stays: {}.", verdict.reason().trim_end_matches('.'));
+                let verdicts = vec![verdict];
+                let refusal = Refusal { decision: Decision::Deny, verdicts, hint: None };
+                Observation::refused(text, Box::new(refusal))
+            }
+        }
+    }
+}
+
+/// A mode to go on in.
+struct WantedMode<'w> {
+    slug: &'w str,
+    reason: &'w str,
+    chooser: ModeChooser,
+}
+
+/// Who chose a mode.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ModeChooser {
+    /// The model at work, which may switch by itself; the policy let it.
+    Itself,
+    /// The model at work, by a request that nobody but the policy decides on.
+    Request,
+    /// The task that was asked.
+    Coordinator,
+}
+
 impl Session<'_> {
-    /// Answers `request_mode_switch`: with a switch, with why not, or once the coordinator decided.
+    /// Answers `request_mode_switch`: with why not, or once the coordinator decided.
     pub(crate) fn request_switch(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
-        slug: Option<String>,
+        wished: Option<String>,
         reason: &str,
     ) -> Result<(), Stop> {
-        if let Some(slug) = slug {
-            return self.switch_or_refuse(id, waiting, &slug, reason);
-        }
         let task = self.task(id)?;
-        let slugs: Vec<String> = self
-            .parts
-            .modes
-            .iter()
-            .map(|mode| mode.slug.clone())
-            .filter(|slug| slug != COORDINATOR)
-            .collect();
+        if let Some(slug) = &wished {
+            let refused = self.switch_refused(task, slug).or_else(|| self.is_to_decide(slug));
+            if let Some(refused) = refused {
+                return self.answer_not(id, waiting, refused.observation());
+            }
+        }
+        let may_follow =
+            |mode: &&Mode| !mode.coordinates() && self.switch_refused(task, &mode.slug).is_none();
         let fit: Vec<String> =
-            slugs.into_iter().filter(|slug| self.switch_refused(task, slug).is_none()).collect();
-        match fit.as_slice() {
-            [] => self.answer_mistake(
-                id,
-                waiting,
-                format!("The policy lets no other mode follow `{}` here.", task.mode),
-            ),
-            [slug] => self.switch_or_refuse(id, waiting, slug, reason),
-            several if self.mode_refused(COORDINATOR).is_some() => {
+            self.parts.modes.iter().filter(may_follow).map(|mode| mode.slug.clone()).collect();
+        if fit.is_empty() {
+            let said = format!("no other mode may follow `{}` here", task.mode);
+            return self.answer_not(id, waiting, RefusedSwitch::denied("*", said).observation());
+        }
+        if let Some(coordinator) = self.coordinator() {
+            return self.start_choice(id, waiting, &fit, (coordinator, wished, reason));
+        }
+        match (wished, fit.as_slice()) {
+            (Some(slug), _) => {
+                let wanted = WantedMode { slug: &slug, reason, chooser: ModeChooser::Request };
+                self.go_on(id, waiting, &wanted)
+            }
+            (None, [slug]) => {
+                let wanted = WantedMode { slug, reason, chooser: ModeChooser::Request };
+                self.go_on(id, waiting, &wanted)
+            }
+            (None, several) => {
                 let text = format!(
                     "Several modes may follow: {}. Name one of them in `mode_slug`.",
                     several.join(", ")
                 );
                 self.answer_mistake(id, waiting, text)
             }
-            several => self.start_choice(id, waiting, several, reason),
         }
     }
 
-    /// Answers a call for a named mode.
-    pub(crate) fn switch_or_refuse(
+    /// Answers `switch_mode`, which was judged already.
+    pub(crate) fn switch_by_itself(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
         slug: &str,
         reason: &str,
     ) -> Result<(), Stop> {
-        if let Some(text) = self.switch_refused(self.task(id)?, slug) {
-            return self.answer_mistake(id, waiting, text);
-        }
-        let control = Control::SwitchMode { slug: slug.to_owned(), reason: reason.to_owned() };
-        let said = Observation::said(format!(
-            "From the next turn on in {slug} mode, with that mode's tools."
-        ));
-        self.answer(id, waiting, Observation { control: Some(control), ..said })
+        self.go_on(id, waiting, &WantedMode { slug, reason, chooser: ModeChooser::Itself })
     }
 
     /// Answers `request_mode_switch` with what the coordinator decided.
@@ -105,35 +151,94 @@ impl Session<'_> {
         let ended = choice.ended.as_ref().map(|end| end.result.clone()).unwrap_or_default();
         match choice.chosen.clone() {
             Some(ChosenMode { slug: Some(slug), reason }) => {
-                self.switch_or_refuse(id, waiting, &slug, &reason)
+                if let Some(refused) = self.is_to_decide(&slug) {
+                    return self.answer_not(id, waiting, refused.observation());
+                }
+                let (slug, reason) = (slug.as_str(), reason.as_str());
+                let wanted = WantedMode { slug, reason, chooser: ModeChooser::Coordinator };
+                self.go_on(id, waiting, &wanted)
             }
-            Some(ChosenMode { slug: None, reason }) => self.answer_mistake(
-                id,
-                waiting,
-                format!("The coordinator refused another mode: {reason}"),
-            ),
-            None => self.answer_mistake(
-                id,
-                waiting,
-                format!("The coordinator decided nothing: {ended}"),
-            ),
+            Some(ChosenMode { slug: None, reason }) => {
+                let text = format!("The coordinator refused another mode: {reason}");
+                self.answer_not(id, waiting, Observation::failed(text))
+            }
+            None => {
+                let text = format!("The coordinator decided nothing: {ended}");
+                self.answer_not(id, waiting, Observation::failed(text))
+            }
         }
     }
 
-    /// Writes down a switch that was approved, with the rule that lets it be.
+    /// Answers a call for a mode: with a switch, or with why not.
+    ///
+    /// # Errors
+    /// Also where a maintainer has to decide on it first.
+    fn go_on(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        wanted: &WantedMode<'_>,
+    ) -> Result<(), Stop> {
+        let WantedMode { slug, reason, chooser } = *wanted;
+        if let Some(refused) = self.switch_refused(self.task(id)?, slug) {
+            return self.answer_not(id, waiting, refused.observation());
+        }
+        let by = match chooser {
+            ModeChooser::Coordinator => "The coordinator chose it",
+            ModeChooser::Itself | ModeChooser::Request => "You chose it",
+        };
+        let chosen = if reason.trim().is_empty() {
+            format!("{by}.")
+        } else {
+            format!("{by}: {}", reason.trim())
+        };
+        if chooser != ModeChooser::Itself {
+            let coordinated = (chooser == ModeChooser::Coordinator).then(|| chosen.clone());
+            if let Some(not) = self.enter(id, waiting, slug, coordinated)? {
+                return self.answer_not(id, waiting, not);
+            }
+        }
+        let mode = self.mode(slug)?;
+        let about = mode.description.as_deref().map(str::trim).filter(|text| !text.is_empty());
+        let about = about.map(|text| format!(": {}", one_line(text))).unwrap_or_default();
+        let text = format!(
+            "From the next turn on in {slug} mode{about}. {}\nThere you may {}. Whatever is not \
+             listed is refused.",
+            one_line(&chosen),
+            self.rights(mode)
+        );
+        let control = Control::SwitchMode { slug: slug.to_owned(), reason: reason.to_owned() };
+        let said = Observation::said(self.parts.run.redactor.redact(&text));
+        self.answer(id, waiting, Observation { control: Some(control), ..said })
+    }
+
+    /// Writes down a switch that was approved, with what in the policy lets it be.
     pub(crate) fn switch(&mut self, id: TaskId, slug: String, reason: String) -> Result<(), Stop> {
         let from = self.task(id)?.mode.clone();
-        let policy = self.parts.run.policy;
-        let rule = if policy.settings().modes.transitions.contains_key(&from) {
-            Some(RuleRef {
-                pattern: "modes.transitions".to_owned(),
-                origin: policy.origin().to_owned(),
-                line: 0,
-            })
-        } else {
-            policy.decide(&Intent::Mode(slug.clone()), &self.facts(&slug)).rule().cloned()
-        };
+        let verdict = self.parts.run.policy.decide(&Intent::Mode(slug.clone()), &self.facts(&from));
+        let rule = verdict.rule().cloned();
         self.emit(Event::ModeSwitched { task: id, from, to: slug, reason, rule })
+    }
+
+    /// Returns the mode in which requests are decided: the first of `modes.allow` that there is and
+    /// that no rule keeps from running.
+    fn coordinator(&self) -> Option<String> {
+        let coordinates = |slug: &&String| {
+            self.parts.modes.find(slug).is_some_and(Mode::coordinates)
+                && self.mode_verdict(slug, slug).decision == Decision::Allow
+        };
+        self.parts.run.policy.settings().modes.allow.iter().find(coordinates).cloned()
+    }
+
+    /// Refuses a mode that decides on requests: a task in it would grant its own.
+    fn is_to_decide(&self, slug: &str) -> Option<RefusedSwitch> {
+        let mode = self.parts.modes.find(slug)?;
+        mode.coordinates().then(|| {
+            RefusedSwitch::Mistake(format!(
+                "Mode `{slug}` decides on requests like this one. Name the mode that the work \
+                 needs, or none."
+            ))
+        })
     }
 
     fn start_choice(
@@ -141,15 +246,19 @@ impl Session<'_> {
         id: TaskId,
         waiting: &WaitingCall,
         several: &[String],
-        reason: &str,
+        (coordinator, wished, reason): (String, Option<String>, &str),
     ) -> Result<(), Stop> {
         let task = self.task(id)?;
-        let modes: Vec<&Mode> =
-            several.iter().filter_map(|slug| self.parts.modes.find(slug)).collect();
+        let modes: Vec<(&Mode, String)> = several
+            .iter()
+            .filter_map(|slug| self.parts.modes.find(slug))
+            .map(|mode| (mode, self.choosable(&task.mode, mode)))
+            .collect();
         let message = choice_message(&ModeChoice {
             from: &task.mode,
             task: &task.message,
             reason,
+            wished: wished.as_deref(),
             modes: &modes,
         });
         let rest = task.rest_for_sub_task();
@@ -163,7 +272,7 @@ impl Session<'_> {
             task: self.next_task(),
             parent: Some(id),
             parent_call: Some(waiting.call.id.clone()),
-            mode: COORDINATOR.to_owned(),
+            mode: coordinator,
             message: self.parts.run.redactor.redact(&message),
             todos: Vec::new(),
             budget,
@@ -171,62 +280,85 @@ impl Session<'_> {
         })
     }
 
-    /// Returns why a task may not go on in a mode, as a sentence for the model.
-    fn switch_refused(&self, task: &TaskState, slug: &str) -> Option<String> {
-        if let Some(text) = self.mode_refused(slug) {
-            return Some(text);
+    /// Returns what a coordinator has to know of a mode that may follow another.
+    fn choosable(&self, from: &str, mode: &Mode) -> String {
+        let held = self.mode_verdict(from, &mode.slug).decision == Decision::Hold;
+        let held = if held { "after a person agreed, it may " } else { "may " };
+        format!("{held}{}", self.rights(mode))
+    }
+
+    fn mode_verdict(&self, from: &str, slug: &str) -> Verdict {
+        self.parts.run.policy.decide(&Intent::Mode(slug.to_owned()), &self.facts(from))
+    }
+
+    /// Returns why a task may not go on in a mode, whoever agrees.
+    pub(crate) fn switch_refused(&self, task: &TaskState, slug: &str) -> Option<RefusedSwitch> {
+        if let Some(text) = self.unknown_mode(slug) {
+            return Some(RefusedSwitch::Mistake(text));
         }
         if task.mode == slug {
-            return Some(format!("Already in {slug} mode."));
+            return Some(RefusedSwitch::Mistake(format!("Already in {slug} mode.")));
         }
-        if task
-            .turn
-            .pending_controls
-            .iter()
-            .any(|control| matches!(control, Control::SwitchMode { .. }))
+        let under_way = |control: &Control| matches!(control, Control::SwitchMode { .. });
+        if task.turn.pending_controls.iter().any(under_way) {
+            let text = "A switch to another mode is under way already.".to_owned();
+            return Some(RefusedSwitch::Mistake(text));
+        }
+        let verdict = self.mode_verdict(&task.mode, slug);
+        if verdict.decision == Decision::Deny
+            || (verdict.decision == Decision::Hold && !self.pauses())
         {
-            return Some("A switch to another mode is under way already.".to_owned());
-        }
-        let transitions = self.parts.run.policy.settings().modes.transitions.get(&task.mode);
-        if let Some(follow) = transitions.filter(|follow| !follow.iter().any(|mode| mode == slug)) {
-            return Some(format!(
-                "The policy lets mode `{}` be followed only by: {}.",
-                task.mode,
-                follow.join(", ")
-            ));
+            return Some(RefusedSwitch::Denied(verdict));
         }
         let mode = self.parts.modes.find(slug)?;
         if mode.entry == ModeEntry::Delegated {
-            return Some(format!("Mode `{slug}` is for sub-tasks only; no task switches to it."));
+            let said = format!("mode `{slug}` is for sub-tasks only; no task switches to it");
+            return Some(RefusedSwitch::denied(slug, said));
+        }
+        if let Some(gained) = self.gained(task, mode) {
+            let given = task.modes.first().unwrap_or(&task.mode);
+            let said = format!(
+                "this task was given to mode `{given}`, and `{slug}` may do more: {gained}. What \
+                 needs that goes into your result, for the task above"
+            );
+            return Some(RefusedSwitch::denied(slug, said));
         }
         let (tool, path) = task.nudges.last_denied_edit.as_ref()?;
-        access::check_intent(mode, *tool, &Intent::Edit(path.clone()))
-            .err()
-            .map(|error| error.to_string())
+        let error = access::check_intent(mode, *tool, &Intent::Edit(path.clone())).err()?;
+        Some(RefusedSwitch::denied(slug, error.to_string()))
     }
 
-    /// Returns why no task may be in a mode, as a sentence for the model.
-    pub(crate) fn mode_refused(&self, slug: &str) -> Option<String> {
-        let allowed = |slug: &str| {
-            self.parts.run.policy.decide(&Intent::Mode(slug.to_owned()), &self.facts(slug)).decision
-                == Decision::Allow
-        };
-        let usable = || {
-            self.parts
-                .modes
-                .iter()
-                .map(|mode| mode.slug.as_str())
-                .filter(|slug| allowed(slug))
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
-        if self.parts.modes.find(slug).is_none() {
-            Some(format!("Invalid mode: {slug}. There are: {}.", usable()))
-        } else if !allowed(slug) {
-            Some(format!("The policy does not allow mode `{slug}`. It allows: {}.", usable()))
-        } else {
-            None
+    /// Returns what a sub-task would gain in a mode over the one it was given.
+    fn gained(&self, task: &TaskState, mode: &Mode) -> Option<String> {
+        task.parent?;
+        let given = task.modes.first().and_then(|slug| self.parts.modes.find(slug))?;
+        if let Some(gained) = widening::gained(given, mode) {
+            return Some(gained);
         }
+        let (policy, from, to) =
+            (self.parts.run.policy, self.facts(&given.slug), self.facts(&mode.slug));
+        if policy.may_delegate(&to) && !policy.may_delegate(&from) {
+            return Some("it may start sub-tasks".to_owned());
+        }
+        let tools = mode.tools();
+        let used = |kind: RuleKind| {
+            matches!(kind, RuleKind::Delegate | RuleKind::Expert)
+                || tools.iter().any(|tool| system_prompt::use_of(*tool) == Some(kind))
+        };
+        let rule = policy.gained((&from, &to), used)?;
+        Some(format!("by `{}` ({}:{})", rule.pattern, rule.origin, rule.line))
+    }
+
+    /// Returns that there is no such mode, as a sentence for the model.
+    pub(crate) fn unknown_mode(&self, slug: &str) -> Option<String> {
+        if self.parts.modes.find(slug).is_some() {
+            return None;
+        }
+        let usable =
+            |mode: &&Mode| self.mode_verdict(&mode.slug, &mode.slug).decision != Decision::Deny;
+        let slugs = self.parts.modes.iter().filter(usable).map(|mode| mode.slug.as_str());
+        let slugs: Vec<&str> = slugs.collect();
+        Some(format!("Invalid mode: {slug}. There are: {}.", slugs.join(", ")))
     }
 
     /// Says which modes could do what a task's mode keeps it from, and how to get there; empty
@@ -236,7 +368,9 @@ impl Session<'_> {
         let how = match self.parts.run.policy.settings().modes.switching {
             Switching::Off => return Ok(String::new()),
             _ if task.purpose == TaskPurpose::Decide => return Ok(String::new()),
-            Switching::Coordinator if task.mode != COORDINATOR => ToolName::RequestModeSwitch,
+            Switching::Coordinator if !self.mode(&task.mode)?.coordinates() => {
+                ToolName::RequestModeSwitch
+            }
             Switching::Coordinator | Switching::Direct => ToolName::SwitchMode,
         };
         let could = |mode: &&Mode| {
@@ -285,4 +419,8 @@ impl Session<'_> {
                 && policy.decide(intent, &facts).decision != Decision::Deny
         })
     }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

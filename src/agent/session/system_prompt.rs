@@ -18,6 +18,7 @@ use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::kind::RuleKind;
 use locum_policy::pattern::RESOURCE;
+use locum_policy::schema::OnHold;
 use locum_policy::verdict::Decision;
 
 /// What a model in one mode is sent besides the conversation.
@@ -134,7 +135,12 @@ impl PromptInputs {
         };
         let mut tools = dispatch::specs(&shown(&offered, policy, facts, prerequisites));
         tools.extend(catalogue::specs(&servers));
-        let may = |intent: &Intent| policy.decide(intent, facts).decision == Decision::Allow;
+        let pauses = policy.settings().on_hold == OnHold::Pause;
+        let may = |intent: &Intent| match policy.decide(intent, facts).decision {
+            Decision::Allow => true,
+            Decision::Hold => pauses,
+            Decision::Deny => false,
+        };
         let delegates = modes
             .iter()
             .filter(|other| {
@@ -233,7 +239,7 @@ pub fn shown(
 }
 
 /// Returns what kind of rule a tool needs, if any.
-fn use_of(tool: ToolName) -> Option<RuleKind> {
+pub(crate) fn use_of(tool: ToolName) -> Option<RuleKind> {
     if tool == ToolName::AskExpertModel {
         return Some(RuleKind::Expert);
     }
@@ -243,7 +249,7 @@ fn use_of(tool: ToolName) -> Option<RuleKind> {
         ToolGroup::Edit => Some(RuleKind::Edit),
         ToolGroup::Command => Some(RuleKind::Command),
         ToolGroup::Mcp => Some(RuleKind::Mcp),
-        ToolGroup::Modes => None,
+        ToolGroup::Modes | ToolGroup::Coordinator => None,
     }
 }
 

@@ -9,11 +9,14 @@ use crate::env::RunEnv;
 use crate::tools::mcp::servers::McpServers;
 use crate::tools::{EffectInputs, ToolContext, VisionSupport};
 use locum_base::path::RepoPath;
+use locum_base::tool::ToolName;
 use locum_modes::Mode;
+use locum_modes::access;
 use locum_modes::prompts::skills::SkillSet;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_workspace::Workspace;
+use locum_workspace::checkout::EntryKind;
 use locum_workspace::layer::Layer;
 
 /// Where a task works.
@@ -61,10 +64,22 @@ pub(crate) struct TaskEnv<'a> {
 }
 
 impl TaskEnv<'_> {
-    /// Returns whether the policy lets the task read a path.
+    /// Returns whether the policy and its mode let the task read a path.
     pub(crate) fn readable(&self) -> impl Fn(&RepoPath) -> bool + Sync + use<'_> {
-        let (policy, facts) = (self.run.policy, &self.facts);
-        move |path| policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
+        let (policy, facts, mode) = (self.run.policy, &self.facts, self.mode);
+        let (limited, checkout) = (access::limits_reading(mode), &self.place.checkout);
+        let is_folder = move |path: &RepoPath| {
+            let entry = checkout.entry(path);
+            entry.is_ok_and(|entry| entry.is_some_and(|entry| entry.kind == EntryKind::Folder))
+        };
+        // What lies in a folder is asked about one by one.
+        let shown = move |path: &RepoPath| {
+            access::check_read(mode, ToolName::ReadFile, path).is_ok() || is_folder(path)
+        };
+        move |path| {
+            policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
+                && (!limited || shown(path))
+        }
     }
 
     /// Returns what `use_it` makes of all of it as the tools take it.

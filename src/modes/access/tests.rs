@@ -97,9 +97,9 @@ fn a_mode_may_only_lose_files_to_its_lists() {
         .remove(0);
     let said = |path: &str| {
         let path = RepoPath::parse(path).unwrap();
-        check_edit(&mode, ToolName::WriteToFile, &path)
-            .err()
-            .map(|error| format!("{} {}", error.limit, error.pattern))
+        check_edit(&mode, ToolName::WriteToFile, &path).err().map(|error| {
+            format!("{} {}", crate::file_limits::phrase(error.limit, error.used), error.pattern)
+        })
     };
     assert_eq!(said("src/a.rs"), None);
     assert_eq!(said("lib/a.rs"), None);
@@ -107,6 +107,48 @@ fn a_mode_may_only_lose_files_to_its_lists() {
     assert_eq!(said("tests/a.rs").as_deref(), Some("can only edit ^src/ or ^lib/"));
     assert_eq!(said("src/gen/a.rs").as_deref(), Some("cannot edit gen"));
     assert_eq!(edit_limits(&mode).len(), 3);
+}
+
+#[test]
+fn what_a_file_leaves_out_is_not_read_either() {
+    let text = "customModes:\n\
+                \x20 - {slug: x, name: X, roleDefinition: R, groups: [[read, {fileRegex: \
+                '^(src|docs)/'}], edit], disallowedFilePaths: [secret], fileRestrictions: \
+                ['\\.md$']}\n\
+                \x20 - {slug: y, name: Y, roleDefinition: R, groups: [read, command], \
+                allowedFilePaths: ['^src/']}\n";
+    let source = ModeSource::Project { file: ".locum/modes.yml".to_owned() };
+    let modes = ModeSet::merge([loader::parse(text, &source).unwrap()]);
+    let said = |slug: &str, tool: ToolName, intent: Intent| {
+        let error = check_intent(modes.find(slug).unwrap(), tool, &intent).err()?;
+        Some(error.to_string().split_once(" in mode ").unwrap().1.to_owned())
+    };
+    let path = |text: &str| RepoPath::parse(text).unwrap();
+    let read = |slug: &str, at: &str| said(slug, ToolName::ReadFile, Intent::Read(path(at)));
+    let edit = |slug: &str, at: &str| said(slug, ToolName::WriteToFile, Intent::Edit(path(at)));
+    assert_eq!((read("x", "src/a.rs"), read("x", "docs/a.md")), (None, None));
+    assert_eq!(
+        read("x", "README.md").as_deref(),
+        Some("'X' can only read files matching pattern: ^(src|docs)/. Got: README.md")
+    );
+    assert_eq!(
+        read("x", "src/secret.rs").as_deref(),
+        Some("'X' cannot read files matching pattern: secret. Got: src/secret.rs")
+    );
+    assert_eq!(said("x", ToolName::ListFiles, Intent::Read(path("src"))), None);
+    assert_eq!((edit("x", "README.md"), edit("x", "src/a.md")), (None, None));
+    assert!(
+        edit("x", "src/a.rs").unwrap().contains("can only edit files matching pattern: \\.md$")
+    );
+    assert!(edit("x", "docs/secret.md").unwrap().contains("cannot edit"));
+    let run =
+        |script: &str| said("y", ToolName::ExecuteCommand, Intent::Command(Script::parse(script)));
+    assert_eq!((run("cat src/a.rs"), run("true")), (None, None));
+    for script in
+        ["cat README.md", "cat src/a.rs docs/a.md", "true < README.md", "head README.md | cat"]
+    {
+        assert!(run(script).is_some_and(|text| text.contains("can only read")), "{script}");
+    }
 }
 
 #[test]

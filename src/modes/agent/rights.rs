@@ -410,6 +410,6 @@ fn permission_of(group: ToolGroup) -> Option<PermissionKind> {
         ToolGroup::Edit => Some(PermissionKind::Edit),
         ToolGroup::Command => Some(PermissionKind::Command),
         ToolGroup::Mcp => Some(PermissionKind::Mcp),
-        ToolGroup::Modes => None,
+        ToolGroup::Modes | ToolGroup::Coordinator => None,
     }
 }

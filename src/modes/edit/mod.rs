@@ -69,8 +69,12 @@ impl EditError {
 }
 
 /// Two words for one key; the file's own is kept.
-const SAME: &[(&str, &str)] =
-    &[("roleDefinition", "role"), ("iconName", "icon"), ("groups", "tools")];
+const SAME: &[(&str, &str)] = &[
+    ("roleDefinition", "role"),
+    ("iconName", "icon"),
+    ("groups", "tools"),
+    ("customInstructions", "baseInstructions"),
+];
 
 /// Returns the text with one change made.
 ///

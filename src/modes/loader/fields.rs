@@ -1,13 +1,41 @@
 //! One mode of a mode file, key by key. In: a mapping; out: a mode, or mistakes in the reader's
 //! list. Knows the vocabulary most mode files have; the rest of the keys are `more`'s.
 
-use crate::file_regex::FileRegex;
-use crate::loader::{DEPRECATED_GROUP, Dialect, ModeFileReader};
+use crate::loader::{Dialect, ModeFileReader};
 use crate::schema::{MODE_KEYS, OPTION_KEYS};
-use crate::{GroupEntry, Mode, ModeSource, ToolGroup, ToolLimits};
+use crate::{Mode, ModeSource};
 use locum_files::fields::nearest;
 use locum_files::position::Position;
 use locum_files::yaml::{MapEntry, YamlNode, YamlValue};
+
+/// Most characters of a mode's texts, by key.
+const LENGTH_LIMITS: &[(&str, usize)] =
+    &[("slug", 50), ("name", 100), ("roleDefinition", 1000), ("role", 1000), ("description", 500)];
+
+/// Words for the role.
+const ROLE_KEYS: &[&str] = &["roleDefinition", "role"];
+
+/// Keys that programs add to modes they have read: where from, and when.
+const NOTED_KEYS: &[&str] = &["filePath", "createdAt", "updatedAt"];
+
+/// Parts of the names of keys that take something away from a mode. Of a key like that, which is
+/// not known, nobody can say what the mode may not do.
+const LIMIT_WORDS: &[&str] = &[
+    "allow",
+    "block",
+    "deny",
+    "disallow",
+    "exclud",
+    "fileregex",
+    "forbid",
+    "ignore",
+    "limit",
+    "only",
+    "permission",
+    "protect",
+    "restrict",
+    "sandbox",
+];
 
 impl ModeFileReader<'_> {
     /// Reads one mode; `None` when its shape is so wrong that nothing more can be said of the list
@@ -30,12 +58,14 @@ impl ModeFileReader<'_> {
         let role_definition = self.required(node, path, role_key);
         let when_to_use = self.optional(node, path, "whenToUse");
         let description = self.optional(node, path, "description");
+        let base_instructions = self.optional(node, path, "baseInstructions");
         let custom_instructions = self.optional(node, path, "customInstructions");
         let groups = self.groups(node, path);
         let more = self.more(node, path);
         if let Some(slug) = &slug {
             self.slug(node, path, slug);
         }
+        self.lengths(node, path);
         for (key, value) in [("name", &name), (role_key, &role_definition)] {
             if value.as_ref().is_some_and(String::is_empty) {
                 self.wrong(
@@ -47,10 +77,12 @@ impl ModeFileReader<'_> {
             }
         }
         let (groups, tool_limits) = groups?;
+        let instructions = [base_instructions?, custom_instructions?];
+        let instructions: Vec<String> = instructions.into_iter().flatten().collect();
         Some(Mode {
             when_to_use: when_to_use?,
             description: description?,
-            custom_instructions: custom_instructions?,
+            custom_instructions: (!instructions.is_empty()).then(|| instructions.join("\n\n")),
             groups,
             tool_limits,
             file_limits: more.file_limits,
@@ -75,6 +107,31 @@ impl ModeFileReader<'_> {
             format!("`{slug}` is not a slug"),
             hint,
         );
+    }
+
+    /// Checks how long texts are. In the peers' files, and for roles, too long is only worth a
+    /// warning: their programs read them.
+    fn lengths(&mut self, node: &YamlNode, path: &str) {
+        for (key, most) in LENGTH_LIMITS {
+            let Some(value) = node.get(key) else { continue };
+            let Some(count) = value.text().map(|text| text.chars().count()) else { continue };
+            let is_empty = *key == "description" && count == 0;
+            if count <= *most && !is_empty {
+                continue;
+            }
+            let (place, at) = (value.place, format!("{path}.{key}"));
+            let message = if is_empty {
+                format!("`{key}` is empty")
+            } else {
+                format!("`{key}` has {count} characters, more than {most}")
+            };
+            let is_role = ROLE_KEYS.contains(key);
+            if self.dialect == Dialect::Locum && !is_role {
+                self.wrong(place, &at, message, None);
+            } else if !is_role || matches!(self.dialect, Dialect::Locum | Dialect::Kilo) {
+                self.warn(place, &at, message, None);
+            }
+        }
     }
 
     /// Checks `source` and returns where the mode is from: the file's place says it, except in the
@@ -144,129 +201,6 @@ impl ModeFileReader<'_> {
         None
     }
 
-    /// Reads the groups and, where some of them are single tools, which of their tools the mode
-    /// has.
-    fn groups(&mut self, node: &YamlNode, path: &str) -> Option<(Vec<GroupEntry>, ToolLimits)> {
-        let key = one_of(node, &["groups", "tools"]);
-        let path = format!("{path}.{key}");
-        let Some(groups) = node.get(key) else {
-            self.wrong(
-                node.place,
-                &path,
-                "`groups` is required".to_owned(),
-                Some("`groups: []` gives no tools".to_owned()),
-            );
-            return None;
-        };
-        let Some(list) = groups.list() else {
-            self.wrong(
-                groups.place,
-                &path,
-                format!("expected a list, found {}", groups.kind()),
-                None,
-            );
-            return None;
-        };
-        let (dropped, kept): (Vec<&YamlNode>, Vec<&YamlNode>) =
-            list.iter().partition(|entry| self.dialect != Dialect::Locum && is_deprecated(entry));
-        for entry in dropped {
-            self.warn(
-                entry.place,
-                &path,
-                format!("group `{DEPRECATED_GROUP}` gives no tools any more"),
-                None,
-            );
-        }
-        if key == "tools" {
-            return self.tools(&kept, &path);
-        }
-        let entries: Vec<Option<GroupEntry>> = kept
-            .iter()
-            .enumerate()
-            .map(|(index, entry)| self.group(entry, &format!("{path}.{index}")))
-            .collect();
-        let entries = entries.into_iter().collect::<Option<Vec<GroupEntry>>>()?;
-        let repeated = entries.iter().enumerate().find(|(index, entry)| {
-            entries.iter().take(*index).any(|other| other.group == entry.group)
-        });
-        if let Some((index, entry)) = repeated {
-            let place = kept.get(index).map(|node| node.place).unwrap_or(groups.place);
-            self.wrong(
-                place,
-                &path,
-                format!("group `{}` stands here twice", entry.group.as_str()),
-                None,
-            );
-        }
-        Some((entries, ToolLimits::default()))
-    }
-
-    /// Reads `read` or `[edit, { fileRegex: ... }]`; `None` when it is neither.
-    pub(super) fn group(&mut self, node: &YamlNode, path: &str) -> Option<GroupEntry> {
-        let (name, options) = match node.list() {
-            None => (node, None),
-            Some([name, options]) => (name, Some(options)),
-            Some(_) => {
-                let hint = Some("write `- edit`, or `- [edit, { fileRegex: ... }]`".to_owned());
-                self.wrong(
-                    node.place,
-                    path,
-                    "expected a group, or a pair of a group and its options".to_owned(),
-                    hint,
-                );
-                return None;
-            }
-        };
-        let Some(group) = name.text().and_then(ToolGroup::find) else {
-            let names: Vec<&str> = ToolGroup::ALL.iter().map(|group| group.as_str()).collect();
-            self.wrong(
-                name.place,
-                path,
-                format!("{} is not a group", shown(name)),
-                Some(format!("groups are {}", listed(&names))),
-            );
-            return None;
-        };
-        let mut entry = GroupEntry { group, file_regex: None, description: None };
-        let Some(options) = options else { return Some(entry) };
-        let option =
-            |key: &str| options.get(key).map(|value| value.text().ok_or(value)).transpose();
-        let (Some(keys), Ok(pattern), Ok(description)) =
-            (options.entries(), option("fileRegex"), option("description"))
-        else {
-            let message = "expected options of text: `fileRegex`, `description`".to_owned();
-            self.wrong(options.place, path, message, None);
-            return None;
-        };
-        self.only_keys(keys, OPTION_KEYS, &format!("{path}.1"));
-        if self.dialect == Dialect::Locum && group != ToolGroup::Edit && pattern.is_some() {
-            let hint = Some("only `edit` can be limited to files".to_owned());
-            self.wrong(
-                options.place,
-                &format!("{path}.1.fileRegex"),
-                format!("has no effect on `{}`", group.as_str()),
-                hint,
-            );
-        }
-        entry.description = description.map(str::to_owned);
-        if let Some(pattern) = pattern {
-            match FileRegex::parse(pattern) {
-                Ok(regex) => entry.file_regex = Some(regex),
-                Err(error) => {
-                    let message =
-                        format!("`{pattern}` is not a JavaScript regular expression: {error}");
-                    self.wrong(
-                        place_of(options, "fileRegex"),
-                        &format!("{path}.1.fileRegex"),
-                        message,
-                        None,
-                    );
-                }
-            }
-        }
-        Some(entry)
-    }
-
     /// Unknown keys are mistakes in our files, and dropped in the peers'; those that say something
     /// the peers know are dropped silently.
     pub(super) fn only_keys(&mut self, entries: &[MapEntry], known: &[&str], path: &str) {
@@ -277,6 +211,12 @@ impl ModeFileReader<'_> {
                 || format!("known here: {}", listed(known)),
                 |near| format!("did you mean `{near}`?"),
             );
+            if NOTED_KEYS.contains(&key.as_str()) && self.dialect != Dialect::Locum {
+                continue;
+            }
+            let plain = key.to_ascii_lowercase();
+            let limits =
+                known == OPTION_KEYS || LIMIT_WORDS.iter().any(|word| plain.contains(word));
             let hint = if key == "rulesFiles" {
                 "`locum modes import` writes them where they are read".to_owned()
             } else {
@@ -284,6 +224,9 @@ impl ModeFileReader<'_> {
             };
             if self.dialect == Dialect::Locum {
                 self.wrong(entry.key_place, &at, format!("unknown key `{key}`"), Some(hint));
+            } else if limits {
+                let message = format!("`{key}` looks like a limit, and is not known");
+                self.wrong(entry.key_place, &at, message, Some(hint));
             } else {
                 self.warn(entry.key_place, &at, format!("key `{key}` has no effect"), Some(hint));
             }
@@ -292,13 +235,8 @@ impl ModeFileReader<'_> {
 }
 
 /// Returns the first of the keys that the mapping has, else the first.
-fn one_of(node: &YamlNode, keys: &[&'static str]) -> &'static str {
+pub(super) fn one_of(node: &YamlNode, keys: &[&'static str]) -> &'static str {
     keys.iter().find(|key| node.get(key).is_some()).or(keys.first()).copied().unwrap_or_default()
-}
-
-fn is_deprecated(node: &YamlNode) -> bool {
-    node.list().map_or(Some(node), |pair| pair.first()).and_then(YamlNode::text)
-        == Some(DEPRECATED_GROUP)
 }
 
 /// Returns where the value under a key stands, or where the mapping does.

@@ -9,6 +9,7 @@
 
 mod clean;
 mod fields;
+mod groups;
 mod more;
 
 use crate::loader::clean::{clean, json};
@@ -54,6 +55,9 @@ pub struct ModeDefinitions {
     /// Mistakes that were tolerated, then what the file says without effect: dropped keys and
     /// groups, or modes where none are looked for.
     pub warnings: Vec<Diagnostic>,
+    /// Whether the file has no list of modes where one has to be. Its program reads it as one
+    /// without modes, and so does a run; whoever checks the file wants to know.
+    pub is_misshapen: bool,
 }
 
 /// What becomes of a file with a mistake in one of its modes.
@@ -83,13 +87,13 @@ pub fn parse(text: &str, source: &ModeSource) -> Result<Vec<Mode>, ModeErrors> {
 pub(crate) fn parse_import(
     text: &str,
     source: &ModeSource,
-) -> Result<(Vec<Mode>, YamlNode), ModeErrors> {
+) -> Result<(ModeDefinitions, YamlNode), ModeErrors> {
     let mut reader = ModeFileReader::new(source, Dialect::Import, Strictness::Strict);
     let read = reader.document(text).map(|root| {
         root.unwrap_or(YamlNode { place: Position::default(), value: YamlValue::Null })
     });
     let read = read.map(|root| (reader.file(&root), root));
-    reader.done(read, text).map(|((modes, root), _)| (modes, root))
+    reader.done(read, text).map(|((modes, root), found)| (ModeDefinitions { modes, ..found }, root))
 }
 
 /// Reads a mode file's text, and says what in it has no effect.
@@ -212,12 +216,13 @@ impl<'a> ModeFileReader<'a> {
         }
         if self.dialect != Dialect::Locum && root.get(TOP_KEY).is_none() {
             let hint = Some(format!("put the modes in a list under `{TOP_KEY}:`"));
-            self.warn(
-                root.place,
-                "",
-                format!("no `{TOP_KEY}` at the top, so this file gives no modes"),
-                hint,
-            );
+            let message = format!("no `{TOP_KEY}` at the top, so this file gives no modes");
+            if self.dialect == Dialect::Kilo {
+                self.wrong(root.place, "", message, hint);
+                return Vec::new();
+            }
+            self.found.is_misshapen = true;
+            self.warn(root.place, "", message, hint);
         }
         root.get(TOP_KEY)
             .filter(|node| !is_nothing(node))

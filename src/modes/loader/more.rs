@@ -8,10 +8,12 @@
 use std::collections::BTreeMap;
 
 use crate::agent::tools::{self, GrantedTools};
+use crate::file_limits::FileLimits;
 use crate::file_regex::FileRegex;
 use crate::loader::fields::{listed, shown};
+use crate::loader::groups::group_of;
 use crate::loader::{Dialect, ModeFileReader};
-use crate::{FileLimits, GroupEntry, ModeAppearance, ModeModel, ModelNeed, ToolGroup, ToolLimits};
+use crate::{GroupEntry, ModeAppearance, ModeModel, ModelNeed, ToolGroup, ToolLimits};
 use locum_base::tool::ToolName;
 use locum_files::yaml::{YamlNode, YamlValue};
 
@@ -47,6 +49,7 @@ impl ModeFileReader<'_> {
             file_limits: FileLimits {
                 allowed: self.patterns(node, path, "allowedFilePaths"),
                 disallowed: self.patterns(node, path, "disallowedFilePaths"),
+                edited: self.patterns(node, path, "fileRestrictions"),
             },
             system_prompt: self.word(node, path, "systemPrompt"),
             rules: self.rules(node, path),
@@ -80,8 +83,16 @@ impl ModeFileReader<'_> {
                 None => vec![node.get("name").unwrap_or(node)],
             };
             for name in names {
-                let granted = name.text().map(|name| {
-                    ToolGroup::find(name).map_or_else(|| tools::granted(name), GrantedTools::Group)
+                let granted = name.text().map(|name| match group_of(name) {
+                    Some((group, [])) => GrantedTools::Group(group),
+                    Some((group, left_out)) => {
+                        let given = tools::of_group(group).into_iter();
+                        GrantedTools::Tools(
+                            group,
+                            given.filter(|tool| !left_out.contains(tool)).collect(),
+                        )
+                    }
+                    None => tools::granted(name),
                 });
                 match granted {
                     Some(GrantedTools::Group(group)) => whole.push(group),
@@ -218,6 +229,14 @@ impl ModeFileReader<'_> {
                 Some("name the model too".to_owned()),
             );
         }
+        let written = node.get("apiBase").and_then(|node| Some((node.place, node.text()?)));
+        let is_left_out = |text: &str| text.trim().is_empty() && self.dialect != Dialect::Locum;
+        let wrong = written.filter(|(_, text)| !is_address(text) && !is_left_out(text));
+        if let Some((place, address)) = wrong {
+            let message = format!("`{address}` is not the address of an API");
+            let hint = Some("write a URL such as `https://api.example.com/v1`".to_owned());
+            self.wrong(place, &format!("{path}.apiBase"), message, hint);
+        }
         let wish =
             |name| ModeModel { name, provider: None, base_url: None, need: ModelNeed::Preferred };
         let named =
@@ -247,4 +266,12 @@ impl ModeFileReader<'_> {
             self.warn(node.place, path, format!("has no effect: {message}"), None);
         }
     }
+}
+
+/// Whether a text is a URL that an API may start with.
+fn is_address(text: &str) -> bool {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+    let letters = |letter: char| letter.is_ascii_graphic() && !matches!(letter, '<' | '>' | '"');
+    !host.is_empty() && text.chars().all(letters)
 }

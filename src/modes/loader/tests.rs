@@ -101,11 +101,14 @@ fn our_own_files_are_read_strictly() {
     let restricted =
         |group: &str| mode(&format!("    groups:\n      - [{group}, {{fileRegex: x}}]\n"));
     check(".locum/modes.yml", &restricted("edit"), Ok(&["a"]));
-    check(
-        ".locum/modes.yml",
-        &restricted("read"),
-        Err(&["6:16 customModes.0.groups.0.1.fileRegex"]),
-    );
+    check(".locum/modes.yml", &restricted("read"), Ok(&["a"]));
+    for file in [".locum/modes.yml", ".roomodes"] {
+        for group in ["command", "mcp", "modes"] {
+            let column = 10 + group.len() + 2;
+            let place = format!("6:{column} customModes.0.groups.0.1.fileRegex");
+            check(file, &restricted(group), Err(&[&place]));
+        }
+    }
     let errors = parse(&with_extras, &source(".locum/modes.yml")).unwrap_err();
     assert_eq!(errors.0[1].hint.as_deref(), Some("did you mean `customInstructions`?"));
     let expected = "modes `.locum/modes.yml`:7:5: customModes.0.customInstruction: unknown \
@@ -231,6 +234,117 @@ fn a_limit_on_files_is_never_dropped() {
 }
 
 #[test]
+fn what_looks_like_a_limit_and_is_not_known_is_a_mistake() {
+    for (fields, place) in [
+        ("allowedFiles: [x]", "5:5 customModes.0.allowedFiles"),
+        ("fileRestriction: [x]", "5:5 customModes.0.fileRestriction"),
+        ("readOnly: true", "5:5 customModes.0.readOnly"),
+        ("permissions: {edit: deny}", "5:5 customModes.0.permissions"),
+    ] {
+        for file in [".roomodes", ".kilocodemodes", "custom_modes.yaml"] {
+            let text = mode(&format!("    {fields}\n    groups: [read, edit]\n"));
+            check(file, &text, Err(&[place]));
+        }
+    }
+    let misspelt = mode("    groups: [[edit, {fileRegexp: x}]]\n");
+    check(".roomodes", &misspelt, Err(&["5:22 customModes.0.groups.0.1.fileRegexp"]));
+    let harmless = mode("    model: x\n    createdAt: 2026-01-01\n    groups: [read]\n");
+    check(".roomodes", &harmless, Ok(&["a"]));
+    let both = mode("    groups: [read, edit]\n    tools: [read]\n");
+    check(".roomodes", &both, Err(&["6:12 customModes.0.tools"]));
+}
+
+#[test]
+fn knows_other_words_for_groups_and_instructions() {
+    let read = |file: &str, fields: &str| parse(&mode(fields), &source(file)).unwrap().remove(0);
+    for file in [".locum/modes.yml", ".roomodes", ".kilocodemodes", "custom_modes.yaml"] {
+        let code = read(file, "    groups: [core, edit, mcp, subtasks, experimental]\n");
+        let tools = code.tools();
+        for (tool, is_there) in [
+            (ToolName::ReadFile, true),
+            (ToolName::WebFetch, false),
+            (ToolName::ApplyDiff, true),
+            (ToolName::ExecuteCommand, true),
+            (ToolName::UseMcpTool, true),
+        ] {
+            assert_eq!(tools.contains(&tool), is_there, "{file} {tool}");
+        }
+        let ask = read(file, "    groups: [core, readonly]\n    baseInstructions: Be clear.\n");
+        assert_eq!(ask.groups.len(), 1, "{file}");
+        assert!(!ask.tools().contains(&ToolName::WriteToFile), "{file}");
+        assert_eq!(ask.custom_instructions.as_deref(), Some("Be clear."), "{file}");
+        let both = read(
+            file,
+            "    groups: [core, read]\n    baseInstructions: A\n    customInstructions: B\n",
+        );
+        assert!(both.tools().contains(&ToolName::WebFetch), "{file}");
+        assert_eq!(both.custom_instructions.as_deref(), Some("A\n\nB"), "{file}");
+        let own = read(file, "    groups: [read, coordinator]\n");
+        assert!(own.coordinates() && !ask.coordinates(), "{file}");
+        let limited = read(file, "    groups: [read, edit]\n    fileRestrictions: ['\\.md$']\n");
+        assert_eq!(limited.file_limits.edited.len(), 1, "{file}");
+        for (fields, place) in [
+            ("    groups: [readonly, edit]\n", "5:24 customModes.0.groups"),
+            ("    groups: [core, experimental, readonly]\n", "5:20 customModes.0.groups"),
+            ("    groups: [core, core]\n", "5:20 customModes.0.groups"),
+            ("    groups: [core, [read, {fileRegex: x}]]\n", "5:20 customModes.0.groups"),
+            ("    groups: [[read, {fileRegex: x}], command]\n", "5:38 customModes.0.groups"),
+        ] {
+            check(file, &mode(fields), Err(&[place]));
+        }
+    }
+}
+
+#[test]
+fn lengths_are_limited_in_our_own_files_and_noted_in_the_peers() {
+    let long = |count: usize| "x".repeat(count);
+    let with = |slug: usize, name: usize, role: usize, description: usize| {
+        format!(
+            "customModes:\n  - slug: {}\n    name: {}\n    roleDefinition: {}\n    description: \
+             '{}'\n    groups: []\n",
+            long(slug),
+            long(name),
+            long(role),
+            long(description)
+        )
+    };
+    let warned = |file: &str, text: &str| -> Vec<String> {
+        let read = parse_file(text, &source(file), Strictness::Strict).unwrap();
+        read.warnings.into_iter().map(|warning| warning.path).collect()
+    };
+    let most = with(50, 100, 1000, 500);
+    for file in [".locum/modes.yml", ".roomodes", ".kilocodemodes"] {
+        assert_eq!(warned(file, &most), Vec::<String>::new(), "{file}");
+    }
+    let more = with(51, 101, 1001, 501);
+    let (slug, name) = ("customModes.0.slug", "customModes.0.name");
+    let (role, description) = ("customModes.0.roleDefinition", "customModes.0.description");
+    check(
+        ".locum/modes.yml",
+        &more,
+        Err(&[&format!("2:11 {slug}"), &format!("3:11 {name}"), &format!("5:18 {description}")]),
+    );
+    assert_eq!(warned(".roomodes", &more), [slug, name, description]);
+    assert_eq!(warned(".kilocodemodes", &more), [slug, name, role, description]);
+    assert_eq!(warned(".locum/modes.yml", &with(1, 1, 1001, 1)), [role]);
+    let empty = with(1, 1, 1, 0);
+    check(".locum/modes.yml", &empty, Err(&[&format!("5:18 {description}")]));
+    assert_eq!(warned(".roomodes", &empty), [description]);
+    for (address, is_right) in [
+        ("https://a.example/v1", true),
+        ("http://localhost:11434", true),
+        ("not a url", false),
+        ("https://", false),
+        ("a.example", false),
+        ("ftp://a.example", false),
+    ] {
+        let text = mode(&format!("    groups: []\n    apiModel: m\n    apiBase: {address}\n"));
+        let mistakes = ["7:14 customModes.0.apiBase"];
+        check(".roomodes", &text, if is_right { Ok(&["a"]) } else { Err(&mistakes) });
+    }
+}
+
+#[test]
 fn a_lenient_reading_keeps_the_good_modes() {
     let good = "  - {slug: b, name: B, roleDefinition: R, groups: []}\n";
     let text =
@@ -257,6 +371,13 @@ fn a_kilo_file_may_be_a_list() {
     check(".kilocodemodes", text, Ok(&["a"]));
     check(".kilocodemodes", &text.replace("\"A\"", "7"), Err(&["1:24 0.name"]));
     check(".roomodes", text, Ok(&[]));
+    check(".kilocodemodes", "{\"modes\": []}", Err(&["1:1 "]));
+    check(".kilocodemodes", "", Ok(&[]));
+    let misshapen = |file: &str, text: &str| {
+        parse_file(text, &source(file), Strictness::Strict).unwrap().is_misshapen
+    };
+    assert!(misshapen(".roomodes", text) && misshapen("custom_modes.yaml", "mcpServers: {}\n"));
+    assert!(!misshapen(".roomodes", "") && !misshapen(".roomodes", "customModes:\n"));
 }
 
 #[test]

@@ -137,8 +137,8 @@ fn without_builtin_names(definitions: ModeDefinitions) -> ModeDefinitions {
     });
     ModeDefinitions {
         modes,
-        lost: Vec::new(),
         warnings: definitions.warnings.into_iter().chain(kept_back).collect(),
+        ..definitions
     }
 }
 
@@ -147,7 +147,7 @@ fn by_rank(
     definitions: ModeDefinitions,
     source: &ModeSource,
 ) -> Vec<((u8, usize), ModeDefinitions)> {
-    let ModeDefinitions { modes, lost, warnings } = definitions;
+    let ModeDefinitions { modes, lost, warnings, is_misshapen: _ } = definitions;
     let mut parts =
         vec![(rank(source), ModeDefinitions { lost, warnings, ..ModeDefinitions::default() })];
     for mode in modes {
@@ -159,6 +159,11 @@ fn by_rank(
         }
     }
     parts
+}
+
+/// Returns true when modes of one source take the place of those of another.
+pub fn wins(source: &ModeSource, over: &ModeSource) -> bool {
+    rank(source) > rank(over)
 }
 
 fn rank(source: &ModeSource) -> (u8, usize) {

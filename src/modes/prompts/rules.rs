@@ -9,8 +9,8 @@
 use crate::prompts::PromptFile;
 use locum_base::text;
 
-/// All rules files of a prompt together, in bytes of text; what is beyond is cut, with a note in
-/// its place.
+/// All rules files of a prompt together, in bytes of text. What is beyond is cut, with a note in its
+/// place: each file has an equal share, and what shorter ones leave goes to the others.
 pub(crate) const RULES_LIMIT_BYTES: usize = 32 * 1024;
 
 /// Folders that hold `rules/` and `rules-{mode}/`.
@@ -111,10 +111,30 @@ pub fn places(modes: &[String]) -> RulesPlaces {
     RulesPlaces { folders: each(HOMES, "rules"), files }
 }
 
+/// Returns what the limit leaves out of the rules files of a mode, a sentence for each file.
+pub fn left_out(files: Vec<PromptFile>, mode: &str) -> Vec<String> {
+    let files = whole(files, mode);
+    let shares = shares(&files);
+    let cut = files.iter().zip(shares).filter(|(file, share)| file.text.len() > *share);
+    cut.map(|(file, share)| {
+        format!(
+            "`{}` is shown to byte {share} of {}: rules files may have {RULES_LIMIT_BYTES} bytes \
+             together",
+            file.path,
+            file.text.len()
+        )
+    })
+    .collect()
+}
+
 /// Brings the rules files of a mode into their order, drops those that others replace, that are
 /// blank or that repeat another, and cuts what is beyond [`RULES_LIMIT_BYTES`]. Files that are none
 /// of this mode's are dropped too.
 pub fn order(files: Vec<PromptFile>, mode: &str) -> Vec<PromptFile> {
+    cut(whole(files, mode))
+}
+
+fn whole(files: Vec<PromptFile>, mode: &str) -> Vec<PromptFile> {
     let mut placed: Vec<((RulePurpose, RuleOrigin), PromptFile)> = files
         .into_iter()
         .filter(|file| !file.text.trim().is_empty())
@@ -148,7 +168,7 @@ pub fn order(files: Vec<PromptFile>, mode: &str) -> Vec<PromptFile> {
             ordered.push(file);
         }
     }
-    cut(ordered)
+    ordered
 }
 
 fn place(path: &str, mode: &str) -> Option<(RulePurpose, RuleOrigin)> {
@@ -182,41 +202,40 @@ fn place(path: &str, mode: &str) -> Option<(RulePurpose, RuleOrigin)> {
         .map(|index| (RulePurpose::Agents, RuleOrigin::File(index)))
 }
 
-/// Keeps the first [`RULES_LIMIT_BYTES`] of all texts, and says where something is missing.
+/// Returns how many bytes of each file's text are shown.
+fn shares(files: &[PromptFile]) -> Vec<usize> {
+    let mut by_size: Vec<(usize, &PromptFile)> = files.iter().enumerate().collect();
+    by_size.sort_by_key(|(_, file)| file.text.len() + file.path.len());
+    let (mut left_bytes, mut left_files) = (RULES_LIMIT_BYTES, files.len());
+    let mut shares: Vec<(usize, usize)> = Vec::new();
+    for (index, file) in by_size {
+        let share = left_bytes / left_files.max(1);
+        let given = (file.text.len() + file.path.len()).min(share);
+        left_bytes = left_bytes.saturating_sub(given);
+        left_files = left_files.saturating_sub(1);
+        let shown = text::head(&file.text, given.saturating_sub(file.path.len())).len();
+        shares.push((index, shown));
+    }
+    shares.sort_unstable();
+    shares.into_iter().map(|(_, share)| share).collect()
+}
+
+/// Keeps [`RULES_LIMIT_BYTES`] of all texts, and says where something is missing.
 fn cut(files: Vec<PromptFile>) -> Vec<PromptFile> {
-    let mut left_bytes = RULES_LIMIT_BYTES;
-    let mut kept: Vec<PromptFile> = Vec::new();
-    let mut dropped: Vec<String> = Vec::new();
-    for file in files {
-        let size_bytes = file.text.len() + file.path.len();
-        if dropped.is_empty() && size_bytes <= left_bytes {
-            left_bytes -= size_bytes;
-            kept.push(file);
-            continue;
+    let shares = shares(&files);
+    let shown = |(file, share): (PromptFile, usize)| {
+        let size = file.text.len();
+        if share >= size {
+            return file;
         }
-        let head = text::head(&file.text, left_bytes.saturating_sub(file.path.len()));
-        left_bytes = 0;
-        dropped.push(if head.is_empty() {
-            file.path.clone()
-        } else {
-            format!("{} after byte {}", file.path, head.len())
-        });
-        if !head.is_empty() {
-            kept.push(PromptFile { text: head.to_owned(), path: file.path });
-        }
-    }
-    if let (Some(last), Some(first)) = (kept.last_mut(), dropped.first()) {
-        let more = if dropped.len() > 1 {
-            format!(" and {} more files", dropped.len() - 1)
-        } else {
-            String::new()
-        };
-        last.text.push_str(&format!(
-            "\n[... left out, because rules may have {RULES_LIMIT_BYTES} bytes together: \
-             {first}{more} ...]"
-        ));
-    }
-    kept
+        let head = text::head(&file.text, share);
+        let text = format!(
+            "{head}\n[... left out after byte {share} of {size}, because rules may have \
+             {RULES_LIMIT_BYTES} bytes together ...]"
+        );
+        PromptFile { text, ..file }
+    };
+    files.into_iter().zip(shares).map(shown).collect()
 }
 
 fn is_left_behind(name: &str) -> bool {

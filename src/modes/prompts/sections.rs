@@ -3,7 +3,8 @@
 //! and left out.
 
 use crate::Mode;
-use crate::access::{self, FileLimit};
+use crate::access;
+use crate::file_limits::FileLimit;
 use crate::permissions::{PermissionAction, PermissionKind, PermissionRule, Permissions};
 use crate::prompts::PromptFacts;
 use crate::prompts::PromptFile;
@@ -86,17 +87,19 @@ pub(crate) fn tools(facts: &PromptFacts<'_>) -> String {
 /// Returns what the mode and the policy let the model do.
 pub(crate) fn capabilities(facts: &PromptFacts<'_>) -> String {
     let mut lines: Vec<String> = Vec::new();
-    if has(facts, ToolName::WriteToFile) {
-        lines.extend(access::edit_limits(facts.mode).into_iter().map(
-            |(limit, pattern, meaning)| {
-                let meaning = meaning.map(|text| format!(" ({text})")).unwrap_or_default();
-                let edits = match limit {
-                    FileLimit::Only => "edits only",
-                    FileLimit::Never => "edits no",
-                };
-                format!("- This mode {edits} files whose path matches `{pattern}`{meaning}.\n")
-            },
-        ));
+    let limits = [
+        (ToolName::ReadFile, "reads", access::read_limits(facts.mode)),
+        (ToolName::WriteToFile, "edits", access::edit_limits(facts.mode)),
+    ];
+    for (_, verb, limits) in limits.into_iter().filter(|(tool, ..)| has(facts, *tool)) {
+        lines.extend(limits.into_iter().map(|(limit, pattern, meaning)| {
+            let meaning = meaning.map(|text| format!(" ({text})")).unwrap_or_default();
+            let which = match limit {
+                FileLimit::Only => "only",
+                FileLimit::Never => "no",
+            };
+            format!("- This mode {verb} {which} files whose path matches `{pattern}`{meaning}.\n")
+        }));
     }
     lines.extend(
         facts

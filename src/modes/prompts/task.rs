@@ -92,13 +92,18 @@ pub struct ModeChoice<'a> {
     pub task: &'a str,
     /// Why it asks.
     pub reason: &'a str,
-    /// The modes it may go on in.
-    pub modes: &'a [&'a Mode],
+    /// The mode it asks for.
+    pub wished: Option<&'a str>,
+    /// The modes it may go on in, each with what it may do there.
+    pub modes: &'a [(&'a Mode, String)],
 }
 
 /// Returns the message of a task that decides in which mode another one continues.
 pub fn choice_message(choice: &ModeChoice<'_>) -> String {
-    let modes: String = choice.modes.iter().map(|mode| sections::mode_line(mode)).collect();
+    let line =
+        |(mode, rights): &(&Mode, String)| format!("{}  It {rights}.\n", sections::mode_line(mode));
+    let modes: String = choice.modes.iter().map(line).collect();
+    let wish = choice.wished.map(|slug| format!(" It asks for `{slug}`.")).unwrap_or_default();
     let task =
         fenced(&UntrustedText { what: "the task", origin: "its first message", text: choice.task });
     let reason = fenced(&UntrustedText {
@@ -107,10 +112,10 @@ pub fn choice_message(choice: &ModeChoice<'_>) -> String {
         text: choice.reason,
     });
     format!(
-        "A task in mode `{}` asks to go on in another mode. It may go on in one of \
-         these:\n\n{modes}\nChoose the one with the fewest rights that can do what the reason \
-         says, if that belongs to the task, and call coordinate_mode. Refuse with a null mode \
-         when it does not belong to the task.\n{task}{reason}",
+        "A task in mode `{}` asks to go on in another mode.{wish} It may go on in one of \
+         these:\n\n{modes}\nChoose the one with the fewest rights that can do all that the \
+         reason says, if that belongs to the task, and call coordinate_mode. Refuse with a null \
+         mode when it does not belong to the task, or none of them can do it.\n{task}{reason}",
         choice.from
     )
 }

@@ -114,6 +114,21 @@ impl Judge {
         Verdict { decision, intent: intent.to_string(), cause }
     }
 
+    /// Returns true when a rule about sub-tasks names the mode of these facts.
+    pub(crate) fn adds_delegation(&self, facts: &Facts) -> bool {
+        self.rules.iter().any(|rule| {
+            rule.decision != Decision::Deny
+                && rule.narrowing.modes.contains(&facts.mode)
+                && rule.narrowing.holds(facts)
+                && rule.patterns.iter().any(|written| written.pattern.kind == RuleKind::Delegate)
+        })
+    }
+
+    /// Returns the names of the ignore files that hide something.
+    pub(crate) fn hiding_files(&self) -> Vec<&str> {
+        self.ignored.names()
+    }
+
     /// Returns true for what an ignore file names.
     pub(super) fn hides(&self, path: &RepoPath) -> bool {
         !self.ignored.is_empty() && self.hidden(path).is_some()
@@ -247,15 +262,29 @@ impl Evaluation<'_> {
         Ruling { decision: Decision::Allow, cause: Cause::Setting { rule, key } }
     }
 
-    /// `modes.allow` is a limit as well as a rule: a mode that is not in it never runs.
+    /// `modes.allow` and `modes.transitions` are limits as well as rules: a mode that the first does
+    /// not list never runs, one that the second leaves out does not follow the mode of the facts.
     fn mode(&self, intent: &Intent, slug: &String) -> Ruling {
-        if self.spec.modes.allow.contains(slug) {
-            return self.listed(intent, true, "modes.allow");
+        let (modes, from) = (&self.spec.modes, &self.facts.mode);
+        if !modes.allow.contains(slug) {
+            return Ruling::deny(format!("mode `{slug}` is not in `modes.allow`"));
         }
-        Ruling::deny(format!("mode `{slug}` is not in `modes.allow`"))
+        match modes.transitions.get(from).filter(|_| from != slug) {
+            None => self.listed(intent, true, "modes.allow"),
+            Some(follow) if follow.contains(slug) => self.listed(intent, true, "modes.transitions"),
+            Some(follow) if follow.is_empty() => {
+                Ruling::deny(format!("no other mode follows mode `{from}` (`modes.transitions`)"))
+            }
+            Some(follow) => Ruling::deny(format!(
+                "mode `{from}` is followed only by {} (`modes.transitions`)",
+                follow.join(", ")
+            )),
+        }
     }
 
-    /// `modes.delegation.from` counts as a rule; rules of their own may let other modes delegate.
+    /// `modes.delegation.from` counts as a rule; rules that are narrowed to other modes let those
+    /// delegate, too.
+    /// What rules say of a mode holds for sub-tasks in it, too.
     fn delegate(&self, intent: &Intent, slug: &String) -> Ruling {
         let (modes, mode) = (&self.spec.modes, &self.facts.mode);
         if !modes.allow.contains(slug) {
@@ -263,12 +292,17 @@ impl Evaluation<'_> {
         }
         let from = modes.delegation.from.contains(mode);
         let ruling = self.listed(intent, from, "modes.delegation");
-        if matches!(ruling.cause, Cause::NoRule { .. }) {
+        let is_added = from || self.judge.adds_delegation(self.facts);
+        let says_nothing = matches!(ruling.cause, Cause::NoRule { .. });
+        if says_nothing || (ruling.decision < Decision::Deny && !is_added) {
             return Ruling::deny(format!(
                 "mode `{mode}` may not start sub-tasks (`modes.delegation.from`)"
             ));
         }
-        ruling
+        let of_mode = self.by_rules(&Intent::Mode(slug.clone()));
+        let is_stricter =
+            of_mode.decision > ruling.decision && !matches!(of_mode.cause, Cause::NoRule { .. });
+        if is_stricter { of_mode } else { ruling }
     }
 
     fn by_rules(&self, intent: &Intent) -> Ruling {

@@ -129,6 +129,9 @@ fn setting(
         Intent::Mode(slug) | Intent::Delegate(slug) if !spec.modes.allow.contains(slug) => {
             Some(("modes.allow", not_listed(slug)))
         }
+        Intent::Mode(slug) if verdict.rule().is_none() => {
+            Some(("modes.transitions", format!("for `{}` it does not list `{slug}`", facts.mode)))
+        }
         Intent::Delegate(_) if verdict.rule().is_none() => {
             Some(("modes.delegation", format!("`from` does not list `{}`", facts.mode)))
         }

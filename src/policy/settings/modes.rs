@@ -2,10 +2,18 @@
 
 use crate::exposure::{EVERY_MODE, REASON};
 use crate::schema::{Delegation, ModeRules, Switching};
-use crate::settings::counts::ANY_COUNT;
 use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
-use locum_files::shape::{AnyText, MapOf, OneOf, OneOrMany};
+use locum_files::shape::{AnyText, MapOf, OneOf, OneOrMany, WholeNumber};
+
+/// Deepest nesting of sub-tasks that a policy can allow.
+const DEPTH_LIMIT: u32 = 16;
+
+/// Most sub-tasks of one run that a policy can allow.
+const TASKS_LIMIT: u32 = 10_000;
+
+/// Most sub-tasks at once that a policy can allow: each has a worktree and a conversation.
+const PARALLEL_LIMIT: u32 = 32;
 
 pub(super) fn modes(section: &mut Section<'_>) -> ModeRules {
     let mut found = ModeRules::default();
@@ -67,8 +75,9 @@ pub(super) fn modes(section: &mut Section<'_>) -> ModeRules {
 fn delegation(section: &mut Section<'_>) -> Delegation {
     let mut found = Delegation::default();
     section.set("from", "Modes that may start sub-tasks.", OneOrMany(AnyText), &mut found.from);
-    section.set("depth", "How deep sub-tasks nest.", ANY_COUNT, &mut found.depth);
-    section.set("tasks", "Sub-tasks of one run.", ANY_COUNT, &mut found.tasks);
-    section.set("parallel", "Sub-tasks at once.", ANY_COUNT, &mut found.parallel);
+    let up_to = |most| WholeNumber { least: 0, most };
+    section.set("depth", "How deep sub-tasks nest.", up_to(DEPTH_LIMIT), &mut found.depth);
+    section.set("tasks", "Sub-tasks of one run.", up_to(TASKS_LIMIT), &mut found.tasks);
+    section.set("parallel", "Sub-tasks at once.", up_to(PARALLEL_LIMIT), &mut found.parallel);
     found
 }

@@ -3,9 +3,12 @@
 use pretty_assertions::assert_eq;
 
 use crate::ignore::IgnoreFiles;
+use crate::intent::{Act, Intent};
+use crate::kind::RuleKind;
 use crate::query::parse_intent;
 use crate::tests::{check, facts, policy};
 use crate::verdict::Decision::{Allow, Deny};
+use locum_base::path::RepoPath;
 
 const RULES: &str = "
 rules:
@@ -80,6 +83,33 @@ fn a_refusal_names_the_line_that_hides() {
             (verdict.reason().as_str(), rule.origin.as_str(), rule.line, rule.pattern.as_str()),
             (reason, ".rooignore", 2, "kept/")
         );
+    }
+}
+
+#[test]
+fn a_prompt_says_that_files_are_hidden_and_no_refusal_points_to_them() {
+    let open = policy(RULES);
+    let closed = open.clone().with_ignored(ignored(&[(".rooignore", "kept/\n")]));
+    let says = |policy: &crate::Policy, kind: RuleKind| {
+        let lines = policy.summary_lines(&facts("code"), |used| used == kind);
+        lines.into_iter().any(|line| line.contains("files that `.rooignore` hides"))
+    };
+    assert!(says(&closed, RuleKind::Read));
+    assert!(!says(&open, RuleKind::Read) && !says(&closed, RuleKind::Expert));
+    let hint = |path: &str| {
+        let read = ReadOf(RepoPath::parse(path).unwrap());
+        closed.admit(read, &facts("nobody")).unwrap_err().hint
+    };
+    assert_eq!(hint("kept/a"), None);
+}
+
+/// The act of reading a file.
+#[derive(Debug)]
+struct ReadOf(RepoPath);
+
+impl Act for ReadOf {
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Read(self.0.clone())]
     }
 }
 

@@ -8,6 +8,7 @@ mod everyday;
 mod hidden;
 mod instead;
 mod judged;
+mod modes;
 mod summary;
 
 use pretty_assertions::assert_eq;

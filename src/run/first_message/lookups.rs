@@ -252,9 +252,8 @@ impl MessageContext<'_> {
             return Some(format!("`{written}` is the mode this task runs in"));
         }
         let verdict = self.env.policy.decide(&Intent::Delegate(slug.clone()), &self.run.plan.facts);
-        let may =
-            self.env.policy.settings().modes.delegation.from.contains(&self.run.plan.facts.mode)
-                && verdict.decision == Decision::Allow;
+        let may = self.env.policy.may_delegate(&self.run.plan.facts)
+            && verdict.decision != Decision::Deny;
         Some(if may {
             format!("`{written}`: give that part to a sub-task in mode `{slug}`, with new_task")
         } else {

@@ -188,3 +188,38 @@ fn tools_no_rule_lets_a_mode_use_are_not_shown_and_their_refusal_says_why() {
         "{ran:?} {answers:?}"
     );
 }
+
+#[test]
+fn what_a_mode_file_leaves_out_is_neither_edited_nor_read() {
+    let limited = "    groups: [core, edit, experimental]\n    fileRestrictions: ['\\.md$']\n    \
+                   disallowedFilePaths: ['^docs/private']\n    baseInstructions: Be plain.\n";
+    let script = r#"version: 1
+tasks:
+  - turns:
+      - calls:
+          - { tool: write_to_file, args: { path: docs/b.txt, content: "b\n" } }
+          - { tool: write_to_file, args: { path: docs/b.md, content: "b\n" } }
+          - { tool: read_file, args: { path: docs/private.md } }
+          - { tool: list_files, args: { path: docs } }
+          - { tool: search_files, args: { path: docs, regex: "one|hidden" } }
+          - { tool: execute_command, args: { command: "cat docs/private.md" } }
+      - expect: { contains: ["can only edit files matching pattern", "cannot read files matching pattern: ^docs/private"], not_contains: ["hidden words"] }
+        calls: [{ tool: attempt_completion, args: { result: done } }]
+"#;
+    for file in [".roomodes", ".kilocodemodes", ".locum/modes.yml"] {
+        let stage = stage(&[
+            (file, &mode(limited)),
+            ("docs/private.md", "hidden words\n"),
+            ("x.yml", script),
+        ]);
+        let ran = run(&stage, &["--script", "x.yml", "--mode", "docs", "--publish", "none"]);
+        assert_eq!(ran.code, Some(0), "{file}: {ran:?}");
+        let changed: Vec<String> = ran.json()["changes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|change| change["path"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(changed, ["docs/b.md"], "{file}: {ran:?}");
+    }
+}

@@ -196,6 +196,11 @@ fn validate_names_every_file_and_ends_with_the_worst() {
     let one = setup.run("modes validate .locum/modes.yml --json");
     assert_eq!((one.code, &one.json()[0]["modes"]), (Some(0), &serde_json::json!(["docs"])));
     assert_eq!(setup.run("modes validate .claude/agents/helper.md").code, Some(0));
+    let notes = Setup::new().file(".agents/plan.md", "just words\n").file("AGENTS.md", "# Do\n");
+    let noted = notes.run("modes validate");
+    assert_eq!(noted.code, Some(0), "{noted:?}");
+    assert!(noted.out.contains("warning: .agents/plan.md: no head"), "{}", noted.out);
+    assert!(!noted.out.contains("AGENTS.md"), "{}", noted.out);
     assert_eq!(Setup::new().run("modes validate").out, "no mode files\n");
 }
 
@@ -235,8 +240,8 @@ fn everything_a_mode_says_is_shown() {
     .unwrap();
     let shown = setup.run("modes show dev");
     for told in [
-        "edits only: `^src/`",
-        "edits never: `^src/old/`",
+        "reads and edits only: `^src/`",
+        "neither reads nor edits: `^src/old/`",
         "model: m-1",
         "variable team: blue",
         "system prompt:\n  Of team {{team}}.",
@@ -249,4 +254,86 @@ fn everything_a_mode_says_is_shown() {
     let prompt = setup.run("modes show ask --prompt").out;
     assert!(prompt.contains("You may read: ") && !prompt.contains("You may run: "), "{prompt}");
     assert!(setup.run("modes show code --prompt").out.contains("You may run: "));
+}
+
+#[test]
+fn validate_keeps_folders_and_reads_what_can_be_imported() {
+    let broken =
+        "customModes:\n  - slug: a b\n    name: A\n    roleDefinition: R\n    groups: []\n";
+    let good = broken.replace("a b", "a").replace("[]", "[read, browser]");
+    let setup = Setup::new()
+        .file("one/.roomodes", broken)
+        .file("two/.roomodes", &good)
+        .file("export.yaml", &good)
+        .file("other/.roomodes", "modes: []\n")
+        .file("list/.kilocodemodes", "{\"modes\": []}\n")
+        .file("three/.roo/commands/x.md", "---\nmode: [\n---\n");
+    let ran = setup.run("modes validate one/.roomodes two/.roomodes");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(
+        ran.out.contains("error: one/.roomodes:2:11") && ran.out.contains("two/.roomodes: a\n")
+    );
+    let (checked, imported) =
+        (setup.run("modes validate export.yaml"), setup.run("modes import export.yaml --dry-run"));
+    assert_eq!((checked.code, imported.code), (Some(0), Some(0)), "{checked:?} {imported:?}");
+    for misshapen in ["other/.roomodes", "list/.kilocodemodes"] {
+        let ran = setup.run(&format!("modes validate {misshapen}"));
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.out.contains("no `customModes` at the top"), "{ran:?}");
+    }
+    let command = setup.run("commands validate three/.roo/commands/x.md");
+    assert!(command.out.contains("three/.roo/commands/x.md"), "{command:?}");
+}
+
+#[test]
+fn a_new_mode_says_whose_place_it_takes_and_keeps_its_slug() {
+    let kilo = "[\n  {\n    \"slug\": \"k\",\n    \"name\": \"K\",\n    \"role\": \"You k\",\n    \
+                \"description\": \"Ks\",\n    \"tools\": [\n      \"read\"\n    ]\n  }\n]\n";
+    let setup = setup().file(".kilocodemodes", kilo);
+    let over = run(&setup, &["create", "k", "--role", "x"]);
+    assert!(
+        over.code == Some(0)
+            && over.err.contains("takes the place of mode `k` of `.kilocodemodes`"),
+        "{over:?}"
+    );
+    let under = run(&setup, &["create", "docs", "--role", "x", "--file", ".kilocodemodes"]);
+    assert!(
+        under.err.contains("has no effect: mode `docs` of `.locum/modes.yml` takes its place"),
+        "{under:?}"
+    );
+    let builtin = run(&setup, &["create", "code", "--role", "x"]);
+    assert!(
+        builtin.err.contains("takes the place of mode `code` of the built-in modes"),
+        "{builtin:?}"
+    );
+    let limited = run(
+        &setup,
+        &[
+            "create",
+            "new",
+            "--role",
+            "You write",
+            "--groups",
+            "read,edit",
+            "--edit-only",
+            "^x/",
+            "--file",
+            ".kilocodemodes",
+        ],
+    );
+    assert_eq!((limited.code, limited.err.as_str()), (Some(0), ""), "{limited:?}");
+    let written: serde_json::Value = serde_json::from_str(&read(&setup, ".kilocodemodes")).unwrap();
+    assert_eq!(
+        written[2],
+        serde_json::json!({
+            "slug": "new", "name": "new", "role": "You write", "description": "You write",
+            "tools": ["read", "edit"], "fileRestrictions": ["^x/"],
+        })
+    );
+    let renamed = run(&setup, &["update", "docs", "--set", "slug=other"]);
+    assert!(
+        renamed.code == Some(2) && renamed.err.contains("a mode keeps its slug"),
+        "{renamed:?}"
+    );
+    assert_eq!(run(&setup, &["update", "docs", "--set", "slug=docs", "--name", "D"]).code, Some(0));
 }

@@ -376,3 +376,104 @@ fn what_somebody_else_changed_while_a_command_wrote_to_it_is_not_set_aside() {
     let answers = ran.answers("execute_command");
     assert!(answers[0].contains("somebody else changed it"), "{answers:?}");
 }
+
+/// Requests, or starts, that lead to a mode that a rule holds: each stops, is approved and goes on.
+#[test]
+fn a_held_mode_waits_for_a_person_wherever_it_is_come_into() {
+    let held = format!("{POLICY}  - hold: \"mode(code)\"\n    reason: code needs a person\n");
+    let direct = held.replace("modes: {", "modes: { switching: direct,");
+    let alone = held.replace(" coordinator,", "");
+    let parts = held.replace("modes: {", "modes: { delegation: { from: [ask] },");
+    let write = r#"
+- calls: [{ tool: write_to_file, args: { path: src/b.txt, content: "b\n" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    let call = |tool: &str, args: &str| {
+        turns(&format!("- calls: [{{ tool: {tool}, args: {{ {args} }} }}]{write}"))
+    };
+    let coordinator = "  - mode: coordinator\n    turns:\n      - expect: { contains: [\"after a \
+                       person agreed, it may read\"] }\n        calls: [{ tool: coordinate_mode, \
+                       args: { mode_slug: code, reason: \"to write\" } }]\n";
+    let requested = call("request_mode_switch", "mode_slug: code, reason: x");
+    let ways = [
+        ("ask", &held, format!("{coordinator}{requested}"), "go on in code mode"),
+        ("ask", &alone, requested.clone(), "go on in code mode"),
+        ("ask", &direct, call("switch_mode", "mode_slug: code, reason: x"), "switch to code mode"),
+        (
+            "ask",
+            &parts,
+            format!(
+                "  - contains: Part of it.\n    turns:\n{}  - turns:\n      - calls: [{{ tool: \
+                 new_task, args: {{ mode: code, message: Part of it. }} }}]\n      - calls: [{{ tool: \
+                 attempt_completion, args: {{ result: r }} }}]\n",
+                turns(write).replace("  - turns:\n", "")
+            ),
+            "start a sub-task in code mode",
+        ),
+        ("code", &held, turns(write), "begin in code mode"),
+    ];
+    for (mode, policy, script, headline) in ways {
+        let fixture = Fixture::with_policy(&script, policy).in_mode(mode);
+        let paused = fixture.run();
+        assert_eq!(paused.word(), "on-hold", "{headline}: {}", paused.reason());
+        let held = paused.outcome.held.clone().unwrap();
+        assert_eq!((held.headline.as_str(), held.mode.as_str()), (headline, mode));
+        assert_eq!(held.verdicts[0].reason(), "code needs a person", "{headline}");
+        let target = held.target.unwrap();
+        assert_eq!(
+            (target.slug.as_str(), target.tools.contains(&"write_to_file".to_owned())),
+            ("code", true)
+        );
+        assert!(
+            target.rights.contains("edit `src/**`") && target.role.contains("software engineer")
+        );
+        assert_eq!(fixture.file("src/b.txt"), None, "{headline}");
+
+        let denied = PersonDecision::Deny { reason: "not today".to_owned() };
+        let no = Fixture::with_policy(&script, policy).in_mode(mode);
+        let id = hold_of(&no.run());
+        decide(&no.journal, said(&id, denied), now()).unwrap();
+        let ran = no.resume();
+        assert_eq!((ran.changed(), no.file("src/b.txt")), (vec![], None), "{headline}");
+        let told = ran.answers("request_mode_switch").concat()
+            + &ran.answers("switch_mode").concat()
+            + &ran.answers("new_task").concat()
+            + ran.reason();
+        assert!(told.contains("alice said no: not today"), "{headline}: {told}");
+
+        decide(&fixture.journal, said(&held.id, PersonDecision::Approve), now()).unwrap();
+        let ran = fixture.resume();
+        assert_eq!(
+            (ran.word(), ran.changed()),
+            ("done", vec!["src/b.txt"]),
+            "{headline}: {}",
+            ran.reason()
+        );
+        let approved: Vec<&str> =
+            ran.outcome.approved.iter().map(|call| call.approval.hold.as_str()).collect();
+        assert_eq!(approved, [held.id.as_str()], "{headline}");
+    }
+    let refuses = held.replace("version: 1", "version: 1\non_hold: refuse");
+    let ran = Fixture::with_policy(&requested, &refuses).in_mode("ask").run();
+    assert_eq!((ran.changed(), ran.outcome.refusals.is_empty()), (vec![], false));
+    assert!(ran.answers("request_mode_switch")[0].contains("code needs a person"));
+}
+
+#[test]
+fn nobody_is_asked_for_what_cannot_be_done_anyway() {
+    let held = format!("{POLICY}  - hold: \"mode(*)\"\n")
+        .replace("modes: {", "modes: { switching: direct,");
+    let script = turns(
+        r#"
+- calls: [{ tool: switch_mode, args: { mode_slug: ask, reason: x } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let fixture = Fixture::with_policy(&script, &held).in_mode("ask");
+    let paused = fixture.run();
+    let begin = paused.outcome.held.clone().unwrap();
+    assert_eq!(begin.headline, "begin in ask mode");
+    decide(&fixture.journal, said(&begin.id, PersonDecision::Approve), now()).unwrap();
+    let ran = fixture.resume();
+    assert!(ran.answers("switch_mode")[0].contains("Already in ask mode."), "{}", ran.reason());
+}

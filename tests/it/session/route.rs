@@ -346,7 +346,7 @@ fn a_mode_is_switched_where_the_policy_lets_it_be() {
         (barred.word(), barred.outcome.tasks[0].mode.as_str()),
         ("nothing-to-do", "architect")
     );
-    assert!(barred.answers("switch_mode")[0].contains("only by: ask"));
+    assert!(barred.answers("switch_mode")[0].contains("followed only by ask"));
 }
 
 #[test]

@@ -39,6 +39,8 @@ pub struct TaskState {
     pub purpose: TaskPurpose,
     /// Slug of the mode it is in now.
     pub mode: String,
+    /// Slugs of the modes it was in, in order: the first is the one it was given.
+    pub modes: Vec<String>,
     /// First message of its conversation.
     pub message: String,
     /// Checklist as last replaced.
@@ -101,6 +103,7 @@ impl TaskState {
             parent,
             depth: 0,
             purpose: TaskPurpose::Work,
+            modes: vec![mode.clone()],
             mode,
             message,
             todos: Vec::new(),
@@ -132,6 +135,9 @@ impl TaskState {
             self.todos.clone_from(todos);
         } else if let Event::ModeSwitched { to, .. } = event {
             self.mode.clone_from(to);
+            if !self.modes.contains(to) {
+                self.modes.push(to.clone());
+            }
         } else if let Event::TaskEnded { result, completed, .. } = event {
             self.ended = Some(TaskEnd { result: result.clone(), completed: *completed });
         } else if let Event::Answered { observation, .. } = event

@@ -30,7 +30,7 @@ pub struct Nudges {
     pub recent: RecentCalls,
     /// What it was reminded of that it is reminded of once.
     pub reminded_of: BTreeSet<String>,
-    /// The edit that its mode denied last, and the tool it was to be made with.
+    /// The edit that its mode denied its last call, and the tool it was to be made with.
     pub last_denied_edit: Option<(ToolName, RepoPath)>,
     /// What the policy refused since the conversation was last shortened.
     pub refused: BTreeSet<RefusalKind>,
@@ -65,9 +65,9 @@ impl Nudges {
                 self.last_mistake = Some(text.clone());
             }
         } else if let Event::Answered { call, tool, observation, refusal, mistake, .. } = event {
-            if *mistake && let Some(edit) = refusal.as_ref().and_then(|no| denied_edit(tool, no)) {
-                self.last_denied_edit = Some(edit);
-            }
+            // Whatever else it does then, it is no longer about that edit.
+            let denied = refusal.as_ref().filter(|_| *mistake);
+            self.last_denied_edit = denied.and_then(|no| denied_edit(tool, no));
             if let Some(refusal) = refusal.as_ref().filter(|_| !mistake)
                 && self.refused.len() < REFUSALS_LIMIT
             {

@@ -192,7 +192,8 @@ impl WaitingCall {
         promotion.held.as_ref().filter(|_| promotion.settled)
     }
 
-    fn new(call: ToolCall, withheld: bool) -> Self {
+    /// Returns a call that nothing is known of yet.
+    pub(crate) fn new(call: ToolCall, withheld: bool) -> Self {
         Self {
             call,
             withheld,

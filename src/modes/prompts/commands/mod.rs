@@ -141,7 +141,8 @@ fn name_of(path: &str) -> Option<String> {
         path.strip_prefix('/')?.rsplit_once(&format!("/{USER_FOLDER}/")).map(|(_, below)| below)
     })?;
     let name = below.strip_suffix(".md")?;
-    let is_readme = name.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case("readme"));
+    // `readme.md` is a command like any other; a description of the folder shows by its capitals.
+    let is_readme = matches!(name.rsplit('/').next(), Some("README" | "Readme" | "ReadMe"));
     let fits = name.len() <= NAME_LIMIT_BYTES && name.split('/').all(is_word);
     (fits && !is_readme).then(|| name.replace('/', ":"))
 }

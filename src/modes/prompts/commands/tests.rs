@@ -29,6 +29,8 @@ fn names_are_paths_below_the_folder() {
         "docs/.roo/commands/no.md",
         ".locum/commands/fix.md",
         "/home/u/.config/locum/commands/mine.md",
+        ".roo/commands/readme.md",
+        ".roo/commands/docs/Readme.md",
     ];
     let files: Vec<PromptFile> = paths.iter().map(|path| file(path, path)).collect();
     let set = CommandSet::read(&[&files[7..], &files[..7]].concat());
@@ -39,6 +41,7 @@ fn names_are_paths_below_the_folder() {
         [
             ("fix", ".locum/commands/fix.md"),
             ("mine", "/home/u/.config/locum/commands/mine.md"),
+            ("readme", ".roo/commands/readme.md"),
             ("web:test", ".claude/commands/web/test.md"),
         ]
     );

@@ -17,7 +17,7 @@ fn every_place_holds_rules_files_and_nothing_else_does() {
     assert_eq!((places.folders.len(), places.files.len()), (6, 13));
 }
 
-use super::{PromptFile, RULES_LIMIT_BYTES, is_rules_file, order};
+use super::{PromptFile, RULES_LIMIT_BYTES, is_rules_file, left_out, order};
 use pretty_assertions::assert_eq;
 
 /// Orders files whose text is their path, unless `path=text` says otherwise.
@@ -144,17 +144,21 @@ fn cuts_what_is_too_much_and_says_so() {
     let ordered = order(files.clone(), "code");
     assert_eq!(
         ordered.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(),
-        ["AGENTS.md", ".locum/rules/a.md"]
+        ["AGENTS.md", ".locum/rules/a.md", ".locum/rules/b.md"]
     );
+    assert_eq!(ordered[1..], files[1..], "the short ones are whole");
     assert!(
-        ordered[1].text.contains(
-            "left out, because rules may have 32768 bytes together: .locum/rules/a.md after \
-             byte"
-        ),
+        ordered[0].text.contains("left out after byte 27") && ordered[0].text.ends_with("...]"),
         "{}",
-        ordered[1].text
+        ordered[0].text.chars().skip(27_000).collect::<String>()
     );
-    assert!(ordered[1].text.contains("and 1 more files"), "{}", ordered[1].text);
+    let told = left_out(files.clone(), "code");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("`AGENTS.md` is shown to byte 27"), "{told:?}");
+    let long: Vec<PromptFile> =
+        ["AGENTS.md", ".roo/rules/a.md", ".roo/rules/b.md"].map(|path| file(path, 40_000)).into();
+    let shown: Vec<usize> = order(long, "code").iter().map(|file| file.text.len()).collect();
+    assert!(shown.iter().all(|size| (10_900..11_100).contains(size)), "{shown:?}");
     assert!(ordered.iter().map(|file| file.text.len()).sum::<usize>() < RULES_LIMIT_BYTES + 200);
     assert_eq!(order(vec![files[1].clone()], "code"), vec![files[1].clone()]);
 }
