@@ -346,7 +346,8 @@ impl SessionState {
         let headline = waiting.headline.clone().unwrap_or_else(|| waiting.call.name.clone());
         let command = waiting.command.clone().unwrap_or_else(|| headline.clone());
         if let Some(exit) = observation.exit {
-            self.commands.push(CommandReport { command, exit });
+            let details = observation.command.clone();
+            self.commands.push(CommandReport { command, exit, details });
         }
         if let Some(refusal) = refusal {
             self.refusals.push(RefusedCall { task: id, mode, headline, refusal: refusal.clone() });

@@ -2,6 +2,7 @@
 
 pub mod arguments;
 pub mod command;
+pub mod command_details;
 pub mod dispatch;
 pub mod files;
 #[cfg(test)]
@@ -18,6 +19,7 @@ pub mod web;
 use serde::{Deserialize, Serialize};
 
 use crate::env::RunEnv;
+use crate::tools::command_details::CommandDetails;
 use crate::tools::mcp::servers::McpServers;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
@@ -115,6 +117,9 @@ pub struct Observation {
     /// For commands: how it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<locum_sandbox::exec::Exit>,
+    /// For commands: what explains how they ended.
+    #[serde(default, skip_serializing_if = "CommandDetails::is_empty")]
+    pub command: CommandDetails,
     /// What the model is shown with the text. Their bytes are stored next to the journal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,

@@ -40,10 +40,11 @@ const ENDED_FIRST: &[u8] = b"800";
 const NICE: i32 = 5;
 
 /// What a program reads and writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum ChildStreams {
-    /// It reads nothing, and both its outputs are one.
-    Output,
+    /// It reads nothing, and both its outputs are one. In the place of its input it may be given
+    /// what it reports to.
+    Output(Option<OwnedFd>),
     /// A dialogue: input, output and errors are pipes of their own.
     Talk,
 }
@@ -118,9 +119,11 @@ pub(super) fn spawn(
     if restrictions.as_ref().is_none_or(|around| around.view.is_none()) {
         command.current_dir(folder);
     }
+    let talks = matches!(streams, ChildStreams::Talk);
     let talk = match streams {
-        ChildStreams::Output => {
-            command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        ChildStreams::Output(reports) => {
+            let input = reports.map_or_else(Stdio::null, Stdio::from);
+            command.stdin(input).stdout(writer.try_clone()?).stderr(writer);
             None
         }
         ChildStreams::Talk => {
@@ -145,7 +148,7 @@ pub(super) fn spawn(
                     let (ours, theirs) = Channels::pair()?;
                     has_proxy = view.has_proxy();
                     channels = Some(ours);
-                    layers = view.live_layers().filter(|_| streams == ChildStreams::Talk);
+                    layers = view.live_layers().filter(|_| talks);
                     let mut inside = InNamespaces {
                         view,
                         channels: theirs,

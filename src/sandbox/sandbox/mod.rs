@@ -226,8 +226,13 @@ impl Sandbox {
         ))
     }
 
-    /// Whether commands are held to a proxy.
-    fn is_proxied(&self) -> bool {
+    /// Returns true when commands reach no host at all.
+    pub fn is_offline(&self) -> bool {
+        self.shared.is_some() && matches!(self.network, NetworkAccess::Off | NetworkAccess::Own)
+    }
+
+    /// Returns true when commands reach only hosts that the policy allows.
+    pub fn is_proxied(&self) -> bool {
         matches!(self.network, NetworkAccess::Proxied | NetworkAccess::Handed)
     }
 
