@@ -338,7 +338,17 @@ impl Sandbox {
         };
         let root = reach.seen_root().to_string_lossy().into_owned();
         let writable = shared.writable(reach, masks);
-        Ok(Some(Restrictions { child, writable, processes, view, variables, root, outputs }))
+        let is_layered = reach.layer.is_some();
+        Ok(Some(Restrictions {
+            child,
+            writable,
+            processes,
+            view,
+            variables,
+            is_layered,
+            root,
+            outputs,
+        }))
     }
 }
 
