@@ -212,6 +212,7 @@ impl<'a> Session<'a> {
         observation: Observation,
     ) -> Result<(), Stop> {
         let (call, tool) = (waiting.call.id.clone(), waiting.call.name.clone());
+        let observation = self.shorten(waiting, observation)?;
         let mut observation = self.task(id)?.with_room_for_images(observation);
         let refusal = observation.refused.take();
         let mistake = std::mem::take(&mut observation.is_mistake);

@@ -38,6 +38,7 @@ pub mod layered;
 mod live;
 pub mod model;
 pub mod outcome;
+pub mod outputs;
 mod parallel;
 pub mod parts;
 mod pause;
