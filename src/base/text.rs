@@ -16,6 +16,11 @@ impl ClippedText {
     /// Keeps the first and last half of `limit_bytes`; the line that says what is missing comes on
     /// top of it.
     pub fn head_tail(text: &str, limit_bytes: usize) -> Self {
+        Self::head_tail_noting(text, limit_bytes, "")
+    }
+
+    /// As [`ClippedText::head_tail`]; the line that says what is missing ends in `note`.
+    pub fn head_tail_noting(text: &str, limit_bytes: usize, note: &str) -> Self {
         if text.len() <= limit_bytes {
             return Self { text: text.to_owned(), omitted_bytes: 0 };
         }
@@ -32,13 +37,17 @@ impl ClippedText {
             .filter(|at| *at < half / 4)
             .and_then(|at| tail.get(at + 1..))
             .unwrap_or(tail);
-        Self::ends(head, tail, text.len() - head.len() - tail.len())
+        Self::ends_noting((head, tail), text.len() - head.len() - tail.len(), note)
     }
 
     /// Returns two ends of a text with a line between them that says what is missing.
     pub fn ends(head: &str, tail: &str, omitted_bytes: usize) -> Self {
+        Self::ends_noting((head, tail), omitted_bytes, "")
+    }
+
+    fn ends_noting((head, tail): (&str, &str), omitted_bytes: usize, note: &str) -> Self {
         let gap = if head.ends_with('\n') || head.is_empty() { "" } else { "\n" };
-        let text = format!("{head}{gap}[... {omitted_bytes} bytes left out ...]\n{tail}");
+        let text = format!("{head}{gap}[... {omitted_bytes} bytes left out{note} ...]\n{tail}");
         Self { text, omitted_bytes }
     }
 }

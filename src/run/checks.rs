@@ -67,11 +67,9 @@ impl CheckResults {
         let place = CheckedTree { workspace, layer: layer.as_ref() };
         for command in &run.policy.settings().publish.success {
             match check(run, place, slugs, command).await {
-                Ok(exit) => {
-                    checks.reports.push(CommandReport { command: command.clone(), exit });
-                    if exit != Exit::Code(0) {
-                        checks.failure = Some(format!("the check `{command}` failed"));
-                    }
+                Ok(report) => {
+                    checks.failure = failure(&report);
+                    checks.reports.push(report);
                 }
                 Err(why) => {
                     checks.failure = Some(format!("the check `{command}` could not run: {why}"))
@@ -90,17 +88,32 @@ async fn check(
     place: CheckedTree<'_>,
     slugs: &[&str],
     command: &str,
-) -> Result<Exit, String> {
+) -> Result<CommandReport, String> {
     let mut why = "no mode of this run may run commands".to_owned();
     for mode in
         slugs.iter().filter_map(|slug| run.modes.find(slug)).filter(|mode| runs_commands(mode))
     {
         match check_in(run, place, mode, command).await {
-            Ok(exit) => return Ok(exit),
+            Ok(report) => return Ok(report),
             Err(refused) => why = refused,
         }
     }
     Err(why)
+}
+
+/// Says why a check that ran, or that could not, keeps the result from counting as checked.
+fn failure(report: &CommandReport) -> Option<String> {
+    let programs: Vec<String> =
+        report.details.not_started.iter().map(|program| format!("`{program}`")).collect();
+    match report.exit {
+        Exit::Code(0) => None,
+        _ if programs.is_empty() => Some(format!("the check `{}` failed", report.command)),
+        _ => Some(format!(
+            "the check `{}` could not run, {} did not start",
+            report.command,
+            programs.join(", ")
+        )),
+    }
 }
 
 fn runs_commands(mode: &Mode) -> bool {
@@ -112,7 +125,7 @@ async fn check_in(
     CheckedTree { workspace, layer }: CheckedTree<'_>,
     mode: &Mode,
     command: &str,
-) -> Result<Exit, String> {
+) -> Result<CommandReport, String> {
     if let Some(layer) = layer {
         // One that a command wrote to before cannot be mounted again as it is.
         layer.begin().map_err(|error| error.to_string())?;
@@ -146,5 +159,6 @@ async fn check_in(
         .map_err(|error| error.to_string())?;
     let permit = policy.admit(call, &facts).map_err(|refusal| refusal.to_string())?;
     let observation = dispatch::perform(permit, context).await;
-    observation.exit.ok_or(observation.text)
+    let exit = observation.exit.ok_or(observation.text)?;
+    Ok(CommandReport { command: command.to_owned(), exit, details: observation.command })
 }

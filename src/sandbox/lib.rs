@@ -16,6 +16,7 @@
 //! answered), `view` (namespaces), `own_network` and `limits` hold one thing each; `restrictions` are all of them for one command. `exec` starts it,
 //! `trial` tries the restrictions on this kernel, and `sandbox` chooses among them.
 
+mod caches;
 pub mod env;
 pub mod exec;
 mod file_facts;

@@ -19,6 +19,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 
+use crate::caches;
 use crate::protected::{GuardedGitEntry, ProtectedKind, guarded, is_protected, open_folder};
 use crate::reach::{CommandReach, WriteAccess};
 use locum_base::path::RepoPath;
@@ -129,6 +130,9 @@ impl MaskFinder {
                         found.push(Mask::Hidden(reach.at(marked)))
                     }
                     MaskReason::Sensitive => continue,
+                    MaskReason::Protected if reach.layer.is_some() && caches::holds(marked) => {
+                        continue;
+                    }
                     MaskReason::Protected if closed.iter().any(|(path, _)| path == marked) => {
                         continue;
                     }

@@ -13,6 +13,7 @@ use landlock::{RulesetCreated, RulesetStatus};
 use rustix::process::Resource;
 use rustix::thread::CapabilitySet;
 
+use crate::caches;
 use crate::file_facts::WritablePlaces;
 use crate::files::{self, RulesetOptions};
 use crate::limits;
@@ -40,6 +41,8 @@ pub(crate) struct Restrictions {
     pub(crate) network: Option<LentNetwork>,
     /// Variables it gets besides its own.
     pub(crate) variables: BTreeMap<String, String>,
+    /// Whether what it writes goes to a layer, which takes the caches of tools as well.
+    pub(crate) is_layered: bool,
     /// Root of the checkout, as an absolute path.
     pub(crate) root: String,
     /// Files that had to be there; removed with it when they were not used.
@@ -50,6 +53,9 @@ impl Restrictions {
     /// Changes an environment to that of a command inside.
     pub(crate) fn adapt(&self, env: &mut BTreeMap<String, String>) {
         env.extend(self.variables.clone());
+        if let Some(temporary) = env.get("TMPDIR").filter(|_| !self.is_layered).cloned() {
+            caches::lead_to(&temporary, env);
+        }
         // Git refuses a folder of another owner, as a container's often is, unless a setting allows
         // it. This comes after settings that already exist.
         let count =

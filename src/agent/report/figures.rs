@@ -79,6 +79,21 @@ pub fn exit(exit: Exit) -> String {
     command::ended(exit)
 }
 
+/// Returns how a command ended, and what explains it: "exit 1 (`npm test`: 1 | `tail -5`: 0)".
+/// `code` renders a command.
+pub(crate) fn ended(command: &CommandReport, code: impl Fn(&str) -> String) -> String {
+    let details = &command.details;
+    let steps = match details.steps(&code) {
+        steps if steps.is_empty() => String::new(),
+        steps => format!(" ({steps})"),
+    };
+    let missing = match details.programs(&code) {
+        programs if programs.is_empty() => String::new(),
+        programs => format!(", did not start: {programs}"),
+    };
+    format!("{}{steps}{missing}", exit(command.exit))
+}
+
 /// Returns true when a command ended well.
 pub fn succeeded(command: &CommandReport) -> bool {
     matches!(command.exit, Exit::Code(0))

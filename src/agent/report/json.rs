@@ -15,6 +15,7 @@ use locum_forge::posts::Receipt;
 use locum_policy::budget::{Exhausted, Spent};
 use locum_policy::verdict::{Decision, Verdict};
 use locum_sandbox::exec::Exit;
+use locum_sandbox::exec::steps::FailedStep;
 use locum_workspace::diff::{ChangeKind, FileChange};
 
 /// Version of the shape; raised only when a key changes its meaning or goes.
@@ -161,6 +162,12 @@ pub struct CommandEnd<'a> {
     /// True when it took too long.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) timed_out: bool,
+    /// Its parts that did not end with 0, where it has several.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(crate) failed_steps: &'a [FailedStep],
+    /// Programs that were not found or could not be run.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(crate) not_started: &'a [String],
 }
 
 /// A changed file and its diff.
@@ -297,8 +304,14 @@ impl<'a> VerdictReport<'a> {
 
 impl<'a> CommandEnd<'a> {
     fn new(report: &'a CommandReport) -> Self {
-        let nothing =
-            Self { command: &report.command, exit_code: None, signal: None, timed_out: false };
+        let nothing = Self {
+            command: &report.command,
+            exit_code: None,
+            signal: None,
+            timed_out: false,
+            failed_steps: &report.details.failed_steps,
+            not_started: &report.details.not_started,
+        };
         match report.exit {
             Exit::Code(code) => Self { exit_code: Some(code), ..nothing },
             Exit::Signal(signal) => Self { signal: Some(signal), ..nothing },

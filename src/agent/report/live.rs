@@ -10,6 +10,7 @@ use crate::report::transcript;
 use crate::session::event::Event;
 use crate::session::recorded::CompactionKind;
 use crate::session::state::SessionState;
+use crate::tools::command_details::CommandDetails;
 use locum_base::id::TaskId;
 use locum_base::text::{counted, head};
 use locum_modes::prompts::reminders::may_spend;
@@ -77,7 +78,7 @@ fn lines_of(event: &Event) -> Vec<String> {
             let refused =
                 refusal.iter().flat_map(|refusal| refusal.verdicts.iter().map(verdict_line));
             refused
-                .chain(observation.exit.map(|exit| format!("  exit    {}", exit_words(exit))))
+                .chain(observation.exit.map(|exit| exit_line(exit, &observation.command)))
                 .collect()
         }
         Event::Consulted { expert, answer, .. } => {
@@ -151,6 +152,16 @@ pub(crate) fn verdict_line(verdict: &Verdict) -> String {
         None => verdict.reason(),
     };
     one_line(&format!("  {decision:<5}   {:<38} {why}", verdict.intent))
+}
+
+fn exit_line(exit: Exit, details: &CommandDetails) -> String {
+    let mut words = vec![exit_words(exit), details.steps(str::to_owned)];
+    words.extend(
+        (!details.not_started.is_empty())
+            .then(|| format!("did not start: {}", details.programs(str::to_owned))),
+    );
+    words.retain(|word| !word.is_empty());
+    one_line(&format!("  exit    {}", words.join(" · ")))
 }
 
 fn exit_words(exit: Exit) -> String {

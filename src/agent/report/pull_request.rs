@@ -100,6 +100,7 @@ mod tests {
     use crate::report::markdown::marker;
     use crate::report::sample;
     use crate::session::outcome::CommandReport;
+    use crate::tools::command_details::CommandDetails;
     use locum_sandbox::exec::Exit;
     use pretty_assertions::assert_eq;
 
@@ -119,7 +120,11 @@ mod tests {
             closes: true,
             requested_by: Some("octocat"),
             run_url: Some("https://github.com/octo/repo/actions/runs/1"),
-            checks: &[CommandReport { command: "cargo test".to_owned(), exit: Exit::Code(1) }],
+            checks: &[CommandReport {
+                command: "cargo test".to_owned(),
+                exit: Exit::Code(1),
+                details: CommandDetails::default(),
+            }],
             notes: &["a draft, because `cargo test` ended with exit 1".to_owned()],
         };
         insta::assert_snapshot!("pull_request", body(&facts, &sample::outcome()));

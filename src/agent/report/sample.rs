@@ -5,6 +5,7 @@ use crate::session::outcome::{
     ChargedUsage, CommandReport, HeldCall, Outcome, OutcomeWord, PendingDecision, Question,
     RefusedCall, TargetMode, TaskReport,
 };
+use crate::tools::command_details::CommandDetails;
 use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
 use locum_base::id::TaskId;
@@ -47,6 +48,7 @@ pub(crate) fn outcome() -> Outcome {
                 commands: vec![CommandReport {
                     command: "cargo test".to_owned(),
                     exit: Exit::Code(0),
+                    details: CommandDetails::default(),
                 }],
                 ..task(1, Some(0), "code", "Fix rounding", Some(true))
             },
@@ -58,8 +60,16 @@ pub(crate) fn outcome() -> Outcome {
         ],
         refusals: vec![refusal("edit .github/workflows/ci.yml", "edit(.github/workflows/ci.yml)")],
         commands: vec![
-            CommandReport { command: "cargo test".to_owned(), exit: Exit::Code(101) },
-            CommandReport { command: "cargo test".to_owned(), exit: Exit::Code(0) },
+            CommandReport {
+                command: "cargo test".to_owned(),
+                exit: Exit::Code(101),
+                details: CommandDetails::default(),
+            },
+            CommandReport {
+                command: "cargo test".to_owned(),
+                exit: Exit::Code(0),
+                details: CommandDetails::default(),
+            },
         ],
         todos: vec![
             Todo { text: "plan".to_owned(), state: TodoState::Done },
@@ -138,7 +148,11 @@ pub(crate) fn filled_with(filler: &str, length: usize) -> Outcome {
             .collect(),
         refusals: many(60).map(|_| refusal(&text, &text)).collect(),
         commands: many(60)
-            .map(|_| CommandReport { command: text.clone(), exit: Exit::TimedOut })
+            .map(|_| CommandReport {
+                command: text.clone(),
+                exit: Exit::TimedOut,
+                details: CommandDetails::default(),
+            })
             .collect(),
         todos: many(90).map(|_| Todo { text: text.clone(), state: TodoState::Started }).collect(),
         changes: vec![change("a", &text, 1, 0)],

@@ -308,7 +308,7 @@ pub fn refusals(refusals: &[RefusedCall]) -> String {
 /// Returns every command and how it ended.
 pub fn commands(commands: &[CommandReport]) -> String {
     listed(commands, COMMAND_LIMIT, |command| {
-        format!("- {}: {}", code_phrase(&command.command), figures::exit(command.exit))
+        format!("- {}: {}", code_phrase(&command.command), figures::ended(command, code_phrase))
     })
 }
 
@@ -331,8 +331,14 @@ pub(crate) fn folds(outcome: &Outcome) -> Vec<String> {
         let failed = outcome.commands.iter().filter(|command| !figures::succeeded(command)).count();
         let failed =
             if failed == 0 { String::new() } else { format!(", {failed} not with exit 0") };
+        let missing =
+            outcome.commands.iter().filter(|command| !command.details.not_started.is_empty());
+        let missing = match missing.count() {
+            0 => String::new(),
+            count => format!(", {count} without a program that did not start"),
+        };
         folds.push(fold(
-            &format!("{} run{failed}", figures::count(outcome.commands.len(), "command")),
+            &format!("{} run{failed}{missing}", figures::count(outcome.commands.len(), "command")),
             &commands(&outcome.commands),
         ));
     }

@@ -66,7 +66,7 @@ pub fn terminal(outcome: &Outcome, diff: DiffSection) -> String {
     let commands = outcome
         .commands
         .iter()
-        .map(|command| format!("{}: {}", line(&command.command), figures::exit(command.exit)));
+        .map(|command| format!("{}: {}", line(&command.command), figures::ended(command, line)));
     blocks.push(block("commands", &commands.collect::<Vec<_>>()));
     let changes = outcome.changes.iter();
     let changes = changes.map(|change| {

@@ -60,7 +60,7 @@ impl<'a> Session<'a> {
                 break;
             }
             match self.judge(id, &system_prompt, waiting, group.len())? {
-                JudgedCall::NotPerformed(waiting, not) => self.answer_not(id, &waiting, not)?,
+                JudgedCall::NotPerformed(waiting, not) => self.answer_not(id, &waiting, *not)?,
                 JudgedCall::Permitted(permitted)
                     if delegates || permitted.permit.act().only_reads() =>
                 {
@@ -98,7 +98,7 @@ impl<'a> Session<'a> {
             spent.tool_calls.saturating_add(u32::try_from(ahead).unwrap_or(u32::MAX));
         task.budgeting.budget.ask_call(&spent)?;
         if let Some(not) = unfit(task, &waiting) {
-            return Ok(JudgedCall::NotPerformed(Box::new(waiting), not));
+            return Ok(JudgedCall::NotPerformed(Box::new(waiting), Box::new(not)));
         }
         let parsed = self
             .task_env(id)?
@@ -107,7 +107,7 @@ impl<'a> Session<'a> {
             Ok(call) => call,
             Err(error) => {
                 let not = self.not_a_call(id, system_prompt, &waiting, error)?;
-                return Ok(JudgedCall::NotPerformed(Box::new(waiting), not));
+                return Ok(JudgedCall::NotPerformed(Box::new(waiting), Box::new(not)));
             }
         };
         let facts = self.facts(&self.task(id)?.mode);
@@ -123,7 +123,7 @@ impl<'a> Session<'a> {
                 self.refused(id, &waiting, &call, refusal)?
             }
         };
-        Ok(JudgedCall::NotPerformed(Box::new(waiting), not))
+        Ok(JudgedCall::NotPerformed(Box::new(waiting), Box::new(not)))
     }
 
     /// Returns the answer to what is not a call of this mode, with the modes that could do it.
@@ -240,6 +240,7 @@ impl<'a> Session<'a> {
         observation: Observation,
     ) -> Result<(), Stop> {
         let (call, tool) = (waiting.call.id.clone(), waiting.call.name.clone());
+        let observation = self.shorten(waiting, observation)?;
         let mut observation = self.task(id)?.with_room_for_images(observation);
         if !observation.is_mistake && observation.refused.is_none() {
             observation.text.push_str(&dispatch::ignored(&waiting.call));

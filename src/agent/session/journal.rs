@@ -263,7 +263,15 @@ impl Journal {
     /// # Errors
     /// When it is not there.
     pub fn kept(&self, hash: &str) -> Result<Vec<u8>, JournalError> {
-        let path = self.folder.join(BLOB_FOLDER).join(hash);
+        Self::kept_in(&self.folder, hash)
+    }
+
+    /// As [`Journal::kept`], without the journal of the folder.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn kept_in(folder: &Path, hash: &str) -> Result<Vec<u8>, JournalError> {
+        let path = folder.join(BLOB_FOLDER).join(hash);
         let named = !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
         let found =
             if named { std::fs::read(&path) } else { Err(std::io::ErrorKind::InvalidInput.into()) };

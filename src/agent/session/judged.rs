@@ -34,7 +34,7 @@ pub(crate) enum JudgedCall {
     /// It waits to be performed.
     Permitted(Box<PermittedCall>),
     /// It is answered with why not.
-    NotPerformed(Box<WaitingCall>, Observation),
+    NotPerformed(Box<WaitingCall>, Box<Observation>),
 }
 
 /// Returns true for a call that ends the task.

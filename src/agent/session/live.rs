@@ -240,6 +240,7 @@ impl<'a> Session<'a> {
                 .map_or(&[], |image_model| image_model.names),
             servers: self.parts.servers,
             vision: if sees_images { VisionSupport::Shown } else { VisionSupport::Blind },
+            outputs: self.output_reader(id),
         })
     }
 }

@@ -42,6 +42,7 @@ mod meanwhile;
 pub mod messages;
 pub mod model;
 pub mod outcome;
+pub mod outputs;
 mod parallel;
 pub mod parts;
 mod pause;

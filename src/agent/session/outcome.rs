@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::session::id::SessionId;
 use crate::tools::Todo;
+use crate::tools::command_details::CommandDetails;
 use locum_base::chat::Usage;
 use locum_base::id::TaskId;
 use locum_policy::approval::Approval;
@@ -316,6 +317,9 @@ pub struct CommandReport {
     pub command: String,
     /// Exit code, signal, or why it was killed.
     pub exit: Exit,
+    /// What explains it.
+    #[serde(default, skip_serializing_if = "CommandDetails::is_empty")]
+    pub details: CommandDetails,
 }
 
 impl TaskReport {

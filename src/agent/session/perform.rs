@@ -138,7 +138,7 @@ impl Session<'_> {
         let performed = async move {
             let visible = env.readable();
             let picture = waiting.generated.as_ref().and_then(|given| given.image.as_ref());
-            let given = EffectInputs { before: snapshot.as_ref(), picture };
+            let given = EffectInputs { before: snapshot.as_ref(), picture, outputs: None };
             let context = ToolContext { given, ..env.context(&visible) };
             let observation = dispatch::perform(permit, context).await;
             (waiting, observation, snapshot)

@@ -16,6 +16,7 @@ use crate::session::recorded::{RecordedDecision, TouchedPath};
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;
+use crate::tools::kept_output::KeptOutput;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
@@ -42,6 +43,8 @@ pub struct SessionState {
     pub approved: Vec<ApprovedCall>,
     /// Commands that were run, in order.
     pub commands: Vec<CommandReport>,
+    /// Answers that are kept whole, with the task that each was given to.
+    pub outputs: Vec<(TaskId, KeptOutput)>,
     /// What was changed in the run's checkout.
     pub tree: CheckoutChanges,
     /// What was changed in the worktrees of sub-tasks, by the task each belongs to.
@@ -398,8 +401,12 @@ impl SessionState {
         let mode = task.mode.clone();
         let headline = waiting.headline.clone().unwrap_or_else(|| waiting.call.name.clone());
         let command = waiting.command.clone().unwrap_or_else(|| headline.clone());
+        if let Some(output) = observation.output.clone() {
+            self.outputs.push((id, output));
+        }
         if let Some(exit) = observation.exit {
-            let ran = CommandReport { command, exit };
+            let details = observation.command.clone();
+            let ran = CommandReport { command, exit, details };
             self.with_line(id, |task| {
                 if task.parent.is_some() {
                     task.commands.push(ran.clone());

@@ -6,6 +6,7 @@ use std::ops::Deref;
 use std::rc::Rc;
 
 use crate::env::RunEnv;
+use crate::tools::kept_output::OutputReader;
 use crate::tools::mcp::servers::McpServers;
 use crate::tools::{EffectInputs, ToolContext, VisionSupport};
 use locum_base::path::RepoPath;
@@ -61,6 +62,8 @@ pub(crate) struct TaskEnv<'a> {
     pub(crate) servers: &'a McpServers<'a>,
     /// What becomes of images.
     pub(crate) vision: VisionSupport,
+    /// Reads answers that are kept whole.
+    pub(crate) outputs: OutputReader,
 }
 
 impl TaskEnv<'_> {
@@ -105,7 +108,7 @@ impl TaskEnv<'_> {
             facts: &self.facts,
             visible,
             vision: self.vision,
-            given: EffectInputs::default(),
+            given: EffectInputs { outputs: Some(&*self.outputs), ..EffectInputs::default() },
         }
     }
 }

@@ -5,11 +5,13 @@
 //! layer, what it touched is found by comparing the checkout before and after.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::command_details::CommandDetails;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::reach;
 use crate::tools::tool::{Tool, ToolEffect};
@@ -21,7 +23,8 @@ use locum_policy::command::{Script, change_of_folder};
 use locum_policy::intent::Intent;
 use locum_policy::schema::Expansions;
 use locum_policy::verdict::Decision;
-use locum_sandbox::exec::{self, CommandOutput, CommandRun, Exit};
+use locum_sandbox::exec::{self, CommandOutput, CommandRun, ExecError, Exit};
+use locum_sandbox::network::offline;
 use locum_workspace::checkout::{EntryKind, FileError};
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::repo::RepoError;
@@ -35,6 +38,8 @@ pub struct ExecuteCommand {
     script: Script,
     folder: ResolvedPath,
     timeout: Duration,
+    /// Whether the model asked for less time than the policy gives.
+    is_shortened: bool,
     /// What it reads or edits behind links, by real paths; what it names is the script's own.
     behind_links: Vec<Intent>,
 }
@@ -95,6 +100,7 @@ impl Tool for ExecuteCommand {
             script,
             folder,
             timeout: asked.map_or(longest, |asked| asked.min(longest)),
+            is_shortened: asked.is_some_and(|asked| asked < longest),
             behind_links,
         })
     }
@@ -169,31 +175,47 @@ impl ExecuteCommand {
             proxy: context.run.sandbox.proxy(&context.mode.slug),
             reach,
         };
-        let output = exec::run(permit, run).await;
-        let output =
-            output.map_err(|error| CallError(format!("The command did not start: {error}.")))?;
-        Ok(Observation { exit: Some(output.exit), ..Observation::said(self.render(&output)) })
+        let output = match exec::run(permit, run).await {
+            Ok(output) => output,
+            Err(error) => return without_program(&error),
+        };
+        let command = CommandDetails::of(&self.script, &output);
+        let text = self.render(&output, &command, NetworkReach::of(context));
+        Ok(Observation { exit: Some(output.exit), command, ..Observation::said(text) })
     }
 
-    fn render(&self, output: &CommandOutput) -> String {
+    fn render(
+        &self,
+        output: &CommandOutput,
+        details: &CommandDetails,
+        network: NetworkReach,
+    ) -> String {
         let end = match output.exit {
             Exit::Code(0) => "Exit code: 0".to_owned(),
-            Exit::Code(code) => format!(
-                "Exit code: {code} (the command was not successful; its output should say why)"
+            Exit::Code(code) if details.is_empty() => format!(
+                "Exit code: {code} (the command was not successful; its output should say why{})",
+                signal_of(code)
             ),
+            Exit::Code(code) => format!("Exit code: {code}"),
             Exit::Signal(signal) => format!("Ended by {}", signal_name(signal)),
             Exit::TooManyProcesses => "Killed, because it started too many processes; do not run \
                                        it again as it is"
                 .to_owned(),
+            Exit::TimedOut if self.is_shortened => {
+                format!("Killed after {} s, the timeout that was asked for", self.timeout.as_secs())
+            }
             Exit::TimedOut => format!(
                 "Killed after {} s, the longest it may run; do not run it again as it is",
                 self.timeout.as_secs()
             ),
         };
+        let end = format!("{end}{}", explained(details));
         let text = &output.output.text;
+        let failed = output.exit != Exit::Code(0) || !details.failed_steps.is_empty();
+        let network = network.remark(failed, text);
         let body = if text.trim().is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
         format!(
-            "{end}\nWorking directory: {}{}\nOutput:\n{body}",
+            "{end}\nWorking directory: {}{}\nOutput:\n{body}{network}",
             self.folder.asked,
             refused_hosts(output)
         )
@@ -207,6 +229,71 @@ pub(crate) fn ended(exit: Exit) -> String {
         Exit::Signal(signal) => format!("killed by signal {signal}"),
         Exit::TimedOut => "timed out".to_owned(),
         Exit::TooManyProcesses => "killed for its many processes".to_owned(),
+    }
+}
+
+/// What a command reaches of the network.
+#[derive(Clone, Copy)]
+enum NetworkReach {
+    Nothing,
+    Listed,
+    Everything,
+}
+
+impl NetworkReach {
+    fn of(context: ToolContext<'_>) -> Self {
+        match context.run.sandbox {
+            sandbox if sandbox.is_offline() => Self::Nothing,
+            sandbox if sandbox.is_proxied() => Self::Listed,
+            _ => Self::Everything,
+        }
+    }
+
+    /// Says what there is of the network, behind the output of a command that failed for it.
+    fn remark(self, failed: bool, output: &str) -> &'static str {
+        if !failed || !offline::is_complaint(output) {
+            return "";
+        }
+        match self {
+            Self::Nothing => "\n\nCommands have no network: the policy says `network: off`.",
+            Self::Listed => "\n\nCommands reach only the hosts that the policy allows.",
+            Self::Everything => "",
+        }
+    }
+}
+
+/// Answers a command that did not start. Where its program is missing it ends as a shell would say.
+fn without_program(error: &ExecError) -> Result<Observation, CallError> {
+    let text = format!("The command did not start: {error}.");
+    let ExecError::Start { program, source } = error else { return Err(CallError(text)) };
+    // What the sandbox could not make has no number of the system's.
+    let code = match (source.raw_os_error(), source.kind()) {
+        (Some(_), ErrorKind::NotFound) => 127,
+        (Some(_), ErrorKind::PermissionDenied) => 126,
+        _ => return Err(CallError(text)),
+    };
+    let command = CommandDetails::without_program(program);
+    Ok(Observation { exit: Some(Exit::Code(code)), command, ..Observation::failed(text) })
+}
+
+/// Says which parts of a command failed, and which programs did not start.
+fn explained(details: &CommandDetails) -> String {
+    let code = |command: &str| format!("`{command}`");
+    let mut lines = String::new();
+    if !details.failed_steps.is_empty() {
+        lines.push_str(&format!("\nExit codes: {}", details.steps(code)));
+    }
+    if !details.not_started.is_empty() {
+        lines.push_str(&format!("\nDid not start: {}", details.programs(code)));
+    }
+    lines
+}
+
+/// Says what a shell means by a code above 128.
+fn signal_of(code: i32) -> String {
+    match code.checked_sub(128) {
+        Some(signal @ 1..=64) => format!("; {code} is 128 + {}", signal_name(signal)),
+        Some(_) | None => String::new(),
     }
 }
 

@@ -3,11 +3,13 @@
 mod aliases;
 pub mod arguments;
 pub mod command;
+pub mod command_details;
 pub mod dispatch;
 pub mod files;
 #[cfg(test)]
 mod fixture;
 pub mod flow;
+pub mod kept_output;
 pub mod mcp;
 mod picture;
 mod reach;
@@ -19,6 +21,8 @@ pub mod web;
 use serde::{Deserialize, Serialize};
 
 use crate::env::RunEnv;
+use crate::tools::command_details::CommandDetails;
+use crate::tools::kept_output::KeptOutput;
 use crate::tools::mcp::servers::McpServers;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
@@ -81,6 +85,8 @@ pub struct EffectInputs<'g> {
     pub before: Option<&'g Snapshot>,
     /// The image that was generated for the call.
     pub picture: Option<&'g Image>,
+    /// Reads answers that the session keeps whole, by their numbers; `None` outside a session.
+    pub outputs: Option<&'g (dyn Fn(u32) -> Option<String> + Sync)>,
 }
 
 /// What becomes of the images that a tool comes upon.
@@ -116,6 +122,12 @@ pub struct Observation {
     /// For commands: how it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<locum_sandbox::exec::Exit>,
+    /// For commands: what explains how they ended.
+    #[serde(default, skip_serializing_if = "CommandDetails::is_empty")]
+    pub command: CommandDetails,
+    /// The whole answer, where the text is only a part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<KeptOutput>,
     /// What the model is shown with the text. Their bytes are stored next to the journal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,

@@ -12,6 +12,7 @@ pub mod loose;
 mod neutral;
 pub mod parse;
 mod sed;
+pub mod steps;
 pub mod tables;
 pub mod tree;
 mod variables;

@@ -13,10 +13,11 @@ mod pid1;
 mod process;
 pub(crate) mod setup;
 pub(crate) mod spawn;
+pub mod steps;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -24,7 +25,9 @@ use tokio::net::unix::pipe;
 
 use crate::exec::output::BoundedOutput;
 use crate::exec::spawn::{ChildProgram, ChildStreams, StartedCommand};
+use crate::exec::steps::{FailedStep, ShellScript, StepReports};
 use crate::layer::LayerFolders;
+use crate::network::offline;
 use crate::network::proxy::{NetworkProxy, RunningProxy, Traffic};
 use crate::process_tree::ProcessCounter;
 use crate::reach::CommandReach;
@@ -36,12 +39,6 @@ use locum_policy::Permit;
 use locum_policy::command::{Script, ScriptExecution};
 use locum_policy::intent::{Act, Intent};
 use locum_policy::verdict::Verdict;
-
-/// The shell that runs rendered scripts.
-const SHELL: &str = "/bin/sh";
-
-/// What runs contained scripts.
-const BASH: &str = "/bin/bash";
 
 /// Time a command has to end by itself once it was asked to, before it is killed.
 const TERM_GRACE: Duration = Duration::from_secs(2);
@@ -84,6 +81,8 @@ pub struct CommandRun<'a> {
 pub struct CommandOutput {
     /// Exit code, signal, or why it was killed.
     pub exit: Exit,
+    /// For a script of several commands: those that did not end with 0.
+    pub failed_steps: Vec<FailedStep>,
     /// Both streams as they came, bounded; bytes that are no UTF-8 are replaced.
     pub output: ClippedText,
     /// What it asked the proxy for, where there is one.
@@ -150,35 +149,39 @@ pub async fn run(
     }
     if permit.verdicts().iter().any(Verdict::is_contained) {
         command.reach.layer.ok_or(ExecError::NotContained)?;
-        let text = command.script.contained_text();
-        return run_words(&[bash(), "-c", &text].map(str::to_owned), &command).await;
+        let script = ShellScript::contained(&command.script.contained_text());
+        return run_program(script, &command).await;
     }
-    match command.script.execution().ok_or(ExecError::NotUnderstood)? {
-        ScriptExecution::Words(words) => run_words(&words, &command).await,
-        ScriptExecution::Shell(text) => {
-            run_words(&[SHELL, "-c", &text].map(str::to_owned), &command).await
-        }
-    }
-}
-
-/// Returns the shell that models write for, or the system's where it is missing.
-fn bash() -> &'static str {
-    if Path::new(BASH).exists() { BASH } else { SHELL }
+    let script = match command.script.execution().ok_or(ExecError::NotUnderstood)? {
+        ScriptExecution::Words(words) => ShellScript { words, steps: Vec::new() },
+        ScriptExecution::Shell(text) => ShellScript::rendered(&text, command.script.text()),
+    };
+    run_program(script, &command).await
 }
 
 #[expect(
     clippy::disallowed_methods,
     reason = "the wall time of a child process is measured where it runs"
 )]
-async fn run_words(words: &[String], command: &CommandRun<'_>) -> Result<CommandOutput, ExecError> {
+async fn run_program(
+    ShellScript { words, steps }: ShellScript,
+    command: &CommandRun<'_>,
+) -> Result<CommandOutput, ExecError> {
     let begin = std::time::Instant::now();
     let mut env = command.env.clone();
     env.extend(command.script.environment());
-    let (folder, streams) = (&command.folder, ChildStreams::Output);
+    if command.sandbox.is_offline() {
+        offline::tell(&mut env);
+    }
+    let program = words.first().cloned().unwrap_or_default();
+    let channel = (!steps.is_empty()).then(|| StepReports::of(steps)).transpose();
+    let (reports, channel) =
+        channel.map_err(|source| ExecError::Start { program, source })?.unzip();
+    let (folder, streams) = (&command.folder, ChildStreams::Output(channel));
     let CommandRun { sandbox, reach, proxy, .. } = command;
     let around = ProgramAround { sandbox, reach, proxy: proxy.as_ref() };
     let (mut started, serving, _supervisor) =
-        around.start(ChildProgram { words, folder, env, streams })?;
+        around.start(ChildProgram { words: &words, folder, env, streams })?;
     let mut output = BoundedOutput::with_margin(command.output_bytes);
     let exit =
         match tokio::time::timeout(command.timeout, until_exit(&mut started, &mut output)).await {
@@ -200,6 +203,7 @@ async fn run_words(words: &[String], command: &CommandRun<'_>) -> Result<Command
     }
     Ok(CommandOutput {
         exit,
+        failed_steps: reports.map(|reports| reports.finish(command.redactor)).unwrap_or_default(),
         output: output.finish_redacted(command.redactor),
         traffic: serving.map(RunningProxy::finish),
         elapsed: begin.elapsed(),

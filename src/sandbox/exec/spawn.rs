@@ -29,10 +29,11 @@ use crate::view::live_layers::LiveLayers;
 use crate::view::steps::c_string;
 
 /// What a program reads and writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum ChildStreams {
-    /// It reads nothing, and both its outputs are one.
-    Output,
+    /// It reads nothing, and both its outputs are one. In the place of its input it may be given
+    /// what it reports to.
+    Output(Option<OwnedFd>),
     /// A dialogue: input, output and errors are pipes of their own.
     Talk,
 }
@@ -105,10 +106,13 @@ pub(super) fn spawn(
     let program = words.first().ok_or(io::ErrorKind::InvalidInput)?;
     let (reader, writer) = io::pipe()?;
     let (streams, talk) = match streams {
-        ChildStreams::Output => {
+        ChildStreams::Output(reports) => {
             let nothing = OFlags::RDONLY | OFlags::CLOEXEC;
-            let nothing = rustix::fs::open(c"/dev/null", nothing, Mode::empty())?;
-            ([nothing, writer.try_clone()?.into(), writer.into()], None)
+            let input = match reports {
+                Some(reports) => reports,
+                None => rustix::fs::open(c"/dev/null", nothing, Mode::empty())?,
+            };
+            ([input, writer.try_clone()?.into(), writer.into()], None)
         }
         ChildStreams::Talk => {
             let ((input_reader, input), (errors, errors_writer)) = (io::pipe()?, io::pipe()?);

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use pretty_assertions::assert_eq;
 use rustix::process::{Pid, test_kill_process};
 
-use super::{CommandOutput, CommandRun, ExecError, Exit, SHELL, run_words};
+use super::steps::ShellScript;
+use super::{CommandOutput, CommandRun, ExecError, Exit, run_program};
 use crate::reach::{CommandReach, WriteAccess};
 use crate::sandbox::Sandbox;
 use locum_base::secret::Redactor;
@@ -39,12 +40,11 @@ async fn run(
         reach,
         proxy: None,
     };
-    match execution {
-        ScriptExecution::Words(words) => run_words(&words, &command).await,
-        ScriptExecution::Shell(text) => {
-            run_words(&[SHELL, "-c", &text].map(str::to_owned), &command).await
-        }
-    }
+    let script = match execution {
+        ScriptExecution::Words(words) => ShellScript { words, steps: Vec::new() },
+        ScriptExecution::Shell(text) => ShellScript::rendered(&text, &text),
+    };
+    run_program(script, &command).await
 }
 
 fn reach(root: &Path) -> CommandReach<'_> {

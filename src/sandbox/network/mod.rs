@@ -6,6 +6,7 @@
 //! be public, and exactly these are connected to.
 
 pub mod exchange;
+pub mod offline;
 pub mod page;
 pub mod proxy;
 

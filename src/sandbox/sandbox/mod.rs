@@ -230,8 +230,13 @@ impl Sandbox {
         ))
     }
 
-    /// Whether commands are held to a proxy.
-    fn is_proxied(&self) -> bool {
+    /// Returns true when commands reach no host at all.
+    pub fn is_offline(&self) -> bool {
+        self.shared.is_some() && matches!(self.network, NetworkAccess::Off | NetworkAccess::Own)
+    }
+
+    /// Returns true when commands reach only hosts that the policy allows.
+    pub fn is_proxied(&self) -> bool {
         matches!(self.network, NetworkAccess::Proxied | NetworkAccess::Handed)
     }
 
@@ -340,6 +345,7 @@ impl Sandbox {
         let root = reach.seen_root().to_string_lossy().into_owned();
         let writable = shared.writable(reach, masks);
         let networks = shared.networks.clone();
+        let is_layered = reach.layer.is_some();
         Ok(Some(Restrictions {
             child,
             writable,
@@ -348,6 +354,7 @@ impl Sandbox {
             networks,
             network,
             variables,
+            is_layered,
             root,
             outputs,
         }))

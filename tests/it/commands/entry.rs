@@ -8,6 +8,7 @@ use locum_forge::{command as comment, event as forge_event};
 use locum_models::tokens::Tokenizer;
 use locum_modes::{ModeSource, loader};
 use locum_policy::Policy;
+use locum_policy::command::steps::{ReportingScript, ShellDialect};
 use locum_policy::command::{Script, ScriptExecution};
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::urls::WebUrl;
@@ -35,6 +36,11 @@ pub(crate) fn command(text: &str) {
             );
         }
         Some(ScriptExecution::Shell(_)) | None => {}
+    }
+    for dialect in [ShellDialect::Bash, ShellDialect::Posix] {
+        // It comes back, and gives a script of which everything that was written is left.
+        let reporting = ReportingScript::of(text, text, dialect);
+        assert!(reporting.is_none_or(|found| found.text.len() > text.len()), "{text:?}");
     }
     let rules = "version: 1\nrules: [{ allow: ['read(**)', 'command-prefix(*)'] }]\ncommands: { \
                  expansions: allow, max_complexity: 1.0 }\n";

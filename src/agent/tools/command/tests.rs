@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{CommandOutput, ExecuteCommand, Exit};
+use super::{CommandDetails, CommandOutput, ExecuteCommand, Exit, NetworkReach};
 use crate::tools::arguments::ResolvedPath;
 use crate::tools::fixture::ToolFixture;
 use locum_base::path::RepoPath;
@@ -12,6 +12,16 @@ use locum_policy::command::Script;
 use locum_policy::intent::{Act, Intent};
 use pretty_assertions::assert_eq;
 
+fn output(exit: Exit, text: &str) -> CommandOutput {
+    CommandOutput {
+        exit,
+        failed_steps: Vec::new(),
+        output: ClippedText { text: text.into(), omitted_bytes: 0 },
+        traffic: None,
+        elapsed: Duration::ZERO,
+    }
+}
+
 #[test]
 fn says_how_a_command_ended() {
     let folder = ResolvedPath { asked: RepoPath::root(), real: RepoPath::root() };
@@ -19,8 +29,35 @@ fn says_how_a_command_ended() {
         script: Script::parse("true"),
         folder,
         timeout: Duration::from_secs(9),
+        is_shortened: false,
         behind_links: Vec::new(),
     };
+    let shortened =
+        ExecuteCommand { timeout: Duration::from_secs(3), is_shortened: true, ..command.clone() };
+    let none = CommandDetails::default();
+    let said = |command: &ExecuteCommand, exit, network| {
+        let said = "npm error code EAI_AGAIN";
+        command.render(&output(exit, said), &none, network)
+    };
+    assert!(
+        said(&shortened, Exit::TimedOut, NetworkReach::Everything)
+            .starts_with("Killed after 3 s, the timeout that was asked for\n")
+    );
+    assert!(
+        said(&command, Exit::Code(137), NetworkReach::Everything)
+            .contains("128 + signal 9 (SIGKILL)")
+    );
+    for (exit, network, expected) in [
+        (Exit::Code(1), NetworkReach::Nothing, true),
+        (Exit::Code(0), NetworkReach::Nothing, false),
+        (Exit::Code(1), NetworkReach::Everything, false),
+    ] {
+        let text = said(&command, exit, network);
+        assert_eq!(
+            text.ends_with("Commands have no network: the policy says `network: off`."),
+            expected
+        );
+    }
     for (exit, text, expected) in [
         (Exit::Code(0), "ok\n\n", "Exit code: 0\nWorking directory: .\nOutput:\nok"),
         (
@@ -37,13 +74,7 @@ fn says_how_a_command_ended() {
                  directory: .\nOutput:\nx",
         ),
     ] {
-        let output = CommandOutput {
-            exit,
-            output: ClippedText { text: text.into(), omitted_bytes: 0 },
-            traffic: None,
-            elapsed: Duration::ZERO,
-        };
-        assert_eq!(command.render(&output), expected);
+        assert_eq!(command.render(&output(exit, text), &none, NetworkReach::Nothing), expected);
     }
 }
 

@@ -27,7 +27,7 @@ use locum_sandbox::network::page::{PAGE_LIMIT_BYTES, WebPage};
 const HOPS_LIMIT: usize = 5;
 
 /// Bytes of a page shown at once.
-const SHOWN_LIMIT_BYTES: usize = 32 * 1024;
+const SHOWN_LIMIT_BYTES: usize = 16 * 1024;
 
 /// Bytes shown of an answer that is an error.
 const ERROR_SHOWN_BYTES: usize = 2 * 1024;

@@ -3,6 +3,8 @@
 pub mod indentation;
 pub mod view;
 
+use std::fmt;
+
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
@@ -10,6 +12,7 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::read::indentation::IndentationScope;
 use crate::tools::files::read::view::{FileView, OutOfRange};
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
+use crate::tools::kept_output::OUTPUT_SCHEME;
 use crate::tools::picture::show;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -27,8 +30,26 @@ pub const SHOWN_LIMIT_BYTES: usize = 96 * 1024;
 /// A file about to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadFile {
-    place: ResolvedPath,
+    source: ReadSource,
     part: FilePart,
+}
+
+/// What is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ReadSource {
+    /// A file of the checkout.
+    File(ResolvedPath),
+    /// An answer of a tool that the session keeps whole.
+    Output(u32),
+}
+
+impl fmt::Display for ReadSource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(place) => write!(formatter, "{}", place.asked),
+            Self::Output(number) => write!(formatter, "{OUTPUT_SCHEME}{number}"),
+        }
+    }
 }
 
 /// The part of a file that is wanted.
@@ -85,8 +106,11 @@ impl Tool for ReadFile {
     }
 
     fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let place =
-            arguments.place("path", "the file, relative to the repository root", context)?;
+        let path = arguments.text("path", "the file, relative to the repository root")?;
+        let source = match path.trim().strip_prefix(OUTPUT_SCHEME) {
+            Some(number) => ReadSource::Output(number.parse().map_err(|_| no_output(&path))?),
+            None => ReadSource::File(ResolvedPath::find(&path, context)?),
+        };
         let mode = arguments.optional_text("mode", "`slice` or `indentation`")?;
         let offset = arguments.optional_number("offset", 1, "first line")?.unwrap_or(1);
         let limit = arguments.optional_number("limit", 1, "most lines")?.unwrap_or(DEFAULT_LINES);
@@ -102,15 +126,18 @@ impl Tool for ReadFile {
                 )));
             }
         };
-        Ok(Self { place, part })
+        Ok(Self { source, part })
     }
 
     fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Read(self.place.real.clone())]
+        match &self.source {
+            ReadSource::File(place) => vec![Intent::Read(place.real.clone())],
+            ReadSource::Output(_) => vec![Intent::Session],
+        }
     }
 
     fn headline(&self) -> String {
-        format!("read {}", self.place.asked)
+        format!("read {}", self.source)
     }
 
     async fn perform(
@@ -118,14 +145,18 @@ impl Tool for ReadFile {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
-        let path = &self.place.asked;
+        let place = match &self.source {
+            ReadSource::File(place) => place,
+            ReadSource::Output(number) => return self.read_output(*number, context),
+        };
+        let path = &place.asked;
         let unread = |error: FileError| match error {
             FileError::NotAFile { what: "a directory", .. } => CallError(format!(
                 "Cannot read `{path}` because it is a directory; list_files shows what is in it."
             )),
             error => CallError(format!("Cannot read `{path}`: {error}.")),
         };
-        let real = &self.place.real;
+        let real = &place.real;
         let content = match context.layer.filter(|layer| layer.covers(real)) {
             Some(layer) if layer.entry(real).is_none() => Err(FileError::Missing(real.clone())),
             Some(layer) => layer.read(permit, real, FILE_LIMIT_BYTES),
@@ -152,6 +183,15 @@ impl Tool for ReadFile {
 }
 
 impl ReadFile {
+    /// Reads an answer that the session keeps whole.
+    fn read_output(&self, number: u32, context: ToolContext<'_>) -> Result<Observation, CallError> {
+        let text = context.given.outputs.and_then(|read| read(number));
+        let text = text.ok_or_else(|| no_output(&self.source.to_string()))?;
+        let view = self.part.of(&text);
+        let view = view.map_err(|error| CallError(format!("File: {}\n{error}", self.source)))?;
+        Ok(Observation::said(self.render(view)))
+    }
+
     fn render(&self, mut view: FileView<'_>) -> String {
         view.fit(SHOWN_LIMIT_BYTES);
         let (first, last, total) = (view.first, view.last(), view.total_lines);
@@ -172,8 +212,15 @@ impl ReadFile {
                 format!("\n\nIncluded ranges: {first}-{last} (total: {total} lines)")
             }
         };
-        format!("File: {}\n{header}{}{footer}", self.place.asked, view.render())
+        format!("File: {}\n{header}{}{footer}", self.source, view.render())
     }
+}
+
+fn no_output(path: &str) -> CallError {
+    CallError(format!(
+        "There is no `{path}` for this task; `{OUTPUT_SCHEME}` takes a number that stands in an \
+         answer that was shortened."
+    ))
 }
 
 fn parse_around(

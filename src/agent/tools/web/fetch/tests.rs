@@ -195,7 +195,7 @@ fn keeps_no_more_than_it_may_however_it_is_packed() {
         assert!(
             !seen.is_error
                 && seen.text.contains("longer than 2 MiB")
-                && seen.text.contains("read on with start_index 32768"),
+                && seen.text.contains("read on with start_index 16384"),
             "{path}"
         );
         assert!(seen.text.len() < 40_000, "{path}");

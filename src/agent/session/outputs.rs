@@ -1,0 +1,93 @@
+//! Long answers of tools: the model is shown their beginning and their end, and can read the rest.
+//!
+//! In: the redacted answer of a call. Out: at most [`RESULT_LIMIT_BYTES`] of it, and the whole kept
+//! beside the journal under a number, `output://3`. `read_file` opens it for the task that got the
+//! answer and for those above it. It is the run's own text: the policy said yes to the call that
+//! it came from.
+
+use std::collections::BTreeMap;
+
+use crate::session::journal::Journal;
+use crate::session::live::Session;
+use crate::session::state::SessionState;
+use crate::session::stop::Stop;
+use crate::session::task::turn::WaitingCall;
+use crate::tools::Observation;
+use crate::tools::kept_output::{KeptOutput, OUTPUT_SCHEME, OutputReader};
+use locum_base::id::TaskId;
+use locum_base::text::ClippedText;
+use locum_base::tool::{self, ToolName};
+
+/// Most bytes of the answer of a command or of an MCP server that a model is shown.
+pub const RESULT_LIMIT_BYTES: usize = 16 * 1024;
+/// Most answers that a session keeps whole.
+pub const OUTPUTS_LIMIT: usize = 500;
+/// Most bytes of all answers that a session keeps whole.
+pub const OUTPUTS_LIMIT_BYTES: usize = 32 * 1024 * 1024;
+
+impl Session<'_> {
+    /// Shortens a long answer and keeps the whole.
+    pub(crate) fn shorten(
+        &self,
+        waiting: &WaitingCall,
+        observation: Observation,
+    ) -> Result<Observation, Stop> {
+        let text = &observation.text;
+        if text.len() <= RESULT_LIMIT_BYTES || !is_shortened(&waiting.call.name) {
+            return Ok(observation);
+        }
+        let outputs = &self.state.outputs;
+        let kept: usize = outputs.iter().map(|(_, output)| output.bytes).sum();
+        let fits =
+            outputs.len() < OUTPUTS_LIMIT && kept.saturating_add(text.len()) <= OUTPUTS_LIMIT_BYTES;
+        let number = u32::try_from(outputs.len() + 1).ok().filter(|_| fits);
+        let output = number.map(|number| {
+            let hash = self.journal.keep(text.as_bytes())?;
+            Ok::<_, Stop>(KeptOutput { number, hash, bytes: text.len() })
+        });
+        let output = output.transpose()?;
+        let how = output.as_ref().map_or_else(String::new, |output| {
+            format!("; read_file shows all with the path {OUTPUT_SCHEME}{}", output.number)
+        });
+        let text = ClippedText::head_tail_noting(text, RESULT_LIMIT_BYTES, &how).text;
+        Ok(Observation { text, output, ..observation })
+    }
+
+    /// Returns what a task reads kept answers with: its own and those of the tasks below it.
+    pub(crate) fn output_reader(&self, id: TaskId) -> OutputReader {
+        let folder = self.journal.folder().to_owned();
+        let known: BTreeMap<u32, String> = self
+            .state
+            .outputs
+            .iter()
+            .filter(|(owner, _)| is_within(&self.state, *owner, id))
+            .map(|(_, output)| (output.number, output.hash.clone()))
+            .collect();
+        Box::new(move |number| {
+            let bytes = Journal::kept_in(&folder, known.get(&number)?).ok()?;
+            String::from_utf8(bytes).ok()
+        })
+    }
+}
+
+/// Answers that have no other way to be read in parts.
+fn is_shortened(name: &str) -> bool {
+    matches!(
+        ToolName::find(tool::resolve(name.trim())),
+        Some(ToolName::ExecuteCommand | ToolName::UseMcpTool | ToolName::AccessMcpResource)
+            // Tools of MCP servers are called by names of their own as well.
+            | None
+    )
+}
+
+/// Whether a task is another one or below it.
+fn is_within(state: &SessionState, task: TaskId, above: TaskId) -> bool {
+    let mut next = Some(task);
+    while let Some(id) = next {
+        if id == above {
+            return true;
+        }
+        next = state.task(id).and_then(|task| task.parent);
+    }
+    false
+}

@@ -1,0 +1,161 @@
+//! How commands ended, and what is shown of what they print, in a run: contained and judged by
+//! their words.
+
+use locum_agent::session::event::{Event, JournalLine};
+use locum_agent::session::outputs::RESULT_LIMIT_BYTES;
+use locum_sandbox::exec::Exit;
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use crate::session::fixture::{Fixture, POLICY, turns};
+use crate::support::stage::Stage;
+
+const RULES: &str = "command(touch:*)";
+
+/// A run in which these commands need no rule, or have one.
+fn commands(script: &str) -> [Fixture; 2] {
+    let allowed = "\"command(ls:*)\", \"command(cat:*)\", \"command(seq:*)\", \"command(head:*)\", \
+                   \"command(echo:*)\", \"command(true)\", \"command(flake8:*)\", \
+                   \"command(touch:*)";
+    let policy = POLICY.replace(&format!("\"{RULES}"), allowed);
+    let contained = format!("{policy}commands: {{ contained: allow }}\n");
+    [
+        Fixture::with_policy(&turns(script), &contained),
+        Fixture::with_policy(&turns(script), &policy).without_layer(),
+    ]
+}
+
+#[test]
+fn a_pipe_that_hides_a_failure_is_a_failure() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "ls nope 2>&1 | cat" } }]
+- expect: { contains: ["Exit code: 2\nExit codes: `ls nope 2>&1`: 2 | `cat`: 0\n"] }
+  calls: [{ tool: execute_command, args: { command: "ls nope | cat || true" } }]
+- expect: { contains: ["Exit code: 0\nWorking"] }
+  calls: [{ tool: execute_command, args: { command: "seq 1000000 | head -n 1 && echo next" } }]
+- expect: { contains: ["Exit code: 0\nExit codes: `seq 1000000`: cut off by its reader | `head -n 1`: 0\n", "1\nnext"] }
+  calls: [{ tool: execute_command, args: { command: "ls nope; echo x" } }]
+- expect: { contains: ["Exit code: 0\nExit codes: `ls nope`: 2\n"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    for fixture in commands(script) {
+        let ran = fixture.run();
+        assert_eq!((ran.word(), ran.outcome.refusals.len()), ("nothing-to-do", 0));
+        let exits: Vec<Exit> = ran.outcome.commands.iter().map(|command| command.exit).collect();
+        assert_eq!(exits, [2, 0, 0, 0].map(Exit::Code));
+        assert_eq!(ran.outcome.commands[1].details.failed_steps, []);
+    }
+}
+
+#[test]
+fn a_program_that_did_not_start_is_named() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "flake8 src" } }]
+- expect: { contains: ["id not start"] }
+  calls: [{ tool: execute_command, args: { command: "flake8 src 2>&1 | head -n 3; echo done" } }]
+- expect: { contains: ["Exit code: 0\nExit codes: `flake8 src 2>&1`: 127 | `head -n 3`: 0\nDid not start: `flake8`\n"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    for fixture in commands(script) {
+        let ran = fixture.run();
+        for command in &ran.outcome.commands {
+            assert_eq!(command.details.not_started, ["flake8"], "{command:?}");
+        }
+        assert_eq!(ran.outcome.commands.len(), 2);
+        assert_eq!(ran.outcome.commands[0].exit, Exit::Code(127));
+    }
+}
+
+#[test]
+fn a_long_answer_is_shortened_and_can_be_read_whole() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "seq 100000 109000" } }]
+- expect: { contains: ["100000\n100001", "108999\n109000", "bytes left out; read_file shows all with the path output://1 ..."] }
+  calls: [{ tool: read_file, args: { path: "output://1", offset: 5000, limit: 2 } }]
+- expect: { contains: ["File: output://1", "5000 | 104996"] }
+  calls: [{ tool: read_file, args: { path: "output://2" } }]
+- expect: { contains: ["There is no `output://2` for this task"] }
+  calls: [{ tool: read_file, args: { path: "output://x" } }]
+- expect: { contains: ["There is no `output://x` for this task"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    for fixture in commands(script) {
+        let ran = fixture.run();
+        assert_eq!(ran.word(), "nothing-to-do");
+        let answers = ran.answers("execute_command");
+        assert!(answers[0].len() < RESULT_LIMIT_BYTES + 200, "{}", answers[0].len());
+    }
+}
+
+#[test]
+fn caches_of_tools_that_exist_can_be_written_and_stay_as_they_are() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "python() { echo x > .pytest_cache/v && cat .pytest_cache/v; }; python" } }]
+- expect: { contains: ["Exit code: 0", "Output:\nx"], not_contains: ["kept out"] }
+  calls: [{ tool: execute_command, args: { command: "f() { echo x > .github/v; }; f" } }]
+- expect: { contains: ["Exit code: 1"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    let [fixture, _] = commands(script);
+    for folder in [".pytest_cache", ".github"] {
+        std::fs::create_dir(fixture.root.join(folder)).unwrap();
+        std::fs::write(fixture.root.join(folder).join(".gitignore"), "*\n").unwrap();
+    }
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.outcome.refusals.len()), ("nothing-to-do", 0));
+    assert!(!fixture.root.join(".pytest_cache/v").exists());
+}
+
+#[test]
+fn an_answer_that_was_shortened_can_be_read_after_a_resume() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "seq 100000 109000" } }]
+- calls: [{ tool: read_file, args: { path: "output://1", offset: 9004, limit: 1 } }]
+- expect: { contains: ["9004 | 109000"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    let [whole, _] = commands(script);
+    let answered = |line: &JournalLine| matches!(&line.event, Event::Answered { observation, .. } if observation.output.is_some());
+    let at = whole.run().lines.iter().position(answered).unwrap();
+    let [killed, _] = commands(script);
+    assert!(killed.run_killed_at(at + 1).is_none());
+    let resumed = killed.resume();
+    assert_eq!(resumed.word(), "nothing-to-do");
+    assert!(resumed.answers("read_file")[0].contains("9004 | 109000"));
+}
+
+const PIPES: &str = r#"
+version: 1
+tasks:
+  - turns:
+      - calls: [{ tool: execute_command, args: { command: "ls nope 2>&1 | cat" } }]
+      - calls: [{ tool: execute_command, args: { command: "flake8 src" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+
+/// With namespaces and without, and without a sandbox's word on it: as JSON and on the terminal.
+#[test]
+fn every_report_says_what_failed_and_what_did_not_start() {
+    let policy = "version: 1\nrules:\n  - allow: [read(**), 'command(ls:*)', 'command(cat)', \
+                  'command(flake8:*)']\n";
+    for format in ["json", "text"] {
+        let make = || Stage::with(&[(".locum/policy.yml", policy)]);
+        for stage in Stage::in_both_worlds(make) {
+            let ran = stage.play(PIPES, &["--mode", "code", "--output-format", format]);
+            if format == "text" {
+                assert!(ran.out.contains("exit 2 (ls nope 2>&1: 2 | cat: 0)"), "{ran:?}");
+                assert!(ran.out.contains("exit 127, did not start: flake8"), "{ran:?}");
+                continue;
+            }
+            let json = ran.json();
+            let stages = [
+                json!({ "command": "ls nope 2>&1", "code": 2 }),
+                json!({ "command": "cat", "code": 0 }),
+            ];
+            assert_eq!(json["commands"][0]["exit_code"], 2, "{json}");
+            assert_eq!(json["commands"][0]["failed_steps"], json!([{ "stages": stages }]));
+            assert_eq!(json["commands"][1]["exit_code"], 127);
+            assert_eq!(json["commands"][1]["not_started"], json!(["flake8"]));
+        }
+    }
+}
