@@ -30,6 +30,7 @@ pub mod network;
 mod outputs;
 mod places;
 pub mod process_tree;
+pub mod programs;
 mod protected;
 mod reach;
 mod restrictions;

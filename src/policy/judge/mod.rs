@@ -103,6 +103,11 @@ impl Judge {
         &self.origin
     }
 
+    /// Returns the names of the ignore files that hide something.
+    pub(crate) fn ignore_files(&self) -> impl Iterator<Item = &str> {
+        self.ignored.texts().map(|(name, _)| name)
+    }
+
     /// Returns what no wildcard opens.
     pub(crate) fn protection(&self) -> &Protection {
         &self.protection
