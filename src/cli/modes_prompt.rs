@@ -11,10 +11,13 @@ use crate::cli::output::Output;
 use crate::cli::policy_file;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::settings::Settings;
+use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::models::model_requested_by;
+use crate::run::place;
 use locum_agent::report::markdown::visible;
 use locum_agent::session::system_prompt::{PromptContext, PromptInputs};
+use locum_base::clock::Clock;
 use locum_models::accounting::estimate_tools;
 use locum_models::resolve::{self, ModelFacts};
 use locum_models::tokens::Tokenizer;
@@ -22,6 +25,8 @@ use locum_modes::access::TaskPurpose;
 use locum_modes::prompts::RepositoryInstructions;
 use locum_modes::{Mode, ModeSet};
 use locum_policy::intent::Facts;
+use locum_sandbox::env::clean_env;
+use locum_workspace::repo::Repo;
 
 /// One section of the prompt.
 #[derive(Serialize)]
@@ -71,7 +76,15 @@ pub fn show(
     let experts = values.models.profiles.into_keys().collect();
     let facts =
         Facts { mode: mode.slug.clone(), sandboxed: true, contained: true, ..Facts::default() };
+    let commands = &policy.settings().commands;
+    let env = clean_env(context.environment.variables(), &commands.env);
+    let run_place = Repo::open(place.root()).ok().and_then(|repo| {
+        let commit = repo.commit_of(args.at.as_deref().unwrap_or("HEAD")).ok()?;
+        let now = SystemClock::start().now();
+        Some(place::look((&repo, &commit), (&policy, &facts), &env, now))
+    });
     let inputs = PromptInputs::of(&PromptContext {
+        place: &run_place.unwrap_or_default(),
         servers: &[],
         mode,
         modes,

@@ -53,11 +53,6 @@ impl IgnoreFiles {
         self.files.iter().map(|file| (file.name.as_str(), file.text.as_str()))
     }
 
-    /// Returns the names of the files that hide something.
-    pub(crate) fn names(&self) -> Vec<&str> {
-        self.files.iter().map(|file| file.name.as_str()).collect()
-    }
-
     /// Returns the line that hides a path, or `None`.
     pub fn hidden(&self, path: &RepoPath) -> Option<RuleRef> {
         self.files.iter().find_map(|file| file.hidden(path))

@@ -192,6 +192,16 @@ impl Policy {
         summary::lines(self, facts, has_tool_for)
     }
 
+    /// Returns the programs that rules let commands start, under some circumstances at least.
+    pub fn programs(&self) -> Vec<String> {
+        summary::programs(self.judge.rules())
+    }
+
+    /// Returns the patterns that allow acts of a kind under these facts, each in backticks.
+    pub fn allowed(&self, kind: RuleKind, facts: &Facts) -> Vec<String> {
+        summary::texts(self.judge.rules(), kind, Decision::Allow, facts)
+    }
+
     /// Returns true for a path that an ignore file hides, or that names what is hidden.
     pub fn hides(&self, path: &RepoPath) -> bool {
         self.judge.hides(path)

@@ -6,6 +6,7 @@
 //! could be instead is in `lint::instead`.
 
 use crate::Policy;
+use crate::command::tables::programs::is_built_in;
 use crate::intent::Facts;
 use crate::kind::RuleKind;
 use crate::pattern::CommandForm;
@@ -29,15 +30,14 @@ const CONTAINED_LISTED: &str = "You may run: any script, in a shell. It reaches 
                                 not allowed";
 
 /// What a model reads where every command needs a rule.
-pub(crate) const BY_WORDS: &str = "`:*` stands for further words, of which options that are not \
-                                   known to be harmless are refused. Commands may be joined by \
-                                   pipes, `&&` and `;` when each is allowed; `$`, globs, loops \
-                                   and `&` are refused";
+pub(crate) const BY_WORDS: &str = "`:*` stands for further words; options not known to be harmless \
+                                   are refused. Pipes, `&&` and `;` may join allowed commands; \
+                                   `$`, globs, loops and `&` are refused";
 
 /// The same where a shell may work words out.
-const BY_WORDS_EXPANDED: &str = "`:*` stands for further words, of which options that are not \
-                                 known to be harmless are refused. A script may have pipes, lists \
-                                 and expansions when each command in it is allowed";
+const BY_WORDS_EXPANDED: &str = "`:*` stands for further words; options not known to be harmless \
+                                 are refused. Pipes, lists and expansions are fine where each \
+                                 command is allowed";
 
 /// Kinds of acts, with the verb of their line. The last three steer, which needs no tool group.
 const KINDS: &[(RuleKind, &str)] = &[
@@ -87,7 +87,11 @@ pub(crate) fn lines(
                 lines.extend(contained_lines(policy));
                 continue;
             }
-            let texts = texts(policy.judge.rules(), *kind, decision, facts);
+            let texts = if decision == Decision::Deny && *kind == RuleKind::Command && !contained {
+                exceptions(policy.judge.rules(), facts)
+            } else {
+                texts(policy.judge.rules(), *kind, decision, facts)
+            };
             if texts.is_empty() {
                 continue;
             }
@@ -98,17 +102,29 @@ pub(crate) fn lines(
         }
     }
     lines.extend(restrictions(facts, contained, &has_tool_for));
-    // What it hides is not named: the file is hidden, too.
-    let hiding: Vec<String> =
-        policy.judge.hiding_files().iter().map(|name| format!("`{name}`")).collect();
-    if !hiding.is_empty() && has_tool_for(RuleKind::Read) {
-        lines.push(format!(
-            "You may not read or edit, whatever stands above: files that {} hides. They are not \
-             listed either",
-            hiding.join(" or ")
-        ));
+    let ignored: Vec<String> =
+        policy.judge.ignore_files().map(|name| format!("`{name}`")).collect();
+    if !ignored.is_empty() && has_tool_for(RuleKind::Read) {
+        lines.push(format!("You may not see or change what {} names", ignored.join(", ")));
     }
     lines
+}
+
+/// Returns the programs that rules allow, each once, in their order; what a shell has by itself is
+/// left out.
+pub(crate) fn programs(rules: &[Rule]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let allowing = rules.iter().filter(|rule| rule.decision == Decision::Allow);
+    for written in allowing.flat_map(|rule| &rule.patterns) {
+        let program = written.pattern.command().and_then(|command| command.words.first());
+        if let Some(program) = program
+            && !is_built_in(program)
+            && !found.contains(program)
+        {
+            found.push(program.clone());
+        }
+    }
+    found
 }
 
 /// Returns the patterns of rules of a kind that decide so under these facts, each in backticks,
@@ -149,6 +165,26 @@ pub(crate) fn shown(written: &LocatedPattern) -> String {
     format!("{inner}{}", if open { ":*" } else { "" })
 }
 
+/// Returns the commands that rules refuse under these facts although others seem to allow them:
+/// what no rule allows is refused anyway.
+fn exceptions(rules: &[Rule], facts: &Facts) -> Vec<String> {
+    let patterns = |decision: Decision| {
+        let here = move |rule: &&Rule| rule.decision == decision && rule.narrowing.holds(facts);
+        let patterns = rules.iter().filter(here).flat_map(|rule| &rule.patterns);
+        patterns.filter(|written| written.pattern.kind == RuleKind::Command)
+    };
+    let words = |written: &'_ LocatedPattern| -> Vec<String> {
+        written.pattern.command().map(|command| command.words.clone()).unwrap_or_default()
+    };
+    let meets_allowed = |denied: &&LocatedPattern| {
+        patterns(Decision::Allow).any(|allowed| {
+            words(allowed).starts_with(&words(denied)) || words(denied).starts_with(&words(allowed))
+        })
+    };
+    let met = patterns(Decision::Deny).filter(meets_allowed);
+    met.map(|written| format!("`{}`", shown(written))).collect()
+}
+
 /// Joins patterns; of very many, the first.
 fn listed(mut texts: Vec<String>) -> String {
     let others = texts.len().saturating_sub(LISTED_LIMIT);
@@ -185,9 +221,7 @@ fn network(policy: &Policy) -> Option<String> {
             let hosts = settings.network.iter().map(|listed| format!("`{}`", listed.text));
             Some(format!("Commands reach of the network only {}", listed(hosts.collect())))
         }
-        CommandNetwork::Off | CommandNetwork::Listed => {
-            Some("Commands have no network: nothing can be downloaded or installed".to_owned())
-        }
+        CommandNetwork::Off | CommandNetwork::Listed => Some("Commands have no network".to_owned()),
     }
 }
 

@@ -14,6 +14,7 @@ use tracing::Instrument;
 use crate::run::error::RunError;
 use crate::run::execution::{RunExecution, SessionOrigin};
 use crate::run::first_message::lookups::MessageContext;
+use crate::run::place;
 use crate::run::progress;
 use crate::run::publish::{Publication, Publisher, RunEnd};
 use crate::run::servers;
@@ -153,6 +154,12 @@ async fn run<'a>(
         base: plan.base.clone(),
         policy_hash: plan.policy.hash.clone(),
         models: plan.models.clone(),
+        place: place::look(
+            (&execution.workspace.repo, &plan.base),
+            (env.policy, &plan.facts),
+            env.env,
+            execution.clock.now(),
+        ),
         caller: redacted(execution.caller.clone(), &prepared.redactor),
     };
     let around = ServerEnvironment {

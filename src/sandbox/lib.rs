@@ -32,6 +32,7 @@ mod outputs;
 mod own_network;
 mod places;
 pub mod process_tree;
+pub mod programs;
 mod protected;
 mod reach;
 mod restrictions;

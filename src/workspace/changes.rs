@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use git2::DiffDelta;
+
 use crate::attributes::Attributes;
 use crate::diff::{FileChange, compare};
 use crate::repo::{CommitId, Repo, RepoError};
@@ -10,6 +12,34 @@ use crate::trees::stored_in;
 use locum_base::path::RepoPath;
 
 impl Repo {
+    /// Returns the last commit that two have in common.
+    ///
+    /// # Errors
+    /// When there is none, or it is not here.
+    pub fn merge_base(&self, one: &CommitId, two: &CommitId) -> Result<CommitId, RepoError> {
+        Ok(CommitId::of(self.git.merge_base(one.oid()?, two.oid()?)?))
+    }
+
+    /// Returns the paths in which two commits differ, at most `limit`, in git's order. Names that
+    /// are no [`RepoPath`] are left out.
+    ///
+    /// # Errors
+    /// When a commit is not there.
+    pub fn changed_paths(
+        &self,
+        from: &CommitId,
+        to: &CommitId,
+        limit: usize,
+    ) -> Result<Vec<RepoPath>, RepoError> {
+        let (old, new) = (self.tree_of(from)?, self.tree_of(to)?);
+        let diff = self.git.diff_tree_to_tree(Some(&old), Some(&new), None)?;
+        let path = |delta: DiffDelta<'_>| {
+            let file = delta.new_file().path().or_else(|| delta.old_file().path())?.to_str()?;
+            RepoPath::parse(file).ok()
+        };
+        Ok(diff.deltas().filter_map(path).take(limit).collect())
+    }
+
     /// Compares the touched files with a commit; files that are equal are left out. Sorted by path.
     ///
     /// # Errors

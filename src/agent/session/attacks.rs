@@ -24,6 +24,7 @@ use locum_models::scripted::ScriptedModel;
 use locum_models::scripted::script::ModelScript;
 use locum_models::tokens::Tokenizer;
 use locum_modes::prompts::RepositoryInstructions;
+use locum_modes::prompts::place::RunPlace;
 use locum_modes::{ModeSet, builtin};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
@@ -100,6 +101,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
         base: workspace.repo.commit_of("HEAD").unwrap(),
         policy_hash: policy.hash().to_owned(),
         models: ("script".to_owned(), "script".to_owned()),
+        place: RunPlace::default(),
         caller: serde_json::Value::Null,
     };
     let (instructions, trusted) = (RepositoryInstructions::default(), start.base.clone());

@@ -18,6 +18,7 @@ use locum_base::chat::Reply;
 use locum_base::id::TaskId;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
+use locum_modes::prompts::place::RunPlace;
 use locum_policy::approval::Approval;
 use locum_policy::budget::Budget;
 use locum_policy::intent::Facts;
@@ -52,6 +53,9 @@ pub struct SessionStart {
     pub policy_hash: String,
     /// Labels of the models for root task and sub-tasks.
     pub models: (String, String),
+    /// What prompts say of the place the run works in.
+    #[serde(default, skip_serializing_if = "RunPlace::is_empty")]
+    pub place: RunPlace,
     /// Anything else a resume needs, by the caller's own keys (flags, event, profile names).
     pub caller: serde_json::Value,
 }

@@ -205,6 +205,7 @@ impl<'a> Session<'a> {
                 included: model.included_tools,
                 instructions: self.parts.instructions,
                 servers: &self.parts.servers.offered(),
+                place: &self.start().place,
             },
             model,
         );

@@ -63,6 +63,7 @@ pub mod system_prompt;
 pub mod task;
 mod task_env;
 mod turn;
+mod under_review;
 mod worktrees;
 
 use std::time::Duration;
@@ -214,12 +215,14 @@ impl Session<'_> {
             turns: start.budget.turns.min(mode.turns.unwrap_or(u32::MAX)),
             ..start.budget
         };
+        let change = self.under_review(&start.mode, self.parts.workspace, None);
+        let message = format!("{}{}", start.message, self.parts.run.redactor.redact(&change));
         self.emit(Event::TaskStarted {
             task: TaskId::default(),
             parent: None,
             parent_call: None,
             mode: start.mode,
-            message: start.message,
+            message,
             todos: Vec::new(),
             budget,
             tree: None,

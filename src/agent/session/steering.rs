@@ -129,6 +129,8 @@ impl Session<'_> {
             &reminders::may_spend(&budget),
         );
         message.extend(copied);
+        let (owner, place) = (self.state.tree_owner(id), self.place(id)?);
+        message.push_str(&self.under_review(&call.mode, &place, owner));
         self.emit(Event::TaskStarted {
             task: self.next_task(),
             parent: Some(id),

@@ -5,21 +5,28 @@ use crate::session::model::TaskModel;
 use crate::tools::dispatch;
 use crate::tools::mcp::catalogue;
 use locum_base::chat::ToolSpec;
+use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
 use locum_models::accounting;
 use locum_models::profile::ToolProtocol;
 use locum_models::xml;
 use locum_modes::access::{self, TaskPurpose, ToolOffer};
+use locum_modes::file_limits::FileLimit;
+use locum_modes::prompts::place::RunPlace;
 use locum_modes::prompts::servers::OfferedServer;
 use locum_modes::prompts::skills::Skill;
 use locum_modes::prompts::{self, PromptFacts, RepositoryInstructions};
 use locum_modes::{Mode, ModeEntry, ModeSet, ToolGroup};
 use locum_policy::Policy;
+use locum_policy::command::Script;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::kind::RuleKind;
 use locum_policy::pattern::RESOURCE;
 use locum_policy::schema::OnHold;
 use locum_policy::verdict::Decision;
+
+/// Most patterns of a kind that are named of a mode for sub-tasks.
+const RIGHTS_NAMED: usize = 6;
 
 /// What a model in one mode is sent besides the conversation.
 pub(crate) struct SystemPrompt {
@@ -80,6 +87,8 @@ pub struct PromptContext<'t> {
     pub instructions: &'t RepositoryInstructions,
     /// The MCP servers that answer, with what they have.
     pub servers: &'t [OfferedServer],
+    /// The place the run works in.
+    pub place: &'t RunPlace,
 }
 
 /// What a model in one mode is sent besides the conversation, by section.
@@ -106,6 +115,7 @@ impl PromptInputs {
             included,
             instructions,
             servers,
+            place,
         } = *context;
         let offered = access::offered(
             mode,
@@ -148,6 +158,7 @@ impl PromptInputs {
                     && other.entry != ModeEntry::NotDelegated
                     && may(&Intent::Delegate(other.slug.clone()))
             })
+            .map(|other| (other, rights(policy, facts, other)))
             .collect();
         let allowed = ModeSet::merge([modes
             .iter()
@@ -176,9 +187,80 @@ impl PromptInputs {
             policy_lines: &policy.summary_lines(facts, |kind| {
                 offered.iter().any(|tool| use_of(*tool) == Some(kind))
             }),
+            parallel: policy.settings().modes.delegation.parallel > 1,
+            checks: &checks(policy, facts),
+            place: &seen_place(place, context),
             system: std::env::consts::OS,
         });
         Self { sections, tools, offered }
+    }
+}
+
+/// Returns what a sub-task in a mode may do, as part of a sentence.
+fn rights(policy: &Policy, facts: &Facts, mode: &Mode) -> String {
+    let facts = Facts { mode: mode.slug.clone(), ..facts.clone() };
+    let has = |tool: ToolName| mode.tools().contains(&tool);
+    let of_kind = |kind: RuleKind| {
+        let texts = policy.allowed(kind, &facts);
+        let others = texts.len().saturating_sub(RIGHTS_NAMED);
+        let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+        let named: Vec<String> = texts.into_iter().take(RIGHTS_NAMED).collect();
+        if named.is_empty() { "nothing".to_owned() } else { format!("{}{more}", named.join(", ")) }
+    };
+    let edits = if has(ToolName::WriteToFile) && policy.may_use(RuleKind::Edit, &facts) {
+        let limits = access::edit_limits(mode);
+        let limits: Vec<String> = limits
+            .iter()
+            .map(|(limit, pattern, _)| match limit {
+                FileLimit::Only => format!("where the path matches `{pattern}`"),
+                FileLimit::Never => format!("but not where the path matches `{pattern}`"),
+            })
+            .collect();
+        [vec![format!("edit {}", of_kind(RuleKind::Edit))], limits].concat().join(" ")
+    } else {
+        "edit nothing".to_owned()
+    };
+    let runs = if !has(ToolName::ExecuteCommand) {
+        "run nothing".to_owned()
+    } else if policy.settings().commands.contains(&facts) {
+        "run any script".to_owned()
+    } else {
+        format!("run {}", of_kind(RuleKind::Command))
+    };
+    format!("{edits}, and {runs}")
+}
+
+/// Returns the commands that decide whether a result is ready, and whether each may be run in the
+/// mode of these facts.
+fn checks(policy: &Policy, facts: &Facts) -> Vec<(String, bool)> {
+    let may_run = |command: &String| {
+        let verdict = policy.decide(&Intent::Command(Script::asked(command)), facts);
+        (command.clone(), verdict.decision == Decision::Allow)
+    };
+    policy.settings().publish.success.iter().map(may_run).collect()
+}
+
+/// Returns what a mode may see of the place: entries it may read, and the missing ones of the
+/// programs it may run.
+fn seen_place(place: &RunPlace, context: &PromptContext<'_>) -> RunPlace {
+    let PromptContext { mode, policy, facts, .. } = *context;
+    let may_be_read = |name: &&String| {
+        RepoPath::parse(name.trim_end_matches('/')).is_ok_and(|path| {
+            let intent = Intent::Read(path);
+            access::check_intent(mode, ToolName::ListFiles, &intent).is_ok()
+                && policy.decide(&intent, facts).decision == Decision::Allow
+        })
+    };
+    let runs = mode.tools().contains(&ToolName::ExecuteCommand);
+    let here = policy.allowed(RuleKind::Command, facts);
+    let is_allowed = |program: &&String| {
+        here.iter()
+            .any(|text| text.trim_matches('`').split([' ', ':']).next() == Some(program.as_str()))
+    };
+    RunPlace {
+        entries: place.entries.iter().filter(may_be_read).cloned().collect(),
+        missing: place.missing.iter().filter(|name| runs && is_allowed(name)).cloned().collect(),
+        ..place.clone()
     }
 }
 
@@ -283,3 +365,6 @@ fn usable(
     };
     servers.iter().filter_map(part).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@ pub mod expert;
 mod head;
 pub mod image_model;
 pub mod mentions;
+pub mod place;
 pub mod reminders;
 pub mod rules;
 pub mod sections;
@@ -50,8 +51,10 @@ pub struct RepositoryInstructions {
 pub struct PromptFacts<'a> {
     /// The mode the task runs in.
     pub mode: &'a Mode,
-    /// Every mode it may hand work to; empty when it may not.
-    pub delegates: Vec<&'a Mode>,
+    /// Every mode it may hand work to, with what a sub-task may do there; empty when it may not.
+    pub delegates: Vec<(&'a Mode, String)>,
+    /// Whether sub-tasks of one reply work at the same time.
+    pub parallel: bool,
     /// Every mode the task may go on in.
     pub modes: &'a ModeSet,
     /// The tools it is offered.
@@ -71,6 +74,10 @@ pub struct PromptFacts<'a> {
     /// What the policy allows, in its own words, one line each (so that the model does not try what
     /// cannot work).
     pub policy_lines: &'a [String],
+    /// The commands that decide whether the result is ready, each with whether it may be run here.
+    pub checks: &'a [(String, bool)],
+    /// The place the run works in.
+    pub place: &'a place::RunPlace,
     /// Name of the operating system, `linux`.
     pub system: &'a str,
 }

@@ -78,6 +78,9 @@ pub(crate) fn tools(facts: &PromptFacts<'_>) -> String {
     ];
     let mut text = include_str!("../../../config/prompts/tools.md").to_owned();
     text.extend(of_tools.iter().filter(|(tool, _)| has(facts, *tool)).map(|(_, part)| *part));
+    if has(facts, ToolName::NewTask) && facts.parallel {
+        text.push_str(include_str!("../../../config/prompts/delegate-parallel.md"));
+    }
     if has(facts, ToolName::AskExpertModel) && !facts.experts.is_empty() {
         text.push_str(&listed_experts(facts.experts));
     }
@@ -145,7 +148,9 @@ pub fn permissions(permissions: &Permissions) -> Option<String> {
 pub(crate) fn modes(facts: &PromptFacts<'_>) -> String {
     let mut text = String::new();
     if has(facts, ToolName::NewTask) && !facts.delegates.is_empty() {
-        let delegates: String = facts.delegates.iter().map(|mode| mode_line(mode)).collect();
+        let line =
+            |(mode, rights): &(&Mode, String)| format!("{}  It may {rights}.\n", mode_line(mode));
+        let delegates: String = facts.delegates.iter().map(line).collect();
         text.push_str(&format!("## Modes for sub-tasks\n\n{delegates}"));
     }
     if has(facts, ToolName::SwitchMode) {
@@ -154,20 +159,43 @@ pub(crate) fn modes(facts: &PromptFacts<'_>) -> String {
         let gap = if text.is_empty() { "" } else { "\n" };
         text.push_str(&format!("{gap}## Modes to switch to\n\n{others}"));
     }
+    let others: Vec<String> = facts
+        .modes
+        .iter()
+        .filter(|mode| mode.slug != facts.mode.slug && mode.slug != access::COORDINATOR)
+        .map(|mode| format!("`{}`", mode.slug))
+        .collect();
+    if has(facts, ToolName::RequestModeSwitch) && !others.is_empty() {
+        let gap = if text.is_empty() { "## Modes\n\n" } else { "\n" };
+        text.push_str(&format!("{gap}`request_mode_switch` may name {}.\n", others.join(", ")));
+    }
     text
 }
 
 /// Returns where the model works.
 pub(crate) fn system(facts: &PromptFacts<'_>) -> String {
+    let place = facts.place;
+    let date = match place.date.as_str() {
+        "" => String::new(),
+        date => format!("; today is {date}"),
+    };
+    let branch = place.branch.as_ref().map(|branch| format!(", on branch `{branch}`"));
+    let lines: String = place.lines().iter().map(|line| format!("- {line}\n")).collect();
     format!(
-        "## System\n\n- Operating system: {}\n- Mode: {} (`{}`)\n- Working directory: the root of \
-         the checkout\n",
-        facts.system, facts.mode.name, facts.mode.slug
+        "## System\n\n- Operating system: {}{date}\n- Mode: {} (`{}`)\n- Working directory: the \
+         root of the checkout{}\n{lines}",
+        facts.system,
+        facts.mode.name,
+        facts.mode.slug,
+        branch.unwrap_or_default()
     )
 }
 
 /// Returns how to end.
 pub(crate) fn objective(facts: &PromptFacts<'_>) -> String {
+    if has(facts, ToolName::CoordinateMode) {
+        return include_str!("../../../config/prompts/finish-decide.md").to_owned();
+    }
     let verified = if has(facts, ToolName::ExecuteCommand) {
         include_str!("../../../config/prompts/finish-command.md")
     } else if has(facts, ToolName::ReadFile) || !has(facts, ToolName::NewTask) {
@@ -176,9 +204,34 @@ pub(crate) fn objective(facts: &PromptFacts<'_>) -> String {
         include_str!("../../../config/prompts/finish-delegate.md")
     };
     format!(
-        "{}{verified}{}",
+        "{}{verified}{}{}",
         include_str!("../../../config/prompts/finish.md"),
-        include_str!("../../../config/prompts/finish-end.md")
+        include_str!("../../../config/prompts/finish-end.md"),
+        checks(facts)
+    )
+}
+
+/// Returns which commands decide whether the result is ready, for modes that work towards it.
+fn checks(facts: &PromptFacts<'_>) -> String {
+    let works = [ToolName::WriteToFile, ToolName::ExecuteCommand, ToolName::NewTask];
+    if facts.checks.is_empty() || !works.iter().any(|tool| has(facts, *tool)) {
+        return String::new();
+    }
+    let named = |may: Option<bool>| {
+        let checks =
+            facts.checks.iter().filter(|(_, may_run)| may.is_none_or(|may| may == *may_run));
+        checks.map(|(command, _)| format!("`{command}`")).collect::<Vec<_>>().join(", ")
+    };
+    let barred = match named(Some(false)) {
+        barred if has(facts, ToolName::ExecuteCommand) && !barred.is_empty() => {
+            format!(" You cannot run {barred} in this mode.")
+        }
+        _ => String::new(),
+    };
+    format!(
+        "\nThe run itself makes these checks when you are done, and they decide whether the result \
+         is ready: {}.{barred}\n",
+        named(None)
     )
 }
 

@@ -3,6 +3,7 @@
 use super::{PromptFacts, sections_of, system_prompt};
 use crate::access::{self, TaskPurpose, ToolOffer};
 use crate::prompts::PromptFile;
+use crate::prompts::place::RunPlace;
 use crate::{ModeSet, builtin};
 use locum_base::chat::ToolSpec;
 use locum_policy::schema::{Delegation, Switching};
@@ -32,7 +33,18 @@ fn prompt(
             parameters: serde_json::Value::Null,
         })
         .collect();
-    let delegates = modes.iter().filter(|other| may_delegate && other.slug != slug).collect();
+    let delegates = modes
+        .iter()
+        .filter(|other| may_delegate && other.slug != slug)
+        .map(|other| (other, "edit `src/**`, and run nothing".to_owned()))
+        .collect();
+    let place = RunPlace {
+        date: "2026-01-31".to_owned(),
+        branch: Some("main".to_owned()),
+        entries: vec!["src/".to_owned(), "Cargo.toml".to_owned()],
+        more: 3,
+        missing: vec!["rg".to_owned()],
+    };
     let facts = PromptFacts {
         mode,
         delegates,
@@ -45,6 +57,9 @@ fn prompt(
         experts: &[],
         servers: &[],
         language: None,
+        parallel: false,
+        checks: &[("cargo test".to_owned(), true), ("make deploy-check".to_owned(), false)],
+        place: &place,
         system: "linux",
     };
     let whole = sections_of(&facts);
@@ -85,7 +100,7 @@ fn sections_with_nothing_to_say_are_left_out() {
     let code = prompt("code", &[], &[]);
     assert_eq!(
         code.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
-        ["role", "formatting", "tools", "rules", "system", "objective", "instructions"]
+        ["role", "formatting", "tools", "modes", "rules", "system", "objective", "instructions"]
     );
     assert!(text(&prompt("code", &[], &["x".into()]), "capabilities").is_some());
 }
@@ -101,7 +116,11 @@ fn says_only_what_the_offered_tools_make_true() {
         modes("orchestrator").unwrap().contains("- `code`")
             && modes("coordinator").unwrap().contains("to switch to")
     );
-    assert_eq!(modes("code"), None);
+    assert!(modes("code").unwrap().contains("`request_mode_switch` may name "));
+    let objective = |slug: &str| text(&prompt(slug, &[], &[]), "objective").unwrap();
+    assert!(objective("code").contains("ready: `cargo test`, `make deploy-check`. You cannot run"));
+    assert!(objective("orchestrator").contains("`cargo test`"));
+    assert!(!objective("ask").contains("`cargo test`"));
     assert!(
         text(&prompt("architect", &[], &[]), "capabilities")
             .unwrap()

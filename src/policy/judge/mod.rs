@@ -103,6 +103,11 @@ impl Judge {
         &self.origin
     }
 
+    /// Returns the names of the ignore files that hide something.
+    pub(crate) fn ignore_files(&self) -> impl Iterator<Item = &str> {
+        self.ignored.texts().map(|(name, _)| name)
+    }
+
     /// Returns what no wildcard opens.
     pub(crate) fn protection(&self) -> &Protection {
         &self.protection
@@ -122,11 +127,6 @@ impl Judge {
                 && rule.narrowing.holds(facts)
                 && rule.patterns.iter().any(|written| written.pattern.kind == RuleKind::Delegate)
         })
-    }
-
-    /// Returns the names of the ignore files that hide something.
-    pub(crate) fn hiding_files(&self) -> Vec<&str> {
-        self.ignored.names()
     }
 
     /// Returns true for what an ignore file names.

@@ -10,7 +10,7 @@ use crate::kind::RuleKind;
 fn tells_a_mode_what_it_may_do() {
     let policy = policy(
         "rules:\n  - allow: [\"read(**)\", \"command(cargo test:*)\"]\n  - allow: \
-             edit(src/**)\n    modes: [code]\n  - deny: command(git push:*)\n",
+             edit(src/**)\n    modes: [code]\n  - deny: [command(git push:*), command(cargo test --ignored:*)]\n",
     );
     assert_eq!(
         policy.summary_lines(&facts("code"), |_| true),
@@ -19,7 +19,7 @@ fn tells_a_mode_what_it_may_do() {
             "You may edit: `src/**`",
             "You may run: `cargo test:*`",
             crate::summary::BY_WORDS,
-            "You may not run: `git push:*`"
+            "You may not run: `cargo test --ignored:*`"
         ]
     );
     assert_eq!(
@@ -28,7 +28,11 @@ fn tells_a_mode_what_it_may_do() {
     );
     assert_eq!(
         policy.summary_lines(&facts("ask"), |kind| kind == RuleKind::Command),
-        ["You may run: `cargo test:*`", crate::summary::BY_WORDS, "You may not run: `git push:*`"]
+        [
+            "You may run: `cargo test:*`",
+            crate::summary::BY_WORDS,
+            "You may not run: `cargo test --ignored:*`"
+        ]
     );
 }
 

@@ -214,6 +214,20 @@ impl Repo {
         }))
     }
 
+    /// Lists what lies at the root of a commit, in git's order, each with whether it is a folder.
+    /// Names that are no [`RepoPath`] are left out.
+    ///
+    /// # Errors
+    /// When the commit is not there.
+    pub fn root_entries(&self, commit: &CommitId) -> Result<Vec<(RepoPath, bool)>, RepoError> {
+        let tree = self.tree_of(commit)?;
+        let entries = tree.iter().filter_map(|entry| {
+            let path = RepoPath::root().join(entry.name().ok()?).ok()?;
+            Some((path, entry.kind() == Some(ObjectType::Tree)))
+        });
+        Ok(entries.collect())
+    }
+
     /// Lists the regular files of a commit below a folder, sorted, at most `limit` of them; none
     /// when the folder is not there. Names that are no [`RepoPath`] are left out.
     ///

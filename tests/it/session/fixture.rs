@@ -26,6 +26,7 @@ use locum_models::scripted::ScriptedModel;
 use locum_models::scripted::script::ModelScript;
 use locum_models::tokens::Tokenizer;
 use locum_modes::prompts::RepositoryInstructions;
+use locum_modes::prompts::place::RunPlace;
 use locum_modes::{ModeSet, builtin};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
@@ -237,6 +238,7 @@ impl Fixture {
             base: workspace.repo.commit_of("HEAD").unwrap(),
             policy_hash: self.policy.hash().to_owned(),
             models: ("script".to_owned(), "script".to_owned()),
+            place: RunPlace::default(),
             caller: serde_json::Value::Null,
         };
         let (cancel, cancelled) = tokio::sync::oneshot::channel::<()>();

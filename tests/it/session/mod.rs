@@ -18,6 +18,7 @@ mod mistakes;
 mod parallel;
 mod refusals;
 mod resume;
+mod reviews;
 mod route;
 mod scripts;
 mod switching;

@@ -9,7 +9,7 @@
 mod build;
 pub(super) mod git;
 pub mod index;
-pub(super) mod programs;
+pub(crate) mod programs;
 pub(super) mod settings;
 pub(super) mod spelling;
 pub(super) mod tasks;

@@ -95,9 +95,9 @@ impl Tool for ReadFile {
                 "type": "object",
                 "properties": {
                     "anchor_line": { "type": "integer", "minimum": 1, "description": "A line of the block, default `offset`" },
-                    "max_levels": { "type": "integer", "minimum": 0, "description": "Enclosing levels to show, 0 for all" },
+                    "max_levels": { "type": "integer", "minimum": 0, "description": "0 for all" },
                     "include_siblings": { "type": "boolean" },
-                    "include_header": { "type": "boolean", "description": "Comments above the block, default true" },
+                    "include_header": { "type": "boolean", "description": "Default true" },
                     "max_lines": { "type": "integer", "minimum": 1 }
                 },
                 "additionalProperties": false
