@@ -58,6 +58,7 @@ const EFFECT_OWNERS: &[&str] = &[
     "src/testing/",
     "src/workspace/",
     "src/agent/session/journal",
+    "src/agent/session/messages",
     "src/agent/session/attacks",
     "src/config/",
     "src/cli/",

@@ -358,7 +358,10 @@ fn a_server_gets_its_variables_and_nothing_else_and_reaches_no_further_than_a_co
     let answers: Vec<String> = stage.answers().into_iter().map(|(_, text)| text).collect();
     assert!(answers[0].contains("key *** of None"), "{}", answers[0]);
     assert!(answers[1].contains("read text written true connected false"), "{}", answers[1]);
-    assert!(answers[1].contains("were kept out of the checkout: `edit(src/written.txt)`"));
+    assert!(
+        answers[1]
+            .contains("were kept out of the checkout: no rule allows `edit(src/written.txt)`")
+    );
     assert!(
         answers[2].contains("\"code\":-32601") && answers[2].contains("without a person"),
         "{}",

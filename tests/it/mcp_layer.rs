@@ -74,7 +74,7 @@ fn what_a_server_writes_is_judged_path_by_path() {
         first.contains("Files changed: src/lib.txt, src/new/file.txt, src/old.txt\n")
             && first.contains("kept out of the checkout: ")
             && first.contains("`edit(.github/workflows/ci.yml)`: protected from edits")
-            && first.contains("`edit(docs/unnamed.txt)`: no rule allows")
+            && first.contains("no rule allows `edit(docs/unnamed.txt)`")
             && first.contains("`edit(src/denied.txt)`: nobody changes this one"),
         "{first}"
     );

@@ -14,7 +14,7 @@ use locum_policy::verdict::Verdict;
 use locum_workspace::diff::FileChange;
 
 /// Most characters of a result.
-const RESULT_LIMIT_CHARS: usize = 12_000;
+const RESULT_LIMIT_CHARS: usize = 11_000;
 /// Most characters of a question.
 const QUESTION_LIMIT_CHARS: usize = 2_000;
 /// Most calls, and most questions, that wait for a decision.
@@ -48,7 +48,7 @@ const ROW_LIMIT: usize = 30;
 /// Most characters of a held call's arguments.
 const ARGUMENTS_LIMIT_CHARS: usize = 4_000;
 /// Most characters of a held edit's diff.
-const HELD_DIFF_LIMIT_CHARS: usize = 6_000;
+const HELD_DIFF_LIMIT_CHARS: usize = 5_500;
 /// Most characters of one foreign phrase in an entry of a list.
 const PHRASE_LIMIT_CHARS: usize = 160;
 

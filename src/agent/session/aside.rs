@@ -1,5 +1,5 @@
-//! What a task is reminded of besides the answers to its calls, each thing once: the rules files of
-//! folders it works in, and that its budget runs low or ends.
+//! What a task is told besides the answers to its calls, each thing once: what people write to it,
+//! the rules files of folders it works in, and that its budget runs low or ends.
 //!
 //! In: the paths its permitted calls were about. Out: reminders in the journal. Rules files are
 //! those of the trusted commit, whatever the checkout holds; those of the root are in the system
@@ -7,6 +7,7 @@
 
 use crate::session::event::Event;
 use crate::session::live::Session;
+use crate::session::messages::{MESSAGE_LIMIT_BYTES, MESSAGES_LIMIT, PersonMessage};
 use crate::session::stop::Stop;
 use crate::session::task::nudges::{BUDGET_ENDS, BUDGET_LOW, CHANGES_FULL};
 use locum_base::id::TaskId;
@@ -70,6 +71,30 @@ impl Session<'_> {
             Some((about, text)) => self.tell(id, about, text),
             None => Ok(()),
         }
+    }
+
+    /// Gives a task what people wrote that it has not read. Returns whether there was something.
+    pub(crate) fn read_messages(&mut self, id: TaskId) -> Result<bool, Stop> {
+        for message in self.parts.inbox.take() {
+            let known = &self.state.messages;
+            if known.len() >= MESSAGES_LIMIT || known.iter().any(|known| known.id == message.id) {
+                continue;
+            }
+            let text = head(message.text.trim(), MESSAGE_LIMIT_BYTES);
+            let text = self.parts.run.redactor.redact(text);
+            let by = self.parts.run.redactor.redact(&message.by);
+            self.emit(Event::MessageReceived { message: PersonMessage { text, by, ..message } })?;
+        }
+        let task = self.task(id)?;
+        if task.purpose == TaskPurpose::Decide {
+            return Ok(false);
+        }
+        let unread = self.state.messages.get(task.messages_read..).unwrap_or_default().to_vec();
+        for message in &unread {
+            let text = reminders::message_from_person(&message.by, &message.text);
+            self.emit(Event::MessageRead { task: id, message: message.id.clone(), text })?;
+        }
+        Ok(!unread.is_empty())
     }
 
     fn tell_rules(&mut self, id: TaskId, folder: &RepoPath) -> Result<(), Stop> {

@@ -12,14 +12,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::session::event::Event;
-use crate::session::live::Session;
-use crate::session::stop::Stop;
-use locum_base::id::TaskId;
-use locum_base::text::head;
-use locum_modes::access::TaskPurpose;
-use locum_modes::prompts::reminders;
-
 /// Most bytes of one message.
 pub const MESSAGE_LIMIT_BYTES: usize = 16 * 1024;
 /// Most messages that one session takes.
@@ -76,7 +68,7 @@ impl Inbox {
     }
 
     /// Returns what arrived: messages of the folder each time, others once.
-    fn take(&self) -> Vec<PersonMessage> {
+    pub(crate) fn take(&self) -> Vec<PersonMessage> {
         let mut files: Vec<PathBuf> = std::fs::read_dir(&self.folder)
             .into_iter()
             .flatten()
@@ -116,32 +108,6 @@ pub fn send(session: &Path, message: &PersonMessage) -> Result<(), SendError> {
     let text = serde_json::to_vec(message).unwrap_or_default();
     std::fs::write(&half, text).map_err(failed(&half))?;
     std::fs::rename(&half, &whole).map_err(failed(&whole))
-}
-
-impl Session<'_> {
-    /// Gives a task what people wrote that it has not read. Returns whether there was something.
-    pub(crate) fn read_messages(&mut self, id: TaskId) -> Result<bool, Stop> {
-        for message in self.parts.inbox.take() {
-            let known = &self.state.messages;
-            if known.len() >= MESSAGES_LIMIT || known.iter().any(|known| known.id == message.id) {
-                continue;
-            }
-            let text = head(message.text.trim(), MESSAGE_LIMIT_BYTES);
-            let text = self.parts.run.redactor.redact(text);
-            let by = self.parts.run.redactor.redact(&message.by);
-            self.emit(Event::MessageReceived { message: PersonMessage { text, by, ..message } })?;
-        }
-        let task = self.task(id)?;
-        if task.purpose == TaskPurpose::Decide {
-            return Ok(false);
-        }
-        let unread = self.state.messages.get(task.messages_read..).unwrap_or_default().to_vec();
-        for message in &unread {
-            let text = reminders::message_from_person(&message.by, &message.text);
-            self.emit(Event::MessageRead { task: id, message: message.id.clone(), text })?;
-        }
-        Ok(!unread.is_empty())
-    }
 }
 
 #[cfg(test)]

@@ -153,7 +153,7 @@ fn a_protected_path_is_not_answered_with_the_rule_that_does_not_open_it() {
     let narrow = Policy::parse("version: 1\nrules: [{ allow: 'edit(src/**)' }]\n", "p").unwrap();
     let other = TestAct(parse_intent("edit(docs/a)").unwrap());
     let refusal = narrow.admit(other, &facts()).unwrap_err();
-    assert_eq!(refusal.hint.as_deref(), Some("allowed here: edit `src/**`"));
+    assert_eq!(refusal.hint.as_deref(), Some("May be edited here: `src/**`."));
 }
 
 #[test]

@@ -55,11 +55,19 @@ fn a_refused_mode_names_those_that_are_allowed() {
          \"delegate(ask)\"\n",
     );
     for (mode, intent, hint) in [
-        ("orchestrator", Intent::Delegate("nope".into()), "`code`, `orchestrator`"),
-        ("orchestrator", Intent::Mode("nope".into()), "`code`, `ask`, `orchestrator`"),
+        (
+            "orchestrator",
+            Intent::Delegate("nope".into()),
+            "Sub-tasks may run in `code`, `orchestrator`.",
+        ),
+        (
+            "orchestrator",
+            Intent::Mode("nope".into()),
+            "Modes allowed here: `code`, `ask`, `orchestrator`.",
+        ),
     ] {
         let refusal = policy.admit(OneIntent(intent), &facts(mode)).unwrap_err();
-        assert_eq!(refusal.hint, Some(format!("Modes allowed here: {hint}.")));
+        assert_eq!(refusal.hint, Some(hint.to_owned()));
     }
     let refusal = policy.admit(OneIntent(Intent::Delegate("ask".into())), &facts("code"));
     assert_eq!(refusal.unwrap_err().hint, None, "a mode that starts none is shown none");

@@ -1,6 +1,8 @@
 //! What people write to a session while it works or when they let it go on: every task at work reads
 //! it once, before its next turn.
 
+use std::path::Path;
+
 use pretty_assertions::assert_eq;
 
 use crate::session::fixture::{Fixture, turns};
@@ -15,10 +17,14 @@ fn told(fixture: Fixture, when: fn(&Event) -> bool, text: &'static str) -> Fixtu
     let folder = fixture.journal.clone();
     fixture.watched(move |event| {
         if when(event) {
-            let (id, by) = ("1".to_owned(), "ada".to_owned());
-            send(&folder, &PersonMessage { id, by, text: text.to_owned() }).unwrap();
+            write_to(&folder, text);
         }
     })
+}
+
+fn write_to(session: &Path, text: &str) {
+    let (id, by) = ("1".to_owned(), "ada".to_owned());
+    send(session, &PersonMessage { id, by, text: text.to_owned() }).unwrap();
 }
 
 fn is_read(event: &Event) -> bool {
@@ -99,6 +105,8 @@ fn a_kill_at_any_line_loses_no_message_and_repeats_none() {
     for line in 2..=lines {
         let killed = fixture();
         assert!(killed.run_killed_at(line).is_none(), "{line}");
+        // Whether or not it was sent before the kill.
+        write_to(&killed.journal, "Keep the old name.");
         let ran = killed.resume();
         assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]), "{line}");
         let read = ran.lines.iter().filter(|line| matches!(line.event, Event::MessageRead { .. }));
@@ -146,7 +154,7 @@ fn a_session_that_ended_goes_on_with_words_and_with_nothing_else() {
 #[test]
 fn a_session_that_waits_for_a_decision_does_not_go_on_with_words() {
     let script = turns(
-        "- calls: [{ tool: ask_followup_question, args: { question: \"Which?\", follow_up: [] } }]",
+        "- calls: [{ tool: ask_followup_question, args: { question: \"Which?\", follow_up: [\"this\"] } }]",
     );
     let fixture = Fixture::new(&script);
     assert_eq!(fixture.run().word(), "needs-input");
