@@ -22,6 +22,7 @@ mod cli;
 mod commands;
 mod demo;
 mod docs;
+mod edits;
 mod experts;
 mod holds;
 mod house;

@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -239,6 +240,7 @@ impl<'a> Session<'a> {
                 .map_or(&[], |image_model| image_model.names),
             servers: self.parts.servers,
             vision: if sees_images { VisionSupport::Shown } else { VisionSupport::Blind },
+            known: Arc::clone(&task.known),
         })
     }
 }

@@ -4,8 +4,10 @@
 
 use std::ops::Deref;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::env::RunEnv;
+use crate::tools::files::known::KnownFiles;
 use crate::tools::mcp::servers::McpServers;
 use crate::tools::{EffectInputs, ToolContext, VisionSupport};
 use locum_base::path::RepoPath;
@@ -58,6 +60,8 @@ pub(crate) struct TaskEnv<'a> {
     pub(crate) servers: &'a McpServers<'a>,
     /// What becomes of images.
     pub(crate) vision: VisionSupport,
+    /// What the task's model knows of files.
+    pub(crate) known: Arc<KnownFiles>,
 }
 
 impl TaskEnv<'_> {
@@ -90,7 +94,7 @@ impl TaskEnv<'_> {
             facts: &self.facts,
             visible,
             vision: self.vision,
-            given: EffectInputs::default(),
+            given: EffectInputs { known: Some(&self.known), ..EffectInputs::default() },
         }
     }
 }
