@@ -24,6 +24,7 @@ mod demo;
 mod docs;
 mod edits;
 mod experts;
+mod fidelity;
 mod holds;
 mod house;
 mod jobs;
