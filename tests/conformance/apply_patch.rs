@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use locum_agent::tools::files::apply_patch::{apply, parse};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::Judged;
 use crate::field::Field;
@@ -31,9 +31,24 @@ pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, Strin
         },
     };
     let expected = case.at("expected").whole();
+    // Lines keep the line ends and the indentation that the file has and the peer loses.
+    let is_quirk = case.at("tag").text()? == "quirk";
     Ok(if found == *expected {
         Judged::Pass
+    } else if is_quirk && without_outer_blanks(&found) == without_outer_blanks(expected) {
+        Judged::Safer
     } else {
         Judged::Fail(format!("got {found}, expected {expected}"))
     })
+}
+
+/// Takes the blanks off both ends of every line of every file.
+fn without_outer_blanks(result: &Value) -> Value {
+    match result {
+        Value::String(text) => text.lines().map(str::trim).collect::<Vec<_>>().into(),
+        Value::Object(members) => {
+            members.iter().map(|(key, value)| (key.clone(), without_outer_blanks(value))).collect()
+        }
+        other => other.clone(),
+    }
 }

@@ -57,12 +57,12 @@ tasks:
           - { tool: attempt_completion, args: { result: "put together" } }
   - contains: Part one.
     turns:
-      - calls: [{ tool: write_to_file, args: { path: src/a.txt, content: "one\nZWEI\nthree\n" } }]
+      - calls: [{ tool: read_file, args: { path: src/a.txt } }, { tool: write_to_file, args: { path: src/a.txt, content: "one\nZWEI\nthree\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "german" } }]
   - contains: Part two.
     turns:
       - expect: { contains: ["The middle line is wrong."] }
-        calls: [{ tool: write_to_file, args: { path: src/a.txt, content: "one\nDEUX\nthree\n" } }]
+        calls: [{ tool: read_file, args: { path: src/a.txt } }, { tool: write_to_file, args: { path: src/a.txt, content: "one\nDEUX\nthree\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "french" } }]
   - contains: Part three.
     turns:

@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -242,6 +243,7 @@ impl<'a> Session<'a> {
             servers: self.parts.servers,
             vision: if sees_images { VisionSupport::Shown } else { VisionSupport::Blind },
             outputs: self.output_reader(id),
+            known: Arc::clone(&task.known),
         })
     }
 }

@@ -138,8 +138,9 @@ impl Session<'_> {
         let performed = async move {
             let visible = env.readable();
             let picture = waiting.generated.as_ref().and_then(|given| given.image.as_ref());
-            let given = EffectInputs { before: snapshot.as_ref(), picture, outputs: None };
-            let context = ToolContext { given, ..env.context(&visible) };
+            let context = env.context(&visible);
+            let given = EffectInputs { before: snapshot.as_ref(), picture, outputs: None, ..context.given };
+            let context = ToolContext { given, ..context };
             let observation = dispatch::perform(permit, context).await;
             (waiting, observation, snapshot)
         };

@@ -4,9 +4,11 @@
 
 use std::ops::Deref;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::env::RunEnv;
 use crate::tools::kept_output::OutputReader;
+use crate::tools::files::known::KnownFiles;
 use crate::tools::mcp::servers::McpServers;
 use crate::tools::{EffectInputs, ToolContext, VisionSupport};
 use locum_base::path::RepoPath;
@@ -64,6 +66,8 @@ pub(crate) struct TaskEnv<'a> {
     pub(crate) vision: VisionSupport,
     /// Reads answers that are kept whole.
     pub(crate) outputs: OutputReader,
+    /// What the task's model knows of files.
+    pub(crate) known: Arc<KnownFiles>,
 }
 
 impl TaskEnv<'_> {
@@ -108,7 +112,11 @@ impl TaskEnv<'_> {
             facts: &self.facts,
             visible,
             vision: self.vision,
-            given: EffectInputs { outputs: Some(&*self.outputs), ..EffectInputs::default() },
+            given: EffectInputs {
+                outputs: Some(&*self.outputs),
+                known: Some(&self.known),
+                ..EffectInputs::default()
+            },
         }
     }
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::env::RunEnv;
 use crate::tools::dispatch::{self, CheckedCall};
+use crate::tools::files::known::KnownFiles;
 use crate::tools::{CallError, EffectInputs, Observation, ToolContext, VisionSupport};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
@@ -55,6 +56,8 @@ pub(crate) struct ToolFixture {
     pub(crate) vision: VisionSupport,
     /// The models that generate images.
     pub(crate) image_models: Vec<String>,
+    /// What the model that calls knows of files; `None` where no model calls.
+    pub(crate) known: Option<KnownFiles>,
     /// A value that must not be seen.
     pub(crate) secret: &'static str,
 }
@@ -77,6 +80,7 @@ impl ToolFixture {
             mode: mode(),
             vision: VisionSupport::Shown,
             image_models: vec!["painter".to_owned()],
+            known: None,
             secret: "unseen-secret-value",
         }
     }
@@ -148,7 +152,7 @@ impl ToolFixture {
             facts: &Facts { mode: self.mode.slug.clone(), ..Facts::default() },
             visible: &visible,
             vision: self.vision,
-            given: EffectInputs::default(),
+            given: EffectInputs { known: self.known.as_ref(), ..EffectInputs::default() },
         })
     }
 }

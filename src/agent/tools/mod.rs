@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::env::RunEnv;
 use crate::tools::command_details::CommandDetails;
 use crate::tools::kept_output::KeptOutput;
+use crate::tools::files::known::{KnownFiles, SeenFile};
 use crate::tools::mcp::servers::McpServers;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
@@ -87,6 +88,9 @@ pub struct EffectInputs<'g> {
     pub picture: Option<&'g Image>,
     /// Reads answers that the session keeps whole, by their numbers; `None` outside a session.
     pub outputs: Option<&'g (dyn Fn(u32) -> Option<String> + Sync)>,
+    /// What the model that called knows of files; `None` where no model calls, and every edit is
+    /// meant.
+    pub known: Option<&'g KnownFiles>,
 }
 
 /// What becomes of the images that a tool comes upon.
@@ -116,6 +120,12 @@ pub struct Observation {
     /// Files it wrote or removed; for a command, those that git sees changed by it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touched: Vec<RepoPath>,
+    /// What it showed of files or wrote to them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<SeenFile>,
+    /// The overwrite it refused, by its hash: sent once more, it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unconfirmed: Option<String>,
     /// What the session is asked to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<Control>,

@@ -83,7 +83,7 @@ tasks:
       - calls: [{ tool: attempt_completion, args: { result: "Said hello to @carol. Fixes #1." } }]
   - contains: improve it
     turns:
-      - calls: [{ tool: write_to_file, args: { path: src/lib.txt, content: "text\nbetter\n" } }]
+      - calls: [{ tool: read_file, args: { path: src/lib.txt } }, { tool: write_to_file, args: { path: src/lib.txt, content: "text\nbetter\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "Improved.\n\n- `src/lib.txt:1`: @carol could be clearer\n- src/lib.txt:99 not there" } }]
   - contains: rearrange
     turns:

@@ -196,7 +196,7 @@ tasks:
           - {{ tool: read_file, args: {{ path: "src/{KEY}" }} }}
           - {{ tool: "{NAMED}", args: {{ path: x }} }}
           - {{ tool: update_todo_list, args: {{ todos: "[ ] {NAMED}" }} }}
-      - calls: [{{ tool: write_to_file, args: {{ path: src/lib.txt, content: "changed\n" }} }}]
+      - calls: [{{ tool: read_file, args: {{ path: src/lib.txt }} }}, {{ tool: write_to_file, args: {{ path: src/lib.txt, content: "changed\n" }} }}]
       - calls: [{{ tool: attempt_completion, args: {{ result: "done with {NAMED} and {encoded} and {reversed} {KEY}" }} }}]
 "#
     )

@@ -51,6 +51,11 @@ fn end(result: &str) -> String {
     format!("- calls: [{{ tool: attempt_completion, args: {{ result: \"{result}\" }} }}]\n")
 }
 
+fn overwrite(path: &str, content: &str) -> String {
+    let read = format!("{{ tool: read_file, args: {{ path: {path} }} }}");
+    write(path, content).replacen("calls: [", &format!("calls: [{read}, "), 1)
+}
+
 fn write(path: &str, content: &str) -> String {
     format!(
         "- calls: [{{ tool: write_to_file, args: {{ path: {path}, content: \"{content}\" }} }}]\n"
@@ -91,10 +96,10 @@ const OTHER: &str = "ONE\\ntwo\\nthree\\n";
 /// Three sub-tasks: two whose changes of one file fit together, and one that runs a command and
 /// adds a file.
 fn three() -> Fixture {
-    let first = format!("{}{}", write("src/a.txt", ONE), end("first is done"));
+    let first = format!("{}{}", overwrite("src/a.txt", ONE), end("first is done"));
     let second = format!(
         "{}{}{}",
-        write("src/a.txt", OTHER),
+        overwrite("src/a.txt", OTHER),
         write("src/b.txt", "b\\n"),
         end("second is done")
     );
@@ -140,10 +145,10 @@ fn sub_tasks_of_one_turn_work_beside_each_other_and_their_changes_come_together(
 
 #[test]
 fn two_sub_tasks_that_change_one_line_are_a_conflict_with_both_sides_and_nothing_is_lost() {
-    let first = format!("{}{}", write("src/a.txt", "one\\nZWEI\\nthree\\n"), end("german"));
+    let first = format!("{}{}", overwrite("src/a.txt", "one\\nZWEI\\nthree\\n"), end("german"));
     let second = format!(
         "{}{}{}",
-        write("src/a.txt", "one\\nDEUX\\nthree\\n"),
+        overwrite("src/a.txt", "one\\nDEUX\\nthree\\n"),
         write("src/b.txt", "b\\n"),
         end("french")
     );

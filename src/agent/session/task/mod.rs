@@ -9,6 +9,7 @@ pub mod nudges;
 pub mod turn;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::session::event::Event;
 use crate::session::outcome::CommandReport;
@@ -18,6 +19,7 @@ use crate::session::task::conversation::Conversation;
 use crate::session::task::isolation::Isolation;
 use crate::session::task::nudges::Nudges;
 use crate::session::task::turn::{Turn, WaitingCall};
+use crate::tools::files::known::KnownFiles;
 use crate::tools::{Control, Observation, Todo};
 use locum_base::chat::Message;
 use locum_base::id::TaskId;
@@ -67,6 +69,8 @@ pub struct TaskState {
     pub nudges: Nudges,
     /// What other models did for it.
     pub consultation: Consultation,
+    /// What its model knows of files. Shared with the calls under way.
+    pub known: Arc<KnownFiles>,
 }
 
 /// The coordinator's choice for the task that requested another mode.
@@ -118,6 +122,7 @@ impl TaskState {
             isolation: Isolation::default(),
             nudges: Nudges::default(),
             consultation: Consultation::default(),
+            known: Arc::default(),
         }
     }
 
@@ -129,6 +134,11 @@ impl TaskState {
         let added = self.turn.apply(event);
         self.conversation.apply(event, added);
         self.isolation.apply(event, &self.turn);
+        if let Event::Answered { observation: Observation { seen, unconfirmed, .. }, .. } = event
+            && !(seen.is_empty() && unconfirmed.is_none())
+        {
+            Arc::make_mut(&mut self.known).note(seen, unconfirmed.as_ref());
+        }
         if let Event::MessageRead { .. } = event {
             self.messages_read = self.messages_read.saturating_add(1);
         } else if let Event::TodosChanged { todos, .. } = event {

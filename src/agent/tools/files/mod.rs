@@ -3,8 +3,12 @@
 pub mod apply_diff;
 pub mod apply_patch;
 pub mod generate;
+pub mod known;
 pub mod list;
+mod near_names;
+pub mod overwrite;
 pub mod read;
+pub mod text;
 pub mod write;
 
 /// Largest file that is read or edited, in bytes.

@@ -5,9 +5,12 @@ use serde_json::{Value, json};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::FILE_LIMIT_BYTES;
-use crate::tools::files::apply_diff::blank;
+use crate::tools::files::known::SeenFile;
+use crate::tools::files::overwrite::refusal;
+use crate::tools::files::text::blank;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
+use locum_base::text::counted;
 use locum_base::tool::ToolName;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
@@ -18,6 +21,15 @@ use locum_workspace::checkout::EntryKind;
 pub struct WriteToFile {
     place: ResolvedPath,
     content: String,
+    taken_off: Option<TakenOff>,
+}
+
+/// What was around a content and is not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TakenOff {
+    Fence,
+    Numbers,
+    Both,
 }
 
 impl Tool for WriteToFile {
@@ -48,8 +60,8 @@ impl Tool for WriteToFile {
                 content.len()
             )));
         }
-        let content = bare(&place, content);
-        Ok(Self { place, content })
+        let (content, taken_off) = bare(&place, content);
+        Ok(Self { place, content, taken_off })
     }
 
     fn intents(&self) -> Vec<Intent> {
@@ -65,14 +77,42 @@ impl Tool for WriteToFile {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
+        let ResolvedPath { asked, real } = &self.place;
+        let before = match context.checkout.read(permit, real, FILE_LIMIT_BYTES) {
+            Ok(before) => {
+                if let Some(refusal) = refusal(&self.place, &before, &self.content, context) {
+                    return Ok(refusal);
+                }
+                Some(before)
+            }
+            // What cannot be read is for the write to say.
+            Err(_) => None,
+        };
         let existed = write(&self.place, self.content.as_bytes(), permit, context)?;
-        let done = if existed { "Replaced the content of" } else { "Created" };
-        let text = format!(
-            "{done} `{}` ({} lines). It holds exactly what was sent; no need to read it again.",
-            self.place.asked,
-            self.content.lines().count()
-        );
-        Ok(Observation { touched: vec![self.place.real.clone()], ..Observation::said(text) })
+        let lines = counted(self.content.lines().count(), "line");
+        let before = before.filter(|_| (context.visible)(real));
+        let before = before.map(|before| String::from_utf8_lossy(&before).lines().count());
+        let done = match (existed, before) {
+            (false, _) => format!("Created `{asked}` ({lines})"),
+            (true, None) => format!("Replaced the content of `{asked}` ({lines})"),
+            (true, Some(before)) => {
+                format!("Replaced the content of `{asked}` ({lines}; {before} before)")
+            }
+        };
+        let text = match self.taken_off.map(TakenOff::words) {
+            None => {
+                format!("{done}. It holds exactly what was sent; no need to read it again.")
+            }
+            Some(what) => format!(
+                "{done}. {what} not written. It holds the rest as it was sent; no need to read it \
+                 again."
+            ),
+        };
+        Ok(Observation {
+            touched: vec![real.clone()],
+            seen: vec![SeenFile::new(real, self.content.as_bytes())],
+            ..Observation::said(text)
+        })
     }
 
     fn content_after(&self, _before: Option<&[u8]>) -> Option<Vec<u8>> {
@@ -98,19 +138,31 @@ pub(crate) fn write(
     Ok(existed)
 }
 
+impl TakenOff {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Fence => "The code fence around it was",
+            Self::Numbers => "The line numbers in front of its lines were",
+            Self::Both => "The code fence around it and the line numbers were",
+        }
+    }
+}
+
 /// Takes off what models put around a file's content: a code fence, or line numbers on every line.
-fn bare(place: &ResolvedPath, content: String) -> String {
+fn bare(place: &ResolvedPath, content: String) -> (String, Option<TakenOff>) {
     let markdown = place.asked.name().is_some_and(|name| {
         [".md", ".mdx", ".markdown"].iter().any(|ending| name.to_lowercase().ends_with(ending))
     });
     let unfenced = if markdown { None } else { unfence(&content) };
+    let fence = unfenced.as_ref().map(|_| TakenOff::Fence);
     let content = unfenced.unwrap_or(content);
     let text = content.strip_suffix('\n').unwrap_or(&content);
     if text.is_empty() || !blank::is_numbered(text) {
-        return content;
+        return (content, fence);
     }
     let end = if text.len() < content.len() { "\n" } else { "" };
-    format!("{}{end}", blank::strip_numbers(text))
+    let numbers = fence.map_or(TakenOff::Numbers, |_| TakenOff::Both);
+    (format!("{}{end}", blank::strip_numbers(text)), Some(numbers))
 }
 
 /// Returns what is between a first line that starts with three backticks and a last line of just
@@ -122,11 +174,16 @@ fn unfence(content: &str) -> Option<String> {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test changes a file as somebody else would")]
 mod tests {
     use super::{bare, unfence};
+    use crate::tools::Observation;
     use crate::tools::arguments::ResolvedPath;
+    use crate::tools::files::known::KnownFiles;
+    use crate::tools::fixture::ToolFixture;
     use locum_base::path::RepoPath;
     use pretty_assertions::assert_eq;
+    use serde_json::json;
 
     #[test]
     fn takes_off_a_wrapping_fence_only() {
@@ -155,7 +212,107 @@ mod tests {
             ("a.md", "```\na\n```", "```\na\n```"),
             ("a.py", "```py\na\n```", "a\n"),
         ] {
-            assert_eq!(bare(&place(name), content.to_owned()), expected, "{name} {content}");
+            assert_eq!(bare(&place(name), content.to_owned()).0, expected, "{name} {content}");
         }
+    }
+
+    fn write(fixture: &ToolFixture, path: &str, content: &str) -> Observation {
+        let arguments = json!({ "path": path, "content": content }).to_string();
+        fixture.call("write_to_file", &arguments)
+    }
+
+    /// Does a call and lets the model know what it showed.
+    fn noted(fixture: &mut ToolFixture, call: impl Fn(&ToolFixture) -> Observation) -> Observation {
+        let done = call(fixture);
+        fixture.known.get_or_insert_default().note(&done.seen, done.unconfirmed.as_ref());
+        done
+    }
+
+    #[test]
+    fn says_what_it_replaced_and_what_it_did_not_write() {
+        let fixture = ToolFixture::new(&[("a", "1\n2\n3\n")]);
+        for (path, content, expected) in [
+            (
+                "new",
+                "x\n",
+                "Created `new` (1 line). It holds exactly what was sent; no need to read it again.",
+            ),
+            (
+                "a",
+                "x\ny\n",
+                "Replaced the content of `a` (2 lines; 3 before). It holds exactly what was sent; no need to read it again.",
+            ),
+            (
+                "a",
+                "```\nx\n```\n",
+                "Replaced the content of `a` (1 line; 2 before). The code fence around it was not written. It holds the rest as it was sent; no need to read it again.",
+            ),
+            (
+                "a",
+                "1 | x\n",
+                "Replaced the content of `a` (1 line; 1 before). The line numbers in front of its lines were not written. It holds the rest as it was sent; no need to read it again.",
+            ),
+        ] {
+            assert_eq!(write(&fixture, path, content).text, expected);
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_not_read_or_has_changed_since_is_not_overwritten() {
+        let mut fixture = ToolFixture::new(&[("a", "1\n2\n"), ("empty", "")]);
+        fixture.known = Some(KnownFiles::default());
+        let refused = write(&fixture, "a", "x\n");
+        assert!(refused.is_error && refused.touched.is_empty(), "{refused:?}");
+        assert!(
+            refused.text.contains("exists (2 lines), and you have not read it. Call `read_file`"),
+            "{}",
+            refused.text
+        );
+        for allowed in [("new", "x\n"), ("empty", "x\n"), ("a", "1\n2\n")] {
+            assert!(!write(&fixture, allowed.0, allowed.1).is_error, "{allowed:?}");
+        }
+        noted(&mut fixture, |fixture| fixture.call("read_file", r#"{"path": "a"}"#));
+        assert!(!noted(&mut fixture, |fixture| write(fixture, "a", "x\n")).is_error);
+        assert!(!noted(&mut fixture, |fixture| write(fixture, "a", "y\n")).is_error);
+        std::fs::write(fixture.at("a"), "by somebody else\n").unwrap();
+        let refused = write(&fixture, "a", "x\n");
+        assert!(
+            refused.is_error
+                && refused.text.contains("since you last read or wrote it. Call `read_file`"),
+            "{}",
+            refused.text
+        );
+        assert_eq!(fixture.content("a"), "by somebody else\n");
+    }
+
+    #[test]
+    fn what_leaves_most_of_a_file_out_is_refused_until_it_is_sent_again() {
+        let long = "line\n".repeat(182);
+        let mut fixture = ToolFixture::new(&[("a", long.as_str())]);
+        noted(&mut fixture, |fixture| fixture.call("read_file", r#"{"path": "a"}"#));
+        let lazy = "def f():\n    # ... existing code ...\n";
+        for _ in 0..2 {
+            let refused = noted(&mut fixture, |fixture| write(fixture, "a", lazy));
+            assert!(
+                refused.is_error
+                    && refused.text.contains("`# ... existing code ...` stands for text of `a`"),
+                "{}",
+                refused.text
+            );
+        }
+        let short = "def f(): pass\n";
+        let refused = noted(&mut fixture, |fixture| write(fixture, "a", short));
+        assert!(
+            refused.is_error
+                && refused.text.contains(
+                    "has 182 lines, and this would leave 1. To change a part of it use `apply_diff`"
+                ),
+            "{}",
+            refused.text
+        );
+        assert!(noted(&mut fixture, |fixture| write(fixture, "a", "other\n")).is_error);
+        assert!(noted(&mut fixture, |fixture| write(fixture, "a", short)).is_error);
+        assert!(!noted(&mut fixture, |fixture| write(fixture, "a", short)).is_error);
+        assert_eq!(fixture.content("a"), short);
     }
 }

@@ -84,6 +84,11 @@ impl FolderWalk {
         self.is_of_built
     }
 
+    /// Prepares a walk over the whole checkout at `root`, for names alone.
+    pub fn of_checkout(root: &Path) -> Self {
+        Self::from_root(root, &RepoPath::root(), SkippedFolders::Bulk)
+    }
+
     /// Returns how to go through it; entries above the folder come first and are recognised by
     /// [`FolderWalk::path_of`].
     pub fn builder(&mut self) -> &mut WalkBuilder {

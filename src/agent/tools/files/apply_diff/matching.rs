@@ -1,8 +1,7 @@
-//! Finds the lines of a file a search text means: equal once blanks and typographic signs are
-//! normalised, nearest to the expected line. When nothing is near enough, the most similar lines
-//! for the error message.
+//! The lines of a file most like a search text that stands nowhere in it: for the error message, and
+//! for callers that take less than equality.
 
-use crate::tools::files::apply_diff::blank::is_blank;
+use crate::tools::files::text::stand;
 
 /// Work spent on similarity for one search, in compared character pairs; what is not compared by
 /// then does not count.
@@ -36,30 +35,6 @@ impl NormalizedLines {
     /// Prepares a file's lines.
     pub fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
         Self { lines: lines.into_iter().map(plain).collect() }
-    }
-
-    /// Puts other lines in the place of `count` lines at `start`.
-    pub fn splice(&mut self, start: usize, count: usize, lines: &[String]) {
-        let end = (start + count).min(self.lines.len());
-        self.lines.splice(start.min(end)..end, lines.iter().map(|line| plain(line)));
-    }
-
-    /// Returns true when the lines starting at `line` are at least this similar to the search text.
-    pub fn matches_at(&self, line: usize, search: &str, least_similarity: f64) -> bool {
-        let (wanted, height) = wanted(search);
-        self.equals(line, height, &wanted)
-            || (least_similarity < 1.0
-                && similarity(&self.window(line, height), &wanted) >= least_similarity)
-    }
-
-    /// Returns where the search text stands within `bounds`; of several places, the one nearest to
-    /// the middle.
-    pub fn find_equal(&self, search: &str, bounds: LineBounds) -> Option<LineMatch> {
-        let (wanted, height) = wanted(search);
-        let line = middle_out(bounds, height)
-            .into_iter()
-            .find(|line| self.equals(*line, height, &wanted))?;
-        (!search.is_empty()).then_some(LineMatch { line, similarity: 1.0 })
     }
 
     /// Returns the lines within `bounds` most like the search text, if any are; of equals, the one
@@ -109,21 +84,6 @@ impl NormalizedLines {
         let end = line.saturating_add(height).min(self.lines.len());
         self.lines.get(line.min(end)..end).unwrap_or_default()
     }
-
-    fn equals(&self, line: usize, height: usize, wanted: &[u16]) -> bool {
-        let mut rest = wanted;
-        for (place, part) in
-            self.slice(line, height).iter().filter(|part| !part.is_empty()).enumerate()
-        {
-            if place > 0 {
-                let Some(after) = rest.strip_prefix(&[SPACE]) else { return false };
-                rest = after;
-            }
-            let Some(after) = rest.strip_prefix(part.as_slice()) else { return false };
-            rest = after;
-        }
-        rest.is_empty()
-    }
 }
 
 const SPACE: u16 = b' ' as u16;
@@ -133,28 +93,8 @@ fn wanted(search: &str) -> (Vec<u16>, usize) {
     (join(&lines), lines.len())
 }
 
-/// One line with plain quotes, dashes and dots, single blanks, none at the ends.
 fn plain(line: &str) -> Vec<u16> {
-    let mut out = Vec::with_capacity(line.len());
-    let mut gap = false;
-    for letter in line.chars() {
-        if is_blank(letter) {
-            gap = !out.is_empty();
-            continue;
-        }
-        if gap {
-            out.push(SPACE);
-            gap = false;
-        }
-        match letter {
-            '\u{201c}' | '\u{201d}' => out.push(u16::from(b'"')),
-            '\u{2018}' | '\u{2019}' => out.push(u16::from(b'\'')),
-            '\u{2013}' | '\u{2014}' => out.push(u16::from(b'-')),
-            '\u{2026}' => out.extend([u16::from(b'.'); 3]),
-            other => out.extend_from_slice(other.encode_utf16(&mut [0; 2])),
-        }
-    }
-    out
+    stand::plain(line).encode_utf16().collect()
 }
 
 fn join(lines: &[Vec<u16>]) -> Vec<u16> {
@@ -242,29 +182,8 @@ mod tests {
     use super::{LineBounds, LineMatch, NormalizedLines, distance, middle_out};
     use pretty_assertions::assert_eq;
 
-    fn find_equal(file: &str, search: &str) -> Option<usize> {
-        let lines: Vec<&str> = file.split('\n').collect();
-        let bounds = LineBounds { start: 0, end: lines.len() };
-        NormalizedLines::new(lines).find_equal(search, bounds).map(|found| found.line)
-    }
-
     #[test]
-    fn blanks_and_typography_do_not_matter_but_case_does() {
-        for (file, search) in [
-            ("a\n  say  \u{201c}hi\u{201d}\u{2026}", "say \"hi\"..."),
-            ("a\nb\u{a0}\u{2014} c\nd", "b - c"),
-            ("a b\nc", "a\nb c"),
-            ("x\n\ty z", "y z"),
-        ] {
-            assert!(find_equal(file, search).is_some(), "{file}");
-        }
-        assert_eq!(find_equal("Word", "word"), None);
-        assert_eq!(find_equal("", "a"), None);
-    }
-
-    #[test]
-    fn of_equal_places_the_middle_one_wins() {
-        assert_eq!(find_equal("x\ny\nx\nz\nx\n", "x"), Some(4));
+    fn looks_from_the_middle_outwards() {
         assert_eq!(middle_out(LineBounds { start: 0, end: 4 }, 1), [2, 3, 1, 0]);
         assert_eq!(middle_out(LineBounds { start: 0, end: 1 }, 3), [0]);
     }

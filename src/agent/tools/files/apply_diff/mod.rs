@@ -1,19 +1,29 @@
 //! `apply_diff`: search/replace blocks on one file, found by text and, where given, by line.
 //!
 //! [`apply`] is pure: the file's text and the diff in, the new text and what became of each block
-//! out. A block that does not fit is reported beside those that do; nothing is changed when none
-//! fits.
+//! out. A block that does not fit, or that fits in more than one place, is reported beside those
+//! that fit in one; nothing is changed when none does. Text found letter for letter comes before
+//! any that differs in blanks or signs.
 
-pub mod blank;
-pub mod indent;
 pub mod matching;
+pub mod miss;
 pub mod parse;
 pub mod tool;
 
-use std::fmt::Write;
+use std::ops::Range;
 
 use crate::tools::files::apply_diff::matching::{LineBounds, LineMatch, NormalizedLines};
+use crate::tools::files::apply_diff::miss::{Miss, NoMatch};
 use crate::tools::files::apply_diff::parse::{DiffBlock, DiffParseError};
+use crate::tools::files::text::blank;
+use crate::tools::files::text::indent;
+use crate::tools::files::text::lines::{ChangedRange, EditedLines};
+use crate::tools::files::text::placeholder::first_placeholder;
+use crate::tools::files::text::stand::{Likeness, places};
+
+/// How far from its start line text may stand that stands elsewhere nearby, too: models miscount
+/// by a line or two, and by more after an edit further up, which then says nothing.
+const NEAR_LINES: usize = 3;
 
 /// Lines shown around the place a block was looked for, in both directions together.
 const SURROUNDING_LINES: usize = 40;
@@ -38,22 +48,10 @@ impl Default for Tolerance {
 pub struct AppliedDiff {
     /// The file's new text.
     pub content: String,
-    /// The places that changed, in the order they were applied; lines of the text as it was right
-    /// after.
+    /// The places that changed, in the order they were applied.
     pub changed: Vec<ChangedRange>,
     /// The blocks that did not fit.
     pub failed: Vec<BlockError>,
-}
-
-/// A place of the new text that a block wrote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChangedRange {
-    /// First line, counted from 1.
-    pub line: usize,
-    /// Lines taken out.
-    pub removed: usize,
-    /// Lines put in.
-    pub added: usize,
 }
 
 /// Why nothing was changed.
@@ -70,30 +68,15 @@ pub enum DiffError {
 /// Why one block did not fit.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BlockError {
-    /// Search and replacement are the same text.
-    #[error("a block's SEARCH and REPLACE parts are the same, so it would change nothing")]
+    /// Search and replacement are the same text, or the file holds the replacement already.
+    #[error("a block would change nothing: its REPLACE part is what stands there already")]
     Identical,
     /// There is nothing to search for.
     #[error("a block's SEARCH part is empty; give the lines to replace")]
     EmptySearch,
-    /// The file holds no such lines.
+    /// No place of the file is meant without doubt.
     #[error("{0}")]
     NoMatch(Box<NoMatch>),
-}
-
-/// A search that found nothing, described so that the next try can be right.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NoMatch {
-    /// The text looked for.
-    pub search: String,
-    /// Where it was to be, counted from 1; 0 when not given.
-    pub start_line: usize,
-    /// The most similar lines: first line counted from 1, similarity 0.0 to 1.0, text.
-    pub best: Option<(usize, f64, String)>,
-    /// Similarity it had to reach.
-    pub needed: f64,
-    /// The file around the place, numbered.
-    pub surroundings: String,
 }
 
 /// Applies a diff to a file's text as the tool does.
@@ -121,30 +104,31 @@ pub fn apply_with(
             failed.push(error);
         }
     }
-    if file.changed.is_empty() {
+    if file.edited.changed().is_empty() {
         Err(DiffError::NoBlockFits(failed))
     } else {
-        Ok(file.finish(failed))
+        let changed = file.edited.changed().to_vec();
+        Ok(AppliedDiff { content: file.edited.text(), changed, failed })
     }
 }
 
 /// The file while blocks are applied to it, one after another.
-struct TargetText {
-    lines: Vec<String>,
-    comparable: NormalizedLines,
-    line_end: &'static str,
+struct TargetText<'a> {
+    original: &'a str,
+    edited: EditedLines,
     tolerance: Tolerance,
-    /// Lines added so far less lines removed: later start lines move by it.
-    moved: isize,
-    changed: Vec<ChangedRange>,
 }
 
-impl TargetText {
-    fn new(original: &str, tolerance: Tolerance) -> Self {
-        let lines: Vec<String> = blank::lines(original).map(ToOwned::to_owned).collect();
-        let line_end = if original.contains("\r\n") { "\r\n" } else { "\n" };
-        let comparable = NormalizedLines::new(lines.iter().map(String::as_str));
-        Self { lines, comparable, line_end, tolerance, moved: 0, changed: Vec::new() }
+/// A place where a block goes.
+struct Target {
+    line: usize,
+    likeness: Option<Likeness>,
+    block: DiffBlock,
+}
+
+impl<'a> TargetText<'a> {
+    fn new(original: &'a str, tolerance: Tolerance) -> Self {
+        Self { original, edited: EditedLines::new(original), tolerance }
     }
 
     fn apply(&mut self, block: DiffBlock) -> Result<(), BlockError> {
@@ -155,154 +139,199 @@ impl TargetText {
         if block.search.is_empty() {
             return Err(BlockError::EmptySearch);
         }
-        if let Some(line) = self.find(&block) {
-            self.replace(line, &block);
-            return Ok(());
+        let height = |text: &str| if text.is_empty() { 0 } else { text.split('\n').count() };
+        let loses = height(&block.replace) < height(&block.search);
+        let known = |line: &str| self.original.lines().any(|known| known.trim() == line);
+        if let Some(line) = first_placeholder(block.replace.split('\n'), known, loses) {
+            let line = line.to_owned();
+            return Err(no_match(&block, Miss::Placeholder { line }));
         }
-        let bare = DiffBlock {
-            start_line: block.start_line,
-            search: blank::strip_number_remains(&block.search),
-            replace: blank::strip_number_remains(&block.replace),
-        };
-        match self.find_near(&bare) {
-            Some(line) => {
-                self.replace(line, &bare);
-                Ok(())
-            }
-            None => Err(BlockError::NoMatch(Box::new(self.no_match(&block)))),
-        }
+        let target = self.find(&block)?;
+        self.replace(&target)
     }
 
-    /// Moves the start line with the changes made so far, and takes copied line numbers for what
-    /// they are.
+    /// Moves the start line with the changes made so far.
     fn placed(&self, block: DiffBlock) -> DiffBlock {
-        let DiffBlock { mut start_line, mut search, mut replace } = block;
-        if start_line > 0 {
-            start_line = start_line.saturating_add_signed(self.moved).max(1);
+        match block.start_line {
+            0 => block,
+            line => DiffBlock { start_line: self.edited.moved(line), ..block },
         }
-        if blank::is_numbered(&search)
-            && (blank::is_numbered(&replace) || blank::trim(&replace).is_empty())
-        {
-            if start_line == 0 {
-                start_line = blank::first_number(&search).unwrap_or_default();
+    }
+
+    /// Finds the one place that is meant: as written, then without the blank lines a model leaves
+    /// after a marker, each letter for letter first; then without line numbers copied from
+    /// `read_file`, then without what is left of them.
+    fn find(&self, block: &DiffBlock) -> Result<Target, BlockError> {
+        let strict = without_leading_blank_lines(block);
+        let plain = without_numbers(&strict);
+        let bare = DiffBlock {
+            start_line: plain.start_line,
+            search: blank::strip_number_remains(&plain.search),
+            replace: blank::strip_number_remains(&plain.replace),
+        };
+        for forms in [&[block, &strict][..], &[&plain], &[&bare]] {
+            for likeness in Likeness::ALL {
+                for form in forms {
+                    let line = match self.stands(form, likeness).as_slice() {
+                        [] => continue,
+                        [line] => *line,
+                        lines => {
+                            let lines = lines.iter().map(|line| line + 1).collect();
+                            return Err(no_match(block, Miss::Several { lines, likeness }));
+                        }
+                    };
+                    return Ok(Target { line, likeness: Some(likeness), block: (*form).clone() });
+                }
             }
-            search = blank::strip_numbers(&search);
-            replace = blank::strip_numbers(&replace);
         }
-        DiffBlock { start_line, search, replace }
+        self.most_similar(&bare, self.tolerance.similarity)
+            .filter(|_| self.tolerance.similarity < 1.0)
+            .map(|found| Target { line: found.line, likeness: None, block: bare })
+            .ok_or_else(|| self.nowhere(&plain))
     }
 
-    /// Looks at the start line first, then near it or, without one, everywhere.
-    fn find(&self, block: &DiffBlock) -> Option<usize> {
-        let exact = block.start_line.checked_sub(1);
-        exact
-            .filter(|line| {
-                self.comparable.matches_at(*line, &block.search, self.tolerance.similarity)
-            })
-            .or_else(|| self.find_near(block))
+    /// Returns where a block can be meant: one place, several, or none.
+    fn stands(&self, block: &DiffBlock, likeness: Likeness) -> Vec<usize> {
+        let wanted: Vec<&str> = block.search.split('\n').collect();
+        let LineBounds { start, end } = self.bounds(block);
+        let mut found = places(self.edited.lines(), &wanted, likeness, start..end);
+        let run = |line: usize| line..line + wanted.len();
+        if found.iter().any(|line| !self.edited.is_new(&run(*line))) {
+            found.retain(|line| !self.edited.is_new(&run(*line)));
+        }
+        let Some(start) = block.start_line.checked_sub(1) else { return found };
+        let mut by_distance: Vec<(usize, usize)> =
+            found.iter().map(|line| (line.abs_diff(start), *line)).collect();
+        by_distance.sort_unstable();
+        match by_distance.as_slice() {
+            [(first, line), (second, _), ..] if first < second && *first <= NEAR_LINES => {
+                vec![*line]
+            }
+            _ => found,
+        }
     }
 
-    fn find_near(&self, block: &DiffBlock) -> Option<usize> {
-        let bounds = self.bounds(block);
-        if let Some(found) = self.comparable.find_equal(&block.search, bounds) {
-            return Some(found.line);
-        }
-        if self.tolerance.similarity >= 1.0 {
-            return None;
-        }
-        let found = self.comparable.find_similar(&block.search, bounds)?;
-        (found.similarity >= self.tolerance.similarity).then_some(found.line)
+    fn most_similar(&self, block: &DiffBlock, least: f64) -> Option<LineMatch> {
+        let LineBounds { start, end } = self.bounds(block);
+        let reach = end.saturating_add(block.search.split('\n').count());
+        let lines = self.edited.lines();
+        let near = lines.get(start..reach.min(lines.len())).unwrap_or_default();
+        NormalizedLines::new(near.iter().map(String::as_str))
+            .find_similar(&block.search, LineBounds { start: 0, end: end.saturating_sub(start) })
+            .filter(|found| found.similarity >= least)
+            .map(|found| LineMatch { line: found.line + start, ..found })
     }
 
     fn bounds(&self, block: &DiffBlock) -> LineBounds {
+        let count = self.edited.lines().len();
         if block.start_line == 0 {
-            return LineBounds { start: 0, end: self.lines.len() };
+            return LineBounds { start: 0, end: count };
         }
         let height = block.search.split('\n').count();
         let start = block.start_line.saturating_sub(self.tolerance.lines + 1);
-        let end =
-            block.start_line.saturating_add(height + self.tolerance.lines).min(self.lines.len());
+        let end = block.start_line.saturating_add(height + self.tolerance.lines).min(count);
         LineBounds { start, end }
     }
 
-    fn replace(&mut self, line: usize, block: &DiffBlock) {
-        let search: Vec<&str> = block.search.split('\n').collect();
-        let replacement: Vec<&str> =
+    fn replace(&mut self, Target { line, likeness, block }: &Target) -> Result<(), BlockError> {
+        let given: Vec<&str> = block.search.split('\n').collect();
+        let new: Vec<&str> =
             if block.replace.is_empty() { Vec::new() } else { block.replace.split('\n').collect() };
-        let line = line.min(self.lines.len());
-        let end = line.saturating_add(search.len()).min(self.lines.len());
-        let matched_first = self.lines.get(line).map_or("", String::as_str);
-        let new = indent::reindent(
-            &replacement,
-            search.first().copied().unwrap_or_default(),
-            matched_first,
-        );
-        let (removed, added) = (end - line, new.len());
-        self.comparable.splice(line, removed, &new);
-        self.lines.splice(line..end, new);
-        self.moved = self.moved.saturating_add_unsigned(added).saturating_sub_unsigned(removed);
-        self.changed.push(ChangedRange { line: line + 1, removed, added });
+        let count = self.edited.lines().len();
+        let range: Range<usize> = (*line).min(count)..line.saturating_add(given.len()).min(count);
+        let found: Vec<&str> = self
+            .edited
+            .lines()
+            .get(range.clone())
+            .unwrap_or_default()
+            .iter()
+            .map(String::as_str)
+            .collect();
+        let lines = match likeness {
+            Some(Likeness::Exact) => Some(new.iter().map(|line| (*line).to_owned()).collect()),
+            Some(_) => indent::reindented(&given, &found, &new),
+            // Of lines that are only similar, the first says how deep they are.
+            None => indent::reindented(
+                given.get(..1).unwrap_or_default(),
+                found.get(..1).unwrap_or_default(),
+                &new,
+            ),
+        };
+        let Some(lines) = lines else {
+            let text = found.join("\n");
+            return Err(no_match(block, Miss::Indentation { line: line + 1, text }));
+        };
+        if self.edited.replace(range, lines) { Ok(()) } else { Err(BlockError::Identical) }
     }
 
-    fn no_match(&self, block: &DiffBlock) -> NoMatch {
+    fn nowhere(&self, block: &DiffBlock) -> BlockError {
         let height = block.search.split('\n').count();
-        let best = self.comparable.find_similar(&block.search, self.bounds(block));
+        let best = self.most_similar(block, 0.0);
         let centre = best.map_or(block.start_line.saturating_sub(1), |found| found.line);
+        let lines = self.edited.lines();
         let text = |found: LineMatch| {
-            self.lines
-                .get(found.line..(found.line + height).min(self.lines.len()))
+            lines
+                .get(found.line..(found.line + height).min(lines.len()))
                 .unwrap_or_default()
                 .join("\n")
         };
-        NoMatch {
-            search: block.search.clone(),
-            start_line: block.start_line,
-            best: best.map(|found| (found.line + 1, found.similarity, text(found))),
-            needed: self.tolerance.similarity,
-            surroundings: self
-                .numbered(centre.saturating_sub(SURROUNDING_LINES / 2), height + SURROUNDING_LINES),
-        }
-    }
-
-    fn numbered(&self, start: usize, count: usize) -> String {
-        let mut text = String::new();
-        for (at, line) in self.lines.iter().enumerate().skip(start).take(count) {
-            let _ = writeln!(text, "{} | {line}", at + 1);
-        }
-        text
-    }
-
-    fn finish(self, failed: Vec<BlockError>) -> AppliedDiff {
-        AppliedDiff { content: self.lines.join(self.line_end), changed: self.changed, failed }
+        let wanted: Vec<&str> = block.search.split('\n').collect();
+        let elsewhere = places(lines, &wanted, Likeness::Exact, 0..lines.len());
+        no_match(
+            block,
+            Miss::Nowhere {
+                elsewhere: elsewhere.iter().map(|line| line + 1).collect(),
+                best: best.map(|found| (found.line + 1, found.similarity, text(found))),
+                needed: self.tolerance.similarity,
+                surroundings: miss::numbered(
+                    lines,
+                    centre.saturating_sub(SURROUNDING_LINES / 2),
+                    height + SURROUNDING_LINES,
+                ),
+            },
+        )
     }
 }
 
-impl std::fmt::Display for NoMatch {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.start_line {
-            0 => formatter.write_str("no lines of the file match this SEARCH part")?,
-            line => write!(formatter, "no lines near line {line} match this SEARCH part")?,
-        }
-        write!(formatter, " (letter case counts, blanks do not):\n{}\n", self.search)?;
-        if let Some((line, similarity, text)) = &self.best {
-            write!(
-                formatter,
-                "\nMost similar, {:.0}% of the {:.0}% needed, at line {line}:\n{text}\n",
-                similarity * 100.0,
-                self.needed * 100.0
-            )?;
-        }
-        if self.surroundings.is_empty() {
-            formatter.write_str("\nThe file has no lines there.")
-        } else {
-            write!(formatter, "\nThe file there:\n{}", self.surroundings.trim_end_matches('\n'))
-        }
+fn no_match(block: &DiffBlock, why: Miss) -> BlockError {
+    let DiffBlock { start_line, search, .. } = block.clone();
+    BlockError::NoMatch(Box::new(NoMatch { search, start_line, why }))
+}
+
+/// Takes the blank lines off that both parts begin with.
+fn without_leading_blank_lines(block: &DiffBlock) -> DiffBlock {
+    let strict = |text: &str| {
+        let blank = text.split('\n').take_while(|line| blank::trim(line).is_empty()).count();
+        text.split('\n').skip(blank).collect::<Vec<_>>().join("\n")
+    };
+    DiffBlock {
+        start_line: block.start_line,
+        search: strict(&block.search),
+        replace: strict(&block.replace),
     }
+}
+
+/// Takes off the line numbers of `read_file` where every line has one; the first of them is the
+/// start line where none is given.
+fn without_numbers(block: &DiffBlock) -> DiffBlock {
+    let DiffBlock { start_line, search, replace } = block;
+    let is_numbered = blank::is_numbered(search)
+        && (blank::is_numbered(replace) || blank::trim(replace).is_empty());
+    if !is_numbered {
+        return block.clone();
+    }
+    let start_line = match start_line {
+        0 => blank::first_number(search).unwrap_or_default(),
+        line => *line,
+    };
+    let [search, replace] = [search, replace].map(|text| blank::strip_numbers(text));
+    DiffBlock { start_line, search, replace }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{AppliedDiff, BlockError, ChangedRange, DiffError, Tolerance, apply, apply_with};
+    use crate::tools::files::apply_diff::miss::Miss;
     use pretty_assertions::assert_eq;
 
     fn block(head: &str, search: &str, replace: &str) -> String {
@@ -322,6 +351,15 @@ mod tests {
             ("a\nb\nc\n", block("", "2 | b", "2 | B"), Some("a\nB\nc\n")),
             ("b\na\nb\nb\n", block("", "4 | b", ""), Some("b\na\nb\n")),
             ("a\nb\n", block("", "| b", "| c"), Some("a\nc\n")),
+            ("1 | a\n2 | b\n", block("", "2 | b", "2 | c"), Some("1 | a\n2 | c\n")),
+            ("b\na\nb\n", block("", "3 | b", "3 | c"), Some("b\na\nc\n")),
+            ("a\nb\n", block("", "\na", "\nA"), Some("A\nb\n")),
+            ("a\n\nb\n", block("", "\nb", "\n\nB"), Some("a\n\n\nB\n")),
+            ("a\nb\n", block("", "b", "\nb"), Some("a\n\nb\n")),
+            ("a\r\nb\nc\n", block("", "b", "B"), Some("a\r\nB\nc\n")),
+            ("a  \nb\n", block("", "a\nb", "a\nc"), Some("a  \nc\n")),
+            ("a\nb\n", block("", "b", "b  "), Some("a\nb  \n")),
+            ("\ta\n", block("", "\ta", "    a"), Some("    a\n")),
             ("a\nb\n", block(":start_line:9000\n", "b", "c"), None),
             ("A\n", block("", "a", "b"), None),
         ] {
@@ -372,5 +410,135 @@ mod tests {
         assert!(content(&original, &last).is_some_and(|text| text.ends_with("\nx\n")));
         let search: String = (0..100).map(|line| format!("line nomber {line} of many\n")).collect();
         assert!(apply(&original, &block("", &search, "x")).is_err());
+    }
+
+    /// What became of a block: the new text, or the lines of a refusal.
+    fn landed(original: &str, diff: &str) -> Result<String, Vec<usize>> {
+        match apply(original, diff) {
+            Ok(applied) => Ok(applied.content),
+            Err(DiffError::NoBlockFits(failed)) => match failed.as_slice() {
+                [BlockError::NoMatch(miss)] => match &miss.why {
+                    Miss::Several { lines, .. } => Err(lines.clone()),
+                    Miss::Indentation { line, .. } => Err(vec![*line]),
+                    Miss::Nowhere { .. } | Miss::Placeholder { .. } => Err(vec![]),
+                },
+                _ => Err(vec![]),
+            },
+            Err(DiffError::Parse(_)) => Err(vec![]),
+        }
+    }
+
+    const FUNCTIONS: &str = "def a():\n    if 1:\n        if 2:\n            return None\n    \
+                             else:\n        return None\n\n\ndef z():\n    return None\n";
+
+    #[test]
+    fn text_found_letter_for_letter_comes_first() {
+        let edit = block(":start_line:9\n-------\n", "    return None", "    return 2");
+        let expected = FUNCTIONS.replace("z():\n    return None", "z():\n    return 2");
+        assert_eq!(landed(FUNCTIONS, &edit), Ok(expected.clone()));
+        assert_eq!(landed(FUNCTIONS, &block("", "    return None", "    return 2")), Ok(expected));
+        let nested = "a\nb\n        return x\nc\nd\ne\n    return x\nf\ng\nh\n    return x\n";
+        assert_eq!(
+            landed(nested, &block("", "        return x", "        return y")),
+            Ok(nested.replacen("return x", "return y", 1))
+        );
+        let far: String = (1..=200)
+            .map(|line| match line {
+                175 => "        return None\n".to_owned(),
+                191 => "    return None\n".to_owned(),
+                line => format!("line {line}\n"),
+            })
+            .collect();
+        assert_eq!(
+            landed(&far, &block(":start_line:190\n-------\n", "    return None", "    return 1")),
+            Ok(far.replace("\n    return None", "\n    return 1"))
+        );
+    }
+
+    #[test]
+    fn of_several_places_the_one_at_the_start_line_is_meant_or_none() {
+        let file = "x\na\nx\nb\nc\nx\nd\ne\nf\ng\nx\n";
+        let at = |line: usize| block(&format!(":start_line:{line}\n-------\n"), "x", "y");
+        let changed = |line: usize| {
+            let lines = file.lines().enumerate();
+            lines
+                .map(|(at, text)| if at + 1 == line { "y\n".into() } else { format!("{text}\n") })
+                .collect::<String>()
+        };
+        for (line, expected) in [(1, 1), (3, 3), (4, 3), (5, 6), (6, 6), (7, 6), (11, 11), (14, 11)]
+        {
+            assert_eq!(landed(file, &at(line)), Ok(changed(expected)), "{line}");
+        }
+        // Equally near, too far from each, or without a line.
+        assert_eq!(landed(file, &at(2)), Err(vec![1, 3, 6, 11]));
+        assert_eq!(landed(file, &at(20)), Err(vec![1, 3, 6, 11]));
+        assert_eq!(landed(file, &block("", "x", "y")), Err(vec![1, 3, 6, 11]));
+        // Where blanks differ it is no other.
+        assert_eq!(landed("  x\na\n\tx\n", &block("", "x", "y")), Err(vec![1, 3]));
+        assert_eq!(landed("  x\na\n\tx\n", &at(3)), Ok("  x\na\n\ty\n".into()));
+        // One alone may be far from its line.
+        assert_eq!(landed("a\nx\n", &at(40)), Ok("a\ny\n".into()));
+    }
+
+    #[test]
+    fn a_refusal_names_the_lines_and_what_to_write() {
+        let Err(DiffError::NoBlockFits(failed)) = apply("x\na\nx\n", &block("", "x", "y")) else {
+            panic!("one of two places was taken");
+        };
+        assert_eq!(
+            failed.first().unwrap().to_string(),
+            "this SEARCH part stands at lines 1 and 3. Write `:start_line:N` with the first line \
+             of the one that is meant, or more lines around it:\nx"
+        );
+    }
+
+    #[test]
+    fn a_later_block_does_not_mean_what_an_earlier_one_wrote() {
+        let diff = [block("", "a", "b"), block("", "b", "c")].concat();
+        assert_eq!(landed("a\nb\n", &diff), Ok("b\nc\n".into()));
+        let moved = [
+            block(":start_line:5\n", "e", "x"),
+            block("", "a", "a\na1\na2"),
+            block(":start_line:2\n", "x", "y"),
+        ]
+        .concat();
+        assert_eq!(landed("a\nx\nc\nd\ne\n", &moved), Ok("a\na1\na2\ny\nc\nd\nx\n".into()));
+    }
+
+    #[test]
+    fn broken_indentation_is_refused_and_a_shift_is_followed() {
+        let class =
+            "class R:\n    def __init__(self, s):\n        self.a = s\n        self.b = s\n";
+        let edit = block(
+            "",
+            "class R:\n    def __init__(self, s):\n    self.a = s\n    self.b = s",
+            "class R:\n    def __init__(self, s):\n    self.a = s + 1\n    self.b = s",
+        );
+        assert_eq!(landed(class, &edit), Err(vec![1]));
+        let shifted = block(
+            "",
+            "def __init__(self, s):\n    self.a = s",
+            "def __init__(self, s):\n    if s:\n        self.a = s",
+        );
+        assert_eq!(
+            landed(class, &shifted),
+            Ok(class.replace("        self.a = s\n", "        if s:\n            self.a = s\n"))
+        );
+    }
+
+    #[test]
+    fn what_stands_for_lost_text_is_refused_unless_the_file_has_it() {
+        let edit = block("", "a\nb\nc", "a\n// ... existing code ...\nc");
+        assert_eq!(landed("a\nb\nc\n", &edit), Err(vec![]));
+        let text = apply("a\nb\nc\n", &edit).unwrap_err().to_string();
+        assert!(
+            text.contains("`// ... existing code ...`, which stands for text that would be lost"),
+            "{text}"
+        );
+        let known = "// ... existing code ...\na\nb\nc\n";
+        assert_eq!(
+            landed(known, &edit),
+            Ok("// ... existing code ...\na\n// ... existing code ...\nc\n".into())
+        );
     }
 }

@@ -5,7 +5,7 @@
 //! The file itself is not read. Markers are recognised on trimmed lines, so that a block a model
 //! indented is refused rather than skipped in silence.
 
-use crate::tools::files::apply_diff::blank::{is_blank, trim};
+use crate::tools::files::text::blank::{is_blank, trim};
 
 /// One search/replace block, as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -206,7 +206,7 @@ impl BlockLines {
     }
 
     fn block(self, lines: &[&str]) -> DiffBlock {
-        let mut search = skip_blank(lines.get(self.search + 1..self.separator).unwrap_or_default());
+        let mut search = lines.get(self.search + 1..self.separator).unwrap_or_default();
         let mut start_line = 0;
         if let Some((number, rest)) = take_line_number(search, START_LINE) {
             start_line = number;
@@ -215,35 +215,42 @@ impl BlockLines {
         if let Some((_, rest)) = take_line_number(search, END_LINE) {
             search = rest;
         }
-        if let Some((first, rest)) = search.split_first()
+        if let Some((first, rest)) = skip_blank(search).split_first()
             && first.strip_prefix(DASHES).is_some_and(|rest| rest.chars().all(is_blank))
         {
-            search = skip_blank(rest);
+            search = rest;
         }
-        let replace = skip_blank(lines.get(self.separator + 1..self.replace).unwrap_or_default());
+        let replace = lines.get(self.separator + 1..self.replace).unwrap_or_default();
         DiffBlock { start_line, search: unescape(search), replace: unescape(replace) }
     }
 }
 
-/// Blank lines after a marker belong to the marker.
 fn skip_blank<'a>(lines: &'a [&'a str]) -> &'a [&'a str] {
     let first = lines.iter().position(|line| !line.chars().all(is_blank)).unwrap_or(lines.len());
     lines.get(first..).unwrap_or_default()
 }
 
+/// Takes a line number off the front, and blank lines before it.
 fn take_line_number<'a>(lines: &'a [&'a str], marker: &str) -> Option<(usize, &'a [&'a str])> {
-    let (first, rest) = lines.split_first()?;
+    let (first, rest) = skip_blank(lines).split_first()?;
     let digits = trim(first.strip_prefix(marker)?);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    Some((digits.parse().unwrap_or(usize::MAX / 2), skip_blank(rest)))
+    Some((digits.parse().unwrap_or(usize::MAX / 2), rest))
 }
 
+/// Joins the lines of a part without their escapes. Blank lines alone are nothing: models write
+/// one where nothing is to stand.
 fn unescape(lines: &[&str]) -> String {
+    if lines.iter().all(|line| line.chars().all(is_blank)) {
+        return String::new();
+    }
     let escaped = ["<<<<<<<", SEPARATOR, ">>>>>>>", DASHES, START_LINE, END_LINE];
     let plain = |line: &'_ &str| match line.strip_prefix('\\') {
-        Some(rest) if escaped.iter().any(|marker| rest.starts_with(marker)) => rest.to_owned(),
+        Some(rest) if escaped.iter().any(|marker| rest.trim_start().starts_with(marker)) => {
+            rest.to_owned()
+        }
         Some(_) | None => (*line).to_owned(),
     };
     lines.iter().map(plain).collect::<Vec<_>>().join("\n")
@@ -270,7 +277,15 @@ mod tests {
             ("<<<<<<< SEARCH\r\na\r\n=======\r\nb\r\n>>>>>>> REPLACE\r\n", block(0, "a", "b")),
             (
                 "hello\n<<<<<<< SEARCH\n\n  a\n\n=======\n\n>>>>>>> REPLACE\nbye",
-                block(0, "  a\n", ""),
+                block(0, "\n  a\n", ""),
+            ),
+            (
+                "<<<<<<< SEARCH\n\n:start_line:4\n\n-------\n\na\n=======\n\n\nb\n>>>>>>> REPLACE",
+                block(4, "\na", "\n\nb"),
+            ),
+            (
+                "<<<<<<< SEARCH\n\\  =======\n=======\n\\\t>>>>>>> a\n>>>>>>> REPLACE",
+                block(0, "  =======", "\t>>>>>>> a"),
             ),
             (
                 "<<<<<<< SEARCH\n\\=======\n\\\\x\n=======\n\\:end_line:\n>>>>>>> REPLACE",

@@ -8,16 +8,19 @@ use serde_json::{Value, json};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::apply_diff::{self, AppliedDiff, DiffError};
+use crate::tools::files::near_names::did_you_mean;
+use crate::tools::files::overwrite::{refuse_outdated, seen_after};
+use crate::tools::files::text::echo::echo;
+use crate::tools::files::text::lines::EditedLines;
 use crate::tools::files::write::write;
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
+use locum_base::text::counted;
 use locum_base::tool::ToolName;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
 use locum_workspace::checkout::FileError;
-
-const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// A diff about to be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,9 +69,10 @@ impl Tool for ApplyDiff {
     ) -> Result<Observation, CallError> {
         let ResolvedPath { asked, real } = &self.place;
         let unread = |error: FileError| match error {
-            FileError::Missing(_) => {
-                CallError(format!("`{asked}` does not exist; write_to_file creates files."))
-            }
+            FileError::Missing(_) => CallError(format!(
+                "`{asked}` does not exist; write_to_file creates files.{}",
+                did_you_mean(asked, context)
+            )),
             error => CallError(format!("Cannot read `{asked}`: {error}.")),
         };
         let original = context.checkout.read(permit, real, FILE_LIMIT_BYTES).map_err(unread)?;
@@ -78,6 +82,7 @@ impl Tool for ApplyDiff {
         }
         let original = String::from_utf8(original).map_err(|_| unchanged("not UTF-8"))?;
         let may_be_read = (context.visible)(real);
+        refuse_outdated(real, original.as_bytes(), context)?;
         let applied = self.applied(&original).map_err(|error| {
             let why = if may_be_read {
                 error.to_string()
@@ -88,7 +93,11 @@ impl Tool for ApplyDiff {
         })?;
         write(&self.place, applied.content.as_bytes(), permit, context)?;
         let text = notice(&self.place, &applied, may_be_read);
-        Ok(Observation { touched: vec![real.clone()], ..Observation::said(text) })
+        Ok(Observation {
+            touched: vec![real.clone()],
+            seen: seen_after(real, original.as_bytes(), applied.content.as_bytes(), context),
+            ..Observation::said(text)
+        })
     }
 
     fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
@@ -98,23 +107,23 @@ impl Tool for ApplyDiff {
 }
 
 impl ApplyDiff {
-    /// Applies it behind a byte order mark, which stays.
     fn applied(&self, original: &str) -> Result<AppliedDiff, DiffError> {
-        let (mark, text) = original
-            .strip_prefix(BYTE_ORDER_MARK)
-            .map_or(("", original), |rest| (BYTE_ORDER_MARK, rest));
-        let applied = apply_diff::apply(text, &self.diff)?;
-        Ok(AppliedDiff { content: format!("{mark}{}", applied.content), ..applied })
+        apply_diff::apply(original, &self.diff)
     }
 }
 
-/// Says what changed, so that the model need not read the file again.
+/// Says what changed and what stands there now, so that the model need not read the file again.
 fn notice(place: &ResolvedPath, applied: &AppliedDiff, may_be_read: bool) -> String {
     let mut text = format!("Changed `{}`:", place.asked);
     for change in &applied.changed {
         let end = change.line + change.added.max(1) - 1;
         let _ = match change.added {
-            0 => write!(text, " {} lines removed at line {};", change.removed, change.line),
+            0 => write!(
+                text,
+                " {} removed at line {};",
+                counted(change.removed, "line"),
+                change.line
+            ),
             _ => write!(
                 text,
                 " lines {}-{end} (+{} -{});",
@@ -122,12 +131,19 @@ fn notice(place: &ResolvedPath, applied: &AppliedDiff, may_be_read: bool) -> Str
             ),
         };
     }
-    let text = text.trim_end_matches(';');
-    if applied.failed.is_empty() {
-        return format!("{text}. No need to read it again.");
+    let mut text = text.trim_end_matches(';').to_owned();
+    if may_be_read {
+        let shown = echo(EditedLines::new(&applied.content).lines(), &applied.changed);
+        let _ = write!(text, ". No need to read it again; it reads now:{shown}");
+    } else {
+        text.push('.');
     }
-    let mut text = format!(
-        "{text}.\n{} of the blocks did not fit; send only these again:",
+    if applied.failed.is_empty() {
+        return text;
+    }
+    let _ = write!(
+        text,
+        "\n{} of the blocks did not fit; send only these again:",
         applied.failed.len()
     );
     if may_be_read {
@@ -146,11 +162,14 @@ mod tests {
     use crate::tools::fixture::ToolFixture;
     use locum_base::path::RepoPath;
     use pretty_assertions::assert_eq;
+    use serde_json::json;
 
     #[test]
     fn a_miss_shows_nothing_of_a_file_that_may_not_be_read() {
         let mut fixture = ToolFixture::new(&[("a", "kept to itself\n")]);
-        let arguments = serde_json::json!({ "path": "a", "diff": "<<<<<<< SEARCH\nkept\n=======\nx\n>>>>>>> REPLACE" }).to_string();
+        let arguments =
+            json!({ "path": "a", "diff": "<<<<<<< SEARCH\nkept\n=======\nx\n>>>>>>> REPLACE" })
+                .to_string();
         assert!(fixture.call("apply_diff", &arguments).text.contains("kept to itself"));
         fixture.hidden.push("a");
         assert!(!fixture.call("apply_diff", &arguments).text.contains("itself"));
@@ -164,11 +183,16 @@ mod tests {
             ChangedRange { line: 3, removed: 1, added: 2 },
             ChangedRange { line: 9, removed: 4, added: 0 },
         ];
-        let applied = AppliedDiff { content: String::new(), changed, failed: vec![] };
+        let content = "1\n2\n3\n4\n5\n6\n7\n8\n9\n".to_owned();
+        let applied = AppliedDiff { content, changed, failed: vec![] };
         assert_eq!(
             notice(&place, &applied, true),
             "Changed `a/b.rs`: lines 3-4 (+2 -1); 4 lines removed at line 9. No need to read it \
-             again."
+             again; it reads now:\n1 | 1\n2 | 2\n3 | 3\n4 | 4\n5 | 5\n6 | 6\n7 | 7\n8 | 8\n9 | 9"
+        );
+        assert_eq!(
+            notice(&place, &applied, false),
+            "Changed `a/b.rs`: lines 3-4 (+2 -1); 4 lines removed at line 9."
         );
         let text =
             notice(&place, &AppliedDiff { failed: vec![BlockError::EmptySearch], ..applied }, true);
@@ -176,6 +200,18 @@ mod tests {
             text.contains("1 of the blocks did not fit")
                 && text.ends_with("give the lines to replace"),
             "{text}"
+        );
+    }
+
+    #[test]
+    fn the_answer_shows_what_stands_there_now() {
+        let fixture = ToolFixture::new(&[("a", "1\n2\n3\n4\n5\n6\n7\n")]);
+        let diff = "<<<<<<< SEARCH\n:start_line:4\n-------\n4\n=======\nfour\n>>>>>>> REPLACE";
+        let arguments = json!({ "path": "a", "diff": diff }).to_string();
+        assert_eq!(
+            fixture.call("apply_diff", &arguments).text,
+            "Changed `a`: lines 4-4 (+1 -1). No need to read it again; it reads now:\n2 | 2\n3 | \
+             3\n4 | four\n5 | 5\n6 | 6"
         );
     }
 }

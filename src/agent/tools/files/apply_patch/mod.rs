@@ -1,18 +1,23 @@
 //! `apply_patch`: one patch over several files, applied wholly or not at all.
 //!
 //! [`apply`] is pure: the hunks and a way to read files in, what becomes of each file out. Every
-//! file is computed before the first is written; where one chunk does not fit, nothing changes. A
-//! later hunk sees what an earlier one made of the same file.
+//! file is computed before the first is written; where one chunk does not fit, or fits in more than
+//! one place, nothing changes. A later hunk sees what an earlier one made of the same file.
 
 pub mod parse;
-pub mod seek;
+pub mod placement;
 pub mod tool;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use crate::tools::files::apply_diff::miss::listed;
 use crate::tools::files::apply_patch::parse::{Hunk, PatchChunk};
-use crate::tools::files::apply_patch::seek::seek;
+use crate::tools::files::apply_patch::placement::{Misplaced, placements};
+use crate::tools::files::text::indent;
+use crate::tools::files::text::lines::{ChangedRange, EditedLines};
+use crate::tools::files::text::placeholder::first_placeholder;
+use crate::tools::files::text::stand::Likeness;
 
 /// What becomes of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +28,8 @@ pub struct PatchedFile<P> {
     pub before: Option<String>,
     /// What it will hold; `None` when it goes.
     pub after: Option<String>,
+    /// Where it differs from what it held; empty for one that comes whole or goes.
+    pub changed: Vec<ChangedRange>,
 }
 
 /// Why nothing was changed.
@@ -68,6 +75,47 @@ pub enum PatchError {
         /// The line looked after, counted from 1; 0 for the whole file.
         line: usize,
     },
+    /// The lines of a chunk stand in several places.
+    #[error(
+        "`{path}` has these lines at {}. Add lines that stay, or `@@` and a line above the place, \
+         until one is left:\n{}",
+        listed(.places),
+        .lines.join("\n")
+    )]
+    Several {
+        /// Path as the patch has it.
+        path: String,
+        /// The lines looked for.
+        lines: Vec<String>,
+        /// The first line of each place, counted from 1.
+        places: Vec<usize>,
+    },
+    /// The lines of a chunk are indented otherwise than the file, and how deep the new ones go is
+    /// unclear.
+    #[error(
+        "the lines of `{path}` from line {line} are indented otherwise than in the patch, so how \
+         deep the new lines go is unclear; copy them as they are, blanks included:\n{}",
+        .lines.join("\n")
+    )]
+    Indentation {
+        /// Path as the patch has it.
+        path: String,
+        /// The first line of the place, counted from 1.
+        line: usize,
+        /// The file's lines there.
+        lines: Vec<String>,
+    },
+    /// A new line stands for text left out.
+    #[error(
+        "`{line}` for `{path}` stands for text that would be lost; write all the lines that are to \
+         be there, or smaller chunks. If the words are meant as they are, word them otherwise"
+    )]
+    Placeholder {
+        /// Path as the patch has it.
+        path: String,
+        /// The line.
+        line: String,
+    },
 }
 
 fn after(line: usize) -> String {
@@ -76,7 +124,7 @@ fn after(line: usize) -> String {
 
 /// The files of a patch while it is applied: each as it was, and as it is by now.
 struct PatchFiles<P, R> {
-    seen: BTreeMap<P, (Option<String>, Option<String>)>,
+    seen: BTreeMap<P, (Option<String>, Option<EditedLines>)>,
     read: R,
 }
 
@@ -93,7 +141,9 @@ pub fn apply<P: Clone + Ord>(
     let mut files = PatchFiles { seen: BTreeMap::new(), read };
     for hunk in hunks {
         match hunk {
-            Hunk::Add { path, content } => *files.now(&find(path))? = Some(content.clone()),
+            Hunk::Add { path, content } => {
+                *files.now(&find(path))? = Some(EditedLines::new(content));
+            }
             Hunk::Delete { path } => {
                 files
                     .now(&find(path))?
@@ -105,15 +155,13 @@ pub fn apply<P: Clone + Ord>(
                     find(path),
                     to.as_ref().map(|to| (find(to), to)).filter(|(to, _)| *to != find(path)),
                 );
-                let old = files
+                let text = files
                     .now(&from)?
-                    .clone()
+                    .as_mut()
                     .ok_or_else(|| PatchError::Missing { path: path.clone() })?;
-                let new = updated(path, &old, chunks)?;
-                let Some((to, name)) = to else {
-                    *files.now(&from)? = Some(new);
-                    continue;
-                };
+                update(path, text, chunks)?;
+                let Some((to, name)) = to else { continue };
+                let new = text.clone();
                 let target = files.now(&to)?;
                 if target.is_some() {
                     return Err(PatchError::Occupied { path: name.clone() });
@@ -126,91 +174,92 @@ pub fn apply<P: Clone + Ord>(
     Ok(files
         .seen
         .into_iter()
-        .map(|(path, (before, after))| PatchedFile { path, before, after })
+        .map(|(path, (before, after))| PatchedFile {
+            path,
+            before,
+            changed: after.as_ref().map_or_else(Vec::new, |text| text.changed().to_vec()),
+            after: after.map(|text| text.text()),
+        })
         .collect())
 }
 
 impl<P: Clone + Ord, R: FnMut(&P) -> Result<Option<String>, PatchError>> PatchFiles<P, R> {
     /// Returns a file's current text; reads it on first use.
-    fn now(&mut self, path: &P) -> Result<&mut Option<String>, PatchError> {
+    fn now(&mut self, path: &P) -> Result<&mut Option<EditedLines>, PatchError> {
         let file = match self.seen.entry(path.clone()) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
                 let before = (self.read)(path)?;
-                new.insert((before.clone(), before))
+                let now = before.as_deref().map(EditedLines::new);
+                new.insert((before, now))
             }
         };
         Ok(&mut file.1)
     }
 }
 
-/// Returns a file's text with the chunks applied, from top to bottom; it ends with a line end.
-fn updated(path: &str, old: &str, chunks: &[PatchChunk]) -> Result<String, PatchError> {
-    let ends_crlf = old.contains("\r\n");
-    let mut lines: Vec<String> = old.split('\n').map(ToOwned::to_owned).collect();
-    if lines.last().is_some_and(String::is_empty) {
-        lines.pop();
-    }
-    let mut at = 0;
+/// Applies chunks to a file. A file whose last line they touch ends with a line end then, unless
+/// they say otherwise.
+fn update(path: &str, text: &mut EditedLines, chunks: &[PatchChunk]) -> Result<(), PatchError> {
+    let path = || path.to_owned();
+    let known = |line: &str| text.lines().iter().any(|known| known.trim() == line);
     for chunk in chunks {
-        if let Some(context) = &chunk.context {
-            let found = seek(&lines, std::slice::from_ref(context), at, false);
-            at = 1 + found.ok_or_else(|| PatchError::NoContext {
-                path: path.to_owned(),
-                context: context.clone(),
-                line: at,
-            })?;
+        let new = chunk.new.iter().map(String::as_str);
+        let loses = chunk.new.len() < chunk.old.len();
+        if let Some(line) = first_placeholder(new, known, loses) {
+            return Err(PatchError::Placeholder { path: path(), line: line.to_owned() });
         }
-        if chunk.old.is_empty() {
-            lines.extend(chunk.new.iter().map(|line| ended(line, ends_crlf)));
-            continue;
+    }
+    let placed = placements(text, chunks).map_err(|error| error.of(path(), chunks))?;
+    for (placed, chunk) in placed.iter().zip(chunks).rev() {
+        let (given, found) = (
+            chunk.old.get(..placed.range.len()).unwrap_or_default(),
+            text.lines().get(placed.range.clone()).unwrap_or_default(),
+        );
+        let new = chunk.new.get(..chunk.new.len() - placed.unwritten).unwrap_or_default();
+        let lines = if placed.likeness == Likeness::Exact {
+            new.to_vec()
+        } else {
+            let [given, found, new] = [given, found, new]
+                .map(|lines| lines.iter().map(String::as_str).collect::<Vec<_>>());
+            indent::reindented(&given, &found, &new).ok_or_else(|| PatchError::Indentation {
+                path: path(),
+                line: placed.range.start + 1,
+                lines: found.iter().map(|line| (*line).to_owned()).collect(),
+            })?
+        };
+        let at_end = placed.range.end >= text.lines().len() - usize::from(text.is_ended());
+        text.replace(placed.range.clone(), lines);
+        if at_end {
+            text.set_ended(!chunk.bare_end);
         }
-        let (start, removed, new) = placed(path, &lines, chunk, at)?;
-        lines.splice(start..start + removed, new.iter().map(|line| ended(line, ends_crlf)));
-        at = start + new.len();
     }
-    let mut text = lines.join("\n");
-    if !text.is_empty() || !lines.is_empty() {
-        text.push('\n');
-    }
-    Ok(text)
+    Ok(())
 }
 
-/// Returns a line with the carriage return that the lines of its file have.
-fn ended(line: &str, crlf: bool) -> String {
-    if crlf && !line.ends_with('\r') { format!("{line}\r") } else { line.to_owned() }
-}
-
-/// Returns where a chunk goes: the first line, how many are replaced, and by what.
-fn placed<'a>(
-    path: &str,
-    lines: &[String],
-    chunk: &'a PatchChunk,
-    at: usize,
-) -> Result<(usize, usize, &'a [String]), PatchError> {
-    if let Some(start) = seek(lines, &chunk.old, at, chunk.at_end) {
-        return Ok((start, chunk.old.len(), &chunk.new));
+impl Misplaced {
+    /// Says it of a file.
+    fn of(self, path: String, chunks: &[PatchChunk]) -> PatchError {
+        let chunk = |at: usize| chunks.get(at).cloned().unwrap_or_default();
+        match self {
+            Self::NoContext { chunk: at, line } => {
+                PatchError::NoContext { path, context: chunk(at).context.unwrap_or_default(), line }
+            }
+            Self::Nowhere { chunk: at, line } => {
+                PatchError::NoMatch { path, lines: chunk(at).old, line }
+            }
+            Self::Several { chunk: at, places } => {
+                PatchError::Several { path, lines: chunk(at).old, places }
+            }
+        }
     }
-    // Models write the empty line that follows the last line end as a line of its own.
-    if let [old @ .., last] = chunk.old.as_slice()
-        && last.is_empty()
-        && let Some(start) = seek(lines, old, at, chunk.at_end)
-    {
-        let new = chunk
-            .new
-            .split_last()
-            .filter(|(last, _)| last.is_empty())
-            .map_or(chunk.new.as_slice(), |(_, rest)| rest);
-        return Ok((start, old.len(), new));
-    }
-    Err(PatchError::NoMatch { path: path.to_owned(), lines: chunk.old.clone(), line: at })
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{PatchError, PatchedFile, apply, parse};
+    use super::{ChangedRange, PatchError, PatchedFile, apply, parse};
     use pretty_assertions::assert_eq;
 
     fn patched(files: &[(&str, &str)], body: &str) -> Result<Vec<PatchedFile<String>>, PatchError> {
@@ -237,6 +286,25 @@ mod tests {
             ("a\nb\nx\n", "@@\n a\n-b\n+c\n\n@@\n x\n+d", "a\nc\nx\nd\n"),
             ("", "@@\n+a", "a\n"),
             ("a\n", "@@\n-a", ""),
+            // Lines that are not named stay byte for byte.
+            ("a\nb", "@@\n-a\n+c", "c\nb"),
+            ("a\r\nb\nc\n", "@@\n-b\n+d", "a\r\nd\nc\n"),
+            ("\u{feff}a\n", "@@\n-a\n+b", "\u{feff}b\n"),
+            // The end of the last line is said as in git's diffs.
+            (
+                "a\nb",
+                "@@\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file",
+                "a\nc",
+            ),
+            ("a\nb\n", "@@\n-b\n+c\n\\ No newline at end of file", "a\nc"),
+            ("a\nb", "@@\n-b\n\\ No newline at end of file\n+c", "a\nc\n"),
+            ("b\na\nb", "@@\n+x\n b\n\\ No newline at end of file", "b\na\nx\nb"),
+            // Blanks that differ are the file's where a line stays.
+            ("a  \n\tb\n", "@@\n a\n-  b\n+  c", "a  \n\tc\n"),
+            // The order of chunks, and what is said of lines above, tell places apart.
+            ("x\na\nx\nb\n", "@@\n-a\n+c\n@@\n-x\n+y", "x\nc\ny\nb\n"),
+            ("x\na\nx\n", "@@\n-x\n+y\n@@\n-a\n+c", "y\nc\nx\n"),
+            ("g\nx\nf\nx\n", "@@ f\n-x\n+y", "g\nx\nf\ny\n"),
         ] {
             assert_eq!(
                 only(&[("f", before)], &format!("*** Update File: f\n{body}")).as_deref(),
@@ -244,6 +312,31 @@ mod tests {
                 "{body}"
             );
         }
+    }
+
+    fn refused(before: &str, body: &str) -> String {
+        patched(&[("f", before)], &format!("*** Update File: f\n{body}")).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn lines_that_stand_in_several_places_are_refused() {
+        for (before, body, places) in [
+            ("x\na\nx\n", "@@\n-x\n+y", "lines 1 and 3"),
+            ("x\na\nx\nb\nx\n", "@@\n-a\n+c\n@@\n-x\n+y", "lines 3 and 5"),
+            ("  x\na\n\tx\n", "@@\n-x\n+y", "lines 1 and 3"),
+            ("f\nx\nf\nx\n", "@@ f\n-x\n+y", "lines 2 and 4"),
+        ] {
+            let text = refused(before, body);
+            assert!(text.starts_with(&format!("`f` has these lines at {places}.")), "{text}");
+        }
+    }
+
+    #[test]
+    fn broken_indentation_and_text_left_out_are_refused() {
+        let text = refused("a:\n    b\n  c\n", "@@\n a:\n b\n-c\n+d");
+        assert!(text.contains("from line 1 are indented otherwise"), "{text}");
+        let text = refused("a\nb\n", "@@\n a\n-b\n+# ... rest of file unchanged ...");
+        assert!(text.contains("stands for text that would be lost"), "{text}");
     }
 
     #[test]
@@ -254,10 +347,17 @@ mod tests {
             path: path.to_owned(),
             before: before.map(ToOwned::to_owned),
             after: Some(after.to_owned()),
+            changed: Vec::new(),
         };
         assert_eq!(
             patched(&[("f", "a\n")], body),
-            Ok(vec![change("f", Some("a\n"), "new\n"), change("g", None, "c\n")])
+            Ok(vec![
+                change("f", Some("a\n"), "new\n"),
+                PatchedFile {
+                    changed: vec![ChangedRange { line: 1, removed: 1, added: 1 }],
+                    ..change("g", None, "c\n")
+                }
+            ])
         );
     }
 

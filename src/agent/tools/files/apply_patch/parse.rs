@@ -16,6 +16,9 @@ const UPDATE: &str = "*** Update File: ";
 const MOVE: &str = "*** Move to: ";
 const END_OF_FILE: &str = "*** End of File";
 
+/// Stands below the last line of a file that no line end follows, as in git's diffs.
+const NO_LINE_END: &str = "\\ No newline at end of file";
+
 /// What a patch does to one file. Paths are as the model wrote them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hunk {
@@ -23,7 +26,7 @@ pub enum Hunk {
     Add {
         /// Path as the patch has it.
         path: String,
-        /// Its whole content; ends with a line end unless it is empty.
+        /// Its whole content; ends with a line end unless it is empty or says otherwise.
         content: String,
     },
     /// Removes a file.
@@ -64,6 +67,8 @@ pub struct PatchChunk {
     pub new: Vec<String>,
     /// Whether `old` are the file's last lines.
     pub at_end: bool,
+    /// Whether no line end follows the last of `new`.
+    pub bare_end: bool,
 }
 
 /// Why a text is not a patch. Lines count from 1, in the patch without what is around it.
@@ -197,6 +202,10 @@ impl<'a> PatchReader<'a> {
                 content.push('\n');
                 self.at += 1;
             }
+            if self.peek().is_some_and(|line| line.trim_end() == NO_LINE_END) {
+                content.pop();
+                self.at += 1;
+            }
             return Ok(Hunk::Add { path, content });
         }
         if let Some(path) = named(header, DELETE) {
@@ -262,7 +271,7 @@ impl<'a> PatchReader<'a> {
             }
             Some(_) | None => {}
         }
-        let mut count = 0;
+        let (mut count, mut new_is_last) = (0, false);
         while let Some(line) = self.peek() {
             if line.trim_end() == END_OF_FILE {
                 if count == 0 {
@@ -272,7 +281,14 @@ impl<'a> PatchReader<'a> {
                 chunk.at_end = true;
                 return Ok(chunk);
             }
+            if count > 0 && line.trim_end() == NO_LINE_END {
+                chunk.at_end = true;
+                chunk.bare_end = new_is_last;
+                self.at += 1;
+                continue;
+            }
             let Some((old, new)) = marked(line) else { break };
+            new_is_last = new.is_some();
             chunk.old.extend(old.map(ToOwned::to_owned));
             chunk.new.extend(new.map(ToOwned::to_owned));
             count += 1;
@@ -336,6 +352,7 @@ mod tests {
             old: lines(&["x", "", "y"]),
             new: lines(&["x", "", "z"]),
             at_end: true,
+            ..PatchChunk::default()
         };
         let expected = vec![
             Hunk::Add { path: "a/new.txt".into(), content: "one\n\n".into() },

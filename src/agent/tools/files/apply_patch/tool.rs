@@ -9,6 +9,10 @@ use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::apply_patch::parse::{Hunk, parse};
 use crate::tools::files::apply_patch::{PatchError, PatchedFile, apply};
+use crate::tools::files::known::SeenFile;
+use crate::tools::files::overwrite::{refusal, refuse_outdated, seen_after};
+use crate::tools::files::text::echo::echo;
+use crate::tools::files::text::lines::EditedLines;
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -17,6 +21,9 @@ use locum_base::tool::ToolName;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
 use locum_workspace::checkout::FileError;
+
+/// Most bytes of changed places shown in an answer.
+const ECHO_LIMIT_BYTES: usize = 8 * 1024;
 
 /// A patch about to be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +94,9 @@ impl Tool for ApplyPatch {
         let read = |real: &RepoPath| self.text_of(real, permit, context);
         let changes = apply(&self.hunks, |path| self.real(path), read)
             .map_err(|error| CallError(format!("Nothing was changed: {error}.")))?;
+        if let Some(refusal) = self.refused(&changes, context)? {
+            return Ok(refusal);
+        }
         let limit = usize::try_from(FILE_LIMIT_BYTES).unwrap_or(usize::MAX);
         if let Some(long) = changes
             .iter()
@@ -110,12 +120,21 @@ impl Tool for ApplyPatch {
                 break;
             }
             done.touched.push(change.path.clone());
+            if let Some(after) = &change.after {
+                let before = change.before.as_deref().unwrap_or(after);
+                let whole = change.changed.is_empty();
+                done.seen.extend(if whole {
+                    vec![SeenFile::new(&change.path, after.as_bytes())]
+                } else {
+                    seen_after(&change.path, before.as_bytes(), after.as_bytes(), context)
+                });
+            }
         }
         if done.text.is_empty() {
             done.text.push_str("Applied, no need to read again:");
         }
-        done.text
-            .push_str(&notice(changes.iter().filter(|change| done.touched.contains(&change.path))));
+        let made = changes.iter().filter(|change| done.touched.contains(&change.path));
+        done.text.push_str(&notice(made, context.visible));
         Ok(done)
     }
 
@@ -133,6 +152,28 @@ impl ApplyPatch {
             .iter()
             .find(|(known, _)| known == name)
             .map_or_else(RepoPath::root, |(_, place)| place.real.clone())
+    }
+
+    /// Refuses changes of files that hold something else than the model knows, and new contents of
+    /// files that it never read or that leave out most of them.
+    fn refused(
+        &self,
+        changes: &[PatchedFile<RepoPath>],
+        context: ToolContext<'_>,
+    ) -> Result<Option<Observation>, CallError> {
+        for PatchedFile { path, before, after, changed } in changes {
+            let Some(before) = before.as_ref().filter(|before| after.as_ref() != Some(*before))
+            else {
+                continue;
+            };
+            refuse_outdated(path, before.as_bytes(), context)?;
+            let Some(after) = after.as_ref().filter(|_| changed.is_empty()) else { continue };
+            let place = ResolvedPath { asked: path.clone(), real: path.clone() };
+            if let Some(refusal) = refusal(&place, before.as_bytes(), after, context) {
+                return Ok(Some(refusal));
+            }
+        }
+        Ok(None)
     }
 
     fn text_of(
@@ -153,9 +194,13 @@ impl ApplyPatch {
     }
 }
 
-/// Says what became of each file.
-fn notice<'a>(changes: impl Iterator<Item = &'a PatchedFile<RepoPath>>) -> String {
+/// Says what became of each file, and what stands now where it was changed.
+fn notice<'a>(
+    changes: impl Iterator<Item = &'a PatchedFile<RepoPath>>,
+    may_be_read: &dyn Fn(&RepoPath) -> bool,
+) -> String {
     let mut text = String::new();
+    let mut left = ECHO_LIMIT_BYTES;
     for change in changes {
         let mark = match (&change.before, &change.after) {
             (None, _) => 'A',
@@ -163,15 +208,25 @@ fn notice<'a>(changes: impl Iterator<Item = &'a PatchedFile<RepoPath>>) -> Strin
             (Some(_), Some(_)) => 'M',
         };
         let _ = write!(text, "\n{mark} {}", change.path);
+        let after = change.after.as_ref().filter(|_| may_be_read(&change.path));
+        let shown = after.map_or_else(String::new, |after| {
+            echo(EditedLines::new(after).lines(), &change.changed)
+        });
+        if shown.len() <= left {
+            left -= shown.len();
+            text.push_str(&shown);
+        }
     }
     if text.is_empty() { "\nnothing: every file is already so".to_owned() } else { text }
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test changes a file as somebody else would")]
 mod tests {
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
+    use crate::tools::files::known::KnownFiles;
     use crate::tools::fixture::ToolFixture;
     use locum_base::path::RepoPath;
     use locum_base::tool::ToolName;
@@ -189,7 +244,10 @@ mod tests {
     fn writes_moves_and_removes_and_says_so() {
         let fixture = ToolFixture::new(&[("a.md", "x\n"), ("gone", "g\n")]);
         let done = fixture.call("apply_patch", &arguments(MOVE));
-        assert_eq!(done.text, "Applied, no need to read again:\nD a.md\nD gone\nA new\nA sub/b.md");
+        assert_eq!(
+            done.text,
+            "Applied, no need to read again:\nD a.md\nD gone\nA new\nA sub/b.md\n1 | y"
+        );
         assert_eq!(
             done.touched,
             ["a.md", "gone", "new", "sub/b.md"].map(|path| RepoPath::parse(path).unwrap())
@@ -253,5 +311,32 @@ mod tests {
                 "{body}"
             );
         }
+    }
+
+    #[test]
+    fn a_file_that_changed_since_or_would_be_replaced_unread_is_left_alone() {
+        let mut fixture = ToolFixture::new(&[("a", "x\ny\n"), ("b", "z\n")]);
+        fixture.known = Some(KnownFiles::default());
+        let call =
+            |fixture: &ToolFixture, body: &str| fixture.call("apply_patch", &arguments(body));
+        let done = call(&fixture, "*** Add File: b\n+new");
+        assert!(
+            done.is_error && done.text.contains("`b` exists (1 line), and you have not read it"),
+            "{}",
+            done.text
+        );
+        let change = "*** Update File: a\n@@\n-x\n+X";
+        assert!(!call(&fixture, change).is_error);
+        let seen = fixture.call("read_file", r#"{"path": "a"}"#).seen;
+        fixture.known.get_or_insert_default().note(&seen, None);
+        std::fs::write(fixture.at("a"), "x\nz\n").unwrap();
+        let done = call(&fixture, change);
+        assert!(
+            done.is_error && done.text.contains("since you last read or wrote it"),
+            "{}",
+            done.text
+        );
+        let done = call(&fixture, "*** Delete File: a");
+        assert!(done.is_error && fixture.at("a").exists(), "{}", done.text);
     }
 }

@@ -96,8 +96,13 @@ impl FileView<'_> {
     }
 }
 
+/// Returns true for a line that is not shown whole.
+pub fn is_cut(line: &str) -> bool {
+    line.len() > LINE_LIMIT && line.encode_utf16().count() > LINE_LIMIT
+}
+
 fn shorten(line: &str) -> String {
-    if line.len() <= LINE_LIMIT || line.encode_utf16().count() <= LINE_LIMIT {
+    if !is_cut(line) {
         return line.to_owned();
     }
     let mut left = LINE_LIMIT - 3;

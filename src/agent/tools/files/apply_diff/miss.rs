@@ -1,0 +1,154 @@
+//! Why a block has no place, described so that the next try can be right.
+
+use std::fmt::{Display, Formatter, Result, Write};
+
+use crate::tools::files::text::stand::Likeness;
+
+/// Most lines named where text stands in several places.
+const NAMED_LIMIT: usize = 12;
+
+/// A block for which no place of the file is meant without doubt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NoMatch {
+    /// The text looked for.
+    pub search: String,
+    /// Where it was to be, counted from 1; 0 when not given.
+    pub start_line: usize,
+    /// What is wrong with it.
+    pub why: Miss,
+}
+
+/// What is wrong with a block. Lines count from 1.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Miss {
+    /// The text stands nowhere, or nowhere near its line.
+    Nowhere {
+        /// Where it stands letter for letter, too far from its line.
+        elsewhere: Vec<usize>,
+        /// The most similar lines: the first of them, similarity 0.0 to 1.0, text.
+        best: Option<(usize, f64, String)>,
+        /// Similarity it had to reach.
+        needed: f64,
+        /// The file around the place, numbered.
+        surroundings: String,
+    },
+    /// It stands in several places.
+    Several {
+        /// The first line of each.
+        lines: Vec<usize>,
+        /// What was left out of account.
+        likeness: Likeness,
+    },
+    /// It is indented otherwise than the file, in a way that leaves open how deep the new lines go.
+    Indentation {
+        /// Where it stands.
+        line: usize,
+        /// The file's lines there.
+        text: String,
+    },
+    /// The replacement holds a line that stands for text left out.
+    Placeholder {
+        /// The line.
+        line: String,
+    },
+}
+
+impl Display for NoMatch {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {
+        match &self.why {
+            Miss::Nowhere { .. } => self.nowhere(formatter),
+            Miss::Several { lines, likeness } => {
+                let near = match self.start_line {
+                    0 => String::new(),
+                    line => format!(" near line {line}"),
+                };
+                let like = match likeness {
+                    Likeness::Exact => "",
+                    _ => ", blanks left out of account",
+                };
+                write!(
+                    formatter,
+                    "this SEARCH part stands at {}{near}{like}. Write `:start_line:N` with the \
+                     first line of the one that is meant, or more lines around it:\n{}",
+                    listed(lines),
+                    self.search
+                )
+            }
+            Miss::Indentation { line, text } => write!(
+                formatter,
+                "this SEARCH part is indented otherwise than the file, so how deep the new lines \
+                 go is unclear. Copy the lines as they are, blanks included. From line {line} the \
+                 file has:\n{text}"
+            ),
+            Miss::Placeholder { line } => write!(
+                formatter,
+                "the REPLACE part holds `{line}`, which stands for text that would be lost. Write \
+                 all the lines that are to be there, or a smaller block; if the words are meant as \
+                 they are, word them otherwise"
+            ),
+        }
+    }
+}
+
+impl NoMatch {
+    fn nowhere(&self, formatter: &mut Formatter<'_>) -> Result {
+        let Miss::Nowhere { elsewhere, best, needed, surroundings } = &self.why else {
+            return Ok(());
+        };
+        match self.start_line {
+            0 => formatter.write_str("no lines of the file match this SEARCH part")?,
+            line => write!(formatter, "no lines near line {line} match this SEARCH part")?,
+        }
+        write!(formatter, " (letter case counts, blanks do not):\n{}\n", self.search)?;
+        if !elsewhere.is_empty() {
+            write!(formatter, "\nIt stands at {}.\n", listed(elsewhere))?;
+        }
+        if let Some((line, similarity, text)) = best {
+            write!(
+                formatter,
+                "\nMost similar, {:.0}% of the {:.0}% needed, at line {line}:\n{text}\n",
+                similarity * 100.0,
+                needed * 100.0
+            )?;
+        }
+        if surroundings.is_empty() {
+            formatter.write_str("\nThe file has no lines there.")
+        } else {
+            write!(formatter, "\nThe file there:\n{}", surroundings.trim_end_matches('\n'))
+        }
+    }
+}
+
+/// Returns `line 3`, or `lines 3, 7 and 9`.
+pub fn listed(lines: &[usize]) -> String {
+    let named: Vec<String> = lines.iter().take(NAMED_LIMIT).map(ToString::to_string).collect();
+    match (named.as_slice(), lines.len().saturating_sub(NAMED_LIMIT)) {
+        ([line], 0) => format!("line {line}"),
+        ([before @ .., last], 0) => format!("lines {} and {last}", before.join(", ")),
+        (named, more) => format!("lines {} and {more} more", named.join(", ")),
+    }
+}
+
+/// Returns lines of a file with their numbers, from `start`, counted from 0.
+pub(super) fn numbered(lines: &[String], start: usize, count: usize) -> String {
+    let mut text = String::new();
+    for (at, line) in lines.iter().enumerate().skip(start).take(count) {
+        let _ = writeln!(text, "{} | {line}", at + 1);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::listed;
+
+    #[test]
+    fn names_lines_as_people_do() {
+        assert_eq!(
+            [listed(&[3]), listed(&[3, 7]), listed(&[3, 7, 9])],
+            ["line 3", "lines 3 and 7", "lines 3, 7 and 9"]
+        );
+        let many: Vec<usize> = (1..=20).collect();
+        assert!(listed(&many).ends_with(", 11, 12 and 8 more"));
+    }
+}

@@ -1,0 +1,169 @@
+//! Where the chunks of one file go: each at the one place that its lines, the line above them and
+//! the order of the chunks leave. Two ways to place them all are one too many.
+
+use std::ops::Range;
+
+use crate::tools::files::apply_patch::parse::PatchChunk;
+use crate::tools::files::text::lines::EditedLines;
+use crate::tools::files::text::stand::{Likeness, places};
+
+/// The place of a chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedChunk {
+    /// The lines it replaces, counted from 0.
+    pub range: Range<usize>,
+    /// How its lines were found.
+    pub likeness: Likeness,
+    /// Lines at its end that are not written: the empty one behind the last line end.
+    pub unwritten: usize,
+}
+
+/// Why chunks have no place. Lines count from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misplaced {
+    /// The line above a chunk stands nowhere after this line.
+    NoContext {
+        /// Which chunk, counted from 0.
+        chunk: usize,
+        /// The line looked after; 0 for the whole file.
+        line: usize,
+    },
+    /// The lines of a chunk stand nowhere after this line.
+    Nowhere {
+        /// Which chunk, counted from 0.
+        chunk: usize,
+        /// The line looked after; 0 for the whole file.
+        line: usize,
+    },
+    /// A chunk can go to several places.
+    Several {
+        /// Which chunk, counted from 0.
+        chunk: usize,
+        /// The first line of each.
+        places: Vec<usize>,
+    },
+}
+
+/// What is known of a chunk alone.
+struct ChunkPlaces {
+    /// Where the line above it stands; `None` where none is given.
+    context: Option<Vec<usize>>,
+    /// Where its lines stand; `None` where it only adds lines at the end.
+    lines: Option<Vec<usize>>,
+    height: usize,
+    likeness: Likeness,
+    unwritten: usize,
+}
+
+/// Finds the place of every chunk.
+///
+/// # Errors
+/// The first chunk that has none, or more than one.
+pub fn placements(
+    text: &EditedLines,
+    chunks: &[PatchChunk],
+) -> Result<Vec<PlacedChunk>, Misplaced> {
+    let count = text.lines().len() - usize::from(text.is_ended());
+    let known: Vec<ChunkPlaces> =
+        chunks.iter().map(|chunk| ChunkPlaces::of(text.lines(), count, chunk)).collect();
+    let first = first_way(&known, count)?;
+    let last = last_way(&known, count);
+    for (at, (first, last)) in first.iter().zip(&last).enumerate() {
+        let lines = known.get(at).and_then(|known| known.lines.as_ref());
+        if let Some(lines) = lines.filter(|_| first != last) {
+            let between = lines.iter().filter(|line| (*first..=*last).contains(*line));
+            return Err(Misplaced::Several {
+                chunk: at,
+                places: between.map(|line| line + 1).collect(),
+            });
+        }
+    }
+    let placed = |(start, known): (usize, &ChunkPlaces)| PlacedChunk {
+        range: start..start + known.height,
+        likeness: known.likeness,
+        unwritten: known.unwritten,
+    };
+    Ok(first.into_iter().zip(&known).map(placed).collect())
+}
+
+/// Places every chunk as far up as it can go.
+fn first_way(known: &[ChunkPlaces], count: usize) -> Result<Vec<usize>, Misplaced> {
+    let mut at = 0;
+    let place = |(chunk, known): (usize, &ChunkPlaces)| {
+        if let Some(context) = &known.context {
+            let found = context.iter().find(|line| **line >= at);
+            at = found.ok_or(Misplaced::NoContext { chunk, line: at })? + 1;
+        }
+        let Some(lines) = &known.lines else { return Ok(count) };
+        let found = lines.iter().find(|line| **line >= at);
+        let start = *found.ok_or(Misplaced::Nowhere { chunk, line: at })?;
+        at = start + known.height;
+        Ok(start)
+    };
+    known.iter().enumerate().map(place).collect()
+}
+
+/// Places every chunk as far down as it can go; there is a way.
+fn last_way(known: &[ChunkPlaces], count: usize) -> Vec<usize> {
+    let mut bound = usize::MAX;
+    let place = |known: &ChunkPlaces| {
+        let fits = |line: &usize| line.saturating_add(known.height) <= bound;
+        let below = |context: usize| {
+            known.lines.as_ref().map_or(Some(count), |lines| {
+                lines.iter().find(|line| **line > context).copied().filter(fits)
+            })
+        };
+        let (start, top) = match (&known.context, &known.lines) {
+            (Some(context), _) => {
+                let found = context.iter().rev().filter(|line| **line < bound);
+                found.filter_map(|line| Some((below(*line)?, *line))).next().unwrap_or_default()
+            }
+            (None, Some(lines)) => {
+                let start = lines.iter().rev().find(|line| fits(line)).copied().unwrap_or_default();
+                (start, start)
+            }
+            (None, None) => (count, bound),
+        };
+        bound = top;
+        start
+    };
+    let mut starts: Vec<usize> = known.iter().rev().map(place).collect();
+    starts.reverse();
+    starts
+}
+
+impl ChunkPlaces {
+    fn of(lines: &[String], count: usize, chunk: &PatchChunk) -> Self {
+        let context =
+            chunk.context.as_ref().map(|line| strictest(lines, &[line.as_str()], count).0);
+        let mut known =
+            Self { context, lines: None, height: 0, likeness: Likeness::Exact, unwritten: 0 };
+        let old: Vec<&str> = chunk.old.iter().map(String::as_str).collect();
+        if old.is_empty() {
+            return known;
+        }
+        let found = |old: &[&str]| {
+            let (mut found, likeness) = strictest(lines, old, count);
+            found.retain(|start| !chunk.at_end || start + old.len() == count);
+            (found, likeness)
+        };
+        let (mut starts, mut likeness) = found(&old);
+        known.height = old.len();
+        // Models write the empty line that follows the last line end as a line of its own.
+        if let [old @ .., ""] = old.as_slice()
+            && starts.is_empty()
+        {
+            (starts, likeness) = found(old);
+            known.height = old.len();
+            known.unwritten = usize::from(chunk.new.last().is_some_and(String::is_empty));
+        }
+        Self { lines: Some(starts), likeness, ..known }
+    }
+}
+
+/// Returns where lines stand, by the strictest likeness that finds any.
+fn strictest(lines: &[String], wanted: &[&str], count: usize) -> (Vec<usize>, Likeness) {
+    let found = |likeness| (places(lines, wanted, likeness, 0..count), likeness);
+    let mut ways = Likeness::ALL.into_iter().map(found);
+    ways.find(|(found, _)| !found.is_empty()).unwrap_or((Vec::new(), Likeness::Exact))
+}

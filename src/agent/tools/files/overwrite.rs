@@ -1,0 +1,91 @@
+//! Whether an edit may replace what a file holds: only what the model has seen, and not most of it
+//! by mistake.
+
+use crate::tools::arguments::ResolvedPath;
+use crate::tools::files::known::{Acquaintance, SeenFile, content_hash};
+use crate::tools::files::text::omission::{Omission, omission};
+use crate::tools::{CallError, Observation, ToolContext};
+use locum_base::path::RepoPath;
+use locum_base::text::counted;
+
+/// Refuses an edit of a file that holds something else than the model read or wrote last. One that
+/// it never read passes here.
+///
+/// # Errors
+/// A sentence for the model.
+pub(crate) fn refuse_outdated(
+    path: &RepoPath,
+    content: &[u8],
+    context: ToolContext<'_>,
+) -> Result<(), CallError> {
+    let outdated = context
+        .given
+        .known
+        .is_some_and(|known| known.acquaintance(path, content) == Acquaintance::Outdated);
+    if outdated {
+        return Err(CallError(format!(
+            "Nothing was changed: `{path}` was changed by a command or by somebody else since you \
+             last read or wrote it. Call `read_file` on it, then edit what it holds now."
+        )));
+    }
+    Ok(())
+}
+
+/// Notes what a file holds after a part of it was changed. The model knows the whole only if it
+/// knew it before.
+pub(crate) fn seen_after(
+    path: &RepoPath,
+    before: &[u8],
+    after: &[u8],
+    context: ToolContext<'_>,
+) -> Vec<SeenFile> {
+    let unread = context
+        .given
+        .known
+        .is_some_and(|known| known.acquaintance(path, before) == Acquaintance::Unread);
+    if unread { Vec::new() } else { vec![SeenFile::new(path, after)] }
+}
+
+/// Refuses to replace the whole content of a file with `after` where the model does not know what
+/// it holds, or leaves out most of it. What is meant in spite of that is sent once more.
+pub(crate) fn refusal(
+    place: &ResolvedPath,
+    before: &[u8],
+    after: &str,
+    context: ToolContext<'_>,
+) -> Option<Observation> {
+    let (path, known) = (&place.asked, context.given.known?);
+    let text = std::str::from_utf8(before).unwrap_or_default();
+    if before.is_empty() || before == after.as_bytes() || !(context.visible)(&place.real) {
+        return None;
+    }
+    if let Err(error) = refuse_outdated(&place.real, before, context) {
+        return Some(Observation::failed(error.0));
+    }
+    if known.acquaintance(&place.real, before) == Acquaintance::Unread {
+        return Some(Observation::failed(format!(
+            "Nothing was changed: `{path}` exists ({}), and you have not read it. Call `read_file` \
+             on it first, or change a part of it with `apply_diff`.",
+            counted(text.lines().count(), "line")
+        )));
+    }
+    match omission(text, after)? {
+        Omission::Placeholder(line) => Some(Observation::failed(format!(
+            "Nothing was changed: `{line}` stands for text of `{path}` that would be lost. Send \
+             the complete content, or change a part of it with `apply_diff`. If the words are \
+             meant as they are, word them otherwise."
+        ))),
+        Omission::Shrinkage { before, after: lines } => {
+            let overwrite = content_hash(format!("{path}\n{after}").as_bytes());
+            if known.is_confirmed(&overwrite) {
+                return None;
+            }
+            let text = format!(
+                "Nothing was changed: `{path}` has {before} lines, and this would leave {lines}. \
+                 To change a part of it use `apply_diff`. If the rest is meant to go, send the \
+                 same call once more."
+            );
+            Some(Observation { unconfirmed: Some(overwrite), ..Observation::failed(text) })
+        }
+    }
+}

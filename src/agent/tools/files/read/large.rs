@@ -1,0 +1,108 @@
+//! Lines of a file that is too large to be read whole: what comes before them is skipped, what
+//! comes after is left alone.
+
+use std::io::{self, BufRead};
+
+/// Most bytes that are skipped to reach the first line.
+const SCAN_LIMIT_BYTES: u64 = 4 << 30;
+
+/// Most bytes kept of one line; a view shows fewer.
+const LINE_LIMIT_BYTES: usize = 16 * 1024;
+
+/// Lines from the middle of a large file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct LargeSlice {
+    /// The lines, without their ends; very long ones cut.
+    pub lines: Vec<String>,
+    /// Lines skipped before them.
+    pub skipped: usize,
+    /// Whether something follows.
+    pub more: bool,
+}
+
+/// Reads `limit` lines from line `offset`, counted from 1, as long as they take at most
+/// `limit_bytes`. One line always comes where there is one.
+///
+/// # Errors
+/// When reading fails, or the first line lies too far inside.
+pub fn lines_of_large(
+    mut file: impl BufRead,
+    offset: usize,
+    limit: usize,
+    limit_bytes: usize,
+) -> io::Result<LargeSlice> {
+    let mut slice = LargeSlice::default();
+    let mut scanned = 0;
+    while slice.skipped + 1 < offset {
+        match take_line(&mut file, None)? {
+            0 => return Ok(slice),
+            size => scanned += size,
+        }
+        slice.skipped += 1;
+        if scanned > SCAN_LIMIT_BYTES {
+            return Err(io::Error::other("the line lies too far inside"));
+        }
+    }
+    let mut taken = 0;
+    while slice.lines.len() < limit && (taken < limit_bytes || slice.lines.is_empty()) {
+        let mut line = Vec::new();
+        if take_line(&mut file, Some(&mut line))? == 0 {
+            return Ok(slice);
+        }
+        taken += line.len();
+        slice.lines.push(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned());
+    }
+    slice.more = !file.fill_buf()?.is_empty();
+    Ok(slice)
+}
+
+/// Reads up to and with the next line end; returns the bytes it took, 0 at the end.
+fn take_line(file: &mut impl BufRead, mut kept: Option<&mut Vec<u8>>) -> io::Result<u64> {
+    let mut taken = 0;
+    loop {
+        let part = file.fill_buf()?;
+        let end = part.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+        let size = end.unwrap_or(part.len());
+        if let Some(kept) = &mut kept {
+            let room = LINE_LIMIT_BYTES.saturating_sub(kept.len()).min(size);
+            kept.extend_from_slice(part.get(..room).unwrap_or_default());
+        }
+        file.consume(size);
+        taken += size as u64;
+        if end.is_some() || size == 0 {
+            return Ok(taken);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LINE_LIMIT_BYTES, lines_of_large};
+    use pretty_assertions::assert_eq;
+
+    fn lines(text: &str, offset: usize, limit: usize) -> (Vec<String>, usize, bool) {
+        let slice = lines_of_large(text.as_bytes(), offset, limit, 1 << 20).unwrap();
+        (slice.lines, slice.skipped, slice.more)
+    }
+
+    #[test]
+    fn takes_the_lines_asked_for() {
+        let text = "a\r\nb\nc\n";
+        let owned =
+            |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+        assert_eq!(lines(text, 1, 2), (owned(&["a", "b"]), 0, true));
+        assert_eq!(lines(text, 3, 2), (owned(&["c"]), 2, false));
+        assert_eq!(lines(text, 4, 2), (owned(&[]), 3, false));
+        assert_eq!(lines(text, 9, 2), (owned(&[]), 3, false));
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let long = "x".repeat(LINE_LIMIT_BYTES * 3);
+        let (shown, _, more) = lines(&format!("{long}\nb\n"), 1, 1);
+        assert_eq!((shown.first().unwrap().len(), more), (LINE_LIMIT_BYTES, true));
+        let many = "0123456789\n".repeat(100);
+        let slice = lines_of_large(many.as_bytes(), 1, 100, 50).unwrap();
+        assert_eq!((slice.lines.len(), slice.more), (5, true));
+    }
+}

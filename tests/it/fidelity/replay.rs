@@ -1,0 +1,516 @@
+//! One change of a file, put to `apply_diff` and `apply_patch` as a model would write it: as it is,
+//! and with seeded noise. Compares what comes out byte for byte.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use locum_agent::tools::files::apply_diff::{self, BlockError, DiffError};
+use locum_agent::tools::files::apply_patch::{self, PatchError};
+use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
+
+/// Lines that stay, around each change.
+const CONTEXT_LINES: usize = 3;
+
+/// Lines that stay around a change that was refused because its lines stand in several places.
+const MORE_CONTEXT_LINES: usize = 12;
+
+/// Furthest that a line number is off.
+const OFF_LINES: u64 = 30;
+
+/// How near a wrong line number is to another copy of the text when it names that copy.
+const NAMES_LINES: usize = 3;
+
+/// Numbers that look random and are the same each time.
+pub(crate) struct Rolls(u64);
+
+impl Rolls {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % bound.max(1)
+    }
+}
+
+/// What is wrong with a change as it is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Noise {
+    /// The line number is off by up to 30.
+    Line,
+    /// There is no line number.
+    NoLine,
+    /// The blanks that all lines begin with are gone, and those at the ends of lines.
+    Dedented,
+    /// All lines begin with more blanks.
+    Shifted,
+    /// No line begins with a blank.
+    Flattened,
+    /// One line that stays is another.
+    WrongLine,
+}
+
+impl Noise {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Line, Self::NoLine, Self::Dedented, Self::Shifted, Self::Flattened, Self::WrongLine];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Line => "line off by up to 30",
+            Self::NoLine => "no line",
+            Self::Dedented => "common blanks stripped",
+            Self::Shifted => "blanks added",
+            Self::Flattened => "all leading blanks stripped",
+            Self::WrongLine => "a wrong context line",
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fate {
+    /// The same text, byte for byte.
+    Same,
+    /// Nothing was changed, for this reason.
+    Refused(&'static str),
+    /// The right place, with other text.
+    OtherText,
+    /// The same but for line ends, which neither tool can be told.
+    LineEnds,
+    /// Another place, where the very text stands and which the wrong line number names.
+    OtherCopy,
+    /// Another place.
+    WrongPlace,
+}
+
+/// A run of lines and what it becomes.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    /// The first line, counted from 0.
+    start: usize,
+    old: Vec<String>,
+    new: Vec<String>,
+    /// Which of `old` stay.
+    stays: Vec<usize>,
+}
+
+/// Both texts of a file, and its changes.
+pub(crate) struct FileChange {
+    pub(crate) before: String,
+    pub(crate) after: String,
+    old: Vec<String>,
+    changes: Vec<Change>,
+}
+
+/// Splits as the tools do: the last line end starts an empty line.
+fn lines(text: &str) -> Vec<String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).to_owned()).collect()
+}
+
+impl FileChange {
+    pub(crate) fn new(before: String, after: String) -> Self {
+        let (old, new) = (lines(&before), lines(&after));
+        let changes = changes(&old, &new, CONTEXT_LINES);
+        Self { before, after, old, changes }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Sends the whole change to `apply_diff`.
+    pub(crate) fn by_diff(&self) -> Fate {
+        let diff: String =
+            self.changes.iter().map(|change| block(change, Some(change.start + 1))).collect();
+        if self.changes.is_empty() {
+            return self.compared(&self.before);
+        }
+        match apply_diff::apply(&self.before, &diff) {
+            Ok(applied) => match applied.failed.first() {
+                None => self.compared(&applied.content),
+                Some(error) => Fate::Refused(reason_of_block(error)),
+            },
+            Err(error) => Fate::Refused(reason_of_diff(&error)),
+        }
+    }
+
+    /// Sends the whole change to `apply_patch`; once more with more lines around it where it was
+    /// refused because they stand in several places.
+    pub(crate) fn by_patch(&self) -> Fate {
+        if self.changes.is_empty() {
+            return self.compared(&self.before);
+        }
+        let sent = |changes: &[Change]| {
+            let chunks: String = changes.iter().map(|change| self.chunk(change, true)).collect();
+            patched(&self.before, &chunks)
+        };
+        let fate = |result: Result<String, &'static str>| match result {
+            Ok(text) => self.compared(&text),
+            Err(why) => Fate::Refused(why),
+        };
+        match sent(&self.changes) {
+            Err(SEVERAL) => {
+                fate(sent(&changes(&self.old, &lines(&self.after), MORE_CONTEXT_LINES)))
+            }
+            result => fate(result),
+        }
+    }
+
+    fn compared(&self, text: &str) -> Fate {
+        if text == self.after {
+            Fate::Same
+        } else if text.replace('\r', "") == self.after.replace('\r', "") {
+            Fate::LineEnds
+        } else if text == self.before {
+            Fate::Refused("nothing changed")
+        } else {
+            Fate::OtherText
+        }
+    }
+
+    /// Sends each change alone with noise; calls back with what came of it.
+    pub(crate) fn with_noise(
+        &self,
+        rolls: &mut Rolls,
+        mut told: impl FnMut(&'static str, Noise, Fate),
+    ) {
+        for change in &self.changes {
+            for noise in Noise::ALL {
+                let Some(noisy) = noisy(change, noise, rolls) else { continue };
+                let line = match noise {
+                    Noise::NoLine => None,
+                    _ => Some(off(change.start + 1, rolls)),
+                };
+                told("apply_diff", noise, self.noisy_diff(change, &noisy, line));
+                if !matches!(noise, Noise::Line | Noise::NoLine) {
+                    told("apply_patch", noise, self.noisy_patch(change, &noisy));
+                }
+            }
+            told("apply_patch", Noise::NoLine, self.noisy_patch(change, change));
+        }
+    }
+
+    fn noisy_diff(&self, change: &Change, noisy: &Change, line: Option<usize>) -> Fate {
+        match apply_diff::apply(&self.before, &block(noisy, line)) {
+            Err(error) => Fate::Refused(reason_of_diff(&error)),
+            Ok(applied) => self.placed(change, &applied.content, line),
+        }
+    }
+
+    fn noisy_patch(&self, change: &Change, noisy: &Change) -> Fate {
+        match patched(&self.before, &self.chunk(noisy, false)) {
+            Err(why) => Fate::Refused(why),
+            Ok(text) => self.placed(change, &text, None),
+        }
+    }
+
+    /// Says where one change went.
+    fn placed(&self, change: &Change, text: &str, line: Option<usize>) -> Fate {
+        let run = change.start..change.start + change.old.len();
+        let mut expected = self.old.clone();
+        expected.splice(run.clone(), change.new.iter().cloned());
+        let found = lines(text);
+        // A patch ends the last line of a file that it touches.
+        let ended = |lines: &[String]| {
+            lines
+                .split_last()
+                .map(|(last, rest)| if last.is_empty() { rest.to_vec() } else { lines.to_vec() })
+        };
+        if found == expected || ended(&found) == ended(&expected) {
+            return Fate::Same;
+        }
+        let head = self.old.iter().zip(&found).take_while(|(old, new)| old == new).count();
+        let most = self.old.len().min(found.len()) - head;
+        let tail = self.old.iter().rev().zip(found.iter().rev());
+        let tail = tail.take_while(|(old, new)| old == new).count().min(most);
+        let touched = head..(self.old.len() - tail).max(head);
+        if touched.start >= run.start && touched.end <= run.end {
+            return Fate::OtherText;
+        }
+        let copy = |at: &usize| self.old.get(*at..*at + change.old.len()) == Some(&change.old);
+        let near = line.map_or(0..0, |line| around(line - 1, NAMES_LINES));
+        if near.clone().any(|at| at != change.start && copy(&at)) {
+            Fate::OtherCopy
+        } else {
+            Fate::WrongPlace
+        }
+    }
+
+    /// Writes a change as a chunk of a patch; in one of several, a file that does not end with a
+    /// line end says so.
+    fn chunk(&self, change: &Change, whole: bool) -> String {
+        let mut text = String::from("@@\n");
+        let last = self.old.len();
+        let end = change.start + change.old.len();
+        let (mut old, mut new) = (change.old.as_slice(), change.new.as_slice());
+        let at_end = end == last;
+        // The empty line behind the last line end is no line of a patch.
+        let old_ended = at_end && old.last().is_some_and(String::is_empty);
+        let new_ended = at_end && new.last().is_some_and(String::is_empty);
+        if old_ended {
+            old = &old[..old.len() - 1];
+        }
+        if new_ended {
+            new = &new[..new.len() - 1];
+        }
+        let ops = capture_diff_slices(Algorithm::Myers, old, new);
+        let marked = |mark: char, lines: &[String], text: &mut String| {
+            for line in lines {
+                let _ = writeln!(text, "{mark}{line}");
+            }
+        };
+        for op in ops {
+            marked(
+                if matches!(op, DiffOp::Equal { .. }) { ' ' } else { '-' },
+                &old[op.old_range()],
+                &mut text,
+            );
+            if !matches!(op, DiffOp::Equal { .. }) {
+                marked('+', &new[op.new_range()], &mut text);
+            }
+        }
+        if whole && at_end && !new_ended && !new.is_empty() {
+            text.push_str("\\ No newline at end of file\n");
+        }
+        text
+    }
+}
+
+fn changes(old: &[String], new: &[String], context: usize) -> Vec<Change> {
+    let ops = capture_diff_slices(Algorithm::Myers, old, new);
+    if ops.iter().all(|op| matches!(op, DiffOp::Equal { .. })) {
+        return Vec::new();
+    }
+    group_diff_ops(ops, context)
+        .into_iter()
+        .filter_map(|group| {
+            let (first, last) = (group.first()?, group.last()?);
+            let (old_run, new_run) = (
+                first.old_range().start..last.old_range().end,
+                first.new_range().start..last.new_range().end,
+            );
+            let stays = group
+                .iter()
+                .filter(|op| matches!(op, DiffOp::Equal { .. }))
+                .flat_map(|op| op.old_range())
+                .map(|line| line - old_run.start)
+                .collect();
+            let (start, old, new) = (old_run.start, old[old_run].to_vec(), new[new_run].to_vec());
+            Some(Change { start, old, new, stays })
+        })
+        .collect()
+}
+
+/// Writes a change as a block of a diff, with what looks like a marker escaped.
+fn block(change: &Change, line: Option<usize>) -> String {
+    let line = line.map_or(String::new(), |line| format!(":start_line:{line}\n-------\n"));
+    let escaped = |lines: &[String]| -> String {
+        let one = |line: &String| {
+            let text = line.trim();
+            let marker = text == "======="
+                || ["<<<<<<<", ">>>>>>>", "-------", ":start_line:", ":end_line:"]
+                    .iter()
+                    .any(|marker| text.starts_with(marker));
+            format!("{}{line}\n", if marker { "\\" } else { "" })
+        };
+        lines.iter().map(one).collect()
+    };
+    format!(
+        "<<<<<<< SEARCH\n{line}{}=======\n{}>>>>>>> REPLACE\n",
+        escaped(&change.old),
+        escaped(&change.new)
+    )
+}
+
+/// Applies chunks to one file.
+fn patched(before: &str, chunks: &str) -> Result<String, &'static str> {
+    let patch = format!("*** Begin Patch\n*** Update File: f\n{chunks}*** End Patch");
+    let hunks = apply_patch::parse::parse(&patch).map_err(|_| "not a patch")?;
+    let read = |_: &String| Ok(Some(before.to_owned()));
+    let files =
+        apply_patch::apply(&hunks, ToOwned::to_owned, read).map_err(|error| match error {
+            PatchError::Several { .. } => SEVERAL,
+            PatchError::Indentation { .. } => "indentation unclear",
+            PatchError::Placeholder { .. } => "placeholder",
+            PatchError::NoMatch { .. } | PatchError::NoContext { .. } => "no such lines",
+            PatchError::Missing { .. }
+            | PatchError::Occupied { .. }
+            | PatchError::Unreadable { .. } => "file",
+        })?;
+    files.into_iter().next().and_then(|file| file.after).ok_or("file")
+}
+
+const SEVERAL: &str = "several places";
+
+fn reason_of_diff(error: &DiffError) -> &'static str {
+    match error {
+        DiffError::Parse(_) => "not a diff",
+        DiffError::NoBlockFits(failed) => failed.first().map_or("", reason_of_block),
+    }
+}
+
+fn reason_of_block(error: &BlockError) -> &'static str {
+    use locum_agent::tools::files::apply_diff::miss::Miss;
+    match error {
+        BlockError::Identical => "identical",
+        BlockError::EmptySearch => "blank lines alone",
+        BlockError::NoMatch(miss) => match miss.why {
+            Miss::Nowhere { .. } => "no such lines",
+            Miss::Several { .. } => SEVERAL,
+            Miss::Indentation { .. } => "indentation unclear",
+            Miss::Placeholder { .. } => "placeholder",
+        },
+    }
+}
+
+fn around(line: usize, reach: usize) -> Range<usize> {
+    line.saturating_sub(reach)..line + reach + 1
+}
+
+fn off(line: usize, rolls: &mut Rolls) -> usize {
+    let by = usize::try_from(1 + rolls.below(OFF_LINES)).unwrap_or(1);
+    if rolls.below(2) == 0 { line + by } else { line.saturating_sub(by).max(1) }
+}
+
+/// Makes noise of a change; `None` where it would be none.
+fn noisy(change: &Change, noise: Noise, rolls: &mut Rolls) -> Option<Change> {
+    let each = |lines: &[String], make: &dyn Fn(&str) -> String| -> Vec<String> {
+        lines.iter().map(|line| make(line)).collect()
+    };
+    let mut noisy = change.clone();
+    match noise {
+        Noise::Line | Noise::NoLine => return Some(noisy),
+        Noise::Dedented => {
+            let all = change.old.iter().chain(&change.new).filter(|line| !line.trim().is_empty());
+            let common =
+                all.map(|line| line.len() - line.trim_start_matches([' ', '\t']).len()).min()?;
+            let cut =
+                |line: &str| line.get(common.min(line.len())..).unwrap_or_default().to_owned();
+            noisy.old = each(&change.old, &|line| cut(line).trim_end().to_owned());
+            noisy.new = each(&change.new, &|line| {
+                if line.trim().is_empty() { line.to_owned() } else { cut(line) }
+            });
+        }
+        Noise::Shifted => {
+            let by = match rolls.below(4) {
+                0 => "\t".to_owned(),
+                many => " ".repeat(usize::try_from(2 * many).unwrap_or(2)),
+            };
+            let shift =
+                |line: &str| if line.is_empty() { String::new() } else { format!("{by}{line}") };
+            noisy.old = each(&change.old, &shift);
+            noisy.new = each(&change.new, &shift);
+        }
+        Noise::Flattened => {
+            let flat = |line: &str| line.trim_start_matches([' ', '\t']).to_owned();
+            noisy.old = each(&change.old, &flat);
+            noisy.new = each(&change.new, &flat);
+        }
+        Noise::WrongLine => {
+            let at =
+                *change.stays.get(usize::try_from(rolls.below(change.stays.len() as u64)).ok()?)?;
+            let line = noisy.old.get_mut(at)?;
+            let wrong = format!("{line} changed");
+            // The line stays in the new text, too.
+            if let Some(same) = noisy.new.iter_mut().find(|new| *new == line) {
+                same.clone_from(&wrong);
+            }
+            *line = wrong;
+        }
+    }
+    (noisy.old != change.old && noisy.old != noisy.new).then_some(noisy)
+}
+
+/// How often what came of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) exact: BTreeMap<&'static str, BTreeMap<Fate, usize>>,
+    pub(crate) noisy: BTreeMap<(&'static str, Noise), BTreeMap<Fate, usize>>,
+}
+
+impl Tally {
+    /// Replays a change in every way; calls back with what came of each.
+    pub(crate) fn add(
+        &mut self,
+        file: &FileChange,
+        rolls: &mut Rolls,
+        mut told: impl FnMut(&'static str, Option<Noise>, &Fate),
+    ) {
+        for (tool, fate) in [("apply_diff", file.by_diff()), ("apply_patch", file.by_patch())] {
+            told(tool, None, &fate);
+            *self.exact.entry(tool).or_default().entry(fate).or_default() += 1;
+        }
+        file.with_noise(rolls, |tool, noise, fate| {
+            told(tool, Some(noise), &fate);
+            *self.noisy.entry((tool, noise)).or_default().entry(fate).or_default() += 1;
+        });
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (tool, fates) in other.exact {
+            for (fate, count) in fates {
+                *self.exact.entry(tool).or_default().entry(fate).or_default() += count;
+            }
+        }
+        for (way, fates) in other.noisy {
+            for (fate, count) in fates {
+                *self.noisy.entry(way).or_default().entry(fate).or_default() += count;
+            }
+        }
+    }
+
+    /// Changes that came out wrong though nothing was wrong with them, or went to a wrong place.
+    pub(crate) fn wrong(&self) -> usize {
+        let exact = self.exact.values().map(|fates| {
+            count(fates, |fate| *fate == Fate::OtherText || *fate == Fate::WrongPlace)
+        });
+        let noisy = self.noisy.values().map(|fates| count(fates, |fate| *fate == Fate::WrongPlace));
+        exact.chain(noisy).sum()
+    }
+
+    /// Says it all, a line for each way.
+    pub(crate) fn table(&self) -> String {
+        let mut text = format!(
+            "{:<44} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n",
+            "", "same", "refused", "line ends", "other", "copy", "WRONG"
+        );
+        let exact = self.exact.iter().map(|(tool, fates)| (format!("{tool}, as committed"), fates));
+        let noisy = self
+            .noisy
+            .iter()
+            .map(|((tool, noise), fates)| (format!("{tool}, {}", noise.name()), fates));
+        for (name, fates) in exact.chain(noisy) {
+            let of = |wanted: &Fate| fates.get(wanted).copied().unwrap_or_default();
+            let refused = count(fates, |fate| matches!(fate, Fate::Refused(_)));
+            let _ = writeln!(
+                text,
+                "{name:<44} {:>9} {refused:>9} {:>9} {:>9} {:>9} {:>9}",
+                of(&Fate::Same),
+                of(&Fate::LineEnds),
+                of(&Fate::OtherText),
+                of(&Fate::OtherCopy),
+                of(&Fate::WrongPlace)
+            );
+            for (fate, count) in fates {
+                if let Fate::Refused(why) = fate {
+                    let _ = writeln!(
+                        text,
+                        "{:<44} {:>9} {count:>9}",
+                        "",
+                        why.chars().take(60).collect::<String>()
+                    );
+                }
+            }
+        }
+        text
+    }
+}
+
+fn count(fates: &BTreeMap<Fate, usize>, is: impl Fn(&Fate) -> bool) -> usize {
+    fates.iter().filter(|(fate, _)| is(fate)).map(|(_, count)| count).sum()
+}
