@@ -108,7 +108,7 @@ impl ExitStatus {
             OutcomeWord::Refused => Self::Refused,
             OutcomeWord::BudgetExhausted => Self::BudgetExhausted,
             OutcomeWord::TimedOut => Self::TimedOut,
-            OutcomeWord::Failed => Self::Failed,
+            OutcomeWord::Partial | OutcomeWord::Failed => Self::Failed,
             OutcomeWord::Cancelled => Self::Cancelled,
         }
     }
@@ -224,6 +224,7 @@ mod tests {
         for (word, code) in [
             (OutcomeWord::Done, 0),
             (OutcomeWord::NothingToDo, 0),
+            (OutcomeWord::Partial, 3),
             (OutcomeWord::Failed, 3),
             (OutcomeWord::Refused, 4),
             (OutcomeWord::NeedsInput, 5),

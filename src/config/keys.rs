@@ -162,6 +162,7 @@ pub const KEYS: &[SettingKey] = &[
             "budget-exhausted",
             "timed-out",
             "failed",
+            "partial",
             "cancelled",
             "nothing-to-do",
         ]),

@@ -43,6 +43,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 const WORDS: &[OutcomeWord] = &[
     OutcomeWord::Done,
     OutcomeWord::NothingToDo,
+    OutcomeWord::Partial,
     OutcomeWord::NeedsInput,
     OutcomeWord::OnHold,
     OutcomeWord::Refused,

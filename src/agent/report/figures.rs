@@ -1,6 +1,7 @@
 //! Figures and short phrases as every report writes them: money, time, counts, exits, verdicts.
 
 use crate::session::outcome::{ChargedUsage, CommandReport, Outcome, OutcomeWord, RefusedCall};
+use crate::tools::flow::complete::CompletionStatus;
 use locum_base::chat::Usage;
 use locum_policy::budget::Spent;
 use locum_policy::verdict::{Decision, Verdict};
@@ -88,11 +89,31 @@ pub fn succeeded(command: &CommandReport) -> bool {
     matches!(command.exit, Exit::Code(0))
 }
 
+/// Returns how far a task came, for readers; `None` is a task that runs.
+pub fn reached(status: Option<CompletionStatus>) -> &'static str {
+    match status {
+        Some(CompletionStatus::Done) => "completed",
+        Some(CompletionStatus::Partial) => "partly done",
+        Some(CompletionStatus::Failed) => "failed",
+        None => "unfinished",
+    }
+}
+
+/// Returns how far a task came that ended, for readers; the status is the one it gave itself.
+pub fn ended(completed: bool, status: Option<CompletionStatus>) -> &'static str {
+    reached(Some(match status {
+        _ if completed => CompletionStatus::Done,
+        Some(status) => status,
+        None => CompletionStatus::Failed,
+    }))
+}
+
 /// Returns an outcome's word for readers of a report.
 pub fn word(word: OutcomeWord) -> &'static str {
     match word {
         OutcomeWord::Done => "done",
         OutcomeWord::NothingToDo => "nothing to do",
+        OutcomeWord::Partial => "partly done",
         OutcomeWord::NeedsInput => "needs an answer",
         OutcomeWord::OnHold => "waits for a person's approval",
         OutcomeWord::Refused => "refused by the policy",

@@ -11,6 +11,7 @@ use crate::session::outcome::{
     RefusedCall, TaskReport,
 };
 use crate::tools::Todo;
+use crate::tools::flow::complete::CompletionStatus;
 use locum_forge::posts::Receipt;
 use locum_policy::budget::{Exhausted, Spent};
 use locum_policy::verdict::{Decision, Verdict};
@@ -80,8 +81,11 @@ pub struct TaskEntry<'a> {
     pub mode: &'a str,
     /// The first line of what it was to do.
     pub title: &'a str,
-    /// True once it ended by its own account, `null` while it runs or when it was cut off.
+    /// True once it reached its goal by its own account, `null` while it runs or when it was cut
+    /// off.
     pub completed: Option<bool>,
+    /// How far it came: `done`, `partial` or `failed`, `null` as above.
+    pub status: Option<CompletionStatus>,
     /// Model replies it took.
     pub turns: u32,
     /// The ref its changes are kept on, where they were not taken over.
@@ -235,6 +239,7 @@ impl<'a> TaskEntry<'a> {
             mode: &task.mode,
             title: &task.title,
             completed: task.completed,
+            status: task.reached(),
             turns: task.turns,
             kept_ref: task.kept_ref.as_deref(),
             own: ChargedReport::new(&task.own),

@@ -111,9 +111,10 @@ fn lines_of(event: &Event) -> Vec<String> {
         Event::ModeSwitched { task, from, to, reason, .. } => {
             vec![format!("task {task} · {from} → {to} · {}", one_line(reason))]
         }
-        Event::TaskEnded { task, result, completed } => {
-            let word = if *completed { "completed" } else { "ended" };
-            vec![format!("task {task} {word} · {}", one_line(result))]
+        Event::TaskEnded { task, result, completed, status, reason } => {
+            let word = figures::ended(*completed, *status);
+            let said = reason.as_ref().filter(|_| !completed).unwrap_or(result);
+            vec![format!("task {task} {word} · {}", one_line(said))]
         }
         Event::ServerNoted { server, what } => vec![format!("MCP server {server} {what}")],
         Event::Ended(outcome) => vec![format!("outcome {}", outcome.word.as_str())],

@@ -188,6 +188,7 @@ fn task(
         mode: mode.to_owned(),
         title: title.to_owned(),
         completed,
+        status: None,
         turns: 3,
         own: ChargedUsage::default(),
         with_sub_tasks: ChargedUsage::default(),

@@ -7,6 +7,7 @@ use crate::report::markdown::{code, contained, fenced, fold, inline};
 use crate::session::outcome::{
     ChargedUsage, CommandReport, Outcome, Question, RefusedCall, TaskReport,
 };
+use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
 use locum_policy::budget::{Budget, Spent};
@@ -85,10 +86,9 @@ pub fn tasks(tasks: &[TaskReport]) -> String {
         return String::new();
     }
     let lines = listed(tasks, TASK_LIMIT, |task| {
-        let (tick, note) = match task.completed {
-            Some(true) => ("x", ""),
-            Some(false) => (" ", " (not completed)"),
-            None => (" ", " (unfinished)"),
+        let (tick, note) = match task.reached() {
+            Some(CompletionStatus::Done) => ("x", String::new()),
+            other => (" ", format!(" ({})", figures::reached(other))),
         };
         let kept_ref = task
             .kept_ref

@@ -137,11 +137,7 @@ pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str
 
 fn tasks(tasks: &[TaskReport]) -> Vec<String> {
     let entry = |task: &TaskReport| {
-        let state = match task.completed {
-            Some(true) => "completed",
-            Some(false) => "not completed",
-            None => "unfinished",
-        };
+        let state = figures::reached(task.reached());
         let indent = "  ".repeat(sections::depth(task, tasks));
         // What a run of one task spent stands below.
         let own = if tasks.len() > 1 {

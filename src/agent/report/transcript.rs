@@ -172,14 +172,16 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
         Event::Checkpointed { commit, touched, .. } => {
             format!("checkpoint {} of {} files", commit.0, touched.len())
         }
-        Event::TaskEnded { task, result, completed } => {
+        Event::TaskEnded { task, result, completed, status, reason } => {
             let own = state
                 .task(*task)
                 .map(|task| figures::charged(&task.budgeting.own))
                 .unwrap_or_default();
+            let reason =
+                reason.iter().map(|reason| format!(": {}", shown(reason))).collect::<String>();
             format!(
-                "task {task} {} ({own})\n{}",
-                if *completed { "completed" } else { "failed" },
+                "task {task} {} ({own}){reason}\n{}",
+                figures::ended(*completed, *status),
                 shown(result)
             )
         }

@@ -12,6 +12,7 @@ use crate::session::recorded::{
     CompactionKind, FileBefore, GeneratedImage, ParallelCall, RecordedDecision, ReplyCharge,
     TouchedPath,
 };
+use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::{Observation, Todo};
 use locum_base::chat::Reply;
 use locum_base::id::TaskId;
@@ -304,6 +305,12 @@ pub enum Event {
         result: String,
         /// True when it reached its goal by its own account.
         completed: bool,
+        /// How far it came by its own account, where that is not all the way.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        status: Option<CompletionStatus>,
+        /// Why it did not reach its goal, in the model's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// MCP servers said what tools they have: a hash of each, by server and tool. No others are
     /// offered in this session.

@@ -11,8 +11,9 @@ use crate::session::live::Session;
 use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
 use crate::session::state::CheckoutChanges;
 use crate::session::stop::Stop;
-use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
+use crate::session::task::{TaskEnd, TaskState};
+use crate::tools::flow::complete::CompletionStatus;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_modes::ToolGroup;
@@ -22,12 +23,16 @@ use locum_workspace::diff::FileChange;
 impl Session<'_> {
     /// Returns how a session whose root task ended stops.
     pub(crate) fn result(&self) -> Stop {
-        let completed =
-            self.state.root().and_then(|root| root.ended.as_ref()).is_some_and(|end| end.completed);
-        if completed {
-            Stop::session(OutcomeWord::Done, "")
-        } else {
-            Stop::failed("the root task failed")
+        match self.state.root().and_then(|root| root.ended.as_ref()) {
+            Some(end) => {
+                let word = match end.status {
+                    Some(CompletionStatus::Done) => OutcomeWord::Done,
+                    Some(CompletionStatus::Partial) => OutcomeWord::Partial,
+                    Some(CompletionStatus::Failed) | None => OutcomeWord::Failed,
+                };
+                Stop::session(word, end.why())
+            }
+            None => Stop::failed("the root task did not end"),
         }
     }
 
@@ -168,7 +173,8 @@ impl TaskReport {
                 .unwrap_or_default()
                 .trim()
                 .to_owned(),
-            completed: task.ended.as_ref().map(|end| end.completed),
+            completed: task.ended.as_ref().map(TaskEnd::is_completed),
+            status: task.ended.as_ref().and_then(|end| end.status),
             turns: task.turn.number,
             own: task.budgeting.own,
             with_sub_tasks: task.budgeting.charged(),

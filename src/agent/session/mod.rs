@@ -186,7 +186,8 @@ impl Session<'_> {
         match self.state.task(id) {
             Some(task) if stop.reach == StopScope::Task && task.parent.is_some() => {
                 let (task, result) = (task.id, self.parts.run.redactor.redact(&stop.reason));
-                self.emit(Event::TaskEnded { task, result, completed: false })
+                let (completed, status, reason) = (false, None, None);
+                self.emit(Event::TaskEnded { task, result, completed, status, reason })
             }
             Some(_) | None => Err(stop),
         }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::session::id::SessionId;
 use crate::tools::Todo;
+use crate::tools::flow::complete::CompletionStatus;
 use locum_base::chat::Usage;
 use locum_base::id::TaskId;
 use locum_policy::approval::Approval;
@@ -89,6 +90,8 @@ pub enum OutcomeWord {
     Done,
     /// It completed and no file changed although it could have.
     NothingToDo,
+    /// A part of the task is left, by the model's account.
+    Partial,
     /// A question must be answered first.
     NeedsInput,
     /// A rule says hold.
@@ -181,8 +184,12 @@ pub struct TaskReport {
     pub mode: String,
     /// The first line of what it was to do.
     pub title: String,
-    /// True once it ended by its own account, `None` while it runs or when it was cut off.
+    /// True once it reached its goal by its own account, `None` while it runs or when it was cut
+    /// off.
     pub completed: Option<bool>,
+    /// How far it came by its own account; `None` where it gave none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<CompletionStatus>,
     /// Model replies it took.
     pub turns: u32,
     /// What its own requests used up.
@@ -228,12 +235,24 @@ impl ChargedUsage {
     }
 }
 
+impl TaskReport {
+    /// Returns how far it came: by its own account, or `failed` where it was ended; `None` while it
+    /// runs.
+    pub fn reached(&self) -> Option<CompletionStatus> {
+        let ended = |completed| {
+            if completed { CompletionStatus::Done } else { CompletionStatus::Failed }
+        };
+        self.status.or(self.completed.map(ended))
+    }
+}
+
 impl OutcomeWord {
     /// Returns the word itself.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
             Self::NothingToDo => "nothing-to-do",
+            Self::Partial => "partial",
             Self::NeedsInput => "needs-input",
             Self::OnHold => "on-hold",
             Self::Refused => "refused",

@@ -9,9 +9,9 @@ use crate::session::event::Event;
 use crate::session::live::Session;
 use crate::session::parallel;
 use crate::session::stop::Stop;
-use crate::session::task::TaskState;
 use crate::session::task::isolation::SubTaskShare;
 use crate::session::task::turn::WaitingCall;
+use crate::session::task::{TaskEnd, TaskState};
 use crate::tools::flow::new_task::NewTask;
 use crate::tools::{Control, Observation, Todo};
 use locum_base::id::TaskId;
@@ -56,15 +56,18 @@ impl Session<'_> {
         match control {
             Control::Todos { todos } => self.emit(Event::TodosChanged { task: id, todos }),
             Control::SwitchMode { slug, reason } => self.switch(id, slug, reason),
-            Control::Complete { result } => {
-                self.emit(Event::TaskEnded { task: id, result, completed: true })
+            Control::Complete { result, status, reason } => {
+                let completed = status.is_done();
+                let status = Some(status).filter(|_| !completed);
+                self.emit(Event::TaskEnded { task: id, result, completed, status, reason })
             }
             Control::CoordinateMode { slug, reason } => {
                 let result = slug.map_or_else(
                     || format!("refused: {reason}"),
                     |slug| format!("{slug}: {reason}"),
                 );
-                self.emit(Event::TaskEnded { task: id, result, completed: true })
+                let (completed, status, reason) = (true, None, None);
+                self.emit(Event::TaskEnded { task: id, result, completed, status, reason })
             }
             // None is ever pending: a sub-task begins before its call is answered, a question is
             // answered or ends the session, a request is answered with a switch, an expert's answer
@@ -233,14 +236,19 @@ impl Session<'_> {
 }
 
 fn child_result(child: &TaskState) -> Observation {
-    let (result, completed) = child
-        .ended
-        .as_ref()
-        .map_or(("it was cut off", false), |end| (end.result.as_str(), end.completed));
-    let begins = if completed {
-        format!("Sub-task {} completed in mode {}.\n\nResult:\n{result}", child.id, child.mode)
-    } else {
-        format!("Sub-task {} failed in mode {}: {result}", child.id, child.mode)
+    let (id, mode) = (child.id, child.mode.as_str());
+    let completed = child.ended.as_ref().is_some_and(TaskEnd::is_completed);
+    let begins = match &child.ended {
+        Some(end) if completed => {
+            format!("Sub-task {id} completed in mode {mode}.\n\nResult:\n{}", end.result)
+        }
+        Some(end) if end.status.is_some() => format!(
+            "Sub-task {id} did not succeed: in mode {mode}, {}.\n\nResult:\n{}",
+            end.why(),
+            end.result
+        ),
+        Some(end) => format!("Sub-task {id} did not succeed: in mode {mode}, {}", end.why()),
+        None => format!("Sub-task {id} did not succeed: in mode {mode}, it was cut off"),
     };
     let written: Vec<&str> = child.touched.iter().map(RepoPath::as_str).collect();
     let written = if written.is_empty() { "none".to_owned() } else { written.join(", ") };

@@ -18,6 +18,7 @@ pub mod web;
 use serde::{Deserialize, Serialize};
 
 use crate::env::RunEnv;
+use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::mcp::servers::McpServers;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
@@ -187,6 +188,12 @@ pub enum Control {
     Complete {
         /// What was done and found.
         result: String,
+        /// How far it came.
+        #[serde(default, skip_serializing_if = "CompletionStatus::is_done")]
+        status: CompletionStatus,
+        /// Why it is not done, in the model's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// Replace the checklist.
     Todos {

@@ -445,7 +445,8 @@ fn reaction(word: OutcomeWord) -> &'static str {
     match word {
         OutcomeWord::Done | OutcomeWord::NothingToDo => "rocket",
         OutcomeWord::NeedsInput | OutcomeWord::OnHold => SEEN,
-        OutcomeWord::Refused
+        OutcomeWord::Partial
+        | OutcomeWord::Refused
         | OutcomeWord::BudgetExhausted
         | OutcomeWord::TimedOut
         | OutcomeWord::Failed

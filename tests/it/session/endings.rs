@@ -200,3 +200,77 @@ fn a_fault_of_git_ends_no_session_for_good() {
     assert_eq!((ran.outcome.spent.turns, ran.outcome.fault), (3, false), "no turn is taken again");
     assert_eq!(fixture.resume().word(), "done");
 }
+
+#[test]
+fn a_run_ends_as_its_model_reports() {
+    let write =
+        "- calls: [{ tool: write_to_file, args: { path: src/b.txt, content: \"b\\n\" } }]\n";
+    for (arguments, word, reason) in [
+        ("result: r, status: done", "done", ""),
+        ("result: r, status: completed, reason: ignored", "done", ""),
+        (
+            "result: r, status: partial, reason: \"b.txt only\"",
+            "partial",
+            "the model reports: b.txt only",
+        ),
+        (
+            "result: r, status: partial",
+            "partial",
+            "the model reports that a part of the task is left",
+        ),
+        (
+            "result: r, status: failed, reason: \"no network\"",
+            "failed",
+            "the model reports: no network",
+        ),
+        ("result: r, status: error", "failed", "the model reports that the task could not be done"),
+    ] {
+        let end = format!("- calls: [{{ tool: attempt_completion, args: {{ {arguments} }} }}]\n");
+        for before in [write, ""] {
+            let ran = Fixture::new(&turns(&format!("{before}{end}"))).run();
+            let word = if word == "done" && before.is_empty() { "nothing-to-do" } else { word };
+            assert_eq!((ran.word(), ran.reason()), (word, reason), "{arguments}");
+            assert_eq!(ran.outcome.summary, "r");
+        }
+    }
+    let odd = Fixture::new(&turns(
+        r#"
+- calls: [{ tool: attempt_completion, args: { result: r, status: maybe } }]
+- expect: { contains: ["`done`, `partial` or `failed`"] }
+  calls: [{ tool: attempt_completion, args: { result: r, status: failed } }]
+"#,
+    ));
+    assert_eq!(odd.run().word(), "failed");
+}
+
+#[test]
+fn a_parent_reads_that_its_sub_task_did_not_succeed() {
+    for (arguments, said) in [
+        (
+            "status: failed, reason: \"no such flag\"",
+            "did not succeed: in mode code, the model reports: no such flag.",
+        ),
+        (
+            "status: partial",
+            "did not succeed: in mode code, the model reports that a part of the task is left.",
+        ),
+        ("status: done", "completed in mode code."),
+    ] {
+        let script = format!(
+            r#"
+- mode: code
+  turns:
+    - calls: [{{ tool: write_to_file, args: {{ path: src/b.txt, content: "b\n" }} }}]
+    - calls: [{{ tool: attempt_completion, args: {{ result: "the rest is open", {arguments} }} }}]
+- mode: orchestrator
+  turns:
+    - calls: [{{ tool: new_task, args: {{ mode: code, message: "Do it." }} }}]
+    - expect: {{ contains: ["Sub-task 1 {said}", "the rest is open", "Files written: src/b.txt"] }}
+      calls: [{{ tool: attempt_completion, args: {{ result: r }} }}]
+"#
+        );
+        let ran = Fixture::new(&script).in_mode("orchestrator").run();
+        assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]), "{}", ran.reason());
+        assert_eq!(ran.outcome.tasks[1].completed, Some(arguments == "status: done"));
+    }
+}

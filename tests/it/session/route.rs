@@ -273,7 +273,7 @@ fn a_failed_sub_task_is_the_parents_to_deal_with() {
   - mode: orchestrator
     turns:
       - calls: [{ tool: new_task, args: { mode: code, message: "Fail." } }]
-      - expect: { contains: ["failed", "no turn"] }
+      - expect: { contains: ["did not succeed", "no turn"] }
         calls: [{ tool: attempt_completion, args: { result: "the sub-task failed" } }]
   - mode: code
     turns:

@@ -17,6 +17,7 @@ use crate::session::task::conversation::Conversation;
 use crate::session::task::isolation::Isolation;
 use crate::session::task::nudges::Nudges;
 use crate::session::task::turn::{Turn, WaitingCall};
+use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::{Control, Observation, Todo};
 use locum_base::chat::Message;
 use locum_base::id::TaskId;
@@ -76,8 +77,27 @@ pub struct ChosenMode {
 pub struct TaskEnd {
     /// Its result in the model's words, or why it failed.
     pub result: String,
-    /// True when it reached its goal by its own account.
-    pub completed: bool,
+    /// How far it came by its own account; `None` where it was ended.
+    pub status: Option<CompletionStatus>,
+    /// Why it did not reach its goal, in the model's words.
+    pub reason: Option<String>,
+}
+
+impl TaskEnd {
+    /// Returns true when it reached its goal by its own account.
+    pub fn is_completed(&self) -> bool {
+        self.status == Some(CompletionStatus::Done)
+    }
+
+    /// Returns why it did not, as a sentence without a full stop; empty when it did.
+    pub fn why(&self) -> String {
+        match (self.status, &self.reason) {
+            (Some(CompletionStatus::Done), _) => String::new(),
+            (Some(_), Some(reason)) => format!("the model reports: {reason}"),
+            (Some(status), None) => format!("the model reports that {}", status.said()),
+            (None, _) => self.result.clone(),
+        }
+    }
 }
 
 impl TaskState {
@@ -123,8 +143,9 @@ impl TaskState {
             self.todos.clone_from(todos);
         } else if let Event::ModeSwitched { to, .. } = event {
             self.mode.clone_from(to);
-        } else if let Event::TaskEnded { result, completed, .. } = event {
-            self.ended = Some(TaskEnd { result: result.clone(), completed: *completed });
+        } else if let Event::TaskEnded { result, completed, status, reason, .. } = event {
+            let status = if *completed { Some(CompletionStatus::Done) } else { *status };
+            self.ended = Some(TaskEnd { result: result.clone(), status, reason: reason.clone() });
         } else if let Event::Answered { observation, .. } = event
             && let Some(Control::CoordinateMode { slug, reason }) = &observation.control
         {
