@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use futures::StreamExt;
 
+use crate::session::ending::{self, EndFacts};
 use crate::session::event::Event;
 use crate::session::hold::PendingDecision;
 use crate::session::live::Session;
@@ -16,7 +17,8 @@ use crate::session::task::{TaskEnd, TaskState};
 use crate::tools::flow::complete::CompletionStatus;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
-use locum_modes::ToolGroup;
+use locum_modes::access::TaskPurpose;
+use locum_modes::{Mode, ToolGroup};
 use locum_policy::budget::Spent;
 use locum_workspace::diff::FileChange;
 
@@ -116,16 +118,20 @@ impl Session<'_> {
             Some(PendingDecision::Hold(held)) => (None, Some(held)),
             None => (None, None),
         };
-        let idle =
-            stop.word == OutcomeWord::Done && changes.is_empty() && self.could_have_written();
+        let tasks: Vec<TaskReport> =
+            self.state.tasks.iter().map(|task| TaskReport::of(task, &start.task)).collect();
+        let (word, why) = ending::word(&EndFacts {
+            stop: stop.word,
+            changed: !changes.is_empty(),
+            could_change: self.could_have_changed(),
+            attempts: &self.state.edits,
+            kept_ref: tasks.iter().find_map(|task| task.kept_ref.as_deref()),
+        });
         Outcome {
             session: start.id.clone(),
-            word: if idle { OutcomeWord::NothingToDo } else { stop.word },
-            summary: root
-                .and_then(|root| root.ended.as_ref())
-                .map(|end| end.result.clone())
-                .unwrap_or_default(),
-            reason: Some(self.parts.run.redactor.redact(&stop.reason))
+            word,
+            summary: root.map(summary_of).unwrap_or_default(),
+            reason: Some(self.parts.run.redactor.redact(&why.unwrap_or(stop.reason)))
                 .filter(|reason| !reason.is_empty()),
             fault: stop.fault,
             exhausted: stop.exhausted,
@@ -133,7 +139,7 @@ impl Session<'_> {
             held,
             approved: self.state.approved.clone(),
             policy_hash: start.policy_hash.clone(),
-            tasks: self.state.tasks.iter().map(|task| TaskReport::of(task, &start.task)).collect(),
+            tasks,
             refusals: self.state.refusals.clone(),
             commands: self.state.commands.clone(),
             todos: root.map(|root| root.todos.clone()).unwrap_or_default(),
@@ -149,14 +155,25 @@ impl Session<'_> {
         }
     }
 
-    /// Returns true when some task was in a mode that edits files.
-    fn could_have_written(&self) -> bool {
-        let edits = |task: &TaskState| {
-            let mode = self.parts.modes.find(&task.mode);
-            mode.is_some_and(|mode| mode.groups.iter().any(|entry| entry.group == ToolGroup::Edit))
-        };
-        self.state.tasks.iter().any(edits)
+    /// Returns true when some task was in a mode that edits files, or the root task could have
+    /// handed an edit to a sub-task and started none.
+    fn could_have_changed(&self) -> bool {
+        let edits = |mode: &Mode| mode.groups.iter().any(|entry| entry.group == ToolGroup::Edit);
+        let modes = self.parts.modes;
+        if self.state.tasks.iter().filter_map(|task| modes.find(&task.mode)).any(edits) {
+            return true;
+        }
+        let delegated = self.state.tasks.iter().skip(1).any(|t| t.purpose == TaskPurpose::Work);
+        let may_delegate = self.state.root().is_some_and(|root| self.may_delegate(root));
+        let allowed = |mode: &&Mode| self.mode_refused(&mode.slug).is_none();
+        may_delegate && !delegated && modes.iter().filter(allowed).any(edits)
     }
+}
+
+/// Returns the result of the root task: its own, or what it said before it was ended for saying
+/// nothing else.
+fn summary_of(root: &TaskState) -> String {
+    root.ended.as_ref().map_or_else(|| root.last_words(), |end| end.result.clone())
 }
 
 impl TaskReport {

@@ -179,7 +179,7 @@ impl<'a> Session<'a> {
     }
 
     /// Returns whether a task may start sub-tasks.
-    fn may_delegate(&self, task: &TaskState) -> bool {
+    pub(crate) fn may_delegate(&self, task: &TaskState) -> bool {
         let delegation = &self.parts.run.policy.settings().modes.delegation;
         delegation.from.contains(&task.mode) && task.depth < delegation.depth
     }

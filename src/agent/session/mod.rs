@@ -22,6 +22,7 @@ mod attacks;
 mod calls;
 mod compaction;
 mod condense;
+pub mod ending;
 mod estimate;
 pub mod event;
 mod expert;
@@ -185,7 +186,11 @@ impl Session<'_> {
     fn contain(&mut self, id: TaskId, stop: Stop) -> Result<(), Stop> {
         match self.state.task(id) {
             Some(task) if stop.reach == StopScope::Task && task.parent.is_some() => {
-                let (task, result) = (task.id, self.parts.run.redactor.redact(&stop.reason));
+                let words = task.last_words();
+                let said =
+                    if words.is_empty() { words } else { format!("\n\nIt had said:\n{words}") };
+                let result = self.parts.run.redactor.redact(&format!("{}{said}", stop.reason));
+                let task = task.id;
                 let (completed, status, reason) = (false, None, None);
                 self.emit(Event::TaskEnded { task, result, completed, status, reason })
             }

@@ -88,7 +88,7 @@ impl Outcome {
 pub enum OutcomeWord {
     /// The task is done by the model's account.
     Done,
-    /// It completed and no file changed although it could have.
+    /// It completed and no file changed, although it could have changed one or had one changed.
     NothingToDo,
     /// A part of the task is left, by the model's account.
     Partial,
@@ -96,7 +96,7 @@ pub enum OutcomeWord {
     NeedsInput,
     /// A rule says hold.
     OnHold,
-    /// The policy refused the run itself.
+    /// The policy or a maintainer refused the run itself, or every edit.
     Refused,
     /// A limit of the budget is reached.
     BudgetExhausted,

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::session::ending::EditAttempts;
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, RefusedCall};
 use crate::session::recorded::TouchedPath;
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
-use crate::tools::Observation;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_base::tool::{self, ToolName};
@@ -41,6 +41,8 @@ pub struct SessionState {
     pub approved: Vec<ApprovedCall>,
     /// Commands that were run, in order.
     pub commands: Vec<CommandReport>,
+    /// What became of attempts to change files.
+    pub edits: EditAttempts,
     /// What was changed in the run's checkout.
     pub tree: CheckoutChanges,
     /// What was changed in the worktrees of sub-tasks, by the task each belongs to.
@@ -204,9 +206,7 @@ impl SessionState {
                 self.raise(budget);
             }
             Event::Resumed => self.outcome = self.outcome.take().filter(|outcome| !outcome.fault),
-            Event::Answered { task, call, observation, refusal, .. } => {
-                self.answer(*task, call, observation, refusal.as_deref());
-            }
+            Event::Answered { .. } => self.answer(event),
             Event::Promoting { task, promotion, .. } => {
                 self.touch(*task, &promotion.observation.touched);
             }
@@ -320,6 +320,8 @@ impl SessionState {
     /// Counts files as changed where a task works, for it and the tasks above it that work there.
     fn touch(&mut self, id: TaskId, paths: &[RepoPath]) {
         let owner = self.tree_owner(id);
+        // What a sub-task changed in a worktree of its own counts once it is merged.
+        self.edits.succeeded |= owner.is_none() && !paths.is_empty();
         let tree = self.tree_mut(owner);
         for path in paths {
             tree.touched.entry(path.clone()).or_default();
@@ -332,13 +334,9 @@ impl SessionState {
         }
     }
 
-    fn answer(
-        &mut self,
-        id: TaskId,
-        call: &str,
-        observation: &Observation,
-        refusal: Option<&Refusal>,
-    ) {
+    fn answer(&mut self, event: &Event) {
+        let Event::Answered { task: id, call, observation, refusal, .. } = event else { return };
+        let id = *id;
         let Some(task) = self.task(id) else { return };
         let Some(waiting) = task.turn.call(call) else { return };
         let hold = waiting.decided.as_ref().map(|decided| decided.id.clone());
@@ -348,8 +346,10 @@ impl SessionState {
         if let Some(exit) = observation.exit {
             self.commands.push(CommandReport { command, exit });
         }
+        self.edits.answered(event, &headline);
         if let Some(refusal) = refusal {
-            self.refusals.push(RefusedCall { task: id, mode, headline, refusal: refusal.clone() });
+            let refusal = Refusal::clone(refusal);
+            self.refusals.push(RefusedCall { task: id, mode, headline, refusal });
         }
         // What an approved call changed was held, or allowed anyway: anything else was undone.
         if let Some(call) =

@@ -114,7 +114,7 @@ fn a_hold_pauses_or_refuses_as_the_policy_says() {
         assert!(paused.reason().contains(named), "{named} in {}", paused.reason());
     }
     let refused = Fixture::with_policy(&script, &format!("{POLICY}\non_hold: refuse")).run();
-    assert_eq!((refused.word(), refused.outcome.refusals.len()), ("nothing-to-do", 1));
+    assert_eq!((refused.word(), refused.outcome.refusals.len()), ("refused", 1));
 }
 
 #[test]
@@ -272,5 +272,54 @@ fn a_parent_reads_that_its_sub_task_did_not_succeed() {
         let ran = Fixture::new(&script).in_mode("orchestrator").run();
         assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]), "{}", ran.reason());
         assert_eq!(ran.outcome.tasks[1].completed, Some(arguments == "status: done"));
+    }
+}
+
+#[test]
+fn a_mode_that_could_have_had_a_file_changed_says_that_none_was() {
+    let idle = r#"
+- turns:
+    - calls: [{ tool: update_todo_list, args: { todos: "- [x] look" } }]
+    - calls: [{ tool: attempt_completion, args: { result: r } }]
+"#;
+    for (mode, word) in
+        [("orchestrator", "nothing-to-do"), ("code", "nothing-to-do"), ("ask", "done")]
+    {
+        assert_eq!(Fixture::new(idle).in_mode(mode).run().word(), word, "{mode}");
+    }
+    let asked = r#"
+- mode: orchestrator
+  turns:
+    - calls: [{ tool: new_task, args: { mode: ask, message: "Say it." } }]
+    - calls: [{ tool: attempt_completion, args: { result: r } }]
+- mode: ask
+  turns:
+    - calls: [{ tool: attempt_completion, args: { result: "it is so" } }]
+"#;
+    assert_eq!(Fixture::new(asked).in_mode("orchestrator").run().word(), "done");
+}
+
+#[test]
+fn a_run_whose_every_edit_failed_or_was_refused_is_not_green() {
+    let write = |path: &str| {
+        format!(
+            "- calls: [{{ tool: write_to_file, args: {{ path: {path}, content: \"x\\n\" }} }}]\n"
+        )
+    };
+    let search = "- calls: [{ tool: apply_diff, args: { path: src/a.txt, diff: \"<<<<<<< \
+                  SEARCH\\nnot there\\n=======\\nx\\n>>>>>>> REPLACE\" } }]\n";
+    let end = "- calls: [{ tool: attempt_completion, args: { result: done } }]\n";
+    for (edits, word, named) in [
+        (write("src/secret.txt"), "refused", "src/secret.txt"),
+        (write("README.md"), "refused", "README.md"),
+        (search.to_owned(), "failed", "src/a.txt"),
+        (format!("{search}{}", write("src/secret.txt")), "refused", "src/secret.txt"),
+        (format!("{}{}", write("src/secret.txt"), write("src/b.txt")), "done", ""),
+        (format!("{search}{}", write("src/b.txt")), "done", ""),
+        (String::new(), "nothing-to-do", ""),
+    ] {
+        let ran = Fixture::new(&turns(&format!("{edits}{end}"))).run();
+        assert_eq!(ran.word(), word, "{edits}: {}", ran.reason());
+        assert!(ran.reason().contains(named), "{edits}: {}", ran.reason());
     }
 }

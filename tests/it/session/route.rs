@@ -336,7 +336,7 @@ fn a_mode_is_switched_where_the_policy_lets_it_be() {
     let coordinator = switch(crate::session::fixture::POLICY);
     assert_eq!(
         (coordinator.word(), coordinator.outcome.tasks[0].mode.as_str()),
-        ("nothing-to-do", "architect")
+        ("refused", "architect")
     );
     let barred = switch(
         &crate::session::fixture::POLICY
@@ -344,7 +344,7 @@ fn a_mode_is_switched_where_the_policy_lets_it_be() {
     );
     assert_eq!(
         (barred.word(), barred.outcome.tasks[0].mode.as_str()),
-        ("nothing-to-do", "architect")
+        ("refused", "architect")
     );
     assert!(barred.answers("switch_mode")[0].contains("only by: ask"));
 }

@@ -23,8 +23,12 @@ use locum_base::chat::Message;
 use locum_base::id::TaskId;
 use locum_base::image::{IMAGES_LIMIT, IMAGES_LIMIT_BYTES};
 use locum_base::path::RepoPath;
+use locum_base::text::head;
 use locum_modes::access::TaskPurpose;
 use locum_policy::budget::{Budget, EndReserve};
+
+/// Most bytes kept of what a model said that called no tool any more.
+const LAST_WORDS_LIMIT_BYTES: usize = 32 * 1024;
 
 /// One conversation of a session.
 #[derive(Clone, Debug)]
@@ -151,6 +155,25 @@ impl TaskState {
         {
             self.chosen = Some(ChosenMode { slug: slug.clone(), reason: reason.clone() });
         }
+    }
+
+    /// Returns what the model said in its last replies, where these called no tool; empty
+    /// otherwise. What it said twice is there once.
+    pub fn last_words(&self) -> String {
+        let mut texts: Vec<&str> = Vec::new();
+        for message in self.conversation.messages.iter().rev() {
+            match message {
+                Message::Assistant { text, calls, .. } if calls.is_empty() => {
+                    texts.retain(|other| *other != text.trim());
+                    texts.push(text.trim());
+                }
+                Message::User { .. } => {}
+                Message::Assistant { .. } | Message::Tool { .. } => break,
+            }
+        }
+        texts.retain(|text| !text.is_empty());
+        texts.reverse();
+        head(&texts.join("\n\n"), LAST_WORDS_LIMIT_BYTES).to_owned()
     }
 
     /// Returns the first call without an answer.
