@@ -88,6 +88,8 @@ pub enum ExitStatus {
     NeedsPerson = 5,
     /// The budget is used up.
     BudgetExhausted = 6,
+    /// The task is done by the model's account, and a check of the policy did not succeed.
+    ChecksFailed = 7,
     /// The wall time is over.
     TimedOut = 124,
     /// Stopped from outside.
@@ -109,6 +111,7 @@ impl ExitStatus {
             OutcomeWord::BudgetExhausted => Self::BudgetExhausted,
             OutcomeWord::TimedOut => Self::TimedOut,
             OutcomeWord::Partial | OutcomeWord::Failed => Self::Failed,
+            OutcomeWord::ChecksFailed => Self::ChecksFailed,
             OutcomeWord::Cancelled => Self::Cancelled,
         }
     }
@@ -226,6 +229,7 @@ mod tests {
             (OutcomeWord::NothingToDo, 0),
             (OutcomeWord::Partial, 3),
             (OutcomeWord::Failed, 3),
+            (OutcomeWord::ChecksFailed, 7),
             (OutcomeWord::Refused, 4),
             (OutcomeWord::NeedsInput, 5),
             (OutcomeWord::OnHold, 5),

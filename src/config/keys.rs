@@ -163,6 +163,7 @@ pub const KEYS: &[SettingKey] = &[
             "timed-out",
             "failed",
             "partial",
+            "checks-failed",
             "cancelled",
             "nothing-to-do",
         ]),

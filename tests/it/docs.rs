@@ -44,6 +44,7 @@ const WORDS: &[OutcomeWord] = &[
     OutcomeWord::Done,
     OutcomeWord::NothingToDo,
     OutcomeWord::Partial,
+    OutcomeWord::ChecksFailed,
     OutcomeWord::NeedsInput,
     OutcomeWord::OnHold,
     OutcomeWord::Refused,

@@ -144,6 +144,7 @@ pub fn ended(
         sections::tasks(&outcome.tasks),
         sections::todos(&outcome.todos),
         sections::result(&outcome.summary),
+        sections::checks(outcome),
         landed(outcome, landing),
     ];
     let folds = sections::folds(outcome);

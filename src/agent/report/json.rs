@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::report::figures::{self, RefusedRule};
 use crate::session::outcome::{
-    ApprovedCall, ChargedUsage, CommandReport, HeldCall, Outcome, OutcomeWord, Question,
-    RefusedCall, TaskReport,
+    ApprovedCall, ChargedUsage, CheckEnd, CheckReport, CommandReport, HeldCall, Outcome,
+    OutcomeWord, Question, RefusedCall, TaskReport,
 };
 use crate::tools::Todo;
 use crate::tools::flow::complete::CompletionStatus;
@@ -58,6 +58,10 @@ pub struct RunReport<'a> {
     pub refused_rules: Vec<RefusedRule<'a>>,
     /// Every command that ran, in order.
     pub commands: Vec<CommandEnd<'a>>,
+    /// The policy's checks as they ran on what is there at the end.
+    pub checks: Vec<CheckEntry<'a>>,
+    /// True when files changed and neither a check nor another command ran after the last change.
+    pub unchecked: bool,
     /// Every changed file, with its diff.
     pub changes: Vec<ChangeReport<'a>>,
     /// What the whole run spent.
@@ -150,6 +154,22 @@ pub struct CommandEnd<'a> {
     pub(crate) timed_out: bool,
 }
 
+/// A check of the policy: as a command, or with `problem` where it did not run cleanly.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CheckEntry<'a> {
+    /// How the command ended; none of its keys is set where it did not start.
+    #[serde(flatten)]
+    pub command: CommandEnd<'a>,
+    /// True when it ended with 0 and left nothing behind.
+    pub succeeded: bool,
+    /// Why it did not start, or what it left behind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<&'a str>,
+    /// The last lines it wrote, where it failed.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub output: &'a str,
+}
+
 /// A changed file and its diff.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChangeReport<'a> {
@@ -221,6 +241,8 @@ impl<'a> RunReport<'a> {
             refusals: outcome.refusals.iter().map(RefusalReport::new).collect(),
             refused_rules: figures::refused_rules(outcome),
             commands: outcome.commands.iter().map(CommandEnd::new).collect(),
+            checks: outcome.checks.iter().map(CheckEntry::new).collect(),
+            unchecked: outcome.unchecked,
             changes: outcome.changes.iter().map(ChangeReport::new).collect(),
             spent: SpentReport::new(&outcome.spent, outcome.spent_is_estimate),
             base: &outcome.base.0,
@@ -279,13 +301,34 @@ impl<'a> VerdictReport<'a> {
 
 impl<'a> CommandEnd<'a> {
     fn new(report: &'a CommandReport) -> Self {
-        let nothing =
-            Self { command: &report.command, exit_code: None, signal: None, timed_out: false };
-        match report.exit {
+        Self::of(&report.command, Some(report.exit))
+    }
+
+    fn of(command: &'a str, exit: Option<Exit>) -> Self {
+        let nothing = Self { command, exit_code: None, signal: None, timed_out: false };
+        let Some(exit) = exit else { return nothing };
+        match exit {
             Exit::Code(code) => Self { exit_code: Some(code), ..nothing },
             Exit::Signal(signal) => Self { signal: Some(signal), ..nothing },
             Exit::TimedOut => Self { timed_out: true, ..nothing },
             Exit::TooManyProcesses => Self { signal: Some(9), ..nothing },
+        }
+    }
+}
+
+impl<'a> CheckEntry<'a> {
+    fn new(report: &'a CheckReport) -> Self {
+        let (exit, problem) = match &report.end {
+            CheckEnd::Exited(exit) => (Some(*exit), None),
+            CheckEnd::NotStarted(problem) | CheckEnd::Unclean(problem) => {
+                (None, Some(problem.as_str()))
+            }
+        };
+        Self {
+            command: CommandEnd::of(&report.command, exit),
+            succeeded: report.succeeded(),
+            problem,
+            output: &report.output,
         }
     }
 }

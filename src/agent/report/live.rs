@@ -8,6 +8,7 @@ use crate::report::figures;
 use crate::report::markdown::visible;
 use crate::report::transcript;
 use crate::session::event::Event;
+use crate::session::outcome::CheckReport;
 use crate::session::recorded::CompactionKind;
 use crate::session::state::SessionState;
 use locum_base::id::TaskId;
@@ -115,6 +116,20 @@ fn lines_of(event: &Event) -> Vec<String> {
             let word = figures::ended(*completed, *status);
             let said = reason.as_ref().filter(|_| !completed).unwrap_or(result);
             vec![format!("task {task} {word} · {}", one_line(said))]
+        }
+        Event::Checking { commands, .. } => {
+            vec![one_line(&format!("  checks  {}", commands.join(", ")))]
+        }
+        Event::Checked { checks, handed_back, .. } => {
+            let back = handed_back.then(|| "  checks  handed back to the model".to_owned());
+            let line = |check: &CheckReport| {
+                one_line(&format!(
+                    "  check   {} · {}",
+                    check.command,
+                    figures::check_end(&check.end)
+                ))
+            };
+            checks.iter().map(line).chain(back).collect()
         }
         Event::ServerNoted { server, what } => vec![format!("MCP server {server} {what}")],
         Event::Ended(outcome) => vec![format!("outcome {}", outcome.word.as_str())],

@@ -2,7 +2,8 @@
 
 use crate::session::id::SessionId;
 use crate::session::outcome::{
-    ChargedUsage, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport,
+    ChargedUsage, CheckEnd, CheckReport, CommandReport, HeldCall, Outcome, OutcomeWord, Question,
+    RefusedCall, TaskReport,
 };
 use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
@@ -39,11 +40,17 @@ pub(crate) fn outcome() -> Outcome {
                 ..task(1, Some(0), "code", "Fix rounding", Some(true))
             },
         ],
-        refusals: vec![refusal("edit .github/workflows/ci.yml", "edit(.github/workflows/ci.yml)")],
+        refusals: vec![
+            refusal("edit .github/workflows/ci.yml", "edit(.github/workflows/ci.yml)"),
+            refusal("edit .github/dependabot.yml", "edit(.github/dependabot.yml)"),
+            refusal("edit .github/workflows/ci.yml", "edit(.github/workflows/ci.yml)"),
+        ],
         commands: vec![
             CommandReport { command: "cargo test".to_owned(), exit: Exit::Code(101) },
             CommandReport { command: "cargo test".to_owned(), exit: Exit::Code(0) },
         ],
+        checks: Vec::new(),
+        unchecked: false,
         todos: vec![
             Todo { text: "plan".to_owned(), state: TodoState::Done },
             Todo { text: "fix".to_owned(), state: TodoState::Started },
@@ -94,6 +101,24 @@ pub(crate) fn question() -> Outcome {
     }
 }
 
+/// A run whose check failed.
+pub(crate) fn checks_failed() -> Outcome {
+    let check = |command: &str, code, output: &str| CheckReport {
+        command: command.to_owned(),
+        end: CheckEnd::Exited(Exit::Code(code)),
+        output: output.to_owned(),
+    };
+    Outcome {
+        word: OutcomeWord::ChecksFailed,
+        reason: Some("the check `cargo test` failed".to_owned()),
+        checks: vec![
+            check("cargo fmt --check", 0, ""),
+            check("cargo test", 101, "test total ... FAILED\n\n1 passed; 1 failed"),
+        ],
+        ..outcome()
+    }
+}
+
 /// A run whose every text is the same filler, in lists far beyond their limits.
 pub(crate) fn filled_with(filler: &str, length: usize) -> Outcome {
     let text: String = filler.chars().cycle().take(length).collect();
@@ -112,6 +137,13 @@ pub(crate) fn filled_with(filler: &str, length: usize) -> Outcome {
         refusals: many(60).map(|_| refusal(&text, &text)).collect(),
         commands: many(60)
             .map(|_| CommandReport { command: text.clone(), exit: Exit::TimedOut })
+            .collect(),
+        checks: many(60)
+            .map(|_| CheckReport {
+                command: text.clone(),
+                end: CheckEnd::NotStarted(text.clone()),
+                output: text.clone(),
+            })
             .collect(),
         todos: many(90).map(|_| Todo { text: text.clone(), state: TodoState::Started }).collect(),
         changes: vec![change("a", &text, 1, 0)],

@@ -6,7 +6,7 @@ use crate::report::comment::Progress;
 use crate::report::markdown::visible;
 use crate::report::sections::StateLine;
 use crate::report::{figures, sections};
-use crate::session::outcome::{HeldCall, Outcome, RefusedCall, TaskReport};
+use crate::session::outcome::{CheckReport, HeldCall, Outcome, RefusedCall, TaskReport};
 use locum_policy::budget::Budget;
 use locum_policy::verdict::Verdict;
 
@@ -35,7 +35,7 @@ pub fn terminal(outcome: &Outcome, diff: DiffSection) -> String {
     blocks.extend(outcome.held.as_deref().map(|held| waits(outcome, held)));
     blocks.push(block("tasks", &tasks(&outcome.tasks)));
     blocks.push(block(
-        "checklist",
+        &format!("checklist{}", figures::open_items(&outcome.todos)),
         &outcome
             .todos
             .iter()
@@ -60,13 +60,15 @@ pub fn terminal(outcome: &Outcome, diff: DiffSection) -> String {
     blocks.push(block("approved", &approved.collect::<Vec<_>>()));
     blocks.push(block(
         "refused by the policy",
-        &outcome.refusals.iter().flat_map(refusal).collect::<Vec<_>>(),
+        &figures::grouped(&outcome.refusals).into_iter().flat_map(refusal).collect::<Vec<_>>(),
     ));
     let commands = outcome
         .commands
         .iter()
         .map(|command| format!("{}: {}", line(&command.command), figures::exit(command.exit)));
     blocks.push(block("commands", &commands.collect::<Vec<_>>()));
+    blocks.push(block("checks", &outcome.checks.iter().flat_map(check).collect::<Vec<_>>()));
+    blocks.push(figures::unchecked(outcome).to_owned());
     let changes = outcome.changes.iter();
     let changes = changes.map(|change| {
         format!(
@@ -120,6 +122,7 @@ pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str
         sections::tasks(&outcome.tasks),
         sections::todos(&outcome.todos),
         sections::result(&outcome.summary),
+        sections::checks(outcome),
         landing.to_owned(),
         sections::refusal_table(outcome),
     ];
@@ -171,12 +174,20 @@ fn waits(outcome: &Outcome, held: &HeldCall) -> String {
     block("waits for a person", &lines)
 }
 
+fn check(report: &CheckReport) -> Vec<String> {
+    let mut lines =
+        vec![format!("{}: {}", line(&report.command), line(&figures::check_end(&report.end)))];
+    lines.extend(visible(&report.output).lines().map(|text| format!("  | {text}")));
+    lines
+}
+
 fn verdict_line(verdict: &Verdict) -> String {
     format!("  {}", figures::verdict(verdict, line, line))
 }
 
-fn refusal(call: &RefusedCall) -> Vec<String> {
-    let mut lines = vec![format!("{} (mode {})", line(&call.headline), line(&call.mode))];
+fn refusal((call, count): (&RefusedCall, usize)) -> Vec<String> {
+    let (headline, mode) = (line(&call.headline), line(&call.mode));
+    let mut lines = vec![format!("{headline} (mode {mode}){}", figures::times(count))];
     lines.extend(call.refusal.verdicts.iter().map(verdict_line));
     lines.extend(call.refusal.hint.as_ref().map(|hint| format!("  instead: {}", line(hint))));
     lines
@@ -214,6 +225,10 @@ mod tests {
         insta::assert_snapshot!(
             "terminal_question",
             terminal(&sample::question(), DiffSection::LeftOut)
+        );
+        insta::assert_snapshot!(
+            "terminal_checks_failed",
+            terminal(&sample::checks_failed(), DiffSection::LeftOut)
         );
         insta::assert_snapshot!("terminal_held", terminal(&sample::held(), DiffSection::LeftOut));
     }

@@ -35,15 +35,21 @@ pub struct EndFacts<'a> {
     pub could_change: bool,
     /// Attempts to change files by tools for that.
     pub attempts: &'a EditAttempts,
+    /// What went wrong with the first check of the policy that did not succeed.
+    pub failed_check: Option<&'a str>,
     /// The first ref that holds what a sub-task changed and nobody took over.
     pub kept_ref: Option<&'a str>,
 }
 
 /// Returns the outcome's word, and why it is another than the one the session stopped with.
 pub fn word(facts: &EndFacts<'_>) -> (OutcomeWord, Option<String>) {
-    let EndFacts { stop, changed, could_change, attempts, kept_ref } = *facts;
-    if stop != OutcomeWord::Done || changed {
+    let EndFacts { stop, changed, could_change, attempts, failed_check, kept_ref } = *facts;
+    if stop != OutcomeWord::Done {
         return (stop, None);
+    }
+    if changed {
+        let failed = failed_check.map(|why| (OutcomeWord::ChecksFailed, Some(why.to_owned())));
+        return failed.unwrap_or((stop, None));
     }
     if let Some(kept_ref) = kept_ref {
         let why = format!("no file changed; what a sub-task changed is kept on `{kept_ref}`");
@@ -89,7 +95,7 @@ impl EditAttempts {
 mod tests {
     use super::{EditAttempts, EndFacts, word};
     use crate::session::outcome::OutcomeWord::{
-        self, Cancelled, Done, Failed, NothingToDo, Partial, Refused,
+        self, Cancelled, ChecksFailed, Done, Failed, NothingToDo, Partial, Refused,
     };
     use pretty_assertions::assert_eq;
 
@@ -120,7 +126,14 @@ mod tests {
             (Cancelled, false, true, &failed, Cancelled),
         ];
         for &(stop, changed, could_change, attempts, expected) in expected {
-            let facts = EndFacts { stop, changed, could_change, attempts, kept_ref: None };
+            let facts = EndFacts {
+                stop,
+                changed,
+                could_change,
+                attempts,
+                failed_check: None,
+                kept_ref: None,
+            };
             let (found, why) = word(&facts);
             assert_eq!(found, expected, "{facts:?}");
             let own = found != stop && found != NothingToDo;
@@ -131,9 +144,16 @@ mod tests {
             changed: false,
             could_change: true,
             attempts: &undone,
+            failed_check: None,
             kept_ref: Some("refs/locum/x"),
         };
         assert_eq!(word(&kept).0, Failed);
         assert_eq!(word(&EndFacts { changed: true, ..kept }), (Done, None));
+        let why = "the check `x` failed";
+        let failed = EndFacts { changed: true, failed_check: Some(why), kept_ref: None, ..kept };
+        assert_eq!(word(&failed), (ChecksFailed, Some(why.to_owned())));
+        for stop in [Partial, Failed, Cancelled] {
+            assert_eq!(word(&EndFacts { stop, ..failed }), (stop, None), "its own word is worse");
+        }
     }
 }

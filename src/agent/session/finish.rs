@@ -9,7 +9,7 @@ use crate::session::ending::{self, EndFacts};
 use crate::session::event::Event;
 use crate::session::hold::PendingDecision;
 use crate::session::live::Session;
-use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
+use crate::session::outcome::{CheckReport, Outcome, OutcomeWord, TaskReport};
 use crate::session::state::CheckoutChanges;
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
@@ -79,6 +79,10 @@ impl Session<'_> {
                 continuation(self)?;
             }
         }
+        self.take_back_checks()?;
+        while let Some((_, continuation)) = self.under_way.next().await {
+            continuation(self)?;
+        }
         Ok(())
     }
 
@@ -120,11 +124,15 @@ impl Session<'_> {
         };
         let tasks: Vec<TaskReport> =
             self.state.tasks.iter().map(|task| TaskReport::of(task, &start.task)).collect();
+        let checks = self.state.checked.reports.clone();
+        let failed_check = checks.iter().find_map(CheckReport::failure);
+        let unchecked = !changes.is_empty() && checks.is_empty() && !self.state.checked.command_ran;
         let (word, why) = ending::word(&EndFacts {
             stop: stop.word,
             changed: !changes.is_empty(),
             could_change: self.could_have_changed(),
             attempts: &self.state.edits,
+            failed_check: failed_check.as_deref(),
             kept_ref: tasks.iter().find_map(|task| task.kept_ref.as_deref()),
         });
         Outcome {
@@ -142,6 +150,8 @@ impl Session<'_> {
             tasks,
             refusals: self.state.refusals.clone(),
             commands: self.state.commands.clone(),
+            checks,
+            unchecked,
             todos: root.map(|root| root.todos.clone()).unwrap_or_default(),
             spent: Spent {
                 seconds: self.state.wall_until(self.parts.clock.now()).as_secs(),

@@ -222,7 +222,8 @@ impl<'a> Session<'a> {
         } else {
             self.layers.get(&owner).cloned().flatten()
         };
-        let git_hidden = layer.is_some() && self.hides_history(id)?;
+        let mode = self.task(id)?.mode.clone();
+        let git_hidden = layer.is_some() && self.hides_history(id, &mode)?;
         let task = self.task(id)?;
         Ok(TaskEnv {
             run: self.parts.run,

@@ -20,6 +20,8 @@ mod aside;
 #[cfg(test)]
 mod attacks;
 mod calls;
+pub mod checked;
+mod checks;
 mod compaction;
 mod condense;
 pub mod ending;
@@ -38,6 +40,7 @@ mod judged;
 pub mod layered;
 mod live;
 pub mod model;
+mod named_command;
 pub mod outcome;
 mod parallel;
 pub mod parts;
@@ -239,6 +242,9 @@ impl Session<'_> {
 
     /// Returns a reason for stopping that names the command that was running, if one was.
     fn at_work(&self, reason: &str) -> String {
+        if self.state.checked.under_way.is_some() {
+            return format!("{reason} while the checks ran");
+        }
         let waiting = self.state.at_work().filter_map(TaskState::first_unanswered);
         match waiting.filter_map(|waiting| waiting.headline.as_ref()).next() {
             Some(headline) => format!("{reason} during `{headline}`"),

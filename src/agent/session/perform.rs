@@ -261,12 +261,12 @@ impl Session<'_> {
         self.answer_judged(id, waiting, PerformedCall { observation, intents: Vec::new(), before })
     }
 
-    fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<String, Stop> {
+    pub(crate) fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<String, Stop> {
         let bytes = serde_json::to_vec(snapshot).map_err(|error| lost_snapshot(&error))?;
         Ok(self.journal.keep(&bytes)?)
     }
 
-    fn kept_snapshot(&self, hash: &str) -> Result<Snapshot, Stop> {
+    pub(crate) fn kept_snapshot(&self, hash: &str) -> Result<Snapshot, Stop> {
         serde_json::from_slice(&self.journal.kept(hash)?).map_err(|error| lost_snapshot(&error))
     }
 
@@ -352,12 +352,22 @@ impl Session<'_> {
         promotion: &Promotion,
     ) -> Result<(), Stop> {
         let held = promotion.held.iter().flat_map(|held| &held.paths);
-        let paths: BTreeSet<RepoPath> = promotion.keep.iter().chain(held).cloned().collect();
+        let paths = promotion.keep.iter().chain(held).cloned().collect();
+        self.take_back_paths(id, &paths, &waiting.call.id)
+    }
+
+    /// Takes paths back to what is safe of them; a copy is kept with the session, below `label`.
+    pub(crate) fn take_back_paths(
+        &mut self,
+        id: TaskId,
+        paths: &BTreeSet<RepoPath>,
+        label: &str,
+    ) -> Result<(), Stop> {
         let Some(commit) = self.saved(self.state.tree_owner(id)) else { return Ok(()) };
-        let kept = self.journal.folder().join(TAKEN_BACK_FOLDER).join(&waiting.call.id);
+        let kept = self.journal.folder().join(TAKEN_BACK_FOLDER).join(label);
         let repo = &self.place(id)?.repo;
-        repo.copy_out(&paths, &kept)?;
-        Ok(repo.restore(&commit, &paths)?)
+        repo.copy_out(paths, &kept)?;
+        Ok(repo.restore(&commit, paths)?)
     }
 
     /// Judges the paths a call changed without having named them; returns those that may not stay.

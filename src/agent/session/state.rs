@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::session::checked::CheckedWork;
 use crate::session::ending::EditAttempts;
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, RefusedCall};
@@ -41,6 +42,8 @@ pub struct SessionState {
     pub approved: Vec<ApprovedCall>,
     /// Commands that were run, in order.
     pub commands: Vec<CommandReport>,
+    /// What is known of checks.
+    pub checked: CheckedWork,
     /// What became of attempts to change files.
     pub edits: EditAttempts,
     /// What was changed in the run's checkout.
@@ -155,6 +158,7 @@ impl SessionState {
     pub fn apply(&mut self, line: &JournalLine) {
         let event = &line.event;
         self.pass_time(line);
+        self.checked.apply(event);
         if let Some(task) = event.task() {
             self.with_line(task, |task| task.budgeting.apply(event));
         }
@@ -223,6 +227,8 @@ impl SessionState {
             | Event::Reminded { .. }
             | Event::Judged { approval: None, .. }
             | Event::Performing { .. }
+            | Event::Checking { .. }
+            | Event::Checked { .. }
             | Event::TodosChanged { .. }
             | Event::ModeSwitched { .. } => {}
         }
@@ -321,7 +327,10 @@ impl SessionState {
     fn touch(&mut self, id: TaskId, paths: &[RepoPath]) {
         let owner = self.tree_owner(id);
         // What a sub-task changed in a worktree of its own counts once it is merged.
-        self.edits.succeeded |= owner.is_none() && !paths.is_empty();
+        if owner.is_none() && !paths.is_empty() {
+            self.edits.succeeded = true;
+            self.checked.changed();
+        }
         let tree = self.tree_mut(owner);
         for path in paths {
             tree.touched.entry(path.clone()).or_default();
@@ -344,7 +353,11 @@ impl SessionState {
         let headline = waiting.headline.clone().unwrap_or_else(|| waiting.call.name.clone());
         let command = waiting.command.clone().unwrap_or_else(|| headline.clone());
         if let Some(exit) = observation.exit {
-            self.commands.push(CommandReport { command, exit });
+            let report = CommandReport { command, exit };
+            if observation.touched.is_empty() {
+                self.checked.ran(&report);
+            }
+            self.commands.push(report);
         }
         self.edits.answered(event, &headline);
         if let Some(refusal) = refusal {

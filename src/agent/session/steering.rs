@@ -44,10 +44,10 @@ impl Session<'_> {
             Some(Control::Ask { question, suggestions }) => {
                 self.question(id, waiting, question, suggestions)
             }
-            Some(
-                Control::Complete { .. } | Control::Todos { .. } | Control::CoordinateMode { .. },
-            )
-            | None => self.answer(id, waiting, observation),
+            Some(Control::Complete { .. }) => self.complete(id, waiting, observation),
+            Some(Control::Todos { .. } | Control::CoordinateMode { .. }) | None => {
+                self.answer(id, waiting, observation)
+            }
         }
     }
 

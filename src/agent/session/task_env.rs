@@ -37,6 +37,7 @@ impl Deref for TaskCheckout<'_> {
 }
 
 /// What the tools of one task work with.
+#[derive(Clone)]
 pub(crate) struct TaskEnv<'a> {
     /// What its effects go through.
     pub(crate) run: RunEnv<'a>,

@@ -38,7 +38,7 @@ const ENDLESS_CHILD: &str = r#"
   - mode: orchestrator
     turns:
       - calls: [{ tool: new_task, args: { mode: code, message: "Read it all." } }]
-      - expect: { contains: ["Sub-task 1 failed", "budget of 7 turns is used up", "The budget ends: 2 of 10 turns"] }
+      - expect: { contains: ["Sub-task 1 did not succeed", "budget of 7 turns is used up", "The budget ends: 2 of 10 turns"] }
         calls: [{ tool: attempt_completion, args: { result: "put down what there is" } }]
   - mode: code
     contains: "You may spend: 7 turns, "

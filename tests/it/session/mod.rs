@@ -2,6 +2,7 @@
 //! model is a script and time stands still.
 
 mod accounting;
+mod checks;
 mod condense;
 mod contained;
 mod endings;

@@ -342,10 +342,7 @@ fn a_mode_is_switched_where_the_policy_lets_it_be() {
         &crate::session::fixture::POLICY
             .replace("modes: {", "modes: { switching: direct, transitions: { architect: [ask] },"),
     );
-    assert_eq!(
-        (barred.word(), barred.outcome.tasks[0].mode.as_str()),
-        ("refused", "architect")
-    );
+    assert_eq!((barred.word(), barred.outcome.tasks[0].mode.as_str()), ("refused", "architect"));
     assert!(barred.answers("switch_mode")[0].contains("only by: ask"));
 }
 

@@ -176,6 +176,8 @@ impl<'a> Tracer<'a> {
             | Event::Decided { .. }
             | Event::Promoting { .. }
             | Event::ServersListed { .. }
+            | Event::Checking { .. }
+            | Event::Checked { .. }
             | Event::ServerNoted { .. }
             | Event::Checkpointed { .. } => {}
         }
@@ -385,6 +387,7 @@ impl<'a> Tracer<'a> {
             | OutcomeWord::NeedsInput
             | OutcomeWord::OnHold => {}
             OutcomeWord::Partial
+            | OutcomeWord::ChecksFailed
             | OutcomeWord::Refused
             | OutcomeWord::BudgetExhausted
             | OutcomeWord::TimedOut
