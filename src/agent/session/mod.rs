@@ -16,6 +16,7 @@
 //! session stays ended, unless it had stopped for a decision that has been made since (`hold`), a
 //! person lets it go on (`go_on`), or git or a disk was at fault.
 
+mod after_edit;
 mod aside;
 #[cfg(test)]
 mod attacks;

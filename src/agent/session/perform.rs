@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use futures::FutureExt;
 use tracing::Instrument;
 
+use crate::session::after_edit;
 use crate::session::event::Event;
 use crate::session::held_changes::refusal_of;
 use crate::session::judged::{PermittedCall, reasons};
@@ -134,6 +135,7 @@ impl Session<'_> {
         snapshot: Option<Snapshot>,
     ) -> Result<(), Stop> {
         let PermittedCall { waiting, permit } = permitted;
+        let checks_edit = self.prepare_after_edit(id, permit.act())?;
         let (intents, env) = (permit.act().intents(), self.task_env(id)?);
         let span = call_span(&self.turn_span(id), &waiting, &permit);
         let performed = async move {
@@ -141,7 +143,10 @@ impl Session<'_> {
             let picture = waiting.generated.as_ref().and_then(|given| given.image.as_ref());
             let given = EffectInputs { before: snapshot.as_ref(), picture };
             let context = ToolContext { given, ..env.context(&visible) };
-            let observation = dispatch::perform(permit, context).await;
+            let mut observation = dispatch::perform(permit, context).await;
+            if checks_edit {
+                observation = after_edit::check(&env, observation).await;
+            }
             (waiting, observation, snapshot)
         };
         self.wait(id, performed.instrument(span), move |session, performed| {

@@ -2,6 +2,7 @@
 //! model is a script and time stands still.
 
 mod accounting;
+mod after_edit;
 mod checks;
 mod condense;
 mod contained;
