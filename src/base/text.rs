@@ -72,8 +72,40 @@ pub fn head(text: &str, limit_bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(limit_bytes)).unwrap_or_default()
 }
 
+/// Returns the last lines of a text, at most so many lines and bytes, cut between characters.
+pub fn tail_lines(text: &str, limit_lines: usize, limit_bytes: usize) -> &str {
+    let text = text.trim_end();
+    let from = text.ceil_char_boundary(text.len().saturating_sub(limit_bytes));
+    let tail = text.get(from..).unwrap_or_default();
+    // A line that is cut is left out, unless it is the only one.
+    let tail = match tail.split_once('\n') {
+        Some((_, whole)) if from > 0 => whole,
+        Some(_) | None => tail,
+    };
+    match tail.rmatch_indices('\n').nth(limit_lines.saturating_sub(1)) {
+        Some((at, _)) => tail.get(at + 1..).unwrap_or_default(),
+        None => tail,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn the_end_of_a_text_is_whole_lines() {
+        let text = "one\ntwo\nthree\n\n";
+        for (lines, bytes, expected) in [
+            (9, 99, "one\ntwo\nthree"),
+            (2, 99, "two\nthree"),
+            (1, 99, "three"),
+            (9, 11, "three"),
+            (9, 3, "ree"),
+        ] {
+            assert_eq!(super::tail_lines(text, lines, bytes), expected, "{lines} {bytes}");
+        }
+        assert_eq!(super::tail_lines("äöü", 9, 3), "ü");
+        assert_eq!(super::tail_lines("", 9, 3), "");
+    }
+
     #[test]
     fn other_writing_weighs_more_than_its_bytes() {
         // Tokens at four weighed bytes each, beside what common tokenizers make of it.

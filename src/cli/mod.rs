@@ -92,6 +92,8 @@ pub enum ExitStatus {
     NeedsPerson = 5,
     /// The budget is used up.
     BudgetExhausted = 6,
+    /// The task is done by the model's account, and a check of the policy did not succeed.
+    ChecksFailed = 7,
     /// The wall time is over.
     TimedOut = 124,
     /// Stopped from outside.
@@ -112,7 +114,8 @@ impl ExitStatus {
             OutcomeWord::Refused => Self::Refused,
             OutcomeWord::BudgetExhausted => Self::BudgetExhausted,
             OutcomeWord::TimedOut => Self::TimedOut,
-            OutcomeWord::Failed => Self::Failed,
+            OutcomeWord::Partial | OutcomeWord::Failed => Self::Failed,
+            OutcomeWord::ChecksFailed => Self::ChecksFailed,
             OutcomeWord::Cancelled => Self::Cancelled,
         }
     }
@@ -256,7 +259,9 @@ mod tests {
         for (word, code) in [
             (OutcomeWord::Done, 0),
             (OutcomeWord::NothingToDo, 0),
+            (OutcomeWord::Partial, 3),
             (OutcomeWord::Failed, 3),
+            (OutcomeWord::ChecksFailed, 7),
             (OutcomeWord::Refused, 4),
             (OutcomeWord::NeedsInput, 5),
             (OutcomeWord::OnHold, 5),

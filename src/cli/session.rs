@@ -48,6 +48,8 @@ struct SessionRow {
     state: String,
     mode: String,
     turns: u32,
+    /// Folder of the checkout; `null` where the session does not say.
+    repository: Option<String>,
     cost_usd: f64,
     /// True when some of it was estimated or had no price.
     is_estimate: bool,
@@ -76,11 +78,12 @@ fn list(
             row.mode.clone(),
             row.turns.to_string(),
             figures::money(row.cost_usd, row.is_estimate),
+            row.repository.as_deref().map(folder_name).unwrap_or_default().to_owned(),
             row.task.clone(),
         ]
     };
     output.table(
-        ["SESSION", "STARTED", "STATE", "MODE", "TURNS", "COST", "TASK"],
+        ["SESSION", "STARTED", "STATE", "MODE", "TURNS", "COST", "REPOSITORY", "TASK"],
         rows.iter().map(cells),
     );
     if names.len() > rows.len() {
@@ -142,6 +145,17 @@ struct SessionReport<'a> {
     events: &'a [JournalLine],
 }
 
+/// Returns the checkout of a run at the command line; for one in a worktree, the one that it is a
+/// worktree of.
+fn repository(caller: &serde_json::Value) -> Option<String> {
+    let text = |key: &str| caller.get(key).and_then(serde_json::Value::as_str);
+    text("stands_for").or_else(|| text("folder")).map(str::to_owned)
+}
+
+fn folder_name(path: &str) -> &str {
+    Path::new(path).file_name().and_then(std::ffi::OsStr::to_str).unwrap_or(path)
+}
+
 fn row(sessions: &Path, name: &str) -> SessionRow {
     let empty = SessionRow {
         session: name.to_owned(),
@@ -162,6 +176,7 @@ fn row(sessions: &Path, name: &str) -> SessionRow {
             .map_or("unfinished", |outcome| outcome.word.as_str())
             .to_owned(),
         mode: state.root().map_or(&start.mode, |root| &root.mode).clone(),
+        repository: repository(&start.caller),
         turns: spent.turns,
         cost_usd: spent.cost_usd,
         is_estimate: state.spent_is_estimate(),

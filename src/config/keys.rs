@@ -162,6 +162,8 @@ pub const KEYS: &[SettingKey] = &[
             "budget-exhausted",
             "timed-out",
             "failed",
+            "partial",
+            "checks-failed",
             "cancelled",
             "nothing-to-do",
         ]),

@@ -86,6 +86,10 @@ impl Model for FallbackChain {
         self.models.first().map_or("", |entry| entry.model.label())
     }
 
+    fn may_reply(&self, request: &ModelRequest<'_>) -> bool {
+        self.models.iter().any(|entry| entry.model.may_reply(request))
+    }
+
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
         let at = self.begin();
         stream::unfold(

@@ -59,6 +59,12 @@ pub trait Model: Send + Sync {
     /// Returns the profile's name and model, as shown to users.
     fn label(&self) -> &str;
 
+    /// Returns false when it is known that there is no reply to a request like this one: a script
+    /// that has ended.
+    fn may_reply(&self, _request: &ModelRequest<'_>) -> bool {
+        true
+    }
+
     /// Sends one request and streams the reply. The stream ends after [`Delta::Stop`] or the first
     /// error.
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>>;

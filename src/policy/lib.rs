@@ -8,6 +8,7 @@ pub mod approval;
 pub mod budget;
 pub mod cases;
 pub mod command;
+pub mod edit_command;
 pub mod example;
 pub mod exposure;
 pub mod glob;

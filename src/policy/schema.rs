@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::actors::Tier;
 use crate::budget::Budget;
+use crate::edit_command::EditCommand;
 use crate::glob::PathGlob;
 use crate::intent::{Facts, PublicationKind};
 use crate::rule::LocatedPattern;
@@ -236,6 +237,8 @@ pub struct CommandLimits {
     /// What git ignores of what commands write to their layer, and is nevertheless in the checkout
     /// when a session ends.
     pub outputs: Vec<PathGlob>,
+    /// Fast checks that run after edits.
+    pub after_edit: Vec<EditCommand>,
     /// Folders outside the repository that commands may read, without the leading `/`.
     pub reads: Vec<PathGlob>,
     /// What they may not read of them, and of the repository where it lies there: those with a `!`
@@ -262,6 +265,7 @@ impl Default for CommandLimits {
             reads: Vec::new(),
             unread: Vec::new(),
             outputs: Vec::new(),
+            after_edit: Vec::new(),
             unseen: Arc::from([]),
         }
     }

@@ -66,9 +66,21 @@ impl Model for FixedSteps {
         &self.label
     }
 
+    /// The steps play once. What is answered to their end, a failed check, is for the model.
+    fn may_reply(&self, request: &ModelRequest<'_>) -> bool {
+        let played = u32::try_from(self.steps.len() + 1).unwrap_or(u32::MAX);
+        match &self.then {
+            _ if request.turn < played => true,
+            Some(model) => {
+                model.may_reply(&ModelRequest { turn: request.turn - played, ..*request })
+            }
+            None => false,
+        }
+    }
+
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
         let answers: Vec<(bool, &str)> =
-            request.messages.iter().flat_map(answers_of).take(self.steps.len()).collect();
+            request.messages.iter().flat_map(answers_of).take(self.steps.len() + 1).collect();
         let failed = answers.iter().position(|(failed, _)| *failed);
         match (failed, &self.then) {
             (None, _) => stream::iter(self.next(answers.len()).into_iter().map(Ok)).boxed(),

@@ -9,7 +9,7 @@
     reason = "what goes wrong ends the benchmark"
 )]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
-#![expect(clippy::disallowed_methods, reason = "a benchmark reads its arguments and repositories")]
+#![expect(clippy::disallowed_types, reason = "the threads of a benchmark share its work")]
 
 #[path = "../it/fidelity/replay.rs"]
 mod replay;

@@ -43,6 +43,8 @@ const EXAMPLES: &[(&str, &str)] = &[
 const WORDS: &[OutcomeWord] = &[
     OutcomeWord::Done,
     OutcomeWord::NothingToDo,
+    OutcomeWord::Partial,
+    OutcomeWord::ChecksFailed,
     OutcomeWord::NeedsInput,
     OutcomeWord::OnHold,
     OutcomeWord::Refused,

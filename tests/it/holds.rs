@@ -98,7 +98,7 @@ fn a_no_and_an_answer_go_to_the_model() {
     let done = stage.run(&["session", "resume", &session, "--output-format", "json"]);
     assert_eq!(
         (done.code, done.json()["outcome"].as_str()),
-        (Some(0), Some("nothing-to-do")),
+        (Some(4), Some("refused")),
         "{done:?}"
     );
     assert!(done.json()["changes"].as_array().unwrap().is_empty());

@@ -32,6 +32,7 @@ mod mcp;
 mod mcp_layer;
 mod models;
 mod orchestration;
+mod outcomes;
 mod pictures;
 mod policy;
 mod policy_check;

@@ -287,7 +287,7 @@ tasks:
   - mode: orchestrator
     turns:
       - calls: [{{ tool: new_task, args: {{ mode: scout, message: "Look." }} }}, {{ tool: request_mode_switch, args: {{ mode_slug: scout, reason: x }} }}]
-      - expect: {{ contains: ["Sub-task 1 failed in mode scout, after 2 turns and ", "budget of 2 turns is used up", "is for sub-tasks only"] }}
+      - expect: {{ contains: ["Sub-task 1 did not succeed: in mode scout, after 2 turns and ", "budget of 2 turns is used up", "is for sub-tasks only"] }}
         calls: [{{ tool: attempt_completion, args: {{ result: "it took too long" }} }}]
 "#
     );

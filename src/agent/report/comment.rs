@@ -149,6 +149,7 @@ pub fn ended(
         sections::not_merged(&outcome.tasks),
         sections::todos(&outcome.todos),
         sections::result(&outcome.summary),
+        sections::checks(outcome),
         landed(outcome, landing),
     ];
     let folds = sections::folds(outcome);

@@ -36,13 +36,18 @@ pub fn message(facts: &CommitFacts<'_>) -> String {
     format!("{}\n", paragraphs.join("\n\n"))
 }
 
-/// Returns one line of at most `SUBJECT_LIMIT_CHARS`, never empty.
+/// Returns the first line of a title, at most `SUBJECT_LIMIT_CHARS` of it, cut between words where
+/// it has any; never empty.
 pub fn subject(title: &str) -> String {
-    let line = one_line(title);
-    if line.is_empty() {
-        "Change by locum".to_owned()
-    } else {
-        figures::clip(&line, SUBJECT_LIMIT_CHARS)
+    let first = title.lines().map(one_line).find(|line| !line.is_empty());
+    let Some(line) = first else { return "Change by locum".to_owned() };
+    let clipped = figures::clip(&line, SUBJECT_LIMIT_CHARS);
+    if clipped == line {
+        return line;
+    }
+    match clipped.trim_end_matches('…').rsplit_once(' ') {
+        Some((words, _)) if words.len() > SUBJECT_LIMIT_CHARS / 2 => format!("{words}…"),
+        Some(_) | None => clipped,
     }
 }
 
@@ -97,7 +102,7 @@ mod tests {
         };
         assert_eq!(
             message(&facts),
-            "Fix rounding in total\n\nRounds half up.\n\n  Signed-off-by: Someone Else \
+            "Fix rounding\n\nRounds half up.\n\n  Signed-off-by: Someone Else \
              <x@y>\nTests pass.\n\n  Co-authored-by: forged <f@f>\n\nLocum-Session: \
              0199aabb\nCo-authored-by: Octo Cat <583231+octocat@users.noreply.github.com>\n"
         );
@@ -124,7 +129,12 @@ mod tests {
         for (title, expected) in [
             ("", "Change by locum"),
             (" \n ", "Change by locum"),
-            ("fix\n\nthe  thing", "fix the thing"),
+            ("fix\n\nthe  thing", "fix"),
+            ("\n fix  the thing \nWhen it rains", "fix the thing"),
+            (
+                "Reject a configuration file whose sections name the same output folder twice",
+                "Reject a configuration file whose sections name the same output folder…",
+            ),
         ] {
             assert_eq!(subject(title), expected);
         }

@@ -1,7 +1,11 @@
 //! Figures and short phrases as every report writes them: money, time, counts, exits, verdicts.
 
-use crate::session::outcome::{ChargedUsage, CommandReport, Outcome, OutcomeWord, RefusedCall};
+use crate::session::outcome::{
+    ChargedUsage, CheckEnd, CommandReport, Outcome, OutcomeWord, RefusedCall,
+};
 use crate::tools::command;
+use crate::tools::flow::complete::CompletionStatus;
+use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
 use locum_policy::budget::Spent;
 use locum_policy::verdict::{Decision, Verdict};
@@ -94,9 +98,42 @@ pub(crate) fn ended(command: &CommandReport, code: impl Fn(&str) -> String) -> S
     format!("{}{steps}{missing}", exit(command.exit))
 }
 
+/// Returns how a check ended.
+pub fn check_end(end: &CheckEnd) -> String {
+    match end {
+        CheckEnd::Exited(code) => exit(*code),
+        CheckEnd::NotStarted(why) => format!("could not run: {why}"),
+        CheckEnd::Unclean(what) => what.clone(),
+    }
+}
+
+/// Returns what is said where files changed and nothing ran after that; empty otherwise.
+pub fn unchecked(outcome: &Outcome) -> &'static str {
+    if outcome.unchecked { "No check or other command ran after the last change." } else { "" }
+}
+
 /// Returns true when a command ended well.
 pub fn succeeded(command: &CommandReport) -> bool {
     matches!(command.exit, Exit::Code(0))
+}
+
+/// Returns how far a task came, for readers; `None` is a task that runs.
+pub fn reached(status: Option<CompletionStatus>) -> &'static str {
+    match status {
+        Some(CompletionStatus::Done) => "completed",
+        Some(CompletionStatus::Partial) => "partly done",
+        Some(CompletionStatus::Failed) => "failed",
+        None => "unfinished",
+    }
+}
+
+/// Returns how far a task came that ended, for readers; the status is the one it gave itself.
+pub fn task_ended(completed: bool, status: Option<CompletionStatus>) -> &'static str {
+    reached(Some(match status {
+        _ if completed => CompletionStatus::Done,
+        Some(status) => status,
+        None => CompletionStatus::Failed,
+    }))
 }
 
 /// Returns an outcome's word for readers of a report.
@@ -104,6 +141,8 @@ pub fn word(word: OutcomeWord) -> &'static str {
     match word {
         OutcomeWord::Done => "done",
         OutcomeWord::NothingToDo => "nothing to do",
+        OutcomeWord::Partial => "partly done",
+        OutcomeWord::ChecksFailed => "done, but its checks failed",
         OutcomeWord::NeedsInput => "needs an answer",
         OutcomeWord::OnHold => "waits for a person's approval",
         OutcomeWord::Refused => "refused by the policy",
@@ -178,6 +217,37 @@ pub fn diff(changes: &[FileChange]) -> String {
         }
     }
     text
+}
+
+/// Returns refusals that are the same once, with how many there are, in the order of the first.
+pub fn grouped(refusals: &[RefusedCall]) -> Vec<(&RefusedCall, usize)> {
+    let mut groups: Vec<(&RefusedCall, usize)> = Vec::new();
+    for call in refusals {
+        let same = |(known, _): &&mut (&RefusedCall, usize)| {
+            (&known.mode, &known.headline, &known.refusal)
+                == (&call.mode, &call.headline, &call.refusal)
+        };
+        match groups.iter_mut().find(same) {
+            Some((_, count)) => *count += 1,
+            None => groups.push((call, 1)),
+        }
+    }
+    groups
+}
+
+/// Returns how often something happened, where that is more than once: ` (×3)`.
+pub fn times(count: usize) -> String {
+    if count > 1 { format!(" (×{count})") } else { String::new() }
+}
+
+/// Returns how much of a checklist is open: ` (2 of 3 items open)`; empty where nothing is.
+pub fn open_items(todos: &[Todo]) -> String {
+    let open = todos.iter().filter(|todo| todo.state != TodoState::Done).count();
+    if open == 0 {
+        String::new()
+    } else {
+        format!(" ({open} of {} open)", count(todos.len(), "item"))
+    }
 }
 
 /// Returns how many calls were denied and how many wait for a decision.

@@ -7,10 +7,11 @@ use serde::Serialize;
 
 use crate::report::figures::{self, RefusedRule};
 use crate::session::outcome::{
-    ApprovedCall, ChargedUsage, CommandReport, HeldCall, Outcome, OutcomeWord, PendingDecision,
-    Question, RefusedCall, TaskReport,
+    ApprovedCall, ChargedUsage, CheckEnd, CheckReport, CommandReport, HeldCall, Outcome,
+    OutcomeWord, PendingDecision, Question, RefusedCall, TaskReport,
 };
 use crate::tools::Todo;
+use crate::tools::flow::complete::CompletionStatus;
 use locum_forge::posts::Receipt;
 use locum_policy::budget::{Exhausted, Spent};
 use locum_policy::verdict::{Decision, Verdict};
@@ -64,6 +65,10 @@ pub struct RunReport<'a> {
     pub refused_rules: Vec<RefusedRule<'a>>,
     /// Every command that ran, in order.
     pub commands: Vec<CommandEnd<'a>>,
+    /// The policy's checks as they ran on what is there at the end.
+    pub checks: Vec<CheckEntry<'a>>,
+    /// True when files changed and neither a check nor another command ran after the last change.
+    pub unchecked: bool,
     /// Every changed file, with its diff.
     pub changes: Vec<ChangeReport<'a>>,
     /// What the whole run spent.
@@ -87,8 +92,11 @@ pub struct TaskEntry<'a> {
     pub mode: &'a str,
     /// The first line of what it was to do.
     pub title: &'a str,
-    /// True once it ended by its own account, `null` while it runs or when it was cut off.
+    /// True once it reached its goal by its own account, `null` while it runs or when it was cut
+    /// off.
     pub completed: Option<bool>,
+    /// How far it came: `done`, `partial` or `failed`, `null` as above.
+    pub status: Option<CompletionStatus>,
     /// Model replies it took.
     pub turns: u32,
     /// The ref its changes are kept on, where they were not taken over.
@@ -170,6 +178,22 @@ pub struct CommandEnd<'a> {
     pub(crate) not_started: &'a [String],
 }
 
+/// A check of the policy: as a command, or with `problem` where it did not run cleanly.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CheckEntry<'a> {
+    /// How the command ended; none of its keys is set where it did not start.
+    #[serde(flatten)]
+    pub command: CommandEnd<'a>,
+    /// True when it ended with 0 and left nothing behind.
+    pub succeeded: bool,
+    /// Why it did not start, or what it left behind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<&'a str>,
+    /// The last lines it wrote, where it failed.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub output: &'a str,
+}
+
 /// A changed file and its diff.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChangeReport<'a> {
@@ -243,6 +267,8 @@ impl<'a> RunReport<'a> {
             refusals: outcome.refusals.iter().map(RefusalReport::new).collect(),
             refused_rules: figures::refused_rules(outcome),
             commands: outcome.commands.iter().map(CommandEnd::new).collect(),
+            checks: outcome.checks.iter().map(CheckEntry::new).collect(),
+            unchecked: outcome.unchecked,
             changes: outcome.changes.iter().map(ChangeReport::new).collect(),
             spent: SpentReport::new(&outcome.spent, outcome.spent_is_estimate),
             base: &outcome.base.0,
@@ -261,6 +287,7 @@ impl<'a> TaskEntry<'a> {
             mode: &task.mode,
             title: &task.title,
             completed: task.completed,
+            status: task.reached(),
             turns: task.turns,
             kept_ref: task.kept_ref.as_deref(),
             kept_command: task.kept_command(),
@@ -304,19 +331,45 @@ impl<'a> VerdictReport<'a> {
 
 impl<'a> CommandEnd<'a> {
     fn new(report: &'a CommandReport) -> Self {
+        Self {
+            failed_steps: &report.details.failed_steps,
+            not_started: &report.details.not_started,
+            ..Self::of(&report.command, Some(report.exit))
+        }
+    }
+
+    fn of(command: &'a str, exit: Option<Exit>) -> Self {
         let nothing = Self {
-            command: &report.command,
+            command,
             exit_code: None,
             signal: None,
             timed_out: false,
-            failed_steps: &report.details.failed_steps,
-            not_started: &report.details.not_started,
+            failed_steps: &[],
+            not_started: &[],
         };
-        match report.exit {
+        let Some(exit) = exit else { return nothing };
+        match exit {
             Exit::Code(code) => Self { exit_code: Some(code), ..nothing },
             Exit::Signal(signal) => Self { signal: Some(signal), ..nothing },
             Exit::TimedOut => Self { timed_out: true, ..nothing },
             Exit::TooManyProcesses => Self { signal: Some(9), ..nothing },
+        }
+    }
+}
+
+impl<'a> CheckEntry<'a> {
+    fn new(report: &'a CheckReport) -> Self {
+        let (exit, problem) = match &report.end {
+            CheckEnd::Exited(exit) => (Some(*exit), None),
+            CheckEnd::NotStarted(problem) | CheckEnd::Unclean(problem) => {
+                (None, Some(problem.as_str()))
+            }
+        };
+        Self {
+            command: CommandEnd::of(&report.command, exit),
+            succeeded: report.succeeded(),
+            problem,
+            output: &report.output,
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::report::figures;
 use crate::report::markdown::visible;
 use crate::report::transcript;
 use crate::session::event::Event;
+use crate::session::outcome::CheckReport;
 use crate::session::recorded::CompactionKind;
 use crate::session::state::SessionState;
 use crate::tools::command_details::CommandDetails;
@@ -113,9 +114,24 @@ fn lines_of(event: &Event) -> Vec<String> {
         Event::ModeSwitched { task, from, to, reason, .. } => {
             vec![format!("task {task} · {from} → {to} · {}", one_line(reason))]
         }
-        Event::TaskEnded { task, result, completed } => {
-            let word = if *completed { "completed" } else { "ended" };
-            vec![format!("task {task} {word} · {}", one_line(result))]
+        Event::TaskEnded { task, result, completed, status, reason } => {
+            let word = figures::task_ended(*completed, *status);
+            let said = reason.as_ref().filter(|_| !completed).unwrap_or(result);
+            vec![format!("task {task} {word} · {}", one_line(said))]
+        }
+        Event::Checking { commands, .. } => {
+            vec![one_line(&format!("  checks  {}", commands.join(", ")))]
+        }
+        Event::Checked { checks, handed_back, .. } => {
+            let back = handed_back.then(|| "  checks  handed back to the model".to_owned());
+            let line = |check: &CheckReport| {
+                one_line(&format!(
+                    "  check   {} · {}",
+                    check.command,
+                    figures::check_end(&check.end)
+                ))
+            };
+            checks.iter().map(line).chain(back).collect()
         }
         Event::MessageReceived { message } => {
             vec![format!("message of {} · {}", message.by, one_line(&message.text))]

@@ -23,8 +23,6 @@ pub struct PullRequestFacts<'a> {
     pub requested_by: Option<&'a str>,
     /// Page of the workflow run.
     pub run_url: Option<&'a str>,
-    /// The policy's `publish.success` commands as run on the final tree; empty when it has none.
-    pub checks: &'a [CommandReport],
     /// What else readers should know, as text of our own: why it is a draft, what was left out.
     pub notes: &'a [String],
 }
@@ -50,7 +48,7 @@ pub fn title(words: &str) -> String {
 pub fn body(facts: &PullRequestFacts<'_>, outcome: &Outcome) -> String {
     let mut paragraphs =
         vec![format!("{}\n{}", facts.marker, opening(facts)), sections::result(&outcome.summary)];
-    paragraphs.push(format!("**Checked**\n\n{}", checked(facts.checks, &outcome.commands)));
+    paragraphs.push(format!("**Checked**\n\n{}", checked(outcome)));
     if !facts.notes.is_empty() {
         let notes: Vec<String> = facts
             .notes
@@ -82,16 +80,20 @@ fn opening(facts: &PullRequestFacts<'_>) -> String {
 
 /// Says what ran and how it ended: the policy's own checks, else the last run of each command of
 /// the session, and says so when there was none at all.
-fn checked(checks: &[CommandReport], commands: &[CommandReport]) -> String {
+fn checked(outcome: &Outcome) -> String {
+    if !outcome.checks.is_empty() {
+        return sections::check_list(&outcome.checks);
+    }
     let mut last: Vec<&CommandReport> = Vec::new();
-    for command in if checks.is_empty() { commands } else { checks } {
+    for command in &outcome.commands {
         last.retain(|other| other.command != command.command);
         last.push(command);
     }
     if last.is_empty() {
         return "Nothing was run to check this change.".to_owned();
     }
-    sections::commands(&last.into_iter().cloned().collect::<Vec<_>>())
+    let list = sections::commands(&last.into_iter().cloned().collect::<Vec<_>>());
+    sections::join(&[list, figures::unchecked(outcome).to_owned()])
 }
 
 #[cfg(test)]
@@ -99,9 +101,6 @@ mod tests {
     use super::{PullRequestFacts, body, title};
     use crate::report::markdown::marker;
     use crate::report::sample;
-    use crate::session::outcome::CommandReport;
-    use crate::tools::command_details::CommandDetails;
-    use locum_sandbox::exec::Exit;
     use pretty_assertions::assert_eq;
 
     #[test]
@@ -120,19 +119,13 @@ mod tests {
             closes: true,
             requested_by: Some("octocat"),
             run_url: Some("https://github.com/octo/repo/actions/runs/1"),
-            checks: &[CommandReport {
-                command: "cargo test".to_owned(),
-                exit: Exit::Code(1),
-                details: CommandDetails::default(),
-            }],
-            notes: &["a draft, because `cargo test` ended with exit 1".to_owned()],
+            notes: &["the check `cargo test` failed".to_owned()],
         };
-        insta::assert_snapshot!("pull_request", body(&facts, &sample::outcome()));
+        insta::assert_snapshot!("pull_request", body(&facts, &sample::checks_failed()));
         let plain = PullRequestFacts {
             closes: false,
             requested_by: None,
             run_url: None,
-            checks: &[],
             notes: &[],
             ..facts
         };
@@ -147,7 +140,6 @@ mod tests {
             closes: false,
             requested_by: None,
             run_url: None,
-            checks: &[],
             notes: &[],
         };
         for filler in ["<", "`", "\u{200b}", "</details>\n"] {

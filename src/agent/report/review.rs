@@ -7,7 +7,7 @@
 
 use crate::report::markdown::{contained, fenced, visible};
 use crate::report::{figures, sections};
-use crate::session::outcome::CommandReport;
+use crate::session::outcome::CheckReport;
 use locum_forge::CommentableLines;
 use locum_forge::posts::LineComment;
 use locum_workspace::diff::{ChangeKind, FileChange};
@@ -29,7 +29,7 @@ pub struct ReviewFacts<'a> {
     /// Page of the workflow run.
     pub run_url: Option<&'a str>,
     /// The policy's `publish.success` commands as run with the changes made.
-    pub checks: &'a [CommandReport],
+    pub checks: &'a [CheckReport],
     /// How many of the comments suggest a change.
     pub suggested: usize,
     /// How many of them report findings.
@@ -89,7 +89,7 @@ pub fn body(facts: &ReviewFacts<'_>, rest: &[FileChange]) -> String {
     if !facts.checks.is_empty() {
         paragraphs.push(format!(
             "**Checked with the changes made**\n\n{}",
-            sections::commands(facts.checks)
+            sections::check_list(facts.checks)
         ));
     }
     if !rest.is_empty() {

@@ -2,8 +2,8 @@
 
 use crate::session::id::SessionId;
 use crate::session::outcome::{
-    ChargedUsage, CommandReport, HeldCall, Outcome, OutcomeWord, PendingDecision, Question,
-    RefusedCall, TargetMode, TaskReport,
+    ChargedUsage, CheckEnd, CheckReport, CommandReport, HeldCall, Outcome, OutcomeWord,
+    PendingDecision, Question, RefusedCall, TargetMode, TaskReport,
 };
 use crate::tools::command_details::CommandDetails;
 use crate::tools::{Todo, TodoState};
@@ -58,7 +58,11 @@ pub(crate) fn outcome() -> Outcome {
                 ..task(2, Some(0), "code", "Fix the tax", Some(true))
             },
         ],
-        refusals: vec![refusal("edit .github/workflows/ci.yml", "edit(.github/workflows/ci.yml)")],
+        refusals: vec![
+            refusal("edit .github/workflows/ci.yml", "edit(.github/workflows/ci.yml)"),
+            refusal("edit .github/dependabot.yml", "edit(.github/dependabot.yml)"),
+            refusal("edit .github/workflows/ci.yml", "edit(.github/workflows/ci.yml)"),
+        ],
         commands: vec![
             CommandReport {
                 command: "cargo test".to_owned(),
@@ -71,6 +75,8 @@ pub(crate) fn outcome() -> Outcome {
                 details: CommandDetails::default(),
             },
         ],
+        checks: Vec::new(),
+        unchecked: false,
         todos: vec![
             Todo { text: "plan".to_owned(), state: TodoState::Done },
             Todo { text: "fix".to_owned(), state: TodoState::Started },
@@ -121,6 +127,24 @@ pub(crate) fn question() -> Outcome {
     }
 }
 
+/// A run whose check failed.
+pub(crate) fn checks_failed() -> Outcome {
+    let check = |command: &str, code, output: &str| CheckReport {
+        command: command.to_owned(),
+        end: CheckEnd::Exited(Exit::Code(code)),
+        output: output.to_owned(),
+    };
+    Outcome {
+        word: OutcomeWord::ChecksFailed,
+        reason: Some("the check `cargo test` failed".to_owned()),
+        checks: vec![
+            check("cargo fmt --check", 0, ""),
+            check("cargo test", 101, "test total ... FAILED\n\n1 passed; 1 failed"),
+        ],
+        ..outcome()
+    }
+}
+
 /// A run whose every text is the same filler, in lists far beyond their limits.
 pub(crate) fn filled_with(filler: &str, length: usize) -> Outcome {
     let text: String = filler.chars().cycle().take(length).collect();
@@ -152,6 +176,13 @@ pub(crate) fn filled_with(filler: &str, length: usize) -> Outcome {
                 command: text.clone(),
                 exit: Exit::TimedOut,
                 details: CommandDetails::default(),
+            })
+            .collect(),
+        checks: many(60)
+            .map(|_| CheckReport {
+                command: text.clone(),
+                end: CheckEnd::NotStarted(text.clone()),
+                output: text.clone(),
             })
             .collect(),
         todos: many(90).map(|_| Todo { text: text.clone(), state: TodoState::Started }).collect(),
@@ -245,6 +276,7 @@ fn task(
         mode: mode.to_owned(),
         title: title.to_owned(),
         completed,
+        status: None,
         turns: 3,
         own: ChargedUsage::default(),
         with_sub_tasks: ChargedUsage::default(),

@@ -5,8 +5,10 @@
 use crate::report::figures;
 use crate::report::markdown::{code, contained, fenced, fold, inline};
 use crate::session::outcome::{
-    ChargedUsage, CommandReport, HeldCall, Outcome, Question, RefusedCall, TargetMode, TaskReport,
+    ChargedUsage, CheckReport, CommandReport, HeldCall, Outcome, Question, RefusedCall, TargetMode,
+    TaskReport,
 };
+use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
 use locum_policy::budget::{Budget, Spent};
@@ -49,6 +51,10 @@ const ROW_LIMIT: usize = 30;
 const ARGUMENTS_LIMIT_CHARS: usize = 4_000;
 /// Most characters of a held edit's diff.
 const HELD_DIFF_LIMIT_CHARS: usize = 5_500;
+/// Most checks in a list.
+const CHECK_LIMIT: usize = 10;
+/// Most characters of what a failed check wrote.
+const OUTPUT_LIMIT_CHARS: usize = 5_000;
 /// Most characters of one foreign phrase in an entry of a list.
 const PHRASE_LIMIT_CHARS: usize = 160;
 
@@ -102,10 +108,9 @@ pub fn tasks(tasks: &[TaskReport]) -> String {
         return String::new();
     }
     let lines = listed(tasks, TASK_LIMIT, |task| {
-        let (tick, note) = match task.completed {
-            Some(true) => ("x", ""),
-            Some(false) => (" ", " (not completed)"),
-            None => (" ", " (unfinished)"),
+        let (tick, note) = match task.reached() {
+            Some(CompletionStatus::Done) => ("x", String::new()),
+            other => (" ", format!(" ({})", figures::reached(other))),
         };
         let kept = if task.kept_ref.is_some() { " (not merged)" } else { "" };
         let indent = "  ".repeat(depth(task, tasks));
@@ -131,7 +136,7 @@ pub fn todos(todos: &[Todo]) -> String {
         };
         format!("- [{tick}] {}{note}", phrase(&todo.text))
     });
-    format!("**Checklist**\n\n{lines}")
+    format!("**Checklist**{}\n\n{lines}", figures::open_items(todos))
 }
 
 /// Returns the result in the model's words; empty when it has none.
@@ -300,9 +305,9 @@ pub(crate) fn refusal_table(outcome: &Outcome) -> String {
     format!("**Refused and held**\n\n{}", lines.join("\n"))
 }
 
-/// Returns every refusal with rule and line, one entry a call.
+/// Returns every refusal with rule and line; those that are the same are one entry.
 pub fn refusals(refusals: &[RefusedCall]) -> String {
-    listed(refusals, REFUSAL_LIMIT, refusal)
+    listed(&figures::grouped(refusals), REFUSAL_LIMIT, |(call, count)| refusal(call, *count))
 }
 
 /// Returns every command and how it ended.
@@ -310,6 +315,29 @@ pub fn commands(commands: &[CommandReport]) -> String {
     listed(commands, COMMAND_LIMIT, |command| {
         format!("- {}: {}", code_phrase(&command.command), figures::ended(command, code_phrase))
     })
+}
+
+/// Returns the policy's checks and how they ended, with the last lines of those that failed; says
+/// so where nothing ran after the last change. Empty where there is nothing to say.
+pub fn checks(outcome: &Outcome) -> String {
+    if outcome.checks.is_empty() {
+        return figures::unchecked(outcome).to_owned();
+    }
+    format!("**Checks**\n\n{}", check_list(&outcome.checks))
+}
+
+/// Returns every check and how it ended, with the last lines of those that failed.
+pub fn check_list(checks: &[CheckReport]) -> String {
+    let lines = listed(checks, CHECK_LIMIT, |check| {
+        let end = phrase(&figures::check_end(&check.end));
+        format!("- {}: {end}", code_phrase(&check.command))
+    });
+    let said = checks.iter().find(|check| !check.output.is_empty()).map(|check| {
+        let title = figures::clip(&check.command, PHRASE_LIMIT_CHARS);
+        let text = bounded(&check.output, OUTPUT_LIMIT_CHARS, |text| fenced(text, "text"));
+        fold(&format!("The last lines of {title}"), &text)
+    });
+    join(&[lines, said.unwrap_or_default()])
 }
 
 /// Returns the folds below a report: refusals, commands, what was spent.
@@ -450,9 +478,9 @@ pub fn join(paragraphs: &[String]) -> String {
         .join("\n\n")
 }
 
-fn refusal(call: &RefusedCall) -> String {
-    let mut lines =
-        vec![format!("- {} in mode {}", code_phrase(&call.headline), phrase(&call.mode))];
+fn refusal(call: &RefusedCall, count: usize) -> String {
+    let (headline, mode) = (code_phrase(&call.headline), phrase(&call.mode));
+    let mut lines = vec![format!("- {headline} in mode {mode}{}", figures::times(count))];
     lines.extend(verdict_lines(&call.refusal.verdicts, "  - "));
     lines.extend(call.refusal.hint.as_ref().map(|hint| format!("  - instead: {}", phrase(hint))));
     lines.join("\n")

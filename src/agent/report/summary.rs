@@ -6,7 +6,7 @@ use crate::report::comment::Progress;
 use crate::report::markdown::visible;
 use crate::report::sections::StateLine;
 use crate::report::{figures, sections};
-use crate::session::outcome::{HeldCall, Outcome, RefusedCall, TaskReport};
+use crate::session::outcome::{CheckReport, HeldCall, Outcome, RefusedCall, TaskReport};
 use locum_policy::budget::Budget;
 use locum_policy::verdict::Verdict;
 
@@ -36,7 +36,7 @@ pub fn terminal(outcome: &Outcome, diff: DiffSection) -> String {
     blocks.push(block("notes", &outcome.notes.iter().map(|note| line(note)).collect::<Vec<_>>()));
     blocks.push(block("tasks", &tasks(&outcome.tasks)));
     blocks.push(block(
-        "checklist",
+        &format!("checklist{}", figures::open_items(&outcome.todos)),
         &outcome
             .todos
             .iter()
@@ -61,13 +61,15 @@ pub fn terminal(outcome: &Outcome, diff: DiffSection) -> String {
     blocks.push(block("approved", &approved.collect::<Vec<_>>()));
     blocks.push(block(
         "refused by the policy",
-        &outcome.refusals.iter().flat_map(refusal).collect::<Vec<_>>(),
+        &figures::grouped(&outcome.refusals).into_iter().flat_map(refusal).collect::<Vec<_>>(),
     ));
     let commands = outcome
         .commands
         .iter()
         .map(|command| format!("{}: {}", line(&command.command), figures::ended(command, line)));
     blocks.push(block("commands", &commands.collect::<Vec<_>>()));
+    blocks.push(block("checks", &outcome.checks.iter().flat_map(check).collect::<Vec<_>>()));
+    blocks.push(figures::unchecked(outcome).to_owned());
     let changes = outcome.changes.iter();
     let changes = changes.map(|change| {
         format!(
@@ -124,6 +126,7 @@ pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str
         sections::not_merged_diff(&outcome.tasks, sections::NOT_MERGED_LIMIT_CHARS),
         sections::todos(&outcome.todos),
         sections::result(&outcome.summary),
+        sections::checks(outcome),
         landing.to_owned(),
         sections::refusal_table(outcome),
     ];
@@ -142,11 +145,7 @@ pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str
 fn tasks(tasks: &[TaskReport]) -> Vec<String> {
     let several = tasks.len() > 1;
     let entry = |task: &TaskReport| {
-        let state = match task.completed {
-            Some(true) => "completed",
-            Some(false) => "not completed",
-            None => "unfinished",
-        };
+        let state = figures::reached(task.reached());
         let indent = "  ".repeat(sections::depth(task, tasks));
         // What a run of one task spent stands below.
         let own =
@@ -199,12 +198,20 @@ fn waits(outcome: &Outcome, held: &HeldCall) -> String {
     block("waits for a person", &lines)
 }
 
+fn check(report: &CheckReport) -> Vec<String> {
+    let mut lines =
+        vec![format!("{}: {}", line(&report.command), line(&figures::check_end(&report.end)))];
+    lines.extend(visible(&report.output).lines().map(|text| format!("  | {text}")));
+    lines
+}
+
 fn verdict_line(verdict: &Verdict) -> String {
     format!("  {}", figures::verdict(verdict, line, line))
 }
 
-fn refusal(call: &RefusedCall) -> Vec<String> {
-    let mut lines = vec![format!("{} (mode {})", line(&call.headline), line(&call.mode))];
+fn refusal((call, count): (&RefusedCall, usize)) -> Vec<String> {
+    let (headline, mode) = (line(&call.headline), line(&call.mode));
+    let mut lines = vec![format!("{headline} (mode {mode}){}", figures::times(count))];
     lines.extend(call.refusal.verdicts.iter().map(verdict_line));
     lines.extend(call.refusal.hint.as_ref().map(|hint| format!("  instead: {}", line(hint))));
     lines
@@ -242,6 +249,10 @@ mod tests {
         insta::assert_snapshot!(
             "terminal_question",
             terminal(&sample::question(), DiffSection::LeftOut)
+        );
+        insta::assert_snapshot!(
+            "terminal_checks_failed",
+            terminal(&sample::checks_failed(), DiffSection::LeftOut)
         );
         insta::assert_snapshot!("terminal_held", terminal(&sample::held(), DiffSection::LeftOut));
     }

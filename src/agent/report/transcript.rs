@@ -9,6 +9,7 @@ use std::fmt::Write;
 
 use crate::report::figures;
 use crate::session::event::{Event, JournalLine};
+use crate::session::outcome::CheckReport;
 use crate::session::recorded::{CompactionKind, GeneratedImage, PersonDecision, RecordedDecision};
 use crate::session::state::SessionState;
 use locum_base::image::Image;
@@ -165,8 +166,18 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
             )
         }
         Event::ServerNoted { server, what } => format!("MCP server {server} {what}"),
-        Event::Performing { .. } | Event::Promoting { .. } | Event::TodosChanged { .. } => {
-            String::new()
+        Event::Performing { .. }
+        | Event::Promoting { .. }
+        | Event::Checking { .. }
+        | Event::TodosChanged { .. } => String::new(),
+        Event::Checked { checks, handed_back, .. } => {
+            let line = |check: &CheckReport| {
+                let CheckReport { command, end, output } = check;
+                let output = if output.is_empty() { String::new() } else { format!("\n{output}") };
+                format!("\n{command}: {}{output}", figures::check_end(end))
+            };
+            let back = if *handed_back { ", handed back to the model" } else { "" };
+            format!("checks of the policy{back}{}", checks.iter().map(line).collect::<String>())
         }
         Event::Answered { tool, observation, .. } => {
             let failed = if observation.is_error { " failed" } else { "" };
@@ -183,14 +194,16 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
         Event::Checkpointed { commit, touched, .. } => {
             format!("checkpoint {} of {} files", commit.0, touched.len())
         }
-        Event::TaskEnded { task, result, completed } => {
+        Event::TaskEnded { task, result, completed, status, reason } => {
             let own = state
                 .task(*task)
                 .map(|task| figures::charged(&task.budgeting.own))
                 .unwrap_or_default();
+            let reason =
+                reason.iter().map(|reason| format!(": {}", shown(reason))).collect::<String>();
             format!(
-                "task {task} {} ({own})\n{}",
-                if *completed { "completed" } else { "failed" },
+                "task {task} {} ({own}){reason}\n{}",
+                figures::task_ended(*completed, *status),
                 shown(result)
             )
         }

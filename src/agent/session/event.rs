@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::session::id::SessionId;
 use crate::session::messages::PersonMessage;
-use crate::session::outcome::{ChargedUsage, Outcome};
+use crate::session::outcome::{ChargedUsage, CheckReport, Outcome};
 use crate::session::promotion::Promotion;
 use crate::session::recorded::{
     CompactionKind, FileBefore, GeneratedImage, ParallelCall, RecordedDecision, ReplyCharge,
     TouchedPath,
 };
+use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::{Observation, Todo};
 use locum_base::chat::Reply;
 use locum_base::id::TaskId;
@@ -302,6 +303,31 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         mistake: bool,
     },
+    /// The policy's checks are about to run, because the root task says that it is done.
+    Checking {
+        /// The root task.
+        task: TaskId,
+        /// Id of the call that would end it.
+        call: String,
+        /// The commands, in order.
+        commands: Vec<String>,
+        /// The checkout before them, stored next to the journal under this hash, where they write
+        /// to it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        snapshot: Option<String>,
+    },
+    /// The policy's checks ended, and nothing of what they wrote is left.
+    Checked {
+        /// The root task.
+        task: TaskId,
+        /// Id of the call that would end it.
+        call: String,
+        /// Each check that ran, the one that failed last.
+        checks: Vec<CheckReport>,
+        /// True when the model gets the failed check as the answer, and the task goes on.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        handed_back: bool,
+    },
     /// The checklist of a task changed.
     TodosChanged {
         /// In which task.
@@ -341,6 +367,12 @@ pub enum Event {
         result: String,
         /// True when it reached its goal by its own account.
         completed: bool,
+        /// How far it came by its own account, where that is not all the way.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        status: Option<CompletionStatus>,
+        /// Why it did not reach its goal, in the model's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// MCP servers said what tools they have: a hash of each, by server and tool. No others are
     /// offered in this session.
@@ -435,6 +467,8 @@ impl Event {
             | Self::Performing { task, .. }
             | Self::Promoting { task, .. }
             | Self::Answered { task, .. }
+            | Self::Checking { task, .. }
+            | Self::Checked { task, .. }
             | Self::TodosChanged { task, .. }
             | Self::ModeSwitched { task, .. }
             | Self::ReplyLost { task, .. }

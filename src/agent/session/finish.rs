@@ -5,28 +5,37 @@ use std::collections::BTreeSet;
 
 use futures::StreamExt;
 
+use crate::session::ending::{self, EndFacts};
 use crate::session::event::Event;
 use crate::session::live::Session;
-use crate::session::outcome::{Outcome, OutcomeWord, PendingDecision, TaskReport};
+use crate::session::outcome::{CheckReport, Outcome, OutcomeWord, PendingDecision, TaskReport};
 use crate::session::state::CheckoutChanges;
 use crate::session::stop::Stop;
-use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
+use crate::session::task::{TaskEnd, TaskState};
+use crate::tools::flow::complete::CompletionStatus;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
-use locum_modes::ToolGroup;
+use locum_modes::access::TaskPurpose;
+use locum_modes::{Mode, ToolGroup};
 use locum_policy::budget::Spent;
+use locum_policy::intent::Intent;
+use locum_policy::verdict::Decision;
 use locum_workspace::diff::FileChange;
 
 impl Session<'_> {
     /// Returns how a session whose root task ended stops.
     pub(crate) fn result(&self) -> Stop {
-        let completed =
-            self.state.root().and_then(|root| root.ended.as_ref()).is_some_and(|end| end.completed);
-        if completed {
-            Stop::session(OutcomeWord::Done, "")
-        } else {
-            Stop::failed("the root task failed")
+        match self.state.root().and_then(|root| root.ended.as_ref()) {
+            Some(end) => {
+                let word = match end.status {
+                    Some(CompletionStatus::Done) => OutcomeWord::Done,
+                    Some(CompletionStatus::Partial) => OutcomeWord::Partial,
+                    Some(CompletionStatus::Failed) | None => OutcomeWord::Failed,
+                };
+                Stop::session(word, end.why())
+            }
+            None => Stop::failed("the root task did not end"),
         }
     }
 
@@ -71,6 +80,10 @@ impl Session<'_> {
                 continuation(self)?;
             }
         }
+        self.take_back_checks()?;
+        while let Some((_, continuation)) = self.under_way.next().await {
+            continuation(self)?;
+        }
         Ok(())
     }
 
@@ -111,16 +124,24 @@ impl Session<'_> {
             Some(PendingDecision::Hold(held)) => (None, Some(held)),
             None => (None, None),
         };
-        let idle =
-            stop.word == OutcomeWord::Done && changes.is_empty() && self.could_have_written();
+        let tasks: Vec<TaskReport> =
+            self.state.tasks.iter().map(|task| TaskReport::of(task, &start.task)).collect();
+        let checks = self.state.checked.reports.clone();
+        let failed_check = checks.iter().find_map(CheckReport::failure);
+        let unchecked = !changes.is_empty() && checks.is_empty() && !self.state.checked.command_ran;
+        let (word, why) = ending::word(&EndFacts {
+            stop: stop.word,
+            changed: !changes.is_empty(),
+            could_change: self.could_have_changed(),
+            attempts: &self.state.edits,
+            failed_check: failed_check.as_deref(),
+            kept_ref: tasks.iter().find_map(|task| task.kept_ref.as_deref()),
+        });
         Outcome {
             session: start.id.clone(),
-            word: if idle { OutcomeWord::NothingToDo } else { stop.word },
-            summary: root
-                .and_then(|root| root.ended.as_ref())
-                .map(|end| end.result.clone())
-                .unwrap_or_default(),
-            reason: Some(self.parts.run.redactor.redact(&stop.reason))
+            word,
+            summary: root.map(summary_of).unwrap_or_default(),
+            reason: Some(self.parts.run.redactor.redact(&why.unwrap_or(stop.reason)))
                 .filter(|reason| !reason.is_empty()),
             fault: stop.fault,
             exhausted: stop.exhausted,
@@ -130,9 +151,11 @@ impl Session<'_> {
             notes: self.state.notes.clone(),
             approved: self.state.approved.clone(),
             policy_hash: start.policy_hash.clone(),
-            tasks: self.state.tasks.iter().map(|task| TaskReport::of(task, &start.task)).collect(),
+            tasks,
             refusals: self.state.refusals.clone(),
             commands: self.state.commands.clone(),
+            checks,
+            unchecked,
             todos: root.map(|root| root.todos.clone()).unwrap_or_default(),
             spent: Spent {
                 seconds: self.state.wall_until(self.parts.clock.now()).as_secs(),
@@ -146,14 +169,29 @@ impl Session<'_> {
         }
     }
 
-    /// Returns true when some task was in a mode that edits files.
-    fn could_have_written(&self) -> bool {
-        let edits = |task: &TaskState| {
-            let mode = self.parts.modes.find(&task.mode);
-            mode.is_some_and(|mode| mode.groups.iter().any(|entry| entry.group == ToolGroup::Edit))
+    /// Returns true when some task was in a mode that edits files, or the root task could have
+    /// handed an edit to a sub-task and started none.
+    fn could_have_changed(&self) -> bool {
+        let edits = |mode: &Mode| mode.groups.iter().any(|entry| entry.group == ToolGroup::Edit);
+        let modes = self.parts.modes;
+        if self.state.tasks.iter().filter_map(|task| modes.find(&task.mode)).any(edits) {
+            return true;
+        }
+        let delegated = self.state.tasks.iter().skip(1).any(|t| t.purpose == TaskPurpose::Work);
+        let may_delegate = self.state.root().is_some_and(|root| self.may_delegate(root));
+        let policy = self.parts.run.policy;
+        let allowed = |mode: &&Mode| {
+            let intent = Intent::Mode(mode.slug.clone());
+            policy.decide(&intent, &self.facts(&mode.slug)).decision == Decision::Allow
         };
-        self.state.tasks.iter().any(edits)
+        may_delegate && !delegated && modes.iter().filter(allowed).any(edits)
     }
+}
+
+/// Returns the result of the root task: its own, or what it said before it was ended for saying
+/// nothing else.
+fn summary_of(root: &TaskState) -> String {
+    root.ended.as_ref().map_or_else(|| root.last_words(), |end| end.result.clone())
 }
 
 impl TaskReport {
@@ -170,7 +208,8 @@ impl TaskReport {
                 .unwrap_or_default()
                 .trim()
                 .to_owned(),
-            completed: task.ended.as_ref().map(|end| end.completed),
+            completed: task.ended.as_ref().map(TaskEnd::is_completed),
+            status: task.ended.as_ref().and_then(|end| end.status),
             turns: task.turn.number,
             own: task.budgeting.own,
             with_sub_tasks: task.budgeting.charged(),

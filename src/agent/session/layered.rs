@@ -61,17 +61,17 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Whether git's objects hold files that a task may not read, so that commands that are
-    /// contained do not see the objects.
-    pub(crate) fn hides_history(&mut self, id: TaskId) -> Result<bool, Stop> {
+    /// Whether git's objects hold files that a task may not read in a mode, so that commands that
+    /// are contained do not see the objects.
+    pub(crate) fn hides_history(&mut self, id: TaskId, mode: &str) -> Result<bool, Stop> {
         if !self.contained {
             return Ok(false);
         }
-        let (policy, mode) = (self.parts.run.policy, self.task(id)?.mode.clone());
-        if let Some(known) = self.hidden_history.get(&mode) {
+        let policy = self.parts.run.policy;
+        if let Some(known) = self.hidden_history.get(mode) {
             return Ok(*known);
         }
-        let (facts, protection) = (self.facts(&mode), Protection::default());
+        let (facts, protection) = (self.facts(mode), Protection::default());
         let readable = |path: &RepoPath| {
             policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
         };
@@ -82,7 +82,7 @@ impl Session<'_> {
             sensitive && !readable(path)
         };
         let hides = self.place(id)?.repo.history_holds(is_hidden)?;
-        self.hidden_history.insert(mode, hides);
+        self.hidden_history.insert(mode.to_owned(), hides);
         Ok(hides)
     }
 

@@ -180,7 +180,7 @@ impl<'a> Session<'a> {
     }
 
     /// Returns whether a task may start sub-tasks.
-    fn may_delegate(&self, task: &TaskState) -> bool {
+    pub(crate) fn may_delegate(&self, task: &TaskState) -> bool {
         let policy = self.parts.run.policy;
         task.depth < policy.settings().modes.delegation.depth
             && policy.may_delegate(&self.facts(&task.mode))
@@ -225,7 +225,8 @@ impl<'a> Session<'a> {
         } else {
             self.layers.get(&owner).cloned().flatten()
         };
-        let git_hidden = layer.is_some() && self.hides_history(id)?;
+        let mode = self.task(id)?.mode.clone();
+        let git_hidden = layer.is_some() && self.hides_history(id, &mode)?;
         let task = self.task(id)?;
         Ok(TaskEnv {
             run: self.parts.run,

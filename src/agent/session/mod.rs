@@ -16,12 +16,16 @@
 //! session stays ended, unless it had stopped for a decision that has been made since (`hold`), a
 //! person lets it go on (`go_on`), or git or a disk was at fault.
 
+mod after_edit;
 mod aside;
 #[cfg(test)]
 mod attacks;
 mod calls;
+pub mod checked;
+mod checks;
 mod compaction;
 mod condense;
+pub mod ending;
 mod enter;
 mod estimate;
 pub mod event;
@@ -41,6 +45,7 @@ mod live;
 mod meanwhile;
 pub mod messages;
 pub mod model;
+mod named_command;
 pub mod outcome;
 pub mod outputs;
 mod parallel;
@@ -198,8 +203,13 @@ impl Session<'_> {
     fn contain(&mut self, id: TaskId, stop: Stop) -> Result<(), Stop> {
         match self.state.task(id) {
             Some(task) if stop.reach == StopScope::Task && task.parent.is_some() => {
-                let (task, result) = (task.id, self.parts.run.redactor.redact(&stop.reason));
-                self.emit(Event::TaskEnded { task, result, completed: false })
+                let words = task.last_words();
+                let said =
+                    if words.is_empty() { words } else { format!("\n\nIt had said:\n{words}") };
+                let result = self.parts.run.redactor.redact(&format!("{}{said}", stop.reason));
+                let task = task.id;
+                let (completed, status, reason) = (false, None, None);
+                self.emit(Event::TaskEnded { task, result, completed, status, reason })
             }
             Some(_) | None => Err(stop),
         }
@@ -244,6 +254,9 @@ impl Session<'_> {
 
     /// Returns a reason for stopping that names the command that was running, if one was.
     fn at_work(&self, reason: &str) -> String {
+        if self.state.checked.under_way.is_some() {
+            return format!("{reason} while the checks ran");
+        }
         let waiting = self.state.at_work().filter_map(TaskState::first_unanswered);
         match waiting.filter_map(|waiting| waiting.headline.as_ref()).next() {
             Some(headline) => format!("{reason} during `{headline}`"),

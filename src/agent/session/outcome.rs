@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::session::id::SessionId;
 use crate::tools::Todo;
 use crate::tools::command_details::CommandDetails;
+use crate::tools::flow::complete::CompletionStatus;
 use locum_base::chat::Usage;
 use locum_base::id::TaskId;
 use locum_policy::approval::Approval;
@@ -58,6 +59,13 @@ pub struct Outcome {
     pub refusals: Vec<RefusedCall>,
     /// Commands that were run and how they ended, in order.
     pub commands: Vec<CommandReport>,
+    /// The policy's checks as they ran on what is there at the end; empty where none did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckReport>,
+    /// True when files changed and neither a check nor another command that does more than look ran
+    /// after the last change.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchecked: bool,
     /// The root task's checklist.
     pub todos: Vec<Todo>,
     /// What all its tasks spent together.
@@ -104,6 +112,11 @@ impl Outcome {
         )
     }
 
+    /// Returns the check that failed or did not run, if one did not succeed.
+    pub fn failed_check(&self) -> Option<&CheckReport> {
+        self.checks.iter().find(|check| !check.succeeded())
+    }
+
     /// Whether the session may go on: after a decision of a person, or once git or the disk works
     /// again. Until then it needs its layers and worktrees.
     pub fn may_go_on(&self) -> bool {
@@ -117,13 +130,17 @@ impl Outcome {
 pub enum OutcomeWord {
     /// The task is done by the model's account.
     Done,
-    /// It completed and no file changed although it could have.
+    /// It completed and no file changed, although it could have changed one or had one changed.
     NothingToDo,
+    /// A part of the task is left, by the model's account.
+    Partial,
+    /// The task is done by the model's account, and a check of the policy did not succeed.
+    ChecksFailed,
     /// A question must be answered first.
     NeedsInput,
     /// A rule says hold.
     OnHold,
-    /// The policy refused the run itself.
+    /// The policy or a maintainer refused the run itself, or every edit.
     Refused,
     /// A limit of the budget is reached.
     BudgetExhausted,
@@ -273,8 +290,12 @@ pub struct TaskReport {
     pub mode: String,
     /// The first line of what it was to do.
     pub title: String,
-    /// True once it ended by its own account, `None` while it runs or when it was cut off.
+    /// True once it reached its goal by its own account, `None` while it runs or when it was cut
+    /// off.
     pub completed: Option<bool>,
+    /// How far it came by its own account; `None` where it gave none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<CompletionStatus>,
     /// Model replies it took.
     pub turns: u32,
     /// What its own requests used up.
@@ -345,6 +366,50 @@ impl TaskReport {
     }
 }
 
+/// One of the policy's checks (`publish.success`) and how it ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckReport {
+    /// The command as the policy has it.
+    pub command: String,
+    /// How it ended.
+    pub end: CheckEnd,
+    /// The last lines it wrote, where it failed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub output: String,
+}
+
+/// How a check ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckEnd {
+    /// It ran: exit code, signal, or why it was killed.
+    Exited(Exit),
+    /// It did not start; says why.
+    NotStarted(String),
+    /// It ran and left something behind that could not be taken back; says what.
+    Unclean(String),
+}
+
+impl CheckReport {
+    /// Returns true when the check ended well.
+    pub fn succeeded(&self) -> bool {
+        self.end == CheckEnd::Exited(Exit::Code(0))
+    }
+
+    /// Returns what went wrong, as a sentence without a full stop; `None` when nothing did.
+    pub fn failure(&self) -> Option<String> {
+        let Self { command, end, .. } = self;
+        match end {
+            CheckEnd::Exited(Exit::Code(0)) => None,
+            CheckEnd::Exited(_) => Some(format!("the check `{command}` failed")),
+            CheckEnd::NotStarted(why) => {
+                Some(format!("the check `{command}` could not run: {why}"))
+            }
+            CheckEnd::Unclean(what) => Some(format!("the check `{command}` {what}")),
+        }
+    }
+}
+
 impl ChargedUsage {
     /// Adds another charge to this one.
     pub fn add(&mut self, other: Self) {
@@ -355,12 +420,25 @@ impl ChargedUsage {
     }
 }
 
+impl TaskReport {
+    /// Returns how far it came: by its own account, or `failed` where it was ended; `None` while it
+    /// runs.
+    pub fn reached(&self) -> Option<CompletionStatus> {
+        let ended = |completed| {
+            if completed { CompletionStatus::Done } else { CompletionStatus::Failed }
+        };
+        self.status.or(self.completed.map(ended))
+    }
+}
+
 impl OutcomeWord {
     /// Returns the word itself.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
             Self::NothingToDo => "nothing-to-do",
+            Self::Partial => "partial",
+            Self::ChecksFailed => "checks-failed",
             Self::NeedsInput => "needs-input",
             Self::OnHold => "on-hold",
             Self::Refused => "refused",

@@ -6,6 +6,7 @@
 //! it came from.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::session::journal::Journal;
 use crate::session::live::Session;
@@ -63,7 +64,7 @@ impl Session<'_> {
             .filter(|(owner, _)| is_within(&self.state, *owner, id))
             .map(|(_, output)| (output.number, output.hash.clone()))
             .collect();
-        Box::new(move |number| {
+        Arc::new(move |number| {
             let bytes = Journal::kept_in(&folder, known.get(&number)?).ok()?;
             String::from_utf8(bytes).ok()
         })

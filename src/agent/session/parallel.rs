@@ -16,6 +16,7 @@ use crate::session::judged::PermittedCall;
 use crate::session::live::Session;
 use crate::session::recorded::ParallelCall;
 use crate::session::stop::Stop;
+use crate::session::task::TaskEnd;
 use crate::session::task::budgeting::SUB_TASK_TURNS;
 use crate::session::task::isolation::{MergeResult, SubTaskShare};
 use crate::session::task::turn::WaitingCall;
@@ -227,7 +228,7 @@ impl Session<'_> {
         self.save_unsaved(Some(child))?;
         let task = self.task(child)?;
         let parent = task.parent.unwrap_or_default();
-        let completed = task.ended.as_ref().is_some_and(|end| end.completed);
+        let completed = task.ended.as_ref().is_some_and(TaskEnd::is_completed);
         let tree = self.state.tree(Some(child));
         let mut result = MergeResult::default();
         if let (Some(base), Some(theirs)) = (tree.start.clone(), tree.checkpoint.clone()) {

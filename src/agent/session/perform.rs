@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use futures::FutureExt;
 use tracing::Instrument;
 
+use crate::session::after_edit;
 use crate::session::event::Event;
 use crate::session::held_changes::refusal_of;
 use crate::session::judged::{PermittedCall, reasons};
@@ -133,15 +134,20 @@ impl Session<'_> {
         snapshot: Option<Snapshot>,
     ) -> Result<(), Stop> {
         let PermittedCall { waiting, permit } = permitted;
+        let checks_edit = self.prepare_after_edit(id, permit.act())?;
         let (intents, env) = (permit.act().intents(), self.task_env(id)?);
         let span = call_span(&self.turn_span(id), &waiting, &permit);
         let performed = async move {
             let visible = env.readable();
             let picture = waiting.generated.as_ref().and_then(|given| given.image.as_ref());
             let context = env.context(&visible);
-            let given = EffectInputs { before: snapshot.as_ref(), picture, outputs: None, ..context.given };
+            let given =
+                EffectInputs { before: snapshot.as_ref(), picture, outputs: None, ..context.given };
             let context = ToolContext { given, ..context };
-            let observation = dispatch::perform(permit, context).await;
+            let mut observation = dispatch::perform(permit, context).await;
+            if checks_edit {
+                observation = after_edit::check(&env, observation).await;
+            }
             (waiting, observation, snapshot)
         };
         self.wait(id, performed.instrument(span), move |session, performed| {
@@ -261,12 +267,12 @@ impl Session<'_> {
         self.answer_judged(id, waiting, PerformedCall { observation, intents: Vec::new(), before })
     }
 
-    fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<String, Stop> {
+    pub(crate) fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<String, Stop> {
         let bytes = serde_json::to_vec(snapshot).map_err(|error| lost_snapshot(&error))?;
         Ok(self.journal.keep(&bytes)?)
     }
 
-    fn kept_snapshot(&self, hash: &str) -> Result<Snapshot, Stop> {
+    pub(crate) fn kept_snapshot(&self, hash: &str) -> Result<Snapshot, Stop> {
         serde_json::from_slice(&self.journal.kept(hash)?).map_err(|error| lost_snapshot(&error))
     }
 
@@ -352,12 +358,22 @@ impl Session<'_> {
         promotion: &Promotion,
     ) -> Result<(), Stop> {
         let held = promotion.held.iter().flat_map(|held| &held.paths);
-        let paths: BTreeSet<RepoPath> = promotion.keep.iter().chain(held).cloned().collect();
+        let paths = promotion.keep.iter().chain(held).cloned().collect();
+        self.take_back_paths(id, &paths, &waiting.call.id)
+    }
+
+    /// Takes paths back to what is safe of them; a copy is kept with the session, below `label`.
+    pub(crate) fn take_back_paths(
+        &mut self,
+        id: TaskId,
+        paths: &BTreeSet<RepoPath>,
+        label: &str,
+    ) -> Result<(), Stop> {
         let Some(commit) = self.saved(self.state.tree_owner(id)) else { return Ok(()) };
-        let kept = self.journal.folder().join(TAKEN_BACK_FOLDER).join(&waiting.call.id);
+        let kept = self.journal.folder().join(TAKEN_BACK_FOLDER).join(label);
         let repo = &self.place(id)?.repo;
-        repo.copy_out(&paths, &kept)?;
-        Ok(repo.restore(&commit, &paths)?)
+        repo.copy_out(paths, &kept)?;
+        Ok(repo.restore(&commit, paths)?)
     }
 
     /// Judges the paths a call changed without having named them; returns those that may not stay.

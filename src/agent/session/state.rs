@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::session::checked::CheckedWork;
+use crate::session::ending::EditAttempts;
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::messages::PersonMessage;
 use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, PendingDecision, RefusedCall};
 use crate::session::recorded::{RecordedDecision, TouchedPath};
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
-use crate::tools::Observation;
 use crate::tools::kept_output::KeptOutput;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
@@ -45,6 +46,10 @@ pub struct SessionState {
     pub commands: Vec<CommandReport>,
     /// Answers that are kept whole, with the task that each was given to.
     pub outputs: Vec<(TaskId, KeptOutput)>,
+    /// What is known of checks.
+    pub checked: CheckedWork,
+    /// What became of attempts to change files.
+    pub edits: EditAttempts,
     /// What was changed in the run's checkout.
     pub tree: CheckoutChanges,
     /// What was changed in the worktrees of sub-tasks, by the task each belongs to.
@@ -165,6 +170,7 @@ impl SessionState {
     pub fn apply(&mut self, line: &JournalLine) {
         let event = &line.event;
         self.pass_time(line);
+        self.checked.apply(event);
         if let Some(task) = event.task() {
             self.with_line(task, |task| task.budgeting.apply(event));
         }
@@ -241,9 +247,7 @@ impl SessionState {
             }
             Event::MessageReceived { message } => self.messages.push(message.clone()),
             Event::Resumed => self.outcome = self.outcome.take().filter(|outcome| !outcome.fault),
-            Event::Answered { task, call, observation, refusal, .. } => {
-                self.answer(*task, call, observation, refusal.as_deref());
-            }
+            Event::Answered { .. } => self.answer(event),
             Event::Promoting { task, promotion, .. } => {
                 self.touch(*task, &promotion.observation.touched);
             }
@@ -265,6 +269,8 @@ impl SessionState {
             | Event::MessageRead { .. }
             | Event::Judged { approval: None, .. }
             | Event::Performing { .. }
+            | Event::Checking { .. }
+            | Event::Checked { .. }
             | Event::TodosChanged { .. }
             | Event::ModeSwitched { .. } => {}
         }
@@ -375,6 +381,11 @@ impl SessionState {
     /// Counts files as changed where a task works, for it and the tasks above it that work there.
     fn touch(&mut self, id: TaskId, paths: &[RepoPath]) {
         let owner = self.tree_owner(id);
+        // What a sub-task changed in a worktree of its own counts once it is merged.
+        if owner.is_none() && !paths.is_empty() {
+            self.edits.succeeded = true;
+            self.checked.changed();
+        }
         let tree = self.tree_mut(owner);
         for path in paths {
             tree.touched.entry(path.clone()).or_default();
@@ -387,13 +398,9 @@ impl SessionState {
         }
     }
 
-    fn answer(
-        &mut self,
-        id: TaskId,
-        call: &str,
-        observation: &Observation,
-        refusal: Option<&Refusal>,
-    ) {
+    fn answer(&mut self, event: &Event) {
+        let Event::Answered { task: id, call, observation, refusal, .. } = event else { return };
+        let id = *id;
         self.pending.retain(|pending| pending.call() != (id, call));
         let Some(task) = self.task(id) else { return };
         let Some(waiting) = task.turn.call(call) else { return };
@@ -412,10 +419,15 @@ impl SessionState {
                     task.commands.push(ran.clone());
                 }
             });
+            if observation.touched.is_empty() {
+                self.checked.ran(&ran);
+            }
             self.commands.push(ran);
         }
+        self.edits.answered(event, &headline);
         if let Some(refusal) = refusal {
-            self.refusals.push(RefusedCall { task: id, mode, headline, refusal: refusal.clone() });
+            let refusal = Refusal::clone(refusal);
+            self.refusals.push(RefusedCall { task: id, mode, headline, refusal });
         }
         // What an approved call changed was held, or allowed anyway: anything else was undone.
         if let Some(call) =

@@ -10,10 +10,10 @@ use crate::session::live::Session;
 use crate::session::outcome::CommandReport;
 use crate::session::parallel;
 use crate::session::stop::Stop;
-use crate::session::task::TaskState;
 use crate::session::task::budgeting::SUB_TASK_TURNS;
 use crate::session::task::isolation::SubTaskShare;
 use crate::session::task::turn::WaitingCall;
+use crate::session::task::{TaskEnd, TaskState};
 use crate::tools::command;
 use crate::tools::flow::new_task::NewTask;
 use crate::tools::{Control, Observation, Todo};
@@ -50,10 +50,10 @@ impl Session<'_> {
             Some(Control::Ask { question, suggestions }) => {
                 self.question(id, waiting, question, suggestions)
             }
-            Some(
-                Control::Complete { .. } | Control::Todos { .. } | Control::CoordinateMode { .. },
-            )
-            | None => self.answer(id, waiting, observation),
+            Some(Control::Complete { .. }) => self.complete(id, waiting, observation),
+            Some(Control::Todos { .. } | Control::CoordinateMode { .. }) | None => {
+                self.answer(id, waiting, observation)
+            }
         }
     }
 
@@ -68,15 +68,18 @@ impl Session<'_> {
             {
                 Ok(())
             }
-            Control::Complete { result } => {
-                self.emit(Event::TaskEnded { task: id, result, completed: true })
+            Control::Complete { result, status, reason } => {
+                let completed = status.is_done();
+                let status = Some(status).filter(|_| !completed);
+                self.emit(Event::TaskEnded { task: id, result, completed, status, reason })
             }
             Control::CoordinateMode { slug, reason } => {
                 let result = slug.map_or_else(
                     || format!("refused: {reason}"),
                     |slug| format!("{slug}: {reason}"),
                 );
-                self.emit(Event::TaskEnded { task: id, result, completed: true })
+                let (completed, status, reason) = (true, None, None);
+                self.emit(Event::TaskEnded { task: id, result, completed, status, reason })
             }
             // None is ever pending: a sub-task begins before its call is answered, a question is
             // answered or ends the session, a request is answered with a switch, an expert's answer
@@ -248,20 +251,26 @@ impl Session<'_> {
 }
 
 fn child_result(child: &TaskState) -> Observation {
-    let (result, completed) = child
-        .ended
-        .as_ref()
-        .map_or(("it was cut off", false), |end| (end.result.as_str(), end.completed));
     let took = format!(
         "{} and {} s",
         counted(usize::try_from(child.turn.number).unwrap_or(usize::MAX), "turn"),
         child.budgeting.wall.as_secs()
     );
-    let (id, mode) = (child.id, &child.mode);
-    let begins = if completed {
-        format!("Sub-task {id} completed in mode {mode}, after {took}.\n\nResult:\n{result}")
-    } else {
-        format!("Sub-task {id} failed in mode {mode}, after {took}: {result}")
+    let (id, mode) = (child.id, child.mode.as_str());
+    let completed = child.ended.as_ref().is_some_and(TaskEnd::is_completed);
+    let failed = format!("Sub-task {id} did not succeed: in mode {mode}, after {took},");
+    let begins = match &child.ended {
+        Some(end) if completed => {
+            format!(
+                "Sub-task {id} completed in mode {mode}, after {took}.\n\nResult:\n{}",
+                end.result
+            )
+        }
+        Some(end) if end.status.is_some() => {
+            format!("{failed} {}.\n\nResult:\n{}", end.why(), end.result)
+        }
+        Some(end) => format!("{failed} {}", end.why()),
+        None => format!("{failed} it was cut off"),
     };
     let merge = child.isolation.merge.clone().unwrap_or_default();
     let files = parallel::report(&merge, child.isolation.changes.as_deref().unwrap_or_default());

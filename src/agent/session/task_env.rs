@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::env::RunEnv;
-use crate::tools::kept_output::OutputReader;
 use crate::tools::files::known::KnownFiles;
+use crate::tools::kept_output::OutputReader;
 use crate::tools::mcp::servers::McpServers;
 use crate::tools::{EffectInputs, ToolContext, VisionSupport};
 use locum_base::path::RepoPath;
@@ -43,6 +43,7 @@ impl Deref for TaskCheckout<'_> {
 }
 
 /// What the tools of one task work with.
+#[derive(Clone)]
 pub(crate) struct TaskEnv<'a> {
     /// What its effects go through.
     pub(crate) run: RunEnv<'a>,

@@ -3,6 +3,8 @@
 //! In: what a session kept beside its journal. Out: the number it is read by. The session keeps it,
 //! `read_file` opens it.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 /// What stands in front of the number of an answer that is kept whole.
@@ -20,4 +22,4 @@ pub struct KeptOutput {
 }
 
 /// Reads answers that are kept whole, by their numbers.
-pub type OutputReader = Box<dyn Fn(u32) -> Option<String> + Sync>;
+pub type OutputReader = Arc<dyn Fn(u32) -> Option<String> + Send + Sync>;

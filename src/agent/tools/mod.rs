@@ -22,8 +22,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::env::RunEnv;
 use crate::tools::command_details::CommandDetails;
-use crate::tools::kept_output::KeptOutput;
 use crate::tools::files::known::{KnownFiles, SeenFile};
+use crate::tools::flow::complete::CompletionStatus;
+use crate::tools::kept_output::KeptOutput;
 use crate::tools::mcp::servers::McpServers;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
@@ -210,6 +211,12 @@ pub enum Control {
     Complete {
         /// What was done and found.
         result: String,
+        /// How far it came.
+        #[serde(default, skip_serializing_if = "CompletionStatus::is_done")]
+        status: CompletionStatus,
+        /// Why it is not done, in the model's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// Replace the checklist.
     Todos {

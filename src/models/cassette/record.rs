@@ -112,6 +112,10 @@ impl Model for RecordingModel {
         self.model.label()
     }
 
+    fn may_reply(&self, request: &ModelRequest<'_>) -> bool {
+        self.model.may_reply(request)
+    }
+
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
         let state = (self.model.stream(request), ReplyAssembly::default());
         stream::unfold(Some(state), move |state| async move {

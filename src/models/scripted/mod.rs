@@ -97,6 +97,11 @@ impl Model for ScriptedModel {
         &self.script.name
     }
 
+    fn may_reply(&self, request: &ModelRequest<'_>) -> bool {
+        let index = usize::try_from(request.turn).unwrap_or(usize::MAX);
+        self.find_task(request).is_ok_and(|(_, task)| index < task.turns.len())
+    }
+
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
         let items: Vec<Result<Delta, ModelError>> = match self.reply(&request) {
             Ok(deltas) => deltas.into_iter().map(Ok).collect(),

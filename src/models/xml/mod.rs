@@ -71,6 +71,10 @@ impl Model for PromptedToolCalls {
         self.model.label()
     }
 
+    fn may_reply(&self, request: &ModelRequest<'_>) -> bool {
+        self.model.may_reply(request)
+    }
+
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
         let (sender, deltas) = mpsc::channel(0);
         let relay = self.relay(request, sender).into_stream().filter_map(|()| ready(None));

@@ -91,6 +91,19 @@ pub fn repeated(cycle: usize, times: usize) -> String {
 pub const COMPLETION_TOO_EARLY: &str = "The task was not ended, because another call of the same \
                                         reply failed. Look at its result first.";
 
+/// Answers a completion after which a check of the repository failed; `last` says that the next
+/// completion ends the task whatever its check says.
+pub fn check_failed(command: &str, output: &str, last: bool) -> String {
+    let output = if output.is_empty() { "(no output)" } else { output };
+    let last =
+        if last { " The next completion ends the task, whatever the check says." } else { "" };
+    format!(
+        "The task was not ended: the check `{command}`, which has to succeed, failed on your \
+         changes. Its last lines:\n\n{output}\n\nRepair what it found and complete again. If \
+         that cannot be done here, complete with status `partial` or `failed` and say why.{last}"
+    )
+}
+
 /// Answers a call that the policy refused, with the policy's reasons and, where there is any, what
 /// would be allowed and what to use instead: whole sentences.
 pub fn refused(reasons: &str, instead: &[String]) -> String {

@@ -1,12 +1,16 @@
 //! Reads `commands`: how they run, and what they may read outside the repository.
 
+use crate::command::parse;
+use crate::edit_command::{EditCommand, FILE_PLACE};
 use crate::glob::PathGlob;
 use crate::schema::{
     CommandEdits, CommandLimits, CommandNetwork, ContainedCommands, Expansions, SandboxSetting,
 };
 use crate::settings::variables::VARIABLE;
-use locum_files::section::Section;
-use locum_files::shape::{ByteSize, NumberWithin, OneOf, OneOrMany, ParsedText, TimeSpan};
+use locum_files::section::{Mapping, Section};
+use locum_files::shape::{
+    AtLeastOne, ByteSize, NumberWithin, OneOf, OneOrMany, ParsedText, TimeSpan,
+};
 
 pub(super) fn commands(section: &mut Section<'_>) -> CommandLimits {
     let mut found = CommandLimits::default();
@@ -78,6 +82,14 @@ pub(super) fn commands(section: &mut Section<'_>) -> CommandLimits {
     );
     let about = "Build output that is in the checkout at the end although git ignores it, by path.";
     found.outputs = section.key("outputs", about, OneOrMany(OUTPUT)).unwrap_or_default();
+    let about =
+        "Fast checks, such as of syntax, whose first lines come back with an edit where they fail.";
+    found.after_edit = section
+        .key("after_edit", about, OneOrMany(Mapping("after_edit", edit_command)))
+        .unwrap_or_default()
+        .into_iter()
+        .flatten()
+        .collect();
     let about = "Absolute folders that commands may read; after a `!`, what of them they may not.";
     for outside in section.key("reads", about, OneOrMany(OUTSIDE)).unwrap_or_default() {
         match outside {
@@ -87,6 +99,27 @@ pub(super) fn commands(section: &mut Section<'_>) -> CommandLimits {
     }
     found
 }
+
+fn edit_command(section: &mut Section<'_>) -> Option<EditCommand> {
+    let files = section.required("files", "Files whose edits it follows.", AtLeastOne(OUTPUT));
+    let about = "The command; `{file}` stands for the edited file.";
+    let run = section.required("run", about, RUN);
+    Some(EditCommand { files: files?, run: run? })
+}
+
+const RUN: ParsedText<String> = ParsedText {
+    parse: |text| {
+        let sample = text.replace(FILE_PLACE, "a");
+        match parse::parse(&sample) {
+            _ if text.trim().is_empty() => Err("a check after an edit is empty".into()),
+            Err(why) => Err(format!("`{text}` cannot be judged: {why}").into()),
+            Ok(_) => Ok(text.to_owned()),
+        }
+    },
+    write: None,
+    pattern: "\\S",
+    example: "ruff check --select E9 {file}",
+};
 
 const OUTPUT: ParsedText<PathGlob> = ParsedText {
     parse: |text| {
@@ -135,4 +168,37 @@ fn outside_glob(text: &str) -> Result<PathGlob, String> {
         ));
     }
     PathGlob::parse(inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Policy;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn a_check_after_an_edit_needs_files_and_a_command_that_can_be_judged() {
+        let read = |entry: &str| {
+            Policy::parse(&format!("version: 1\ncommands: {{ after_edit: {entry} }}\n"), "p")
+        };
+        for entry in [
+            r#"{ files: "**/*.py", run: "ruff check {file}" }"#,
+            r#"[{ files: ["a/*", "b"], run: "make check" }]"#,
+            "[]",
+        ] {
+            assert!(read(entry).is_ok(), "{entry}: {:?}", read(entry).err());
+        }
+        for (entry, expected) in [
+            (r#"[{ run: "ruff check {file}" }]"#, "`files` is missing"),
+            (r#"[{ files: "**/*.py" }]"#, "`run` is missing"),
+            (r#"[{ files: "**/*.py", run: " " }]"#, "is empty"),
+            (r#"[{ files: "**/*.py", run: "ruff (" }]"#, "cannot be judged"),
+            (r#"[{ files: "/etc/*", run: "cat {file}" }]"#, "is not a path in the repository"),
+            (r#"["ruff check {file}"]"#, "after_edit"),
+        ] {
+            let error = read(entry).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(expected), "{entry}: {error}");
+        }
+        let checks = read(r#"{ files: "a", run: "b {file}" }"#).unwrap();
+        assert_eq!(checks.settings().commands.after_edit.len(), 1);
+    }
 }

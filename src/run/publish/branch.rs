@@ -1,7 +1,6 @@
 //! Commits onto branches: a pull request's own, or one of ours, from which a pull request may be
 //! opened.
 
-use crate::run::checks::CheckResults;
 use crate::run::plan::RunSubject;
 use crate::run::publish::{Publication, PublishResult, Publisher};
 use locum_agent::report::{branch, pull_request};
@@ -22,9 +21,9 @@ impl Publisher<'_> {
         &self,
         commit: &CommitId,
         head_branch: &str,
-        checks: &CheckResults,
+        flaw: Option<String>,
     ) -> Result<PublishResult, String> {
-        if let Some(why) = &checks.failure {
+        if let Some(why) = flaw {
             return Err(format!("{why}, so the branch is left as it was"));
         }
         let Some(remote) = self.remote else {
@@ -52,32 +51,32 @@ impl Publisher<'_> {
     pub(super) async fn land_branch(
         &self,
         commit: &CommitId,
-        checks: &CheckResults,
+        flaw: Option<String>,
     ) -> Result<PublishResult, String> {
-        if let Some(why) = &checks.failure {
+        if let Some(why) = flaw {
             return Err(format!("{why}, so no branch is pushed"));
         }
         let (branch, made) = self.push_own_branch(commit).await?;
         Ok(PublishResult::Commit { id: made.0, branch })
     }
 
-    /// Puts the changes onto a branch of their own and makes a pull request of it.
+    /// Puts the changes onto a branch of their own and makes a pull request of it: a draft where
+    /// something is known against it.
     pub(super) async fn land_pull_request(
         &self,
         outcome: &Outcome,
-        commit: &CommitId,
-        checks: &CheckResults,
+        (commit, flaw): (&CommitId, Option<String>),
         published: &mut Publication,
     ) -> Result<PublishResult, String> {
         let (branch, _) = self.push_own_branch(commit).await?;
         let plan = &self.run.plan;
         let rules = &self.run.policy.settings().publish;
-        let draft = rules.draft || checks.failure.is_some();
+        let draft = rules.draft || flaw.is_some();
         let marker = locum_agent::report::markdown::marker(
             "pull-request",
             &[("session", plan.session.as_str())],
         );
-        let notes: Vec<String> = checks.failure.iter().chain(&published.notes).cloned().collect();
+        let notes: Vec<String> = flaw.iter().chain(&published.notes).cloned().collect();
         let issue =
             if let RunSubject::Issue { number, .. } = plan.subject { Some(number) } else { None };
         let facts = pull_request::PullRequestFacts {
@@ -86,7 +85,6 @@ impl Publisher<'_> {
             closes: rules.close_issues,
             requested_by: self.destination.requested_by.as_deref(),
             run_url: self.run_url,
-            checks: &checks.reports,
             notes: &notes,
         };
         let text_rules = TextRules { closing: rules.close_issues, ..self.text_rules(&marker) };

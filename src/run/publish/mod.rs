@@ -12,13 +12,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::checks::{CheckResults, CheckedPlace};
 use crate::run::plan::RunSubject;
 use crate::run::prepare::PreparedRun;
 use crate::run::tree::TreeJudge;
 use locum_agent::report::comment::{self, ChangeDestination, CommentFacts, DecisionChannel};
 use locum_agent::report::{commit, markdown};
-use locum_agent::session::outcome::{Outcome, OutcomeWord};
+use locum_agent::session::outcome::{CheckReport, Outcome, OutcomeWord};
 use locum_base::path::RepoPath;
 use locum_forge::Forge;
 use locum_forge::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
@@ -317,7 +316,10 @@ impl Publisher<'_> {
         published
             .notes
             .extend(executables.iter().map(|path| format!("`{path}` becomes executable")));
-        if outcome.word != OutcomeWord::Done {
+        if !matches!(
+            outcome.word,
+            OutcomeWord::Done | OutcomeWord::Partial | OutcomeWord::ChecksFailed
+        ) {
             return Err(format!(
                 "the run ended as `{}`, so its changes are only shown",
                 outcome.word.as_str()
@@ -325,9 +327,7 @@ impl Publisher<'_> {
         }
         match form {
             PublishForm::Comment => Err(String::new()),
-            PublishForm::Review => {
-                self.land_review(outcome, &self.checks(outcome).await, published).await
-            }
+            PublishForm::Review => self.land_review(outcome, published).await,
             PublishForm::Commit | PublishForm::PullRequest => {
                 if let RunSubject::PullRequest { is_fork: true, .. } = self.run.plan.subject {
                     return Err(
@@ -335,14 +335,14 @@ impl Publisher<'_> {
                             .to_owned(),
                     );
                 }
-                let checks = self.checks(outcome).await;
+                let flaw = self.flaw(outcome);
                 match (&self.run.plan.subject, form) {
                     (RunSubject::PullRequest { head_branch, .. }, PublishForm::Commit) => {
-                        self.land_commit(&commit, head_branch, &checks).await
+                        self.land_commit(&commit, head_branch, flaw).await
                     }
-                    (_, PublishForm::Commit) => self.land_branch(&commit, &checks).await,
+                    (_, PublishForm::Commit) => self.land_branch(&commit, flaw).await,
                     (_, PublishForm::PullRequest | PublishForm::Review | PublishForm::Comment) => {
-                        self.land_pull_request(outcome, &commit, &checks, published).await
+                        self.land_pull_request(outcome, (&commit, flaw), published).await
                     }
                 }
             }
@@ -391,9 +391,20 @@ impl Publisher<'_> {
         }
     }
 
-    async fn checks(&self, outcome: &Outcome) -> CheckResults {
-        let place = CheckedPlace { workspace: self.workspace, session_folder: self.session_folder };
-        CheckResults::run(self.run, place, &self.slugs(outcome)).await
+    /// Returns why the change is not fit to be merged as it is; `None` where nothing is known
+    /// against it.
+    fn flaw(&self, outcome: &Outcome) -> Option<String> {
+        if outcome.word == OutcomeWord::Partial {
+            let reason = outcome.reason.as_deref().unwrap_or("the model reports it");
+            return Some(format!("the task is done in part only: {reason}"));
+        }
+        let has_checks = !self.run.policy.settings().publish.success.is_empty();
+        match outcome.failed_check().and_then(CheckReport::failure) {
+            None if has_checks && outcome.checks.is_empty() => {
+                Some("the checks did not run".to_owned())
+            }
+            failure => failure,
+        }
     }
 
     /// Returns the modes that worked.
@@ -445,7 +456,9 @@ fn reaction(word: OutcomeWord) -> &'static str {
     match word {
         OutcomeWord::Done | OutcomeWord::NothingToDo => "rocket",
         OutcomeWord::NeedsInput | OutcomeWord::OnHold => SEEN,
-        OutcomeWord::Refused
+        OutcomeWord::Partial
+        | OutcomeWord::ChecksFailed
+        | OutcomeWord::Refused
         | OutcomeWord::BudgetExhausted
         | OutcomeWord::TimedOut
         | OutcomeWord::Failed

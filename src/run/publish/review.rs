@@ -3,12 +3,11 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::run::checks::CheckResults;
 use crate::run::plan::RunSubject;
 use crate::run::publish::{Publication, PublishResult, Publisher};
 use locum_agent::report::markdown;
 use locum_agent::report::review::{self, ReviewFacts, SuggestedChanges};
-use locum_agent::session::outcome::{CommandReport, Outcome, OutcomeWord};
+use locum_agent::session::outcome::{CheckReport, Outcome, OutcomeWord};
 use locum_forge::CommentableLines;
 use locum_forge::posts::{LineComment, Posting};
 use locum_forge::sanitise;
@@ -20,7 +19,7 @@ struct ReviewParts<'a> {
     /// What was found, on the lines it names.
     found: Vec<LineComment>,
     /// The checks that ran.
-    checks: &'a [CommandReport],
+    checks: &'a [CheckReport],
 }
 
 impl Publisher<'_> {
@@ -28,7 +27,6 @@ impl Publisher<'_> {
     pub(super) async fn land_review(
         &self,
         outcome: &Outcome,
-        checks: &CheckResults,
         published: &mut Publication,
     ) -> Result<PublishResult, String> {
         if let Some(change) = outcome.changes.iter().find(|change| change.withheld) {
@@ -38,7 +36,7 @@ impl Publisher<'_> {
         let mut suggested = review::suggestions(&outcome.changes, &lines);
         self.take_back_altered(outcome, &mut suggested);
         let found = review::findings(&outcome.summary, &lines);
-        self.submit(ReviewParts { suggested, found, checks: &checks.reports }, published).await
+        self.submit(ReviewParts { suggested, found, checks: &outcome.checks }, published).await
     }
 
     /// Reviews the pull request where a run changed nothing: what it found, where it named lines.

@@ -285,7 +285,7 @@ fn a_pull_request_from_a_fork_is_only_read() {
     let fixture = ActionFixture::new();
     let head = fixture.pull_request(true);
     let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code say hello") });
-    assert_eq!(step.code, Some(0), "{step:?}");
+    assert_eq!((step.code, step.output("outcome")), (Some(4), "refused"), "{step:?}");
     assert_eq!(fixture.remote(&["rev-parse", "refs/pull/8/head"]).trim(), head);
     assert_eq!(step.output("denied-count"), "1", "{step:?}");
     assert!(
@@ -316,7 +316,7 @@ fn the_policy_of_a_pull_request_does_not_judge_it() {
     // The head allows everything everywhere and names another script; the base's policy and script
     // count.
     let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code try the workflow") });
-    assert_eq!(step.code, Some(0), "{step:?}");
+    assert_eq!((step.code, step.output("outcome")), (Some(4), "refused"), "{step:?}");
     assert_eq!(step.output("denied-count"), "1", "{step:?}");
     assert_eq!(fixture.remote(&["ls-tree", "-r", "--name-only", "feature", ".github"]), "");
 }

@@ -86,7 +86,7 @@ fn nothing_outside_is_read_or_written() {
         "{ tool: execute_command, args: { command: cat src/a.txt } }",
     ];
     let (ran, answers) = answers(&stage, &calls);
-    assert_eq!((ran.code, answers.len()), (Some(0), calls.len()), "{ran:?}");
+    assert_eq!((ran.code, answers.len()), (Some(3), calls.len()), "{ran:?}");
     assert!(!answers.concat().contains("not for the model"), "{answers:#?}");
     assert_eq!(stage.names("outside"), ["secret.txt"]);
     assert_eq!(stage.checkout_state(), before);
@@ -165,7 +165,7 @@ fn a_tool_of_some_models_is_for_those_whose_profile_includes_it() {
     let patch = "*** Begin Patch\\n*** Add File: src/b.txt\\n+two\\n*** Update File: \
                  src/a.txt\\n@@\\n-one\\n+1\\n*** End Patch";
     let script = script(&[&format!(r#"{{ tool: apply_patch, args: {{ patch: "{patch}" }} }}"#)]);
-    for (included, outcome) in [("[]", "nothing-to-do"), ("[apply_patch]", "done")] {
+    for (included, outcome) in [("[]", "failed"), ("[apply_patch]", "done")] {
         let stage = stage();
         let profile = format!(
             "{{ provider: scripted, model: .locum/script.yml, included_tools: {included} }}"

@@ -168,7 +168,7 @@ fn every_check_may_write_and_one_that_does_not_start_says_so() {
                   path: src/b, content: b } }]\n      - calls: [{ tool: attempt_completion, args: \
                   { result: r } }]\n";
     let ran = stage.play(script, &["--publish", "local"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.code, Some(7), "{ran:?}");
     let session = &stage.sessions()[0];
     let text = stage.read(&format!("state/locum/sessions/{session}/postings/001-pull-request.md"));
     assert!(text.contains("- `cp src/a src/one`: exit 0\n- `cp src/a src/two`: exit 0"), "{text}");

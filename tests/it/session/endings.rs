@@ -38,7 +38,7 @@ const ENDLESS_CHILD: &str = r#"
   - mode: orchestrator
     turns:
       - calls: [{ tool: new_task, args: { mode: code, message: "Read it all." } }]
-      - expect: { contains: ["Sub-task 1 failed", "budget of 7 turns is used up", "The budget ends: 2 of 10 turns"] }
+      - expect: { contains: ["Sub-task 1 did not succeed", "budget of 7 turns is used up", "The budget ends: 2 of 10 turns"] }
         calls: [{ tool: attempt_completion, args: { result: "put down what there is" } }]
   - mode: code
     contains: "You may spend: 7 turns, "
@@ -114,7 +114,7 @@ fn a_hold_pauses_or_refuses_as_the_policy_says() {
         assert!(paused.reason().contains(named), "{named} in {}", paused.reason());
     }
     let refused = Fixture::with_policy(&script, &format!("{POLICY}\non_hold: refuse")).run();
-    assert_eq!((refused.word(), refused.outcome.refusals.len()), ("nothing-to-do", 1));
+    assert_eq!((refused.word(), refused.outcome.refusals.len()), ("refused", 1));
 }
 
 #[test]
@@ -199,4 +199,127 @@ fn a_fault_of_git_ends_no_session_for_good() {
     assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt", "src/c.txt"]));
     assert_eq!((ran.outcome.spent.turns, ran.outcome.fault), (3, false), "no turn is taken again");
     assert_eq!(fixture.resume().word(), "done");
+}
+
+#[test]
+fn a_run_ends_as_its_model_reports() {
+    let write =
+        "- calls: [{ tool: write_to_file, args: { path: src/b.txt, content: \"b\\n\" } }]\n";
+    for (arguments, word, reason) in [
+        ("result: r, status: done", "done", ""),
+        ("result: r, status: completed, reason: ignored", "done", ""),
+        (
+            "result: r, status: partial, reason: \"b.txt only\"",
+            "partial",
+            "the model reports: b.txt only",
+        ),
+        (
+            "result: r, status: partial",
+            "partial",
+            "the model reports that a part of the task is left",
+        ),
+        (
+            "result: r, status: failed, reason: \"no network\"",
+            "failed",
+            "the model reports: no network",
+        ),
+        ("result: r, status: error", "failed", "the model reports that the task could not be done"),
+    ] {
+        let end = format!("- calls: [{{ tool: attempt_completion, args: {{ {arguments} }} }}]\n");
+        for before in [write, ""] {
+            let ran = Fixture::new(&turns(&format!("{before}{end}"))).run();
+            let word = if word == "done" && before.is_empty() { "nothing-to-do" } else { word };
+            assert_eq!((ran.word(), ran.reason()), (word, reason), "{arguments}");
+            assert_eq!(ran.outcome.summary, "r");
+        }
+    }
+    let odd = Fixture::new(&turns(
+        r#"
+- calls: [{ tool: attempt_completion, args: { result: r, status: maybe } }]
+- expect: { contains: ["`done`, `partial` or `failed`"] }
+  calls: [{ tool: attempt_completion, args: { result: r, status: failed } }]
+"#,
+    ));
+    assert_eq!(odd.run().word(), "failed");
+}
+
+#[test]
+fn a_parent_reads_that_its_sub_task_did_not_succeed() {
+    for (arguments, said) in [
+        (
+            "status: failed, reason: \"no such flag\"",
+            "did not succeed: in mode code, the model reports: no such flag.",
+        ),
+        (
+            "status: partial",
+            "did not succeed: in mode code, the model reports that a part of the task is left.",
+        ),
+        ("status: done", "completed in mode code."),
+    ] {
+        let script = format!(
+            r#"
+- mode: code
+  turns:
+    - calls: [{{ tool: write_to_file, args: {{ path: src/b.txt, content: "b\n" }} }}]
+    - calls: [{{ tool: attempt_completion, args: {{ result: "the rest is open", {arguments} }} }}]
+- mode: orchestrator
+  turns:
+    - calls: [{{ tool: new_task, args: {{ mode: code, message: "Do it." }} }}]
+    - expect: {{ contains: ["Sub-task 1 {said}", "the rest is open", "Files written: src/b.txt"] }}
+      calls: [{{ tool: attempt_completion, args: {{ result: r }} }}]
+"#
+        );
+        let ran = Fixture::new(&script).in_mode("orchestrator").run();
+        assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]), "{}", ran.reason());
+        assert_eq!(ran.outcome.tasks[1].completed, Some(arguments == "status: done"));
+    }
+}
+
+#[test]
+fn a_mode_that_could_have_had_a_file_changed_says_that_none_was() {
+    let idle = r#"
+- turns:
+    - calls: [{ tool: update_todo_list, args: { todos: "- [x] look" } }]
+    - calls: [{ tool: attempt_completion, args: { result: r } }]
+"#;
+    for (mode, word) in
+        [("orchestrator", "nothing-to-do"), ("code", "nothing-to-do"), ("ask", "done")]
+    {
+        assert_eq!(Fixture::new(idle).in_mode(mode).run().word(), word, "{mode}");
+    }
+    let asked = r#"
+- mode: orchestrator
+  turns:
+    - calls: [{ tool: new_task, args: { mode: ask, message: "Say it." } }]
+    - calls: [{ tool: attempt_completion, args: { result: r } }]
+- mode: ask
+  turns:
+    - calls: [{ tool: attempt_completion, args: { result: "it is so" } }]
+"#;
+    assert_eq!(Fixture::new(asked).in_mode("orchestrator").run().word(), "done");
+}
+
+#[test]
+fn a_run_whose_every_edit_failed_or_was_refused_is_not_green() {
+    let write = |path: &str| {
+        format!(
+            "- calls: [{{ tool: write_to_file, args: {{ path: {path}, content: \"x\\n\" }} }}]\n"
+        )
+    };
+    let search = "- calls: [{ tool: apply_diff, args: { path: src/a.txt, diff: \"<<<<<<< \
+                  SEARCH\\nnot there\\n=======\\nx\\n>>>>>>> REPLACE\" } }]\n";
+    let end = "- calls: [{ tool: attempt_completion, args: { result: done } }]\n";
+    for (edits, word, named) in [
+        (write("src/secret.txt"), "refused", "src/secret.txt"),
+        (write("README.md"), "refused", "README.md"),
+        (search.to_owned(), "failed", "src/a.txt"),
+        (format!("{search}{}", write("src/secret.txt")), "refused", "src/secret.txt"),
+        (format!("{}{}", write("src/secret.txt"), write("src/b.txt")), "done", ""),
+        (format!("{search}{}", write("src/b.txt")), "done", ""),
+        (String::new(), "nothing-to-do", ""),
+    ] {
+        let ran = Fixture::new(&turns(&format!("{edits}{end}"))).run();
+        assert_eq!(ran.word(), word, "{edits}: {}", ran.reason());
+        assert!(ran.reason().contains(named), "{edits}: {}", ran.reason());
+    }
 }

@@ -5,8 +5,10 @@ use pretty_assertions::assert_eq;
 
 #[test]
 fn a_model_that_never_calls_a_tool_has_failed() {
-    let ran = Fixture::new(&turns(&"- say: I think it is done.\n".repeat(20))).run();
+    let said = format!("- say: The bug is in a.txt.\n{}", "- say: That is all.\n".repeat(20));
+    let ran = Fixture::new(&turns(&said)).run();
     assert_eq!((ran.word(), ran.outcome.spent.turns), ("failed", 6));
+    assert_eq!(ran.outcome.summary, "The bug is in a.txt.\n\nThat is all.", "what it said stays");
     assert!(
         ran.reason().contains("5 mistakes in a row") && ran.reason().contains("called no tool"),
         "{}",
@@ -125,6 +127,25 @@ fn an_unknown_or_disallowed_mode_for_a_sub_task_is_answered() {
       - calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#;
     let ran = Fixture::with_policy(script, &policy).in_mode("orchestrator").run();
-    assert_eq!((ran.word(), ran.outcome.tasks.len()), ("done", 1), "{}", ran.reason());
+    assert_eq!((ran.word(), ran.outcome.tasks.len()), ("nothing-to-do", 1), "{}", ran.reason());
     assert_eq!(ran.answers("new_task").len(), 2);
+}
+
+#[test]
+fn what_a_sub_task_said_that_called_no_tool_reaches_its_parent() {
+    let script = format!(
+        r#"
+- mode: code
+  turns:
+{}
+- mode: orchestrator
+  turns:
+    - calls: [{{ tool: new_task, args: {{ mode: code, message: "Do it." }} }}]
+    - expect: {{ contains: ["did not succeed", "5 mistakes in a row", "The bug is in a.txt."] }}
+      calls: [{{ tool: attempt_completion, args: {{ result: r, status: failed }} }}]
+"#,
+        "    - say: The bug is in a.txt.\n".repeat(20)
+    );
+    let ran = Fixture::new(&script).in_mode("orchestrator").run();
+    assert_eq!((ran.word(), ran.outcome.tasks[1].completed), ("failed", Some(false)));
 }

@@ -2,6 +2,8 @@
 //! model is a script and time stands still.
 
 mod accounting;
+mod after_edit;
+mod checks;
 mod commands;
 mod condense;
 mod contained;

@@ -221,7 +221,7 @@ fn the_failure_of_one_leaves_the_others_whole() {
             )
         })
         .collect();
-    let words = r#""Sub-task 1 failed", "noise", "Sub-task 2 completed", "Sub-task 3 failed", "is used up", "None of its changes were merged""#;
+    let words = r#""Sub-task 1 did not succeed", "noise", "Sub-task 2 completed", "Sub-task 3 did not succeed", "is used up", "None of its changes were merged""#;
     let fixture = fixture(&[("1", &crash), ("2", &good), ("3", &endless)], words);
     let ran = fixture.run();
     assert_eq!(

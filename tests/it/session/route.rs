@@ -273,7 +273,7 @@ fn a_failed_sub_task_is_the_parents_to_deal_with() {
   - mode: orchestrator
     turns:
       - calls: [{ tool: new_task, args: { mode: code, message: "Fail." } }]
-      - expect: { contains: ["failed", "no turn"] }
+      - expect: { contains: ["did not succeed", "no turn"] }
         calls: [{ tool: attempt_completion, args: { result: "the sub-task failed" } }]
   - mode: code
     turns:
@@ -336,16 +336,13 @@ fn a_mode_is_switched_where_the_policy_lets_it_be() {
     let coordinator = switch(crate::session::fixture::POLICY);
     assert_eq!(
         (coordinator.word(), coordinator.outcome.tasks[0].mode.as_str()),
-        ("nothing-to-do", "architect")
+        ("refused", "architect")
     );
     let barred = switch(
         &crate::session::fixture::POLICY
             .replace("modes: {", "modes: { switching: direct, transitions: { architect: [ask] },"),
     );
-    assert_eq!(
-        (barred.word(), barred.outcome.tasks[0].mode.as_str()),
-        ("nothing-to-do", "architect")
-    );
+    assert_eq!((barred.word(), barred.outcome.tasks[0].mode.as_str()), ("refused", "architect"));
     assert!(barred.answers("switch_mode")[0].contains("followed only by ask"));
 }
 

@@ -161,6 +161,9 @@ fn every_word_is_named() {
     with_facts(|facts| {
         for (word, expected) in [
             (OutcomeWord::NothingToDo, "**locum: nothing to do**"),
+            (OutcomeWord::Partial, "**locum: partly done**"),
+            (OutcomeWord::ChecksFailed, "**locum: done, but its checks failed**"),
+            (OutcomeWord::Failed, "**locum: failed**"),
             (OutcomeWord::Refused, "**locum: refused by the policy**"),
             (OutcomeWord::TimedOut, "**locum: stopped, out of time**"),
         ] {

@@ -19,6 +19,7 @@ use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::outcome::{ChargedUsage, Outcome, OutcomeWord};
 use crate::session::recorded::{CompactionKind, ReplyCharge};
 use crate::tools::Observation;
+use crate::tools::flow::complete::CompletionStatus;
 use locum_base::chat::{Reply, StopReason, ToolCall};
 use locum_base::id::TaskId;
 use locum_policy::verdict::Verdict;
@@ -147,7 +148,10 @@ impl<'a> Tracer<'a> {
                 };
                 self.answered(*task, call, observation, failure);
             }
-            Event::TaskEnded { task, result, completed } => self.end(*task, result, *completed),
+            Event::TaskEnded { task, result, completed, status, .. } => {
+                let failure = || status.map_or("not_completed", CompletionStatus::as_str);
+                self.end(*task, result, (!completed).then(failure))
+            }
             Event::Ended(outcome) => self.outcome(outcome),
             Event::ModeSwitched { task, to, .. } => {
                 if let Some(open) = self.open.get_mut(task) {
@@ -176,6 +180,8 @@ impl<'a> Tracer<'a> {
             | Event::MessageReceived { .. }
             | Event::Promoting { .. }
             | Event::ServersListed { .. }
+            | Event::Checking { .. }
+            | Event::Checked { .. }
             | Event::ServerNoted { .. }
             | Event::Checkpointed { .. } => {}
         }
@@ -340,11 +346,12 @@ impl<'a> Tracer<'a> {
         self.ended.push(span);
     }
 
-    fn end(&mut self, task: TaskId, result: &str, completed: bool) {
+    /// Ends the span of a task; `failure` is why it is a failed one.
+    fn end(&mut self, task: TaskId, result: &str, failure: Option<&str>) {
         let Some(mut open) = self.open.remove(&task) else { return };
         open.span.end = self.last;
-        if !completed {
-            open.span.fail("not_completed");
+        if let Some(failure) = failure {
+            open.span.fail(failure);
         }
         if self.facts.content {
             open.span.attributes.messages("gen_ai.output.messages", "assistant", result, &[]);
@@ -383,7 +390,9 @@ impl<'a> Tracer<'a> {
             | OutcomeWord::NothingToDo
             | OutcomeWord::NeedsInput
             | OutcomeWord::OnHold => {}
-            OutcomeWord::Refused
+            OutcomeWord::Partial
+            | OutcomeWord::ChecksFailed
+            | OutcomeWord::Refused
             | OutcomeWord::BudgetExhausted
             | OutcomeWord::TimedOut
             | OutcomeWord::Failed

@@ -3,6 +3,7 @@
 use super::SessionState;
 use crate::session::event::{Event, JournalLine};
 use crate::session::recorded::{ReplyCharge, TouchedPath};
+use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::{Control, Observation};
 use locum_base::chat::{Message, Reply, StopReason, ToolCall, Usage};
 use locum_base::id::TaskId;
@@ -188,7 +189,13 @@ fn what_a_sub_task_spends_its_parents_have_spent() {
     assert_eq!((root.budgeting.spent.seconds, child.budgeting.spent.seconds), (5, 3));
     assert_eq!(root.turn.waiting[0].child, Some(CHILD));
     let ended = lines
-        .then(Event::TaskEnded { task: CHILD, result: "done".into(), completed: true })
+        .then(Event::TaskEnded {
+            task: CHILD,
+            result: "done".into(),
+            completed: true,
+            status: None,
+            reason: None,
+        })
         .replied(ROOT, &[]);
     assert_eq!(ended.state().running, [ROOT]);
     assert_eq!(ended.state().tasks[1].budgeting.spent.turns, 2, "an ended task spends no more");
@@ -247,7 +254,11 @@ fn counts_changed_files_and_lines_at_checkpoints() {
 fn a_control_is_pending_until_its_event_unless_the_call_failed() {
     let complete = |is_error| Observation {
         is_error,
-        control: Some(Control::Complete { result: "r".into() }),
+        control: Some(Control::Complete {
+            result: "r".into(),
+            status: CompletionStatus::Done,
+            reason: None,
+        }),
         ..Observation::default()
     };
     let lines = || RecordedLines::default().started(ROOT, None).replied(ROOT, &["a"]);

@@ -20,13 +20,18 @@ use crate::session::task::isolation::Isolation;
 use crate::session::task::nudges::Nudges;
 use crate::session::task::turn::{Turn, WaitingCall};
 use crate::tools::files::known::KnownFiles;
+use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::{Control, Observation, Todo};
 use locum_base::chat::Message;
 use locum_base::id::TaskId;
 use locum_base::image::{IMAGES_LIMIT, IMAGES_LIMIT_BYTES};
 use locum_base::path::RepoPath;
+use locum_base::text::head;
 use locum_modes::access::TaskPurpose;
 use locum_policy::budget::{Budget, EndReserve};
+
+/// Most bytes kept of what a model said that called no tool any more.
+const LAST_WORDS_LIMIT_BYTES: usize = 32 * 1024;
 
 /// One conversation of a session.
 #[derive(Clone, Debug)]
@@ -87,8 +92,27 @@ pub struct ChosenMode {
 pub struct TaskEnd {
     /// Its result in the model's words, or why it failed.
     pub result: String,
-    /// True when it reached its goal by its own account.
-    pub completed: bool,
+    /// How far it came by its own account; `None` where it was ended.
+    pub status: Option<CompletionStatus>,
+    /// Why it did not reach its goal, in the model's words.
+    pub reason: Option<String>,
+}
+
+impl TaskEnd {
+    /// Returns true when it reached its goal by its own account.
+    pub fn is_completed(&self) -> bool {
+        self.status == Some(CompletionStatus::Done)
+    }
+
+    /// Returns why it did not, as a sentence without a full stop; empty when it did.
+    pub fn why(&self) -> String {
+        match (self.status, &self.reason) {
+            (Some(CompletionStatus::Done), _) => String::new(),
+            (Some(_), Some(reason)) => format!("the model reports: {reason}"),
+            (Some(status), None) => format!("the model reports that {}", status.said()),
+            (None, _) => self.result.clone(),
+        }
+    }
 }
 
 impl TaskState {
@@ -148,13 +172,33 @@ impl TaskState {
             if !self.modes.contains(to) {
                 self.modes.push(to.clone());
             }
-        } else if let Event::TaskEnded { result, completed, .. } = event {
-            self.ended = Some(TaskEnd { result: result.clone(), completed: *completed });
+        } else if let Event::TaskEnded { result, completed, status, reason, .. } = event {
+            let status = if *completed { Some(CompletionStatus::Done) } else { *status };
+            self.ended = Some(TaskEnd { result: result.clone(), status, reason: reason.clone() });
         } else if let Event::Answered { observation, .. } = event
             && let Some(Control::CoordinateMode { slug, reason }) = &observation.control
         {
             self.chosen = Some(ChosenMode { slug: slug.clone(), reason: reason.clone() });
         }
+    }
+
+    /// Returns what the model said in its last replies, where these called no tool; empty
+    /// otherwise. What it said twice is there once.
+    pub fn last_words(&self) -> String {
+        let mut texts: Vec<&str> = Vec::new();
+        for message in self.conversation.messages.iter().rev() {
+            match message {
+                Message::Assistant { text, calls, .. } if calls.is_empty() => {
+                    texts.retain(|other| *other != text.trim());
+                    texts.push(text.trim());
+                }
+                Message::User { .. } => {}
+                Message::Assistant { .. } | Message::Tool { .. } => break,
+            }
+        }
+        texts.retain(|text| !text.is_empty());
+        texts.reverse();
+        head(&texts.join("\n\n"), LAST_WORDS_LIMIT_BYTES).to_owned()
     }
 
     /// Returns the first call without an answer.

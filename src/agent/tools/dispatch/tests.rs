@@ -2,6 +2,7 @@
 
 use super::{CheckedCall, spec, specs};
 use crate::tools::fixture::ToolFixture;
+use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::{Control, Todo, TodoState};
 use locum_base::tool::ToolName;
 use locum_modes::file_regex::FileRegex;
@@ -204,8 +205,23 @@ fn steering_tools_ask_the_session() {
     );
     assert_eq!(
         control("attempt_completion", json!({ "result": "r" })),
-        Some(Control::Complete { result: "r".into() })
+        Some(Control::Complete {
+            result: "r".into(),
+            status: CompletionStatus::Done,
+            reason: None
+        })
     );
+    let failed = json!({ "result": "r", "status": "Failure", "reason": "no network " });
+    assert_eq!(
+        control("attempt_completion", failed),
+        Some(Control::Complete {
+            result: "r".into(),
+            status: CompletionStatus::Failed,
+            reason: Some("no network".into())
+        })
+    );
+    let odd = json!({ "result": "r", "status": "maybe" });
+    assert_eq!(control("attempt_completion", odd), None);
 }
 
 #[test]

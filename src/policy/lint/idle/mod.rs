@@ -8,13 +8,14 @@ use crate::Policy;
 use crate::actors::Tier;
 use crate::command::Script;
 use crate::command::tables::wrappers;
+use crate::edit_command::FILE_PLACE;
 use crate::exposure::{EVERY_MODE, exposures, starts};
 use crate::glob::name_matches;
-use crate::intent::{Intent, TriggerKind};
+use crate::intent::{Facts, Intent, TriggerKind};
 use crate::kind::RuleKind;
 use crate::lint::warning::Warning;
 use crate::pattern::{CommandForm, CommandPattern, Pattern, PatternSubject};
-use crate::rule::{LocatedPattern, Rule, tier_word, trigger_word};
+use crate::rule::{LocatedPattern, Rule, RuleConditions, tier_word, trigger_word};
 use crate::schema::{Delegation, Triggers};
 use crate::verdict::{Decision, RuleRef, Verdict};
 use locum_base::path::RepoPath;
@@ -70,7 +71,43 @@ pub(super) fn idle_rules(policy: &Policy) -> Vec<Warning> {
         ));
     }
     warnings.extend(modes_not_allowed(policy));
+    warnings.extend(commands_that_never_run(policy));
     warnings
+}
+
+/// Commands of the policy's own that no rule lets run, in whatever run.
+fn commands_that_never_run(policy: &Policy) -> Vec<Warning> {
+    let settings = policy.settings();
+    let checks = settings.publish.success.iter().map(|run| ("publish.success", run));
+    let after = settings.commands.after_edit.iter();
+    let after = after.map(|check| ("commands.after_edit", &check.run));
+    let never = |(_, run): &(&str, &String)| {
+        let intent = Intent::Command(Script::parse(&run.replace(FILE_PLACE, "file")));
+        runs(policy).iter().all(|facts| policy.decide(&intent, facts).decision == Decision::Deny)
+    };
+    let warning = |(key, run): (&str, &String)| {
+        Warning::of_key(policy, key, format!("`{key}` has `{run}`, which no rule allows"))
+    };
+    checks.chain(after).filter(never).map(warning).collect()
+}
+
+/// Returns a run for each mode and each narrowing that a rule has.
+fn runs(policy: &Policy) -> Vec<Facts> {
+    let modes = &policy.settings().modes.allow;
+    let of = |narrowing: &RuleConditions| {
+        let modes = if narrowing.modes.is_empty() { modes } else { &narrowing.modes };
+        let facts = Facts {
+            trigger: narrowing.triggers.first().copied().unwrap_or_default(),
+            tier: narrowing.tiers.first().copied().unwrap_or_default(),
+            job: narrowing.jobs.first().cloned(),
+            sandboxed: true,
+            contained: true,
+            ..Facts::default()
+        };
+        modes.iter().map(|mode| Facts { mode: mode.clone(), ..facts.clone() }).collect::<Vec<_>>()
+    };
+    let narrowings = policy.judge.rules().iter().map(|rule| &rule.narrowing);
+    std::iter::once(&RuleConditions::default()).chain(narrowings).flat_map(of).collect()
 }
 
 /// Returns the rules that allow and that none of these verdicts rests on.

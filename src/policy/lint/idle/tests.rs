@@ -143,3 +143,43 @@ fn jobs_that_are_not_there_are_named() {
         ["there is no job `updat`; did you mean `update`?", "there is no job `docs`"]
     );
 }
+
+#[test]
+fn commands_of_the_policy_that_no_rule_allows_are_named() {
+    let text = |rules: &str| {
+        format!(
+            "publish: {{ success: [\"make test\"] }}\ncommands: {{ after_edit: [{{ files: \
+             \"**/*.py\", run: \"ruff check {{file}}\" }}] }}\nrules:\n{rules}"
+        )
+    };
+    let never = |key: &str, run: &str| format!("0: `{key}` has `{run}`, which no rule allows");
+    for (rules, expected) in [
+        (
+            "  - allow: \"read(**)\"\n",
+            vec![
+                never("publish.success", "make test"),
+                never("commands.after_edit", "ruff check {file}"),
+            ],
+        ),
+        (
+            "  - allow: [\"read(**)\", \"command(make test)\"]\n",
+            vec![never("commands.after_edit", "ruff check {file}")],
+        ),
+        ("  - allow: [\"read(**)\", \"command(make test)\", \"command(ruff check:*)\"]\n", vec![]),
+        // What is allowed in some runs only may run in them.
+        (
+            "  - allow: [\"read(**)\", \"command(ruff check:*)\"]\n  - allow: \"command(make \
+             test)\"\n    jobs: [nightly]\n    triggers: [schedule]\n",
+            vec![],
+        ),
+    ] {
+        assert_eq!(warnings(&text(rules)), expected, "{rules}");
+    }
+    assert_eq!(
+        warnings(
+            &text("  - allow: \"read(**)\"\n")
+                .replace("commands: {", "commands: { contained: allow,")
+        ),
+        Vec::<String>::new()
+    );
+}

@@ -1,0 +1,159 @@
+//! How a session ended, in one word: one pure function of what is known when it is over.
+//!
+//! In: why the session stopped, which holds what the model says of itself, and what became of the
+//! files. Out: the outcome's word and, where that is not the model's, why.
+
+use crate::session::event::Event;
+use crate::session::outcome::OutcomeWord;
+use crate::tools::dispatch;
+use crate::tools::tool::ToolEffect;
+use locum_base::text;
+use locum_base::tool::{self, ToolName};
+
+/// Bytes of the answer to a failed edit that a reason shows.
+const ANSWER_LIMIT_BYTES: usize = 200;
+
+/// What became of attempts to change files.
+#[derive(Clone, Debug, Default)]
+pub struct EditAttempts {
+    /// Whether any of them changed a file.
+    pub succeeded: bool,
+    /// The last one that the policy, the mode or a person refused, in one line.
+    pub refused: Option<String>,
+    /// The last one that failed for another reason: in one line, and why.
+    pub failed: Option<(String, String)>,
+}
+
+/// What is known at the end of a session.
+#[derive(Clone, Copy, Debug)]
+pub struct EndFacts<'a> {
+    /// Why it stopped; for a session that came to its end, by the model's account.
+    pub stop: OutcomeWord,
+    /// Whether any file is different.
+    pub changed: bool,
+    /// Whether it could have changed one, or could have had one changed by a sub-task.
+    pub could_change: bool,
+    /// Attempts to change files by tools for that.
+    pub attempts: &'a EditAttempts,
+    /// What went wrong with the first check of the policy that did not succeed.
+    pub failed_check: Option<&'a str>,
+    /// The first ref that holds what a sub-task changed and nobody took over.
+    pub kept_ref: Option<&'a str>,
+}
+
+/// Returns the outcome's word, and why it is another than the one the session stopped with.
+pub fn word(facts: &EndFacts<'_>) -> (OutcomeWord, Option<String>) {
+    let EndFacts { stop, changed, could_change, attempts, failed_check, kept_ref } = *facts;
+    if stop != OutcomeWord::Done {
+        return (stop, None);
+    }
+    if changed {
+        let failed = failed_check.map(|why| (OutcomeWord::ChecksFailed, Some(why.to_owned())));
+        return failed.unwrap_or((stop, None));
+    }
+    if let Some(kept_ref) = kept_ref {
+        let why = format!("no file changed; what a sub-task changed is kept on `{kept_ref}`");
+        return (OutcomeWord::Failed, Some(why));
+    }
+    if attempts.succeeded || !could_change {
+        let word = if could_change { OutcomeWord::NothingToDo } else { OutcomeWord::Done };
+        return (word, None);
+    }
+    match (&attempts.refused, &attempts.failed) {
+        (Some(headline), _) => {
+            let why = format!("no edit was made, and the last one refused is `{headline}`");
+            (OutcomeWord::Refused, Some(why))
+        }
+        (None, Some((headline, answer))) => {
+            let why = format!("every edit failed, the last one, `{headline}`, with: {answer}");
+            (OutcomeWord::Failed, Some(why))
+        }
+        (None, None) => (OutcomeWord::NothingToDo, None),
+    }
+}
+
+impl EditAttempts {
+    /// Takes the answer to a call in; `headline` is the call in one line.
+    pub(crate) fn answered(&mut self, event: &Event, headline: &str) {
+        let Event::Answered { tool, observation, refusal, .. } = event else { return };
+        let tool = ToolName::find(tool::resolve(tool.trim()));
+        // What a command would have changed on the way to something else says nothing.
+        if tool.is_none_or(|tool| dispatch::effect(tool) != ToolEffect::Edits) {
+            return;
+        }
+        if refusal.is_some() {
+            self.refused = Some(headline.to_owned());
+        } else if observation.is_error {
+            let answer = observation.text.lines().find(|line| !line.trim().is_empty());
+            let answer = text::head(answer.unwrap_or_default().trim(), ANSWER_LIMIT_BYTES);
+            self.failed = Some((headline.to_owned(), answer.trim_end_matches('.').to_owned()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EditAttempts, EndFacts, word};
+    use crate::session::outcome::OutcomeWord::{
+        self, Cancelled, ChecksFailed, Done, Failed, NothingToDo, Partial, Refused,
+    };
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn the_word_follows_from_what_is_known() {
+        let none = EditAttempts::default();
+        let refused = EditAttempts { refused: Some("edit a".to_owned()), ..none.clone() };
+        let failed = EditAttempts {
+            failed: Some(("edit b".to_owned(), "the disk is full".to_owned())),
+            ..none.clone()
+        };
+        let both = EditAttempts { failed: failed.failed.clone(), ..refused.clone() };
+        let undone = EditAttempts { succeeded: true, ..both.clone() };
+        let expected: &[(OutcomeWord, bool, bool, &EditAttempts, OutcomeWord)] = &[
+            // stop, changed, could change, attempts, word
+            (Done, true, true, &none, Done),
+            (Done, true, true, &both, Done),
+            (Done, false, false, &none, Done),
+            (Done, false, false, &refused, Done),
+            (Done, false, true, &none, NothingToDo),
+            (Done, false, true, &undone, NothingToDo),
+            (Done, false, true, &refused, Refused),
+            (Done, false, true, &both, Refused),
+            (Done, false, true, &failed, Failed),
+            (Partial, false, true, &refused, Partial),
+            (Partial, true, true, &none, Partial),
+            (Failed, true, true, &none, Failed),
+            (Cancelled, false, true, &failed, Cancelled),
+        ];
+        for &(stop, changed, could_change, attempts, expected) in expected {
+            let facts = EndFacts {
+                stop,
+                changed,
+                could_change,
+                attempts,
+                failed_check: None,
+                kept_ref: None,
+            };
+            let (found, why) = word(&facts);
+            assert_eq!(found, expected, "{facts:?}");
+            let own = found != stop && found != NothingToDo;
+            assert_eq!(why.is_some(), own, "another word than the model's says why: {facts:?}");
+        }
+        let kept = EndFacts {
+            stop: Done,
+            changed: false,
+            could_change: true,
+            attempts: &undone,
+            failed_check: None,
+            kept_ref: Some("refs/locum/x"),
+        };
+        assert_eq!(word(&kept).0, Failed);
+        assert_eq!(word(&EndFacts { changed: true, ..kept }), (Done, None));
+        let why = "the check `x` failed";
+        let failed = EndFacts { changed: true, failed_check: Some(why), kept_ref: None, ..kept };
+        assert_eq!(word(&failed), (ChecksFailed, Some(why.to_owned())));
+        for stop in [Partial, Failed, Cancelled] {
+            assert_eq!(word(&EndFacts { stop, ..failed }), (stop, None), "its own word is worse");
+        }
+    }
+}
