@@ -97,7 +97,8 @@ mod tests {
             (9, 99, "one\ntwo\nthree"),
             (2, 99, "two\nthree"),
             (1, 99, "three"),
-            (9, 11, "three"),
+            (9, 11, "two\nthree"),
+            (9, 8, "three"),
             (9, 3, "ree"),
         ] {
             assert_eq!(super::tail_lines(text, lines, bytes), expected, "{lines} {bytes}");

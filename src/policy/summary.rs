@@ -15,7 +15,7 @@ use crate::schema::{CommandNetwork, Expansions};
 use crate::verdict::Decision;
 
 /// Most patterns of one line; the others are counted.
-const LISTED_LIMIT: usize = 120;
+const LISTED_LIMIT: usize = 48;
 
 /// What a model reads where commands are contained.
 pub(crate) const CONTAINED: &str = "You may run: any script, in a shell. It has no way out to a \
@@ -88,14 +88,14 @@ pub(crate) fn lines(
                 continue;
             }
             let texts = if decision == Decision::Deny && *kind == RuleKind::Command && !contained {
-                exceptions(policy.judge.rules(), facts)
+                vec![exceptions(policy.judge.rules(), facts)]
             } else {
-                texts(policy.judge.rules(), *kind, decision, facts)
+                texts_by_rule(policy.judge.rules(), *kind, decision, facts)
             };
-            if texts.is_empty() {
+            if texts.iter().all(Vec::is_empty) {
                 continue;
             }
-            lines.push(format!("{said} {verb}: {}", listed(texts)));
+            lines.push(format!("{said} {verb}: {}", listed(&texts)));
             if allows && *kind == RuleKind::Command {
                 lines.extend(by_words_lines(policy, facts));
             }
@@ -135,6 +135,15 @@ pub(crate) fn texts(
     decision: Decision,
     facts: &Facts,
 ) -> Vec<String> {
+    texts_by_rule(rules, kind, decision, facts).concat()
+}
+
+fn texts_by_rule(
+    rules: &[Rule],
+    kind: RuleKind,
+    decision: Decision,
+    facts: &Facts,
+) -> Vec<Vec<String>> {
     let here = |rule: &&Rule| rule.decision == decision && rule.narrowing.holds(facts);
     let mut texts = Vec::new();
     for rule in rules.iter().filter(here) {
@@ -147,7 +156,7 @@ pub(crate) fn texts(
         if let Some(last) = patterns.last_mut().filter(|_| !except.is_empty()) {
             last.push_str(&format!(" (except {})", except.join(", ")));
         }
-        texts.extend(patterns);
+        texts.push(patterns);
     }
     texts
 }
@@ -185,12 +194,23 @@ fn exceptions(rules: &[Rule], facts: &Facts) -> Vec<String> {
     met.map(|written| format!("`{}`", shown(written))).collect()
 }
 
-/// Joins patterns; of very many, the first.
-fn listed(mut texts: Vec<String>) -> String {
-    let others = texts.len().saturating_sub(LISTED_LIMIT);
-    texts.truncate(LISTED_LIMIT);
+/// Joins patterns; of very many, the first of each rule.
+fn listed(by_rule: &[Vec<String>]) -> String {
+    let all: usize = by_rule.iter().map(Vec::len).sum();
+    let mut counts = vec![0_usize; by_rule.len()];
+    let mut room = LISTED_LIMIT.min(all);
+    while room > 0 {
+        for (count, texts) in counts.iter_mut().zip(by_rule) {
+            if room > 0 && *count < texts.len() {
+                (*count, room) = (*count + 1, room - 1);
+            }
+        }
+    }
+    let named = by_rule.iter().zip(counts).flat_map(|(texts, count)| texts.iter().take(count));
+    let named: Vec<&str> = named.map(String::as_str).collect();
+    let others = all - named.len();
     let more = if others > 0 { format!(" and {others} more") } else { String::new() };
-    format!("{}{more}", texts.join(", "))
+    format!("{}{more}", named.join(", "))
 }
 
 fn contained_lines(policy: &Policy) -> Vec<String> {
@@ -219,7 +239,7 @@ fn network(policy: &Policy) -> Option<String> {
         CommandNetwork::Open => None,
         CommandNetwork::Listed if !settings.network.is_empty() => {
             let hosts = settings.network.iter().map(|listed| format!("`{}`", listed.text));
-            Some(format!("Commands reach of the network only {}", listed(hosts.collect())))
+            Some(format!("Commands reach of the network only {}", listed(&[hosts.collect()])))
         }
         CommandNetwork::Off | CommandNetwork::Listed => Some("Commands have no network".to_owned()),
     }
@@ -244,7 +264,7 @@ fn restrictions(
         });
     } else if !restriction.paths.is_empty() && has_tool_for(RuleKind::Edit) {
         let globs = restriction.paths.iter().map(|glob| format!("`{glob}`"));
-        lines.push(format!("This run edits only {}", listed(globs.collect())));
+        lines.push(format!("This run edits only {}", listed(&[globs.collect()])));
     }
     lines
 }

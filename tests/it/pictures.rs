@@ -133,7 +133,7 @@ fn where_nobody_may_be_asked_there_is_no_such_tool() {
         let stage = Stage::with(&[(".locum/policy.yml", policy), (".locum/config.yml", config)]);
         let ran =
             stage.play(&plain.replace("WORDS", "No model that draws pictures is configured"), &[]);
-        assert_eq!((ran.code, painted(&stage)), (Some(0), vec![]), "{ran:?}");
+        assert_eq!((ran.code, painted(&stage)), (Some(3), vec![]), "{ran:?}");
     }
 }
 
@@ -228,7 +228,7 @@ fn a_picture_that_could_not_be_written_and_is_gone_is_drawn_anew() {
     std::fs::remove_dir_all(stage.path(&format!("{folder}/blobs"))).unwrap();
     std::fs::remove_dir_all(stage.path("checkout/art")).unwrap();
     let ran = stage.run(&["session", "resume", &session]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.code, Some(4), "{ran:?}");
     assert_eq!(
         painted(&stage).iter().map(|generated| generated.again).collect::<Vec<_>>(),
         [false, false]
@@ -486,7 +486,7 @@ fn a_refused_starting_picture_is_not_left_out_without_a_word() {
         &json!({ "error": { "message": "Invalid image." } }),
     )]);
     let ran = run_with(&stage, "openai", &main, &brush);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.code, Some(3), "{ran:?}");
     let asked = brush.asked();
     assert!(!asked.is_empty() && asked.iter().all(|asked| asked.body.contains(PNG)), "{asked:?}");
     assert!(

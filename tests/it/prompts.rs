@@ -190,7 +190,7 @@ tasks:
 "#;
     std::fs::write(scene.path("script.yml"), script).unwrap();
     let ran = scene.run("/look", &[]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.code, Some(4), "{ran:?}");
     assert!(
         !scene.path("checkout/src/x.rs").exists()
             && !scene.path("checkout/docs/x.md").exists()
@@ -570,6 +570,7 @@ fn a_repository_may_have_its_own_prompt_and_language() {
             "formatting",
             "tools",
             "capabilities",
+            "modes",
             "rules",
             "system",
             "objective",

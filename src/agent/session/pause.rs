@@ -142,6 +142,10 @@ impl Session<'_> {
         let Some(PendingDecision::Hold(first)) = stop.waiting.as_deref() else {
             return Ok(Vec::new());
         };
+        if self.state.task(id).is_none() {
+            // The mode that the run is to begin in is held.
+            return Ok(Vec::new());
+        }
         let system_prompt = self.system_prompt(id)?;
         let open: Vec<WaitingCall> = self
             .task(id)?

@@ -92,7 +92,7 @@ fn a_prompt_says_that_files_are_hidden_and_no_refusal_points_to_them() {
     let closed = open.clone().with_ignored(ignored(&[(".rooignore", "kept/\n")]));
     let says = |policy: &crate::Policy, kind: RuleKind| {
         let lines = policy.summary_lines(&facts("code"), |used| used == kind);
-        lines.into_iter().any(|line| line.contains("files that `.rooignore` hides"))
+        lines.into_iter().any(|line| line.contains("what `.rooignore` names"))
     };
     assert!(says(&closed, RuleKind::Read));
     assert!(!says(&open, RuleKind::Read) && !says(&closed, RuleKind::Expert));

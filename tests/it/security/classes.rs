@@ -290,7 +290,8 @@ fn answers(stage: &Stage, calls: &[&str]) -> Vec<String> {
          args: {{ result: r }} }}]\n"
     );
     let ran = stage.play(&script, &[]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    // A run whose every edit failed or was refused says so.
+    assert!(matches!(ran.code, Some(0 | 3 | 4)), "{ran:?}");
     stage.answers().into_iter().map(|(_, text)| text).collect()
 }
 

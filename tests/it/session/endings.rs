@@ -248,13 +248,16 @@ fn a_parent_reads_that_its_sub_task_did_not_succeed() {
     for (arguments, said) in [
         (
             "status: failed, reason: \"no such flag\"",
-            "did not succeed: in mode code, the model reports: no such flag.",
+            ("did not succeed: in mode code, after ", " s, the model reports: no such flag."),
         ),
         (
             "status: partial",
-            "did not succeed: in mode code, the model reports that a part of the task is left.",
+            (
+                "did not succeed: in mode code, after ",
+                " s, the model reports that a part of the task is left.",
+            ),
         ),
-        ("status: done", "completed in mode code."),
+        ("status: done", ("completed in mode code, after ", " s.")),
     ] {
         let script = format!(
             r#"
@@ -265,9 +268,10 @@ fn a_parent_reads_that_its_sub_task_did_not_succeed() {
 - mode: orchestrator
   turns:
     - calls: [{{ tool: new_task, args: {{ mode: code, message: "Do it." }} }}]
-    - expect: {{ contains: ["Sub-task 1 {said}", "the rest is open", "Files written: src/b.txt"] }}
+    - expect: {{ contains: ["Sub-task 1 {}", "{}", "the rest is open", "- `src/b.txt` (new) +1"] }}
       calls: [{{ tool: attempt_completion, args: {{ result: r }} }}]
-"#
+"#,
+            said.0, said.1
         );
         let ran = Fixture::new(&script).in_mode("orchestrator").run();
         assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]), "{}", ran.reason());

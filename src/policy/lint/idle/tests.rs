@@ -169,7 +169,7 @@ fn commands_of_the_policy_that_no_rule_allows_are_named() {
         // What is allowed in some runs only may run in them.
         (
             "  - allow: [\"read(**)\", \"command(ruff check:*)\"]\n  - allow: \"command(make \
-             test)\"\n    jobs: [nightly]\n    triggers: [schedule]\n",
+             test)\"\n    modes: [debug]\n",
             vec![],
         ),
     ] {
