@@ -15,7 +15,7 @@ use crate::schema::{CommandNetwork, Expansions};
 use crate::verdict::Decision;
 
 /// Most patterns of one line; the others are counted.
-const LISTED_LIMIT: usize = 48;
+const LISTED_LIMIT: usize = 36;
 
 /// What a model reads where commands are contained.
 pub(crate) const CONTAINED: &str = "You may run: any script, in a shell. It has no way out to a \

@@ -17,6 +17,8 @@ use locum_policy::budget::{Budget, Spent};
 
 /// Most decisions that are explained; what waits besides is asked for when the run goes on.
 const DECISIONS_LIMIT: usize = 6;
+/// Room for the line that says what was left out for length, in characters.
+const LEFT_OUT_CHARS: usize = 100;
 
 /// Characters left free for what sanitising adds.
 const HEADROOM_CHARS: usize = 5_536;
@@ -152,9 +154,9 @@ pub fn ended(
         sections::checks(outcome),
         landed(outcome, landing),
     ];
-    let folds = sections::folds(outcome);
-    let used: usize = paragraphs.iter().chain(&folds).map(|text| figures::width(text) + 2).sum();
+    let used: usize = paragraphs.iter().map(|text| figures::width(text) + 2).sum();
     let mut room_chars = BODY_LIMIT_CHARS.saturating_sub(HEADROOM_CHARS).saturating_sub(used);
+    let folds = fitting(sections::folds(outcome), &mut room_chars);
     let not_merged = sections::not_merged_diff(&outcome.tasks, room_chars);
     room_chars = room_chars.saturating_sub(figures::width(&not_merged) + 2);
     paragraphs.push(not_merged);
@@ -163,6 +165,25 @@ pub fn ended(
     }
     paragraphs.extend(folds);
     sections::join(&paragraphs)
+}
+
+/// Returns the folds that there is room for, and how many there is none for.
+fn fitting(folds: Vec<String>, room_chars: &mut usize) -> Vec<String> {
+    let all = folds.len();
+    let mut kept = Vec::new();
+    for fold in folds {
+        if let Some(rest) = room_chars.checked_sub(figures::width(&fold) + 2 + LEFT_OUT_CHARS) {
+            *room_chars = rest + LEFT_OUT_CHARS;
+            kept.push(fold);
+        }
+    }
+    let left_out = all - kept.len();
+    if left_out > 0 {
+        let sections = figures::count(left_out, "section");
+        kept.push(format!("Left out for length: {sections}. The session's report has all."));
+        *room_chars = room_chars.saturating_sub(LEFT_OUT_CHARS);
+    }
+    kept
 }
 
 /// Returns title and body of the issue where maintainers decide on a run that no issue or pull

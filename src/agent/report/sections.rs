@@ -50,11 +50,11 @@ const ROW_LIMIT: usize = 30;
 /// Most characters of a held call's arguments.
 const ARGUMENTS_LIMIT_CHARS: usize = 4_000;
 /// Most characters of a held edit's diff.
-const HELD_DIFF_LIMIT_CHARS: usize = 5_000;
+const HELD_DIFF_LIMIT_CHARS: usize = 6_000;
 /// Most checks in a list.
 const CHECK_LIMIT: usize = 10;
 /// Most characters of what a failed check wrote.
-const OUTPUT_LIMIT_CHARS: usize = 4_500;
+const OUTPUT_LIMIT_CHARS: usize = 5_000;
 /// Most characters of one foreign phrase in an entry of a list.
 const PHRASE_LIMIT_CHARS: usize = 160;
 
