@@ -20,7 +20,7 @@ const RESULT_LIMIT_CHARS: usize = 11_000;
 /// Most characters of a question.
 const QUESTION_LIMIT_CHARS: usize = 2_000;
 /// Most calls, and most questions, that wait for a decision.
-const WAITING_LIMIT: usize = 3;
+pub const WAITING_LIMIT: usize = 3;
 /// Most notes.
 const NOTE_LIMIT: usize = 3;
 /// Most characters of one.

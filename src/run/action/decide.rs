@@ -5,6 +5,8 @@
 //! refusal, posted on the thread, with the reason: nothing of that name, another policy, new
 //! commits, decided already, too late.
 
+use jiff::Timestamp;
+
 use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::carry::{
     self, CARRIED_LIMIT_BYTES, CarriedState, ClaimError, WaitingSession,
@@ -20,10 +22,11 @@ use crate::run::request::{DecisionRequest, DecisionTarget, RefusalNotice, Reques
 use crate::run::source::FileSource;
 use crate::run::trusted::{ConfigOrigin, TrustedConfig};
 use crate::run::user::UserFolder;
+use locum_agent::report::sections::WAITING_LIMIT;
 use locum_agent::session::hold;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::outcome::PendingDecision;
-use locum_agent::session::recorded::RecordedDecision;
+use locum_agent::session::recorded::{PersonDecision, RecordedDecision};
 use locum_agent::session::state::SessionState;
 use locum_base::path::RepoPath;
 
@@ -73,7 +76,10 @@ async fn take(
     let folder = execute::folder_of(&sessions, &run.plan.session);
     Journal::put(&folder, journal.as_bytes()).map_err(RunError::internal)?;
     let state = SessionState::of(&Journal::read(&folder).map_err(RunError::internal)?);
-    for (place, id) in named(decision, &state).map_err(ClaimError::Refused)?.into_iter().enumerate()
+    for (place, id) in named(decision, &state, event.trigger.happened_at)
+        .map_err(ClaimError::Refused)?
+        .into_iter()
+        .enumerate()
     {
         let decided = RecordedDecision {
             id,
@@ -126,13 +132,24 @@ fn one_of(
 }
 
 /// Returns the names of what is decided on: as given, or all calls, or the only question that waits.
-fn named(decision: &DecisionRequest, state: &SessionState) -> Result<Vec<String>, String> {
+/// A yes to all is one to what its author has seen.
+fn named(
+    decision: &DecisionRequest,
+    state: &SessionState,
+    written_at: Option<Timestamp>,
+) -> Result<Vec<String>, String> {
     match &decision.target {
         DecisionTarget::Named(ids) => return Ok(ids.clone()),
         DecisionTarget::AllHolds => {
             let holds = state.pending.iter().filter_map(PendingDecision::hold);
             let ids: Vec<String> = holds.map(|hold| hold.id.clone()).collect();
-            return if ids.is_empty() { Err("no call waits here".to_owned()) } else { Ok(ids) };
+            if ids.is_empty() {
+                return Err("no call waits here".to_owned());
+            }
+            if decision.word == PersonDecision::Approve {
+                check_seen(ids.len(), state.last_at(), written_at)?;
+            }
+            return Ok(ids);
         }
         DecisionTarget::OnlyQuestion => {}
     }
@@ -146,6 +163,27 @@ fn named(decision: &DecisionRequest, state: &SessionState) -> Result<Vec<String>
             "{} questions wait here; say which, by the name in the run's comment",
             several.len()
         )),
+    }
+}
+
+/// Returns why a yes to all calls is not one to these: the run's comment shows only the first of
+/// them, or it stopped for them after the yes was written.
+fn check_seen(
+    holds: usize,
+    stopped_at: Option<Timestamp>,
+    written_at: Option<Timestamp>,
+) -> Result<(), String> {
+    if holds > WAITING_LIMIT {
+        return Err(format!(
+            "{holds} calls wait and the run's comment shows {WAITING_LIMIT} of them; approve calls \
+             by their names"
+        ));
+    }
+    match (stopped_at, written_at) {
+        (Some(stopped), Some(written)) if stopped <= written => Ok(()),
+        _ => Err("the run stopped for these calls after `approve all` was written; approve them \
+                  by their names, or write it again"
+            .to_owned()),
     }
 }
 
@@ -205,4 +243,21 @@ fn bring_back(
     let Some(checkpoint) = &state.tree.checkpoint else { return Ok(()) };
     let touched = state.tree.touched.keys().cloned().collect();
     repo.take_up(run.plan.session.as_str(), checkpoint, &touched).map_err(RunError::internal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_seen;
+    use jiff::Timestamp;
+
+    #[test]
+    fn a_yes_to_all_covers_what_its_author_has_seen_and_nothing_else() {
+        let at = |second| Some(Timestamp::from_second(second).unwrap());
+        assert_eq!(check_seen(3, at(10), at(11)), Ok(()));
+        for (holds, stopped, written) in
+            [(4, at(10), at(11)), (1, at(11), at(10)), (1, None, at(10)), (1, at(10), None)]
+        {
+            assert!(check_seen(holds, stopped, written).is_err(), "{holds} {stopped:?}");
+        }
+    }
 }
