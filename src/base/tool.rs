@@ -17,6 +17,7 @@ macro_rules! tool_table {
             ListFiles, "list_files", In(Read), files::list::ListFiles;
             Glob, "glob", In(Read), search::glob::Glob;
             SearchFiles, "search_files", In(Read), search::grep::SearchFiles;
+            ShowChanges, "show_changes", InWithout(Read, Edit), search::changes::ShowChanges;
             WriteToFile, "write_to_file", In(Edit), files::write::WriteToFile;
             ApplyDiff, "apply_diff", In(Edit), files::apply_diff::tool::ApplyDiff;
             ApplyPatch, "apply_patch", OptIn(Edit), files::apply_patch::tool::ApplyPatch;
@@ -67,7 +68,7 @@ macro_rules! tool_names {
 
             /// Returns which modes have it.
             pub fn availability(self) -> Availability {
-                use Availability::{Always, In, OptIn};
+                use Availability::{Always, In, InWithout, OptIn};
                 use ToolGroup::{Command, Edit, Mcp, Read};
                 match self { $(Self::$tool => $available,)+ }
             }
@@ -84,6 +85,8 @@ pub enum Availability {
     Always,
     /// Modes with the group.
     In(ToolGroup),
+    /// Modes with the first group and without the second.
+    InWithout(ToolGroup, ToolGroup),
     /// Modes with the group, for models whose profile includes the tool by name.
     OptIn(ToolGroup),
 }
@@ -93,7 +96,7 @@ impl Availability {
     pub fn group(self) -> Option<ToolGroup> {
         match self {
             Self::Always => None,
-            Self::In(group) | Self::OptIn(group) => Some(group),
+            Self::In(group) | Self::InWithout(group, _) | Self::OptIn(group) => Some(group),
         }
     }
 }

@@ -251,7 +251,11 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
 fn names_folders(tool: ToolName) -> bool {
     matches!(
         tool,
-        ToolName::ListFiles | ToolName::Glob | ToolName::SearchFiles | ToolName::ExecuteCommand
+        ToolName::ListFiles
+            | ToolName::Glob
+            | ToolName::SearchFiles
+            | ToolName::ShowChanges
+            | ToolName::ExecuteCommand
     )
 }
 
@@ -300,6 +304,8 @@ pub fn has_tool(mode: &Mode, tool: ToolName, included: &[ToolName]) -> bool {
     let group = match tool.availability() {
         Availability::Always => return true,
         Availability::In(group) => group,
+        Availability::InWithout(_, other) if mode.group(other).is_some() => return false,
+        Availability::InWithout(group, _) => group,
         Availability::OptIn(group) if included.contains(&tool) => group,
         Availability::OptIn(_) => return false,
     };

@@ -103,6 +103,7 @@ fn has(mode: Option<&Mode>, name: &str, included: &[&str]) -> bool {
             has_tool(mode, tool, &included)
         }
         (Some(Availability::In(group)), ..) => gives(group),
+        (Some(Availability::InWithout(group, other)), ..) => gives(group) && !gives(other),
         (Some(Availability::OptIn(group)), ..) => gives(group) && included.contains(&name),
     }
 }

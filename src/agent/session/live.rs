@@ -245,6 +245,7 @@ impl<'a> Session<'a> {
             vision: if sees_images { VisionSupport::Shown } else { VisionSupport::Blind },
             outputs: self.output_reader(id),
             known: Arc::clone(&task.known),
+            range: self.change_range(owner),
         })
     }
 }

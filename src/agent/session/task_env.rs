@@ -10,6 +10,7 @@ use crate::env::RunEnv;
 use crate::tools::files::known::KnownFiles;
 use crate::tools::kept_output::OutputReader;
 use crate::tools::mcp::servers::McpServers;
+use crate::tools::search::changes::ChangeRange;
 use crate::tools::{EffectInputs, ToolContext, VisionSupport};
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
@@ -69,6 +70,8 @@ pub(crate) struct TaskEnv<'a> {
     pub(crate) outputs: OutputReader,
     /// What the task's model knows of files.
     pub(crate) known: Arc<KnownFiles>,
+    /// What the branch and the work so far change.
+    pub(crate) range: ChangeRange,
 }
 
 impl TaskEnv<'_> {
@@ -116,6 +119,7 @@ impl TaskEnv<'_> {
             given: EffectInputs {
                 outputs: Some(&*self.outputs),
                 known: Some(&self.known),
+                range: Some(&self.range),
                 ..EffectInputs::default()
             },
         }

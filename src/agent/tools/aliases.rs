@@ -88,7 +88,7 @@ fn renames(tool: ToolName) -> &'static [Renames] {
         ],
         ToolName::ApplyDiff => &[PATH],
         ToolName::ApplyPatch => &[&[("input", "patch"), ("patch_text", "patch")]],
-        ToolName::ListFiles => &[FOLDER],
+        ToolName::ListFiles | ToolName::ShowChanges => &[FOLDER],
         ToolName::Glob => &[
             FOLDER,
             &[("glob", "pattern"), ("glob_pattern", "pattern"), ("file_pattern", "pattern")],

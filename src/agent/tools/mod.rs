@@ -26,6 +26,7 @@ use crate::tools::files::known::{KnownFiles, SeenFile};
 use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::kept_output::KeptOutput;
 use crate::tools::mcp::servers::McpServers;
+use crate::tools::search::changes::ChangeRange;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
 use locum_modes::Mode;
@@ -92,6 +93,8 @@ pub struct EffectInputs<'g> {
     /// What the model that called knows of files; `None` where no model calls, and every edit is
     /// meant.
     pub known: Option<&'g KnownFiles>,
+    /// What `show_changes` compares; `None` outside a session.
+    pub range: Option<&'g ChangeRange>,
 }
 
 /// What becomes of the images that a tool comes upon.

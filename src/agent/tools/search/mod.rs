@@ -1,5 +1,6 @@
 //! Tools that search, and the walk they share with lists.
 
+pub mod changes;
 pub mod glob;
 pub mod grep;
 pub(crate) mod opened;
