@@ -136,7 +136,7 @@ pub const KEYS: &[SettingKey] = &[
     key(
         "mcp.*.timeout",
         SettingKind::Count { most: 3600 },
-        "longest wait for an answer, in seconds",
+        "longest wait for an answer, in seconds; 60 unless said, 10 while it starts",
     ),
     key("mcp.*.disabled_tools", SettingKind::Names, "tools of the server that no mode is offered"),
     key("policy", SettingKind::Text, "the policy's path in the repository").also(&["INPUT_POLICY"]),

@@ -517,6 +517,23 @@ fn a_server_that_does_not_answer_is_not_waited_for_and_its_tools_stay_as_they_we
 }
 
 #[test]
+fn a_server_that_never_answers_costs_its_timeout_and_is_in_the_report() {
+    let silent =
+        r#"{ "mcpServers": { "helper": { "command": "sleep", "args": ["100"], "timeout": 1 } } }"#;
+    let stage = stage(&[(".mcp.json", silent)]);
+    let ran = play(&stage, &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let note = "The MCP server `helper` did not start: it did not answer within 1 s.";
+    assert!(ran.out.contains(note), "{ran:?}");
+    let unsaid = r#"{ "mcpServers": { "helper": { "command": "sleep" } } }"#;
+    let read = locum_agent::tools::mcp::definition::ServerFile::parse(".mcp.json", unsaid);
+    assert_eq!(
+        (read.servers[0].start_timeout.as_secs(), read.servers[0].timeout.as_secs()),
+        (10, 60)
+    );
+}
+
+#[test]
 fn servers_come_from_the_trusted_commit_and_only_with_a_rule() {
     let stage = stage(&[(
         ".locum/policy.yml",

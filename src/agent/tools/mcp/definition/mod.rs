@@ -23,6 +23,9 @@ pub const SERVERS_LIMIT: usize = 50;
 /// How long a request may take where a definition does not say.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// How long each request of a start may take where a definition does not say.
+const START_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// The longest a definition may say, in seconds.
 const TIMEOUT_LIMIT_S: u64 = 3600;
 
@@ -87,6 +90,8 @@ pub struct ServerDefinition {
     pub disabled: bool,
     /// Longest wait for an answer.
     pub timeout: Duration,
+    /// Longest wait for each answer while it starts.
+    pub start_timeout: Duration,
     /// Tools of it that are not offered.
     pub disabled_tools: Vec<String>,
 }
@@ -177,15 +182,15 @@ impl ServerSpec {
                 return Err("`args`, `env` and `cwd` are for servers with a `command`".to_owned());
             }
         };
-        let timeout = self
-            .timeout
-            .map_or(TIMEOUT, |seconds| Duration::from_secs(seconds.clamp(1, TIMEOUT_LIMIT_S)));
+        let timeout =
+            self.timeout.map(|seconds| Duration::from_secs(seconds.clamp(1, TIMEOUT_LIMIT_S)));
         Ok(ServerDefinition {
             name: plain,
             origin: origin.to_owned(),
             endpoint,
             disabled: self.disabled,
-            timeout,
+            timeout: timeout.unwrap_or(TIMEOUT),
+            start_timeout: timeout.unwrap_or(START_TIMEOUT),
             disabled_tools: self.disabled_tools,
         })
     }

@@ -170,7 +170,7 @@ impl ServerSlot {
     ) -> Result<(McpConnection, OfferedServer), ServerStatus> {
         let definition = &self.planned.definition;
         let transport = self.transport(around)?;
-        let patience = definition.timeout.min(BEGIN_LIMIT);
+        let patience = definition.start_timeout.min(BEGIN_LIMIT);
         let failed = |error: &McpError, said: &str| {
             let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
             ServerStatus::Failed(format!(

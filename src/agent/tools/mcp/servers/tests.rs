@@ -139,6 +139,7 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
             endpoint: endpoint.clone(),
             disabled: false,
             timeout: Duration::from_secs(20),
+            start_timeout: Duration::from_secs(20),
             disabled_tools: Vec::new(),
         };
         PlannedServer { definition, endpoint: Ok(endpoint) }
