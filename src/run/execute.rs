@@ -154,12 +154,7 @@ async fn run<'a>(
         base: plan.base.clone(),
         policy_hash: plan.policy.hash.clone(),
         models: plan.models.clone(),
-        place: place::look(
-            (&execution.workspace.repo, &plan.base),
-            (env.policy, &plan.facts),
-            env.env,
-            execution.clock.now(),
-        ),
+        place: place::dated(plan.place.clone(), execution.clock.now()),
         caller: redacted(execution.caller.clone(), &prepared.redactor),
     };
     let around = ServerEnvironment {

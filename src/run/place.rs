@@ -15,12 +15,11 @@ use locum_policy::verdict::Decision;
 use locum_sandbox::programs;
 use locum_workspace::repo::{CommitId, Repo};
 
-/// Looks a place up.
+/// Looks a place up; the day is known only when the run begins.
 pub fn look(
     (repo, commit): (&Repo, &CommitId),
     (policy, facts): (&Policy, &Facts),
     env: &BTreeMap<String, String>,
-    now: Timestamp,
 ) -> RunPlace {
     let entries = repo.root_entries(commit).unwrap_or_default();
     let may_be_read = |path: &locum_base::path::RepoPath| {
@@ -35,6 +34,10 @@ pub fn look(
     entries.truncate(ENTRIES_LIMIT);
     let mut missing = programs::missing(env, &policy.programs());
     missing.truncate(MISSING_LIMIT);
-    let date = now.strftime("%Y-%m-%d").to_string();
-    RunPlace { date, branch: repo.branch(), entries, more, missing }
+    RunPlace { date: String::new(), branch: repo.branch(), entries, more, missing }
+}
+
+/// Returns the place with the day on it.
+pub fn dated(place: RunPlace, now: Timestamp) -> RunPlace {
+    RunPlace { date: now.strftime("%Y-%m-%d").to_string(), ..place }
 }

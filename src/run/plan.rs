@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use locum_agent::session::id::SessionId;
+use locum_modes::prompts::place::RunPlace;
 use locum_policy::budget::Budget;
 use locum_policy::intent::Facts;
 use locum_policy::spending_limit::SpendingLimits;
@@ -48,6 +49,8 @@ pub struct RunPlan {
     pub modes: Vec<String>,
     /// Rules files, by path.
     pub rules: Vec<String>,
+    /// What models are told of the place.
+    pub place: RunPlace,
     /// What the policy allows in the root task's mode, in its own words.
     pub allowed: Vec<String>,
     /// What the policy accepts although the rule of two speaks against it, with its reasons.
@@ -146,6 +149,7 @@ impl std::fmt::Display for RunPlan {
         row("about", &self.subject.branch_words())?;
         row("checkout", &self.checkout)?;
         row("base", &self.base.0)?;
+        self.place.branch.iter().try_for_each(|branch| row("branch", branch))?;
         row("trusted", &self.trusted.0)?;
         row("policy", &format!("{} ({})", self.policy.origin, self.policy.hash))?;
         row("models", &format!("{} · sub-tasks {}", self.models.0, self.models.1))?;
@@ -164,6 +168,9 @@ impl std::fmt::Display for RunPlan {
             &if self.rules.is_empty() { "none".to_owned() } else { self.rules.join(", ") },
         )?;
         self.allowed.iter().try_for_each(|line| row("allowed", line))?;
+        if !self.place.missing.is_empty() {
+            row("missing", &format!("{} (not installed)", self.place.missing.join(", ")))?;
+        }
         self.risks.iter().try_for_each(|risk| row("risk", risk))?;
         self.notes.iter().try_for_each(|note| row("note", note))
     }

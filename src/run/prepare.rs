@@ -14,6 +14,7 @@ use crate::run::error::RunError;
 use crate::run::first_message::FirstMessage;
 use crate::run::job;
 use crate::run::models::{PreparedModels, WantedModels};
+use crate::run::place;
 use crate::run::plan::{PolicyName, RunPlan, RunSubject};
 use crate::run::run_request::RunRequest;
 use crate::run::servers::ServerPlan;
@@ -178,13 +179,15 @@ pub fn prepare(
         servers: !servers.servers.is_empty(),
         resources: false,
     };
+    let command_env = clean_env(environment.variables(), &policy.settings().commands.env);
+    let base = request.base;
     let plan = RunPlan {
         session: request.session,
         task: request.task,
         mode: slug.clone(),
         subject: request.subject,
         checkout: workspace.checkout.root().display().to_string(),
-        base: request.base,
+        base: base.clone(),
         trusted: request.trusted,
         policy: PolicyName { origin: policy.origin().to_owned(), hash: policy.hash().to_owned() },
         models: (root.model.label().to_owned(), models.set.task.model.label().to_owned()),
@@ -197,6 +200,7 @@ pub fn prepare(
             .collect(),
         modes: runnable,
         rules: instructions.rules.iter().map(|rule| rule.path.clone()).collect(),
+        place: place::look((&workspace.repo, &base), (&policy, &facts), &command_env),
         allowed: policy.summary_lines(&facts, |_| true),
         risks: accepted_risks(&policy).iter().map(ToString::to_string).collect(),
         notes: std::mem::take(&mut models.notes)
@@ -211,7 +215,7 @@ pub fn prepare(
     Ok(PreparedRun {
         plan,
         message,
-        command_env: clean_env(environment.variables(), &policy.settings().commands.env),
+        command_env,
         settings,
         policy,
         modes,

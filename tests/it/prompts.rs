@@ -135,6 +135,14 @@ fn a_command_becomes_the_task_with_its_arguments_and_its_mode() {
 }
 
 #[test]
+fn a_plan_names_the_branch_and_the_programs_that_are_not_installed() {
+    let policy = "version: 1\nmodes: { default: code, allow: [code] }\nrules:\n  - allow: [\"read(**)\", \"command(no-such-linter:*)\"]\n";
+    let planned = PromptScene::new(&[(".locum/policy.yml", policy)]).run("fix it", &["--dry-run"]);
+    assert!(planned.out.contains("\nbranch    main\n"), "{planned:?}");
+    assert!(planned.out.contains("\nmissing   no-such-linter (not installed)\n"), "{planned:?}");
+}
+
+#[test]
 fn commands_are_those_of_the_commit_and_then_the_users() {
     let scene = PromptScene::new(&[(".roo/commands/fix.md", "The committed one.")]);
     std::fs::write(scene.path("checkout/.roo/commands/fix.md"), "The edited one.").unwrap();
