@@ -29,6 +29,13 @@ use locum_workspace::checkout::{EntryKind, FileError};
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::repo::RepoError;
 
+/// What git says where it finds no repository.
+const NO_REPOSITORY: &str = "not a git repository";
+
+/// What a model reads behind that where it is so on purpose.
+const GIT_IS_HIDDEN: &str = "\n(The repository's history holds files that you may not read, so \
+    scripts do not see it. Call git alone, or beside commands that only show named files.)";
+
 /// Changed files named to the model.
 const TOUCHED_SHOWN: usize = 20;
 
@@ -164,6 +171,7 @@ impl ExecuteCommand {
     ) -> Result<Observation, CallError> {
         let git = context.repo.git_folders();
         let reach = reach::of(&self.script, context, &git);
+        let git_hidden = reach.git_hidden;
         let run = CommandRun {
             script: &self.script,
             folder: context.checkout.absolute(&self.folder.real),
@@ -180,7 +188,10 @@ impl ExecuteCommand {
             Err(error) => return without_program(&error),
         };
         let command = CommandDetails::of(&self.script, &output);
-        let text = self.render(&output, &command, NetworkReach::of(context));
+        let mut text = self.render(&output, &command, NetworkReach::of(context));
+        if git_hidden && text.contains(NO_REPOSITORY) {
+            text.push_str(GIT_IS_HIDDEN);
+        }
         Ok(Observation { exit: Some(output.exit), command, ..Observation::said(text) })
     }
 

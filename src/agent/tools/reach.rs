@@ -12,7 +12,9 @@ use locum_base::path::RepoPath;
 use locum_policy::command::Script;
 use locum_policy::command::examine::{CommandEffects, PathUse, path_use};
 use locum_policy::command::tree::SimpleCommand;
+use locum_policy::intent::{Facts, Intent};
 use locum_policy::paths::protected;
+use locum_policy::verdict::Decision;
 use locum_sandbox::{CommandReach, WriteAccess};
 use locum_workspace::checkout::Checkout;
 use locum_workspace::layer::Layer;
@@ -40,12 +42,18 @@ pub(crate) fn of<'a>(
         WriteAccess::Entries
     };
     let is_git = |(simple, _): &(&SimpleCommand, CommandEffects)| program(simple) == Some("git");
-    // Whatever reads files beside git could read git's own.
-    let judged = |part: &(&SimpleCommand, CommandEffects)| is_git(part) || opens_no_file(&part.1);
+    // Whatever runs code or looks through folders beside git could read git's own files.
+    let judged = |part: &(&SimpleCommand, CommandEffects)| {
+        is_git(part) || (opens_known(&part.1) && outside_git(&part.1.reads, context.checkout))
+    };
     let writes_alone = |(simple, _): &(&SimpleCommand, CommandEffects)| {
         program(simple).is_some_and(|program| PURE_WRITERS.contains(&program))
     };
-    let plain_git = understood && examined.iter().any(is_git) && examined.iter().all(judged);
+    let plain_git = understood
+        && examined.iter().any(is_git)
+        && examined.iter().all(judged)
+        && outside_git(&script.redirected().0, context.checkout)
+        && is_allowed_by_words(script, context);
     CommandReach {
         root: context.checkout.root(),
         git,
@@ -62,14 +70,34 @@ pub(crate) fn of<'a>(
     }
 }
 
-/// Whether a command reads nothing but what it is given by a pipe.
-fn opens_no_file(examined: &CommandEffects) -> bool {
+/// Whether a command opens no file but those its words are known to name, on which the policy
+/// decided.
+fn opens_known(examined: &CommandEffects) -> bool {
     examined.only_reads
+        && !examined.runs_code
         && !examined.descends
-        && examined.reads.is_empty()
+        && !examined.needs_sandbox
         && examined.perhaps.is_empty()
         && examined.trees.is_empty()
         && examined.globs.is_empty()
+}
+
+/// Whether none of these files is, or leads to, one of git's own.
+fn outside_git(reads: &[PathUse], checkout: &Checkout) -> bool {
+    reads.iter().all(|used| {
+        let PathUse::Inside(path) = used else { return false };
+        checkout
+            .resolve(path)
+            .is_ok_and(|real| !real.parts().any(|part| part.eq_ignore_ascii_case(".git")))
+    })
+}
+
+/// Whether the rules would let a script run, or a person, where nothing contains it: then what git
+/// shows was judged by the words it is given. A script that runs because it is contained was not.
+fn is_allowed_by_words(script: &Script, context: ToolContext<'_>) -> bool {
+    let facts = Facts { contained: false, ..context.facts.clone() };
+    let verdict = context.run.policy.decide(&Intent::Command(script.clone()), &facts);
+    verdict.decision != Decision::Deny
 }
 
 /// Whether everything the script writes is known, nothing of it protected, and some of it lies

@@ -193,8 +193,8 @@ impl Script {
     }
 
     /// Returns variables that are set while it runs: where it names git, those that keep git from
-    /// starting other programs.
-    pub fn environment(&self) -> Vec<(String, String)> {
+    /// starting other programs. `contained` is where what it starts could do no harm.
+    pub fn environment(&self, contained: bool) -> Vec<(String, String)> {
         let strict = self.simple_commands().into_iter();
         let loose = self.loose_commands().unwrap_or_default().iter().map(|command| &command.simple);
         let unknown = self.tree.is_err()
@@ -202,7 +202,7 @@ impl Script {
             && neutral::names_git(std::slice::from_ref(&self.text));
         let names_git =
             unknown || strict.chain(loose).any(|simple| neutral::names_git(&simple.words));
-        if names_git { self.neutral.environment() } else { Vec::new() }
+        if names_git { self.neutral.environment(contained) } else { Vec::new() }
     }
 
     fn loose(&self) -> Result<&LooseScript, &str> {

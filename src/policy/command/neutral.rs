@@ -156,7 +156,7 @@ impl NeutralFolder {
 
     /// Returns variables for a script that names git: what [`NeutralFolder::words`] says, to a git
     /// started by something else.
-    pub(super) fn environment(&self) -> Vec<(String, String)> {
+    pub(super) fn environment(&self, contained: bool) -> Vec<(String, String)> {
         let mut variables: Vec<(String, String)> = [
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GIT_ATTR_NOSYSTEM", "1"),
@@ -168,8 +168,11 @@ impl NeutralFolder {
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .to_vec();
-        variables.push(("GIT_CONFIG_COUNT".to_owned(), SETTINGS.len().to_string()));
-        for (index, (key, value)) in SETTINGS.iter().enumerate() {
+        // Named empty, a program for differences is started all the same, and ends git. Where what
+        // a script starts is contained, a difference is worth more than that.
+        let settings = SETTINGS.iter().filter(|(key, _)| !contained || *key != "diff.external");
+        variables.push(("GIT_CONFIG_COUNT".to_owned(), settings.clone().count().to_string()));
+        for (index, (key, value)) in settings.enumerate() {
             variables.push((format!("GIT_CONFIG_KEY_{index}"), (*key).to_owned()));
             variables.push((format!("GIT_CONFIG_VALUE_{index}"), (*value).to_owned()));
         }

@@ -374,7 +374,7 @@ fn a_cd_to_where_it_runs_is_nothing_and_any_other_is_judged() {
 #[test]
 fn scripts_that_name_git_get_its_settings_by_variables_too() {
     let value = |text: &str, wanted: &str| {
-        let found = Script::parse(text).below("/repo").environment();
+        let found = Script::parse(text).below("/repo").environment(false);
         found.into_iter().find(|(name, _)| name == wanted).map(|(_, value)| value)
     };
     for text in
@@ -384,12 +384,12 @@ fn scripts_that_name_git_get_its_settings_by_variables_too() {
         assert_eq!(value(text, "GIT_DIR").as_deref(), Some("/repo/.git"), "{text}");
         assert_eq!(value(text, "GIT_WORK_TREE").as_deref(), Some("/repo"), "{text}");
     }
-    let settings = Script::parse("git log").environment();
+    let settings = Script::parse("git log").environment(false);
     let named = |name: &str| settings.iter().any(|(known, _)| known == name);
     assert!(named("GIT_CONFIG_KEY_0") && named("GIT_ATTR_SOURCE"));
     assert!(!named("GIT_DIR") && !named("GIT_WORK_TREE"));
     for text in ["ls", "cat .gitignore", "mytool digit gitk", "ls $x"] {
-        assert_eq!(Script::parse(text).below("/repo").environment(), [], "{text}");
+        assert_eq!(Script::parse(text).below("/repo").environment(false), [], "{text}");
     }
 }
 

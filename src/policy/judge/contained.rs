@@ -88,9 +88,15 @@ impl Evaluation<'_> {
         // To most programs the whole checkout is what they may change; `rm` would leave nothing.
         let removes = simple.words.first().is_some_and(|program| program == "rm");
         let counts = move |used: &PathUse| removes || !is_whole_checkout(used);
-        accesses(&examined.reads, &examined.edits)
+        let files = accesses(&examined.reads, &examined.edits)
             .filter(move |(used, _)| counts(used))
-            .filter_map(|(used, access)| self.refused_file(used, access))
+            .filter_map(|(used, access)| self.refused_file(used, access));
+        // What git keeps of a file is refused as the file is.
+        let kept = examined
+            .trees
+            .iter()
+            .filter_map(|path| self.refused_file(&PathUse::Inside(path.clone()), Access::Read));
+        files.chain(kept)
     }
 
     /// Looks for files with credentials in the home of whoever runs this program. Commands have a

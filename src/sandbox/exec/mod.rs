@@ -147,16 +147,17 @@ pub async fn run(
     if !permit.covers(&Intent::Command(command.script.clone())) {
         return Err(ExecError::NotPermitted);
     }
-    if permit.verdicts().iter().any(Verdict::is_contained) {
+    let contained = permit.verdicts().iter().any(Verdict::is_contained);
+    if contained {
         command.reach.layer.ok_or(ExecError::NotContained)?;
         let script = ShellScript::contained(&command.script.contained_text());
-        return run_program(script, &command).await;
+        return run_program(script, &command, contained).await;
     }
     let script = match command.script.execution().ok_or(ExecError::NotUnderstood)? {
         ScriptExecution::Words(words) => ShellScript { words, steps: Vec::new() },
         ScriptExecution::Shell(text) => ShellScript::rendered(&text, command.script.text()),
     };
-    run_program(script, &command).await
+    run_program(script, &command, contained).await
 }
 
 #[expect(
@@ -166,10 +167,11 @@ pub async fn run(
 async fn run_program(
     ShellScript { words, steps }: ShellScript,
     command: &CommandRun<'_>,
+    contained: bool,
 ) -> Result<CommandOutput, ExecError> {
     let begin = std::time::Instant::now();
     let mut env = command.env.clone();
-    env.extend(command.script.environment());
+    env.extend(command.script.environment(contained));
     if command.sandbox.is_offline() {
         offline::tell(&mut env);
     }

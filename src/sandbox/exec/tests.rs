@@ -44,7 +44,7 @@ async fn run(
         ScriptExecution::Words(words) => ShellScript { words, steps: Vec::new() },
         ScriptExecution::Shell(text) => ShellScript::rendered(&text, &text),
     };
-    run_program(script, &command).await
+    run_program(script, &command, false).await
 }
 
 fn reach(root: &Path) -> CommandReach<'_> {

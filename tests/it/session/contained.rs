@@ -1,8 +1,10 @@
 //! Commands that need no rule for their words, in a run.
 
 use crate::session::fixture::{Fixture, POLICY, turns};
+use git2::{ObjectType, Oid};
 use locum_testing::repository::{commit_all, init};
 use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
 
 fn contained(script: &str) -> Fixture {
     let policy = format!("{POLICY}commands: {{ contained: allow }}\n");
@@ -46,6 +48,16 @@ fn what_commands_write_where_nothing_is_changed_is_thrown_away() {
 }
 
 #[test]
+fn git_shows_a_difference_beside_another_program() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "echo more >> src/a.txt; for f in src/a.txt; do git diff $f | tail -1; done" } }]
+- expect: { contains: ["+more"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    assert_eq!(contained(script).run().word(), "done");
+}
+
+#[test]
 fn without_a_layer_commands_are_judged_by_their_words() {
     let fixture = contained(
         r#"
@@ -79,6 +91,78 @@ fn what_git_keeps_of_hidden_files_is_in_no_contained_script_s_sight() {
         let answers = ran.answers("execute_command");
         assert!(answers[0].contains(seen), "{answers:?}");
         assert!(answers[1].contains("first"), "{answers:?}");
+    }
+}
+
+#[test]
+fn git_by_itself_shows_no_hidden_file_either_by_name_or_by_number() {
+    let secret = b"KEY=hunter2\n";
+    let blob = Oid::hash_object(ObjectType::Blob, secret).unwrap().to_string();
+    let commands = [
+        "git show HEAD:tests/.env".to_owned(),
+        "git cat-file -p HEAD:tests/.env".to_owned(),
+        format!("git cat-file blob {}", &blob[..8]),
+        format!("git cat-file -p {blob}"),
+        format!("git show {}", &blob[..8]),
+        format!("git diff {blob} HEAD:src/a.txt"),
+        "git cat-file --batch-all-objects --batch".to_owned(),
+        "git archive HEAD".to_owned(),
+        "git grep KEY HEAD".to_owned(),
+        "git fast-export HEAD".to_owned(),
+        "git log -p".to_owned(),
+        "git bundle create /tmp/b HEAD && cat /tmp/b | head -c 99999".to_owned(),
+        "cat tests/.env".to_owned(),
+        "git stash list; git show HEAD:tests/.env".to_owned(),
+    ];
+    let calls: Vec<Value> = commands
+        .iter()
+        .map(|command| json!({ "tool": "execute_command", "args": { "command": command } }))
+        .collect();
+    let end = json!([{ "tool": "attempt_completion", "args": { "result": "r" } }]);
+    let script = json!([{ "calls": calls }, { "calls": end }]).to_string();
+    let shows = ["show", "diff", "log", "grep", "cat-file", "stash list"];
+    let shows = shows.map(|verb| format!("\"command(git {verb}:*)\"")).join(", ");
+    let shows = format!("{shows}, \"command(cat:*)\", \"command(head:*)\"");
+    let policy = POLICY.replace("\"command(false)\"", &shows) + "commands: { contained: allow }\n";
+    let fixture = Fixture::with_policy(&turns(&script), &policy);
+    std::fs::create_dir_all(fixture.root.join("tests")).unwrap();
+    std::fs::write(fixture.root.join("tests/.env"), secret).unwrap();
+    commit_all(&init(&fixture.root), "with a secret");
+    let ran = fixture.run();
+    let answers = ran.answers("execute_command");
+    assert_eq!(answers.len(), commands.len());
+    for (answer, command) in answers.iter().zip(&commands) {
+        assert!(!answer.contains("hunter2"), "{command}: {answer}");
+    }
+}
+
+#[test]
+fn git_beside_programs_that_read_named_files_works_and_git_s_own_files_are_none() {
+    let script = r#"
+- calls:
+    - { tool: execute_command, args: { command: "ln -s ../.git/HEAD src/link" } }
+- calls:
+    - { tool: execute_command, args: { command: "head -1 src/a.txt; git log --oneline" } }
+    - { tool: execute_command, args: { command: "cat .git/HEAD; git log --oneline" } }
+    - { tool: execute_command, args: { command: "cd .git && cat HEAD; git log --oneline" } }
+    - { tool: execute_command, args: { command: "cat src/link; git log --oneline" } }
+    - { tool: execute_command, args: { command: "cat < .git/HEAD; git log --oneline" } }
+    - { tool: execute_command, args: { command: "cat $(echo .git/HEAD); git log --oneline" } }
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    let allowed = "\"command(git log:*)\", \"command(cat:*)\", \"command(head:*)\"";
+    let policy = POLICY.replace("\"command(false)\"", allowed) + "commands: { contained: allow }\n";
+    let fixture = Fixture::with_policy(&turns(script), &policy);
+    std::fs::write(fixture.root.join(".env"), "KEY=x\n").unwrap();
+    commit_all(&init(&fixture.root), "with a secret");
+    let ran = fixture.run();
+    let answers = ran.answers("execute_command");
+    let [_, named, others @ ..] = answers.as_slice() else { panic!("{answers:?}") };
+    assert!(named.contains("one") && named.contains("with a secret"), "{named}");
+    assert_eq!(others.len(), 5);
+    assert!(others.iter().any(|answer| answer.contains("Call git alone")), "{others:?}");
+    for answer in others {
+        assert!(!answer.contains("refs/heads") && !answer.contains("with a secret"), "{answer}");
     }
 }
 
