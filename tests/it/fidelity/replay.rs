@@ -79,9 +79,10 @@ pub(crate) enum Fate {
     Refused(&'static str),
     /// The right place, with other text.
     OtherText,
-    /// The same but for line ends, which neither tool can be told.
+    /// The same but for line ends or a byte order mark, which neither tool can be told.
     LineEnds,
-    /// Another place, where the very text stands and which the wrong line number names.
+    /// Another place, where the very text that was sent stands, blank by blank: the noise made it
+    /// that place's, or the wrong line number names it.
     OtherCopy,
     /// Another place.
     WrongPlace,
@@ -164,7 +165,7 @@ impl FileChange {
     fn compared(&self, text: &str) -> Fate {
         if text == self.after {
             Fate::Same
-        } else if text.replace('\r', "") == self.after.replace('\r', "") {
+        } else if lines(text) == lines(&self.after) {
             Fate::LineEnds
         } else if text == self.before {
             Fate::Refused("nothing changed")
@@ -198,19 +199,22 @@ impl FileChange {
     fn noisy_diff(&self, change: &Change, noisy: &Change, line: Option<usize>) -> Fate {
         match apply_diff::apply(&self.before, &block(noisy, line)) {
             Err(error) => Fate::Refused(reason_of_diff(&error)),
-            Ok(applied) => self.placed(change, &applied.content, line),
+            Ok(applied) => self.placed((change, noisy), &applied.content, line),
         }
     }
 
     fn noisy_patch(&self, change: &Change, noisy: &Change) -> Fate {
         match patched(&self.before, &self.chunk(noisy, false)) {
             Err(why) => Fate::Refused(why),
-            Ok(text) => self.placed(change, &text, None),
+            Ok(text) => self.placed((change, noisy), &text, None),
         }
     }
 
     /// Says where one change went.
-    fn placed(&self, change: &Change, text: &str, line: Option<usize>) -> Fate {
+    fn placed(&self, (change, noisy): (&Change, &Change), text: &str, line: Option<usize>) -> Fate {
+        if text == self.before {
+            return Fate::Refused("nothing changed");
+        }
         let run = change.start..change.start + change.old.len();
         let mut expected = self.old.clone();
         expected.splice(run.clone(), change.new.iter().cloned());
@@ -234,7 +238,9 @@ impl FileChange {
         }
         let copy = |at: &usize| self.old.get(*at..*at + change.old.len()) == Some(&change.old);
         let near = line.map_or(0..0, |line| around(line - 1, NAMES_LINES));
-        if near.clone().any(|at| at != change.start && copy(&at)) {
+        let as_sent = around(touched.start, noisy.old.len().max(noisy.new.len()))
+            .any(|at| self.old.get(at..at + noisy.old.len()) == Some(&noisy.old));
+        if as_sent || near.clone().any(|at| at != change.start && copy(&at)) {
             Fate::OtherCopy
         } else {
             Fate::WrongPlace
@@ -258,7 +264,13 @@ impl FileChange {
         if new_ended {
             new = &new[..new.len() - 1];
         }
-        let ops = capture_diff_slices(Algorithm::Myers, old, new);
+        let mut ops = capture_diff_slices(Algorithm::Myers, old, new);
+        let unended = whole && at_end && !new_ended && !new.is_empty();
+        if unended && !matches!(ops.last(), Some(DiffOp::Insert { .. } | DiffOp::Replace { .. })) {
+            // What is said of the end of a file is said of the line before it.
+            let (old_len, new_len) = (old.len(), new.len());
+            ops = vec![DiffOp::Replace { old_index: 0, old_len, new_index: 0, new_len }];
+        }
         let marked = |mark: char, lines: &[String], text: &mut String| {
             for line in lines {
                 let _ = writeln!(text, "{mark}{line}");
@@ -274,7 +286,7 @@ impl FileChange {
                 marked('+', &new[op.new_range()], &mut text);
             }
         }
-        if whole && at_end && !new_ended && !new.is_empty() {
+        if unended {
             text.push_str("\\ No newline at end of file\n");
         }
         text
