@@ -81,7 +81,10 @@ pub fn show(
     let run_place = Repo::open(place.root()).ok().and_then(|repo| {
         let commit = repo.commit_of(args.at.as_deref().unwrap_or("HEAD")).ok()?;
         let now = SystemClock::start().now();
-        Some(place::dated(place::look((&repo, &commit), (&policy, &facts), &env), now))
+        Some(place::dated(
+            place::look(place.root(), (&repo, &commit), (&policy, &facts), &env),
+            now,
+        ))
     });
     let inputs = PromptInputs::of(&PromptContext {
         place: &run_place.unwrap_or_default(),

@@ -7,13 +7,16 @@
 use crate::access::has_tool;
 use crate::permissions::{PermissionAction, Permissions};
 use crate::{GroupEntry, Mode, ToolGroup};
-use locum_base::tool::ToolName;
+use locum_base::tool::{Availability, ToolName};
 
 /// Returns what a mode may do that another may not, as part of a sentence; `None` when it may do
 /// nothing more.
 pub fn gained(from: &Mode, to: &Mode) -> Option<String> {
     let has = |mode: &Mode, tool: ToolName| has_tool(mode, tool, ToolName::ALL);
-    if let Some(tool) = ToolName::ALL.iter().find(|tool| has(to, **tool) && !has(from, **tool)) {
+    // A tool that comes with less, not more, shows nothing that the group does not.
+    let is_no_more = |tool: ToolName| matches!(tool.availability(), Availability::InWithout(group, _) if from.group(group).is_some());
+    let gains = |tool: &&ToolName| has(to, **tool) && !has(from, **tool) && !is_no_more(**tool);
+    if let Some(tool) = ToolName::ALL.iter().find(gains) {
         return Some(format!("it has `{tool}`"));
     }
     for (group, what) in [(ToolGroup::Edit, "edits"), (ToolGroup::Read, "reads")] {

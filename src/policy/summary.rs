@@ -6,7 +6,7 @@
 //! could be instead is in `lint::instead`.
 
 use crate::Policy;
-use crate::command::tables::programs::is_built_in;
+use crate::command::tables::programs::{is_built_in, is_shell_word};
 use crate::intent::Facts;
 use crate::kind::RuleKind;
 use crate::pattern::CommandForm;
@@ -119,6 +119,7 @@ pub(crate) fn programs(rules: &[Rule]) -> Vec<String> {
         let program = written.pattern.command().and_then(|command| command.words.first());
         if let Some(program) = program
             && !is_built_in(program)
+            && !is_shell_word(program)
             && !found.contains(program)
         {
             found.push(program.clone());

@@ -5,6 +5,7 @@
 //! found out is left out: no run fails for it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use jiff::Timestamp;
 
@@ -15,8 +16,12 @@ use locum_policy::verdict::Decision;
 use locum_sandbox::programs;
 use locum_workspace::repo::{CommitId, Repo};
 
+/// Folders in which package managers put the programs of a repository.
+const TOOL_FOLDERS: &[&str] = &[".venv/bin", "venv/bin", "node_modules/.bin", "vendor/bin"];
+
 /// Looks a place up; the day is known only when the run begins.
 pub fn look(
+    root: &Path,
     (repo, commit): (&Repo, &CommitId),
     (policy, facts): (&Policy, &Facts),
     env: &BTreeMap<String, String>,
@@ -32,9 +37,15 @@ pub fn look(
         .collect();
     let more = entries.len().saturating_sub(ENTRIES_LIMIT);
     entries.truncate(ENTRIES_LIMIT);
+    let tools: Vec<String> = TOOL_FOLDERS
+        .iter()
+        .filter(|folder| root.join(folder).is_dir())
+        .map(|folder| (*folder).to_owned())
+        .collect();
     let mut missing = programs::missing(env, &policy.programs());
+    missing.retain(|name| !tools.iter().any(|folder| root.join(folder).join(name).is_file()));
     missing.truncate(MISSING_LIMIT);
-    RunPlace { date: String::new(), branch: repo.branch(), entries, more, missing }
+    RunPlace { date: String::new(), branch: repo.branch(), entries, more, tools, missing }
 }
 
 /// Returns the place with the day on it.

@@ -200,7 +200,12 @@ pub fn prepare(
             .collect(),
         modes: runnable,
         rules: instructions.rules.iter().map(|rule| rule.path.clone()).collect(),
-        place: place::look((&workspace.repo, &base), (&policy, &facts), &command_env),
+        place: place::look(
+            workspace.checkout.root(),
+            (&workspace.repo, &base),
+            (&policy, &facts),
+            &command_env,
+        ),
         allowed: policy.summary_lines(&facts, |_| true),
         risks: accepted_risks(&policy).iter().map(ToString::to_string).collect(),
         notes: std::mem::take(&mut models.notes)

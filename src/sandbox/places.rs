@@ -35,6 +35,8 @@ const SYSTEM: &[&str] = &[
     "/gnu/store",
     "/proc",
     "/var/lib/dpkg",
+    // Where Debian's Ruby keeps what `gem install` installs for all.
+    "/var/lib/gems",
     "/sys/devices/system/cpu",
     "/sys/devices/system/node",
     "/sys/fs/cgroup",
@@ -120,6 +122,7 @@ const HOME_TOOLS: &[&str] = &[
     ".local/share/uv",
     ".local/share/fnm",
     ".local/share/pnpm",
+    ".cache/node/corepack",
     "go/pkg/mod",
     "go/bin",
     ".m2/repository",
@@ -143,6 +146,7 @@ const TOOL_HOMES: &[(&str, &str)] = &[
     ("RBENV_ROOT", ".rbenv"),
     ("ASDF_DATA_DIR", ".asdf"),
     ("VOLTA_HOME", ".volta"),
+    ("COREPACK_HOME", ".cache/node/corepack"),
     ("GOMODCACHE", "go/pkg/mod"),
     ("PYTHONUSERBASE", ".local"),
 ];

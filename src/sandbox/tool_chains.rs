@@ -74,20 +74,40 @@ pub(crate) fn entries<'a>(
     programs: impl Iterator<Item = &'a Path>,
     home: Option<&Path>,
 ) -> Vec<PathBuf> {
-    let mut roots = BTreeSet::new();
+    let (mut roots, mut packages) = (BTreeSet::new(), Vec::new());
     for folder in programs {
+        packages.extend(linked_packages(folder));
         roots.extend(above(folder));
         let targets = PROGRAMS.iter().filter_map(|name| folder.join(name).canonicalize().ok());
         roots.extend(targets.filter_map(|program| above(program.parent()?)));
     }
     let bases: Vec<_> = roots.iter().filter_map(|root| base_of(root)).collect();
     roots.extend(bases);
-    roots
+    let whole = roots
         .iter()
         .filter(|root| may_be_one(root, home))
-        .flat_map(|root| kept(root).into_iter().map(|name| root.join(name)))
-        .filter(|entry| entry.exists())
-        .collect()
+        .flat_map(|root| kept(root).into_iter().map(|name| root.join(name)));
+    whole.filter(|entry| entry.exists()).chain(packages).collect()
+}
+
+/// Returns the packages of Node that the links of a `node_modules/.bin` lead to.
+fn linked_packages(programs: &Path) -> Vec<PathBuf> {
+    if !programs.ends_with("node_modules/.bin") {
+        return Vec::new();
+    }
+    let Some(modules) = programs.parent().and_then(|modules| modules.canonicalize().ok()) else {
+        return Vec::new();
+    };
+    let package_of = |link: PathBuf| {
+        let real = link.canonicalize().ok()?;
+        let mut parts = real.strip_prefix(&modules).ok()?.components();
+        let first = Path::new(parts.next()?.as_os_str());
+        let is_scope = first.to_str()?.starts_with('@');
+        let package = if is_scope { first.join(parts.next()?) } else { first.to_owned() };
+        Some(modules.join(package))
+    };
+    let found: BTreeSet<PathBuf> = listed(programs).filter_map(package_of).collect();
+    found.into_iter().filter(|package| package.join("package.json").is_file()).collect()
 }
 
 /// Returns what of `/etc` belongs to tool chains whose folders there carry a version.
@@ -198,6 +218,33 @@ mod tests {
 
     fn is_read(found: &[PathBuf], path: &Path) -> bool {
         found.iter().any(|place| path.starts_with(place))
+    }
+
+    #[test]
+    fn a_program_that_a_package_manager_linked_is_read_with_its_package_and_nothing_beside() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        files(
+            root,
+            &[
+                "home/setup/node_modules/pnpm/bin/pnpm.cjs",
+                "home/setup/node_modules/pnpm/package.json",
+                "home/setup/node_modules/@of/tool/cli.js",
+                "home/setup/node_modules/@of/tool/package.json",
+                "home/setup/node_modules/other/package.json",
+                "home/setup/.npmrc",
+                "home/elsewhere/package.json",
+                "home/elsewhere/run.js",
+                "home/setup/node_modules/.bin/plain",
+            ],
+        );
+        let bin = root.join("home/setup/node_modules/.bin");
+        symlink("../pnpm/bin/pnpm.cjs", bin.join("pnpm")).unwrap();
+        symlink("../@of/tool/cli.js", bin.join("tool")).unwrap();
+        symlink(root.join("home/elsewhere/run.js"), bin.join("far")).unwrap();
+        let found = read(root, "home/setup/node_modules/.bin");
+        let real = root.canonicalize().unwrap().join("home/setup/node_modules");
+        assert_eq!(found, [real.join("@of/tool"), real.join("pnpm")]);
     }
 
     #[test]

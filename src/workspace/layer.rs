@@ -335,7 +335,7 @@ impl Repo {
                 }
             };
             let facts = layer.facts(&path).map_err(|source| on_layer(&path, source))?;
-            if self.stays_in_layer(&path, facts.is_dir())? {
+            if self.stays(layer, &path, facts.is_dir())? {
                 continue;
             }
             let lower = match below {
@@ -443,7 +443,7 @@ impl Repo {
                 }
             };
             let (at, facts) = (layer.upper.absolute(&path), layer.facts(&path).map_err(io(&path))?);
-            if self.stays_in_layer(&path, facts.is_dir())? {
+            if self.stays(layer, &path, facts.is_dir())? {
                 continue;
             }
             if !facts.is_dir() {

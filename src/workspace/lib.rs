@@ -6,6 +6,7 @@ pub mod aside;
 mod attacks;
 mod attributes;
 mod beneath;
+mod caches;
 pub mod carried;
 mod changes;
 pub mod checkout;

@@ -34,7 +34,7 @@ impl Repo {
             let names = layer.names(&folder).map_err(|source| on_layer(&folder, source))?;
             for path in names.into_iter().flatten().filter(|path| path.name() != Some(".git")) {
                 let facts = layer.facts(&path).map_err(|source| on_layer(&path, source))?;
-                let ignored = inside || self.stays_in_layer(&path, facts.is_dir())?;
+                let ignored = inside || self.stays(layer, &path, facts.is_dir())?;
                 if facts.is_dir() {
                     ahead.push((path, ignored));
                 } else if ignored {

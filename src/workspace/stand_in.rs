@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use git2::{Status, StatusOptions, StatusShow};
 
+use crate::caches::CACHES;
 use crate::layer::{Layer, on_layer};
 use crate::repo::{Repo, RepoError};
 use crate::shared::SharedFolders;
@@ -19,9 +20,6 @@ use locum_sandbox::MovedGit;
 
 /// Most folders that are seen: each costs a mount.
 const FOLDERS_LIMIT: usize = 64;
-
-/// Folders of caches that are made again in no time, and that may be everywhere.
-const CACHES: &[&str] = &["__pycache__"];
 
 impl Repo {
     /// Returns the folders that git ignores in this checkout and in the layer over it, besides
@@ -68,7 +66,7 @@ impl Repo {
                 if !facts.is_dir() || path.name() == Some(".git") {
                     continue;
                 }
-                let ignored = self.stays_in_layer(&path, true)?;
+                let ignored = self.stays(layer, &path, true)?;
                 if ignored { &mut found } else { &mut ahead }.push(path);
             }
         }

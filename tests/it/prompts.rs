@@ -136,8 +136,9 @@ fn a_command_becomes_the_task_with_its_arguments_and_its_mode() {
 
 #[test]
 fn a_plan_names_the_branch_and_the_programs_that_are_not_installed() {
-    let policy = "version: 1\nmodes: { default: code, allow: [code] }\nrules:\n  - allow: [\"read(**)\", \"command(no-such-linter:*)\"]\n";
-    let planned = PromptScene::new(&[(".locum/policy.yml", policy)]).run("fix it", &["--dry-run"]);
+    let policy = "version: 1\nmodes: { default: code, allow: [code] }\nrules:\n  - allow: [\"read(**)\", \"command(no-such-linter:*)\", \"command(for:*)\", \"command(own-linter:*)\"]\n";
+    let files = [(".locum/policy.yml", policy), ("node_modules/.bin/own-linter", "")];
+    let planned = PromptScene::new(&files).run("fix it", &["--dry-run"]);
     assert!(planned.out.contains("\nbranch    main\n"), "{planned:?}");
     assert!(planned.out.contains("\nmissing   no-such-linter (not installed)\n"), "{planned:?}");
 }

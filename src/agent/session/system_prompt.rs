@@ -259,6 +259,7 @@ fn seen_place(place: &RunPlace, context: &PromptContext<'_>) -> RunPlace {
     };
     RunPlace {
         entries: place.entries.iter().filter(may_be_read).cloned().collect(),
+        tools: if runs { place.tools.clone() } else { Vec::new() },
         missing: place.missing.iter().filter(|name| runs && is_allowed(name)).cloned().collect(),
         ..place.clone()
     }

@@ -228,6 +228,7 @@ fn who_decides_for_another_task_steers_nothing_else() {
         ToolName::ListFiles,
         ToolName::Glob,
         ToolName::SearchFiles,
+        ToolName::ShowChanges,
         ToolName::WebFetch,
     ];
     let all = [reads.as_slice(), &[ToolName::AttemptCompletion, ToolName::CoordinateMode]].concat();

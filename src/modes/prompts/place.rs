@@ -25,6 +25,8 @@ pub struct RunPlace {
     pub entries: Vec<String>,
     /// How many more there are.
     pub more: usize,
+    /// Folders of the checkout with programs in them, such as `.venv/bin`.
+    pub tools: Vec<String>,
     /// Programs that some rule allows and that are not installed, [`MISSING_LIMIT`] at most.
     pub missing: Vec<String>,
 }
@@ -45,6 +47,9 @@ impl RunPlace {
             let more =
                 if self.more > 0 { format!(", and {} more", self.more) } else { String::new() };
             lines.push(format!("There: {}{more}", named(&self.entries)));
+        }
+        if !self.tools.is_empty() {
+            lines.push(format!("More programs: {}", named(&self.tools)));
         }
         if !self.missing.is_empty() {
             lines.push(format!("Not installed: {}", named(&self.missing)));

@@ -43,6 +43,7 @@ fn prompt(
         branch: Some("main".to_owned()),
         entries: vec!["src/".to_owned(), "Cargo.toml".to_owned()],
         more: 3,
+        tools: Vec::new(),
         missing: vec!["rg".to_owned()],
     };
     let facts = PromptFacts {

@@ -160,7 +160,6 @@ impl NeutralFolder {
         let mut variables: Vec<(String, String)> = [
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GIT_ATTR_NOSYSTEM", "1"),
-            ("GIT_ATTR_SOURCE", EMPTY_TREE),
             ("GIT_OPTIONAL_LOCKS", "0"),
             ("GIT_TERMINAL_PROMPT", "0"),
             ("GIT_PAGER", "cat"),
@@ -168,6 +167,9 @@ impl NeutralFolder {
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .to_vec();
+        if !contained {
+            variables.push(("GIT_ATTR_SOURCE".to_owned(), EMPTY_TREE.to_owned()));
+        }
         // Named empty, a program for differences is started all the same, and ends git. Where what
         // a script starts is contained, a difference is worth more than that.
         let settings = SETTINGS.iter().filter(|(key, _)| !contained || *key != "diff.external");

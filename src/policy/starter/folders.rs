@@ -59,11 +59,33 @@ const LANGUAGES: &[(&str, &[&str])] = &[
 ];
 /// Endings of texts.
 const TEXTS: &[&str] = &["md", "rst", "adoc", "mdx"];
-/// Top-level texts that may be edited.
-const TOP_TEXTS: &[&str] =
-    &["README.md", "README.rst", "README.adoc", "CHANGELOG.md", "CONTRIBUTING.md"];
+/// How names of top-level texts begin that may be edited, in any letter case: what a change has to
+/// be written down in, and what everybody may read first.
+const TOP_TEXTS: &[&str] = &[
+    "readme",
+    "changelog",
+    "changes",
+    "history",
+    "news",
+    "release",
+    "upgrad",
+    "migrat",
+    "contributing",
+    "contributors",
+    "authors",
+];
 /// Folders of texts.
-const TEXT_FOLDERS: &[&str] = &["docs", "doc", "documentation", "guide"];
+const TEXT_FOLDERS: &[&str] = &[
+    "docs",
+    "doc",
+    "documentation",
+    "guide",
+    "changelog",
+    "changelog.d",
+    "changes",
+    "news",
+    "newsfragments",
+];
 /// Number of sibling folders from which one pattern replaces theirs.
 const SIBLINGS: usize = 3;
 /// Most patterns of one kind; a repository with more needs a maintainer's hand.
@@ -88,6 +110,13 @@ pub(super) struct ScannedFolders {
 
 /// A folder and its place in a package: `packages/app` and `src`.
 type PackageFolder = (String, String);
+
+/// Whether a file at the top is a text that a change may have to be written down in.
+fn is_top_text(name: &str, ending: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    (TEXTS.contains(&ending) || ["", "txt"].contains(&ending))
+        && TOP_TEXTS.iter().any(|begin| lower.starts_with(begin))
+}
 
 /// Sorts a repository's files.
 pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> ScannedFolders {
@@ -126,11 +155,11 @@ pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Sc
         {
             sources.entry(spot(folder, ending, &packages)).or_default().insert(language);
             candidates.push(path);
+        } else if folder.is_empty() && is_top_text(name, ending) {
+            text_folders.insert(name.to_owned());
         } else if TEXTS.contains(&ending) {
             let first = path.parts().next().unwrap_or_default();
-            if folder.is_empty() && TOP_TEXTS.contains(&name) {
-                text_folders.insert(name.to_owned());
-            } else if !folder.is_empty() && TEXT_FOLDERS.contains(&first) {
+            if !folder.is_empty() && TEXT_FOLDERS.contains(&first) {
                 text_folders.insert(format!("{first}/**"));
             }
         }

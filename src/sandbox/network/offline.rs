@@ -14,6 +14,8 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GOTOOLCHAIN", "local"),
     ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
     ("PIP_RETRIES", "0"),
+    // What `uv run` would install anew cannot be had; what is installed is run.
+    ("UV_NO_SYNC", "1"),
     ("UV_OFFLINE", "1"),
     ("YARN_ENABLE_NETWORK", "0"),
     ("npm_config_audit", "false"),

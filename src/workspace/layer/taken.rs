@@ -44,7 +44,7 @@ impl Repo {
                 }
             };
             let facts = live.facts(&path).map_err(io(&path))?;
-            if self.stays_in_layer(&path, facts.is_dir())? {
+            if self.stays(live, &path, facts.is_dir())? {
                 continue;
             }
             let (from, to) = (live.upper_at(&path), taken.upper_at(&path));
@@ -106,7 +106,7 @@ impl Repo {
     fn prune(&self, live: &Layer, at: &RepoPath) -> Result<(), RepoError> {
         for path in live.names(at).map_err(|source| on_layer(at, source))?.into_iter().flatten() {
             let facts = live.facts(&path).map_err(|source| on_layer(&path, source))?;
-            if !facts.is_dir() || self.stays_in_layer(&path, true)? {
+            if !facts.is_dir() || self.stays(live, &path, true)? {
                 continue;
             }
             self.prune(live, &path)?;

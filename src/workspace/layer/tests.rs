@@ -331,3 +331,31 @@ fn what_a_program_wrote_unasked_and_somebody_else_changed_since_is_kept_out() {
         (expect(&[("src/fresh", LayerChange::Written)]), vec!["src".to_owned()])
     );
 }
+
+#[test]
+fn a_cache_that_says_so_stays_and_a_folder_with_files_of_git_is_none() {
+    let fixture = LayerFixture::new();
+    for (file, text) in [
+        (".tool_cache/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# more\n"),
+        (".tool_cache/v/entry", "x"),
+        ("build-env/.gitignore", "# made by a tool\n*\n"),
+        ("build-env/lib/x", "x"),
+        ("pkg/__pycache__/m.pyc", "x"),
+        ("pkg/new.py", "x"),
+        // None of these is a cache.
+        ("odd/CACHEDIR.TAG", "Signature: other"),
+        ("part/.gitignore", "*\n!kept\n"),
+        ("old/.gitignore", "*\n"),
+        ("old/more", "x"),
+    ] {
+        fixture.write(file, text);
+    }
+    let found: Vec<String> = fixture.found().into_iter().map(|(path, _)| path).collect();
+    let expected =
+        ["odd/CACHEDIR.TAG", "old/.gitignore", "old/more", "part/.gitignore", "pkg/new.py"];
+    assert_eq!(found, expected);
+    fixture.repo.repo.settle(&fixture.layer).unwrap();
+    let upper = fixture.layer.folders().upper;
+    assert!(upper.join(".tool_cache/v/entry").exists() && upper.join("build-env/lib/x").exists());
+    assert!(!upper.join("pkg/new.py").exists());
+}

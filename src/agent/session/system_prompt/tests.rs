@@ -21,6 +21,7 @@ fn place() -> RunPlace {
         branch: Some("feature/a-longer-name".to_owned()),
         entries: (0..ENTRIES_LIMIT).map(|number| format!("folder{number}/")).collect(),
         more: 12,
+        tools: [".venv/bin", "node_modules/.bin"].map(str::to_owned).to_vec(),
         missing: ["rg", "tree", "jq"].map(str::to_owned).to_vec(),
     }
 }
@@ -86,7 +87,7 @@ fn a_prompt_names_the_place_as_far_as_the_mode_may_know_it() {
         "today is 2026-01-31",
         "on branch `feature/a-longer-name`",
         "- There: `src/`, `README.md`, and 12 more",
-        "- Not installed: `rg`\n",
+        "- More programs: `.venv/bin`, `node_modules/.bin`\n- Not installed: `rg`\n",
         "whether the result is ready: `cargo test`, `cargo clippy`.",
         "You cannot run `cargo test`, `cargo clippy` in this mode.",
         "Commands have no network",
