@@ -21,6 +21,9 @@ const OFF_LINES: u64 = 30;
 /// How near a wrong line number is to another copy of the text when it names that copy.
 const NAMES_LINES: usize = 3;
 
+/// What stands behind the last line of a file that it does not end.
+const NO_LINE_END: &str = "\\ No newline at end of file\n";
+
 /// Numbers that look random and are the same each time.
 pub(crate) struct Rolls(u64);
 
@@ -236,9 +239,13 @@ impl FileChange {
         if touched.start >= run.start && touched.end <= run.end {
             return Fate::OtherText;
         }
-        let copy = |at: &usize| self.old.get(*at..*at + change.old.len()) == Some(&change.old);
+        let copy = |at: &usize| {
+            let there = self.old.get(*at..*at + change.old.len()).unwrap_or_default();
+            !there.is_empty()
+                && there.iter().zip(&change.old).all(|(one, two)| one.trim() == two.trim())
+        };
         let near = line.map_or(0..0, |line| around(line - 1, NAMES_LINES));
-        let as_sent = around(touched.start, noisy.old.len().max(noisy.new.len()))
+        let as_sent = around(touched.start, noisy.old.len() + noisy.new.len())
             .any(|at| self.old.get(at..at + noisy.old.len()) == Some(&noisy.old));
         if as_sent || near.clone().any(|at| at != change.start && copy(&at)) {
             Fate::OtherCopy
@@ -266,7 +273,9 @@ impl FileChange {
         }
         let mut ops = capture_diff_slices(Algorithm::Myers, old, new);
         let unended = whole && at_end && !new_ended && !new.is_empty();
-        if unended && !matches!(ops.last(), Some(DiffOp::Insert { .. } | DiffOp::Replace { .. })) {
+        let was_unended = whole && at_end && !old_ended && new_ended;
+        let ends_new = matches!(ops.last(), Some(DiffOp::Insert { .. } | DiffOp::Replace { .. }));
+        if was_unended || (unended && !ends_new) {
             // What is said of the end of a file is said of the line before it.
             let (old_len, new_len) = (old.len(), new.len());
             ops = vec![DiffOp::Replace { old_index: 0, old_len, new_index: 0, new_len }];
@@ -282,12 +291,15 @@ impl FileChange {
                 &old[op.old_range()],
                 &mut text,
             );
+            if was_unended {
+                text.push_str(NO_LINE_END);
+            }
             if !matches!(op, DiffOp::Equal { .. }) {
                 marked('+', &new[op.new_range()], &mut text);
             }
         }
         if unended {
-            text.push_str("\\ No newline at end of file\n");
+            text.push_str(NO_LINE_END);
         }
         text
     }

@@ -203,8 +203,10 @@ impl<'a> TargetText<'a> {
         let mut by_distance: Vec<(usize, usize)> =
             found.iter().map(|line| (line.abs_diff(start), *line)).collect();
         by_distance.sort_unstable();
+        // Of places that are only alike, none is more meant than the other by a line nearby.
+        let near = if likeness == Likeness::Exact { NEAR_LINES } else { 0 };
         match by_distance.as_slice() {
-            [(first, line), (second, _), ..] if first < second && *first <= NEAR_LINES => {
+            [(first, line), (second, _), ..] if first < second && *first <= near => {
                 vec![*line]
             }
             _ => found,
