@@ -139,7 +139,10 @@ impl MaskFinder {
                     MaskReason::Protected
                         if reach.writes != WriteAccess::Nothing && masked == MaskState::No =>
                     {
-                        found.push(Mask::ReadOnly(reach.at(marked)));
+                        let at = reach.at(marked);
+                        if !reach.is_in_layer(&at) {
+                            found.push(Mask::ReadOnly(at));
+                        }
                     }
                     MaskReason::Protected => continue,
                 }
@@ -164,7 +167,7 @@ impl MaskFinder {
         }
         for folder in reach.git.iter().filter(|_| !reach.git_hidden) {
             found.extend(masks_of_git(folder, reach)?);
-            if reach.writes != WriteAccess::Nothing {
+            if !reach.is_in_layer(folder) && reach.writes != WriteAccess::Nothing {
                 found.push(Mask::ReadOnly(
                     folder.canonicalize().map_err(|_| rustix::io::Errno::NOENT)?,
                 ));

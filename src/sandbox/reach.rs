@@ -36,6 +36,9 @@ pub struct CommandReach<'a> {
     /// Whether git's folder in the root is hidden: git's objects hold files that this command may
     /// not see. Only where there is a view of its own.
     pub git_hidden: bool,
+    /// Whether what it writes to git's folder in the root stays in its layer: an index, a stash, a
+    /// branch. Without it, and without a layer, that folder is only read.
+    pub git_writable: bool,
     /// What it may write.
     pub writes: WriteAccess,
     /// Whether git's settings, and the git folders of submodules and worktrees, may be read even
@@ -98,6 +101,11 @@ impl CommandReach<'_> {
     /// Returns the folders of another checkout that are seen in this one.
     pub(crate) fn shared(&self) -> &[SharedFolder] {
         self.layer.and(self.stands_for).map_or(&[], |other| other.shared)
+    }
+
+    /// Whether one of git's folders is written in the layer.
+    pub(crate) fn is_in_layer(&self, git: &Path) -> bool {
+        self.git_writable && self.layer.is_some() && git == self.root.join(".git")
     }
 
     /// Returns git's folder where it is not seen at its own path.

@@ -39,6 +39,7 @@ fn run(folder: &std::path::Path, text: &str, timeout: Duration) -> CommandOutput
             git: &[],
             writes: WriteAccess::Entries,
             git_hidden: false,
+            git_writable: false,
             git_settings: false,
             reads_files: true,
             visible: &|_| true,

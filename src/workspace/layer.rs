@@ -33,6 +33,9 @@ const OPAQUE: &str = "user.overlay.opaque";
 /// Folder of a layer with what was written to folders that another checkout shares.
 const SHARED_FOLDER: &str = "shared";
 
+/// Locks of git that a command which was cut off leaves in a layer: no other command works there.
+const GIT_LOCKS: &[&str] = &[".git/index.lock", ".git/HEAD.lock"];
+
 /// A copy-on-write layer over a checkout. No two commands may write to it at once.
 #[derive(Debug)]
 pub struct Layer {
@@ -137,6 +140,12 @@ impl Layer {
     pub fn begin(&self) -> io::Result<()> {
         // A command that was cut off, or a trial, may have left something.
         self.end()?;
+        for lock in GIT_LOCKS {
+            match fs::remove_file(self.upper.root().join(lock)) {
+                Err(error) if is_there(&error) => return Err(error),
+                Ok(()) | Err(_) => {}
+            }
+        }
         fs::write(self.began(), "")
     }
 
@@ -462,6 +471,11 @@ impl Repo {
         }
         Ok(())
     }
+}
+
+/// Whether a file could not be removed that is there.
+fn is_there(error: &io::Error) -> bool {
+    !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Whether overlayfs marks with it that something of the checkout is gone.

@@ -252,6 +252,7 @@ impl CommandWorkspace {
                 git: &[],
                 writes: WriteAccess::Entries,
                 git_hidden: false,
+                git_writable: false,
                 git_settings: false,
                 reads_files: true,
                 visible: &|_| true,

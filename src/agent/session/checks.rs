@@ -79,7 +79,10 @@ impl<'a> Session<'a> {
             return self.answer_checked(id, completion, &decided);
         }
         self.save_unsaved(None)?;
-        if !self.state.tree.touched.values().any(Option::is_some) {
+        // What the checks said stays true until something changes. Where the task counts as done,
+        // they are asked again: one of them may only fail now and then.
+        let is_known = status != CompletionStatus::Done && !self.state.checked.reports.is_empty();
+        if is_known || !self.state.tree.touched.values().any(Option::is_some) {
             return self.answer(id, waiting, completion.observation);
         }
         let cut_off = self.state.checked.under_way.clone();

@@ -58,6 +58,7 @@ pub(crate) fn of<'a>(
         root: context.checkout.root(),
         git,
         git_hidden: context.git_hidden && !plain_git,
+        git_writable: true,
         writes,
         git_settings: plain_git,
         reads_files: !(understood

@@ -98,9 +98,10 @@ pub fn check_failed(command: &str, output: &str, last: bool) -> String {
     let last =
         if last { " The next completion ends the task, whatever the check says." } else { "" };
     format!(
-        "The task was not ended: the check `{command}`, which has to succeed, failed on your \
-         changes. Its last lines:\n\n{output}\n\nRepair what it found and complete again. If \
-         that cannot be done here, complete with status `partial` or `failed` and say why.{last}"
+        "The task was not ended: the check `{command}`, which has to succeed, failed. Its last \
+         lines:\n\n{output}\n\nIf your changes are the reason, repair it and complete again. If \
+         it fails without them too, or you cannot repair it here, complete with status `partial` \
+         or `failed` and say why.{last}"
     )
 }
 

@@ -35,6 +35,10 @@ const SETTINGS: &[(&str, &str)] = &[
     ("protocol.ext.allow", "never"),
 ];
 
+/// Whose commits are that a contained script makes: they stay in its layer, and a stash needs an
+/// author, whom nobody named on a fresh machine.
+const AUTHOR: &[(&str, &str)] = &[("user.name", "command"), ("user.email", "command@localhost")];
+
 /// The tree without entries: attributes are read from it, so that no filter, driver or conversion
 /// is found.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
@@ -173,6 +177,7 @@ impl NeutralFolder {
         // Named empty, a program for differences is started all the same, and ends git. Where what
         // a script starts is contained, a difference is worth more than that.
         let settings = SETTINGS.iter().filter(|(key, _)| !contained || *key != "diff.external");
+        let settings = settings.chain(AUTHOR.iter().filter(|_| contained));
         variables.push(("GIT_CONFIG_COUNT".to_owned(), settings.clone().count().to_string()));
         for (index, (key, value)) in settings.enumerate() {
             variables.push((format!("GIT_CONFIG_KEY_{index}"), (*key).to_owned()));

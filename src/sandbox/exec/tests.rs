@@ -53,6 +53,7 @@ fn reach(root: &Path) -> CommandReach<'_> {
         git: &[],
         writes: WriteAccess::Entries,
         git_hidden: false,
+        git_writable: false,
         git_settings: false,
         reads_files: true,
         visible: &|_| true,

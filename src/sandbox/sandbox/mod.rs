@@ -410,6 +410,7 @@ impl SharedSetup {
             root: reach.seen_root(),
             git: &[],
             git_hidden: false,
+            git_writable: false,
             layer: None,
             stands_for: None,
             ..*reach
@@ -452,7 +453,8 @@ impl SharedSetup {
         network: Option<&LentNetwork>,
     ) -> io::Result<SandboxView> {
         let mut roots = vec![reach.seen_root().to_owned()];
-        for folder in reach.git.iter().filter(|_| !reach.git_hidden) {
+        let own = reach.git.iter().filter(|folder| !reach.is_in_layer(folder));
+        for folder in own.filter(|_| !reach.git_hidden) {
             let folder = folder.canonicalize()?;
             if reach.moved_git().is_none_or(|moved| moved.folder != folder) {
                 roots.push(folder);

@@ -69,6 +69,7 @@ pub(crate) fn run(
             git: &[],
             writes: WriteAccess::Entries,
             git_hidden: false,
+            git_writable: false,
             git_settings: false,
             reads_files: true,
             visible: &|_| true,

@@ -104,6 +104,15 @@ fn checks_run_on_what_a_model_calls_done_or_partly_done() {
 }
 
 #[test]
+fn a_failed_check_is_not_asked_again_about_files_that_did_not_change() {
+    let partial = end(", status: partial");
+    let handed_back = partial.replacen("- calls: ", HANDED_BACK, 1);
+    let ran = fixture(&[write("bad"), end(""), handed_back].concat(), "").run();
+    assert_eq!((ran.word(), checked(&ran)), ("partial", vec![(false, true)]));
+    assert_eq!(ran.outcome.checks.len(), 1, "{:?}", ran.outcome.checks);
+}
+
+#[test]
 fn a_check_that_may_not_run_is_said_to_be_one() {
     let policy = format!("{POLICY}\npublish: {{ success: [\"touch src/c.txt\", \"cargo test\"] }}");
     let script = turns(&[write("good"), end(""), end("")].concat());

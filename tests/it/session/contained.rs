@@ -48,6 +48,29 @@ fn what_commands_write_where_nothing_is_changed_is_thrown_away() {
 }
 
 #[test]
+fn git_s_own_files_are_written_in_the_layer_and_stay_what_they_were_in_the_checkout() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "echo more >> src/a.txt; git stash -q; tail -1 src/a.txt" } }]
+- expect: { contains: ["three"], not_contains: ["more", "fatal", "error"] }
+  calls: [{ tool: execute_command, args: { command: "git stash pop -q && tail -1 src/a.txt" } }]
+- expect: { contains: ["more"], not_contains: ["fatal", "error"] }
+  calls: [{ tool: execute_command, args: { command: "echo new > src/new.txt; git add -N src/new.txt; git diff --stat; cp src/a.txt $(echo .git)/index.lock" } }]
+- expect: { contains: ["src/new.txt | 1"], not_contains: ["fatal", "error"] }
+  calls: [{ tool: execute_command, args: { command: "git -c user.name=n -c user.email=e commit -qam work; git log --oneline | head -1" } }]
+- expect: { contains: ["work"], not_contains: ["fatal", "error"] }
+  calls: [{ tool: execute_command, args: { command: "git checkout -q HEAD~1 -- src/a.txt; tail -1 src/a.txt" } }]
+- expect: { contains: ["three"], not_contains: ["fatal", "error"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    let fixture = contained(script);
+    let head = |name: &str| std::fs::read(fixture.root.join(".git").join(name)).ok();
+    let before = ["HEAD", "index", "refs/stash", "logs/HEAD", "config"].map(head);
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/new.txt"]), "{:?}", ran.outcome);
+    assert_eq!(["HEAD", "index", "refs/stash", "logs/HEAD", "config"].map(head), before);
+}
+
+#[test]
 fn git_shows_a_difference_beside_another_program() {
     let script = r#"
 - calls: [{ tool: execute_command, args: { command: "echo more >> src/a.txt; for f in src/a.txt; do git diff $f | tail -1; done" } }]

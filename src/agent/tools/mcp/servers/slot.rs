@@ -294,6 +294,7 @@ impl ServerSlot {
                 git: &git,
                 writes: layers.map_or(WriteAccess::Nothing, |_| WriteAccess::Entries),
                 git_hidden: false,
+                git_writable: false,
                 git_settings: false,
                 reads_files: true,
                 visible: &visible,
