@@ -245,8 +245,9 @@ impl FileChange {
                 && there.iter().zip(&change.old).all(|(one, two)| one.trim() == two.trim())
         };
         let near = line.map_or(0..0, |line| around(line - 1, NAMES_LINES));
+        let sent = without_blank_ends(&noisy.old);
         let as_sent = around(touched.start, noisy.old.len() + noisy.new.len())
-            .any(|at| self.old.get(at..at + noisy.old.len()) == Some(&noisy.old));
+            .any(|at| self.old.get(at..at + sent.len()) == Some(sent));
         if as_sent || near.clone().any(|at| at != change.start && copy(&at)) {
             Fate::OtherCopy
         } else {
@@ -390,6 +391,21 @@ fn reason_of_block(error: &BlockError) -> &'static str {
             Miss::Placeholder { .. } => "placeholder",
         },
     }
+}
+
+/// Returns lines without the blank ones they begin and end with, which both tools may leave out.
+fn without_blank_ends(mut lines: &[String]) -> &[String] {
+    while let [first, rest @ ..] = lines
+        && first.trim().is_empty()
+    {
+        lines = rest;
+    }
+    while let [rest @ .., last] = lines
+        && last.trim().is_empty()
+    {
+        lines = rest;
+    }
+    lines
 }
 
 fn around(line: usize, reach: usize) -> Range<usize> {

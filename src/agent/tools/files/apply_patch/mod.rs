@@ -229,6 +229,10 @@ fn update(path: &str, text: &mut EditedLines, chunks: &[PatchChunk]) -> Result<(
             })?
         };
         let at_end = placed.range.end >= text.lines().len() - usize::from(text.is_ended());
+        if at_end {
+            // A blank line that is added is no end of the line before it.
+            text.set_ended(true);
+        }
         text.replace(placed.range.clone(), lines);
         if at_end {
             text.set_ended(!chunk.bare_end);
@@ -298,6 +302,8 @@ mod tests {
             ),
             ("a\nb\n", "@@\n-b\n+c\n\\ No newline at end of file", "a\nc"),
             ("a\nb", "@@\n-b\n\\ No newline at end of file\n+c", "a\nc\n"),
+            ("a\nb", "@@\n-b\n\\ No newline at end of file\n+b\n+", "a\nb\n\n"),
+            ("a\nb", "@@\n b\n+c\n+\n", "a\nb\nc\n\n"),
             ("b\na\nb", "@@\n+x\n b\n\\ No newline at end of file", "b\na\nx\nb"),
             // Blanks that differ are the file's where a line stays.
             ("a  \n\tb\n", "@@\n a\n-  b\n+  c", "a  \n\tc\n"),
