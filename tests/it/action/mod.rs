@@ -7,6 +7,7 @@ mod git_data;
 mod holds;
 mod namespaces;
 mod publish;
+mod shell;
 mod threads;
 
 use pretty_assertions::assert_eq;
