@@ -8,6 +8,7 @@ use crate::run::error::RunError;
 use crate::run::request::{RequestRefusal, RequestedAction};
 use locum_agent::report::markdown::{code, inline, marker};
 use locum_base::secret::Redactor;
+use locum_forge::event::Trigger;
 use locum_forge::posts::Posting;
 use locum_forge::sanitise::{self, TextRules};
 use locum_policy::Policy;
@@ -83,31 +84,41 @@ fn help(admitted: &AdmittedEvent<'_>) -> Result<String, RunError> {
 
 /// Posts an answer where it was asked, when the policy lets it.
 async fn post(env: &ActionEnv<'_>, event: &ForgeEvent, policy: &Policy, facts: &Facts, body: &str) {
-    let Some(subject) = &event.trigger.subject else { return };
-    let asked = event
-        .trigger
+    let trigger = &event.trigger;
+    let asked = trigger
         .comment
         .as_ref()
         .map_or_else(|| "label".to_owned(), |comment| comment.id.to_string());
     let marker = marker("answer", &[("comment", &asked), ("run", &env.job.run_id)]);
-    let prefix = policy
-        .settings()
-        .triggers
-        .comment
-        .as_ref()
-        .map_or_else(String::new, |comment| comment.prefix.clone());
-    let rules = TextRules { markers: vec![marker.clone()], prefix, ..TextRules::default() };
-    let body = sanitise::markdown(&format!("{marker}\n{body}"), &rules, &Redactor::new([]));
-    let posting = match reply_to(&event.trigger) {
-        Some(comment) => Posting::Reply { number: subject.number, comment, marker, body },
-        None => Posting::Comment { number: subject.number, marker, body },
-    };
-    match policy.admit(posting, facts) {
-        Ok(permit) => {
-            if let Err(error) = env.forge.post(permit).await {
-                tracing::warn!(%error, "the answer was not posted");
+    if let Some(posting) = posting(env, trigger, policy, (&marker, body)) {
+        match policy.admit(posting, facts) {
+            Ok(permit) => {
+                if let Err(error) = env.forge.post(permit).await {
+                    tracing::warn!(%error, "the answer was not posted");
+                }
             }
+            Err(refusal) => tracing::warn!(%refusal, "the answer was not posted"),
         }
-        Err(refusal) => tracing::warn!(%refusal, "the answer was not posted"),
     }
+}
+
+/// Returns a comment of ours where an event happened, sanitised; `None` where it happened on no
+/// thread.
+pub(super) fn posting(
+    env: &ActionEnv<'_>,
+    trigger: &Trigger,
+    policy: &Policy,
+    (marker, body): (&str, &str),
+) -> Option<Posting> {
+    let number = trigger.subject.as_ref()?.number;
+    let triggers = env.inputs.tighten(&policy.settings().triggers);
+    let prefix = triggers.comment.map_or_else(String::new, |comment| comment.prefix);
+    let rules = TextRules { markers: vec![marker.to_owned()], prefix, ..TextRules::default() };
+    let redactor = Redactor::new(env.environment.secrets());
+    let body = sanitise::markdown(&format!("{marker}\n{body}"), &rules, &redactor);
+    let marker = marker.to_owned();
+    Some(match reply_to(trigger) {
+        Some(comment) => Posting::Reply { number, comment, marker, body },
+        None => Posting::Comment { number, marker, body },
+    })
 }

@@ -11,6 +11,7 @@ mod carry;
 mod decide;
 mod messages;
 mod refs;
+mod setup;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -23,9 +24,10 @@ use futures::future::BoxFuture;
 use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::ActionInputs;
 use crate::config::environment::Environment;
-use crate::run::action::admission::{Admission, AdmittedEvent, RefusedEvent};
+use crate::run::action::admission::{Admission, AdmittedEvent, RefusedEvent, UnusableSetup};
 use crate::run::action::carry::CarriedState;
 use crate::run::action::messages::FollowedThread;
+use crate::run::action::setup::SetupPlace;
 use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
 use crate::run::execute;
@@ -46,6 +48,7 @@ use locum_base::clock::Clock;
 use locum_forge::event::{self, EventError, EventKind, Trigger};
 use locum_forge::posts::{OwnReaction, ReactionTarget};
 use locum_forge::{Forge, PullRequest};
+use locum_policy::intent::Facts;
 use locum_workspace::Workspace;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::remote::Remote;
@@ -57,6 +60,8 @@ pub struct ActionEnv<'a> {
     pub job: &'a ActionContext,
     /// The inputs about this event.
     pub inputs: &'a ActionInputs,
+    /// What is wrong with inputs and settings of the step, whatever the event is.
+    pub mistakes: Option<&'a RunError>,
     /// Every variable of the step.
     pub environment: &'a Environment,
     /// The event's payload as JSON text.
@@ -140,32 +145,67 @@ pub async fn run(
             return Err(RunError::usage(place, error.to_string()));
         }
     };
-    let admitted = match admission::admit(env, trigger).await? {
+    if let Some(mistakes) = env.mistakes {
+        return Err(setup::tell_maintainer(env, &trigger, mistakes.clone()).await);
+    }
+    let admission = match admission::admit(env, &trigger).await {
+        Ok(admission) => admission,
+        Err(error) => return Err(setup::tell_maintainer(env, &trigger, error).await),
+    };
+    let admitted = match admission {
         Admission::Admitted(admitted) => *admitted,
         Admission::Refused(refused) => {
             let RefusedEvent { event, refused, policy } = *refused;
             return Ok(vec![answer::refusal(env, &event, &policy, &refused).await]);
         }
         Admission::Skipped(why) => return Ok(vec![ActionEnd::Skipped(why)]),
+        Admission::NoPolicy(trusted) => {
+            return match setup::tell_no_policy(env, &trigger, &trusted).await {
+                Some(error) => Err(error),
+                None => Ok(vec![ActionEnd::Skipped("the trusted ref holds no policy".to_owned())]),
+            };
+        }
+        Admission::Unusable(unusable) => {
+            let UnusableSetup { event, policy, error } = *unusable;
+            let place = SetupPlace { event: &event, policy: &policy, facts: &Facts::default() };
+            return Err(setup::tell(env, &place, error).await);
+        }
     };
+    match follow(env, &admitted, cancelled, watch).await {
+        Ok(ends) => Ok(ends),
+        Err(error) => {
+            let AdmittedEvent { event, request, config } = &admitted;
+            let place = SetupPlace { event, policy: &config.policy, facts: &request.facts };
+            Err(setup::tell(env, &place, error).await)
+        }
+    }
+}
+
+/// Does what an admitted event asks for.
+async fn follow(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    cancelled: impl Fn() -> BoxFuture<'static, ()>,
+    watch: &mut dyn FnMut(&JournalLine, &SessionState),
+) -> Result<Vec<ActionEnd>, RunError> {
     match &admitted.request.action {
         RequestedAction::Run => {}
         RequestedAction::Help | RequestedAction::Status => {
-            return answer::question(env, &admitted).await.map(|end| vec![end]);
+            return answer::question(env, admitted).await.map(|end| vec![end]);
         }
         RequestedAction::Decide(decision) => {
             let control = RunControl { cancelled: cancelled(), watch };
-            return decide::decide(env, &admitted, decision, control).await.map(|end| vec![end]);
+            return decide::decide(env, admitted, decision, control).await.map(|end| vec![end]);
         }
     }
     let policy = &admitted.config.policy;
-    if let Some(refused) = work_items::unusable_command(&admitted)? {
+    if let Some(refused) = work_items::unusable_command(admitted)? {
         return Ok(vec![answer::refusal(env, &admitted.event, policy, &refused).await]);
     }
     let mut ends = Vec::new();
-    for item in work_items::work_items(env, &admitted)? {
+    for item in work_items::work_items(env, admitted)? {
         let control = RunControl { cancelled: cancelled(), watch: &mut *watch };
-        ends.push(one(env, &admitted, item, control).await?);
+        ends.push(one(env, admitted, item, control).await?);
     }
     carry::sweep(env, policy, &admitted.request.facts).await;
     if ends.is_empty() {
@@ -196,10 +236,7 @@ async fn one(
     let carried = CarriedState {
         destination: PublishDestination {
             base_branch: work_items::base_branch(env, admitted),
-            marker: markdown::marker(
-                "progress",
-                &[("comment", &asked_by(&event.trigger)), ("run", &env.job.run_id)],
-            ),
+            marker: progress_marker(env, &event.trigger),
             thread: request.subject.thread(),
             reply_to: reply_to(&event.trigger),
             requested_by: Some(login.clone()).filter(|login| !login.is_empty()),
@@ -272,7 +309,7 @@ async fn carry_out(
         )
     })?;
     let _lock = lock.named(Some(run.plan.session.as_str())).map_err(RunError::internal)?;
-    let own = publisher.see().await;
+    let own = publisher.see().await.map_err(setup::may_not_write)?;
     let (beginning, first, decided) = match start {
         ActionStart::Fresh => (SessionOrigin::Fresh, own, None),
         ActionStart::Resumed { .. } => (SessionOrigin::Resumed, None, own),
@@ -341,6 +378,12 @@ fn no_place(why: String) -> String {
         "no issue or pull request started it, so people have no place to decide, and none could \
          be opened: {why}"
     )
+}
+
+/// Returns the hidden line of the comment of the run that an event starts.
+fn progress_marker(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
+    let keys = [("comment", asked_by(trigger)), ("run", env.job.run_id.clone())];
+    markdown::marker("progress", &keys.each_ref().map(|(key, value)| (*key, value.as_str())))
 }
 
 /// Names what asked, for a hidden line.

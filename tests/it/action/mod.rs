@@ -7,6 +7,7 @@ mod git_data;
 mod holds;
 mod namespaces;
 mod publish;
+mod setup;
 mod shell;
 mod threads;
 
