@@ -226,7 +226,17 @@ pub enum ForgeError {
         /// What exists, and where.
         what: String,
     },
-    /// Anything else: the forge or the connection failed.
+    /// The forge is busy, or the connection failed: whether it was done is not known.
+    #[error("{forge} failed at {action}: {message}")]
+    Unavailable {
+        /// Name of the forge.
+        forge: &'static str,
+        /// The request: method and path.
+        action: String,
+        /// What happened, clipped.
+        message: String,
+    },
+    /// Anything else: the request, the answer or the machine is wrong.
     #[error("{forge} failed at {action}: {message}")]
     Failed {
         /// Name of the forge.
