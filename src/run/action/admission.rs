@@ -30,6 +30,8 @@ pub(super) enum Admission<'a> {
     Skipped(String),
     /// It starts nothing, because this commit, the trusted one, holds no policy.
     NoPolicy(CommitId),
+    /// It may or may not: the forge did not say who asks.
+    Unanswered(RunError),
     /// It would start something if the set-up had no mistakes.
     Unusable(Box<UnusableSetup>),
 }
@@ -127,11 +129,23 @@ async fn decide<'a>(
     let profiles: Vec<String> = config.settings.values.models.profiles.keys().cloned().collect();
     let triggers = env.inputs.tighten(&config.policy.settings().triggers);
     let own_login = env.forge.own_login().await;
+    let (permission, restarted_by) = match (
+        permission(env, trigger, &trigger.actor.login).await,
+        restarted_by(env, trigger).await,
+    ) {
+        (Err(why), _) if trigger.kind != EventKind::Schedule => {
+            return Ok(Admission::Unanswered(unanswered(&trigger.actor.login, &why)));
+        }
+        (_, Some((login, Err(why)))) => {
+            return Ok(Admission::Unanswered(unanswered(login, &why)));
+        }
+        answered => answered,
+    };
     let known = RequestFacts {
         job: job_facts(env, &event.default_branch),
         own_login: own_login.as_deref(),
-        permission: permission(env, trigger, &trigger.actor.login).await,
-        restarted_by: restarted_by(env, trigger).await,
+        permission,
+        restarted_by,
         pull_request: event.pull_request.as_ref(),
         recent_runs: recent_runs(env, trigger, SignedDuration::from_hours(1)).await?,
         modes: modes.as_deref().unwrap_or_default(),
@@ -155,6 +169,14 @@ async fn decide<'a>(
             Admission::Refused(Box::new(RefusedEvent { event, refused, policy: config.policy }))
         }
     })
+}
+
+/// Returns the error of a gate that was not answered: it stays shut, and the job says so.
+fn unanswered(login: &str, why: &str) -> RunError {
+    RunError::internal(format!(
+        "nothing was started: it is not known what `{login}` may do here: {why}"
+    ))
+    .hint("run the job again when the forge answers; the token needs `metadata: read` for this")
 }
 
 /// Counts the runs started on a thread within the last while.

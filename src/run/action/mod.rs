@@ -159,6 +159,7 @@ pub async fn run(
             return Ok(vec![answer::refusal(env, &event, &policy, &refused).await]);
         }
         Admission::Skipped(why) => return Ok(vec![ActionEnd::Skipped(why)]),
+        Admission::Unanswered(error) => return Err(error),
         Admission::NoPolicy(trusted) => {
             return match setup::tell_no_policy(env, &trigger, &trusted).await {
                 Some(error) => Err(error),

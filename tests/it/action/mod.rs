@@ -6,6 +6,7 @@ pub(crate) mod fixture;
 mod git_data;
 mod holds;
 mod namespaces;
+mod outages;
 mod publish;
 mod setup;
 mod shell;
@@ -15,7 +16,6 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use crate::action::fixture::{ActionFixture, Ask, payload};
-use crate::support::github::Fault;
 
 #[test]
 fn a_comment_on_an_issue_becomes_a_pull_request() {
@@ -136,19 +136,6 @@ fn a_stranger_starts_nothing_and_is_told_nothing() {
             "{step:?}"
         );
     }
-    assert_eq!(fixture.server.writes(), Vec::<String>::new());
-}
-
-#[test]
-fn a_permission_that_cannot_be_asked_is_no_permission() {
-    let fixture = ActionFixture::new();
-    fixture.server.fail(Fault::status(
-        "GET /repos/acme/app/collaborators",
-        403,
-        "not for this token",
-    ));
-    let step = fixture.step(&Ask::comment("/locum code say hello"));
-    assert_eq!((step.code, step.output("outcome")), (Some(0), "skipped"), "{step:?}");
     assert_eq!(fixture.server.writes(), Vec::<String>::new());
 }
 
