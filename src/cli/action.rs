@@ -220,10 +220,7 @@ fn summary_of(end: &ActionEnd) -> String {
 /// Returns the step's outputs, as `action.yml` names them.
 fn outputs_of(end: &ActionEnd) -> Vec<(&'static str, String)> {
     match end {
-        ActionEnd::Answered { what, refused: true } => {
-            without_run("refused", "neutral", what.clone())
-        }
-        ActionEnd::Skipped(what) | ActionEnd::Answered { what, refused: false } => {
+        ActionEnd::Skipped(what) | ActionEnd::Answered { what, .. } => {
             without_run("skipped", "neutral", what.clone())
         }
         ActionEnd::Planned(plan) => without_run("skipped", "neutral", plan.to_string()),

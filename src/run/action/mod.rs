@@ -11,7 +11,9 @@ mod carry;
 mod decide;
 mod messages;
 mod refs;
+mod retry;
 mod setup;
+mod status;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -19,12 +21,14 @@ mod work_items;
 
 use std::path::PathBuf;
 
-use futures::future::BoxFuture;
+use futures::FutureExt as _;
+use futures::future::{self, BoxFuture};
 
 use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::ActionInputs;
 use crate::config::environment::Environment;
 use crate::run::action::admission::{Admission, AdmittedEvent, RefusedEvent, UnusableSetup};
+use crate::run::action::answer::Question;
 use crate::run::action::carry::CarriedState;
 use crate::run::action::messages::FollowedThread;
 use crate::run::action::setup::SetupPlace;
@@ -148,10 +152,18 @@ pub async fn run(
     if let Some(mistakes) = env.mistakes {
         return Err(setup::tell_maintainer(env, &trigger, mistakes.clone()).await);
     }
-    let admission = match admission::admit(env, &trigger).await {
+    let mut admission = match admission::admit(env, &trigger).await {
         Ok(admission) => admission,
         Err(error) => return Err(setup::tell_maintainer(env, &trigger, error).await),
     };
+    if let Admission::Admitted(admitted) = &admission
+        && admitted.request.action == RequestedAction::Retry
+    {
+        match retry::last_request(env, admitted).await? {
+            Ok(again) => admission = admission::admit(env, &again).await?,
+            Err(why) => return Ok(vec![answer::refuse(env, admitted, &why).await]),
+        }
+    }
     let admitted = match admission {
         Admission::Admitted(admitted) => *admitted,
         Admission::Refused(refused) => {
@@ -189,15 +201,23 @@ async fn follow(
     cancelled: impl Fn() -> BoxFuture<'static, ()>,
     watch: &mut dyn FnMut(&JournalLine, &SessionState),
 ) -> Result<Vec<ActionEnd>, RunError> {
-    match &admitted.request.action {
-        RequestedAction::Run => {}
-        RequestedAction::Help | RequestedAction::Status => {
-            return answer::question(env, admitted).await.map(|end| vec![end]);
+    let control = RunControl { cancelled: cancelled(), watch: &mut *watch };
+    let end = match &admitted.request.action {
+        RequestedAction::Run => None,
+        RequestedAction::Help => Some(answer::question(env, admitted, Question::Help).await?),
+        RequestedAction::Status => Some(answer::question(env, admitted, Question::Status).await?),
+        RequestedAction::Stop => Some(answer::question(env, admitted, Question::Stop).await?),
+        RequestedAction::Explain => Some(explain(env, admitted).await?),
+        // What is asked again was put in its place by now.
+        RequestedAction::Retry => {
+            Some(answer::refuse(env, admitted, "nothing can be asked again").await)
         }
         RequestedAction::Decide(decision) => {
-            let control = RunControl { cancelled: cancelled(), watch };
-            return decide::decide(env, admitted, decision, control).await.map(|end| vec![end]);
+            Some(decide::decide(env, admitted, decision, control).await?)
         }
+    };
+    if let Some(end) = end {
+        return Ok(vec![end]);
     }
     let policy = &admitted.config.policy;
     if let Some(refused) = work_items::unusable_command(admitted)? {
@@ -229,7 +249,11 @@ async fn one(
         request.materials.extend(thread::materials(env, admitted).await);
     }
     let run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
-    if env.inputs.dry_run || admitted.request.flags.dry_run {
+    if env.inputs.dry_run {
+        return Ok(ActionEnd::Planned(Box::new(run.plan)));
+    }
+    if admitted.request.flags.dry_run {
+        answer::plan(env, admitted, &run.plan).await;
         return Ok(ActionEnd::Planned(Box::new(run.plan)));
     }
     let folder = execute::folder_of(&run.settings.session_folder()?, &run.plan.session);
@@ -252,6 +276,18 @@ async fn one(
     };
     let session = SessionRun { run, folder, carried, start: ActionStart::Fresh };
     carry_out(env, event, session, control).await
+}
+
+/// Answers what a run here may do, by the plan of one.
+async fn explain(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<ActionEnd, RunError> {
+    let base = admitted.event.trusted.clone();
+    let mut items = work_items::work_items(env, admitted)?;
+    let Some(item) = items.pop() else {
+        return Ok(ActionEnd::Skipped("there is nothing to explain".to_owned()));
+    };
+    let request = work_items::run_request(admitted, item, base);
+    let run = prepare::prepare(request, &admitted.config, env.workspace)?;
+    answer::question(env, admitted, Question::Explain(&run.plan)).await
 }
 
 /// A session that is ready to be carried out and published.
@@ -320,7 +356,7 @@ async fn carry_out(
         .map_err(RunError::internal)?;
     let triggers = env.inputs.tighten(&run.policy.settings().triggers);
     let inbox = Inbox::of(folder);
-    let mut thread = FollowedThread::new(env, event, triggers.clone(), &inbox);
+    let (mut thread, stopped) = FollowedThread::new(env, event, triggers.clone(), &inbox);
     thread.look().await;
     let execution = RunExecution {
         inbox: &inbox,
@@ -335,6 +371,7 @@ async fn carry_out(
         clock: env.clock,
     };
     let RunControl { cancelled, watch } = control;
+    let cancelled = future::select(cancelled, stopped).map(drop).boxed();
     let follow = |line: &JournalLine, state: &SessionState| watch(line, state);
     let outcome = tokio::select! {
         outcome = execute::run_beside_progress(&execution, &publisher, cancelled, follow) => outcome?,
