@@ -261,6 +261,7 @@ fn plan(request: &Request, known: &TriggerFacts) -> Vec<(&'static str, String)> 
         }
         RequestedAction::Stop => "would stop the run that is at work there, if one is",
         RequestedAction::Retry => "would start the last run there again",
+        RequestedAction::Undo => "would revert the last commit of Locum on the pull request",
         RequestedAction::Decide(_) => {
             "would resume the run that waits under this name, if one does"
         }

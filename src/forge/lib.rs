@@ -34,6 +34,12 @@ pub trait Forge: Send + Sync {
     /// Reads a pull request as it is now.
     fn pull_request(&self, number: u64) -> BoxFuture<'_, Result<PullRequest, ForgeError>>;
 
+    /// Reads the commits that a pull request would merge, oldest first; the forge lists 250 at most.
+    fn pull_request_commits(
+        &self,
+        number: u64,
+    ) -> BoxFuture<'_, Result<Vec<ListedCommit>, ForgeError>>;
+
     /// Reads which lines of a pull request's head a review can comment on: those its diff shows.
     fn commentable_lines(&self, number: u64)
     -> BoxFuture<'_, Result<CommentableLines, ForgeError>>;
@@ -67,6 +73,15 @@ pub trait Forge: Send + Sync {
 
     /// Publishes; publishing the same again updates.
     fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>>;
+}
+
+/// A commit of a pull request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedCommit {
+    /// Its name, 40 hexadecimal digits.
+    pub id: String,
+    /// Its whole message.
+    pub message: String,
 }
 
 /// Lines of a pull request's head that a review can comment on: for each file, first and last line

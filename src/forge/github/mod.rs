@@ -22,14 +22,14 @@ use tokio::sync::OnceCell;
 
 use crate::commits::ForgeCommit;
 use crate::event::EventSubject;
-use crate::github::answers::{Collaborator, Issue, Post, Pull};
+use crate::github::answers::{Collaborator, Issue, Post, Pull, PullCommit};
 use crate::github::client::{NAME, RestClient};
 use crate::github::comments::Endpoints;
 use crate::github::review::SubmittedReview;
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::{
-    CommentableLines, Forge, ForgeError, ForgePermission, OwnComment, PullRequest, Thread,
-    ThreadComment,
+    CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, PullRequest,
+    Thread, ThreadComment,
 };
 use locum_base::clock::Clock;
 use locum_base::secret::Secret;
@@ -232,6 +232,20 @@ impl Forge for GitHub {
                 base_branch: pull.base.name,
                 base_sha: pull.base.sha,
             })
+        }
+        .boxed()
+    }
+
+    fn pull_request_commits(
+        &self,
+        number: u64,
+    ) -> BoxFuture<'_, Result<Vec<ListedCommit>, ForgeError>> {
+        async move {
+            let list = self.path(&format!("pulls/{number}/commits"));
+            let listed = |PullCommit { sha, commit }: PullCommit| {
+                Some(ListedCommit { id: sha, message: commit.message })
+            };
+            self.client.list(&list, listed).await
         }
         .boxed()
     }

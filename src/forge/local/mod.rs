@@ -19,8 +19,8 @@ use crate::commits::ForgeCommit;
 use crate::event::EventSubject;
 use crate::posts::{Posting, Receipt};
 use crate::{
-    CommentableLines, Forge, ForgeError, ForgePermission, OwnComment, PullRequest, Thread,
-    ThreadComment,
+    CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, PullRequest,
+    Thread, ThreadComment,
 };
 use locum_policy::Permit;
 
@@ -128,6 +128,13 @@ impl Forge for LocalForge {
 
     fn pull_request(&self, number: u64) -> BoxFuture<'_, Result<PullRequest, ForgeError>> {
         futures::future::ready(self.unknown(&format!("pull request {number}"))).boxed()
+    }
+
+    fn pull_request_commits(
+        &self,
+        number: u64,
+    ) -> BoxFuture<'_, Result<Vec<ListedCommit>, ForgeError>> {
+        futures::future::ready(self.unknown(&format!("commits of pull request {number}"))).boxed()
     }
 
     fn commentable_lines(

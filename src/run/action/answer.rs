@@ -69,6 +69,17 @@ pub(super) async fn plan(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>, plan
     post(env, event, &config.policy, &request.facts, &body).await;
 }
 
+/// Returns a line on what was done where it was asked.
+pub(super) async fn done(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    what: String,
+) -> ActionEnd {
+    let AdmittedEvent { event, request, config } = admitted;
+    post(env, event, &config.policy, &request.facts, &what).await;
+    ActionEnd::Answered { what, refused: false }
+}
+
 /// Posts why something was refused, naming the rule; reports it as an answer.
 pub(super) async fn refusal(
     env: &ActionEnv<'_>,

@@ -17,6 +17,7 @@ mod status;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod undo;
 mod work_items;
 
 use std::path::PathBuf;
@@ -208,6 +209,7 @@ async fn follow(
         RequestedAction::Status => Some(answer::question(env, admitted, Question::Status).await?),
         RequestedAction::Stop => Some(answer::question(env, admitted, Question::Stop).await?),
         RequestedAction::Explain => Some(explain(env, admitted).await?),
+        RequestedAction::Undo => Some(undo::undo(env, admitted).await?),
         // What is asked again was put in its place by now.
         RequestedAction::Retry => {
             Some(answer::refuse(env, admitted, "nothing can be asked again").await)

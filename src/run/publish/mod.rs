@@ -36,7 +36,7 @@ pub(crate) const SEEN: &str = "eyes";
 const TAKEN: &str = "+1";
 
 /// Name and e-mail of the commits' author.
-const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
+pub(crate) const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
 
 /// Where the results of a run go; the same for every workflow run that the session takes.
 #[derive(Clone, Debug, Serialize, Deserialize)]

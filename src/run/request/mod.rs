@@ -69,6 +69,8 @@ pub enum RequestedAction {
     Stop,
     /// To start the last run here again.
     Retry,
+    /// To revert the last commit of ours on the pull request.
+    Undo,
 }
 
 /// A maintainer's decision on a hold or a question.

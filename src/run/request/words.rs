@@ -13,6 +13,7 @@ pub(crate) const VERBS: &[(&str, &str)] = &[
     ("plan", "starts a run in mode `architect`"),
     ("retry", "starts the last run here again, with the same words"),
     ("stop", "stops the run that is at work here"),
+    ("undo", "reverts the last commit of Locum on this pull request"),
     ("approve", "approves a held call, by its name, or `all`"),
     ("deny", "denies a held call, by its name, or `all`"),
     ("answer", "answers a run's question"),
@@ -80,6 +81,10 @@ pub(super) fn read_command(
             check_alone(command)?;
             request.action = RequestedAction::Retry;
         }
+        Some("undo") => {
+            check_alone(command)?;
+            request.action = RequestedAction::Undo;
+        }
         Some("explain") if explains(command, known) => {
             if !command.text.is_empty() {
                 request.mode = Some(known_mode(&command.text, known)?);
@@ -105,7 +110,7 @@ pub(super) fn read_command(
 /// limit on runs stands in its way.
 pub(super) fn starts_nothing(command: &CommentCommand) -> bool {
     match command.verb.as_deref() {
-        Some("help" | "status" | "stop" | "cancel") => true,
+        Some("help" | "status" | "stop" | "cancel" | "undo") => true,
         Some("explain") if command.text.is_empty() => true,
         Some(_) | None => command.flags.iter().any(|(flag, _)| flag == "dry-run"),
     }

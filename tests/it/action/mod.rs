@@ -11,6 +11,7 @@ mod publish;
 mod setup;
 mod shell;
 mod threads;
+mod undo;
 mod verbs;
 
 use pretty_assertions::assert_eq;

@@ -65,6 +65,7 @@ struct World {
     reactions: Vec<Value>,
     reviews: Vec<Value>,
     files: Vec<Value>,
+    commits: Vec<Value>,
     git: Option<GitDatabase>,
     requests: Vec<Recorded>,
     faults: VecDeque<Fault>,
@@ -145,6 +146,11 @@ impl GitHubServer {
     /// Says what every pull request changes: `filename` and `patch` of each file.
     pub fn change_files(&self, files: &[Value]) {
         self.world.lock().unwrap().files = files.to_vec();
+    }
+
+    /// Says which commits every pull request has: `sha` and `commit.message` of each.
+    pub fn change_commits(&self, commits: &[Value]) {
+        self.world.lock().unwrap().commits = commits.to_vec();
     }
 
     /// Gives the repository a database of git objects.
@@ -365,6 +371,7 @@ impl World {
                 self.git.as_ref().map_or_else(not_found, |git| git(method, rest, body))
             }
             ("GET", ["pulls", _, "files"]) => page(self.files.iter(), &query),
+            ("GET", ["pulls", _, "commits"]) => page(self.commits.iter(), &query),
             ("GET", ["pulls", number, "reviews"]) => page(
                 self.reviews.iter().filter(|review| review["number"] == number_of(number)),
                 &query,

@@ -168,6 +168,7 @@ fn words_about_locum_start_no_run_and_a_lone_unknown_word_is_a_mistake() {
         ("/locum stop", RequestedAction::Stop),
         ("/locum cancel", RequestedAction::Stop),
         ("/locum retry", RequestedAction::Retry),
+        ("/locum undo", RequestedAction::Undo),
         ("/locum explain", RequestedAction::Explain),
         ("/locum explain code", RequestedAction::Explain),
         ("/locum explain how it parses", RequestedAction::Run),
