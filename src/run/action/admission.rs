@@ -11,7 +11,7 @@ use crate::run::request::{self, JobFacts, RefusalNotice, Request, RequestFacts, 
 use crate::run::source::FileSource;
 use crate::run::trusted::TrustedConfig;
 use locum_forge::event::{EventKind, EventSubject, Trigger};
-use locum_forge::{ForgePermission, Thread};
+use locum_forge::{ForgeError, ForgePermission, Thread};
 use locum_policy::Policy;
 use locum_policy::lint::risks::exposed_where_private;
 use locum_policy::schema::Triggers;
@@ -129,17 +129,13 @@ async fn decide<'a>(
     let profiles: Vec<String> = config.settings.values.models.profiles.keys().cloned().collect();
     let triggers = env.inputs.tighten(&config.policy.settings().triggers);
     let own_login = env.forge.own_login().await;
-    let (permission, restarted_by) = match (
-        permission(env, trigger, &trigger.actor.login).await,
-        restarted_by(env, trigger).await,
-    ) {
-        (Err(why), _) if trigger.kind != EventKind::Schedule => {
-            return Ok(Admission::Unanswered(unanswered(&trigger.actor.login, &why)));
-        }
-        (_, Some((login, Err(why)))) => {
-            return Ok(Admission::Unanswered(unanswered(login, &why)));
-        }
-        answered => answered,
+    let asked = async {
+        let permission = permission(env, trigger, &trigger.actor.login).await?;
+        Ok((permission, restarted_by(env, trigger).await?))
+    };
+    let (permission, restarted_by) = match asked.await {
+        Ok(answers) => answers,
+        Err(unanswered) => return Ok(Admission::Unanswered(unanswered)),
     };
     let known = RequestFacts {
         job: job_facts(env, &event.default_branch),
@@ -172,7 +168,7 @@ async fn decide<'a>(
 }
 
 /// Returns the error of a gate that was not answered: it stays shut, and the job says so.
-fn unanswered(login: &str, why: &str) -> RunError {
+fn unanswered(login: &str, why: &ForgeError) -> RunError {
     RunError::internal(format!(
         "nothing was started: it is not known what `{login}` may do here: {why}"
     ))
@@ -251,27 +247,47 @@ pub(super) fn job_facts<'a>(env: &ActionEnv<'a>, default_branch: &'a str) -> Job
     }
 }
 
-/// A schedule has no actor, so it has no permission and needs none.
+/// Asks what someone may do here. A schedule has no actor, so it has no permission and needs none.
+/// An odd answer is one as well: it lets nobody in.
+///
+/// # Errors
+/// When the forge does not answer, or may not tell this token.
 pub(super) async fn permission(
     env: &ActionEnv<'_>,
     trigger: &Trigger,
     login: &str,
-) -> Result<ForgePermission, String> {
+) -> Result<Result<ForgePermission, String>, RunError> {
     if trigger.kind == EventKind::Schedule {
-        return Err("scheduled runs have no actor".to_owned());
+        return Ok(Err("scheduled runs have no actor".to_owned()));
     }
-    env.forge.permission(login).await.map_err(|error| error.to_string())
+    match env.forge.permission(login).await {
+        Ok(permission) => Ok(Ok(permission)),
+        Err(
+            error @ (ForgeError::Failed { .. }
+            | ForgeError::NotFound { .. }
+            | ForgeError::Conflict { .. }),
+        ) => Ok(Err(error.to_string())),
+        Err(
+            error @ (ForgeError::Unavailable { .. }
+            | ForgeError::RateLimited { .. }
+            | ForgeError::Forbidden { .. }),
+        ) => Err(unanswered(login, &error)),
+    }
 }
 
+/// Asks what whoever started the job again may do here, where that was someone else.
+///
+/// # Errors
+/// As [`permission`].
 pub(super) async fn restarted_by<'a>(
     env: &'a ActionEnv<'_>,
     trigger: &Trigger,
-) -> Option<(&'a str, Result<ForgePermission, String>)> {
+) -> Result<Option<(&'a str, Result<ForgePermission, String>)>, RunError> {
     let login = env.job.triggering_actor.as_str();
     if login.is_empty() || login.eq_ignore_ascii_case(&env.job.actor) {
-        return None;
+        return Ok(None);
     }
-    Some((login, permission(env, trigger, login).await))
+    Ok(Some((login, permission(env, trigger, login).await?)))
 }
 
 pub(super) fn default_branch(env: &ActionEnv<'_>, trigger: &Trigger) -> String {

@@ -93,11 +93,14 @@ async fn is_by_maintainer(env: &ActionEnv<'_>, trigger: &Trigger) -> bool {
         None => None,
     };
     let own_login = env.forge.own_login().await;
+    let permission = admission::permission(env, trigger, &trigger.actor.login).await;
+    let restarted_by = admission::restarted_by(env, trigger).await;
+    let (Ok(permission), Ok(restarted_by)) = (permission, restarted_by) else { return false };
     let known = RequestFacts {
         job,
         own_login: own_login.as_deref(),
-        permission: admission::permission(env, trigger, &trigger.actor.login).await,
-        restarted_by: admission::restarted_by(env, trigger).await,
+        permission,
+        restarted_by,
         pull_request: pull_request.as_ref(),
         recent_runs: 0,
         modes: &[],

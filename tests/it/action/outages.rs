@@ -1,6 +1,7 @@
 //! GitHub on a bad night: what a run does when it does not answer, answers late, or loses replies.
 
 use pretty_assertions::assert_eq;
+use serde_json::json;
 
 use crate::action::fixture::{ActionFixture, Ask};
 use crate::support::github::Fault;
@@ -33,6 +34,15 @@ fn a_gate_that_is_not_answered_lets_nobody_in_and_ends_red() {
         let summary = fixture.stage.read("summary");
         assert!(summary.contains("what `alice` may do here"), "{said}: {summary}");
     }
+}
+
+#[test]
+fn an_odd_answer_about_somebody_is_an_answer_and_lets_nobody_in() {
+    let fixture = ActionFixture::new();
+    fixture.server.permit("mallory", json!({ "permission": "pull" }));
+    let step = fixture.step(&Ask { login: "mallory", ..Ask::comment("/locum code say hello") });
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "skipped"), "{step:?}");
+    assert_eq!(fixture.server.writes(), Vec::<String>::new());
 }
 
 #[test]
