@@ -36,6 +36,8 @@ pub(super) struct FollowedThread<'a> {
     /// A command to stop counts from here on.
     stops_since: Timestamp,
     stop: Option<oneshot::Sender<()>>,
+    /// Login of who stopped it.
+    stopped_by: Option<String>,
 }
 
 impl<'a> FollowedThread<'a> {
@@ -59,8 +61,10 @@ impl<'a> FollowedThread<'a> {
                 future::pending::<()>().await;
             }
         };
-        let stop = Some(stop);
-        (Self { env, event, triggers, inbox, since, seen, stops_since, stop }, stopped.boxed())
+        let (stop, stopped_by) = (Some(stop), None);
+        let thread =
+            Self { env, event, triggers, inbox, since, seen, stops_since, stop, stopped_by };
+        (thread, stopped.boxed())
     }
 
     /// Takes new comments into the inbox.
@@ -83,6 +87,7 @@ impl<'a> FollowedThread<'a> {
                         tracing::info!(comment = comment.id, "stopped by a comment");
                         // NOTE: fails only when the run has ended.
                         let _ = stop.send(());
+                        self.stopped_by = Some(comment.author.clone());
                     }
                 }
                 Some(_) => {}
@@ -91,8 +96,13 @@ impl<'a> FollowedThread<'a> {
         }
     }
 
+    /// Returns the login of who stopped the run by a comment.
+    pub(super) fn stopped_by(&self) -> Option<&str> {
+        self.stopped_by.as_deref()
+    }
+
     /// Goes on looking until it is dropped.
-    pub(super) async fn follow(mut self) -> Infallible {
+    pub(super) async fn follow(&mut self) -> Infallible {
         loop {
             self.env.clock.sleep(PAUSE).await;
             self.look().await;

@@ -349,6 +349,9 @@ async fn carry_out(
     })?;
     let _lock = lock.named(Some(run.plan.session.as_str())).map_err(RunError::internal)?;
     let own = publisher.see().await.map_err(setup::may_not_write)?;
+    if matches!(start, ActionStart::Fresh) {
+        publisher.check_push().await.map_err(setup::may_not_push)?;
+    }
     let (beginning, first, decided) = match start {
         ActionStart::Fresh => (SessionOrigin::Fresh, own, None),
         ActionStart::Resumed { .. } => (SessionOrigin::Resumed, None, own),
@@ -375,10 +378,14 @@ async fn carry_out(
     let RunControl { cancelled, watch } = control;
     let cancelled = future::select(cancelled, stopped).map(drop).boxed();
     let follow = |line: &JournalLine, state: &SessionState| watch(line, state);
-    let outcome = tokio::select! {
+    let mut outcome = tokio::select! {
         outcome = execute::run_beside_progress(&execution, &publisher, cancelled, follow) => outcome?,
         never = thread.follow() => match never {},
     };
+    if let (OutcomeWord::Cancelled, Some(login)) = (outcome.word, thread.stopped_by()) {
+        let why = outcome.reason.unwrap_or_default();
+        outcome.reason = Some(format!("`{login}` asked to stop it: {why}"));
+    }
     let thread = match carried.destination.thread {
         Some(thread) => Ok(thread),
         None if matches!(outcome.word, OutcomeWord::OnHold | OutcomeWord::NeedsInput) => {

@@ -19,7 +19,7 @@ use locum_forge::event::{EventKind, Trigger};
 use locum_forge::posts::Posting;
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
-use locum_workspace::repo::CommitId;
+use locum_workspace::repo::{CommitId, RepoError};
 
 /// Mistakes that one comment lists.
 const MISTAKES_LIMIT: usize = 10;
@@ -114,6 +114,14 @@ async fn is_by_maintainer(env: &ActionEnv<'_>, trigger: &Trigger) -> bool {
 /// Returns the error of a token that may not comment.
 pub(super) fn may_not_write(error: ForgeError) -> RunError {
     RunError::usage("github-token", format!("may not comment here: {error}")).hint(WRITE_CURE)
+}
+
+/// Returns the error of a token that may not push what the policy lets the run publish.
+pub(super) fn may_not_push(error: RepoError) -> RunError {
+    RunError::usage("github-token", format!("may not push here: {error}")).hint(
+        "give the job `permissions: { contents: write }`, or say `publish: { as: comment }` in the \
+         policy: changes are then shown as a diff",
+    )
 }
 
 /// What lets Locum comment.

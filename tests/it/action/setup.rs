@@ -173,6 +173,32 @@ fn a_token_that_may_not_comment_stops_the_run_before_it_begins() {
 }
 
 #[test]
+fn a_token_that_may_not_push_stops_a_run_whose_changes_become_commits() {
+    let refused = "GET /acme/app.git/info/refs?service=git-receive-pack";
+    let step = |publish: &str, body: &str| {
+        let fixture = ActionFixture::publishing(publish);
+        fixture.server.fail(Fault::status(refused, 403, "Write access not granted").lasting());
+        let url = fixture.server.url.clone();
+        let step = fixture
+            .step(&Ask { inputs: &[("GITHUB_SERVER_URL", url.as_str())], ..Ask::comment(body) });
+        (fixture, step)
+    };
+    let (fixture, failed) = step(PUBLISH, ASK);
+    let comment = told(&fixture, &failed);
+    assert!(comment.contains("contents: write") && comment.contains("as: comment"), "{comment}");
+
+    // Nothing is to be pushed by a mode that cannot edit, or where changes are only shown.
+    for (publish, body, outcome) in [
+        (PUBLISH, "/locum ask look at it", "done"),
+        ("publish: { allow: [comment], as: comment }", ASK, "done"),
+        ("publish: { allow: [comment, commit, pull-request], as: comment }", ASK, "done"),
+    ] {
+        let (_fixture, ran) = step(publish, body);
+        assert_eq!(ran.output("outcome"), outcome, "{publish} {body}: {ran:?}");
+    }
+}
+
+#[test]
 fn a_review_comment_on_a_forks_pull_request_says_what_github_withholds() {
     let fixture = with_config(
         "models:\n  profiles:\n    big: { provider: openai, model: m }\n  pointers: { main: big }\n",

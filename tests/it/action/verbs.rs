@@ -44,6 +44,7 @@ fn a_command_to_stop_ends_the_run_that_reads_it() {
         assert_eq!(step.output("outcome"), outcome, "{step:?}");
         let comments = fixture.server.comments(7);
         assert!(comments[1].contains(&format!("**locum: {outcome}**")), "{comments:#?}");
+        assert_eq!(comments[1].contains("`alice` asked to stop it"), outcome == "cancelled");
     }
 }
 
