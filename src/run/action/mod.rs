@@ -33,6 +33,7 @@ use crate::run::action::answer::Question;
 use crate::run::action::carry::CarriedState;
 use crate::run::action::messages::FollowedThread;
 use crate::run::action::setup::SetupPlace;
+use crate::run::action::thread::ThreadPast;
 use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
 use crate::run::execute;
@@ -187,12 +188,13 @@ pub async fn run(
     };
     match follow(env, &admitted, cancelled, watch).await {
         Ok(ends) => Ok(ends),
-        Err(error) => {
-            let AdmittedEvent { event, request, config } = &admitted;
-            let place = SetupPlace { event, policy: &config.policy, facts: &request.facts };
-            Err(setup::tell(env, &place, error).await)
-        }
+        Err(error) => Err(setup::tell(env, &place_of(&admitted), error).await),
     }
+}
+
+fn place_of<'a>(admitted: &'a AdmittedEvent<'_>) -> SetupPlace<'a> {
+    let AdmittedEvent { event, request, config } = admitted;
+    SetupPlace { event, policy: &config.policy, facts: &request.facts }
 }
 
 /// Does what an admitted event asks for.
@@ -247,8 +249,10 @@ async fn one(
     let event = &admitted.event;
     let base = refs::start(env, event).await?;
     let mut request = work_items::run_request(admitted, item, base);
+    let mut past = ThreadPast::default();
     if request.work.is_none() && !env.inputs.dry_run && !admitted.request.flags.dry_run {
-        request.materials.extend(thread::materials(env, admitted).await);
+        past = thread::past(env, admitted).await;
+        request.materials.append(&mut past.materials);
     }
     let run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
     if env.inputs.dry_run {
@@ -258,6 +262,7 @@ async fn one(
         answer::plan(env, admitted, &run.plan).await;
         return Ok(ActionEnd::Planned(Box::new(run.plan)));
     }
+    setup::settle(env, &place_of(admitted), &past.own).await;
     let folder = execute::folder_of(&run.settings.session_folder()?, &run.plan.session);
     let login = &event.trigger.actor.login;
     let carried = CarriedState {

@@ -14,12 +14,15 @@ use crate::run::request::{self, RequestFacts};
 use crate::run::trusted::POLICY_FILE;
 use locum_agent::report::markdown::{code, inline, marker};
 use locum_files::diagnostic::Diagnostic;
-use locum_forge::ForgeError;
 use locum_forge::event::{EventKind, Trigger};
 use locum_forge::posts::Posting;
+use locum_forge::{ForgeError, ThreadComment};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_workspace::repo::{CommitId, RepoError};
+
+/// The first line of a comment about a set-up that is right by now.
+const SETTLED: &str = "**locum: the set-up is right now**";
 
 /// Mistakes that one comment lists.
 const MISTAKES_LIMIT: usize = 10;
@@ -71,6 +74,29 @@ pub(super) async fn tell_no_policy(
          default branch",
     );
     Some(say(env, trigger, (&Policy::builtin(), &Facts::default()), error).await)
+}
+
+/// Takes back what a comment of ours says of the set-up, now that a run starts on its thread; `own`
+/// are our comments there.
+pub(super) async fn settle(env: &ActionEnv<'_>, place: &SetupPlace<'_>, own: &[ThreadComment]) {
+    let marker = marker("setup", &[]);
+    // Comments on lines are a list of their own, in which the answer is found again.
+    let on_line = place.event.trigger.kind == EventKind::ReviewComment;
+    let told = own.iter().filter(|comment| comment.place.is_some() == on_line).any(|comment| {
+        let mut lines = comment.body.lines();
+        lines.next() == Some(marker.as_str()) && lines.next() != Some(SETTLED)
+    });
+    if !told {
+        return;
+    }
+    let body =
+        format!("{SETTLED}\n\nWhat was wrong with it is corrected: a run has started since.");
+    let posting = answer::posting(env, &place.event.trigger, place.policy, (&marker, &body));
+    if let Some(Ok(permit)) = posting.map(|posting| place.policy.admit(posting, place.facts))
+        && let Err(error) = env.forge.post(permit).await
+    {
+        tracing::warn!(%error, "what was said of the set-up is not taken back");
+    }
 }
 
 /// Returns whether an event is a command of someone who may write here, by the rules of the

@@ -100,7 +100,12 @@ pub(super) fn read_command(
         Some(verb @ ("code" | "ask" | "review")) => {
             return Err(posted("command", &format!("there is no mode `{verb}`")));
         }
-        Some(word) if command.text.is_empty() => return Err(unknown(word, known)),
+        // A word before the name of what waits is a decision that was mistyped, not a task.
+        Some(word)
+            if command.text.is_empty() || target_of(&command.text).0.is_some_and(is_name) =>
+        {
+            return Err(unknown(word, known));
+        }
         Some(_) => request.text = command.whole_text(),
     }
     Ok(())
@@ -133,6 +138,10 @@ fn check_alone(command: &CommentCommand) -> Result<(), RequestRefusal> {
 /// `explain` alone, or with a mode, is about Locum; with other words it is a task.
 fn explains(command: &CommentCommand, known: &RequestFacts<'_>) -> bool {
     command.text.is_empty() || known.modes.contains(&command.text)
+}
+
+fn is_name(target: DecisionTarget) -> bool {
+    matches!(target, DecisionTarget::Named(_))
 }
 
 /// A single word that is neither verb nor mode is a mistake rather than a task.

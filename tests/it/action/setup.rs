@@ -65,7 +65,19 @@ fn a_broken_policy_is_told_once_with_file_and_line() {
     change(&fixture, ".locum/policy.yml", &policy);
     let step = fixture.step(&Ask { ids: (57, 4244), ..Ask::comment(ASK) });
     assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
-    assert_eq!(fixture.server.comments(7).len(), 2);
+    let comments = fixture.server.comments(7);
+    assert_eq!(comments.len(), 2, "{comments:#?}");
+    assert!(
+        comments[0].starts_with(
+            "<!-- locum:v1 kind=setup -->\n**locum: the set-up is right now**\n\nWhat was wrong"
+        ),
+        "{comments:#?}"
+    );
+    let writes = fixture.server.writes().len();
+    fixture.step(&Ask { ids: (58, 4245), ..Ask::comment("/locum ask look at it") });
+    let settled = fixture.server.writes();
+    let edits = settled.iter().skip(writes).filter(|write| write.starts_with("PATCH "));
+    assert_eq!(edits.count(), 1, "only the run's own comment is edited then: {settled:#?}");
 }
 
 #[test]

@@ -49,6 +49,22 @@ fn a_command_to_stop_ends_the_run_that_reads_it() {
 }
 
 #[test]
+fn a_job_that_is_started_again_is_not_stopped_by_what_stopped_it_before() {
+    let now = jiff::Timestamp::now();
+    let ago = |seconds| (now - jiff::SignedDuration::from_secs(seconds)).to_string();
+    for (attempt, outcome) in [("1", "cancelled"), ("2", "done")] {
+        let fixture = ActionFixture::new();
+        fixture.server.set_time(&ago(30));
+        fixture.server.add_comment(7, "alice", "User", "/locum stop");
+        let (event, mut asked) = payload(&Ask::comment("/locum code say hello"));
+        asked["comment"]["created_at"] = json!(ago(60));
+        let attempt = [("GITHUB_RUN_ATTEMPT", attempt)];
+        let step = fixture.step_with(event, &asked.to_string(), &attempt);
+        assert_eq!(step.output("outcome"), outcome, "{step:?}");
+    }
+}
+
+#[test]
 fn stop_and_cancel_say_what_stops_and_start_nothing() {
     let fixture = today();
     assert!(answered(&fixture, "/locum stop", 55).contains("Nothing is at work here."));

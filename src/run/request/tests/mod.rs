@@ -183,6 +183,7 @@ fn words_about_locum_start_no_run_and_a_lone_unknown_word_is_a_mistake() {
         ("/locum retry 3", "`retry` stands alone"),
         ("/locum stop --dry-run", "`stop` takes no flag `--dry-run`"),
         ("/locum deploy", "there is no verb or mode `deploy`. Verbs: `fix`, "),
+        ("/locum aprove 0123456789abcdef", "did you mean `approve`? Verbs: "),
         ("/locum stats", "did you mean `status`? Verbs: "),
         ("/locum --budget=1 cod", "did you mean `code`? Verbs: "),
     ] {
