@@ -172,8 +172,11 @@ async fn say(
     {
         tracing::debug!(%error, "no reaction");
     }
-    let marker = marker_for(env, trigger).await;
-    let body = body(env, trigger, &error);
+    let (marker, begun) = match own_comment(env, trigger).await {
+        Some(marker) => (marker, true),
+        None => (marker("setup", &[]), false),
+    };
+    let body = body(env, trigger, &error, begun);
     let posting = answer::posting(env, trigger, policy, (&marker, &body));
     let Some(Ok(permit)) = posting.map(|posting| policy.admit(posting, facts)) else {
         return error;
@@ -191,31 +194,36 @@ async fn say(
     error
 }
 
-/// Returns the hidden line of the comment that tells: the run's own, where it has one by now, so
-/// that none is left behind as if it were at work.
-async fn marker_for(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
+/// Returns the hidden line of the run's own comment, where it has one by now: what went wrong goes
+/// there, so that it is not left behind as if the run were at work.
+async fn own_comment(env: &ActionEnv<'_>, trigger: &Trigger) -> Option<String> {
     let own = progress_marker(env, trigger);
-    let Some(subject) = &trigger.subject else { return own };
-    match env.forge.own_comments(thread_of(subject), &own, None).await {
-        Ok(comments) if !comments.is_empty() => own,
-        Ok(_) | Err(_) => marker("setup", &[]),
-    }
+    let thread = thread_of(trigger.subject.as_ref()?);
+    let comments = env.forge.own_comments(thread, &own, None).await.ok()?;
+    (!comments.is_empty()).then_some(own)
 }
 
-fn body(env: &ActionEnv<'_>, trigger: &Trigger, error: &RunError) -> String {
+/// Returns the comment; `begun` is true for a run that had a comment, and so may have worked.
+fn body(env: &ActionEnv<'_>, trigger: &Trigger, error: &RunError, begun: bool) -> String {
     let log = env.job.run_url().map_or_else(String::new, |url| format!(" · [log]({url})"));
-    let (what, then) = match error.kind {
-        RunErrorKind::Usage => {
-            ("The set-up has to be corrected first", "Correct it, then ask again.")
+    let (state, what) = match (begun, error.kind) {
+        (true, _) => ("failed", "The run could not go on."),
+        (false, RunErrorKind::Usage) => {
+            ("not started", "The set-up has to be corrected first; no model was asked.")
         }
-        RunErrorKind::Internal => ("Something failed before the work began", "Ask again later."),
+        (false, RunErrorKind::Internal) => {
+            ("not started", "Something failed before the work began; no model was asked.")
+        }
+    };
+    let then = match error.kind {
+        RunErrorKind::Usage => "Correct it, then ask again.",
+        RunErrorKind::Internal => "Ask again later.",
     };
     let shown: Vec<String> = error.diagnostics.iter().take(MISTAKES_LIMIT).map(mistake).collect();
     let more = error.diagnostics.len() - shown.len();
     let more = if more == 0 { String::new() } else { format!("\n- and {more} more, in the log") };
     format!(
-        "**locum: not started**{log}\n\n{what}; no model was asked.\n\n{}{more}\n\n{then} Asked by \
-         {}.",
+        "**locum: {state}**{log}\n\n{what}\n\n{}{more}\n\n{then} Asked by {}.",
         shown.join("\n"),
         code(&trigger.actor.login)
     )
