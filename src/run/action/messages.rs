@@ -78,20 +78,19 @@ impl<'a> FollowedThread<'a> {
             Vec::new()
         });
         for comment in comments {
-            if !self.seen.insert(comment.id) || !self.is_by_asker(&comment).await {
+            let command = self.command(&comment);
+            let stops = command.as_ref().is_some_and(|command| self.stops(command, &comment));
+            let is_for_run = stops || command.is_none();
+            if !self.seen.insert(comment.id) || !is_for_run || !self.is_by_asker(&comment).await {
                 continue;
             }
-            match self.command(&comment) {
-                Some(command) if self.stops(&command, &comment) => {
-                    if let Some(stop) = self.stop.take() {
-                        tracing::info!(comment = comment.id, "stopped by a comment");
-                        // NOTE: fails only when the run has ended.
-                        let _ = stop.send(());
-                        self.stopped_by = Some(comment.author.clone());
-                    }
-                }
-                Some(_) => {}
-                None => self.inbox.receive(message(comment)),
+            if !stops {
+                self.inbox.receive(message(comment));
+            } else if let Some(stop) = self.stop.take() {
+                tracing::info!(comment = comment.id, "stopped by a comment");
+                // NOTE: fails only when the run has ended.
+                let _ = stop.send(());
+                self.stopped_by = Some(comment.author);
             }
         }
     }
