@@ -34,15 +34,15 @@ pub trait Forge: Send + Sync {
     /// Reads a pull request as it is now.
     fn pull_request(&self, number: u64) -> BoxFuture<'_, Result<PullRequest, ForgeError>>;
 
+    /// Reads which lines of a pull request's head a review can comment on: those its diff shows.
+    fn commentable_lines(&self, number: u64)
+    -> BoxFuture<'_, Result<CommentableLines, ForgeError>>;
+
     /// Reads the commits that a pull request would merge, oldest first; the forge lists 250 at most.
     fn pull_request_commits(
         &self,
         number: u64,
     ) -> BoxFuture<'_, Result<Vec<ListedCommit>, ForgeError>>;
-
-    /// Reads which lines of a pull request's head a review can comment on: those its diff shows.
-    fn commentable_lines(&self, number: u64)
-    -> BoxFuture<'_, Result<CommentableLines, ForgeError>>;
 
     /// Reads an issue (or a pull request as one) as it is now.
     fn issue(&self, number: u64) -> BoxFuture<'_, Result<EventSubject, ForgeError>>;

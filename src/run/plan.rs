@@ -149,42 +149,23 @@ impl std::fmt::Display for RunPlan {
         row("trusted", &self.trusted.0)?;
         row("policy", &format!("{} ({})", self.policy.origin, self.policy.hash))?;
         row("models", &format!("{} · sub-tasks {}", self.models.0, self.models.1))?;
-        write!(formatter, "{}", self.rights())?;
-        let mut row = |name: &str, value: &str| writeln!(formatter, "{name:<9} {value}");
-        row(
-            "rules",
-            &if self.rules.is_empty() { "none".to_owned() } else { self.rules.join(", ") },
-        )?;
-        self.notes.iter().try_for_each(|note| row("note", note))
-    }
-}
-
-/// What a run may do and spend, as a part of its plan.
-pub struct RunRights<'a>(&'a RunPlan);
-
-impl RunPlan {
-    /// Returns what the run may do and spend.
-    pub fn rights(&self) -> RunRights<'_> {
-        RunRights(self)
-    }
-}
-
-impl std::fmt::Display for RunRights<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let plan = self.0;
-        let mut row = |name: &str, value: &str| writeln!(formatter, "{name:<9} {value}");
-        row("budget", &budget_words(&plan.budget))?;
+        row("budget", &budget_words(&self.budget))?;
         for (name, ceiling) in
-            [("a day", plan.spending_limits.daily), ("a thread", plan.spending_limits.per_thread)]
+            [("a day", self.spending_limits.daily), ("a thread", self.spending_limits.per_thread)]
         {
             if !ceiling.is_none() {
                 row(name, &format!("{ceiling} at most"))?;
             }
         }
-        row("modes", &plan.modes.join(", "))?;
-        row("tools", &plan.tools.join(", "))?;
-        plan.allowed.iter().try_for_each(|line| row("allowed", line))?;
-        plan.risks.iter().try_for_each(|risk| row("risk", risk))
+        row("modes", &self.modes.join(", "))?;
+        row("tools", &self.tools.join(", "))?;
+        row(
+            "rules",
+            &if self.rules.is_empty() { "none".to_owned() } else { self.rules.join(", ") },
+        )?;
+        self.allowed.iter().try_for_each(|line| row("allowed", line))?;
+        self.risks.iter().try_for_each(|risk| row("risk", risk))?;
+        self.notes.iter().try_for_each(|note| row("note", note))
     }
 }
 

@@ -236,6 +236,13 @@ impl Forge for GitHub {
         .boxed()
     }
 
+    fn commentable_lines(
+        &self,
+        number: u64,
+    ) -> BoxFuture<'_, Result<CommentableLines, ForgeError>> {
+        self.read_lines(number).boxed()
+    }
+
     fn pull_request_commits(
         &self,
         number: u64,
@@ -248,13 +255,6 @@ impl Forge for GitHub {
             self.client.list(&list, listed).await
         }
         .boxed()
-    }
-
-    fn commentable_lines(
-        &self,
-        number: u64,
-    ) -> BoxFuture<'_, Result<CommentableLines, ForgeError>> {
-        self.read_lines(number).boxed()
     }
 
     fn issue(&self, number: u64) -> BoxFuture<'_, Result<EventSubject, ForgeError>> {

@@ -130,18 +130,18 @@ impl Forge for LocalForge {
         futures::future::ready(self.unknown(&format!("pull request {number}"))).boxed()
     }
 
-    fn pull_request_commits(
-        &self,
-        number: u64,
-    ) -> BoxFuture<'_, Result<Vec<ListedCommit>, ForgeError>> {
-        futures::future::ready(self.unknown(&format!("commits of pull request {number}"))).boxed()
-    }
-
     fn commentable_lines(
         &self,
         number: u64,
     ) -> BoxFuture<'_, Result<CommentableLines, ForgeError>> {
         futures::future::ready(self.unknown(&format!("lines of pull request {number}"))).boxed()
+    }
+
+    fn pull_request_commits(
+        &self,
+        number: u64,
+    ) -> BoxFuture<'_, Result<Vec<ListedCommit>, ForgeError>> {
+        futures::future::ready(self.unknown(&format!("commits of pull request {number}"))).boxed()
     }
 
     fn issue(&self, number: u64) -> BoxFuture<'_, Result<EventSubject, ForgeError>> {

@@ -151,7 +151,7 @@ fn explained(admitted: &AdmittedEvent<'_>, plan: &RunPlan) -> String {
         code(request.facts.tier.as_str()),
         code(&plan.policy.origin),
         code(&plan.mode),
-        fenced(&plan.rights().to_string(), "text")
+        fenced(&plan.to_string(), "text")
     )
 }
 

@@ -171,19 +171,6 @@ impl GitBinary {
         self.push_permitted(remote, commit, branch).await
     }
 
-    /// Asks a remote whether the token may push; pushes nothing, so it needs no permit.
-    ///
-    /// # Errors
-    /// [`RepoError::PushRefused`] when it may not, [`RepoError::Binary`] when the remote cannot be
-    /// asked.
-    pub async fn check_push(&self, remote: &Remote, commit: &CommitId) -> Result<(), RepoError> {
-        if commit.oid().is_err() {
-            return Err(RepoError::NoRevision(commit.0.clone()));
-        }
-        let refspec = format!("{commit}:refs/heads/locum-may-push");
-        self.push_refspec(remote, &refspec, Some("--dry-run")).await
-    }
-
     async fn push_permitted(
         &self,
         remote: &Remote,
@@ -246,6 +233,19 @@ impl GitBinary {
             |commit: Option<&CommitId>| commit.map_or_else(String::new, |commit| commit.0.clone());
         let lease = format!("--force-with-lease={name}:{}", text(from));
         self.push_refspec(remote, &format!("{}:{name}", text(to)), Some(&lease)).await
+    }
+
+    /// Asks a remote whether the token may push; pushes nothing, so it needs no permit.
+    ///
+    /// # Errors
+    /// [`RepoError::PushRefused`] when it may not, [`RepoError::Binary`] when the remote cannot be
+    /// asked.
+    pub async fn check_push(&self, remote: &Remote, commit: &CommitId) -> Result<(), RepoError> {
+        if commit.oid().is_err() {
+            return Err(RepoError::NoRevision(commit.0.clone()));
+        }
+        let refspec = format!("{commit}:refs/heads/locum-may-push");
+        self.push_refspec(remote, &refspec, Some("--dry-run")).await
     }
 
     async fn push_refspec(

@@ -85,7 +85,7 @@ fn what_makes_the_policy_unreadable_is_told_to_nobody_who_may_not_write_or_does_
     for ask in [
         Ask { login: "eve", ..Ask::comment(ASK) },
         Ask { login: "nobody", ..Ask::comment(ASK) },
-        Ask { login: "helper[bot]", kind: "Bot", ..Ask::comment(ASK) },
+        Ask { login: "other-app[bot]", kind: "Bot", ..Ask::comment(ASK) },
         Ask::comment("hello"),
         Ask::comment("> /locum code say hello"),
         Ask::comment("/agent code say hello"),
@@ -95,7 +95,7 @@ fn what_makes_the_policy_unreadable_is_told_to_nobody_who_may_not_write_or_does_
         Ask { label: Some("locum"), ..Ask::comment("") },
     ] {
         let fixture = ActionFixture::publishing("publishh: { allow: [comment] }");
-        fixture.server.permit("helper[bot]", json!({ "permission": "write" }));
+        fixture.server.permit("other-app[bot]", json!({ "permission": "write" }));
         let step = fixture.step(&ask);
         assert_eq!(fixture.server.writes(), Vec::<String>::new(), "{step:?}");
     }
