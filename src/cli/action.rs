@@ -57,6 +57,7 @@ pub fn run(context: &CommandContext, output: &mut Output) -> Result<ExitStatus, 
         Err(error) => {
             let message = error.report();
             annotate(AnnotationLevel::Error, &message, output);
+            write_summary(&job, &redactor.redact(&not_started(&message)))?;
             write_outputs(&job, &without_run("failed", "failure", message))
         }
     };
@@ -71,8 +72,16 @@ fn carry_out(
     output: &mut Output,
 ) -> Result<Vec<ActionEnd>, RunError> {
     let environment = &context.environment;
-    let inputs = ActionInputs::read(environment)?;
-    let settings = own_settings(environment, &[])?;
+    let (inputs, mut mistakes) = ActionInputs::read_with_mistakes(environment);
+    let settings = match own_settings(environment, &[]) {
+        Ok(settings) => settings,
+        Err(wrong) => {
+            mistakes.extend(wrong.diagnostics);
+            // Enough to say so where whoever asked will look.
+            own_settings(&environment.only(&["GITHUB_API_URL"]), &[])?
+        }
+    };
+    let mistakes = (!mistakes.is_empty()).then(|| mistakes.into_iter().collect::<RunError>());
     let path = &job.event_path;
     let unreadable = |what: String| RunError::usage(path.display().to_string(), what);
     let payload = files::read(path)
@@ -95,6 +104,7 @@ fn carry_out(
     let env = ActionEnv {
         job,
         inputs: &inputs,
+        mistakes: mistakes.as_ref(),
         environment,
         payload: &payload,
         workspace: &workspace,
@@ -140,9 +150,7 @@ fn finish(
         };
         let message = redactor.redact(&message);
         annotate(level, &message, output);
-        if let Some(file) = &job.summary_file {
-            append(file, &redactor.redact(&summary_of(end)))?;
-        }
+        write_summary(job, &redactor.redact(&summary_of(end)))?;
     }
     let outputs: Vec<(&str, String)> = ends
         .last()
@@ -152,6 +160,14 @@ fn finish(
         .map(|(name, value)| (name, redactor.redact(&value)))
         .collect();
     write_outputs(job, &outputs)
+}
+
+fn not_started(message: &str) -> String {
+    format!("**locum**: failed\n\n{}\n", markdown::fenced(message, "text"))
+}
+
+fn write_summary(job: &ActionContext, text: &str) -> Result<(), RunError> {
+    job.summary_file.as_ref().map_or(Ok(()), |file| append(file, text))
 }
 
 fn annotate(level: AnnotationLevel, message: &str, output: &mut Output) {
@@ -204,10 +220,7 @@ fn summary_of(end: &ActionEnd) -> String {
 /// Returns the step's outputs, as `action.yml` names them.
 fn outputs_of(end: &ActionEnd) -> Vec<(&'static str, String)> {
     match end {
-        ActionEnd::Answered { what, refused: true } => {
-            without_run("refused", "neutral", what.clone())
-        }
-        ActionEnd::Skipped(what) | ActionEnd::Answered { what, refused: false } => {
+        ActionEnd::Skipped(what) | ActionEnd::Answered { what, .. } => {
             without_run("skipped", "neutral", what.clone())
         }
         ActionEnd::Planned(plan) => without_run("skipped", "neutral", plan.to_string()),

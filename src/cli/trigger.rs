@@ -256,7 +256,12 @@ fn plan(request: &Request, known: &TriggerFacts) -> Vec<(&'static str, String)> 
     let Some(policy) = &known.policy else { return Vec::new() };
     let action = match &request.action {
         RequestedAction::Run => "would run",
-        RequestedAction::Help | RequestedAction::Status => "would be answered without a run",
+        RequestedAction::Help | RequestedAction::Status | RequestedAction::Explain => {
+            "would be answered without a run"
+        }
+        RequestedAction::Stop => "would stop the run that is at work there, if one is",
+        RequestedAction::Retry => "would start the last run there again",
+        RequestedAction::Undo => "would revert the last commit of Locum on the pull request",
         RequestedAction::Decide(_) => {
             "would resume the run that waits under this name, if one does"
         }

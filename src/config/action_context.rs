@@ -78,9 +78,12 @@ impl ActionContext {
 
     /// Returns the page of this workflow run; `None` when its number is not known.
     pub fn run_url(&self) -> Option<String> {
-        (!self.run_id.is_empty()).then(|| {
-            format!("{}/{}/actions/runs/{}", self.server_url, self.repository, self.run_id)
-        })
+        (!self.run_id.is_empty()).then(|| self.url_of_run(&self.run_id))
+    }
+
+    /// Returns the page of a workflow run of this repository.
+    pub fn url_of_run(&self, run: &str) -> String {
+        format!("{}/{}/actions/runs/{run}", self.server_url, self.repository)
     }
 }
 

@@ -42,6 +42,12 @@ impl ActionInputs {
     /// # Errors
     /// Every input with a value it cannot have.
     pub fn read(environment: &Environment) -> Result<Self, ConfigErrors> {
+        let (inputs, mistakes) = Self::read_with_mistakes(environment);
+        if mistakes.is_empty() { Ok(inputs) } else { Err(ConfigErrors(mistakes)) }
+    }
+
+    /// Reads the inputs as far as they can be read, and every mistake in the others.
+    pub fn read_with_mistakes(environment: &Environment) -> (Self, Vec<Diagnostic>) {
         let text = |name: &str| environment.get(name).map(str::to_owned);
         let mut errors = Vec::new();
         let allow_fork = match environment.get("INPUT_ALLOW_FORK") {
@@ -78,7 +84,7 @@ impl ActionInputs {
             allow_fork,
             dry_run,
         };
-        if errors.is_empty() { Ok(inputs) } else { Err(ConfigErrors(errors)) }
+        (inputs, errors)
     }
 
     /// Returns the policy's triggers as these inputs tighten them. What the policy does not start,

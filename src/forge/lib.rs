@@ -38,6 +38,12 @@ pub trait Forge: Send + Sync {
     fn commentable_lines(&self, number: u64)
     -> BoxFuture<'_, Result<CommentableLines, ForgeError>>;
 
+    /// Reads the commits that a pull request would merge, oldest first; the forge lists 250 at most.
+    fn pull_request_commits(
+        &self,
+        number: u64,
+    ) -> BoxFuture<'_, Result<Vec<ListedCommit>, ForgeError>>;
+
     /// Reads an issue (or a pull request as one) as it is now.
     fn issue(&self, number: u64) -> BoxFuture<'_, Result<EventSubject, ForgeError>>;
 
@@ -67,6 +73,15 @@ pub trait Forge: Send + Sync {
 
     /// Publishes; publishing the same again updates.
     fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>>;
+}
+
+/// A commit of a pull request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedCommit {
+    /// Its name, 40 hexadecimal digits.
+    pub id: String,
+    /// Its whole message.
+    pub message: String,
 }
 
 /// Lines of a pull request's head that a review can comment on: for each file, first and last line
@@ -226,7 +241,17 @@ pub enum ForgeError {
         /// What exists, and where.
         what: String,
     },
-    /// Anything else: the forge or the connection failed.
+    /// The forge is busy, or the connection failed: whether it was done is not known.
+    #[error("{forge} failed at {action}: {message}")]
+    Unavailable {
+        /// Name of the forge.
+        forge: &'static str,
+        /// The request: method and path.
+        action: String,
+        /// What happened, clipped.
+        message: String,
+    },
+    /// Anything else: the request, the answer or the machine is wrong.
     #[error("{forge} failed at {action}: {message}")]
     Failed {
         /// Name of the forge.

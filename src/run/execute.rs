@@ -93,7 +93,7 @@ pub async fn run_beside_progress<'a>(
     let mut posts = true;
     let outcome = loop {
         tokio::select! {
-            outcome = &mut session => break outcome?,
+            outcome = &mut session => break outcome,
             () = &mut posting, if posts => posts = false,
         }
     };
@@ -104,7 +104,7 @@ pub async fn run_beside_progress<'a>(
             () = execution.clock.sleep(LAST_PROGRESS) => {}
         }
     }
-    Ok(outcome)
+    outcome
 }
 
 async fn run<'a>(

@@ -14,7 +14,7 @@ use locum_base::clock::Clock;
 /// Shortest time between two edits of the comment.
 const PAUSE: Duration = Duration::from_secs(10);
 /// There is nothing to decide on while the run is at work.
-const UNDECIDED: DecisionChannel<'static> = DecisionChannel::Nowhere("");
+pub(crate) const UNDECIDED: DecisionChannel<'static> = DecisionChannel::Nowhere("");
 
 /// Posts the progress whenever it changed, until the sender is gone. The final comment is
 /// `publish`'s.

@@ -26,6 +26,7 @@ mod own_ref;
 mod rebuilt;
 pub mod remote;
 pub mod repo;
+pub mod revert;
 pub mod run_lock;
 pub mod seed;
 mod shared;

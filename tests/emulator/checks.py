@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -312,16 +313,21 @@ def check_workflow():
     work, cache = SCRATCH / "workflow", SCRATCH / "cache-action"
     git(SCRATCH, "clone", "-q", str(REMOTE), str(work))
     git(work, "remote", "set-url", "origin", "https://github.com/acme/app.git")
+    nothing = "runs: { using: composite, steps: [] }\n"
     for path, text in [(work / ".github/workflows/locum.yml", WORKFLOW % LOCUM), (work / "agent/action.yml", Path(ACTION).read_text()),
-                       (cache / "action.yml", "runs: { using: composite, steps: [] }\n")]:
+                       (cache / "restore/action.yml", nothing), (cache / "save/action.yml", nothing)]:
         path.parent.mkdir(parents=True)
         path.write_text(text)
+    scripts = work / "agent/config"
+    scripts.mkdir()
+    for name in ["allow-namespaces.sh", "source-key.sh"]:
+        shutil.copy(Path(ACTION).parent / "config" / name, scripts)
     git(work, "add", "-A")
     git(work, "commit", "-q", "-m", "a workflow")
-    uses = next(line for line in Path(ACTION).read_text().splitlines() if "uses: actions/cache@" in line).split()[1]
+    pin = next(line for line in Path(ACTION).read_text().splitlines() if "uses: actions/cache/restore@" in line).split()[1].split("@")[1]
     variables = {"GITHUB_API_URL": f"{FRONT}/api", "GITHUB_SERVER_URL": f"{FRONT}/git", "GITHUB_ACTOR": "alice", "GITHUB_RUN_ID": "108"}
     words = [ACT, "issue_comment", "-e", str(SCRATCH / "event.json"), "-P", "ubuntu-latest=-self-hosted", "--action-offline-mode",
-             "--local-repository", f"{FRONT}/git/{uses}={cache}", *[f"--env={name}={value}" for name, value in variables.items()]]
+             "--local-repository", f"{FRONT}/git/actions/cache@{pin}={cache}", *[f"--env={name}={value}" for name, value in variables.items()]]
     env = {"PATH": os.environ["PATH"], "HOME": str(SCRATCH / "home"), "TMPDIR": str(SCRATCH / "tmp")}
     log()
     done = subprocess.run(words, cwd=work, env=env, capture_output=True, text=True, timeout=180, check=False)

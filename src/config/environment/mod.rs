@@ -119,6 +119,12 @@ impl Environment {
         Self { variables, replaced }
     }
 
+    /// Returns only these variables.
+    pub fn only(&self, names: &[&str]) -> Self {
+        let kept = self.variables.iter().filter(|(name, _)| names.contains(&name.as_str()));
+        Self::from_pairs(kept.map(|(name, value)| (name.clone(), value.clone())))
+    }
+
     /// Returns a variable's value; an empty one counts as not set.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())

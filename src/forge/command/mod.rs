@@ -22,6 +22,7 @@ impl CommentCommand {
     fn answering(self, question: &str) -> Self {
         match self.verb.as_deref() {
             Some("approve" | "deny" | "answer" | "help" | "status") => self,
+            Some("stop" | "cancel" | "retry" | "undo" | "explain") if self.text.is_empty() => self,
             Some(_) | None => {
                 let text = format!("{question} {}", self.whole_text());
                 Self { verb: Some("answer".to_owned()), text, ..self }

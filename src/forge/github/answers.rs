@@ -95,6 +95,19 @@ pub(super) struct ChangedFile {
     pub(super) patch: Option<String>,
 }
 
+/// A commit of a pull request.
+#[derive(Deserialize)]
+pub(super) struct PullCommit {
+    pub(super) sha: String,
+    pub(super) commit: CommitText,
+}
+
+/// What a commit says.
+#[derive(Deserialize)]
+pub(super) struct CommitText {
+    pub(super) message: String,
+}
+
 /// What a branch points to.
 #[derive(Deserialize)]
 pub(super) struct Reference {

@@ -1,13 +1,16 @@
 //! A connection to GitHub's REST API: octocrab with typed answers over our own reqwest.
 //!
 //! In: a path and what is sent. Out: the answer, or an error a user can act on. Reads are repeated
-//! within bounds. Writes are sent once: a comment posted twice is worse than one reported as
-//! failed. octocrab's own retries repeat writes, so they are not compiled in.
+//! within bounds. So are writes that come to the same when they are sent twice, and those that a
+//! limit refused. Whatever creates something is looked for before it is sent again: a comment posted
+//! twice is worse than one reported as failed. octocrab's own retries know no such difference, so
+//! they are not compiled in.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use http_body_util::{LengthLimitError, Limited};
 use octocrab::service::middleware::auth_header::AuthHeaderLayer;
 use octocrab::service::middleware::base_uri::BaseUriLayer;
@@ -22,6 +25,7 @@ use tower::util::MapResponseLayer;
 use tracing::debug;
 
 use crate::ForgeError;
+use crate::github::repeat::{WriteBudget, WriteWaits};
 use locum_base::clock::Clock;
 use locum_base::secret::Secret;
 use locum_base::text::head;
@@ -54,6 +58,8 @@ pub(super) struct RestClient {
     token: Option<Secret>,
     clock: Arc<dyn Clock>,
     octocrab: OnceCell<Octocrab>,
+    /// Time that writes may still wait before they are sent again.
+    budget: WriteBudget,
 }
 
 /// A request as errors and logs name it.
@@ -68,7 +74,8 @@ impl RestClient {
     /// `https://ghes.example/api/v3`.
     pub(super) fn new(base_url: &str, token: Option<Secret>, clock: Arc<dyn Clock>) -> Self {
         let base_url = base_url.trim_end_matches('/').to_owned();
-        Self { base_url, token, clock, octocrab: OnceCell::new() }
+        let budget = WriteBudget::default();
+        Self { base_url, token, clock, octocrab: OnceCell::new(), budget }
     }
 
     /// Reads. Repeated when the forge is busy or asks for a short wait.
@@ -90,7 +97,11 @@ impl RestClient {
                 ForgeError::RateLimited { retry_after_s, .. } => {
                     retry_after_s.map(Duration::from_secs)
                 }
-                _ => may_pass(&error).then(|| Duration::from_secs(u64::from(attempt))),
+                ForgeError::Unavailable { .. } => Some(Duration::from_secs(u64::from(attempt))),
+                ForgeError::Forbidden { .. }
+                | ForgeError::NotFound { .. }
+                | ForgeError::Conflict { .. }
+                | ForgeError::Failed { .. } => None,
             };
             let pause = pause.filter(|pause| *pause <= WAIT_LIMIT && attempt < READ_ATTEMPTS);
             let Some(pause) = pause else { return Err(failure) };
@@ -121,8 +132,85 @@ impl RestClient {
         Ok(kept)
     }
 
-    /// Creates, changes or replaces what is at `path`, and reads the answer.
+    /// Changes or replaces what is at `path`, and reads the answer. It has to come to the same when
+    /// it is sent twice: it is repeated while the forge is busy, within the budget of writes.
+    ///
+    /// # Errors
+    /// As [`RestClient::get`].
     pub(super) async fn send<T: DeserializeOwned>(
+        &self,
+        method: &'static str,
+        path: &str,
+        body: &(impl Serialize + Sync),
+    ) -> Result<T, ForgeError> {
+        let mut waits = WriteWaits::default();
+        loop {
+            match self.send_once(method, path, body).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => self.wait(&mut waits, error).await?,
+            }
+        }
+    }
+
+    /// Creates something at `path`. Where it is not known whether it was created, it is looked for
+    /// before it is sent again.
+    ///
+    /// # Errors
+    /// As [`RestClient::get`], and those of `find`.
+    pub(super) async fn create<'f, T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &(impl Serialize + Sync),
+        find: impl Fn() -> BoxFuture<'f, Result<Option<T>, ForgeError>>,
+    ) -> Result<T, ForgeError> {
+        let mut waits = WriteWaits::default();
+        loop {
+            let error = match self.send_once("POST", path, body).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let unknown = matches!(error, ForgeError::Unavailable { .. });
+            let given_up = self.wait(&mut waits, error).await.err();
+            if unknown && let Some(found) = find().await? {
+                return Ok(found);
+            }
+            if let Some(error) = given_up {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Removes. The answer is empty, which octocrab's `delete` would take for broken JSON. What is
+    /// gone already counts as removed.
+    pub(super) async fn delete(&self, path: &str) -> Result<(), ForgeError> {
+        let request = RequestLine { method: "DELETE", path };
+        let octocrab = self.connected(request).await?;
+        let mut waits = WriteWaits::default();
+        loop {
+            let sent = async {
+                let answer = octocrab._delete(path, None::<&()>).await?;
+                octocrab::map_github_error(answer).await.map(drop)
+            };
+            match sent.await.map_err(|error| self.failure(request, &error)) {
+                Ok(()) => return Ok(()),
+                Err(ForgeError::NotFound { .. }) if waits.is_repeated() => return Ok(()),
+                Err(error) => self.wait(&mut waits, error).await?,
+            }
+        }
+    }
+
+    /// Waits before a write is sent again.
+    ///
+    /// # Errors
+    /// The error itself where the write is not to be repeated.
+    async fn wait(&self, waits: &mut WriteWaits, error: ForgeError) -> Result<(), ForgeError> {
+        let Some(pause) = waits.next(&error, &self.budget) else { return Err(error) };
+        debug!(%error, wait_s = pause.as_secs(), "repeated after a wait");
+        self.clock.sleep(pause).await;
+        Ok(())
+    }
+
+    async fn send_once<T: DeserializeOwned>(
         &self,
         method: &'static str,
         path: &str,
@@ -134,16 +222,6 @@ impl RestClient {
             let request = http::Request::builder().method(method).uri(path);
             let answer = octocrab.execute(octocrab.build_request(request, Some(body))?).await?;
             T::from_response(octocrab::map_github_error(answer).await?).await
-        };
-        sent.await.map_err(|error| self.failure(request, &error))
-    }
-
-    /// Removes. The answer is empty, which octocrab's `delete` would take for broken JSON.
-    pub(super) async fn delete(&self, path: &str) -> Result<(), ForgeError> {
-        let request = RequestLine { method: "DELETE", path };
-        let octocrab = self.connected(request).await?;
-        let sent = async {
-            octocrab::map_github_error(octocrab._delete(path, None::<&()>).await?).await.map(drop)
         };
         sent.await.map_err(|error| self.failure(request, &error))
     }
@@ -191,29 +269,34 @@ impl RestClient {
     }
 
     fn failure(&self, request: RequestLine<'_>, error: &octocrab::Error) -> ForgeError {
-        request.failed(match error {
-            octocrab::Error::GitHub { source, .. } => return self.refusal(request, source),
-            octocrab::Error::Json { source, .. } => match source.inner().classify() {
-                Category::Data => {
-                    format!("cannot read `{}` of the answer: {}", source.path(), source.inner())
+        let failed =
+            if is_connection_lost(error) { RequestLine::unavailable } else { RequestLine::failed };
+        failed(
+            request,
+            match error {
+                octocrab::Error::GitHub { source, .. } => return self.refusal(request, source),
+                octocrab::Error::Json { source, .. } => match source.inner().classify() {
+                    Category::Data => {
+                        format!("cannot read `{}` of the answer: {}", source.path(), source.inner())
+                    }
+                    Category::Io | Category::Syntax | Category::Eof => {
+                        format!("the answer is not JSON: {}", source.inner())
+                    }
+                },
+                octocrab::Error::Service { source, .. } if source.is::<LengthLimitError>() => {
+                    format!("the answer has more than {ANSWER_LIMIT_BYTES} bytes")
                 }
-                Category::Io | Category::Syntax | Category::Eof => {
-                    format!("the answer is not JSON: {}", source.inner())
+                octocrab::Error::Service { .. } => {
+                    let cause = chain(error);
+                    let cause = cause.rsplit(": ").next().unwrap_or(&cause);
+                    format!(
+                        "cannot reach `{}` ({cause}); check the network, the proxy and GITHUB_API_URL",
+                        self.base_url
+                    )
                 }
+                _ => chain(error),
             },
-            octocrab::Error::Service { source, .. } if source.is::<LengthLimitError>() => {
-                format!("the answer has more than {ANSWER_LIMIT_BYTES} bytes")
-            }
-            octocrab::Error::Service { .. } => {
-                let cause = chain(error);
-                let cause = cause.rsplit(": ").next().unwrap_or(&cause);
-                format!(
-                    "cannot reach `{}` ({cause}); check the network, the proxy and GITHUB_API_URL",
-                    self.base_url
-                )
-            }
-            _ => chain(error),
-        })
+        )
     }
 
     /// Reads what a status means.
@@ -226,17 +309,15 @@ impl RestClient {
             }
             401 | 403 | 451 => ForgeError::Forbidden { forge, action, message },
             404 | 410 => ForgeError::NotFound { forge, what: request.path.to_owned() },
+            408 | 500 | 502..=504 => request.unavailable(message),
             _ => request.failed(message),
         }
     }
 }
 
-/// Whether a request may work after a moment: the connection failed, or the forge is busy.
-fn may_pass(error: &octocrab::Error) -> bool {
+/// Returns whether the connection failed: a request may work after a moment.
+fn is_connection_lost(error: &octocrab::Error) -> bool {
     match error {
-        octocrab::Error::GitHub { source, .. } => {
-            matches!(source.status_code.as_u16(), 408 | 500 | 502..=504)
-        }
         octocrab::Error::Service { source, .. } => !source.is::<LengthLimitError>(),
         _ => false,
     }
@@ -246,6 +327,11 @@ impl RequestLine<'_> {
     fn failed(self, message: String) -> ForgeError {
         let message = head(&message, MESSAGE_LIMIT_BYTES).trim_end().to_owned();
         ForgeError::Failed { forge: NAME, action: self.to_string(), message }
+    }
+
+    fn unavailable(self, message: String) -> ForgeError {
+        let message = head(&message, MESSAGE_LIMIT_BYTES).trim_end().to_owned();
+        ForgeError::Unavailable { forge: NAME, action: self.to_string(), message }
     }
 }
 
@@ -271,11 +357,14 @@ impl RateLimit {
         let reset = answer
             .rate_limit_reset
             .map(|reset_s| reset_s.saturating_sub(u64::try_from(now_s).unwrap_or_default()));
+        let is_used_up = header("x-ratelimit-remaining") == Some("0");
         Self {
             is_reached: retry_after.is_some()
-                || header("x-ratelimit-remaining") == Some("0")
+                || is_used_up
                 || answer.message.to_ascii_lowercase().contains("rate limit"),
-            wait_s: retry_after.and_then(|seconds| seconds.parse().ok()).or(reset),
+            wait_s: retry_after
+                .and_then(|seconds| seconds.parse().ok())
+                .or(reset.filter(|_| is_used_up)),
         }
     }
 }

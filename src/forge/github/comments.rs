@@ -5,6 +5,7 @@
 //! can have written it: its author is the token's own login or, where an App's token cannot learn
 //! its login, a bot. An edit that is refused is followed by a comment of our own.
 
+use futures::FutureExt as _;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -122,16 +123,23 @@ impl GitHub {
                 Err(error) => return Err(error),
             }
         }
-        let post = match self.client.send("POST", &endpoints.create, &text).await {
-            Ok(post) => post,
-            // The comment may have been written before the answer was lost.
-            Err(error @ ForgeError::Failed { .. }) => {
-                let written = self.same_posts(&endpoints.list, marker).await?.into_iter().next();
-                written.filter(|post| post.body.as_deref() == Some(body)).ok_or(error)?
-            }
-            Err(error) => return Err(error),
-        };
+        let find = || self.first_post(&endpoints.list, marker).boxed();
+        let mut post: Post = self.client.create(&endpoints.create, &text, find).await?;
+        if post.body.as_deref().is_some_and(|written| written != body) {
+            // Another attempt of the same run wrote it.
+            let path = format!("{}/{}", endpoints.edit, post.id);
+            post = self.client.send("PATCH", &path, &text).await?;
+        }
         Ok(receipt(PublicationKind::Comment, post, false))
+    }
+
+    /// Reads the first of ours that begins with exactly this line.
+    pub(super) async fn first_post(
+        &self,
+        list: &str,
+        marker: &str,
+    ) -> Result<Option<Post>, ForgeError> {
+        Ok(self.same_posts(list, marker).await?.into_iter().next())
     }
 
     /// Reads what of ours begins with exactly this line.
@@ -153,20 +161,27 @@ impl GitHub {
         body: &str,
     ) -> Result<Receipt, ForgeError> {
         let path = self.path("issues");
-        let ours = self.ours(&format!("{path}?state=open"), marker, issue_of).await?;
-        let same = ours
-            .into_iter()
-            .find(|issue| first_line(&issue.body) == marker && issue.pull_request.is_none());
+        let same = self.same_issue(&path, marker).await?;
         let updated = same.is_some();
         let text = json!({ "title": title, "body": body });
         let issue: Issue = match same {
             Some(same) => {
                 self.client.send("PATCH", &format!("{path}/{}", same.number), &text).await?
             }
-            None => self.client.send("POST", &path, &text).await?,
+            None => {
+                self.client.create(&path, &text, || self.same_issue(&path, marker).boxed()).await?
+            }
         };
         let (publication, url) = (PublicationKind::Issue, issue.html_url.unwrap_or_default());
         Ok(Receipt { publication, id: issue.number, url, updated })
+    }
+
+    /// Reads our open issue that begins with exactly this line.
+    async fn same_issue(&self, path: &str, marker: &str) -> Result<Option<Issue>, ForgeError> {
+        let ours = self.ours(&format!("{path}?state=open"), marker, issue_of).await?;
+        Ok(ours
+            .into_iter()
+            .find(|issue| first_line(&issue.body) == marker && issue.pull_request.is_none()))
     }
 }
 

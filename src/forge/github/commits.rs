@@ -62,13 +62,15 @@ impl GitHub {
         };
         match placed {
             Ok(_) => Ok(()),
-            Err(error @ ForgeError::Failed { .. }) => match self.tip(&commit.branch).await? {
-                Some(tip) if tip == sha => Ok(()),
-                Some(tip) if tip != commit.change.parent => {
-                    Err(conflict(commit, "holds something else by now"))
+            Err(error @ (ForgeError::Failed { .. } | ForgeError::Unavailable { .. })) => {
+                match self.tip(&commit.branch).await? {
+                    Some(tip) if tip == sha => Ok(()),
+                    Some(tip) if tip != commit.change.parent => {
+                        Err(conflict(commit, "holds something else by now"))
+                    }
+                    Some(_) | None => Err(error),
                 }
-                Some(_) | None => Err(error),
-            },
+            }
             Err(error) => Err(error),
         }
     }

@@ -7,6 +7,7 @@ mod answers;
 mod client;
 mod comments;
 mod commits;
+mod repeat;
 mod review;
 
 use std::sync::Arc;
@@ -21,14 +22,14 @@ use tokio::sync::OnceCell;
 
 use crate::commits::ForgeCommit;
 use crate::event::EventSubject;
-use crate::github::answers::{Collaborator, Issue, Post, Pull};
+use crate::github::answers::{Collaborator, Issue, Post, Pull, PullCommit};
 use crate::github::client::{NAME, RestClient};
 use crate::github::comments::Endpoints;
 use crate::github::review::SubmittedReview;
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::{
-    CommentableLines, Forge, ForgeError, ForgePermission, OwnComment, PullRequest, Thread,
-    ThreadComment,
+    CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, PullRequest,
+    Thread, ThreadComment,
 };
 use locum_base::clock::Clock;
 use locum_base::secret::Secret;
@@ -144,13 +145,8 @@ impl GitHub {
             .append_pair("head", &format!("{owner}:{}", new.head))
             .finish();
         let path = self.path("pulls");
-        let open: Vec<Pull> = self.client.get(&format!("{path}?{query}")).await?;
-        // Servers that don't know the filter answer with everything.
-        let same = open.into_iter().find(|open| {
-            let repository = open.head.repo.as_ref().and_then(|repo| repo.full_name.as_deref());
-            open.head.name == new.head
-                && repository.is_some_and(|name| name.eq_ignore_ascii_case(&self.repository))
-        });
+        let list = format!("{path}?{query}");
+        let same = self.open_from(&list, new.head).await?;
         let updated = same.is_some();
         let pull: Pull = match same {
             Some(same) => {
@@ -158,10 +154,23 @@ impl GitHub {
                 let change = json!({ "title": title, "body": body, "base": base });
                 self.client.send("PATCH", &format!("{path}/{}", same.number), &change).await?
             }
-            None => self.client.send("POST", &path, new).await?,
+            None => {
+                self.client.create(&path, new, || self.open_from(&list, new.head).boxed()).await?
+            }
         };
         let (publication, url) = (PublicationKind::PullRequest, pull.html_url.unwrap_or_default());
         Ok(Receipt { publication, id: pull.number, url, updated })
+    }
+
+    /// Reads the open pull request from a branch of this repository, out of a list of open ones.
+    async fn open_from(&self, list: &str, head: &str) -> Result<Option<Pull>, ForgeError> {
+        let open: Vec<Pull> = self.client.get(list).await?;
+        // Servers that don't know the filter answer with everything.
+        Ok(open.into_iter().find(|open| {
+            let repository = open.head.repo.as_ref().and_then(|repo| repo.full_name.as_deref());
+            open.head.name == head
+                && repository.is_some_and(|name| name.eq_ignore_ascii_case(&self.repository))
+        }))
     }
 }
 
@@ -234,6 +243,20 @@ impl Forge for GitHub {
         self.read_lines(number).boxed()
     }
 
+    fn pull_request_commits(
+        &self,
+        number: u64,
+    ) -> BoxFuture<'_, Result<Vec<ListedCommit>, ForgeError>> {
+        async move {
+            let list = self.path(&format!("pulls/{number}/commits"));
+            let listed = |PullCommit { sha, commit }: PullCommit| {
+                Some(ListedCommit { id: sha, message: commit.message })
+            };
+            self.client.list(&list, listed).await
+        }
+        .boxed()
+    }
+
     fn issue(&self, number: u64) -> BoxFuture<'_, Result<EventSubject, ForgeError>> {
         async move {
             let issue: Issue = self.client.get(&self.path(&format!("issues/{number}"))).await?;
@@ -292,3 +315,5 @@ fn segment(name: &str) -> String {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod write_tests;

@@ -3,6 +3,7 @@
 //! A review is found again by its marker, as a comment is. Only its text can be changed then, so
 //! one marker identifies text and comments.
 
+use futures::FutureExt as _;
 use serde::Serialize;
 use serde_json::json;
 
@@ -72,12 +73,14 @@ impl GitHub {
         review: &SubmittedReview<'_>,
     ) -> Result<Receipt, ForgeError> {
         let path = self.path(&format!("pulls/{pull_request}/reviews"));
-        if let Some(known) = self.same_posts(&path, marker).await?.first() {
+        if let Some(known) = self.first_post(&path, marker).await? {
             let change = json!({ "body": review.body });
             let post = self.client.send("PUT", &format!("{path}/{}", known.id), &change).await?;
             return Ok(receipt(PublicationKind::Review, post, true));
         }
-        Ok(receipt(PublicationKind::Review, self.client.send("POST", &path, review).await?, false))
+        let find = || self.first_post(&path, marker).boxed();
+        let post = self.client.create(&path, review, find).await?;
+        Ok(receipt(PublicationKind::Review, post, false))
     }
 }
 

@@ -19,8 +19,8 @@ use crate::commits::ForgeCommit;
 use crate::event::EventSubject;
 use crate::posts::{Posting, Receipt};
 use crate::{
-    CommentableLines, Forge, ForgeError, ForgePermission, OwnComment, PullRequest, Thread,
-    ThreadComment,
+    CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, PullRequest,
+    Thread, ThreadComment,
 };
 use locum_policy::Permit;
 
@@ -135,6 +135,13 @@ impl Forge for LocalForge {
         number: u64,
     ) -> BoxFuture<'_, Result<CommentableLines, ForgeError>> {
         futures::future::ready(self.unknown(&format!("lines of pull request {number}"))).boxed()
+    }
+
+    fn pull_request_commits(
+        &self,
+        number: u64,
+    ) -> BoxFuture<'_, Result<Vec<ListedCommit>, ForgeError>> {
+        futures::future::ready(self.unknown(&format!("commits of pull request {number}"))).boxed()
     }
 
     fn issue(&self, number: u64) -> BoxFuture<'_, Result<EventSubject, ForgeError>> {

@@ -113,7 +113,8 @@ impl ProfileError {
                  for a server other than OpenAI's; {MODEL_VARIABLE}=anthropic:MODEL and \
                  ANTHROPIC_API_KEY for Anthropic's; {MODEL_VARIABLE}=gemini:MODEL and \
                  GEMINI_API_KEY for Google's), or describe a profile under \
-                 `models.profiles` in the configuration"
+                 `models.profiles` in the configuration; in a workflow, the action's inputs `model` \
+                 and `api-key` do the same"
             ),
             Self::NoPointer(_) => {
                 format!("set `models.pointers.main`, `--model` or {MODEL_VARIABLE} to one of them")

@@ -11,7 +11,7 @@ use crate::run::request::{self, JobFacts, RefusalNotice, Request, RequestFacts, 
 use crate::run::source::FileSource;
 use crate::run::trusted::TrustedConfig;
 use locum_forge::event::{EventKind, EventSubject, Trigger};
-use locum_forge::{ForgePermission, Thread};
+use locum_forge::{ForgeError, ForgePermission, Thread};
 use locum_policy::Policy;
 use locum_policy::lint::risks::exposed_where_private;
 use locum_policy::schema::Triggers;
@@ -28,6 +28,12 @@ pub(super) enum Admission<'a> {
     Refused(Box<RefusedEvent>),
     /// It starts nothing, for this reason, which only the log shows.
     Skipped(String),
+    /// It starts nothing, because this commit, the trusted one, holds no policy.
+    NoPolicy(CommitId),
+    /// It may or may not: the forge did not say who asks.
+    Unanswered(RunError),
+    /// It would start something if the set-up had no mistakes.
+    Unusable(Box<UnusableSetup>),
 }
 
 /// An event that may start something.
@@ -50,6 +56,16 @@ pub(super) struct RefusedEvent {
     pub(super) policy: Rc<Policy>,
 }
 
+/// An event that would be admitted, under a configuration with mistakes.
+pub(super) struct UnusableSetup {
+    /// The event as read from the payload.
+    pub(super) event: ForgeEvent,
+    /// The policy, which has none.
+    pub(super) policy: Rc<Policy>,
+    /// The mistakes.
+    pub(super) error: RunError,
+}
+
 /// Screens a trigger by what is known without asking anyone; finds the pull request it is about and
 /// the trusted commit; asks the forge who this is, and decides.
 ///
@@ -57,9 +73,9 @@ pub(super) struct RefusedEvent {
 /// When the machine or the forge fails, or a file of the trusted ref has mistakes.
 pub(super) async fn admit<'a>(
     env: &ActionEnv<'a>,
-    trigger: Trigger,
+    trigger: &Trigger,
 ) -> Result<Admission<'a>, RunError> {
-    let default_branch = default_branch(env, &trigger);
+    let default_branch = default_branch(env, trigger);
     if default_branch.is_empty() {
         return Ok(skipped("repository", "the payload does not name the default branch"));
     }
@@ -71,16 +87,14 @@ pub(super) async fn admit<'a>(
     let at_default = load(env, &default_tip)?;
     if let Some(config) = &at_default {
         let triggers = env.inputs.tighten(&config.policy.settings().triggers);
-        if let Err(refused) = request::screen(&trigger, &triggers, &job_facts(env, &default_branch))
+        if let Err(refused) = request::screen(trigger, &triggers, &job_facts(env, &default_branch))
         {
             return Ok(Admission::Skipped(refused.to_string()));
         }
     }
-    let event = find(env, trigger, default_branch, default_tip.clone()).await?;
+    let event = find(env, trigger.clone(), default_branch, default_tip.clone()).await?;
     let config = if event.trusted == default_tip { at_default } else { load(env, &event.trusted)? };
-    let Some(config) = config else {
-        return Ok(skipped("policy", "the trusted ref holds no policy"));
-    };
+    let Some(config) = config else { return Ok(Admission::NoPolicy(event.trusted)) };
     decide(env, event, config).await
 }
 
@@ -111,32 +125,54 @@ async fn decide<'a>(
     event: ForgeEvent,
     config: TrustedConfig<'a>,
 ) -> Result<Admission<'a>, RunError> {
-    let (trigger, modes) = (&event.trigger, config.runnable()?);
+    let (trigger, modes) = (&event.trigger, config.runnable());
     let profiles: Vec<String> = config.settings.values.models.profiles.keys().cloned().collect();
     let triggers = env.inputs.tighten(&config.policy.settings().triggers);
     let own_login = env.forge.own_login().await;
+    let asked = async {
+        let permission = permission(env, trigger, &trigger.actor.login).await?;
+        Ok((permission, restarted_by(env, trigger).await?))
+    };
+    let (permission, restarted_by) = match asked.await {
+        Ok(answers) => answers,
+        Err(unanswered) => return Ok(Admission::Unanswered(unanswered)),
+    };
     let known = RequestFacts {
         job: job_facts(env, &event.default_branch),
         own_login: own_login.as_deref(),
-        permission: permission(env, trigger, &trigger.actor.login).await,
-        restarted_by: restarted_by(env, trigger).await,
+        permission,
+        restarted_by,
         pull_request: event.pull_request.as_ref(),
         recent_runs: recent_runs(env, trigger, SignedDuration::from_hours(1)).await?,
-        modes: &modes,
+        modes: modes.as_deref().unwrap_or_default(),
         profiles: &profiles,
     };
     let decided = request::decide(trigger, Some(&triggers), &known)
         .and_then(|request| check_job(env, trigger, request, &triggers))
         .and_then(|request| check_private(trigger, &config.policy).map(|()| request));
-    Ok(match decided {
-        Ok(request) => Admission::Admitted(Box::new(AdmittedEvent { event, request, config })),
-        Err(refused) if refused.notice == RefusalNotice::Silent => {
+    Ok(match (decided, modes) {
+        (Err(refused), _) if refused.notice == RefusalNotice::Silent => {
             Admission::Skipped(refused.to_string())
         }
-        Err(refused) => {
+        (_, Err(error)) => {
+            let policy = config.policy;
+            Admission::Unusable(Box::new(UnusableSetup { event, policy, error }))
+        }
+        (Ok(request), Ok(_)) => {
+            Admission::Admitted(Box::new(AdmittedEvent { event, request, config }))
+        }
+        (Err(refused), Ok(_)) => {
             Admission::Refused(Box::new(RefusedEvent { event, refused, policy: config.policy }))
         }
     })
+}
+
+/// Returns the error of a gate that was not answered: it stays shut, and the job says so.
+fn unanswered(login: &str, why: &ForgeError) -> RunError {
+    RunError::internal(format!(
+        "nothing was started: it is not known what `{login}` may do here: {why}"
+    ))
+    .hint("run the job again when the forge answers; the token needs `metadata: read` for this")
 }
 
 /// Counts the runs started on a thread within the last while.
@@ -202,7 +238,7 @@ fn load<'a>(env: &ActionEnv<'a>, commit: &CommitId) -> Result<Option<TrustedConf
     TrustedConfig::load_for_event(source, env.environment)
 }
 
-fn job_facts<'a>(env: &ActionEnv<'a>, default_branch: &'a str) -> JobFacts<'a> {
+pub(super) fn job_facts<'a>(env: &ActionEnv<'a>, default_branch: &'a str) -> JobFacts<'a> {
     JobFacts {
         now: env.clock.now(),
         repository: &env.job.repository,
@@ -211,30 +247,50 @@ fn job_facts<'a>(env: &ActionEnv<'a>, default_branch: &'a str) -> JobFacts<'a> {
     }
 }
 
-/// A schedule has no actor, so it has no permission and needs none.
-async fn permission(
+/// Asks what someone may do here. A schedule has no actor, so it has no permission and needs none.
+/// An odd answer is one as well: it lets nobody in.
+///
+/// # Errors
+/// When the forge does not answer, or may not tell this token.
+pub(super) async fn permission(
     env: &ActionEnv<'_>,
     trigger: &Trigger,
     login: &str,
-) -> Result<ForgePermission, String> {
+) -> Result<Result<ForgePermission, String>, RunError> {
     if trigger.kind == EventKind::Schedule {
-        return Err("scheduled runs have no actor".to_owned());
+        return Ok(Err("scheduled runs have no actor".to_owned()));
     }
-    env.forge.permission(login).await.map_err(|error| error.to_string())
+    match env.forge.permission(login).await {
+        Ok(permission) => Ok(Ok(permission)),
+        Err(
+            error @ (ForgeError::Failed { .. }
+            | ForgeError::NotFound { .. }
+            | ForgeError::Conflict { .. }),
+        ) => Ok(Err(error.to_string())),
+        Err(
+            error @ (ForgeError::Unavailable { .. }
+            | ForgeError::RateLimited { .. }
+            | ForgeError::Forbidden { .. }),
+        ) => Err(unanswered(login, &error)),
+    }
 }
 
-async fn restarted_by<'a>(
+/// Asks what whoever started the job again may do here, where that was someone else.
+///
+/// # Errors
+/// As [`permission`].
+pub(super) async fn restarted_by<'a>(
     env: &'a ActionEnv<'_>,
     trigger: &Trigger,
-) -> Option<(&'a str, Result<ForgePermission, String>)> {
+) -> Result<Option<(&'a str, Result<ForgePermission, String>)>, RunError> {
     let login = env.job.triggering_actor.as_str();
     if login.is_empty() || login.eq_ignore_ascii_case(&env.job.actor) {
-        return None;
+        return Ok(None);
     }
-    Some((login, permission(env, trigger, login).await))
+    Ok(Some((login, permission(env, trigger, login).await?)))
 }
 
-fn default_branch(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
+pub(super) fn default_branch(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
     if !trigger.default_branch.is_empty() {
         return trigger.default_branch.clone();
     }

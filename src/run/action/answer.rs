@@ -1,13 +1,14 @@
 //! Answers that need no run: what can be asked, what ran here, and why something was refused.
 
-use jiff::SignedDuration;
-
-use crate::run::action::admission::{self, AdmittedEvent};
-use crate::run::action::{ActionEnd, ActionEnv, ForgeEvent, reply_to};
+use crate::run::action::admission::AdmittedEvent;
+use crate::run::action::{ActionEnd, ActionEnv, ForgeEvent, reply_to, status};
 use crate::run::error::RunError;
-use crate::run::request::{RequestRefusal, RequestedAction};
-use locum_agent::report::markdown::{code, inline, marker};
+use crate::run::plan::RunPlan;
+use crate::run::request::words::VERBS;
+use crate::run::request::{RefusalNotice, RequestRefusal};
+use locum_agent::report::markdown::{code, fenced, inline, marker};
 use locum_base::secret::Redactor;
+use locum_forge::event::Trigger;
 use locum_forge::posts::Posting;
 use locum_forge::sanitise::{self, TextRules};
 use locum_policy::Policy;
@@ -16,30 +17,67 @@ use locum_policy::intent::Facts;
 /// Answers a question about locum itself.
 ///
 /// # Errors
-/// When the forge cannot be asked.
+/// When the forge cannot be asked, or configuration has mistakes.
 pub(super) async fn question(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
+    question: Question<'_>,
 ) -> Result<ActionEnd, RunError> {
-    let event = &admitted.event;
-    let (what, body) = match &admitted.request.action {
-        RequestedAction::Help | RequestedAction::Run | RequestedAction::Decide(_) => {
-            ("help", help(admitted)?)
-        }
-        RequestedAction::Status => {
-            let runs =
-                admission::recent_runs(env, &event.trigger, SignedDuration::from_hours(24)).await?;
-            (
-                "status",
-                format!(
-                    "{runs} runs were started here within the last 24 hours. The comment of each \
-                     says how it ended."
-                ),
-            )
-        }
+    let body = match question {
+        Question::Help => help(admitted)?,
+        Question::Status => status::of_thread(env, admitted).await?,
+        Question::Stop => status::stopping(env, admitted).await?,
+        Question::Explain(plan) => explained(admitted, plan),
     };
-    post(env, event, &admitted.config.policy, &admitted.request.facts, &body).await;
-    Ok(ActionEnd::Answered { what: what.to_owned(), refused: false })
+    let AdmittedEvent { event, request, config } = admitted;
+    post(env, event, &config.policy, &request.facts, &body).await;
+    Ok(ActionEnd::Answered { what: question.name().to_owned(), refused: false })
+}
+
+/// What is asked about locum itself.
+#[derive(Clone, Copy)]
+pub(super) enum Question<'a> {
+    /// What commands there are.
+    Help,
+    /// What ran here.
+    Status,
+    /// What stops now.
+    Stop,
+    /// What a run may do, by its plan.
+    Explain(&'a RunPlan),
+}
+
+impl Question<'_> {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Help => "help",
+            Self::Status => "status",
+            Self::Stop => "stop",
+            Self::Explain(_) => "explain",
+        }
+    }
+}
+
+/// Answers a dry run that a comment asks for, with its plan.
+pub(super) async fn plan(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>, plan: &RunPlan) {
+    let AdmittedEvent { event, request, config } = admitted;
+    let body = format!(
+        "**locum: dry run**\n\nThis is what would run. No model was asked, and nothing was \
+         changed. Write the command without `--dry-run` to start it.\n\n{}",
+        fenced(&plan.to_string(), "text")
+    );
+    post(env, event, &config.policy, &request.facts, &body).await;
+}
+
+/// Returns a line on what was done where it was asked.
+pub(super) async fn done(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    what: String,
+) -> ActionEnd {
+    let AdmittedEvent { event, request, config } = admitted;
+    post(env, event, &config.policy, &request.facts, &what).await;
+    ActionEnd::Answered { what, refused: false }
 }
 
 /// Posts why something was refused, naming the rule; reports it as an answer.
@@ -52,6 +90,17 @@ pub(super) async fn refusal(
     let body = format!("Not started: {} (rule {}).", inline(&refused.why), code(refused.rule));
     post(env, event, policy, &Facts::default(), &body).await;
     ActionEnd::Answered { what: refused.to_string(), refused: true }
+}
+
+/// Posts why a command was not carried out.
+pub(super) async fn refuse(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    why: &str,
+) -> ActionEnd {
+    let (rule, notice) = ("command", RefusalNotice::Posted);
+    let refused = RequestRefusal { why: why.to_owned(), rule, notice };
+    refusal(env, &admitted.event, &admitted.config.policy, &refused).await
 }
 
 fn help(admitted: &AdmittedEvent<'_>) -> Result<String, RunError> {
@@ -71,43 +120,78 @@ fn help(admitted: &AdmittedEvent<'_>) -> Result<String, RunError> {
             )
         })
         .collect();
+    let verbs: Vec<String> =
+        VERBS.iter().map(|(verb, meaning)| format!("- {} — {meaning}", code(verb))).collect();
     Ok(format!(
-        "Write {} at the start of a line.\n\n**Modes**\n\n{}\n\n**Also**: `fix`, `plan`, \
-         `status`, `help`; and `approve`, `deny`, `answer` for what a run waits \
-         for.\n\n**Flags**: `--mode`, `--model`, `--budget`, `--paths`, `--dry-run`, `--new-pr`. \
-         They can only tighten the policy.",
-        code(&format!("{prefix} [mode] [--flag=value] what to do")),
-        modes.join("\n")
+        "Write {} at the start of a line.\n\n**Modes**\n\n{}\n\n**Verbs**\n\n{}\n\n**Flags**: \
+         `--mode`, `--model`, `--budget`, `--paths`, `--dry-run`, `--new-pr`. They can only tighten \
+         the policy.\n\nAn edited comment starts nothing: write a new one.",
+        code(&format!("{prefix} [mode or verb] [--flag=value] what to do")),
+        modes.join("\n"),
+        verbs.join("\n")
     ))
+}
+
+/// Says what a run here may do, and which rules say so.
+fn explained(admitted: &AdmittedEvent<'_>, plan: &RunPlan) -> String {
+    let AdmittedEvent { event, request, .. } = admitted;
+    let only = match (request.read_only, request.contained) {
+        (false, _) => "",
+        (true, false) => " It may only read, because the pull request comes from a fork.",
+        (true, true) => {
+            " It may only read and run contained commands, because the pull request comes from a \
+             fork."
+        }
+    };
+    format!(
+        "**locum: what a run here may do**\n\nYou are {} with tier {}, and {} lets you start runs \
+         by a comment. A run would work in mode {}.{only} Nothing was started.\n\n{}\n\nWhat is \
+         not allowed there is denied. `locum policy explain` says it call by call.",
+        code(&event.trigger.actor.login),
+        code(request.facts.tier.as_str()),
+        code(&plan.policy.origin),
+        code(&plan.mode),
+        fenced(&plan.to_string(), "text")
+    )
 }
 
 /// Posts an answer where it was asked, when the policy lets it.
 async fn post(env: &ActionEnv<'_>, event: &ForgeEvent, policy: &Policy, facts: &Facts, body: &str) {
-    let Some(subject) = &event.trigger.subject else { return };
-    let asked = event
-        .trigger
+    let trigger = &event.trigger;
+    let asked = trigger
         .comment
         .as_ref()
         .map_or_else(|| "label".to_owned(), |comment| comment.id.to_string());
     let marker = marker("answer", &[("comment", &asked), ("run", &env.job.run_id)]);
-    let prefix = policy
-        .settings()
-        .triggers
-        .comment
-        .as_ref()
-        .map_or_else(String::new, |comment| comment.prefix.clone());
-    let rules = TextRules { markers: vec![marker.clone()], prefix, ..TextRules::default() };
-    let body = sanitise::markdown(&format!("{marker}\n{body}"), &rules, &Redactor::new([]));
-    let posting = match reply_to(&event.trigger) {
-        Some(comment) => Posting::Reply { number: subject.number, comment, marker, body },
-        None => Posting::Comment { number: subject.number, marker, body },
-    };
-    match policy.admit(posting, facts) {
-        Ok(permit) => {
-            if let Err(error) = env.forge.post(permit).await {
-                tracing::warn!(%error, "the answer was not posted");
+    if let Some(posting) = posting(env, trigger, policy, (&marker, body)) {
+        match policy.admit(posting, facts) {
+            Ok(permit) => {
+                if let Err(error) = env.forge.post(permit).await {
+                    tracing::warn!(%error, "the answer was not posted");
+                }
             }
+            Err(refusal) => tracing::warn!(%refusal, "the answer was not posted"),
         }
-        Err(refusal) => tracing::warn!(%refusal, "the answer was not posted"),
     }
+}
+
+/// Returns a comment of ours where an event happened, sanitised; `None` where it happened on no
+/// thread.
+pub(super) fn posting(
+    env: &ActionEnv<'_>,
+    trigger: &Trigger,
+    policy: &Policy,
+    (marker, body): (&str, &str),
+) -> Option<Posting> {
+    let number = trigger.subject.as_ref()?.number;
+    let triggers = env.inputs.tighten(&policy.settings().triggers);
+    let prefix = triggers.comment.map_or_else(String::new, |comment| comment.prefix);
+    let rules = TextRules { markers: vec![marker.to_owned()], prefix, ..TextRules::default() };
+    let redactor = Redactor::new(env.environment.secrets());
+    let body = sanitise::markdown(&format!("{marker}\n{body}"), &rules, &redactor);
+    let marker = marker.to_owned();
+    Some(match reply_to(trigger) {
+        Some(comment) => Posting::Reply { number, comment, marker, body },
+        None => Posting::Comment { number, marker, body },
+    })
 }

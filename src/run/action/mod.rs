@@ -11,21 +11,29 @@ mod carry;
 mod decide;
 mod messages;
 mod refs;
+mod retry;
+mod setup;
+mod status;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod undo;
 mod work_items;
 
 use std::path::PathBuf;
 
-use futures::future::BoxFuture;
+use futures::FutureExt as _;
+use futures::future::{self, BoxFuture};
 
 use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::ActionInputs;
 use crate::config::environment::Environment;
-use crate::run::action::admission::{Admission, AdmittedEvent, RefusedEvent};
+use crate::run::action::admission::{Admission, AdmittedEvent, RefusedEvent, UnusableSetup};
+use crate::run::action::answer::Question;
 use crate::run::action::carry::CarriedState;
 use crate::run::action::messages::FollowedThread;
+use crate::run::action::setup::SetupPlace;
+use crate::run::action::thread::ThreadPast;
 use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
 use crate::run::execute;
@@ -46,6 +54,7 @@ use locum_base::clock::Clock;
 use locum_forge::event::{self, EventError, EventKind, Trigger};
 use locum_forge::posts::{OwnReaction, ReactionTarget};
 use locum_forge::{Forge, PullRequest};
+use locum_policy::intent::Facts;
 use locum_workspace::Workspace;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::remote::Remote;
@@ -57,6 +66,8 @@ pub struct ActionEnv<'a> {
     pub job: &'a ActionContext,
     /// The inputs about this event.
     pub inputs: &'a ActionInputs,
+    /// What is wrong with inputs and settings of the step, whatever the event is.
+    pub mistakes: Option<&'a RunError>,
     /// Every variable of the step.
     pub environment: &'a Environment,
     /// The event's payload as JSON text.
@@ -140,32 +151,86 @@ pub async fn run(
             return Err(RunError::usage(place, error.to_string()));
         }
     };
-    let admitted = match admission::admit(env, trigger).await? {
+    if let Some(mistakes) = env.mistakes {
+        return Err(setup::tell_maintainer(env, &trigger, mistakes.clone()).await);
+    }
+    let mut admission = match admission::admit(env, &trigger).await {
+        Ok(admission) => admission,
+        Err(error) => return Err(setup::tell_maintainer(env, &trigger, error).await),
+    };
+    if let Admission::Admitted(admitted) = &admission
+        && admitted.request.action == RequestedAction::Retry
+    {
+        match retry::last_request(env, admitted).await? {
+            Ok(again) => admission = admission::admit(env, &again).await?,
+            Err(why) => return Ok(vec![answer::refuse(env, admitted, &why).await]),
+        }
+    }
+    let admitted = match admission {
         Admission::Admitted(admitted) => *admitted,
         Admission::Refused(refused) => {
             let RefusedEvent { event, refused, policy } = *refused;
             return Ok(vec![answer::refusal(env, &event, &policy, &refused).await]);
         }
         Admission::Skipped(why) => return Ok(vec![ActionEnd::Skipped(why)]),
+        Admission::Unanswered(error) => return Err(error),
+        Admission::NoPolicy(trusted) => {
+            return match setup::tell_no_policy(env, &trigger, &trusted).await {
+                Some(error) => Err(error),
+                None => Ok(vec![ActionEnd::Skipped("the trusted ref holds no policy".to_owned())]),
+            };
+        }
+        Admission::Unusable(unusable) => {
+            let UnusableSetup { event, policy, error } = *unusable;
+            let place = SetupPlace { event: &event, policy: &policy, facts: &Facts::default() };
+            return Err(setup::tell(env, &place, error).await);
+        }
     };
-    match &admitted.request.action {
-        RequestedAction::Run => {}
-        RequestedAction::Help | RequestedAction::Status => {
-            return answer::question(env, &admitted).await.map(|end| vec![end]);
+    match follow(env, &admitted, cancelled, watch).await {
+        Ok(ends) => Ok(ends),
+        Err(error) => Err(setup::tell(env, &place_of(&admitted), error).await),
+    }
+}
+
+fn place_of<'a>(admitted: &'a AdmittedEvent<'_>) -> SetupPlace<'a> {
+    let AdmittedEvent { event, request, config } = admitted;
+    SetupPlace { event, policy: &config.policy, facts: &request.facts }
+}
+
+/// Does what an admitted event asks for.
+async fn follow(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    cancelled: impl Fn() -> BoxFuture<'static, ()>,
+    watch: &mut dyn FnMut(&JournalLine, &SessionState),
+) -> Result<Vec<ActionEnd>, RunError> {
+    let control = RunControl { cancelled: cancelled(), watch: &mut *watch };
+    let end = match &admitted.request.action {
+        RequestedAction::Run => None,
+        RequestedAction::Help => Some(answer::question(env, admitted, Question::Help).await?),
+        RequestedAction::Status => Some(answer::question(env, admitted, Question::Status).await?),
+        RequestedAction::Stop => Some(answer::question(env, admitted, Question::Stop).await?),
+        RequestedAction::Explain => Some(explain(env, admitted).await?),
+        RequestedAction::Undo => Some(undo::undo(env, admitted).await?),
+        // What is asked again was put in its place by now.
+        RequestedAction::Retry => {
+            Some(answer::refuse(env, admitted, "nothing can be asked again").await)
         }
         RequestedAction::Decide(decision) => {
-            let control = RunControl { cancelled: cancelled(), watch };
-            return decide::decide(env, &admitted, decision, control).await.map(|end| vec![end]);
+            Some(decide::decide(env, admitted, decision, control).await?)
         }
+    };
+    if let Some(end) = end {
+        return Ok(vec![end]);
     }
     let policy = &admitted.config.policy;
-    if let Some(refused) = work_items::unusable_command(&admitted)? {
+    if let Some(refused) = work_items::unusable_command(admitted)? {
         return Ok(vec![answer::refusal(env, &admitted.event, policy, &refused).await]);
     }
     let mut ends = Vec::new();
-    for item in work_items::work_items(env, &admitted)? {
+    for item in work_items::work_items(env, admitted)? {
         let control = RunControl { cancelled: cancelled(), watch: &mut *watch };
-        ends.push(one(env, &admitted, item, control).await?);
+        ends.push(one(env, admitted, item, control).await?);
     }
     carry::sweep(env, policy, &admitted.request.facts).await;
     if ends.is_empty() {
@@ -184,22 +249,26 @@ async fn one(
     let event = &admitted.event;
     let base = refs::start(env, event).await?;
     let mut request = work_items::run_request(admitted, item, base);
+    let mut past = ThreadPast::default();
     if request.work.is_none() && !env.inputs.dry_run && !admitted.request.flags.dry_run {
-        request.materials.extend(thread::materials(env, admitted).await);
+        past = thread::past(env, admitted).await;
+        request.materials.append(&mut past.materials);
     }
     let run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
-    if env.inputs.dry_run || admitted.request.flags.dry_run {
+    if env.inputs.dry_run {
         return Ok(ActionEnd::Planned(Box::new(run.plan)));
     }
+    if admitted.request.flags.dry_run {
+        answer::plan(env, admitted, &run.plan).await;
+        return Ok(ActionEnd::Planned(Box::new(run.plan)));
+    }
+    setup::settle(env, &place_of(admitted), &past.own).await;
     let folder = execute::folder_of(&run.settings.session_folder()?, &run.plan.session);
     let login = &event.trigger.actor.login;
     let carried = CarriedState {
         destination: PublishDestination {
             base_branch: work_items::base_branch(env, admitted),
-            marker: markdown::marker(
-                "progress",
-                &[("comment", &asked_by(&event.trigger)), ("run", &env.job.run_id)],
-            ),
+            marker: progress_marker(env, &event.trigger),
             thread: request.subject.thread(),
             reply_to: reply_to(&event.trigger),
             requested_by: Some(login.clone()).filter(|login| !login.is_empty()),
@@ -214,6 +283,18 @@ async fn one(
     };
     let session = SessionRun { run, folder, carried, start: ActionStart::Fresh };
     carry_out(env, event, session, control).await
+}
+
+/// Answers what a run here may do, by the plan of one.
+async fn explain(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<ActionEnd, RunError> {
+    let base = admitted.event.trusted.clone();
+    let mut items = work_items::work_items(env, admitted)?;
+    let Some(item) = items.pop() else {
+        return Ok(ActionEnd::Skipped("there is nothing to explain".to_owned()));
+    };
+    let request = work_items::run_request(admitted, item, base);
+    let run = prepare::prepare(request, &admitted.config, env.workspace)?;
+    answer::question(env, admitted, Question::Explain(&run.plan)).await
 }
 
 /// A session that is ready to be carried out and published.
@@ -272,7 +353,10 @@ async fn carry_out(
         )
     })?;
     let _lock = lock.named(Some(run.plan.session.as_str())).map_err(RunError::internal)?;
-    let own = publisher.see().await;
+    let own = publisher.see().await.map_err(setup::may_not_write)?;
+    if matches!(start, ActionStart::Fresh) {
+        publisher.check_push().await.map_err(setup::may_not_push)?;
+    }
     let (beginning, first, decided) = match start {
         ActionStart::Fresh => (SessionOrigin::Fresh, own, None),
         ActionStart::Resumed { .. } => (SessionOrigin::Resumed, None, own),
@@ -282,7 +366,7 @@ async fn carry_out(
         .map_err(RunError::internal)?;
     let triggers = env.inputs.tighten(&run.policy.settings().triggers);
     let inbox = Inbox::of(folder);
-    let mut thread = FollowedThread::new(env, event, triggers.clone(), &inbox);
+    let (mut thread, stopped) = FollowedThread::new(env, event, triggers.clone(), &inbox);
     thread.look().await;
     let execution = RunExecution {
         inbox: &inbox,
@@ -297,11 +381,16 @@ async fn carry_out(
         clock: env.clock,
     };
     let RunControl { cancelled, watch } = control;
+    let cancelled = future::select(cancelled, stopped).map(drop).boxed();
     let follow = |line: &JournalLine, state: &SessionState| watch(line, state);
-    let outcome = tokio::select! {
+    let mut outcome = tokio::select! {
         outcome = execute::run_beside_progress(&execution, &publisher, cancelled, follow) => outcome?,
         never = thread.follow() => match never {},
     };
+    if let (OutcomeWord::Cancelled, Some(login)) = (outcome.word, thread.stopped_by()) {
+        let why = outcome.reason.unwrap_or_default();
+        outcome.reason = Some(format!("`{login}` asked to stop it: {why}"));
+    }
     let thread = match carried.destination.thread {
         Some(thread) => Ok(thread),
         None if matches!(outcome.word, OutcomeWord::OnHold | OutcomeWord::NeedsInput) => {
@@ -341,6 +430,12 @@ fn no_place(why: String) -> String {
         "no issue or pull request started it, so people have no place to decide, and none could \
          be opened: {why}"
     )
+}
+
+/// Returns the hidden line of the comment of the run that an event starts.
+fn progress_marker(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
+    let keys = [("comment", asked_by(trigger)), ("run", env.job.run_id.clone())];
+    markdown::marker("progress", &keys.each_ref().map(|(key, value)| (*key, value.as_str())))
 }
 
 /// Names what asked, for a hidden line.

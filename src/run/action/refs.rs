@@ -50,18 +50,32 @@ pub(super) async fn start(env: &ActionEnv<'_>, event: &ForgeEvent) -> Result<Com
         repo.switch_to(&event.trusted).map_err(RunError::internal)?;
         return Ok(event.trusted.clone());
     };
+    let head = fetch_head(env, pull_request, 1).await?;
+    repo.switch_to(&head).map_err(RunError::internal)?;
+    Ok(head)
+}
+
+/// Fetches the head of a pull request, with so many commits where the checkout is shallow.
+///
+/// # Errors
+/// When it cannot be fetched, or is another one by now.
+pub(super) async fn fetch_head(
+    env: &ActionEnv<'_>,
+    pull_request: &PullRequest,
+    commits: u32,
+) -> Result<CommitId, RunError> {
     let number = pull_request.number;
     let local = format!("refs/locum/pull/{number}");
     let refspec = format!("+refs/pull/{number}/head:{local}");
-    env.git.fetch(env.remote, &refspec, depth(env)).await.map_err(RunError::internal)?;
-    let head = repo.commit_of(&local).map_err(RunError::internal)?;
+    let fetched = env.git.fetch(env.remote, &refspec, depth_of(env, commits)).await;
+    fetched.map_err(RunError::internal)?;
+    let head = env.workspace.repo.commit_of(&local).map_err(RunError::internal)?;
     if head.0 != pull_request.head_sha {
         return Err(RunError::internal(format!(
             "pull request #{number} has new commits since it was asked: {}",
             head.0
         )));
     }
-    repo.switch_to(&head).map_err(RunError::internal)?;
     Ok(head)
 }
 

@@ -119,6 +119,7 @@ fn dry_run(event_name: &str, payload: &serde_json::Value) -> (usize, BTreeMap<St
     let env = ActionEnv {
         job: &ActionContext::from_environment(&environment).unwrap(),
         inputs: &ActionInputs::read(&environment).unwrap(),
+        mistakes: None,
         environment: &environment,
         payload: &payload.to_string(),
         workspace: &workspace,

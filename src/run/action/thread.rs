@@ -26,22 +26,29 @@ const RESULT_LIMIT_BYTES: usize = 8 * 1024;
 /// Authors whose permission is asked for; those of later comments come first.
 const AUTHORS_LIMIT: usize = 10;
 
-/// Returns the comments before the one that asks, oldest first, after the last run's result.
-pub(super) async fn materials(
-    env: &ActionEnv<'_>,
-    admitted: &AdmittedEvent<'_>,
-) -> Vec<TaskMaterial> {
-    let Some(subject) = &admitted.event.trigger.subject else { return Vec::new() };
+/// What a thread holds from before the comment that asks.
+#[derive(Default)]
+pub(super) struct ThreadPast {
+    /// The last run's result, then comments, oldest first.
+    pub(super) materials: Vec<TaskMaterial>,
+    /// Our own comments.
+    pub(super) own: Vec<ThreadComment>,
+}
+
+/// Reads what was said on a thread before the comment that asks.
+pub(super) async fn past(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> ThreadPast {
+    let Some(subject) = &admitted.event.trigger.subject else { return ThreadPast::default() };
     let read = env.forge.thread_comments(thread_of(subject), None).await;
     let comments = match read {
         Ok(comments) => before(comments, admitted),
         Err(error) => {
             tracing::warn!(%error, "earlier comments are not read");
-            return vec![TaskMaterial {
+            let materials = vec![TaskMaterial {
                 what: format!("the comments of #{}", subject.number),
                 origin: "the forge".to_owned(),
                 text: "They could not be read.".to_owned(),
             }];
+            return ThreadPast { materials, own: Vec::new() };
         }
     };
     let (own, others): (Vec<_>, Vec<_>) = comments.into_iter().partition(|comment| comment.is_own);
@@ -57,7 +64,7 @@ pub(super) async fn materials(
         });
     }
     materials.extend(shown.into_iter().map(|comment| material(comment, subject, &tiers)));
-    materials
+    ThreadPast { materials, own }
 }
 
 /// Leaves out the comment that asks and what was written after it.

@@ -7,6 +7,7 @@
 
 mod branch;
 mod review;
+mod seen;
 
 use std::path::Path;
 
@@ -30,12 +31,12 @@ use locum_workspace::remote::Remote;
 use locum_workspace::repo::{CommitId, NewCommit};
 
 /// The reaction that shows that something was seen: it is worked on, or waits for a decision.
-const SEEN: &str = "eyes";
+pub(crate) const SEEN: &str = "eyes";
 /// What says that a comment decided, where the run it was about waits for the next one.
 const TAKEN: &str = "+1";
 
 /// Name and e-mail of the commits' author.
-const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
+pub(crate) const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
 
 /// Where the results of a run go; the same for every workflow run that the session takes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -214,14 +215,6 @@ impl Publisher<'_> {
             Some(receipt) => Ok(receipt.id),
             None => Err(published.notes.join("; ")),
         }
-    }
-
-    /// Says on what started the run that it was seen.
-    pub async fn see(&self) -> Option<OwnReaction> {
-        let target = self.reaction?;
-        let seen = Posting::Reaction { target, content: SEEN.to_owned() };
-        let receipt = self.post(seen, &mut Publication::default()).await?;
-        Some(OwnReaction { target, id: receipt.id })
     }
 
     /// Returns the posting of a comment whose body is sanitised.

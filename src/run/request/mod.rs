@@ -7,7 +7,7 @@
 
 mod event;
 mod who;
-mod words;
+pub(crate) mod words;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -63,6 +63,14 @@ pub enum RequestedAction {
     Help,
     /// A list of what runs or ran here.
     Status,
+    /// What a run here may do, and by which rules.
+    Explain,
+    /// To stop the run that is at work here.
+    Stop,
+    /// To start the last run here again.
+    Retry,
+    /// To revert the last commit of ours on the pull request.
+    Undo,
 }
 
 /// A maintainer's decision on a hold or a question.
@@ -235,7 +243,10 @@ pub fn examine(
     checks.take(
         "fewer runs were started here than an hour may have",
         CheckAuthority::Forge,
-        screen_rate(known),
+        match &command {
+            Some(command) if words::starts_nothing(command) => Ok(()),
+            Some(_) | None => screen_rate(known),
+        },
     );
     let read_only = fork_is_read_only(trigger, triggers, known);
     let read_only = checks

@@ -7,8 +7,20 @@ use crate::run::request::{
 use locum_agent::session::recorded::PersonDecision;
 use locum_forge::command::{self, CommentCommand};
 
-/// Verbs reserved for later; until then they are answered, not read as the start of a sentence.
-const RESERVED_VERBS: &[&str] = &["cancel", "retry", "triage"];
+/// Every verb and what it does, for lists; `cancel` is another word for `stop`.
+pub(crate) const VERBS: &[(&str, &str)] = &[
+    ("fix", "starts a run in the default mode"),
+    ("plan", "starts a run in mode `architect`"),
+    ("retry", "starts the last run here again, with the same words"),
+    ("stop", "stops the run that is at work here"),
+    ("undo", "reverts the last commit of Locum on this pull request"),
+    ("approve", "approves a held call, by its name, or `all`"),
+    ("deny", "denies a held call, by its name, or `all`"),
+    ("answer", "answers a run's question"),
+    ("status", "lists the runs of the last day and what waits"),
+    ("explain", "says what a run here may do, and why"),
+    ("help", "lists modes, verbs and flags"),
+];
 
 pub(super) fn read_command(
     request: &mut Request,
@@ -61,6 +73,25 @@ pub(super) fn read_command(
         }
         Some("help") => request.action = RequestedAction::Help,
         Some("status") => request.action = RequestedAction::Status,
+        Some("stop" | "cancel") => {
+            check_alone(command)?;
+            request.action = RequestedAction::Stop;
+        }
+        Some("retry") => {
+            check_alone(command)?;
+            request.action = RequestedAction::Retry;
+        }
+        Some("undo") => {
+            check_alone(command)?;
+            request.action = RequestedAction::Undo;
+        }
+        Some("explain") if explains(command, known) => {
+            if !command.text.is_empty() {
+                request.mode = Some(known_mode(&command.text, known)?);
+            }
+            request.text = String::new();
+            request.action = RequestedAction::Explain;
+        }
         Some("fix") => {}
         Some("plan") if request.mode.is_none() => {
             request.mode = Some(known_mode("architect", known)?)
@@ -69,12 +100,64 @@ pub(super) fn read_command(
         Some(verb @ ("code" | "ask" | "review")) => {
             return Err(posted("command", &format!("there is no mode `{verb}`")));
         }
-        Some(verb) if RESERVED_VERBS.contains(&verb) => {
-            return Err(posted("command", &format!("`{verb}` is not known")));
+        // A word before the name of what waits is a decision that was mistyped, not a task.
+        Some(word)
+            if command.text.is_empty() || target_of(&command.text).0.is_some_and(is_name) =>
+        {
+            return Err(unknown(word, known));
         }
         Some(_) => request.text = command.whole_text(),
     }
     Ok(())
+}
+
+/// Returns whether a command only asks about Locum, whatever its words: it starts nothing, so no
+/// limit on runs stands in its way.
+pub(super) fn starts_nothing(command: &CommentCommand) -> bool {
+    match command.verb.as_deref() {
+        Some("help" | "status" | "stop" | "cancel" | "undo") => true,
+        Some("explain") if command.text.is_empty() => true,
+        Some(_) | None => command.flags.iter().any(|(flag, _)| flag == "dry-run"),
+    }
+}
+
+/// A verb that says it all is not read as the beginning of a sentence: nobody pays for a run of the
+/// task "stop it, please".
+fn check_alone(command: &CommentCommand) -> Result<(), RequestRefusal> {
+    let verb = command.verb.as_deref().unwrap_or_default();
+    if let Some((flag, _)) = command.flags.first() {
+        return Err(posted("command", &format!("`{verb}` takes no flag `--{flag}`")));
+    }
+    if command.text.is_empty() {
+        return Ok(());
+    }
+    let why = format!("`{verb}` stands alone; a task that begins with this word needs `fix` first");
+    Err(posted("command", &why))
+}
+
+/// `explain` alone, or with a mode, is about Locum; with other words it is a task.
+fn explains(command: &CommentCommand, known: &RequestFacts<'_>) -> bool {
+    command.text.is_empty() || known.modes.contains(&command.text)
+}
+
+fn is_name(target: DecisionTarget) -> bool {
+    matches!(target, DecisionTarget::Named(_))
+}
+
+/// A single word that is neither verb nor mode is a mistake rather than a task.
+fn unknown(word: &str, known: &RequestFacts<'_>) -> RequestRefusal {
+    let verbs = VERBS.iter().map(|(verb, _)| *verb);
+    let all: Vec<&str> = verbs.clone().chain(known.modes.iter().map(String::as_str)).collect();
+    let near = locum_files::fields::nearest(word, &all)
+        .map_or_else(|| ".".to_owned(), |near| format!("; did you mean `{near}`?"));
+    let list = |words: &[&str]| format!("`{}`", words.join("`, `"));
+    let why = format!(
+        "there is no verb or mode `{word}`{near} Verbs: {}. Modes: {}. A task of one word needs \
+         `fix` first",
+        list(&verbs.collect::<Vec<_>>()),
+        list(&known.modes.iter().map(String::as_str).collect::<Vec<_>>())
+    );
+    posted("command", &why)
 }
 
 /// Reads a decision: the names or `all`, then a reason, a note or an answer.

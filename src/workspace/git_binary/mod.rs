@@ -235,11 +235,24 @@ impl GitBinary {
         self.push_refspec(remote, &format!("{}:{name}", text(to)), Some(&lease)).await
     }
 
+    /// Asks a remote whether the token may push; pushes nothing, so it needs no permit.
+    ///
+    /// # Errors
+    /// [`RepoError::PushRefused`] when it may not, [`RepoError::Binary`] when the remote cannot be
+    /// asked.
+    pub async fn check_push(&self, remote: &Remote, commit: &CommitId) -> Result<(), RepoError> {
+        if commit.oid().is_err() {
+            return Err(RepoError::NoRevision(commit.0.clone()));
+        }
+        let refspec = format!("{commit}:refs/heads/locum-may-push");
+        self.push_refspec(remote, &refspec, Some("--dry-run")).await
+    }
+
     async fn push_refspec(
         &self,
         remote: &Remote,
         refspec: &str,
-        lease: Option<&str>,
+        flag: Option<&str>,
     ) -> Result<(), RepoError> {
         let flags = [
             "push",
@@ -250,7 +263,7 @@ impl GitBinary {
             "--no-signed",
         ];
         let mut arguments = words(&flags);
-        arguments.extend(lease.map(OsString::from));
+        arguments.extend(flag.map(OsString::from));
         arguments.extend(words(&["--", remote.url(), refspec]));
         let borrowed = self.borrow_objects().map_err(|error| {
             failed("push", format!("cannot create a repository to push from: {error}"))

@@ -127,6 +127,18 @@ async fn a_sessions_ref_moves_only_from_where_it_was_looked_at() {
 }
 
 #[tokio::test]
+async fn asking_whether_a_push_would_be_taken_pushes_nothing() {
+    let fixture = RepoFixture::new();
+    let (folder, remote_repo, remote) = bare(&fixture, "remote.git");
+    script(&folder.join("hooks/pre-receive"), "exit 1");
+    let git = GitBinary::new(&fixture.repo, &env());
+    git.check_push(&remote, &fixture.base).await.unwrap();
+    assert_eq!(remote_repo.references().unwrap().count(), 0);
+    let nowhere = CommitId("x".to_owned());
+    assert!(matches!(git.check_push(&remote, &nowhere).await, Err(RepoError::NoRevision(_))));
+}
+
+#[tokio::test]
 async fn says_what_a_hook_of_the_remote_said() {
     let fixture = RepoFixture::new();
     let (folder, _, remote) = bare(&fixture, "remote.git");

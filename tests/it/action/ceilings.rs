@@ -76,6 +76,9 @@ fn nothing_runs_uncounted() {
         step.err.contains(SPENT) && step.err.contains("spending record is unusable"),
         "{step:?}"
     );
+    let comments = fixture.server.comments(7);
+    assert_eq!(comments.len(), 1, "{comments:#?}");
+    assert!(!comments[0].contains("working") && comments[0].contains(SPENT), "{comments:#?}");
 
     let fixture = with("{ daily: { runs: 9 } }");
     fixture.refuse_pushes();

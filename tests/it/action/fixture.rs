@@ -2,6 +2,7 @@
 //! step of a job at a time.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ triggers:
   schedule: { jobs: [touch] }
 modes: { default: code, allow: [code, ask, architect], delegation: { from: [code], depth: 1, tasks: 20, parallel: 3 } }
 rules:
-  - allow: ["read(**)", "edit(src/**)", "command(touch:*)", "command(echo:*)", "command(mv:*)", "command(chmod +x src/tool.sh)", "command(cp:*)"]
+  - allow: ["read(**)", "edit(src/**)", "command(touch:*)", "command(echo:*)", "command(mv:*)", "command(chmod +x src/tool.sh)", "command(cp:*)", "command(sleep:*)"]
   - hold: "edit(src/held/**)"
     reason: a person looks at these
 "#;
@@ -133,6 +134,11 @@ tasks:
       - expect: { contains: ["alice answered", "blue"] }
         calls: [{ tool: write_to_file, args: { path: src/colour.txt, content: "blue\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "Took blue." } }]
+  - contains: wait for long
+    turns:
+      - calls: [{ tool: write_to_file, args: { path: src/hello.txt, content: "hello\n" } }]
+      - calls: [{ tool: execute_command, args: { command: "sleep 50" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Waited." } }]
   - contains: Resolve issue
     turns:
       - calls: [{ tool: attempt_completion, args: { result: "Nothing is needed." } }]
@@ -333,6 +339,12 @@ impl ActionFixture {
         payload: &str,
         inputs: &[(&str, &str)],
     ) -> WorkflowStep {
+        let output = self.prepare(event, payload, inputs).output().unwrap();
+        self.ended(output.into())
+    }
+
+    /// Returns the command of the Action's step on a payload.
+    pub(crate) fn prepare(&self, event: &str, payload: &str, inputs: &[(&str, &str)]) -> Command {
         let stage = &self.stage;
         stage.write("event.json", payload);
         stage.write("output", "");
@@ -353,8 +365,13 @@ impl ActionFixture {
             .env("RUNNER_TEMP", stage.path("tmp"))
             .env("INPUT_GITHUB_TOKEN", "fixture-token-1234567890")
             .envs(inputs.iter().copied());
-        let Ran { code, out, err } = command.output().unwrap().into();
-        WorkflowStep { code, out, err, outputs: read_outputs(&stage.read("output")) }
+        command
+    }
+
+    /// Returns what came of a step.
+    pub(crate) fn ended(&self, ran: Ran) -> WorkflowStep {
+        let Ran { code, out, err } = ran;
+        WorkflowStep { code, out, err, outputs: read_outputs(&self.stage.read("output")) }
     }
 }
 

@@ -167,7 +167,7 @@ fn one_hold_after_another_each_needs_its_own_yes() {
     fixture.move_on(true);
     let again =
         fixture.step(&Ask { ids: (57, 4444), ..Ask::comment(&format!("/locum approve {first}")) });
-    assert_eq!(again.output("outcome"), "refused", "{again:?}");
+    assert_eq!(again.output("outcome"), "skipped", "{again:?}");
     let step =
         fixture.step(&Ask { ids: (58, 4545), ..Ask::comment(&format!("/locum approve {second}")) });
     assert_eq!(step.output("outcome"), "done", "{step:?}");
@@ -254,7 +254,7 @@ fn nobody_else_decides_and_no_other_name_counts() {
         ("/locum answer yes", "approved or denied, not answered"),
     ] {
         let step = says(&fixture, body);
-        assert_eq!(step.output("outcome"), "refused", "{body}: {step:?}");
+        assert_eq!(step.output("outcome"), "skipped", "{body}: {step:?}");
         assert!(
             step.output("final-message").contains(why) && told(&fixture).contains(why),
             "{body}: {}",
@@ -283,7 +283,7 @@ fn a_yes_counts_once_and_a_job_started_again_is_the_same_yes() {
     std::fs::remove_file(fixture.stage.path("bin/git")).unwrap();
     fixture.move_on(true);
     let other = fixture.step(&Ask { ids: (57, 4444), ..Ask::comment(&approve) });
-    assert_eq!(other.output("outcome"), "refused", "{other:?}");
+    assert_eq!(other.output("outcome"), "skipped", "{other:?}");
     assert!(
         other.output("final-message").contains("taken by comment 56 in workflow run 4343"),
         "{other:?}"
@@ -295,7 +295,7 @@ fn a_yes_counts_once_and_a_job_started_again_is_the_same_yes() {
         "{again:?}"
     );
     let late = fixture.step(&Ask { ids: (58, 4545), ..Ask::comment(&approve) });
-    assert_eq!(late.output("outcome"), "refused", "{late:?}");
+    assert_eq!(late.output("outcome"), "skipped", "{late:?}");
     assert_eq!(fixture.server.pulls().len(), 1);
 }
 
@@ -320,7 +320,7 @@ fn nothing_goes_on_under_another_policy_from_another_head_or_with_another_sessio
             "main",
         ]);
         let step = says(&fixture, &format!("/locum approve {hold}"));
-        assert_eq!(step.output("outcome"), "refused", "{change}: {step:?}");
+        assert_eq!(step.output("outcome"), "skipped", "{change}: {step:?}");
         assert!(
             step.output("final-message")
                 .contains("the policy, or an ignore file, is another one since"),
@@ -332,7 +332,7 @@ fn nothing_goes_on_under_another_policy_from_another_head_or_with_another_sessio
     let name = fixture.kept_sessions()[0].split(' ').next().unwrap().to_owned();
     fixture.remote(&["update-ref", &name, "refs/heads/main"]);
     let step = says(&fixture, &format!("/locum approve {hold}"));
-    assert_eq!(step.output("outcome"), "refused", "{step:?}");
+    assert_eq!(step.output("outcome"), "skipped", "{step:?}");
     assert!(
         step.output("final-message").contains("not the one that the run's comment names"),
         "{step:?}"
@@ -377,7 +377,7 @@ fn on_a_pull_request_the_head_has_to_be_the_same() {
     fixture.server.change_pull(8, "/head/sha", json!(moved));
     fixture.move_on(true);
     let step = fixture.step(&Ask { number: 8, ids: (56, 4343), ..Ask::comment(&approve) });
-    assert_eq!(step.output("outcome"), "refused", "{step:?}");
+    assert_eq!(step.output("outcome"), "skipped", "{step:?}");
     assert!(step.output("final-message").contains("new commits since"), "{step:?}");
 }
 
@@ -419,7 +419,7 @@ fn a_run_that_nothing_started_on_asks_in_an_issue_of_its_own() {
     fixture.move_on(true);
     // Only there: the same words on another issue decide nothing.
     let elsewhere = says(&fixture, &format!("/locum approve {hold}"));
-    assert_eq!(elsewhere.output("outcome"), "refused", "{elsewhere:?}");
+    assert_eq!(elsewhere.output("outcome"), "skipped", "{elsewhere:?}");
     let copied = fixture.server.comments(number)[0].clone();
     fixture.server.add_comment(7, "locum-bot", "Bot", &copied);
     let copied = says(&fixture, &format!("/locum approve {hold}"));

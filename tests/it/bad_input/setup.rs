@@ -40,7 +40,8 @@ fn no_model_or_no_key_names_the_variables() {
         "hint: set OPENAI_API_KEY and LOCUM_MODEL in the environment (OPENAI_BASE_URL too for a \
          server other than OpenAI's; LOCUM_MODEL=anthropic:MODEL and ANTHROPIC_API_KEY for \
          Anthropic's; LOCUM_MODEL=gemini:MODEL and GEMINI_API_KEY for Google's), or describe a \
-         profile under `models.profiles` in the configuration",
+         profile under `models.profiles` in the configuration; in a workflow, the action's inputs \
+         `model` and `api-key` do the same",
     ];
     check(&stage, &["run", "x"], &[], &none);
     let only = |key: &str, model: &str| {

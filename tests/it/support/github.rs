@@ -31,7 +31,7 @@ pub struct Recorded {
     pub body: Value,
 }
 
-/// An answer to give instead of the real one, once.
+/// An answer to give instead of the real one, once or for ever.
 #[derive(Clone, Debug)]
 pub struct Fault {
     /// Requests it is for: the start of `METHOD path`.
@@ -44,6 +44,8 @@ pub struct Fault {
     pub body: String,
     /// Whether the request takes effect all the same.
     pub performed: bool,
+    /// Whether it is given every time.
+    pub lasts: bool,
 }
 
 /// Answers what is asked of `git/...` in a repository: method, the rest of the path, body.
@@ -63,6 +65,7 @@ struct World {
     reactions: Vec<Value>,
     reviews: Vec<Value>,
     files: Vec<Value>,
+    commits: Vec<Value>,
     git: Option<GitDatabase>,
     requests: Vec<Recorded>,
     faults: VecDeque<Fault>,
@@ -145,6 +148,11 @@ impl GitHubServer {
         self.world.lock().unwrap().files = files.to_vec();
     }
 
+    /// Says which commits every pull request has: `sha` and `commit.message` of each.
+    pub fn change_commits(&self, commits: &[Value]) {
+        self.world.lock().unwrap().commits = commits.to_vec();
+    }
+
     /// Gives the repository a database of git objects.
     pub fn serve_git(&self, git: GitDatabase) {
         self.world.lock().unwrap().git = Some(git);
@@ -155,7 +163,7 @@ impl GitHubServer {
         self.world.lock().unwrap().reviews.clone()
     }
 
-    /// Queues an answer to give instead of the real one, once.
+    /// Queues an answer to give instead of the real one.
     pub fn fail(&self, fault: Fault) {
         self.world.lock().unwrap().faults.push_back(fault);
     }
@@ -210,12 +218,19 @@ impl Fault {
             headers: Vec::new(),
             body: json!({ "message": message }).to_string(),
             performed: false,
+            lasts: false,
         }
     }
 
     /// The same with a header.
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The same, every time.
+    pub fn lasting(mut self) -> Self {
+        self.lasts = true;
         self
     }
 
@@ -250,11 +265,11 @@ async fn answer(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) 
         body: body.clone(),
     });
     let called = format!("{method} {path}");
-    let fault = world
-        .faults
-        .iter()
-        .position(|fault| called.starts_with(&fault.to))
-        .and_then(|at| world.faults.remove(at));
+    let fault = world.faults.iter().position(|fault| called.starts_with(&fault.to));
+    let fault = fault.and_then(|at| match world.faults.get(at) {
+        Some(fault) if fault.lasts => Some(fault.clone()),
+        _ => world.faults.remove(at),
+    });
     if let Some(fault) = &fault
         && !fault.performed
     {
@@ -356,6 +371,7 @@ impl World {
                 self.git.as_ref().map_or_else(not_found, |git| git(method, rest, body))
             }
             ("GET", ["pulls", _, "files"]) => page(self.files.iter(), &query),
+            ("GET", ["pulls", _, "commits"]) => page(self.commits.iter(), &query),
             ("GET", ["pulls", number, "reviews"]) => page(
                 self.reviews.iter().filter(|review| review["number"] == number_of(number)),
                 &query,

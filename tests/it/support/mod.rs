@@ -3,7 +3,6 @@
 
 #[expect(
     clippy::disallowed_types,
-    dead_code,
     unreachable_pub,
     reason = "the unit tests of the forge use this file too, and more of it"
 )]

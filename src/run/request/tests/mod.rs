@@ -154,9 +154,49 @@ fn words_after_the_prefix_are_verbs_modes_or_the_task() {
     assert_eq!(read("/locum please look"), run("", "please look"));
     assert_eq!(read("/locum help"), Ok((RequestedAction::Help, String::new(), String::new())));
     assert_eq!(read("/locum status"), Ok((RequestedAction::Status, String::new(), String::new())));
-    assert_eq!(read("/locum retry 3"), Err("`retry` is not known".to_owned()));
     assert_eq!(read("/locum --mode nonsense"), Err("there is no mode `nonsense`".to_owned()));
     assert_eq!(read("/locum --mode ask code x"), Err("more than one mode is named".to_owned()));
+}
+
+#[test]
+fn words_about_locum_start_no_run_and_a_lone_unknown_word_is_a_mistake() {
+    let read = |body: &str| {
+        let request = fixture(body).decide();
+        request.map(|request| request.action).map_err(|refused| (refused.rule, refused.why))
+    };
+    for (body, action) in [
+        ("/locum stop", RequestedAction::Stop),
+        ("/locum cancel", RequestedAction::Stop),
+        ("/locum retry", RequestedAction::Retry),
+        ("/locum undo", RequestedAction::Undo),
+        ("/locum explain", RequestedAction::Explain),
+        ("/locum explain code", RequestedAction::Explain),
+        ("/locum explain how it parses", RequestedAction::Run),
+        ("/locum fix stop", RequestedAction::Run),
+        ("/locum code retry", RequestedAction::Run),
+        ("/locum two words", RequestedAction::Run),
+    ] {
+        assert_eq!(read(body), Ok(action), "{body}");
+    }
+    for (body, why) in [
+        ("/locum stop it, please", "`stop` stands alone"),
+        ("/locum retry 3", "`retry` stands alone"),
+        ("/locum stop --dry-run", "`stop` takes no flag `--dry-run`"),
+        ("/locum deploy", "there is no verb or mode `deploy`. Verbs: `fix`, "),
+        ("/locum aprove 0123456789abcdef", "did you mean `approve`? Verbs: "),
+        ("/locum stats", "did you mean `status`? Verbs: "),
+        ("/locum --budget=1 cod", "did you mean `code`? Verbs: "),
+    ] {
+        let refused = read(body).unwrap_err();
+        assert!(refused.0 == "command" && refused.1.contains(why), "{body}: {refused:?}");
+    }
+    // A limit on runs is none on words about them.
+    for (body, passes) in
+        [("/locum stop", true), ("/locum status", true), ("/locum retry", false), ("/locum", false)]
+    {
+        let full = RequestFixture { recent_runs: 10, ..fixture(body) };
+        assert_eq!(full.decide().is_ok(), passes, "{body}");
+    }
 }
 
 #[test]

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Names a version of Locum's sources: prints the SHA-256 of the names and contents of everything that a build reads.
+# The Action keeps the built program under this name. `github.action_ref` would not do: inside a composite action it
+# is the ref of the nested action that asks.
+# Source: https://github.com/actions/runner/issues/2473
+#
+# Usage: source-key.sh FOLDER
+set -eu
+
+cd -- "$1"
+# Linux has the first, macOS the second.
+if command -v sha256sum >/dev/null; then digest=sha256sum; else digest='shasum -a 256'; fi
+find Cargo.toml Cargo.lock rust-toolchain.toml src config -type f -exec $digest {} + | LC_ALL=C sort | $digest |
+    cut -d ' ' -f 1

@@ -1,0 +1,146 @@
+//! Writes on a bad night: what is sent again, after which wait, and what is looked for before.
+
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use crate::ForgeError;
+use crate::github::tests::server::Fault;
+use crate::github::tests::{MARKER, comment, on_server};
+use crate::posts::{OwnReaction, Posting, ReactionTarget};
+use locum_base::clock::Clock as _;
+
+fn pull_request() -> Posting {
+    Posting::PullRequest {
+        head: "locum/a".to_owned(),
+        base: "main".to_owned(),
+        title: "t".to_owned(),
+        body: "b".to_owned(),
+        draft: false,
+    }
+}
+
+fn issue() -> Posting {
+    let marker = "<!-- locum:v1 kind=decision job=a -->".to_owned();
+    Posting::Issue { body: format!("{marker}\ntext"), marker, title: "t".to_owned() }
+}
+
+fn review() -> Posting {
+    Posting::Review {
+        number: 7,
+        commit: "c0ffee".to_owned(),
+        marker: MARKER.to_owned(),
+        body: format!("{MARKER}\ntext"),
+        comments: Vec::new(),
+    }
+}
+
+#[test]
+fn an_edit_is_repeated_until_it_arrives() {
+    on_server("", async |server, github, clock| {
+        let first = github.publish(&comment("one")).await.unwrap();
+        let edit = format!("PATCH /repos/acme/app/issues/comments/{}", first.id);
+        server.fail(Fault::status(&edit, 502, "Bad Gateway"));
+        server.fail(Fault::status(&edit, 503, "busy").performed());
+        server.fail(Fault::status(&edit, 429, "slow down").with_header("retry-after", "7"));
+        let receipt = github.publish(&comment("two")).await.unwrap();
+        assert_eq!((receipt.id, receipt.updated), (first.id, true));
+        assert_eq!(server.comments(7), [format!("{MARKER}\ntwo")]);
+        assert_eq!((server.writes().len(), clock.elapsed().as_secs()), (5, 1 + 2 + 7));
+    });
+}
+
+#[test]
+fn what_a_limit_refused_was_not_done_and_is_sent_again() {
+    for (posting, write) in [
+        (comment("one"), "POST /repos/acme/app/issues/7/comments"),
+        (pull_request(), "POST /repos/acme/app/pulls"),
+        (issue(), "POST /repos/acme/app/issues"),
+        (review(), "POST /repos/acme/app/pulls/7/reviews"),
+    ] {
+        on_server("", async |server, github, clock| {
+            let limit = "You have exceeded a secondary rate limit";
+            server.fail(Fault::status("POST", 403, limit).with_header("retry-after", "5"));
+            server.fail(Fault::status("POST", 429, "slow down").with_header("retry-after", "2"));
+            // A limit that names no time is waited for a minute, whenever the other one resets.
+            server.fail(
+                Fault::status("POST", 403, limit)
+                    .with_header("x-ratelimit-remaining", "4000")
+                    .with_header("x-ratelimit-reset", "1767329999"),
+            );
+            server.fail(
+                Fault::status("POST", 403, "API rate limit exceeded")
+                    .with_header("x-ratelimit-remaining", "0")
+                    .with_header("x-ratelimit-reset", "1767324677"),
+            );
+            let receipt = github.publish(&posting).await.unwrap();
+            assert!(!receipt.updated);
+            assert_eq!(server.writes(), [write; 5]);
+            assert_eq!(clock.elapsed().as_secs(), 5 + 2 + 60 + 10);
+        });
+    }
+}
+
+#[test]
+fn what_may_have_been_created_is_looked_for_before_it_is_sent_again() {
+    for performed in [true, false] {
+        for posting in [comment("one"), pull_request(), issue(), review()] {
+            on_server("", async |server, github, _| {
+                let lost = Fault::status("POST", 502, "Bad Gateway");
+                server.fail(if performed { lost.performed() } else { lost });
+                let receipt = github.publish(&posting).await.unwrap();
+                assert!(receipt.id > 0 && !receipt.updated, "{posting:?}");
+                let there = server.comments(7).len()
+                    + server.pulls().len()
+                    + server.issues().len()
+                    + server.reviews().len();
+                assert_eq!(there, 1, "{posting:?}");
+                assert_eq!(server.writes().len(), if performed { 1 } else { 2 }, "{posting:?}");
+            });
+        }
+    }
+}
+
+#[test]
+fn reactions_and_labels_come_to_the_same_when_they_are_sent_twice() {
+    on_server("", async |server, github, _| {
+        server.add_issue(json!({ "number": 7, "state": "open" }));
+        let target = ReactionTarget::IssueComment(3);
+        server.fail(Fault::status("POST", 502, "Bad Gateway").performed());
+        let eyes = Posting::Reaction { target, content: "eyes".to_owned() };
+        let receipt = github.publish(&eyes).await.unwrap();
+        assert_eq!(server.reactions().len(), 1);
+        server.fail(Fault::status("DELETE", 502, "Bad Gateway"));
+        let taken_back = Posting::Withdrawal(OwnReaction { target, id: receipt.id });
+        github.publish(&taken_back).await.unwrap();
+        assert_eq!(server.reactions().len(), 0);
+        server.fail(Fault::status("POST", 504, "Gateway Timeout"));
+        github.publish(&Posting::Labels { number: 7, labels: vec!["x".to_owned()] }).await.unwrap();
+        assert_eq!(server.issues()[0]["labels"], json!(["x"]));
+    });
+}
+
+#[test]
+fn a_write_is_given_up_when_waiting_takes_too_long() {
+    on_server("", async |server, github, clock| {
+        server.fail(Fault::status("POST", 503, "down").lasting());
+        let error = github.publish(&comment("one")).await.unwrap_err();
+        assert!(matches!(error, ForgeError::Unavailable { .. }), "{error}");
+        assert_eq!((server.writes().len(), clock.elapsed().as_secs()), (6, 31));
+        let error = github.publish(&pull_request()).await.unwrap_err();
+        assert!(matches!(error, ForgeError::Unavailable { .. }), "{error}");
+    });
+    on_server("", async |server, github, clock| {
+        let hour = Fault::status("POST", 429, "slow down").with_header("retry-after", "3600");
+        server.fail(hour);
+        let error = github.publish(&comment("one")).await.unwrap_err();
+        assert!(
+            matches!(error, ForgeError::RateLimited { retry_after_s: Some(3600), .. }),
+            "{error}"
+        );
+        assert_eq!((server.writes().len(), clock.elapsed().as_secs()), (1, 0));
+        server.fail(Fault::status("POST", 422, "Validation Failed"));
+        let error = github.publish(&comment("one")).await.unwrap_err();
+        assert!(matches!(error, ForgeError::Failed { .. }), "{error}");
+        assert_eq!(server.writes().len(), 2, "what is wrong is not sent again");
+    });
+}

@@ -1,0 +1,79 @@
+//! The first thing a run says: that its request was seen. A token that may say nothing at all, or
+//! may not push what the run is to change, is found out here, before a model costs anything.
+
+use crate::run::plan::RunSubject;
+use crate::run::progress;
+use crate::run::publish::{Publisher, SEEN};
+use locum_agent::report::comment::{self, Progress};
+use locum_forge::ForgeError;
+use locum_forge::posts::{OwnReaction, Posting};
+use locum_policy::intent::{Intent, PublicationKind};
+use locum_policy::schema::{CommitSigner, PublishForm};
+use locum_policy::verdict::Decision;
+use locum_workspace::repo::RepoError;
+
+/// Tools of a task that can change files, or hand work on to one that can.
+const CHANGES: &[&str] = &["write_to_file", "apply_diff", "new_task"];
+
+impl Publisher<'_> {
+    /// Says on what started the run that it was seen.
+    ///
+    /// # Errors
+    /// When the token may neither react nor comment there.
+    pub async fn see(&self) -> Result<Option<OwnReaction>, ForgeError> {
+        let Some(target) = self.reaction else { return Ok(None) };
+        let seen = Posting::Reaction { target, content: SEEN.to_owned() };
+        let Ok(permit) = self.run.policy.admit(seen, &self.run.plan.facts) else {
+            return Ok(None);
+        };
+        match self.forge.post(permit).await {
+            Ok(receipt) => Ok(Some(OwnReaction { target, id: receipt.id })),
+            Err(ForgeError::Forbidden { .. }) => self.begin_comment().await.map(|()| None),
+            Err(error) => {
+                tracing::warn!(%error, "no reaction");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Checks that the token may push, where this run can change files and its changes become
+    /// commits. A remote that cannot be asked now is no reason to stop.
+    ///
+    /// # Errors
+    /// When the remote says that it may not.
+    pub async fn check_push(&self) -> Result<(), RepoError> {
+        let plan = &self.run.plan;
+        let Some(remote) = self.remote.filter(|_| self.becomes_commit()) else { return Ok(()) };
+        match self.git.check_push(remote, &plan.base).await {
+            Err(error @ RepoError::PushRefused(_)) => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Returns whether a change of this run would be pushed by git.
+    fn becomes_commit(&self) -> bool {
+        let plan = &self.run.plan;
+        let changes = plan.tools.iter().any(|tool| CHANGES.contains(&tool.as_str()));
+        let is_fork = matches!(plan.subject, RunSubject::PullRequest { is_fork: true, .. });
+        let pushed = matches!(self.form(), PublishForm::Commit | PublishForm::PullRequest)
+            && self.run.policy.settings().publish.sign == CommitSigner::Git;
+        let commit = Intent::Publish(PublicationKind::Commit);
+        let allowed = self.run.policy.decide(&commit, &plan.facts).decision == Decision::Allow;
+        changes && !is_fork && !plan.facts.restriction.read_only && pushed && allowed
+    }
+
+    /// Posts the run's comment before there is any progress.
+    async fn begin_comment(&self) -> Result<(), ForgeError> {
+        let Some(number) = self.destination.thread else { return Ok(()) };
+        let body =
+            comment::progress(&self.comment_facts(progress::UNDECIDED), &Progress::default());
+        let posting = self.comment(number, &body, progress::UNDECIDED);
+        let Ok(permit) = self.run.policy.admit(posting, &self.run.plan.facts) else {
+            return Ok(());
+        };
+        match self.forge.post(permit).await {
+            Err(error @ ForgeError::Forbidden { .. }) => Err(error),
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+}

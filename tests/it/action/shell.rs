@@ -1,0 +1,187 @@
+//! The Action's own shell around the program: `action.yml` as GitHub runs it.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use pretty_assertions::assert_eq;
+use rustix::process::{Pid, Signal};
+use serde_json::Value;
+
+use crate::action::fixture::{ActionFixture, Ask, payload};
+use crate::support::stage::Ran;
+
+/// What a test waits for comes within this time, or the test fails.
+const LONGEST: Duration = Duration::from_secs(30);
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The steps of `action.yml`, in order.
+fn steps() -> Vec<Value> {
+    let text = std::fs::read_to_string(root().join("action.yml")).unwrap();
+    let action: Value = serde_yaml::from_str(&text).unwrap();
+    action["runs"]["steps"].as_array().unwrap().clone()
+}
+
+fn step_named<'a>(steps: &'a [Value], name: &str) -> (usize, &'a Value) {
+    steps.iter().enumerate().find(|(_, step)| step["name"] == name).expect(name)
+}
+
+/// The processes that a process started, and those that these started.
+fn descendants(of: u32) -> Vec<u32> {
+    let parents: Vec<(u32, u32)> = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(|process: u32| {
+            let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+            let after_name = stat.rsplit_once(") ")?.1;
+            Some((process, after_name.split(' ').nth(1)?.parse().ok()?))
+        })
+        .collect();
+    let mut found = vec![of];
+    let mut at = 0;
+    while let Some(&parent) = found.get(at) {
+        found.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(process, _)| process));
+        at += 1;
+    }
+    found.remove(0);
+    found
+}
+
+/// The program that a process runs, with its arguments; empty once it is over.
+fn command_line(process: u32) -> String {
+    std::fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap_or_default()
+}
+
+/// Waits until the step's command runs; returns all processes of the step.
+fn until_it_sleeps(bash: &Child) -> Vec<(u32, String)> {
+    let begun = Instant::now();
+    while begun.elapsed() < LONGEST {
+        let all: Vec<(u32, String)> = descendants(bash.id())
+            .into_iter()
+            .chain([bash.id()])
+            .map(|process| (process, command_line(process)))
+            .collect();
+        if all.iter().any(|(_, line)| line.starts_with("sleep\0")) {
+            return all;
+        }
+        std::thread::yield_now();
+    }
+    panic!("the command of the run never started");
+}
+
+#[test]
+fn a_cancelled_workflow_reaches_the_run_through_the_shell() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let fixture = ActionFixture::new();
+        let steps = steps();
+        let (_, step) = step_named(&steps, "Run locum");
+        assert_eq!(step["shell"], "bash");
+        fixture.stage.write("step.sh", step["run"].as_str().unwrap());
+        let (event, payload) = payload(&Ask::comment("/locum code wait for long"));
+        let prepared = fixture.prepare(event, &payload.to_string(), &[]);
+
+        // How GitHub runs a step with `shell: bash`. It signals this process alone.
+        let mut bash = Command::new("bash");
+        bash.args(["--noprofile", "--norc", "-e", "-o", "pipefail"])
+            .arg(fixture.stage.path("step.sh"))
+            .current_dir(fixture.stage.path("checkout"))
+            .env_clear()
+            .envs(prepared.get_envs().filter_map(|(name, value)| Some((name, value?))))
+            .env("BINARY", env!("CARGO_BIN_EXE_locum"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let bash = bash.spawn().unwrap();
+        let processes = until_it_sleeps(&bash);
+        let entry = Pid::from_raw(i32::try_from(bash.id()).unwrap()).unwrap();
+        rustix::process::kill_process(entry, signal).unwrap();
+        let signalled = Instant::now();
+        let step = fixture.ended(Ran::from(bash.wait_with_output().unwrap()));
+
+        assert!(signalled.elapsed() < Duration::from_secs(5), "{:?}", signalled.elapsed());
+        assert_eq!((step.code, step.output("outcome")), (Some(130), "cancelled"), "{step:?}");
+        let comments = fixture.server.comments(7);
+        assert_eq!(comments.len(), 1, "{comments:#?}");
+        assert!(comments[0].contains("**locum: cancelled**"), "{}", comments[0]);
+        let left: Vec<_> = processes
+            .iter()
+            .filter(|(process, line)| !line.is_empty() && command_line(*process) == *line)
+            .collect();
+        assert_eq!(left, Vec::<&(u32, String)>::new());
+    }
+}
+
+/// Runs the script that names a version of the sources in a folder.
+fn key_of(folder: &Path) -> String {
+    let output = Command::new(root().join("config/source-key.sh"))
+        .arg(folder)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .output()
+        .unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_key_of_a_build_names_what_it_is_built_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    for file in ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "src/main.rs", "config/a b.md"]
+    {
+        write(file, "one\n");
+    }
+    let first = key_of(folder.path());
+    assert!(first.len() == 65 && first.trim_end().bytes().all(|digit| digit.is_ascii_hexdigit()));
+    write("docs/page.md", "what is not compiled\n");
+    write("target/x", "what was compiled\n");
+    assert_eq!(key_of(folder.path()), first);
+    let mut keys = vec![first];
+    for (file, text) in [
+        ("Cargo.lock", "two\n"),
+        ("rust-toolchain.toml", "two\n"),
+        ("src/main.rs", "two\n"),
+        ("config/a b.md", "two\n"),
+        ("src/new/mod.rs", ""),
+    ] {
+        write(file, text);
+        let key = key_of(folder.path());
+        assert!(!keys.contains(&key), "{file} is not in the key");
+        keys.push(key);
+    }
+    std::fs::rename(folder.path().join("src/new"), folder.path().join("src/old")).unwrap();
+    assert!(!keys.contains(&key_of(folder.path())), "names count");
+    let mode = std::fs::metadata(root().join("config/source-key.sh")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o111, 0o111);
+}
+
+#[test]
+fn what_was_built_is_kept_at_once_under_a_key_of_its_own_version() {
+    let steps = steps();
+    let (version, named) = step_named(&steps, "Name this version of locum");
+    let (restore, restored) = step_named(&steps, "Find a built locum");
+    let (build, built) = step_named(&steps, "Build locum");
+    let (save, saved) = step_named(&steps, "Keep the built locum");
+    let (run, _) = step_named(&steps, "Run locum");
+    assert!(version < restore && restore < build && build + 1 == save && save < run);
+    assert!(
+        named["run"].as_str().unwrap().contains("\"$GITHUB_ACTION_PATH/config/source-key.sh\"")
+    );
+    let pin = |step: &Value, action: &str| {
+        let uses = step["uses"].as_str().unwrap().to_owned();
+        uses.strip_prefix(action).expect(action).to_owned()
+    };
+    assert_eq!(pin(restored, "actions/cache/restore@"), pin(saved, "actions/cache/save@"));
+    assert_eq!(restored["with"], saved["with"], "the same file under the same key");
+    let key = restored["with"]["key"].as_str().unwrap();
+    assert!(key.contains("${{ steps.version.outputs.key }}") && !key.contains("github."), "{key}");
+    assert_eq!(built["if"], saved["if"]);
+}
