@@ -225,7 +225,7 @@ impl Session<'_> {
             turns: start.budget.turns.min(mode.turns.unwrap_or(u32::MAX)),
             ..start.budget
         };
-        let change = self.under_review(&start.mode, self.parts.workspace, None);
+        let change = self.of_pull_request(&start.mode);
         let message = format!("{}{}", start.message, self.parts.run.redactor.redact(&change));
         self.emit(Event::TaskStarted {
             task: TaskId::default(),

@@ -1,5 +1,6 @@
 //! The change that a task in review mode begins with, as material for its first message: what the
-//! run's commit and the work so far change of the base. `show_changes` shows the same.
+//! run's commit and the work so far change of the base. `show_changes` shows the same. A run on a
+//! pull request begins with it in every mode, in less room.
 //!
 //! In: the mode, and where the task will work. Out: text, empty where nothing changed. Files that
 //! the mode may not read are left out, and a change that cannot be shown costs no run.
@@ -18,10 +19,24 @@ use locum_workspace::Workspace;
 /// The mode whose tasks begin with the change.
 const REVIEW: &str = "review";
 
-/// Most bytes of a change that are shown; other files are named.
-const SHOWN_LIMIT_BYTES: usize = 40 * 1024;
+/// Most bytes of a change that are shown for a review; other files are named.
+const REVIEW_LIMIT_BYTES: usize = 40 * 1024;
+
+/// The same for other work on a pull request.
+const WORK_LIMIT_BYTES: usize = 12 * 1024;
 
 impl Session<'_> {
+    /// Returns what the run's own commit changes of its base, for the first message of the run;
+    /// empty where it is no other branch's.
+    pub(crate) fn of_pull_request(&self, mode: &str) -> String {
+        let is_other = *self.parts.trusted != self.start().base;
+        if mode == REVIEW || !is_other {
+            return self.under_review(mode, self.parts.workspace, None);
+        }
+        let what = "what this pull request changes";
+        self.change_as_material(mode, self.parts.workspace, None, (what, WORK_LIMIT_BYTES))
+    }
+
     /// Returns the change under review as a paragraph behind a first message; empty in other modes
     /// and where nothing changed.
     pub(crate) fn under_review(
@@ -33,12 +48,23 @@ impl Session<'_> {
         if mode != REVIEW {
             return String::new();
         }
+        let what = "the change under review";
+        self.change_as_material(mode, workspace, owner, (what, REVIEW_LIMIT_BYTES))
+    }
+
+    fn change_as_material(
+        &self,
+        mode: &str,
+        workspace: &Workspace,
+        owner: Option<TaskId>,
+        (what, limit_bytes): (&str, usize),
+    ) -> String {
         let seen = |path: &RepoPath| self.may_be_reviewed(mode, path);
         let changes = match self.change_range(owner).changes(&workspace.repo, seen) {
             Ok(changes) if changes.files.is_empty() => return String::new(),
             Ok(changes) => changes,
             Err(error) => {
-                tracing::warn!(%error, "a review begins without the change");
+                tracing::warn!(%error, "the task begins without the change");
                 return String::new();
             }
         };
@@ -50,8 +76,7 @@ impl Session<'_> {
             .is_some_and(|mode| access::has_tool(mode, ToolName::ShowChanges, &[]));
         let otherwise =
             if has_tool { "Not shown, use `show_changes`" } else { "Not shown, read it" };
-        let text = shown(&changes.files, SHOWN_LIMIT_BYTES, otherwise);
-        let what = "the change under review";
+        let text = shown(&changes.files, limit_bytes, otherwise);
         fenced(&UntrustedText { what, origin: &origin, text: &text })
     }
 

@@ -299,7 +299,7 @@ impl ActionFixture {
             "checkout/.locum/policy.yml",
             "version: 1\nrules: [{ allow: ['read(**)', 'edit(**)', 'command(touch:*)'] }]\n",
         );
-        stage.write("checkout/.locum/script.yml", "version: 1\ntasks: []\n");
+        stage.write("checkout/.locum/script.yml", &format!("{SCRIPT}taken: over\n"));
         stage.commit("take over");
         let head = stage.git(&["rev-parse", "HEAD"]).trim().to_owned();
         let remote = stage.path("remotes/acme/app.git");

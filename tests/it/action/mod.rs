@@ -224,6 +224,9 @@ fn a_command_on_a_pull_request_commits_to_its_branch() {
         "{step:?}"
     );
     assert_eq!(fixture.remote(&["rev-parse", "feature~1"]).trim(), head);
+    let journal = std::fs::read_to_string(step.output("transcript-path")).unwrap();
+    assert!(journal.contains("[material: what this pull request changes; origin: compared with"));
+    assert!(journal.contains("+taken: over"), "{journal}");
     assert_eq!(
         fixture.remote(&["diff", "--name-only", "feature~1", "feature"]).trim(),
         "src/hello.txt"
