@@ -60,6 +60,15 @@ impl Repo {
         Ok((found.message().unwrap_or_default().to_owned(), parent))
     }
 
+    /// Returns the e-mail address of who made a commit, which is not always its author.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn committer_of(&self, commit: &CommitId) -> Result<String, RepoError> {
+        let found = self.find(commit)?;
+        Ok(String::from_utf8_lossy(found.committer().email_bytes()).into_owned())
+    }
+
     /// Returns when a commit was made, in seconds since 1970.
     ///
     /// # Errors

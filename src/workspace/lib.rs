@@ -22,6 +22,7 @@ pub mod layer;
 pub mod merge;
 mod outputs;
 mod own_ref;
+mod patch_id;
 mod rebuilt;
 pub mod remote;
 pub mod repo;

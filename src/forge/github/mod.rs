@@ -7,6 +7,7 @@ mod answers;
 mod client;
 mod comments;
 mod commits;
+mod pulls;
 mod review;
 
 use std::sync::Arc;
@@ -14,7 +15,6 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 use tokio::sync::OnceCell;
@@ -24,8 +24,10 @@ use crate::event::EventSubject;
 use crate::github::answers::{Collaborator, Issue, Post, Pull};
 use crate::github::client::{NAME, RestClient};
 use crate::github::comments::Endpoints;
+use crate::github::pulls::NewPull;
 use crate::github::review::SubmittedReview;
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
+use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
 use crate::{
     CommentableLines, Forge, ForgeError, ForgePermission, OwnComment, PullRequest, Thread,
     ThreadComment,
@@ -134,45 +136,6 @@ impl GitHub {
             ReactionTarget::Issue(number) => format!("issues/{number}/reactions"),
         })
     }
-
-    /// Changes the open pull request from the same branch, or opens one. Whether it is a draft is
-    /// decided when it is opened.
-    async fn put_pull_request(&self, new: &NewPull<'_>) -> Result<Receipt, ForgeError> {
-        let (owner, _) = self.repository.split_once('/').unwrap_or_default();
-        let query: String = url::form_urlencoded::Serializer::new(String::new())
-            .append_pair("state", "open")
-            .append_pair("head", &format!("{owner}:{}", new.head))
-            .finish();
-        let path = self.path("pulls");
-        let open: Vec<Pull> = self.client.get(&format!("{path}?{query}")).await?;
-        // Servers that don't know the filter answer with everything.
-        let same = open.into_iter().find(|open| {
-            let repository = open.head.repo.as_ref().and_then(|repo| repo.full_name.as_deref());
-            open.head.name == new.head
-                && repository.is_some_and(|name| name.eq_ignore_ascii_case(&self.repository))
-        });
-        let updated = same.is_some();
-        let pull: Pull = match same {
-            Some(same) => {
-                let NewPull { title, body, base, .. } = new;
-                let change = json!({ "title": title, "body": body, "base": base });
-                self.client.send("PATCH", &format!("{path}/{}", same.number), &change).await?
-            }
-            None => self.client.send("POST", &path, new).await?,
-        };
-        let (publication, url) = (PublicationKind::PullRequest, pull.html_url.unwrap_or_default());
-        Ok(Receipt { publication, id: pull.number, url, updated })
-    }
-}
-
-/// A pull request as it is opened.
-#[derive(Serialize)]
-struct NewPull<'a> {
-    head: &'a str,
-    base: &'a str,
-    title: &'a str,
-    body: &'a str,
-    draft: bool,
 }
 
 impl Forge for GitHub {
@@ -225,6 +188,13 @@ impl Forge for GitHub {
             })
         }
         .boxed()
+    }
+
+    fn pull_requests<'a>(
+        &'a self,
+        filter: PullRequestFilter<'a>,
+    ) -> BoxFuture<'a, Result<Vec<ListedPullRequest>, ForgeError>> {
+        self.read_pull_requests(filter).boxed()
     }
 
     fn commentable_lines(

@@ -131,6 +131,20 @@ impl GitBinary {
         Ok(listed.into_iter().find_map(|(name, commit)| (name == SPENT_REF).then_some(commit)))
     }
 
+    /// Returns the commit a branch of a remote is at; `None` when there is no such branch.
+    ///
+    /// # Errors
+    /// [`RepoError::Binary`] with what git said.
+    pub async fn branch_tip(
+        &self,
+        remote: &Remote,
+        branch: &str,
+    ) -> Result<Option<CommitId>, RepoError> {
+        let wanted = format!("refs/heads/{branch}");
+        let listed = self.list(remote, &wanted).await?;
+        Ok(listed.into_iter().find_map(|(name, commit)| (name == wanted).then_some(commit)))
+    }
+
     async fn list(
         &self,
         remote: &Remote,
@@ -171,19 +185,33 @@ impl GitBinary {
         self.push_permitted(remote, commit, branch).await
     }
 
+    /// Lets a branch of the remote name a commit in place of exactly the one it is at: for a branch
+    /// that holds commits of ours and nothing else. One that moved meanwhile is a refusal.
+    ///
+    /// # Errors
+    /// As [`GitBinary::push`].
+    pub async fn replace_branch(
+        &self,
+        permit: &Permit<impl Act>,
+        remote: &Remote,
+        branch: &str,
+        (from, to): (&CommitId, &CommitId),
+    ) -> Result<(), RepoError> {
+        if !permit.covers(&Intent::Publish(PublicationKind::Commit)) {
+            return Err(RepoError::NotPermitted);
+        }
+        let refspec = branch_refspec(to, branch)?;
+        let lease = format!("--force-with-lease=refs/heads/{branch}:{from}");
+        self.push_refspec(remote, &refspec, Some(&lease)).await
+    }
+
     async fn push_permitted(
         &self,
         remote: &Remote,
         commit: &CommitId,
         branch: &str,
     ) -> Result<(), RepoError> {
-        if !git2::Branch::name_is_valid(branch)? || branch == "HEAD" {
-            return Err(RepoError::BadName(branch.to_owned()));
-        }
-        if commit.oid().is_err() {
-            return Err(RepoError::NoRevision(commit.0.clone()));
-        }
-        self.push_refspec(remote, &format!("{commit}:refs/heads/{branch}"), None).await
+        self.push_refspec(remote, &branch_refspec(commit, branch)?, None).await
     }
 
     /// Moves the ref of a carried session at the remote from one commit to another, `None` standing
@@ -285,6 +313,16 @@ impl GitBinary {
             _ => Ok(folder),
         }
     }
+}
+
+fn branch_refspec(commit: &CommitId, branch: &str) -> Result<String, RepoError> {
+    if !git2::Branch::name_is_valid(branch)? || branch == "HEAD" {
+        return Err(RepoError::BadName(branch.to_owned()));
+    }
+    if commit.oid().is_err() {
+        return Err(RepoError::NoRevision(commit.0.clone()));
+    }
+    Ok(format!("{commit}:refs/heads/{branch}"))
 }
 
 /// Returns the version that the binary reports.
