@@ -321,6 +321,8 @@ pub fn carry_out(
         thread,
         reply_to: None,
         requested_by: None,
+        asked: String::new(),
+        continues: None,
     };
     let publisher = forge.as_ref().map(|forge| Publisher {
         run,

@@ -9,6 +9,7 @@ mod admission;
 mod answer;
 mod carry;
 mod decide;
+mod earlier;
 mod messages;
 mod refs;
 #[cfg(test)]
@@ -25,6 +26,7 @@ use crate::config::action_inputs::ActionInputs;
 use crate::config::environment::Environment;
 use crate::run::action::admission::{Admission, AdmittedEvent, RefusedEvent};
 use crate::run::action::carry::CarriedState;
+use crate::run::action::earlier::EarlierWork;
 use crate::run::action::messages::FollowedThread;
 use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
@@ -182,8 +184,11 @@ async fn one(
     control: RunControl<'_>,
 ) -> Result<ActionEnd, RunError> {
     let event = &admitted.event;
-    let base = refs::start(env, event).await?;
-    let mut request = work_items::run_request(admitted, item, base);
+    let earlier = earlier::find(env, admitted, &item).await?;
+    let branch = earlier.as_ref().map(|earlier| &earlier.branch);
+    let base = refs::start(env, event, branch).await?;
+    let material = earlier.as_ref().and_then(EarlierWork::material);
+    let mut request = work_items::run_request(admitted, item, base, material);
     if request.work.is_none() && !env.inputs.dry_run && !admitted.request.flags.dry_run {
         request.materials.extend(thread::materials(env, admitted).await);
     }
@@ -203,6 +208,8 @@ async fn one(
             thread: request.subject.thread(),
             reply_to: reply_to(&event.trigger),
             requested_by: Some(login.clone()).filter(|login| !login.is_empty()),
+            asked: earlier::asked(env, &event.trigger),
+            continues: earlier.map(|earlier| earlier.branch),
         },
         // The materials are in the message the session begins with.
         request: RunRequest {

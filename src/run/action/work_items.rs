@@ -26,6 +26,18 @@ pub(super) struct WorkItem {
     work: Option<JobWork>,
 }
 
+impl WorkItem {
+    /// Returns what a run of it is about.
+    pub(super) fn subject(&self, admitted: &AdmittedEvent<'_>) -> RunSubject {
+        self.job.as_ref().map_or_else(|| subject(admitted), |(_, subject)| subject.clone())
+    }
+
+    /// Returns what is to be done.
+    pub(super) fn task(&self) -> &str {
+        &self.task
+    }
+}
+
 /// Returns why the slash command that someone calls cannot be run, to be reported where they asked.
 ///
 /// # Errors
@@ -129,8 +141,10 @@ pub(super) fn run_request(
     admitted: &AdmittedEvent<'_>,
     item: WorkItem,
     base: CommitId,
+    earlier: Option<TaskMaterial>,
 ) -> RunRequest {
     let AdmittedEvent { event, request, .. } = admitted;
+    let about = item.subject(admitted);
     let restriction = Restriction {
         read_only: request.read_only,
         contained: request.contained,
@@ -141,14 +155,14 @@ pub(super) fn run_request(
     let budget = budget_usd.map(|usd| FlagValue::new("--budget", "budget.cost_usd", usd));
     RunRequest {
         words: item.words,
-        materials: materials(admitted),
+        materials: materials(admitted).into_iter().chain(earlier).collect(),
         mode: item.mode,
         facts: Facts {
             restriction,
             job: item.job.as_ref().map(|(name, _)| name.clone()),
             ..request.facts.clone()
         },
-        subject: item.job.map_or_else(|| subject(admitted), |(_, subject)| subject),
+        subject: about,
         work: item.work,
         trusted: event.trusted.clone(),
         overrides: Overrides {

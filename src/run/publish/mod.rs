@@ -6,6 +6,8 @@
 //! updates what is there. `branch` puts commits onto branches, `review` onto nothing: it suggests.
 
 mod branch;
+pub mod own_branch;
+mod pull_request;
 mod review;
 
 use std::path::Path;
@@ -14,8 +16,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::plan::RunSubject;
 use crate::run::prepare::PreparedRun;
+use crate::run::publish::own_branch::OwnBranch;
 use crate::run::tree::TreeJudge;
-use locum_agent::report::comment::{self, ChangeDestination, CommentFacts, DecisionChannel};
+use locum_agent::report::comment::{
+    self, ChangeDestination, CommentFacts, DecisionChannel, PullRequestEffect,
+};
 use locum_agent::report::{commit, markdown};
 use locum_agent::session::outcome::{CheckReport, Outcome, OutcomeWord};
 use locum_base::path::RepoPath;
@@ -35,7 +40,7 @@ const SEEN: &str = "eyes";
 const TAKEN: &str = "+1";
 
 /// Name and e-mail of the commits' author.
-const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
+pub const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
 
 /// Where the results of a run go; the same for every workflow run that the session takes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -52,6 +57,12 @@ pub struct PublishDestination {
     pub reply_to: Option<u64>,
     /// Login of who asked.
     pub requested_by: Option<String>,
+    /// What asked, the same in each attempt: `comment-55`, `run-4242`.
+    #[serde(default)]
+    pub asked: String,
+    /// The branch of an earlier run that this one goes on with.
+    #[serde(default)]
+    pub continues: Option<OwnBranch>,
 }
 
 /// What is known about publishing only when the run is over.
@@ -95,6 +106,8 @@ pub enum PublishResult {
         branch: String,
         /// True when it is a draft.
         draft: bool,
+        /// What the run did to it.
+        effect: PullRequestEffect,
     },
     /// As a commit onto a branch that was there.
     Commit {
@@ -125,8 +138,9 @@ impl PublishResult {
     pub fn landing(&self) -> ChangeDestination<'_> {
         match self {
             Self::Nowhere(why) => ChangeDestination::Nowhere(why),
-            Self::PullRequest { number, url, branch, draft } => {
-                ChangeDestination::PullRequest { number: *number, url, branch, draft: *draft }
+            Self::PullRequest { number, url, branch, draft, effect } => {
+                let (number, draft, effect) = (*number, *draft, *effect);
+                ChangeDestination::PullRequest { number, url, branch, draft, effect }
             }
             Self::Commit { id, branch } => ChangeDestination::Commit { id, branch },
             Self::Review { url, comments } => {
@@ -303,10 +317,10 @@ impl Publisher<'_> {
     ) -> Result<PublishResult, String> {
         let form = self.form();
         if outcome.changes.is_empty() {
-            return if form == PublishForm::Review {
-                self.land_findings(outcome, published).await
-            } else {
-                Ok(PublishResult::default())
+            return match form {
+                PublishForm::Review => self.land_findings(outcome, published).await,
+                PublishForm::PullRequest => Ok(self.without_changes()),
+                PublishForm::Commit | PublishForm::Comment => Ok(PublishResult::default()),
             };
         }
         // What is judged is what is pushed: whatever the checks below do to the checkout, this
@@ -421,6 +435,7 @@ impl Publisher<'_> {
             title: self.title(),
             summary: &outcome.summary,
             session: plan.session.as_str(),
+            subject: &plan.subject.branch_words(),
             requested_by: None,
         };
         let message = sanitise::commit_message(

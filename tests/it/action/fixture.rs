@@ -81,6 +81,16 @@ tasks:
     turns:
       - calls: [{ tool: write_to_file, args: { path: src/hello.txt, content: "hello\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "Said hello to @carol. Fixes #1." } }]
+  - contains: say more
+    turns:
+      - expect: { contains: ["the work that this run goes on with", "The checkout is at its tip"] }
+        calls: [{ tool: read_file, args: { path: src/hello.txt } }, { tool: write_to_file, args: { path: src/more.txt, content: "more\n" } }]
+      - expect: { contains: ["hello"] }
+        calls: [{ tool: attempt_completion, args: { result: "Said more." } }]
+  - contains: say another
+    turns:
+      - calls: [{ tool: write_to_file, args: { path: src/other.txt, content: "other\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Said another." } }]
   - contains: improve it
     turns:
       - calls: [{ tool: read_file, args: { path: src/lib.txt } }, { tool: write_to_file, args: { path: src/lib.txt, content: "text\nbetter\n" } }]
@@ -324,6 +334,23 @@ impl ActionFixture {
             &payload.to_string(),
             &[&[("GITHUB_RUN_ID", run.as_str())], ask.inputs].concat(),
         )
+    }
+
+    /// Runs the Action's step on a machine that knows nothing of the step before, in a checkout
+    /// without history.
+    pub(crate) fn fresh(&self, ask: &Ask<'_>) -> WorkflowStep {
+        self.move_on(true);
+        self.step(ask)
+    }
+
+    /// Our branches at the remote, each with how many commits it has over `main`.
+    pub(crate) fn branches(&self) -> Vec<String> {
+        let names = self.remote(&["for-each-ref", "--format=%(refname:short)", "refs/heads/locum"]);
+        let commits = |name: &str| {
+            let count = self.remote(&["rev-list", "--count", &format!("main..{name}")]);
+            format!("{name} {}", count.trim())
+        };
+        names.lines().map(commits).collect()
     }
 
     /// Runs the Action's step on a payload as it is.

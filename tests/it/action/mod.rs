@@ -1,6 +1,7 @@
 //! The Action's entry, through the binary: payloads to what a GitHub-compatible server was asked
 //! and what a remote received.
 
+mod again;
 mod ceilings;
 pub(crate) mod fixture;
 mod git_data;

@@ -126,6 +126,14 @@ impl GitHubServer {
         *pull.pointer_mut(pointer).unwrap() = value;
     }
 
+    /// Closes a pull request; with a time, it was merged then.
+    pub fn close_pull(&self, number: u64, merged_at: Option<&str>) {
+        let mut world = self.world.lock().unwrap();
+        let pull = world.pulls.iter_mut().find(|pull| pull["number"] == number).unwrap();
+        pull["state"] = json!("closed");
+        pull["merged_at"] = json!(merged_at);
+    }
+
     /// Sets the time at which comments are written from now on.
     pub fn set_time(&self, now: &str) {
         self.world.lock().unwrap().now = now.to_owned();
@@ -395,9 +403,11 @@ impl World {
                     .unwrap_or_default()
                     .split_once(':')
                     .map(|(_, head)| head.to_owned());
+                let state = query.iter().find(|(key, _)| key == "state");
+                let state = state.map_or("open", |(_, value)| value.as_str());
                 page(
-                    self.pulls.iter().filter(|pull| {
-                        pull["state"] == "open"
+                    self.pulls.iter().rev().filter(|pull| {
+                        (state == "all" || pull["state"] == state)
                             && wanted.as_deref().is_none_or(|head| pull["head"]["ref"] == head)
                     }),
                     &query,
@@ -478,7 +488,8 @@ impl World {
             );
         }
         let number = self.id();
-        let pull = json!({ "number": number, "id": number, "state": "open", "title": body["title"], "body": body["body"], "draft": body["draft"],
+        let user = self.own_comment(number, body)["user"].clone();
+        let pull = json!({ "number": number, "id": number, "state": "open", "user": user, "title": body["title"], "body": body["body"], "draft": body["draft"],
             "html_url": format!("https://github.example/{repository}/pull/{number}"),
             "head": { "ref": body["head"], "sha": "0".repeat(40), "repo": { "id": 1, "full_name": repository } },
             "base": { "ref": body["base"], "sha": "1".repeat(40), "repo": { "id": 1, "full_name": repository } } });
