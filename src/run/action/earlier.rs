@@ -9,6 +9,7 @@ use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::work_items::WorkItem;
 use crate::run::action::{ActionEnv, refs};
 use crate::run::error::RunError;
+use crate::run::job::OnOpen;
 use crate::run::plan::RunSubject;
 use crate::run::publish::AUTHOR;
 use crate::run::publish::own_branch::{
@@ -22,7 +23,17 @@ use locum_forge::{Forge, ForgeError};
 use locum_policy::schema::PublishForm;
 use locum_workspace::repo::CommitId;
 
-/// The branch of an earlier run, and why it is gone on with.
+/// What a run does about earlier ones of its subject.
+pub(super) enum Beginning {
+    /// It begins anew.
+    Anew,
+    /// It goes on with what is there.
+    With(EarlierWork),
+    /// It is left out, for this reason.
+    LeftOut(String),
+}
+
+/// The branch of an earlier run.
 pub(super) struct EarlierWork {
     /// The branch and its pull request.
     pub(super) branch: OwnBranch,
@@ -60,7 +71,7 @@ pub(super) fn asked(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
     }
 }
 
-/// Finds the branch that a run goes on with; `None` where it begins anew.
+/// Finds what a run begins with.
 ///
 /// # Errors
 /// When the forge or git fails: what is not known could be repeated.
@@ -68,7 +79,7 @@ pub(super) async fn find(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
     item: &WorkItem,
-) -> Result<Option<EarlierWork>, RunError> {
+) -> Result<Beginning, RunError> {
     let subject = item.subject(admitted);
     let wanted = Wanted {
         words: subject.branch_words(),
@@ -80,17 +91,39 @@ pub(super) async fn find(
     let pull = match form {
         PublishForm::PullRequest => {
             let Some(open) = listed(env.forge, PullRequestFilter::Open).await? else {
-                return Ok(None);
+                return Ok(Beginning::Anew);
             };
             open.into_iter().find_map(|pull| wanted.pull_request(pull))
         }
         PublishForm::Commit if !matches!(subject, RunSubject::PullRequest { .. }) => None,
-        PublishForm::Commit | PublishForm::Review | PublishForm::Comment => return Ok(None),
+        PublishForm::Commit | PublishForm::Review | PublishForm::Comment => {
+            return Ok(Beginning::Anew);
+        }
     };
-    match pull {
-        Some((pull, marker)) => of_pull_request(env, &wanted, pull, &marker).await,
-        None => without_pull_request(env, admitted, &wanted, (item, form)).await,
-    }
+    let number = pull.as_ref().map_or(0, |(pull, _)| pull.number);
+    let found = match pull {
+        Some(_) if item.on_open() == OnOpen::Skip => {
+            let why = format!("its pull request #{number} is open, and it says `on_open: skip`");
+            return Ok(left_out(&subject, &why));
+        }
+        Some((pull, marker)) => of_pull_request(env, &wanted, pull, &marker).await?,
+        None => without_pull_request(env, admitted, &wanted, (item, form)).await?,
+    };
+    Ok(match found {
+        Some(EarlierWork { branch: OwnBranch { update: BranchUpdate::OnTop, .. }, .. })
+            if matches!(subject, RunSubject::Job { .. }) =>
+        {
+            let why = format!("somebody pushed to its open pull request #{number}");
+            left_out(&subject, &why)
+        }
+        Some(earlier) => Beginning::With(earlier),
+        None => Beginning::Anew,
+    })
+}
+
+fn left_out(subject: &RunSubject, why: &str) -> Beginning {
+    let name = if let RunSubject::Job { name, .. } = subject { name } else { "" };
+    Beginning::LeftOut(format!("job `{name}` is left out: {why}"))
 }
 
 /// What is looked for.

@@ -26,7 +26,7 @@ use crate::config::action_inputs::ActionInputs;
 use crate::config::environment::Environment;
 use crate::run::action::admission::{Admission, AdmittedEvent, RefusedEvent};
 use crate::run::action::carry::CarriedState;
-use crate::run::action::earlier::EarlierWork;
+use crate::run::action::earlier::{Beginning, EarlierWork};
 use crate::run::action::messages::FollowedThread;
 use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
@@ -184,7 +184,11 @@ async fn one(
     control: RunControl<'_>,
 ) -> Result<ActionEnd, RunError> {
     let event = &admitted.event;
-    let earlier = earlier::find(env, admitted, &item).await?;
+    let earlier = match earlier::find(env, admitted, &item).await? {
+        Beginning::Anew => None,
+        Beginning::With(earlier) => Some(earlier),
+        Beginning::LeftOut(why) => return Ok(ActionEnd::Skipped(why)),
+    };
     let branch = earlier.as_ref().map(|earlier| &earlier.branch);
     let base = refs::start(env, event, branch).await?;
     let material = earlier.as_ref().and_then(EarlierWork::material);

@@ -92,8 +92,8 @@ impl Publisher<'_> {
         moved.map_err(|why| why.to_string())
     }
 
-    /// Puts the changes onto the branch of an earlier run, or onto a new one. Returns the branch and
-    /// the commit that is there.
+    /// Puts the changes onto the branch of an earlier run, or onto a new one. Returns the branch
+    /// and the commit that is there.
     pub(super) async fn place_own(&self, commit: &CommitId) -> Result<(String, CommitId), String> {
         match &self.destination.continues {
             Some(earlier) => {

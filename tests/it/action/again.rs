@@ -5,7 +5,7 @@
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use crate::action::fixture::{ActionFixture, Ask};
+use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
 use crate::action::git_data;
 use crate::support::github::Fault;
 
@@ -197,4 +197,99 @@ fn push_by_somebody(fixture: &ActionFixture, branch: &str) {
     let tree = fixture.remote(&["rev-parse", &format!("{branch}^{{tree}}")]);
     let theirs = fixture.remote(&["commit-tree", tree.trim(), "-p", branch, "-m", "By somebody"]);
     fixture.remote(&["update-ref", &format!("refs/heads/{branch}"), theirs.trim()]);
+}
+
+/// A job's next time, in the next workflow run.
+fn tick(fixture: &ActionFixture, run: u64) -> WorkflowStep {
+    fixture.fresh(&Ask { event: "schedule", ids: (0, run), ..Ask::comment("") })
+}
+
+/// Changes what the default branch has in a file, by somebody else.
+fn commit_to_main(fixture: &ActionFixture, path: &str, text: &str) {
+    fixture.move_on(true);
+    fixture.stage.write(&format!("checkout/{path}"), text);
+    fixture.stage.commit("change");
+    let remote = fixture.stage.path("remotes/acme/app.git");
+    fixture.stage.git(&["push", "-q", remote.to_str().unwrap(), "main"]);
+}
+
+const JOB_BRANCH: &str = "locum/job-touch";
+
+#[test]
+fn a_job_keeps_one_pull_request_and_updates_it() {
+    for sign in ["git", "api"] {
+        let fixture = ActionFixture::publishing(&format!(
+            "publish: {{ allow: [comment, commit, pull-request, label], sign: {sign} }}"
+        ));
+        git_data::serve(&fixture, true);
+        let first = tick(&fixture, 1);
+        let tip = fixture.remote(&["rev-parse", JOB_BRANCH]);
+        let number = first.output("pull-request-number").to_owned();
+        // The default branch moves on, elsewhere: the same change is not made anew.
+        commit_to_main(&fixture, "src/elsewhere", "x\n");
+        let second = tick(&fixture, 2);
+        assert_eq!(second.output("pull-request-number"), number, "{second:?}");
+        assert_eq!(fixture.remote(&["rev-parse", JOB_BRANCH]), tip);
+        // Another change takes its place, on the new base.
+        commit_to_main(&fixture, "src/lib.txt", "newer\n");
+        let third = tick(&fixture, 3);
+        assert_eq!(third.output("pull-request-number"), number, "{third:?}");
+        assert_eq!(fixture.branches(), [format!("{JOB_BRANCH} 1")]);
+        assert_eq!(fixture.remote(&["show", &format!("{JOB_BRANCH}:src/stamp")]), "newer\n");
+        assert_eq!(fixture.server.pulls().len(), 1);
+    }
+}
+
+#[test]
+fn a_job_that_skips_does_nothing_while_its_pull_request_is_open() {
+    let fixture = ActionFixture::new();
+    let job = fixture.stage.read("checkout/.locum/jobs/touch.yml");
+    commit_to_main(&fixture, ".locum/jobs/touch.yml", &format!("{job}on_open: skip\n"));
+    let first = tick(&fixture, 1);
+    assert_eq!(first.output("outcome"), "done", "{first:?}");
+    commit_to_main(&fixture, "src/lib.txt", "newer\n");
+    let second = tick(&fixture, 2);
+    assert_eq!((second.code, second.output("outcome")), (Some(0), "skipped"), "{second:?}");
+    let said = second.output("final-message");
+    assert!(said.contains("job `touch`") && said.contains("`on_open: skip`"), "{said}");
+    let number = first.output("pull-request-number").parse().unwrap();
+    fixture.server.close_pull(number, Some("2026-01-02T03:00:00Z"));
+    assert_eq!(tick(&fixture, 3).output("outcome"), "done");
+    assert_eq!(fixture.server.pulls().len(), 2);
+}
+
+#[test]
+fn a_jobs_pull_request_that_was_closed_is_opened_again_for_another_change_only() {
+    let fixture = ActionFixture::new();
+    let number = tick(&fixture, 1).output("pull-request-number").parse().unwrap();
+    fixture.server.close_pull(number, None);
+    for keeps_branch in [true, false] {
+        if !keeps_branch {
+            fixture.remote(&["branch", "-q", "-D", JOB_BRANCH]);
+        }
+        let again = tick(&fixture, 2);
+        assert_eq!(again.output("pull-request-number"), "", "{again:?}");
+        let summary = fixture.stage.read("summary");
+        assert!(summary.contains(&format!("pull request #{number} with the same change")));
+        assert!(summary.contains("was closed without a merge"), "{summary}");
+        assert_eq!(fixture.branches().len(), usize::from(keeps_branch));
+        assert_eq!(fixture.server.pulls().len(), 1);
+    }
+    commit_to_main(&fixture, "src/lib.txt", "newer\n");
+    let other = tick(&fixture, 3);
+    assert!(other.output("pull-request-number").parse::<u64>().is_ok(), "{other:?}");
+    assert_eq!(fixture.server.pulls().len(), 2);
+}
+
+#[test]
+fn a_job_leaves_a_pull_request_alone_that_somebody_pushed_to() {
+    let fixture = ActionFixture::new();
+    tick(&fixture, 1);
+    push_by_somebody(&fixture, JOB_BRANCH);
+    commit_to_main(&fixture, "src/lib.txt", "newer\n");
+    let tip = fixture.remote(&["rev-parse", JOB_BRANCH]);
+    let step = tick(&fixture, 2);
+    assert_eq!(step.output("outcome"), "skipped", "{step:?}");
+    assert!(step.output("final-message").contains("somebody pushed"), "{step:?}");
+    assert_eq!(fixture.remote(&["rev-parse", JOB_BRANCH]), tip);
 }

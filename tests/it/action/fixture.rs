@@ -148,7 +148,8 @@ tasks:
       - calls: [{ tool: attempt_completion, args: { result: "Nothing is needed." } }]
 "#;
 
-const JOB: &str = "version: 1\nschedule: '*/5 * * * *'\nsteps:\n  - run: touch src/stamp\n";
+const JOB: &str =
+    "version: 1\nschedule: '*/5 * * * *'\nsteps:\n  - run: cp src/lib.txt src/stamp\n";
 
 /// What happened.
 pub(crate) struct Ask<'a> {
