@@ -10,6 +10,9 @@ use locum_base::path::RepoPath;
 /// Where carried sessions lie, here and at a remote: below no branch and no tag.
 pub const SESSION_REFS: &str = "refs/locum/sessions/";
 
+/// Where claims of runs on issues, pull requests and jobs lie, at a remote.
+pub const CLAIM_REFS: &str = "refs/locum/claims/";
+
 /// What keeps count of what runs spent together, here and at a remote.
 pub const SPENT_REF: &str = "refs/locum/spent";
 

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::carried::{SESSION_REFS, SPENT_REF};
+use crate::carried::{CLAIM_REFS, SESSION_REFS, SPENT_REF};
 use crate::git_binary::process::{CallerEnv, GitInvocation, failed};
 use crate::remote::Remote;
 use crate::repo::{CommitId, Repo, RepoError};
@@ -129,6 +129,20 @@ impl GitBinary {
     pub async fn spent(&self, remote: &Remote) -> Result<Option<CommitId>, RepoError> {
         let listed = self.list(remote, SPENT_REF).await?;
         Ok(listed.into_iter().find_map(|(name, commit)| (name == SPENT_REF).then_some(commit)))
+    }
+
+    /// Returns the commit that claims a subject at a remote; `None` when nothing does.
+    ///
+    /// # Errors
+    /// [`RepoError::Binary`] with what git said.
+    pub async fn claim(
+        &self,
+        remote: &Remote,
+        subject: &str,
+    ) -> Result<Option<CommitId>, RepoError> {
+        let wanted = format!("{CLAIM_REFS}{subject}");
+        let listed = self.list(remote, &wanted).await?;
+        Ok(listed.into_iter().find_map(|(name, commit)| (name == wanted).then_some(commit)))
     }
 
     /// Returns the commit a branch of a remote is at; `None` when there is no such branch.
@@ -244,16 +258,44 @@ impl GitBinary {
         self.push_private(permit, remote, SPENT_REF, (from, Some(to))).await
     }
 
+    /// Moves the ref that claims a subject, as [`GitBinary::push_session`] does; a permit for
+    /// commits covers it too.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn push_claim(
+        &self,
+        permit: &Permit<impl Act>,
+        remote: &Remote,
+        subject: &str,
+        moves: (Option<&CommitId>, Option<&CommitId>),
+    ) -> Result<(), RepoError> {
+        let kinds = [PublicationKind::Comment, PublicationKind::Commit];
+        if !kinds.into_iter().any(|kind| permit.covers(&Intent::Publish(kind))) {
+            return Err(RepoError::NotPermitted);
+        }
+        self.move_ref(remote, &format!("{CLAIM_REFS}{subject}"), moves).await
+    }
+
     async fn push_private(
         &self,
         permit: &Permit<impl Act>,
         remote: &Remote,
         name: &str,
-        (from, to): (Option<&CommitId>, Option<&CommitId>),
+        moves: (Option<&CommitId>, Option<&CommitId>),
     ) -> Result<(), RepoError> {
         if !permit.covers(&Intent::Publish(PublicationKind::Comment)) {
             return Err(RepoError::NotPermitted);
         }
+        self.move_ref(remote, name, moves).await
+    }
+
+    async fn move_ref(
+        &self,
+        remote: &Remote,
+        name: &str,
+        (from, to): (Option<&CommitId>, Option<&CommitId>),
+    ) -> Result<(), RepoError> {
         if !git2::Reference::is_valid_name(name) {
             return Err(RepoError::BadName(name.to_owned()));
         }
