@@ -335,6 +335,7 @@ pub fn carry_out(
         reaction: None,
         branch_template: None,
         run_url: None,
+        lease: None,
     });
     let ending = RunEnd { thread, seen: &[], decided: None, decide: DecisionChannel::CommandLine };
     let inbox = Inbox::of(folder);

@@ -141,6 +141,18 @@ pub fn progress(facts: &CommentFacts<'_>, progress: &Progress) -> String {
     sections::join(&[format!("{}\n{state}", facts.marker), asked(facts), tasks, todos])
 }
 
+/// How the comment of a run at work begins, after its hidden line.
+pub const WORKING: &str = "**locum: working**";
+
+/// Returns the comment of a run that ended without a word, as another run on the same work writes
+/// it.
+pub fn abandoned(marker: &str) -> String {
+    format!(
+        "{marker}\n**locum: ended without a result**\n\nThe run or its machine was stopped, and \
+         nobody renewed its claim on this work. Another run works here now."
+    )
+}
+
 /// Returns the comment when the run has ended.
 pub fn ended(
     facts: &CommentFacts<'_>,

@@ -8,8 +8,10 @@
 mod admission;
 mod answer;
 mod carry;
+mod claim;
 mod decide;
 mod earlier;
+mod fenced;
 mod messages;
 mod refs;
 #[cfg(test)]
@@ -18,6 +20,7 @@ mod thread;
 mod work_items;
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use futures::future::BoxFuture;
 
@@ -26,16 +29,18 @@ use crate::config::action_inputs::ActionInputs;
 use crate::config::environment::Environment;
 use crate::run::action::admission::{Admission, AdmittedEvent, RefusedEvent};
 use crate::run::action::carry::CarriedState;
+use crate::run::action::claim::{Claim, ClaimAnswer, ClaimRequest, orphan};
 use crate::run::action::earlier::{Beginning, EarlierWork};
+use crate::run::action::fenced::Worked;
 use crate::run::action::messages::FollowedThread;
 use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::{RunExecution, SessionOrigin};
-use crate::run::plan::RunPlan;
+use crate::run::plan::{RunPlan, RunSubject};
 use crate::run::prepare::{self, PreparedRun};
-use crate::run::publish::{Publication, PublishDestination, Publisher, RunEnd};
-use crate::run::request::RequestedAction;
+use crate::run::publish::{Publication, PublishDestination, PublishResult, Publisher, RunEnd};
+use crate::run::request::{RefusalNotice, RequestRefusal, RequestedAction};
 use crate::run::run_request::RunRequest;
 use crate::run::spending::store::RecordStore;
 use locum_agent::report::comment::DecisionChannel;
@@ -176,12 +181,50 @@ pub async fn run(
     Ok(ends)
 }
 
-/// Runs one request and publishes its outcome.
+/// Runs one request under a claim on its subject, and publishes its outcome.
 async fn one(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
     item: WorkItem,
     control: RunControl<'_>,
+) -> Result<ActionEnd, RunError> {
+    if env.inputs.dry_run || admitted.request.flags.dry_run {
+        let base = refs::start(env, &admitted.event, None).await?;
+        let request = work_items::run_request(admitted, item, base, None);
+        let run = prepare::prepare(request, &admitted.config, env.workspace)?;
+        return Ok(ActionEnd::Planned(Box::new(run.plan)));
+    }
+    let (subject, policy) = (item.subject(admitted), &admitted.config.policy);
+    let marker = progress_marker(env, &admitted.event.trigger);
+    let request = ClaimRequest {
+        subject: &subject,
+        by: &admitted.event.trigger.actor.login,
+        comment: if subject.thread().is_some() { &marker } else { "" },
+        policy,
+        facts: &admitted.request.facts,
+    };
+    let mut claim = match claim::take(env, &request).await? {
+        ClaimAnswer::Granted(claim) => *claim,
+        ClaimAnswer::Busy(why) => {
+            if let RunSubject::Job { name, .. } = &subject {
+                return Ok(ActionEnd::Skipped(format!("job `{name}` is left out: {why}")));
+            }
+            let refused = RequestRefusal { why, rule: "claim", notice: RefusalNotice::Posted };
+            return Ok(answer::refusal(env, &admitted.event, policy, &refused).await);
+        }
+    };
+    let ended = claimed(env, admitted, item, control, &mut claim).await;
+    claim.release().await;
+    ended
+}
+
+/// Runs one request whose subject is claimed.
+async fn claimed(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    item: WorkItem,
+    control: RunControl<'_>,
+    claim: &mut Claim<'_>,
 ) -> Result<ActionEnd, RunError> {
     let event = &admitted.event;
     let earlier = match earlier::find(env, admitted, &item).await? {
@@ -193,22 +236,17 @@ async fn one(
     let base = refs::start(env, event, branch).await?;
     let material = earlier.as_ref().and_then(EarlierWork::material);
     let mut request = work_items::run_request(admitted, item, base, material);
-    if request.work.is_none() && !env.inputs.dry_run && !admitted.request.flags.dry_run {
+    if request.work.is_none() {
         request.materials.extend(thread::materials(env, admitted).await);
     }
-    let run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
-    if env.inputs.dry_run || admitted.request.flags.dry_run {
-        return Ok(ActionEnd::Planned(Box::new(run.plan)));
-    }
+    let mut run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
+    run.plan.notes.extend(claim.note.clone());
     let folder = execute::folder_of(&run.settings.session_folder()?, &run.plan.session);
     let login = &event.trigger.actor.login;
     let carried = CarriedState {
         destination: PublishDestination {
             base_branch: work_items::base_branch(env, admitted),
-            marker: markdown::marker(
-                "progress",
-                &[("comment", &asked_by(&event.trigger)), ("run", &env.job.run_id)],
-            ),
+            marker: progress_marker(env, &event.trigger),
             thread: request.subject.thread(),
             reply_to: reply_to(&event.trigger),
             requested_by: Some(login.clone()).filter(|login| !login.is_empty()),
@@ -224,7 +262,12 @@ async fn one(
         seen: Vec::new(),
     };
     let session = SessionRun { run, folder, carried, start: ActionStart::Fresh };
-    carry_out(env, event, session, control).await
+    carry_out(env, event, session, control, claim).await
+}
+
+/// Returns the hidden line of the comment of what an event starts.
+fn progress_marker(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
+    markdown::marker("progress", &[("comment", &asked_by(trigger)), ("run", &env.job.run_id)])
 }
 
 /// A session that is ready to be carried out and published.
@@ -254,16 +297,18 @@ impl ActionStart {
     }
 }
 
-/// Runs a session and publishes its outcome; keeps it in the repository when it waits for a
-/// decision.
+/// Runs a session and publishes its outcome, if it still has its claim then; keeps it in the
+/// repository when it waits for a decision.
 async fn carry_out(
     env: &ActionEnv<'_>,
     event: &ForgeEvent,
     session: SessionRun,
     control: RunControl<'_>,
+    claim: &mut Claim<'_>,
 ) -> Result<ActionEnd, RunError> {
     let SessionRun { run, folder, carried, start } = &session;
     let run_url = env.job.run_url();
+    let lease = Rc::clone(&claim.lease);
     let publisher = Publisher {
         run,
         workspace: env.workspace,
@@ -275,6 +320,7 @@ async fn carry_out(
         reaction: reaction_target(&event.trigger),
         branch_template: env.inputs.branch_template.as_deref(),
         run_url: run_url.as_deref(),
+        lease: Some(&lease),
     };
     let lock = env.workspace.repo.lock_run().map_err(|error| {
         RunError::internal(error).hint(
@@ -284,6 +330,9 @@ async fn carry_out(
     })?;
     let _lock = lock.named(Some(run.plan.session.as_str())).map_err(RunError::internal)?;
     let own = publisher.see().await;
+    if let Some(marker) = claim.orphan.take() {
+        orphan::close(env, &publisher, &marker).await;
+    }
     let (beginning, first, decided) = match start {
         ActionStart::Fresh => (SessionOrigin::Fresh, own, None),
         ActionStart::Resumed { .. } => (SessionOrigin::Resumed, None, own),
@@ -307,11 +356,14 @@ async fn carry_out(
         forge: Some(env.forge),
         clock: env.clock,
     };
-    let RunControl { cancelled, watch } = control;
-    let follow = |line: &JournalLine, state: &SessionState| watch(line, state);
-    let outcome = tokio::select! {
-        outcome = execute::run_beside_progress(&execution, &publisher, cancelled, follow) => outcome?,
-        never = thread.follow() => match never {},
+    let worked = fenced::work(&execution, &publisher, (thread, claim), control).await?;
+    let outcome = match worked {
+        Worked::Ended(outcome) => outcome,
+        Worked::FencedOff(outcome, why) => {
+            let result = PublishResult::Nowhere(why);
+            let publication = Publication { result, ..Publication::default() };
+            return finish(env, session, outcome, publication);
+        }
     };
     let thread = match carried.destination.thread {
         Some(thread) => Ok(thread),
@@ -330,7 +382,6 @@ async fn carry_out(
     };
     let ending = RunEnd { thread: thread_number, seen: &seen, decided, decide };
     let mut publication = publisher.publish(&outcome, &ending).await;
-    execute::leave_layers(folder, &outcome)?;
     if let (Err(why), None) = (&kept, thread_number) {
         // No comment says it.
         publication.notes.push(format!("the run cannot go on: {why}"));
@@ -338,11 +389,22 @@ async fn carry_out(
     if let (Some(claim), Ok(None) | Err(_)) = (start.claim(), &kept) {
         carry::drop_off(env, run, claim).await;
     }
+    finish(env, session, outcome, publication)
+}
+
+/// Leaves the checkout as the run found it, and the changes as a patch.
+fn finish(
+    env: &ActionEnv<'_>,
+    session: SessionRun,
+    outcome: Outcome,
+    publication: Publication,
+) -> Result<ActionEnd, RunError> {
+    let SessionRun { run, folder, .. } = session;
+    execute::leave_layers(&folder, &outcome)?;
     let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
     env.workspace.repo.restore(&outcome.base, &touched).map_err(RunError::internal)?;
     let fails = run.settings.fails_on(outcome.word);
-    let patch = execute::write_patch(folder, &outcome, &run.redactor)?;
-    let SessionRun { run, folder, .. } = session;
+    let patch = execute::write_patch(&folder, &outcome, &run.redactor)?;
     let plan = run.plan;
     Ok(ActionEnd::Ran(Box::new(FinishedRun { plan, outcome, publication, folder, patch, fails })))
 }

@@ -1,6 +1,7 @@
 //! Commits onto branches: a pull request's own, or one of ours, from which a pull request may be
 //! opened.
 
+use crate::run::publish::lease::{LEASE_OVER, Lease};
 use crate::run::publish::own_branch::{BranchUpdate, OwnBranch};
 use crate::run::publish::{PublishResult, Publisher};
 use locum_agent::report::branch;
@@ -231,6 +232,9 @@ impl Publisher<'_> {
     }
 
     fn admit<A: Act>(&self, act: A) -> Result<Permit<A>, PlacementError> {
+        if self.lease.is_some_and(Lease::is_over) {
+            return Err(PlacementError::Refused(LEASE_OVER.to_owned()));
+        }
         self.run
             .policy
             .admit(act, &self.run.plan.facts)

@@ -6,6 +6,7 @@
 //! updates what is there. `branch` puts commits onto branches, `review` onto nothing: it suggests.
 
 mod branch;
+pub mod lease;
 pub mod own_branch;
 mod pull_request;
 mod review;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::plan::RunSubject;
 use crate::run::prepare::PreparedRun;
+use crate::run::publish::lease::{LEASE_OVER, Lease};
 use crate::run::publish::own_branch::OwnBranch;
 use crate::run::tree::TreeJudge;
 use locum_agent::report::comment::{
@@ -173,6 +175,8 @@ pub struct Publisher<'a> {
     pub branch_template: Option<&'a str>,
     /// Page of the workflow run.
     pub run_url: Option<&'a str>,
+    /// Until when it may post; `None` where no other run can be at the same work.
+    pub lease: Option<&'a Lease<'a>>,
 }
 
 impl Publisher<'_> {
@@ -267,6 +271,10 @@ impl Publisher<'_> {
 
     /// Asks the policy, then publishes; a refusal or an error becomes a note.
     pub async fn post(&self, posting: Posting, published: &mut Publication) -> Option<Receipt> {
+        if self.lease.is_some_and(Lease::is_over) {
+            published.notes.push(LEASE_OVER.to_owned());
+            return None;
+        }
         let permit = match self.run.policy.admit(posting, &self.run.plan.facts) {
             Ok(permit) => permit,
             Err(refusal) => {

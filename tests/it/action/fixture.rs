@@ -2,6 +2,7 @@
 //! step of a job at a time.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -289,7 +290,16 @@ impl ActionFixture {
 
     /// Makes the remote decline every push.
     pub(crate) fn refuse_pushes(&self) {
-        self.stage.program("decline", "echo declined by the test >&2; exit 1");
+        self.decline("echo declined by the test >&2; exit 1");
+    }
+
+    /// Makes the remote decline claims, and nothing else.
+    pub(crate) fn refuse_claims(&self) {
+        self.decline("grep -q refs/locum/claims/ && exit 1; exit 0");
+    }
+
+    fn decline(&self, script: &str) {
+        self.stage.program("decline", script);
         let hook = self.stage.path("remotes/acme/app.git/hooks/pre-receive");
         std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
         std::fs::copy(self.stage.path("bin/decline"), hook).unwrap();
@@ -361,28 +371,71 @@ impl ActionFixture {
         payload: &str,
         inputs: &[(&str, &str)],
     ) -> WorkflowStep {
+        let ran = self.command("", event, payload, inputs).output().unwrap();
+        self.ended("", ran.into())
+    }
+
+    /// The Action's step on another machine, in a checkout of its own without history; `place`
+    /// begins the names of its folders and files.
+    pub(crate) fn elsewhere(&self, place: &str, ask: &Ask<'_>) -> Command {
+        let (event, payload) = payload(ask);
+        self.clone_to(place);
+        let run = ask.ids.1.to_string();
+        let inputs = [&[("GITHUB_RUN_ID", run.as_str())], ask.inputs].concat();
+        self.command(place, event, &payload.to_string(), &inputs)
+    }
+
+    /// Makes a checkout for another machine.
+    pub(crate) fn clone_to(&self, place: &str) {
         let stage = &self.stage;
-        stage.write("event.json", payload);
-        stage.write("output", "");
+        std::fs::create_dir(stage.path(&format!("{place}tmp"))).unwrap();
+        let url = format!("file://{}", stage.path("remotes/acme/app.git").display());
+        let checkout = format!("{place}checkout");
+        stage.git_in(".", &["clone", "-q", "--depth", "1", "--branch", "main", &url, &checkout]);
+    }
+
+    /// How a step ended at a place.
+    pub(crate) fn ended(&self, place: &str, ran: Ran) -> WorkflowStep {
+        let Ran { code, out, err } = ran;
+        let outputs = read_outputs(&self.stage.read(&format!("{place}output")));
+        WorkflowStep { code, out, err, outputs }
+    }
+
+    fn command(&self, place: &str, event: &str, payload: &str, inputs: &[(&str, &str)]) -> Command {
+        let stage = &self.stage;
+        let at = |name: &str| format!("{place}{name}");
+        stage.write(&at("event.json"), payload);
+        stage.write(&at("output"), "");
         let mut command = stage.locum(&["action"]);
         command
-            .env("GITHUB_EVENT_NAME", event)
-            .env("GITHUB_EVENT_PATH", stage.path("event.json"))
-            .env("GITHUB_REPOSITORY", "acme/app")
-            .env("GITHUB_SHA", stage.git(&["rev-parse", "main"]).trim())
-            .env("GITHUB_REF", "refs/heads/main")
-            .env("GITHUB_WORKSPACE", stage.path("checkout"))
-            .env("GITHUB_API_URL", &self.server.url)
-            .env("GITHUB_SERVER_URL", format!("file://{}", stage.path("remotes").display()))
-            .env("GITHUB_RUN_ID", "4242")
-            .env("GITHUB_ACTOR", "alice")
-            .env("GITHUB_OUTPUT", stage.path("output"))
-            .env("GITHUB_STEP_SUMMARY", stage.path("summary"))
-            .env("RUNNER_TEMP", stage.path("tmp"))
-            .env("INPUT_GITHUB_TOKEN", "fixture-token-1234567890")
+            .current_dir(stage.path(&at("checkout")))
+            .env("XDG_STATE_HOME", stage.path(&at("state")))
+            .envs(self.variables(place, event))
             .envs(inputs.iter().copied());
-        let Ran { code, out, err } = command.output().unwrap().into();
-        WorkflowStep { code, out, err, outputs: read_outputs(&stage.read("output")) }
+        command
+    }
+
+    /// What a workflow tells a step at a place.
+    pub(crate) fn variables(&self, place: &str, event: &str) -> Vec<(String, String)> {
+        let stage = &self.stage;
+        let at = |name: &str| stage.path(&format!("{place}{name}")).display().to_string();
+        let pairs = [
+            ("GITHUB_EVENT_NAME", event.to_owned()),
+            ("GITHUB_EVENT_PATH", at("event.json")),
+            ("GITHUB_REPOSITORY", "acme/app".to_owned()),
+            ("GITHUB_SHA", self.remote(&["rev-parse", "main"]).trim().to_owned()),
+            ("GITHUB_REF", "refs/heads/main".to_owned()),
+            ("GITHUB_WORKSPACE", at("checkout")),
+            ("GITHUB_API_URL", self.server.url.clone()),
+            ("GITHUB_SERVER_URL", format!("file://{}", stage.path("remotes").display())),
+            ("GITHUB_RUN_ID", "4242".to_owned()),
+            ("GITHUB_ACTOR", "alice".to_owned()),
+            ("GITHUB_OUTPUT", at("output")),
+            ("GITHUB_STEP_SUMMARY", at("summary")),
+            ("RUNNER_TEMP", at("tmp")),
+            ("INPUT_GITHUB_TOKEN", "fixture-token-1234567890".to_owned()),
+        ];
+        pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
 

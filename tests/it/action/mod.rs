@@ -3,6 +3,7 @@
 
 mod again;
 mod ceilings;
+mod claims;
 pub(crate) mod fixture;
 mod git_data;
 mod holds;

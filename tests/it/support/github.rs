@@ -46,6 +46,27 @@ pub struct Fault {
     pub performed: bool,
 }
 
+/// Requests that wait for their answer until the test opens it.
+pub struct Gate {
+    reached: std::sync::mpsc::Receiver<()>,
+    open: tokio::sync::watch::Sender<bool>,
+}
+
+impl Gate {
+    /// Waits until a request stands before it.
+    pub fn wait(&self) {
+        self.reached.recv().unwrap();
+    }
+
+    /// Lets every request pass from now on.
+    pub fn open(&self) {
+        self.open.send(true).unwrap();
+    }
+}
+
+/// Where requests wait: the start of `METHOD path`, who is told, and what opens it.
+type ClosedGate = (String, std::sync::mpsc::Sender<()>, tokio::sync::watch::Receiver<bool>);
+
 /// Answers what is asked of `git/...` in a repository: method, the rest of the path, body.
 pub type GitDatabase = Box<dyn Fn(&str, &[&str], &Value) -> (u16, Value) + Send>;
 
@@ -66,6 +87,7 @@ struct World {
     git: Option<GitDatabase>,
     requests: Vec<Recorded>,
     faults: VecDeque<Fault>,
+    gates: Vec<ClosedGate>,
     next_id: u64,
     now: String,
 }
@@ -168,6 +190,14 @@ impl GitHubServer {
         self.world.lock().unwrap().faults.push_back(fault);
     }
 
+    /// Lets the next request that begins so, `METHOD path`, wait until the test opens the gate.
+    pub fn close_gate(&self, to: &str) -> Gate {
+        let (tell, reached) = std::sync::mpsc::channel();
+        let (open, opened) = tokio::sync::watch::channel(false);
+        self.world.lock().unwrap().gates.push((to.to_owned(), tell, opened));
+        Gate { reached, open }
+    }
+
     /// Returns every request so far.
     pub fn requests(&self) -> Vec<Recorded> {
         self.world.lock().unwrap().requests.clone()
@@ -238,6 +268,17 @@ async fn answer(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) 
     let (parts, body) = request.into_parts();
     let bytes = to_bytes(body, 64 * 1024 * 1024).await.unwrap();
     let body: Value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+    let called = format!("{} {}", parts.method, parts.uri);
+    let gate = {
+        let mut world = world.lock().unwrap();
+        let at = world.gates.iter().position(|(to, ..)| called.starts_with(to));
+        at.map(|at| world.gates.remove(at))
+    };
+    if let Some((_, tell, mut opened)) = gate {
+        // NOTE: fails when the test has ended.
+        let _ = tell.send(());
+        let _ = opened.wait_for(|opened| *opened).await;
+    }
     let mut world = world.lock().unwrap();
     let whole = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
     let Some(path) = whole.strip_prefix(&world.prefix).map(str::to_owned) else {
