@@ -196,7 +196,7 @@ fn summary_of(end: &ActionEnd) -> String {
             for note in &ran.publication.notes {
                 landing.push_str(&format!("\n\nNot published: {}", markdown::inline(note)));
             }
-            for note in &ran.plan.notes {
+            for note in ran.publication.remarks.iter().chain(&ran.plan.notes) {
                 landing.push_str(&format!("\n\nNote: {}", markdown::inline(note)));
             }
             for risk in &ran.plan.risks {

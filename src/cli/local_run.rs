@@ -321,6 +321,7 @@ pub fn carry_out(
         thread,
         reply_to: None,
         requested_by: None,
+        is_from_base: false,
         asked: String::new(),
         continues: None,
     };

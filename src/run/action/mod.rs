@@ -235,6 +235,9 @@ async fn claimed(
     let branch = earlier.as_ref().map(|earlier| &earlier.branch);
     let base = refs::start(env, event, branch).await?;
     let material = earlier.as_ref().and_then(EarlierWork::material);
+    let base_branch = work_items::base_branch(env, admitted);
+    // A base branch of the workflow's own choice is not where the run starts.
+    let is_from_base = event.pull_request.is_some() || base_branch == event.default_branch;
     let mut request = work_items::run_request(admitted, item, base, material);
     if request.work.is_none() {
         request.materials.extend(thread::materials(env, admitted).await);
@@ -245,7 +248,8 @@ async fn claimed(
     let login = &event.trigger.actor.login;
     let carried = CarriedState {
         destination: PublishDestination {
-            base_branch: work_items::base_branch(env, admitted),
+            base_branch,
+            is_from_base,
             marker: progress_marker(env, &event.trigger),
             thread: request.subject.thread(),
             reply_to: reply_to(&event.trigger),

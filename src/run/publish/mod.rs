@@ -7,6 +7,7 @@
 
 mod branch;
 pub mod lease;
+mod moved;
 pub mod own_branch;
 mod pull_request;
 mod review;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::run::plan::RunSubject;
 use crate::run::prepare::PreparedRun;
 use crate::run::publish::lease::{LEASE_OVER, Lease};
+use crate::run::publish::moved::JudgedCommit;
 use crate::run::publish::own_branch::OwnBranch;
 use crate::run::tree::TreeJudge;
 use locum_agent::report::comment::{
@@ -59,6 +61,9 @@ pub struct PublishDestination {
     pub reply_to: Option<u64>,
     /// Login of who asked.
     pub requested_by: Option<String>,
+    /// True where the run starts from the tip of `base_branch`.
+    #[serde(default)]
+    pub is_from_base: bool,
     /// What asked, the same in each attempt: `comment-55`, `run-4242`.
     #[serde(default)]
     pub asked: String,
@@ -91,6 +96,8 @@ pub struct Publication {
     pub receipts: Vec<Receipt>,
     /// What was not, and why: the policy's refusals and the forge's.
     pub notes: Vec<String>,
+    /// What else readers should know of it.
+    pub remarks: Vec<String>,
 }
 
 /// Where the changes of a run went.
@@ -334,7 +341,7 @@ impl Publisher<'_> {
         // What is judged is what is pushed: whatever the checks below do to the checkout, this
         // commit stays as it is.
         let commit = self.commit(outcome)?;
-        let executables = self.judge(outcome, &commit)?;
+        let executables = self.judge(outcome, &self.run.plan.base, &commit)?;
         published
             .notes
             .extend(executables.iter().map(|path| format!("`{path}` becomes executable")));
@@ -357,14 +364,17 @@ impl Publisher<'_> {
                             .to_owned(),
                     );
                 }
-                let flaw = self.flaw(outcome);
+                let base = self.run.plan.base.clone();
+                let judged = JudgedCommit { base, id: commit, flaw: self.flaw(outcome) };
+                let (judged, remark) = self.follow(outcome, judged, form).await?;
+                published.remarks.extend(remark);
                 match (&self.run.plan.subject, form) {
                     (RunSubject::PullRequest { head_branch, .. }, PublishForm::Commit) => {
-                        self.land_commit(&commit, head_branch, flaw).await
+                        self.land_commit(&judged.id, head_branch, judged.flaw).await
                     }
-                    (_, PublishForm::Commit) => self.land_branch(&commit, flaw).await,
+                    (_, PublishForm::Commit) => self.land_branch(&judged.id, judged.flaw).await,
                     (_, PublishForm::PullRequest | PublishForm::Review | PublishForm::Comment) => {
-                        self.land_pull_request(outcome, (&commit, flaw), published).await
+                        self.land_pull_request(outcome, judged, published).await
                     }
                 }
             }
@@ -387,7 +397,12 @@ impl Publisher<'_> {
     }
 
     /// Judges the commit that would be pushed, and returns the files that become executable in it.
-    fn judge(&self, outcome: &Outcome, commit: &CommitId) -> Result<Vec<RepoPath>, String> {
+    fn judge(
+        &self,
+        outcome: &Outcome,
+        base: &CommitId,
+        commit: &CommitId,
+    ) -> Result<Vec<RepoPath>, String> {
         let slugs = self.slugs(outcome);
         let modes: Vec<_> = slugs.iter().filter_map(|slug| self.run.modes.find(slug)).collect();
         let plan = &self.run.plan;
@@ -397,13 +412,13 @@ impl Publisher<'_> {
             modes: &modes,
             budget: &plan.budget,
             redactor: &self.run.redactor,
-            base: &plan.base,
+            base,
             approved: &outcome.approved,
         };
         let committed = self
             .workspace
             .repo
-            .committed(&plan.base, commit)
+            .committed(base, commit)
             .map_err(|error| format!("the commit cannot be read: {error}"))?;
         let objections = judge.objections(&committed);
         if objections.is_empty() {

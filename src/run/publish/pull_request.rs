@@ -3,6 +3,7 @@
 //! not opened again.
 
 use crate::run::plan::RunSubject;
+use crate::run::publish::moved::JudgedCommit;
 use crate::run::publish::own_branch::{BranchUpdate, OwnBranch, OwnPullRequest, PullRequestMarker};
 use crate::run::publish::{Publication, PublishResult, Publisher};
 use locum_agent::report::comment::PullRequestEffect;
@@ -36,10 +37,11 @@ impl Publisher<'_> {
     pub(super) async fn land_pull_request(
         &self,
         outcome: &Outcome,
-        (commit, flaw): (&CommitId, Option<String>),
+        judged: JudgedCommit,
         published: &mut Publication,
     ) -> Result<PublishResult, String> {
-        let change = self.workspace.repo.patch_id(&self.run.plan.base, commit);
+        let JudgedCommit { base, id: commit, flaw } = &judged;
+        let change = self.workspace.repo.patch_id(base, commit);
         let change = change.map_err(|error| error.to_string())?;
         if let Some(earlier) = &self.destination.continues
             && let Some(pull) = &earlier.pull_request
@@ -199,7 +201,8 @@ impl Publisher<'_> {
         )
         .line();
         let flaw = flaw.map(str::to_owned);
-        let notes: Vec<String> = flaw.iter().chain(&published.notes).cloned().collect();
+        let notes: Vec<String> =
+            flaw.iter().chain(&published.remarks).chain(&published.notes).cloned().collect();
         let issue =
             if let RunSubject::Issue { number, .. } = plan.subject { Some(number) } else { None };
         let facts = PullRequestFacts {

@@ -7,6 +7,7 @@ mod claims;
 pub(crate) mod fixture;
 mod git_data;
 mod holds;
+mod moved;
 mod namespaces;
 mod publish;
 mod threads;
