@@ -324,6 +324,7 @@ pub fn carry_out(
         is_from_base: false,
         asked: String::new(),
         continues: None,
+        merges: None,
     };
     let publisher = forge.as_ref().map(|forge| Publisher {
         run,

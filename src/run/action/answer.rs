@@ -23,9 +23,10 @@ pub(super) async fn question(
 ) -> Result<ActionEnd, RunError> {
     let event = &admitted.event;
     let (what, body) = match &admitted.request.action {
-        RequestedAction::Help | RequestedAction::Run | RequestedAction::Decide(_) => {
-            ("help", help(admitted)?)
-        }
+        RequestedAction::Help
+        | RequestedAction::Run
+        | RequestedAction::Rebase
+        | RequestedAction::Decide(_) => ("help", help(admitted)?),
         RequestedAction::Status => {
             let runs =
                 admission::recent_runs(env, &event.trigger, SignedDuration::from_hours(24)).await?;
@@ -73,7 +74,7 @@ fn help(admitted: &AdmittedEvent<'_>) -> Result<String, RunError> {
         .collect();
     Ok(format!(
         "Write {} at the start of a line.\n\n**Modes**\n\n{}\n\n**Also**: `fix`, `plan`, \
-         `status`, `help`; and `approve`, `deny`, `answer` for what a run waits \
+         `rebase`, `status`, `help`; and `approve`, `deny`, `answer` for what a run waits \
          for.\n\n**Flags**: `--mode`, `--model`, `--budget`, `--paths`, `--dry-run`, `--new-pr`. \
          They can only tighten the policy.",
         code(&format!("{prefix} [mode] [--flag=value] what to do")),
@@ -82,7 +83,13 @@ fn help(admitted: &AdmittedEvent<'_>) -> Result<String, RunError> {
 }
 
 /// Posts an answer where it was asked, when the policy lets it.
-async fn post(env: &ActionEnv<'_>, event: &ForgeEvent, policy: &Policy, facts: &Facts, body: &str) {
+pub(super) async fn post(
+    env: &ActionEnv<'_>,
+    event: &ForgeEvent,
+    policy: &Policy,
+    facts: &Facts,
+    body: &str,
+) {
     let Some(subject) = &event.trigger.subject else { return };
     let asked = event
         .trigger

@@ -13,6 +13,7 @@ mod decide;
 mod earlier;
 mod fenced;
 mod messages;
+mod rebase;
 mod refs;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ use crate::run::action::claim::{Claim, ClaimAnswer, ClaimRequest, orphan};
 use crate::run::action::earlier::{Beginning, EarlierWork};
 use crate::run::action::fenced::Worked;
 use crate::run::action::messages::FollowedThread;
+use crate::run::action::rebase::Rebase;
 use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
 use crate::run::execute;
@@ -156,7 +158,7 @@ pub async fn run(
         Admission::Skipped(why) => return Ok(vec![ActionEnd::Skipped(why)]),
     };
     match &admitted.request.action {
-        RequestedAction::Run => {}
+        RequestedAction::Run | RequestedAction::Rebase => {}
         RequestedAction::Help | RequestedAction::Status => {
             return answer::question(env, &admitted).await.map(|end| vec![end]);
         }
@@ -235,6 +237,15 @@ async fn claimed(
     let branch = earlier.as_ref().map(|earlier| &earlier.branch);
     let base = refs::start(env, event, branch).await?;
     let material = earlier.as_ref().and_then(EarlierWork::material);
+    let rebase = match admitted.request.action {
+        RequestedAction::Rebase => {
+            match rebase::begin(env, admitted, (earlier.as_ref(), &base), claim).await? {
+                Rebase::Ended(end) => return Ok(end),
+                Rebase::Conflicts(conflicts) => Some(conflicts),
+            }
+        }
+        _ => None,
+    };
     let base_branch = work_items::base_branch(env, admitted);
     // A base branch of the workflow's own choice is not where the run starts.
     let is_from_base = event.pull_request.is_some() || base_branch == event.default_branch;
@@ -242,6 +253,7 @@ async fn claimed(
     if request.work.is_none() {
         request.materials.extend(thread::materials(env, admitted).await);
     }
+    let merges = rebase.map(|rebase| rebase.give_to(&mut request));
     let mut run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
     run.plan.notes.extend(claim.note.clone());
     let folder = execute::folder_of(&run.settings.session_folder()?, &run.plan.session);
@@ -256,6 +268,7 @@ async fn claimed(
             requested_by: Some(login.clone()).filter(|login| !login.is_empty()),
             asked: earlier::asked(env, &event.trigger),
             continues: earlier.map(|earlier| earlier.branch),
+            merges,
         },
         // The materials are in the message the session begins with.
         request: RunRequest {

@@ -20,7 +20,7 @@ use crate::run::plan::RunSubject;
 use crate::run::prepare::PreparedRun;
 use crate::run::publish::lease::{LEASE_OVER, Lease};
 use crate::run::publish::moved::JudgedCommit;
-use crate::run::publish::own_branch::OwnBranch;
+use crate::run::publish::own_branch::{BaseMerge, OwnBranch};
 use crate::run::tree::TreeJudge;
 use locum_agent::report::comment::{
     self, ChangeDestination, CommentFacts, DecisionChannel, PullRequestEffect,
@@ -70,6 +70,9 @@ pub struct PublishDestination {
     /// The branch of an earlier run that this one goes on with.
     #[serde(default)]
     pub continues: Option<OwnBranch>,
+    /// The base that is merged once the run has resolved the conflicts with it.
+    #[serde(default)]
+    pub merges: Option<BaseMerge>,
 }
 
 /// What is known about publishing only when the run is over.
@@ -368,6 +371,8 @@ impl Publisher<'_> {
                 let judged = JudgedCommit { base, id: commit, flaw: self.flaw(outcome) };
                 let (judged, remark) = self.follow(outcome, judged, form).await?;
                 published.remarks.extend(remark);
+                let judged = self.with_base(outcome, judged)?;
+                published.remarks.extend(self.merge_remark());
                 match (&self.run.plan.subject, form) {
                     (RunSubject::PullRequest { head_branch, .. }, PublishForm::Commit) => {
                         self.land_commit(&judged.id, head_branch, judged.flaw).await

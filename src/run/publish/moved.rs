@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use crate::run::plan::RunSubject;
-use crate::run::publish::Publisher;
-use crate::run::publish::own_branch::{BranchUpdate, OwnBranch};
+use crate::run::publish::own_branch::{BaseMerge, BranchUpdate, OwnBranch};
+use crate::run::publish::{AUTHOR, Publisher};
 use locum_agent::session::outcome::Outcome;
 use locum_base::path::RepoPath;
 use locum_policy::schema::PublishForm;
@@ -84,6 +84,44 @@ impl Publisher<'_> {
         }
     }
 
+    /// Merges the base whose conflicts the run was to resolve. What the base brings was judged
+    /// there; the run's own part is judged before.
+    pub(super) fn with_base(
+        &self,
+        outcome: &Outcome,
+        judged: JudgedCommit,
+    ) -> Result<JudgedCommit, String> {
+        let Some(merge) = &self.destination.merges else { return Ok(judged) };
+        let is_open = |path: &&RepoPath| {
+            let change = outcome.changes.iter().find(|change| change.path == **path);
+            change.is_none_or(|change| change.patch.lines().any(is_conflict_marker))
+        };
+        let open: Vec<String> =
+            merge.conflicts.iter().filter(is_open).map(|path| format!("`{path}`")).collect();
+        if !open.is_empty() {
+            return Err(format!("conflicts are not resolved in {}", open.join(", ")));
+        }
+        let plan = &self.run.plan;
+        let into = match (&plan.subject, &self.destination.continues) {
+            (_, Some(earlier)) => &earlier.name,
+            (RunSubject::PullRequest { head_branch, .. }, None) => head_branch,
+            (RunSubject::Prompt | RunSubject::Issue { .. } | RunSubject::Job { .. }, None) => {
+                return Err("there is no branch to merge the base into".to_owned());
+            }
+        };
+        let message = BaseMerge::message(&merge.branch, into, Some(plan.session.as_str()));
+        let sides = (&judged.id, &merge.tip);
+        let merged = self.workspace.repo.merge_keeping_ours(sides, &message, AUTHOR);
+        let id = merged.map_err(|error| error.to_string())?;
+        Ok(JudgedCommit { id, ..judged })
+    }
+
+    /// Says that a base was merged.
+    pub(super) fn merge_remark(&self) -> Option<String> {
+        let merge = self.destination.merges.as_ref()?;
+        Some(format!("`{}` is merged into the branch; checks ran before that", merge.branch))
+    }
+
     fn followed(&self, form: PublishForm) -> Option<Followed<'_>> {
         match (&self.run.plan.subject, form, &self.destination.continues) {
             (RunSubject::PullRequest { head_branch, .. }, PublishForm::Commit, _) => {
@@ -117,16 +155,19 @@ impl Publisher<'_> {
     }
 }
 
+fn is_conflict_marker(line: &str) -> bool {
+    line.starts_with("+<<<<<<< ") || line.starts_with("+>>>>>>> ")
+}
+
 fn conflict_words(branch: &str, conflicts: &[Conflict]) -> String {
     let named = conflicts.iter().take(CONFLICTS_LIMIT);
-    let mut files: Vec<String> =
-        named.map(|conflict| format!("`{}` ({})", conflict.path, conflict.what)).collect();
+    let mut files: Vec<String> = named.map(|conflict| format!("`{}`", conflict.path)).collect();
     let more = conflicts.len().saturating_sub(files.len());
     if more > 0 {
         files.push(format!("{more} more"));
     }
     format!(
-        "`{branch}` moved on while the run worked, and the change conflicts with it: {}",
+        "`{branch}` moved on while the run worked, and the change conflicts with it in {}",
         files.join(", ")
     )
 }

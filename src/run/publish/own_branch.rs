@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use locum_agent::report::commit::SUBJECT_TRAILER;
 use locum_agent::report::markdown::{marker, marker_value};
+use locum_base::path::RepoPath;
 use locum_workspace::repo::CommitId;
 
 /// How the line of a pull request begins.
@@ -35,6 +36,26 @@ pub enum BranchUpdate {
     /// It starts from the base and does the same work again: its commit takes the place of the one
     /// that is there, unless both make the same change.
     Replaced,
+}
+
+/// A base that a run brings into a branch, whose conflicts it resolves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BaseMerge {
+    /// Name of the base, without `refs/heads/`.
+    pub branch: String,
+    /// The commit it is at.
+    pub tip: CommitId,
+    /// Files that both sides changed in ways that contradict each other.
+    pub conflicts: Vec<RepoPath>,
+}
+
+impl BaseMerge {
+    /// Returns the message of the merge.
+    pub fn message(branch: &str, into: &str, session: Option<&str>) -> String {
+        let trailer =
+            session.map_or_else(String::new, |session| format!("\nLocum-Session: {session}\n"));
+        format!("Merge {branch} into {into}\n{trailer}")
+    }
 }
 
 /// An open pull request of our own.

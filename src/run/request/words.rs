@@ -61,6 +61,7 @@ pub(super) fn read_command(
         }
         Some("help") => request.action = RequestedAction::Help,
         Some("status") => request.action = RequestedAction::Status,
+        Some("rebase") => request.action = RequestedAction::Rebase,
         Some("fix") => {}
         Some("plan") if request.mode.is_none() => {
             request.mode = Some(known_mode("architect", known)?)

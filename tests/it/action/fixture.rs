@@ -92,6 +92,11 @@ tasks:
     turns:
       - calls: [{ tool: write_to_file, args: { path: src/other.txt, content: "other\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "Said another." } }]
+  - contains: Resolve the conflicts
+    turns:
+      - expect: { contains: ["- src/lib.txt", "[material: conflict in src/lib.txt", "better", "theirs", "the short way"] }
+        calls: [{ tool: read_file, args: { path: src/lib.txt } }, { tool: write_to_file, args: { path: src/lib.txt, content: "theirs\nbetter\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Both sides stay." } }]
   - contains: improve it
     turns:
       - calls: [{ tool: read_file, args: { path: src/lib.txt } }, { tool: write_to_file, args: { path: src/lib.txt, content: "text\nbetter\n" } }]

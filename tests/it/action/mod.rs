@@ -7,9 +7,10 @@ mod claims;
 pub(crate) mod fixture;
 mod git_data;
 mod holds;
-mod moved;
+pub(crate) mod moved;
 mod namespaces;
 mod publish;
+mod rebase;
 mod threads;
 
 use pretty_assertions::assert_eq;

@@ -1,4 +1,4 @@
-//! Branches that move on while a run works: its change follows them, or it says what is in conflict.
+//! Branches that move on while a run works: its change follows them, or it says what conflicts.
 
 use std::process::Stdio;
 
@@ -13,7 +13,7 @@ const BRANCH: &str = "locum/issue-7-greeting-is-missing";
 const AT_START: &str = "GET /repos/acme/app/issues/";
 
 /// Somebody's commit of one file on a branch of the remote.
-fn push(fixture: &ActionFixture, branch: &str, path: &str, text: &str) {
+pub(crate) fn push(fixture: &ActionFixture, branch: &str, path: &str, text: &str) {
     let stage = &fixture.stage;
     let remote = stage.path("remotes/acme/app.git");
     let remote = remote.to_str().unwrap();
@@ -77,7 +77,7 @@ fn a_conflict_with_the_base_makes_a_draft_that_says_so() {
     let pull = fixture.server.pulls()[0].clone();
     assert_eq!(pull["draft"], true);
     let body = pull["body"].as_str().unwrap();
-    assert!(body.contains("conflicts with it: `src/lib.txt` (both sides changed"), "{body}");
+    assert!(body.contains("conflicts with it in `src/lib.txt`"), "{body}");
 }
 
 #[test]
