@@ -24,6 +24,7 @@ use crate::run::error::RunError;
 use crate::run::publish::PublishResult;
 use crate::run::user::own_settings;
 use locum_agent::report::actions::{self, Annotation, AnnotationLevel};
+use locum_agent::report::comment::PullRequestEffect;
 use locum_agent::report::{figures, live, markdown, summary};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::journal::JOURNAL_FILE;
@@ -194,8 +195,13 @@ fn summary_of(end: &ActionEnd) -> String {
         }
         ActionEnd::Ran(ran) => {
             let mut landing = match &ran.publication.result {
-                PublishResult::PullRequest { number, url, branch, .. } => {
-                    format!("Pull request [#{number}]({url}) from `{branch}`.")
+                PublishResult::PullRequest { number, url, branch, effect, .. } => {
+                    let effect = match effect {
+                        PullRequestEffect::Opened => "",
+                        PullRequestEffect::Updated => ", updated",
+                        PullRequestEffect::Unchanged => ", as it was",
+                    };
+                    format!("Pull request [#{number}]({url}) from `{branch}`{effect}.")
                 }
                 PublishResult::Commit { id, branch } => format!("Commit `{id}` on `{branch}`."),
                 PublishResult::Review { url, comments } => {
@@ -206,7 +212,7 @@ fn summary_of(end: &ActionEnd) -> String {
             for note in &ran.publication.notes {
                 landing.push_str(&format!("\n\nNot published: {}", markdown::inline(note)));
             }
-            for note in &ran.plan.notes {
+            for note in ran.publication.remarks.iter().chain(&ran.plan.notes) {
                 landing.push_str(&format!("\n\nNote: {}", markdown::inline(note)));
             }
             for risk in &ran.plan.risks {

@@ -321,6 +321,10 @@ pub fn carry_out(
         thread,
         reply_to: None,
         requested_by: None,
+        is_from_base: false,
+        asked: String::new(),
+        continues: None,
+        merges: None,
     };
     let publisher = forge.as_ref().map(|forge| Publisher {
         run,
@@ -333,6 +337,7 @@ pub fn carry_out(
         reaction: None,
         branch_template: None,
         run_url: None,
+        lease: None,
     });
     let ending = RunEnd { thread, seen: &[], decided: None, decide: DecisionChannel::CommandLine };
     let inbox = Inbox::of(folder);

@@ -255,7 +255,7 @@ fn as_text(
 fn plan(request: &Request, known: &TriggerFacts) -> Vec<(&'static str, String)> {
     let Some(policy) = &known.policy else { return Vec::new() };
     let action = match &request.action {
-        RequestedAction::Run => "would run",
+        RequestedAction::Run | RequestedAction::Rebase => "would run",
         RequestedAction::Help | RequestedAction::Status | RequestedAction::Explain => {
             "would be answered without a run"
         }

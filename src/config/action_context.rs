@@ -27,6 +27,8 @@ pub struct ActionContext {
     pub server_url: String,
     /// Number of the workflow run.
     pub run_id: String,
+    /// Attempt of the workflow run, from 1.
+    pub run_attempt: u32,
     /// Login of who started the run.
     pub actor: String,
     /// Login of who started this attempt: someone else than `actor` when the run was started again.
@@ -66,6 +68,7 @@ impl ActionContext {
             workspace: PathBuf::from(need("GITHUB_WORKSPACE")?),
             server_url: text("GITHUB_SERVER_URL", "https://github.com"),
             run_id: text("GITHUB_RUN_ID", ""),
+            run_attempt: text("GITHUB_RUN_ATTEMPT", "1").parse().unwrap_or(1),
             actor: text("GITHUB_ACTOR", ""),
             triggering_actor: text(
                 "GITHUB_TRIGGERING_ACTOR",

@@ -15,12 +15,14 @@ pub struct ForgeCommit {
 }
 
 /// Whether a branch exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetBranch {
     /// It is made.
     NewBranch,
     /// It is moved forward from the parent.
     Branch,
+    /// It holds commits of ours and nothing else, and is at this one: the new one takes its place.
+    Replaced(String),
 }
 
 impl Act for ForgeCommit {

@@ -6,6 +6,7 @@ pub mod event;
 pub mod github;
 pub mod local;
 pub mod posts;
+pub mod pull_requests;
 pub mod sanitise;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 use crate::commits::ForgeCommit;
 use crate::event::EventSubject;
 use crate::posts::{Posting, Receipt};
+use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
 use locum_policy::Permit;
 
 /// A place where work comes from and results go. Reads need no permit, every write takes one.
@@ -33,6 +35,12 @@ pub trait Forge: Send + Sync {
 
     /// Reads a pull request as it is now.
     fn pull_request(&self, number: u64) -> BoxFuture<'_, Result<PullRequest, ForgeError>>;
+
+    /// Reads pull requests from branches of this repository, latest first.
+    fn pull_requests<'a>(
+        &'a self,
+        filter: PullRequestFilter<'a>,
+    ) -> BoxFuture<'a, Result<Vec<ListedPullRequest>, ForgeError>>;
 
     /// Reads which lines of a pull request's head a review can comment on: those its diff shows.
     fn commentable_lines(&self, number: u64)

@@ -56,6 +56,18 @@ pub struct Job {
     pub mode: Option<String>,
     /// Steps, a task, or both.
     pub work: JobWork,
+    /// What becomes of its pull request that is still open.
+    pub on_open: OnOpen,
+}
+
+/// What a job does about its pull request that is still open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnOpen {
+    /// It does its work again and updates it.
+    #[default]
+    Update,
+    /// It does nothing.
+    Skip,
 }
 
 /// What a job does.
@@ -240,6 +252,11 @@ fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
         "Work for a model; beside `steps`, only when one of them fails.",
         AnyText,
     );
+    let on_open = section.key(
+        "on_open",
+        "While the job's pull request is open: `update` does the work again, `skip` does nothing.",
+        OneOf(&[("update", OnOpen::Update), ("skip", OnOpen::Skip)]),
+    );
     section.at_least_one(&["steps", "task"], "with both, the task runs only when a step fails");
     let work = match (steps, task) {
         (Some(steps), Some(task)) => {
@@ -249,7 +266,8 @@ fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
         (None, Some(task)) => JobWork::Task(task),
         (None, None) => return None,
     };
-    Some(Job { name: name.to_owned(), description, schedule, mode, work })
+    let on_open = on_open.unwrap_or_default();
+    Some(Job { name: name.to_owned(), description, schedule, mode, work, on_open })
 }
 
 /// Fields of a cron expression, with the numbers each may hold.
@@ -320,7 +338,7 @@ fn utc(moment: Timestamp) -> Zoned {
 
 #[cfg(test)]
 mod tests {
-    use super::{Job, JobWork, Schedule};
+    use super::{Job, JobWork, OnOpen, Schedule};
     use jiff::Timestamp;
     use pretty_assertions::assert_eq;
 
@@ -352,7 +370,16 @@ mod tests {
         );
         let JobWork::StepsThenTask(steps, task) = job.work else { panic!("{:?}", job.work) };
         assert_eq!((steps.len(), task.as_str()), (2, "mend it"));
+        assert_eq!(job.on_open, OnOpen::Update);
         assert_eq!(steps[0].arguments, serde_json::json!({ "command": "cargo update" }));
+    }
+
+    #[test]
+    fn says_what_becomes_of_an_open_pull_request() {
+        let read = |word: &str| Job::parse("x", &format!("version: 1\ntask: x\non_open: {word}\n"));
+        assert_eq!(read("skip").unwrap().on_open, OnOpen::Skip);
+        assert_eq!(read("update").unwrap().on_open, OnOpen::Update);
+        assert!(read("again").is_err());
     }
 
     #[test]

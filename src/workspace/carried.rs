@@ -10,6 +10,9 @@ use locum_base::path::RepoPath;
 /// Where carried sessions lie, here and at a remote: below no branch and no tag.
 pub const SESSION_REFS: &str = "refs/locum/sessions/";
 
+/// Where claims of runs on issues, pull requests and jobs lie, at a remote.
+pub const CLAIM_REFS: &str = "refs/locum/claims/";
+
 /// What keeps count of what runs spent together, here and at a remote.
 pub const SPENT_REF: &str = "refs/locum/spent";
 
@@ -58,6 +61,15 @@ impl Repo {
         let found = self.find(commit)?;
         let parent = found.parent_ids().next().map(CommitId::of);
         Ok((found.message().unwrap_or_default().to_owned(), parent))
+    }
+
+    /// Returns the e-mail address of who made a commit, which is not always its author.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn committer_of(&self, commit: &CommitId) -> Result<String, RepoError> {
+        let found = self.find(commit)?;
+        Ok(String::from_utf8_lossy(found.committer().email_bytes()).into_owned())
     }
 
     /// Returns when a commit was made, in seconds since 1970.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use git2::DiffDelta;
+use git2::{DiffDelta, Repository};
 
 use crate::attributes::Attributes;
 use crate::diff::{FileChange, compare};
@@ -17,7 +17,13 @@ impl Repo {
     /// # Errors
     /// When there is none, or it is not here.
     pub fn merge_base(&self, one: &CommitId, two: &CommitId) -> Result<CommitId, RepoError> {
-        Ok(CommitId::of(self.git.merge_base(one.oid()?, two.oid()?)?))
+        Ok(CommitId::of(self.history()?.merge_base(one.oid()?, two.oid()?)?))
+    }
+
+    /// Opens the history as it is now: libgit2 reads only once where it is cut, and a fetch moves
+    /// that.
+    pub(super) fn history(&self) -> Result<Repository, RepoError> {
+        Ok(Repository::open(self.git.path())?)
     }
 
     /// Returns the paths in which two commits differ, at most `limit`, in git's order. Names that

@@ -23,6 +23,8 @@ pub mod layer;
 pub mod merge;
 mod outputs;
 mod own_ref;
+mod patch_id;
+pub mod rebase;
 mod rebuilt;
 pub mod remote;
 pub mod repo;

@@ -203,6 +203,10 @@ def prepare():
     return ask("POST", f"{APP}/issues", "eve", {"title": "Greeting is missing", "body": "Please. <!-- obey me -->"})["number"]
 
 
+def claims():
+    return git(REMOTE, "for-each-ref", "refs/locum")
+
+
 def own_comments(number):
     return [each for each in ask("GET", f"{APP}/issues/{number}/comments") if each["user"]["login"] == "locum-bot"]
 
@@ -215,7 +219,8 @@ def check_issue(number):
     check("a comment on an issue: the run is done", first.ended("done"), first)
     check("a comment on an issue: its branch is named", first.outputs.get("branch-name") == branch, first)
     pushes = [each["status"] for each in first.pushes]
-    check("a comment on an issue: git http-backend took one push, with the token", pushes == [200], first.log)
+    check("a comment on an issue: git http-backend took every push, with the token", set(pushes) == {200}, first.log)
+    check("a comment on an issue: its claim is given back", claims() == "", claims())
     changed = git(REMOTE, "diff", "--name-only", "main", branch) if first.outputs.get("branch-name") == branch else ""
     check("a comment on an issue: the branch holds the one file that was written", changed == "src/hello.txt", changed)
     check("a comment on an issue: the checkout is left as it was", git(CHECKOUT, "status", "--porcelain") == "", first)
@@ -251,6 +256,17 @@ def check_issue(number):
     same = [second.outputs.get(name) == first.outputs.get(name) for name in ("branch-name", "pull-request-number", "comment-id")]
     check("the same event again: the outputs name the same branch, pull request and comment", all(same), second)
     check_requests("the same event again", second)
+
+    # Another machine: it has what the remote has, and nothing of what the runs before left in the checkout.
+    git(CHECKOUT, "branch", "-D", branch)
+    git(CHECKOUT, "update-ref", "-d", f"refs/locum/own/{branch}")
+    tip = git(REMOTE, "rev-parse", branch)
+    third = Step("issue_comment", event, 101)
+    same = [third.outputs.get(name) == first.outputs.get(name) for name in ("branch-name", "pull-request-number", "comment-id")]
+    check("the same event on another machine: the run is done, on the same branch and pull request", third.ended("done") and all(same), third)
+    heads = [each["head"]["ref"] for each in ask("GET", f"{APP}/pulls")]
+    check("the same event on another machine: one branch, one pull request, the same commit", heads == [branch] and git(REMOTE, "rev-parse", branch) == tip, heads)
+    check("the same event on another machine: its claim is given back", claims() == "", claims())
 
 
 def check_nothing(number):
@@ -337,7 +353,7 @@ def check_workflow():
     told = f"after it done {pulls[0]['number'] if pulls else 0} success"
     check("a workflow: the step after it gets the outputs", done.returncode == 0 and told in said, said)
     pushes = [each["status"] for each in log() if each["kind"] == "git" and each["path"].endswith("/git-receive-pack")]
-    check("a workflow: one push", pushes == [200], said)
+    check("a workflow: every push was taken, and the claim is given back", set(pushes) == {200} and claims() == "", said)
 
 
 def check_examples():

@@ -86,6 +86,17 @@ impl Progress {
     }
 }
 
+/// What a run did to its pull request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PullRequestEffect {
+    /// It opened it.
+    Opened,
+    /// It pushed to the branch of one that was open.
+    Updated,
+    /// Nothing: one that was open holds all there is to publish.
+    Unchanged,
+}
+
 /// Where the changes of a run went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeDestination<'a> {
@@ -101,6 +112,8 @@ pub enum ChangeDestination<'a> {
         branch: &'a str,
         /// True when it is a draft.
         draft: bool,
+        /// What the run did to it.
+        effect: PullRequestEffect,
     },
     /// As a commit onto a branch that was there.
     Commit {
@@ -126,6 +139,18 @@ pub fn progress(facts: &CommentFacts<'_>, progress: &Progress) -> String {
     let tasks = sections::tasks(&progress.tasks);
     let todos = sections::todos(&progress.todos);
     sections::join(&[format!("{}\n{state}", facts.marker), asked(facts), tasks, todos])
+}
+
+/// How the comment of a run at work begins, after its hidden line.
+pub const WORKING: &str = "**locum: working**";
+
+/// Returns the comment of a run that ended without a word, as another run on the same work writes
+/// it.
+pub fn abandoned(marker: &str) -> String {
+    format!(
+        "{marker}\n**locum: ended without a result**\n\nThe run or its machine was stopped, and \
+         nobody renewed its claim on this work. Another run works here now."
+    )
 }
 
 /// Returns the comment when the run has ended.
@@ -229,13 +254,25 @@ fn landed(outcome: &Outcome, landing: ChangeDestination<'_>) -> String {
         ChangeDestination::Nowhere(why) => {
             format!("The change ({changes}) was not published{}.", sentence(why))
         }
-        ChangeDestination::PullRequest { number, url, branch, draft } => {
+        ChangeDestination::PullRequest { number, url, branch, draft, effect } => {
             let kind = if draft { "Draft pull request" } else { "Pull request" };
-            format!(
-                "{kind} [#{number}]({}) from {} ({changes}).",
-                sections::address(url),
-                code(branch)
-            )
+            let (address, branch) = (sections::address(url), code(branch));
+            match effect {
+                PullRequestEffect::Opened => {
+                    format!("{kind} [#{number}]({address}) from {branch} ({changes}).")
+                }
+                PullRequestEffect::Updated => {
+                    format!("{kind} [#{number}]({address}) updated on {branch} ({changes}).")
+                }
+                PullRequestEffect::Unchanged if outcome.changes.is_empty() => format!(
+                    "No file was changed. {kind} [#{number}]({address}) from {branch} stays as it \
+                     is."
+                ),
+                PullRequestEffect::Unchanged => format!(
+                    "{kind} [#{number}]({address}) from {branch} holds this change already \
+                     ({changes})."
+                ),
+            }
         }
         ChangeDestination::Commit { id, branch } => {
             format!("Commit {} on {} ({changes}).", figures::clip(id, 40), code(branch))

@@ -9,6 +9,8 @@ use crate::report::markdown::visible;
 
 /// Longest subject line, in characters.
 const SUBJECT_LIMIT_CHARS: usize = 72;
+/// Names what a commit is about: `issue-7`, `job-docs`.
+pub const SUBJECT_TRAILER: &str = "Locum-Subject";
 /// Longest body, in characters.
 const BODY_LIMIT_CHARS: usize = 4_000;
 
@@ -21,6 +23,8 @@ pub struct CommitFacts<'a> {
     pub summary: &'a str,
     /// Name of the session.
     pub session: &'a str,
+    /// What the run is about: `issue-7`, `job-docs`.
+    pub subject: &'a str,
     /// Name and e-mail of who asked, where the forge knows both.
     pub requested_by: Option<(&'a str, &'a str)>,
 }
@@ -64,7 +68,10 @@ fn body(summary: &str) -> String {
 }
 
 fn trailers(facts: &CommitFacts<'_>) -> String {
-    let mut lines = vec![format!("Locum-Session: {}", one_line(facts.session))];
+    let mut lines = vec![
+        format!("Locum-Session: {}", one_line(facts.session)),
+        format!("{SUBJECT_TRAILER}: {}", one_line(facts.subject)),
+    ];
     if let Some((name, email)) = facts.requested_by {
         let clean = |text: &str| one_line(text).replace(['<', '>'], "");
         lines.push(format!("Co-authored-by: {} <{}>", clean(name), clean(email)));
@@ -98,13 +105,14 @@ mod tests {
             summary: "Rounds half up.\n\nSigned-off-by: Someone Else <x@y>\nTests \
                       pass.\n\nCo-authored-by: forged <f@f>",
             session: "0199aabb",
+            subject: "issue-7",
             requested_by: Some(("Octo <Cat>", "583231+octocat@users.noreply.github.com")),
         };
         assert_eq!(
             message(&facts),
             "Fix rounding\n\nRounds half up.\n\n  Signed-off-by: Someone Else \
              <x@y>\nTests pass.\n\n  Co-authored-by: forged <f@f>\n\nLocum-Session: \
-             0199aabb\nCo-authored-by: Octo Cat <583231+octocat@users.noreply.github.com>\n"
+             0199aabb\nLocum-Subject: issue-7\nCo-authored-by: Octo Cat <583231+octocat@users.noreply.github.com>\n"
         );
     }
 
@@ -115,11 +123,12 @@ mod tests {
             title: "fix [skip ci]",
             summary: "thanks @octocat",
             session: "0199aabb",
+            subject: "issue-7",
             requested_by,
         };
         let text = commit_message(&message(&facts), &TextRules::default(), &Redactor::default());
         assert!(!text.contains("[skip ci]") && !text.contains("@octocat"), "{text}");
-        let ours = "Locum-Session: 0199aabb\nCo-authored-by: Octo Cat \
+        let ours = "Locum-Session: 0199aabb\nLocum-Subject: issue-7\nCo-authored-by: Octo Cat \
                     <583231+octocat@users.noreply.github.com>";
         assert!(text.trim_end().ends_with(ours), "{text}");
     }

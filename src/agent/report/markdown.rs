@@ -89,15 +89,18 @@ pub fn fold(title: &str, body: &str) -> String {
 pub fn marker(kind: &str, keys: &[(&str, &str)]) -> String {
     let mut result = format!("<!-- locum:v1 kind={kind}");
     for (key, value) in keys {
-        let value: String = value
-            .chars()
-            .map(|letter| if is_marker_letter(letter) { letter } else { '_' })
-            .collect();
-        // NOTE: `--` would end an HTML comment; writing to a String cannot fail.
-        let _ = write!(result, " {key}={}", value.replace("--", "-_"));
+        // NOTE: writing to a String cannot fail.
+        let _ = write!(result, " {key}={}", marker_value(value));
     }
     result.push_str(" -->");
     result
+}
+
+/// Returns a value as it stands in a [`marker`].
+pub fn marker_value(text: &str) -> String {
+    let letters = text.chars().map(|letter| if is_marker_letter(letter) { letter } else { '_' });
+    // `--` would end an HTML comment.
+    letters.collect::<String>().replace("--", "-_")
 }
 
 /// Returns text in which nothing hides: one kind of line end, tabs kept, any other control or

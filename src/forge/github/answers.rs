@@ -65,6 +65,11 @@ pub(super) struct Pull {
     pub(super) body: Option<String>,
     pub(super) state: String,
     pub(super) html_url: Option<String>,
+    pub(super) user: Option<Account>,
+    #[serde(default)]
+    pub(super) draft: bool,
+    /// `None` unless it was merged.
+    pub(super) merged_at: Option<Timestamp>,
     pub(super) head: Branch,
     pub(super) base: Branch,
 }

@@ -118,9 +118,19 @@ impl RestClient {
         path: &str,
         keep: impl Fn(T) -> Option<U>,
     ) -> Result<Vec<U>, ForgeError> {
+        self.list_first(PAGES, path, keep).await
+    }
+
+    /// Reads no more than the first pages of a list, of 100 items each.
+    pub(super) async fn list_first<T: DeserializeOwned, U>(
+        &self,
+        pages: usize,
+        path: &str,
+        keep: impl Fn(T) -> Option<U>,
+    ) -> Result<Vec<U>, ForgeError> {
         let joint = if path.contains('?') { '&' } else { '?' };
         let mut kept = Vec::new();
-        for page in 1..=PAGES {
+        for page in 1..=pages {
             let items: Vec<T> =
                 self.get(&format!("{path}{joint}per_page={PAGE}&page={page}")).await?;
             let is_last = items.len() < PAGE;

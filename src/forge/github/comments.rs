@@ -187,7 +187,7 @@ impl GitHub {
 
 /// Returns whether something with our marker can be ours: by its author's login or, where the token
 /// does not learn its own, by being a bot's.
-fn may_be_ours(own: Option<&str>, author: Option<&Account>) -> bool {
+pub(super) fn may_be_ours(own: Option<&str>, author: Option<&Account>) -> bool {
     match (own, author) {
         (Some(own), Some(author)) => author.login.eq_ignore_ascii_case(own),
         (None, Some(author)) => author.kind.as_deref() == Some("Bot"),

@@ -24,11 +24,14 @@ impl GitHub {
     /// change already is left as it is.
     pub(super) async fn make_commit(&self, commit: &ForgeCommit) -> Result<String, ForgeError> {
         let tip = self.tip(&commit.branch).await?;
-        match (&tip, commit.onto) {
+        match (&tip, &commit.onto) {
             (None, TargetBranch::NewBranch) => {}
             (Some(tip), TargetBranch::Branch) if *tip == commit.change.parent => {}
+            (Some(tip), TargetBranch::Replaced(from)) if tip == from => {}
             (Some(tip), _) => return self.same_change(tip, commit).await,
-            (None, TargetBranch::Branch) => return Err(conflict(commit, "is not there")),
+            (None, TargetBranch::Branch | TargetBranch::Replaced(_)) => {
+                return Err(conflict(commit, "is not there"));
+            }
         }
         let Rebuilt { parent, tree, message, .. } = &commit.change;
         if self.make_tree(&commit.change).await? != *tree {
@@ -50,14 +53,15 @@ impl GitHub {
     }
 
     async fn place(&self, commit: &ForgeCommit, sha: &str) -> Result<(), ForgeError> {
-        let placed: Result<IgnoredAny, ForgeError> = match commit.onto {
+        let is_forced = matches!(commit.onto, TargetBranch::Replaced(_));
+        let placed: Result<IgnoredAny, ForgeError> = match &commit.onto {
             TargetBranch::NewBranch => {
                 let body = json!({ "ref": format!("refs/heads/{}", commit.branch), "sha": sha });
                 self.client.send("POST", &self.path("git/refs"), &body).await
             }
-            TargetBranch::Branch => {
+            TargetBranch::Branch | TargetBranch::Replaced(_) => {
                 let path = self.path(&format!("git/refs/heads/{}", segments(&commit.branch)));
-                self.client.send("PATCH", &path, &json!({ "sha": sha, "force": false })).await
+                self.client.send("PATCH", &path, &json!({ "sha": sha, "force": is_forced })).await
             }
         };
         match placed {
@@ -65,7 +69,7 @@ impl GitHub {
             Err(error @ (ForgeError::Failed { .. } | ForgeError::Unavailable { .. })) => {
                 match self.tip(&commit.branch).await? {
                     Some(tip) if tip == sha => Ok(()),
-                    Some(tip) if tip != commit.change.parent => {
+                    Some(tip) if tip != commit.change.parent && !is_forced => {
                         Err(conflict(commit, "holds something else by now"))
                     }
                     Some(_) | None => Err(error),

@@ -7,6 +7,7 @@ mod answers;
 mod client;
 mod comments;
 mod commits;
+mod pulls;
 mod repeat;
 mod review;
 
@@ -15,7 +16,6 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 use tokio::sync::OnceCell;
@@ -25,8 +25,10 @@ use crate::event::EventSubject;
 use crate::github::answers::{Collaborator, Issue, Post, Pull, PullCommit};
 use crate::github::client::{NAME, RestClient};
 use crate::github::comments::Endpoints;
+use crate::github::pulls::NewPull;
 use crate::github::review::SubmittedReview;
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
+use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
 use crate::{
     CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, PullRequest,
     Thread, ThreadComment,
@@ -135,53 +137,6 @@ impl GitHub {
             ReactionTarget::Issue(number) => format!("issues/{number}/reactions"),
         })
     }
-
-    /// Changes the open pull request from the same branch, or opens one. Whether it is a draft is
-    /// decided when it is opened.
-    async fn put_pull_request(&self, new: &NewPull<'_>) -> Result<Receipt, ForgeError> {
-        let (owner, _) = self.repository.split_once('/').unwrap_or_default();
-        let query: String = url::form_urlencoded::Serializer::new(String::new())
-            .append_pair("state", "open")
-            .append_pair("head", &format!("{owner}:{}", new.head))
-            .finish();
-        let path = self.path("pulls");
-        let list = format!("{path}?{query}");
-        let same = self.open_from(&list, new.head).await?;
-        let updated = same.is_some();
-        let pull: Pull = match same {
-            Some(same) => {
-                let NewPull { title, body, base, .. } = new;
-                let change = json!({ "title": title, "body": body, "base": base });
-                self.client.send("PATCH", &format!("{path}/{}", same.number), &change).await?
-            }
-            None => {
-                self.client.create(&path, new, || self.open_from(&list, new.head).boxed()).await?
-            }
-        };
-        let (publication, url) = (PublicationKind::PullRequest, pull.html_url.unwrap_or_default());
-        Ok(Receipt { publication, id: pull.number, url, updated })
-    }
-
-    /// Reads the open pull request from a branch of this repository, out of a list of open ones.
-    async fn open_from(&self, list: &str, head: &str) -> Result<Option<Pull>, ForgeError> {
-        let open: Vec<Pull> = self.client.get(list).await?;
-        // Servers that don't know the filter answer with everything.
-        Ok(open.into_iter().find(|open| {
-            let repository = open.head.repo.as_ref().and_then(|repo| repo.full_name.as_deref());
-            open.head.name == head
-                && repository.is_some_and(|name| name.eq_ignore_ascii_case(&self.repository))
-        }))
-    }
-}
-
-/// A pull request as it is opened.
-#[derive(Serialize)]
-struct NewPull<'a> {
-    head: &'a str,
-    base: &'a str,
-    title: &'a str,
-    body: &'a str,
-    draft: bool,
 }
 
 impl Forge for GitHub {
@@ -234,6 +189,13 @@ impl Forge for GitHub {
             })
         }
         .boxed()
+    }
+
+    fn pull_requests<'a>(
+        &'a self,
+        filter: PullRequestFilter<'a>,
+    ) -> BoxFuture<'a, Result<Vec<ListedPullRequest>, ForgeError>> {
+        self.read_pull_requests(filter).boxed()
     }
 
     fn commentable_lines(

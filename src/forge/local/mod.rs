@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use crate::commits::ForgeCommit;
 use crate::event::EventSubject;
 use crate::posts::{Posting, Receipt};
+use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
 use crate::{
     CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, PullRequest,
     Thread, ThreadComment,
@@ -128,6 +129,13 @@ impl Forge for LocalForge {
 
     fn pull_request(&self, number: u64) -> BoxFuture<'_, Result<PullRequest, ForgeError>> {
         futures::future::ready(self.unknown(&format!("pull request {number}"))).boxed()
+    }
+
+    fn pull_requests<'a>(
+        &'a self,
+        _filter: PullRequestFilter<'a>,
+    ) -> BoxFuture<'a, Result<Vec<ListedPullRequest>, ForgeError>> {
+        futures::future::ready(Ok(Vec::new())).boxed()
     }
 
     fn commentable_lines(

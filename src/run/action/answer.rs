@@ -156,7 +156,13 @@ fn explained(admitted: &AdmittedEvent<'_>, plan: &RunPlan) -> String {
 }
 
 /// Posts an answer where it was asked, when the policy lets it.
-async fn post(env: &ActionEnv<'_>, event: &ForgeEvent, policy: &Policy, facts: &Facts, body: &str) {
+pub(super) async fn post(
+    env: &ActionEnv<'_>,
+    event: &ForgeEvent,
+    policy: &Policy,
+    facts: &Facts,
+    body: &str,
+) {
     let trigger = &event.trigger;
     let asked = trigger
         .comment

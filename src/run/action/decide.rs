@@ -11,8 +11,9 @@ use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::carry::{
     self, CARRIED_LIMIT_BYTES, CarriedState, ClaimError, WaitingSession,
 };
+use crate::run::action::claim::{Claim, ClaimAnswer, ClaimRequest};
 use crate::run::action::{
-    ActionEnd, ActionEnv, ActionStart, RunControl, SessionRun, answer, carry_out,
+    ActionEnd, ActionEnv, ActionStart, RunControl, SessionRun, answer, carry_out, claim,
 };
 use crate::run::error::RunError;
 use crate::run::execute;
@@ -41,7 +42,11 @@ pub(super) async fn decide(
     control: RunControl<'_>,
 ) -> Result<ActionEnd, RunError> {
     match take(env, admitted, decision).await {
-        Ok(session) => carry_out(env, &admitted.event, session, control).await,
+        Ok((session, mut claim)) => {
+            let ended = carry_out(env, &admitted.event, session, control, &mut claim).await;
+            claim.release().await;
+            ended
+        }
         Err(ClaimError::Failed(error)) => Err(error),
         Err(ClaimError::Refused(why)) => {
             let refused = RequestRefusal { why, rule: "decide", notice: RefusalNotice::Posted };
@@ -51,11 +56,11 @@ pub(super) async fn decide(
 }
 
 /// Finds, checks, decides and claims, in this order; the checkout is touched last.
-async fn take(
-    env: &ActionEnv<'_>,
+async fn take<'a>(
+    env: &ActionEnv<'a>,
     admitted: &AdmittedEvent<'_>,
     decision: &DecisionRequest,
-) -> Result<SessionRun, ClaimError> {
+) -> Result<(SessionRun, Claim<'a>), ClaimError> {
     let event = &admitted.event;
     let waiting = carry::waiting(env, event, decision.target.first()).await?;
     let waits = one_of(waiting, decision).map_err(ClaimError::Refused)?;
@@ -68,7 +73,7 @@ async fn take(
     }
     let journal = journal_of(env, &waits)?;
     let carried = checked(admitted, &waits, &journal).map_err(ClaimError::Refused)?;
-    let run = prepare(env, admitted, &carried)?;
+    let mut run = prepare(env, admitted, &carried)?;
     if run.plan.policy.hash != admitted.config.policy.hash() {
         return Err(ClaimError::Refused("the session was judged by another policy".to_owned()));
     }
@@ -90,11 +95,42 @@ async fn take(
         hold::decide(&folder, decided, env.clock.now())
             .map_err(|why| ClaimError::Refused(why.to_string()))?;
     }
-    let claim = carry::claim(env, event, &run, &waits, &tip).await.map_err(ClaimError::Refused)?;
-    bring_back(env, &run, &state)?;
+    let claim = claim_subject(env, admitted, &run, &carried).await?;
+    run.plan.notes.extend(claim.note.clone());
+    let moved = carry::claim(env, event, &run, &waits, &tip).await.map_err(ClaimError::Refused);
+    let moved = moved.and_then(|tip| Ok(bring_back(env, &run, &state).map(|()| tip)?));
+    let tip = match moved {
+        Ok(tip) => tip,
+        Err(error) => {
+            claim.release().await;
+            return Err(error);
+        }
+    };
     let destination = PublishDestination { thread, ..carried.destination };
     let carried = CarriedState { destination, ..carried };
-    Ok(SessionRun { run, folder, carried, start: ActionStart::Resumed { claim } })
+    let start = ActionStart::Resumed { claim: tip };
+    Ok((SessionRun { run, folder, carried, start }, claim))
+}
+
+/// Claims what the session is about: another run may be at work there by now.
+async fn claim_subject<'a>(
+    env: &ActionEnv<'a>,
+    admitted: &AdmittedEvent<'_>,
+    run: &PreparedRun,
+    carried: &CarriedState,
+) -> Result<Claim<'a>, ClaimError> {
+    let has_thread = run.plan.subject.thread().is_some();
+    let request = ClaimRequest {
+        subject: &run.plan.subject,
+        by: &admitted.event.trigger.actor.login,
+        comment: if has_thread { &carried.destination.marker } else { "" },
+        policy: &run.policy,
+        facts: &run.plan.facts,
+    };
+    match claim::take(env, &request).await? {
+        ClaimAnswer::Granted(claim) => Ok(*claim),
+        ClaimAnswer::Busy(why) => Err(ClaimError::Refused(why)),
+    }
 }
 
 /// Prepares the run again, from the commit that was trusted when it began.

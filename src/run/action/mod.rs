@@ -8,8 +8,12 @@
 mod admission;
 mod answer;
 mod carry;
+mod claim;
 mod decide;
+mod earlier;
+mod fenced;
 mod messages;
+mod rebase;
 mod refs;
 mod retry;
 mod setup;
@@ -21,6 +25,7 @@ mod undo;
 mod work_items;
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use futures::FutureExt as _;
 use futures::future::{self, BoxFuture};
@@ -31,17 +36,21 @@ use crate::config::environment::Environment;
 use crate::run::action::admission::{Admission, AdmittedEvent, RefusedEvent, UnusableSetup};
 use crate::run::action::answer::Question;
 use crate::run::action::carry::CarriedState;
+use crate::run::action::claim::{Claim, ClaimAnswer, ClaimRequest, orphan};
+use crate::run::action::earlier::{Beginning, EarlierWork};
+use crate::run::action::fenced::Worked;
 use crate::run::action::messages::FollowedThread;
+use crate::run::action::rebase::Rebase;
 use crate::run::action::setup::SetupPlace;
 use crate::run::action::thread::ThreadPast;
 use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::{RunExecution, SessionOrigin};
-use crate::run::plan::RunPlan;
+use crate::run::plan::{RunPlan, RunSubject};
 use crate::run::prepare::{self, PreparedRun};
-use crate::run::publish::{Publication, PublishDestination, Publisher, RunEnd};
-use crate::run::request::RequestedAction;
+use crate::run::publish::{Publication, PublishDestination, PublishResult, Publisher, RunEnd};
+use crate::run::request::{RefusalNotice, RequestRefusal, RequestedAction};
 use crate::run::run_request::RunRequest;
 use crate::run::spending::store::RecordStore;
 use locum_agent::report::comment::DecisionChannel;
@@ -206,7 +215,7 @@ async fn follow(
 ) -> Result<Vec<ActionEnd>, RunError> {
     let control = RunControl { cancelled: cancelled(), watch: &mut *watch };
     let end = match &admitted.request.action {
-        RequestedAction::Run => None,
+        RequestedAction::Run | RequestedAction::Rebase => None,
         RequestedAction::Help => Some(answer::question(env, admitted, Question::Help).await?),
         RequestedAction::Status => Some(answer::question(env, admitted, Question::Status).await?),
         RequestedAction::Stop => Some(answer::question(env, admitted, Question::Stop).await?),
@@ -239,39 +248,98 @@ async fn follow(
     Ok(ends)
 }
 
-/// Runs one request and publishes its outcome.
+/// Runs one request under a claim on its subject, and publishes its outcome.
 async fn one(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
     item: WorkItem,
     control: RunControl<'_>,
 ) -> Result<ActionEnd, RunError> {
+    if env.inputs.dry_run || admitted.request.flags.dry_run {
+        let base = refs::start(env, &admitted.event, None).await?;
+        let request = work_items::run_request(admitted, item, base, None);
+        let run = prepare::prepare(request, &admitted.config, env.workspace)?;
+        if !env.inputs.dry_run {
+            answer::plan(env, admitted, &run.plan).await;
+        }
+        return Ok(ActionEnd::Planned(Box::new(run.plan)));
+    }
+    let (subject, policy) = (item.subject(admitted), &admitted.config.policy);
+    let marker = progress_marker(env, &admitted.event.trigger);
+    let request = ClaimRequest {
+        subject: &subject,
+        by: &admitted.event.trigger.actor.login,
+        comment: if subject.thread().is_some() { &marker } else { "" },
+        policy,
+        facts: &admitted.request.facts,
+    };
+    let mut claim = match claim::take(env, &request).await? {
+        ClaimAnswer::Granted(claim) => *claim,
+        ClaimAnswer::Busy(why) => {
+            if let RunSubject::Job { name, .. } = &subject {
+                return Ok(ActionEnd::Skipped(format!("job `{name}` is left out: {why}")));
+            }
+            let refused = RequestRefusal { why, rule: "claim", notice: RefusalNotice::Posted };
+            return Ok(answer::refusal(env, &admitted.event, policy, &refused).await);
+        }
+    };
+    let ended = claimed(env, admitted, item, control, &mut claim).await;
+    claim.release().await;
+    ended
+}
+
+/// Runs one request whose subject is claimed.
+async fn claimed(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    item: WorkItem,
+    control: RunControl<'_>,
+    claim: &mut Claim<'_>,
+) -> Result<ActionEnd, RunError> {
     let event = &admitted.event;
-    let base = refs::start(env, event).await?;
-    let mut request = work_items::run_request(admitted, item, base);
+    let earlier = match earlier::find(env, admitted, &item).await? {
+        Beginning::Anew => None,
+        Beginning::With(earlier) => Some(earlier),
+        Beginning::LeftOut(why) => return Ok(ActionEnd::Skipped(why)),
+    };
+    let branch = earlier.as_ref().map(|earlier| &earlier.branch);
+    let base = refs::start(env, event, branch).await?;
+    let material = earlier.as_ref().and_then(EarlierWork::material);
+    let rebase = match admitted.request.action {
+        RequestedAction::Rebase => {
+            match rebase::begin(env, admitted, (earlier.as_ref(), &base), claim).await? {
+                Rebase::Ended(end) => return Ok(end),
+                Rebase::Conflicts(conflicts) => Some(conflicts),
+            }
+        }
+        _ => None,
+    };
+    let base_branch = work_items::base_branch(env, admitted);
+    // A base branch of the workflow's own choice is not where the run starts.
+    let is_from_base = event.pull_request.is_some() || base_branch == event.default_branch;
+    let mut request = work_items::run_request(admitted, item, base, material);
     let mut past = ThreadPast::default();
-    if request.work.is_none() && !env.inputs.dry_run && !admitted.request.flags.dry_run {
+    if request.work.is_none() {
         past = thread::past(env, admitted).await;
         request.materials.append(&mut past.materials);
     }
-    let run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
-    if env.inputs.dry_run {
-        return Ok(ActionEnd::Planned(Box::new(run.plan)));
-    }
-    if admitted.request.flags.dry_run {
-        answer::plan(env, admitted, &run.plan).await;
-        return Ok(ActionEnd::Planned(Box::new(run.plan)));
-    }
+    let merges = rebase.map(|rebase| rebase.give_to(&mut request));
+    let mut run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
     setup::settle(env, &place_of(admitted), &past.own).await;
+    run.plan.notes.extend(claim.note.clone());
     let folder = execute::folder_of(&run.settings.session_folder()?, &run.plan.session);
     let login = &event.trigger.actor.login;
     let carried = CarriedState {
         destination: PublishDestination {
-            base_branch: work_items::base_branch(env, admitted),
+            base_branch,
+            is_from_base,
             marker: progress_marker(env, &event.trigger),
             thread: request.subject.thread(),
             reply_to: reply_to(&event.trigger),
             requested_by: Some(login.clone()).filter(|login| !login.is_empty()),
+            asked: earlier::asked(env, &event.trigger),
+            continues: earlier.map(|earlier| earlier.branch),
+            merges,
         },
         // The materials are in the message the session begins with.
         request: RunRequest {
@@ -282,7 +350,12 @@ async fn one(
         seen: Vec::new(),
     };
     let session = SessionRun { run, folder, carried, start: ActionStart::Fresh };
-    carry_out(env, event, session, control).await
+    carry_out(env, event, session, control, claim).await
+}
+
+/// Returns the hidden line of the comment of what an event starts.
+fn progress_marker(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
+    markdown::marker("progress", &[("comment", &asked_by(trigger)), ("run", &env.job.run_id)])
 }
 
 /// Answers what a run here may do, by the plan of one.
@@ -292,7 +365,7 @@ async fn explain(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<Ac
     let Some(item) = items.pop() else {
         return Ok(ActionEnd::Skipped("there is nothing to explain".to_owned()));
     };
-    let request = work_items::run_request(admitted, item, base);
+    let request = work_items::run_request(admitted, item, base, None);
     let run = prepare::prepare(request, &admitted.config, env.workspace)?;
     answer::question(env, admitted, Question::Explain(&run.plan)).await
 }
@@ -324,16 +397,18 @@ impl ActionStart {
     }
 }
 
-/// Runs a session and publishes its outcome; keeps it in the repository when it waits for a
-/// decision.
+/// Runs a session and publishes its outcome, if it still has its claim then; keeps it in the
+/// repository when it waits for a decision.
 async fn carry_out(
     env: &ActionEnv<'_>,
     event: &ForgeEvent,
     session: SessionRun,
     control: RunControl<'_>,
+    claim: &mut Claim<'_>,
 ) -> Result<ActionEnd, RunError> {
     let SessionRun { run, folder, carried, start } = &session;
     let run_url = env.job.run_url();
+    let lease = Rc::clone(&claim.lease);
     let publisher = Publisher {
         run,
         workspace: env.workspace,
@@ -345,6 +420,7 @@ async fn carry_out(
         reaction: reaction_target(&event.trigger),
         branch_template: env.inputs.branch_template.as_deref(),
         run_url: run_url.as_deref(),
+        lease: Some(&lease),
     };
     let lock = env.workspace.repo.lock_run().map_err(|error| {
         RunError::internal(error).hint(
@@ -356,6 +432,9 @@ async fn carry_out(
     let own = publisher.see().await.map_err(setup::may_not_write)?;
     if matches!(start, ActionStart::Fresh) {
         publisher.check_push().await.map_err(setup::may_not_push)?;
+    }
+    if let Some(marker) = claim.orphan.take() {
+        orphan::close(env, &publisher, &marker).await;
     }
     let (beginning, first, decided) = match start {
         ActionStart::Fresh => (SessionOrigin::Fresh, own, None),
@@ -382,10 +461,15 @@ async fn carry_out(
     };
     let RunControl { cancelled, watch } = control;
     let cancelled = future::select(cancelled, stopped).map(drop).boxed();
-    let follow = |line: &JournalLine, state: &SessionState| watch(line, state);
-    let mut outcome = tokio::select! {
-        outcome = execute::run_beside_progress(&execution, &publisher, cancelled, follow) => outcome?,
-        never = thread.follow() => match never {},
+    let control = RunControl { cancelled, watch };
+    let worked = fenced::work(&execution, &publisher, (&mut thread, claim), control).await?;
+    let mut outcome = match worked {
+        Worked::Ended(outcome) => outcome,
+        Worked::FencedOff(outcome, why) => {
+            let result = PublishResult::Nowhere(why);
+            let publication = Publication { result, ..Publication::default() };
+            return finish(env, session, outcome, publication);
+        }
     };
     if let (OutcomeWord::Cancelled, Some(login)) = (outcome.word, thread.stopped_by()) {
         let why = outcome.reason.unwrap_or_default();
@@ -408,7 +492,6 @@ async fn carry_out(
     };
     let ending = RunEnd { thread: thread_number, seen: &seen, decided, decide };
     let mut publication = publisher.publish(&outcome, &ending).await;
-    execute::leave_layers(folder, &outcome)?;
     if let (Err(why), None) = (&kept, thread_number) {
         // No comment says it.
         publication.notes.push(format!("the run cannot go on: {why}"));
@@ -416,11 +499,22 @@ async fn carry_out(
     if let (Some(claim), Ok(None) | Err(_)) = (start.claim(), &kept) {
         carry::drop_off(env, run, claim).await;
     }
+    finish(env, session, outcome, publication)
+}
+
+/// Leaves the checkout as the run found it, and the changes as a patch.
+fn finish(
+    env: &ActionEnv<'_>,
+    session: SessionRun,
+    outcome: Outcome,
+    publication: Publication,
+) -> Result<ActionEnd, RunError> {
+    let SessionRun { run, folder, .. } = session;
+    execute::leave_layers(&folder, &outcome)?;
     let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
     env.workspace.repo.restore(&outcome.base, &touched).map_err(RunError::internal)?;
     let fails = run.settings.fails_on(outcome.word);
-    let patch = execute::write_patch(folder, &outcome, &run.redactor)?;
-    let SessionRun { run, folder, .. } = session;
+    let patch = execute::write_patch(&folder, &outcome, &run.redactor)?;
     let plan = run.plan;
     Ok(ActionEnd::Ran(Box::new(FinishedRun { plan, outcome, publication, folder, patch, fails })))
 }
@@ -430,12 +524,6 @@ fn no_place(why: String) -> String {
         "no issue or pull request started it, so people have no place to decide, and none could \
          be opened: {why}"
     )
-}
-
-/// Returns the hidden line of the comment of the run that an event starts.
-fn progress_marker(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
-    let keys = [("comment", asked_by(trigger)), ("run", env.job.run_id.clone())];
-    markdown::marker("progress", &keys.each_ref().map(|(key, value)| (*key, value.as_str())))
 }
 
 /// Names what asked, for a hidden line.

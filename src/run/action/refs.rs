@@ -3,6 +3,7 @@
 
 use crate::run::action::{ActionEnv, ForgeEvent};
 use crate::run::error::RunError;
+use crate::run::publish::own_branch::{BranchUpdate, OwnBranch};
 use locum_forge::PullRequest;
 use locum_workspace::git_binary::FetchDepth;
 use locum_workspace::repo::CommitId;
@@ -39,13 +40,21 @@ fn trusted_sha(pull_request: &PullRequest) -> &str {
     &pull_request.base_sha
 }
 
-/// Brings the checkout to the commit the run starts from: a pull request's head, else where the job
-/// left it.
+/// Brings the checkout to the commit the run starts from: the tip of the branch that it goes on
+/// with, a pull request's head, else the trusted commit.
 ///
 /// # Errors
 /// When the head cannot be fetched, is another one by now, or uncommitted files are in the way.
-pub(super) async fn start(env: &ActionEnv<'_>, event: &ForgeEvent) -> Result<CommitId, RunError> {
+pub(super) async fn start(
+    env: &ActionEnv<'_>,
+    event: &ForgeEvent,
+    earlier: Option<&OwnBranch>,
+) -> Result<CommitId, RunError> {
     let repo = &env.workspace.repo;
+    if let Some(OwnBranch { tip, update: BranchUpdate::OnTop, .. }) = earlier {
+        repo.switch_to(tip).map_err(RunError::internal)?;
+        return Ok(tip.clone());
+    }
     let Some(pull_request) = &event.pull_request else {
         repo.switch_to(&event.trusted).map_err(RunError::internal)?;
         return Ok(event.trusted.clone());

@@ -5,7 +5,7 @@ use crate::run::action::ActionEnv;
 use crate::run::action::admission::AdmittedEvent;
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::first_message::FirstMessage;
-use crate::run::job::{Job, JobWork, Schedule};
+use crate::run::job::{Job, JobWork, OnOpen, Schedule};
 use crate::run::plan::RunSubject;
 use crate::run::request::{CommandFlags, RefusalNotice, RequestRefusal};
 use crate::run::run_request::{Overrides, RunRequest};
@@ -24,6 +24,24 @@ pub(super) struct WorkItem {
     /// The job it is, and what a run of it is about.
     job: Option<(String, RunSubject)>,
     work: Option<JobWork>,
+    on_open: OnOpen,
+}
+
+impl WorkItem {
+    /// Returns what a run of it is about.
+    pub(super) fn subject(&self, admitted: &AdmittedEvent<'_>) -> RunSubject {
+        self.job.as_ref().map_or_else(|| subject(admitted), |(_, subject)| subject.clone())
+    }
+
+    /// Returns what it does about its pull request that is still open.
+    pub(super) fn on_open(&self) -> OnOpen {
+        self.on_open
+    }
+
+    /// Returns what is to be done.
+    pub(super) fn task(&self) -> &str {
+        &self.task
+    }
 }
 
 /// Returns why the slash command that someone calls cannot be run, to be reported where they asked.
@@ -72,7 +90,14 @@ pub(super) fn work_items(
                 .hint("give the input `prompt`, `prompt-file` or `job`"));
         }
     };
-    Ok(vec![WorkItem { task, words, mode: request.mode.clone(), job: None, work: None }])
+    Ok(vec![WorkItem {
+        task,
+        words,
+        mode: request.mode.clone(),
+        job: None,
+        work: None,
+        on_open: OnOpen::Update,
+    }])
 }
 
 /// Returns the task that the workflow gives by its inputs.
@@ -121,6 +146,7 @@ fn of_job(job: &Job) -> WorkItem {
         mode: job.mode.clone(),
         job: Some((job.name.clone(), job.subject())),
         work: Some(job.work.clone()),
+        on_open: job.on_open,
     }
 }
 
@@ -129,8 +155,10 @@ pub(super) fn run_request(
     admitted: &AdmittedEvent<'_>,
     item: WorkItem,
     base: CommitId,
+    earlier: Option<TaskMaterial>,
 ) -> RunRequest {
     let AdmittedEvent { event, request, .. } = admitted;
+    let about = item.subject(admitted);
     let restriction = Restriction {
         read_only: request.read_only,
         contained: request.contained,
@@ -141,14 +169,14 @@ pub(super) fn run_request(
     let budget = budget_usd.map(|usd| FlagValue::new("--budget", "budget.cost_usd", usd));
     RunRequest {
         words: item.words,
-        materials: materials(admitted),
+        materials: materials(admitted).into_iter().chain(earlier).collect(),
         mode: item.mode,
         facts: Facts {
             restriction,
             job: item.job.as_ref().map(|(name, _)| name.clone()),
             ..request.facts.clone()
         },
-        subject: item.job.map_or_else(|| subject(admitted), |(_, subject)| subject),
+        subject: about,
         work: item.work,
         trusted: event.trusted.clone(),
         overrides: Overrides {

@@ -1,17 +1,17 @@
 //! Commits onto branches: a pull request's own, or one of ours, from which a pull request may be
 //! opened.
 
-use crate::run::plan::RunSubject;
-use crate::run::publish::{Publication, PublishResult, Publisher};
-use locum_agent::report::{branch, pull_request};
-use locum_agent::session::outcome::Outcome;
+use crate::run::publish::lease::{LEASE_OVER, Lease};
+use crate::run::publish::own_branch::{BranchUpdate, OwnBranch};
+use crate::run::publish::{PublishResult, Publisher};
+use locum_agent::report::branch;
 use locum_forge::ForgeError;
 use locum_forge::commits::{ForgeCommit, TargetBranch};
-use locum_forge::posts::Posting;
-use locum_forge::sanitise::{self, TextRules};
+use locum_forge::sanitise;
 use locum_policy::Permit;
 use locum_policy::intent::{self, Act, Intent};
 use locum_policy::schema::CommitSigner;
+use locum_workspace::git_binary::FetchDepth;
 use locum_workspace::remote::Remote;
 use locum_workspace::repo::{CommitId, RepoError};
 
@@ -56,67 +56,52 @@ impl Publisher<'_> {
         if let Some(why) = flaw {
             return Err(format!("{why}, so no branch is pushed"));
         }
-        let (branch, made) = self.push_own_branch(commit).await?;
+        let (branch, made) = self.place_own(commit).await?;
         Ok(PublishResult::Commit { id: made.0, branch })
     }
 
-    /// Puts the changes onto a branch of their own and makes a pull request of it: a draft where
-    /// something is known against it.
-    pub(super) async fn land_pull_request(
+    /// Moves the branch of an earlier run: on to a commit that builds on it, or to one in place of
+    /// its own. Returns the commit that is there; the same change stays as it is.
+    pub(super) async fn move_own_branch(
         &self,
-        outcome: &Outcome,
-        (commit, flaw): (&CommitId, Option<String>),
-        published: &mut Publication,
-    ) -> Result<PublishResult, String> {
-        let (branch, _) = self.push_own_branch(commit).await?;
-        let plan = &self.run.plan;
-        let rules = &self.run.policy.settings().publish;
-        let draft = rules.draft || flaw.is_some();
-        let marker = locum_agent::report::markdown::marker(
-            "pull-request",
-            &[("session", plan.session.as_str())],
-        );
-        let notes: Vec<String> = flaw.iter().chain(&published.notes).cloned().collect();
-        let issue =
-            if let RunSubject::Issue { number, .. } = plan.subject { Some(number) } else { None };
-        let facts = pull_request::PullRequestFacts {
-            marker: &marker,
-            issue,
-            closes: rules.close_issues,
-            requested_by: self.destination.requested_by.as_deref(),
-            run_url: self.run_url,
-            notes: &notes,
+        earlier: &OwnBranch,
+        commit: &CommitId,
+    ) -> Result<CommitId, String> {
+        let OwnBranch { name, tip, update, .. } = earlier;
+        let Some(remote) = self.remote else {
+            return Err("there is no remote to push the branch to".to_owned());
         };
-        let text_rules = TextRules { closing: rules.close_issues, ..self.text_rules(&marker) };
-        let posting = Posting::PullRequest {
-            head: branch.clone(),
-            base: self.destination.base_branch.clone(),
-            title: sanitise::title(
-                &pull_request::title(self.title()),
-                &text_rules,
-                &self.run.redactor,
-            ),
-            body: sanitise::markdown(
-                &pull_request::body(&facts, outcome),
-                &text_rules,
-                &self.run.redactor,
-            ),
-            draft,
-        };
-        let Some(receipt) = self.post(posting, published).await else {
-            let why = published.notes.last().cloned().unwrap_or_default();
-            return Err(format!(
-                "the branch `{branch}` is there, but there is no pull request: {why}"
-            ));
-        };
-        if !rules.labels.is_empty() {
-            self.post(
-                Posting::Labels { number: receipt.id, labels: rules.labels.clone() },
-                published,
-            )
-            .await;
+        if self.workspace.repo.is_same_change(tip, commit).is_ok_and(|same| same) {
+            return Ok(tip.clone());
         }
-        Ok(PublishResult::PullRequest { number: receipt.id, url: receipt.url, branch, draft })
+        let moved = match (self.run.policy.settings().publish.sign, update) {
+            (CommitSigner::Api, BranchUpdate::OnTop) => {
+                self.made_by_forge(name, commit, TargetBranch::Branch).await
+            }
+            (CommitSigner::Api, BranchUpdate::Replaced) => {
+                self.made_by_forge(name, commit, TargetBranch::Replaced(tip.0.clone())).await
+            }
+            (CommitSigner::Git, update) => {
+                let permit = self.admit(PushBranch::of(name, commit));
+                let permit = permit.map_err(|why| why.to_string())?;
+                match update {
+                    BranchUpdate::OnTop => self.push(remote, &permit).await,
+                    BranchUpdate::Replaced => self.replace(remote, &permit, tip).await,
+                }
+            }
+        };
+        moved.map_err(|why| why.to_string())
+    }
+
+    /// Puts the changes onto the branch of an earlier run, or onto a new one. Returns the branch
+    /// and the commit that is there.
+    pub(super) async fn place_own(&self, commit: &CommitId) -> Result<(String, CommitId), String> {
+        match &self.destination.continues {
+            Some(earlier) => {
+                Ok((earlier.name.clone(), self.move_own_branch(earlier, commit).await?))
+            }
+            None => self.push_own_branch(commit).await,
+        }
     }
 
     /// Pushes a branch of our own. Where that name holds something else, another name is chosen and
@@ -141,7 +126,12 @@ impl Publisher<'_> {
             let commit = self.same_change(&name, commit).unwrap_or_else(|| commit.clone());
             match self.place(&name, &commit).await {
                 Ok(made) => return Ok((name, made)),
-                Err(PlacementError::Taken(why)) => refused = why,
+                Err(PlacementError::Taken(why)) => {
+                    match self.same_at_remote(&name, &commit).await {
+                        Some(tip) => return Ok((name, tip)),
+                        None => refused = why,
+                    }
+                }
                 Err(PlacementError::Refused(why)) => return Err(why),
             }
         }
@@ -153,6 +143,22 @@ impl Publisher<'_> {
     fn same_change(&self, name: &str, commit: &CommitId) -> Option<CommitId> {
         let tip = self.workspace.repo.commit_of(&format!("refs/heads/{name}")).ok()?;
         self.workspace.repo.is_same_change(&tip, commit).is_ok_and(|same| same).then_some(tip)
+    }
+
+    /// Returns the tip of a branch at the remote that is this very change: what an earlier try on
+    /// another machine left.
+    async fn same_at_remote(&self, name: &str, commit: &CommitId) -> Option<CommitId> {
+        let remote = self.remote?;
+        let local = format!("refs/locum/own/{name}");
+        let refspec = format!("+refs/heads/{name}:{local}");
+        self.git.fetch(remote, &refspec, self.depth_of_tip()).await.ok()?;
+        let tip = self.workspace.repo.commit_of(&local).ok()?;
+        self.workspace.repo.is_same_change(&tip, commit).is_ok_and(|same| same).then_some(tip)
+    }
+
+    /// A commit is compared with its parent beside it. A checkout with its whole history keeps it.
+    fn depth_of_tip(&self) -> FetchDepth {
+        if self.workspace.repo.is_shallow() { FetchDepth::Commits(2) } else { FetchDepth::Full }
     }
 
     /// Puts a commit onto a branch of our own: here, and at the remote where there is one. Returns
@@ -189,6 +195,20 @@ impl Publisher<'_> {
         }
     }
 
+    /// Pushes what was permitted in place of the commit that the branch is at.
+    async fn replace(
+        &self,
+        remote: &Remote,
+        permit: &Permit<PushBranch>,
+        from: &CommitId,
+    ) -> Result<CommitId, PlacementError> {
+        let PushBranch { branch, commit } = permit.act();
+        match self.git.replace_branch(permit, remote, branch, (from, commit)).await {
+            Ok(()) => Ok(commit.clone()),
+            Err(error) => Err(PlacementError::Refused(error.to_string())),
+        }
+    }
+
     /// Has the forge make the same commit and sign it.
     async fn made_by_forge(
         &self,
@@ -212,6 +232,9 @@ impl Publisher<'_> {
     }
 
     fn admit<A: Act>(&self, act: A) -> Result<Permit<A>, PlacementError> {
+        if self.lease.is_some_and(Lease::is_over) {
+            return Err(PlacementError::Refused(LEASE_OVER.to_owned()));
+        }
         self.run
             .policy
             .admit(act, &self.run.plan.facts)

@@ -6,6 +6,10 @@
 //! updates what is there. `branch` puts commits onto branches, `review` onto nothing: it suggests.
 
 mod branch;
+pub mod lease;
+mod moved;
+pub mod own_branch;
+mod pull_request;
 mod review;
 mod seen;
 
@@ -15,8 +19,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::plan::RunSubject;
 use crate::run::prepare::PreparedRun;
+use crate::run::publish::lease::{LEASE_OVER, Lease};
+use crate::run::publish::moved::JudgedCommit;
+use crate::run::publish::own_branch::{BaseMerge, OwnBranch};
 use crate::run::tree::TreeJudge;
-use locum_agent::report::comment::{self, ChangeDestination, CommentFacts, DecisionChannel};
+use locum_agent::report::comment::{
+    self, ChangeDestination, CommentFacts, DecisionChannel, PullRequestEffect,
+};
 use locum_agent::report::{commit, markdown};
 use locum_agent::session::outcome::{CheckReport, Outcome, OutcomeWord};
 use locum_base::path::RepoPath;
@@ -36,7 +45,7 @@ pub(crate) const SEEN: &str = "eyes";
 const TAKEN: &str = "+1";
 
 /// Name and e-mail of the commits' author.
-pub(crate) const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
+pub const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
 
 /// Where the results of a run go; the same for every workflow run that the session takes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -53,6 +62,18 @@ pub struct PublishDestination {
     pub reply_to: Option<u64>,
     /// Login of who asked.
     pub requested_by: Option<String>,
+    /// True where the run starts from the tip of `base_branch`.
+    #[serde(default)]
+    pub is_from_base: bool,
+    /// What asked, the same in each attempt: `comment-55`, `run-4242`.
+    #[serde(default)]
+    pub asked: String,
+    /// The branch of an earlier run that this one goes on with.
+    #[serde(default)]
+    pub continues: Option<OwnBranch>,
+    /// The base that is merged once the run has resolved the conflicts with it.
+    #[serde(default)]
+    pub merges: Option<BaseMerge>,
 }
 
 /// What is known about publishing only when the run is over.
@@ -79,6 +100,8 @@ pub struct Publication {
     pub receipts: Vec<Receipt>,
     /// What was not, and why: the policy's refusals and the forge's.
     pub notes: Vec<String>,
+    /// What else readers should know of it.
+    pub remarks: Vec<String>,
 }
 
 /// Where the changes of a run went.
@@ -96,6 +119,8 @@ pub enum PublishResult {
         branch: String,
         /// True when it is a draft.
         draft: bool,
+        /// What the run did to it.
+        effect: PullRequestEffect,
     },
     /// As a commit onto a branch that was there.
     Commit {
@@ -126,8 +151,9 @@ impl PublishResult {
     pub fn landing(&self) -> ChangeDestination<'_> {
         match self {
             Self::Nowhere(why) => ChangeDestination::Nowhere(why),
-            Self::PullRequest { number, url, branch, draft } => {
-                ChangeDestination::PullRequest { number: *number, url, branch, draft: *draft }
+            Self::PullRequest { number, url, branch, draft, effect } => {
+                let (number, draft, effect) = (*number, *draft, *effect);
+                ChangeDestination::PullRequest { number, url, branch, draft, effect }
             }
             Self::Commit { id, branch } => ChangeDestination::Commit { id, branch },
             Self::Review { url, comments } => {
@@ -160,6 +186,8 @@ pub struct Publisher<'a> {
     pub branch_template: Option<&'a str>,
     /// Page of the workflow run.
     pub run_url: Option<&'a str>,
+    /// Until when it may post; `None` where no other run can be at the same work.
+    pub lease: Option<&'a Lease<'a>>,
 }
 
 impl Publisher<'_> {
@@ -246,6 +274,10 @@ impl Publisher<'_> {
 
     /// Asks the policy, then publishes; a refusal or an error becomes a note.
     pub async fn post(&self, posting: Posting, published: &mut Publication) -> Option<Receipt> {
+        if self.lease.is_some_and(Lease::is_over) {
+            published.notes.push(LEASE_OVER.to_owned());
+            return None;
+        }
         let permit = match self.run.policy.admit(posting, &self.run.plan.facts) {
             Ok(permit) => permit,
             Err(refusal) => {
@@ -296,16 +328,16 @@ impl Publisher<'_> {
     ) -> Result<PublishResult, String> {
         let form = self.form();
         if outcome.changes.is_empty() {
-            return if form == PublishForm::Review {
-                self.land_findings(outcome, published).await
-            } else {
-                Ok(PublishResult::default())
+            return match form {
+                PublishForm::Review => self.land_findings(outcome, published).await,
+                PublishForm::PullRequest => Ok(self.without_changes()),
+                PublishForm::Commit | PublishForm::Comment => Ok(PublishResult::default()),
             };
         }
         // What is judged is what is pushed: whatever the checks below do to the checkout, this
         // commit stays as it is.
         let commit = self.commit(outcome)?;
-        let executables = self.judge(outcome, &commit)?;
+        let executables = self.judge(outcome, &self.run.plan.base, &commit)?;
         published
             .notes
             .extend(executables.iter().map(|path| format!("`{path}` becomes executable")));
@@ -328,14 +360,19 @@ impl Publisher<'_> {
                             .to_owned(),
                     );
                 }
-                let flaw = self.flaw(outcome);
+                let base = self.run.plan.base.clone();
+                let judged = JudgedCommit { base, id: commit, flaw: self.flaw(outcome) };
+                let (judged, remark) = self.follow(outcome, judged, form).await?;
+                published.remarks.extend(remark);
+                let judged = self.with_base(outcome, judged)?;
+                published.remarks.extend(self.merge_remark());
                 match (&self.run.plan.subject, form) {
                     (RunSubject::PullRequest { head_branch, .. }, PublishForm::Commit) => {
-                        self.land_commit(&commit, head_branch, flaw).await
+                        self.land_commit(&judged.id, head_branch, judged.flaw).await
                     }
-                    (_, PublishForm::Commit) => self.land_branch(&commit, flaw).await,
+                    (_, PublishForm::Commit) => self.land_branch(&judged.id, judged.flaw).await,
                     (_, PublishForm::PullRequest | PublishForm::Review | PublishForm::Comment) => {
-                        self.land_pull_request(outcome, (&commit, flaw), published).await
+                        self.land_pull_request(outcome, judged, published).await
                     }
                 }
             }
@@ -358,7 +395,12 @@ impl Publisher<'_> {
     }
 
     /// Judges the commit that would be pushed, and returns the files that become executable in it.
-    fn judge(&self, outcome: &Outcome, commit: &CommitId) -> Result<Vec<RepoPath>, String> {
+    fn judge(
+        &self,
+        outcome: &Outcome,
+        base: &CommitId,
+        commit: &CommitId,
+    ) -> Result<Vec<RepoPath>, String> {
         let slugs = self.slugs(outcome);
         let modes: Vec<_> = slugs.iter().filter_map(|slug| self.run.modes.find(slug)).collect();
         let plan = &self.run.plan;
@@ -368,13 +410,13 @@ impl Publisher<'_> {
             modes: &modes,
             budget: &plan.budget,
             redactor: &self.run.redactor,
-            base: &plan.base,
+            base,
             approved: &outcome.approved,
         };
         let committed = self
             .workspace
             .repo
-            .committed(&plan.base, commit)
+            .committed(base, commit)
             .map_err(|error| format!("the commit cannot be read: {error}"))?;
         let objections = judge.objections(&committed);
         if objections.is_empty() {
@@ -414,6 +456,7 @@ impl Publisher<'_> {
             title: self.title(),
             summary: &outcome.summary,
             session: plan.session.as_str(),
+            subject: &plan.subject.branch_words(),
             requested_by: None,
         };
         let message = sanitise::commit_message(

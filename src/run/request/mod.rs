@@ -59,6 +59,8 @@ pub enum RequestedAction {
     Run,
     /// To resume a run that stopped for a decision.
     Decide(DecisionRequest),
+    /// To bring a pull request's branch up to its base.
+    Rebase,
     /// A list of the commands.
     Help,
     /// A list of what runs or ran here.

@@ -14,6 +14,7 @@ pub(crate) const VERBS: &[(&str, &str)] = &[
     ("retry", "starts the last run here again, with the same words"),
     ("stop", "stops the run that is at work here"),
     ("undo", "reverts the last commit of Locum on this pull request"),
+    ("rebase", "brings the branch here up to its base"),
     ("approve", "approves a held call, by its name, or `all`"),
     ("deny", "denies a held call, by its name, or `all`"),
     ("answer", "answers a run's question"),
@@ -73,6 +74,7 @@ pub(super) fn read_command(
         }
         Some("help") => request.action = RequestedAction::Help,
         Some("status") => request.action = RequestedAction::Status,
+        Some("rebase") => request.action = RequestedAction::Rebase,
         Some("stop" | "cancel") => {
             check_alone(command)?;
             request.action = RequestedAction::Stop;

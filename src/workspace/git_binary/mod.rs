@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::carried::{SESSION_REFS, SPENT_REF};
+use crate::carried::{CLAIM_REFS, SESSION_REFS, SPENT_REF};
 use crate::git_binary::process::{CallerEnv, GitInvocation, failed};
 use crate::remote::Remote;
 use crate::repo::{CommitId, Repo, RepoError};
@@ -131,6 +131,34 @@ impl GitBinary {
         Ok(listed.into_iter().find_map(|(name, commit)| (name == SPENT_REF).then_some(commit)))
     }
 
+    /// Returns the commit that claims a subject at a remote; `None` when nothing does.
+    ///
+    /// # Errors
+    /// [`RepoError::Binary`] with what git said.
+    pub async fn claim(
+        &self,
+        remote: &Remote,
+        subject: &str,
+    ) -> Result<Option<CommitId>, RepoError> {
+        let wanted = format!("{CLAIM_REFS}{subject}");
+        let listed = self.list(remote, &wanted).await?;
+        Ok(listed.into_iter().find_map(|(name, commit)| (name == wanted).then_some(commit)))
+    }
+
+    /// Returns the commit a branch of a remote is at; `None` when there is no such branch.
+    ///
+    /// # Errors
+    /// [`RepoError::Binary`] with what git said.
+    pub async fn branch_tip(
+        &self,
+        remote: &Remote,
+        branch: &str,
+    ) -> Result<Option<CommitId>, RepoError> {
+        let wanted = format!("refs/heads/{branch}");
+        let listed = self.list(remote, &wanted).await?;
+        Ok(listed.into_iter().find_map(|(name, commit)| (name == wanted).then_some(commit)))
+    }
+
     async fn list(
         &self,
         remote: &Remote,
@@ -171,19 +199,33 @@ impl GitBinary {
         self.push_permitted(remote, commit, branch).await
     }
 
+    /// Lets a branch of the remote name a commit in place of exactly the one it is at: for a branch
+    /// that holds commits of ours and nothing else. One that moved meanwhile is a refusal.
+    ///
+    /// # Errors
+    /// As [`GitBinary::push`].
+    pub async fn replace_branch(
+        &self,
+        permit: &Permit<impl Act>,
+        remote: &Remote,
+        branch: &str,
+        (from, to): (&CommitId, &CommitId),
+    ) -> Result<(), RepoError> {
+        if !permit.covers(&Intent::Publish(PublicationKind::Commit)) {
+            return Err(RepoError::NotPermitted);
+        }
+        let refspec = branch_refspec(to, branch)?;
+        let lease = format!("--force-with-lease=refs/heads/{branch}:{from}");
+        self.push_refspec(remote, &refspec, Some(&lease)).await
+    }
+
     async fn push_permitted(
         &self,
         remote: &Remote,
         commit: &CommitId,
         branch: &str,
     ) -> Result<(), RepoError> {
-        if !git2::Branch::name_is_valid(branch)? || branch == "HEAD" {
-            return Err(RepoError::BadName(branch.to_owned()));
-        }
-        if commit.oid().is_err() {
-            return Err(RepoError::NoRevision(commit.0.clone()));
-        }
-        self.push_refspec(remote, &format!("{commit}:refs/heads/{branch}"), None).await
+        self.push_refspec(remote, &branch_refspec(commit, branch)?, None).await
     }
 
     /// Moves the ref of a carried session at the remote from one commit to another, `None` standing
@@ -216,16 +258,44 @@ impl GitBinary {
         self.push_private(permit, remote, SPENT_REF, (from, Some(to))).await
     }
 
+    /// Moves the ref that claims a subject, as [`GitBinary::push_session`] does; a permit for
+    /// commits covers it too.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn push_claim(
+        &self,
+        permit: &Permit<impl Act>,
+        remote: &Remote,
+        subject: &str,
+        moves: (Option<&CommitId>, Option<&CommitId>),
+    ) -> Result<(), RepoError> {
+        let kinds = [PublicationKind::Comment, PublicationKind::Commit];
+        if !kinds.into_iter().any(|kind| permit.covers(&Intent::Publish(kind))) {
+            return Err(RepoError::NotPermitted);
+        }
+        self.move_ref(remote, &format!("{CLAIM_REFS}{subject}"), moves).await
+    }
+
     async fn push_private(
         &self,
         permit: &Permit<impl Act>,
         remote: &Remote,
         name: &str,
-        (from, to): (Option<&CommitId>, Option<&CommitId>),
+        moves: (Option<&CommitId>, Option<&CommitId>),
     ) -> Result<(), RepoError> {
         if !permit.covers(&Intent::Publish(PublicationKind::Comment)) {
             return Err(RepoError::NotPermitted);
         }
+        self.move_ref(remote, name, moves).await
+    }
+
+    async fn move_ref(
+        &self,
+        remote: &Remote,
+        name: &str,
+        (from, to): (Option<&CommitId>, Option<&CommitId>),
+    ) -> Result<(), RepoError> {
         if !git2::Reference::is_valid_name(name) {
             return Err(RepoError::BadName(name.to_owned()));
         }
@@ -298,6 +368,16 @@ impl GitBinary {
             _ => Ok(folder),
         }
     }
+}
+
+fn branch_refspec(commit: &CommitId, branch: &str) -> Result<String, RepoError> {
+    if !git2::Branch::name_is_valid(branch)? || branch == "HEAD" {
+        return Err(RepoError::BadName(branch.to_owned()));
+    }
+    if commit.oid().is_err() {
+        return Err(RepoError::NoRevision(commit.0.clone()));
+    }
+    Ok(format!("{commit}:refs/heads/{branch}"))
 }
 
 /// Returns the version that the binary reports.

@@ -82,6 +82,21 @@ tasks:
     turns:
       - calls: [{ tool: write_to_file, args: { path: src/hello.txt, content: "hello\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "Said hello to @carol. Fixes #1." } }]
+  - contains: say more
+    turns:
+      - expect: { contains: ["the work that this run goes on with", "The checkout is at its tip"] }
+        calls: [{ tool: read_file, args: { path: src/hello.txt } }, { tool: write_to_file, args: { path: src/more.txt, content: "more\n" } }]
+      - expect: { contains: ["hello"] }
+        calls: [{ tool: attempt_completion, args: { result: "Said more." } }]
+  - contains: say another
+    turns:
+      - calls: [{ tool: write_to_file, args: { path: src/other.txt, content: "other\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Said another." } }]
+  - contains: Resolve the conflicts
+    turns:
+      - expect: { contains: ["- src/lib.txt", "[material: conflict in src/lib.txt", "better", "theirs", "the short way"] }
+        calls: [{ tool: read_file, args: { path: src/lib.txt } }, { tool: write_to_file, args: { path: src/lib.txt, content: "theirs\nbetter\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Both sides stay." } }]
   - contains: improve it
     turns:
       - calls: [{ tool: read_file, args: { path: src/lib.txt } }, { tool: write_to_file, args: { path: src/lib.txt, content: "text\nbetter\n" } }]
@@ -144,7 +159,8 @@ tasks:
       - calls: [{ tool: attempt_completion, args: { result: "Nothing is needed." } }]
 "#;
 
-const JOB: &str = "version: 1\nschedule: '*/5 * * * *'\nsteps:\n  - run: touch src/stamp\n";
+const JOB: &str =
+    "version: 1\nschedule: '*/5 * * * *'\nsteps:\n  - run: cp src/lib.txt src/stamp\n";
 
 /// What happened.
 pub(crate) struct Ask<'a> {
@@ -284,7 +300,16 @@ impl ActionFixture {
 
     /// Makes the remote decline every push.
     pub(crate) fn refuse_pushes(&self) {
-        self.stage.program("decline", "echo declined by the test >&2; exit 1");
+        self.decline("echo declined by the test >&2; exit 1");
+    }
+
+    /// Makes the remote decline claims, and nothing else.
+    pub(crate) fn refuse_claims(&self) {
+        self.decline("grep -q refs/locum/claims/ && exit 1; exit 0");
+    }
+
+    fn decline(&self, script: &str) {
+        self.stage.program("decline", script);
         let hook = self.stage.path("remotes/acme/app.git/hooks/pre-receive");
         std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
         std::fs::copy(self.stage.path("bin/decline"), hook).unwrap();
@@ -332,6 +357,23 @@ impl ActionFixture {
         )
     }
 
+    /// Runs the Action's step on a machine that knows nothing of the step before, in a checkout
+    /// without history.
+    pub(crate) fn fresh(&self, ask: &Ask<'_>) -> WorkflowStep {
+        self.move_on(true);
+        self.step(ask)
+    }
+
+    /// Our branches at the remote, each with how many commits it has over `main`.
+    pub(crate) fn branches(&self) -> Vec<String> {
+        let names = self.remote(&["for-each-ref", "--format=%(refname:short)", "refs/heads/locum"]);
+        let commits = |name: &str| {
+            let count = self.remote(&["rev-list", "--count", &format!("main..{name}")]);
+            format!("{name} {}", count.trim())
+        };
+        names.lines().map(commits).collect()
+    }
+
     /// Runs the Action's step on a payload as it is.
     pub(crate) fn step_with(
         &self,
@@ -339,39 +381,78 @@ impl ActionFixture {
         payload: &str,
         inputs: &[(&str, &str)],
     ) -> WorkflowStep {
-        let output = self.prepare(event, payload, inputs).output().unwrap();
-        self.ended(output.into())
+        let ran = self.prepare(event, payload, inputs).output().unwrap();
+        self.ended("", ran.into())
     }
 
     /// Returns the command of the Action's step on a payload.
     pub(crate) fn prepare(&self, event: &str, payload: &str, inputs: &[(&str, &str)]) -> Command {
+        self.command("", event, payload, inputs)
+    }
+
+    /// The Action's step on another machine, in a checkout of its own without history; `place`
+    /// begins the names of its folders and files.
+    pub(crate) fn elsewhere(&self, place: &str, ask: &Ask<'_>) -> Command {
+        let (event, payload) = payload(ask);
+        self.clone_to(place);
+        let run = ask.ids.1.to_string();
+        let inputs = [&[("GITHUB_RUN_ID", run.as_str())], ask.inputs].concat();
+        self.command(place, event, &payload.to_string(), &inputs)
+    }
+
+    /// Makes a checkout for another machine.
+    pub(crate) fn clone_to(&self, place: &str) {
         let stage = &self.stage;
-        stage.write("event.json", payload);
-        stage.write("output", "");
+        std::fs::create_dir(stage.path(&format!("{place}tmp"))).unwrap();
+        let url = format!("file://{}", stage.path("remotes/acme/app.git").display());
+        let checkout = format!("{place}checkout");
+        stage.git_in(".", &["clone", "-q", "--depth", "1", "--branch", "main", &url, &checkout]);
+    }
+
+    /// How a step ended at a place.
+    pub(crate) fn ended(&self, place: &str, ran: Ran) -> WorkflowStep {
+        let Ran { code, out, err } = ran;
+        let outputs = read_outputs(&self.stage.read(&format!("{place}output")));
+        WorkflowStep { code, out, err, outputs }
+    }
+
+    fn command(&self, place: &str, event: &str, payload: &str, inputs: &[(&str, &str)]) -> Command {
+        let stage = &self.stage;
+        let at = |name: &str| format!("{place}{name}");
+        stage.write(&at("event.json"), payload);
+        stage.write(&at("output"), "");
         let mut command = stage.locum(&["action"]);
         command
-            .env("GITHUB_EVENT_NAME", event)
-            .env("GITHUB_EVENT_PATH", stage.path("event.json"))
-            .env("GITHUB_REPOSITORY", "acme/app")
-            .env("GITHUB_SHA", stage.git(&["rev-parse", "main"]).trim())
-            .env("GITHUB_REF", "refs/heads/main")
-            .env("GITHUB_WORKSPACE", stage.path("checkout"))
-            .env("GITHUB_API_URL", &self.server.url)
-            .env("GITHUB_SERVER_URL", format!("file://{}", stage.path("remotes").display()))
-            .env("GITHUB_RUN_ID", "4242")
-            .env("GITHUB_ACTOR", "alice")
-            .env("GITHUB_OUTPUT", stage.path("output"))
-            .env("GITHUB_STEP_SUMMARY", stage.path("summary"))
-            .env("RUNNER_TEMP", stage.path("tmp"))
-            .env("INPUT_GITHUB_TOKEN", "fixture-token-1234567890")
+            .current_dir(stage.path(&at("checkout")))
+            .env("XDG_STATE_HOME", stage.path(&at("state")))
+            .envs(self.variables(place, event))
             .envs(inputs.iter().copied());
         command
     }
 
-    /// Returns what came of a step.
-    pub(crate) fn ended(&self, ran: Ran) -> WorkflowStep {
-        let Ran { code, out, err } = ran;
-        WorkflowStep { code, out, err, outputs: read_outputs(&self.stage.read("output")) }
+    /// What a workflow tells a step at a place.
+    pub(crate) fn variables(&self, place: &str, event: &str) -> Vec<(String, String)> {
+        let stage = &self.stage;
+        let at = |name: &str| stage.path(&format!("{place}{name}")).display().to_string();
+        let main = ["rev-parse", "main"];
+        let sha = if place.is_empty() { stage.git(&main) } else { self.remote(&main) };
+        let pairs = [
+            ("GITHUB_EVENT_NAME", event.to_owned()),
+            ("GITHUB_EVENT_PATH", at("event.json")),
+            ("GITHUB_REPOSITORY", "acme/app".to_owned()),
+            ("GITHUB_SHA", sha.trim().to_owned()),
+            ("GITHUB_REF", "refs/heads/main".to_owned()),
+            ("GITHUB_WORKSPACE", at("checkout")),
+            ("GITHUB_API_URL", self.server.url.clone()),
+            ("GITHUB_SERVER_URL", format!("file://{}", stage.path("remotes").display())),
+            ("GITHUB_RUN_ID", "4242".to_owned()),
+            ("GITHUB_ACTOR", "alice".to_owned()),
+            ("GITHUB_OUTPUT", at("output")),
+            ("GITHUB_STEP_SUMMARY", at("summary")),
+            ("RUNNER_TEMP", at("tmp")),
+            ("INPUT_GITHUB_TOKEN", "fixture-token-1234567890".to_owned()),
+        ];
+        pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
 

@@ -87,7 +87,7 @@ fn answer(
         ("PATCH", ["refs", name @ ..]) => {
             let (new, mut there) =
                 (oid(&body["sha"])?, git.find_reference(&format!("refs/{}", name.join("/"))).ok()?);
-            if body["force"] != false || !git.graph_descendant_of(new, there.target()?).ok()? {
+            if body["force"] != true && !git.graph_descendant_of(new, there.target()?).ok()? {
                 return Some((422, json!({ "message": "Update is not a fast forward" })));
             }
             there.set_target(new, "api").ok()?;

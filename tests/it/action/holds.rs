@@ -275,7 +275,7 @@ fn a_yes_counts_once_and_a_job_started_again_is_the_same_yes() {
     let hold = held(&fixture);
     let approve = format!("/locum approve {hold}");
     // Killed after it had taken the session: the claim is there, the run is not.
-    let git = "real=$(PATH=${PATH#*:} command -v git)\ncase \"$*\" in\n*force-with-lease*) $real \
+    let git = "real=$(PATH=${PATH#*:} command -v git)\ncase \"$*\" in\n*force-with-lease=refs/locum/sessions/*) $real \
                \"$@\"; kill -9 $PPID;;\n*) exec $real \"$@\";;\nesac";
     fixture.stage.program("git", git);
     let killed = says(&fixture, &approve);
@@ -288,7 +288,11 @@ fn a_yes_counts_once_and_a_job_started_again_is_the_same_yes() {
         other.output("final-message").contains("taken by comment 56 in workflow run 4343"),
         "{other:?}"
     );
-    let again = says(&fixture, &approve);
+    let again = fixture.step(&Ask {
+        ids: (56, 4343),
+        inputs: &[("GITHUB_RUN_ATTEMPT", "2")],
+        ..Ask::comment(&approve)
+    });
     assert_eq!(
         (again.code, again.output("outcome"), fixture.server.pulls().len()),
         (Some(0), "done", 1),

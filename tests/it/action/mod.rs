@@ -1,13 +1,17 @@
 //! The Action's entry, through the binary: payloads to what a GitHub-compatible server was asked
 //! and what a remote received.
 
+mod again;
 mod ceilings;
+mod claims;
 pub(crate) mod fixture;
 mod git_data;
 mod holds;
+pub(crate) mod moved;
 mod namespaces;
 mod outages;
 mod publish;
+mod rebase;
 mod setup;
 mod shell;
 mod threads;

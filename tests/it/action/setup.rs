@@ -184,12 +184,25 @@ fn a_token_that_may_not_comment_stops_the_run_before_it_begins() {
     }
 }
 
+/// The answer of git's own server to whoever reads which refs there are.
+fn listed_refs(main: &str) -> Fault {
+    let line = |text: String| format!("{:04x}{text}", text.len() + 4);
+    let refs = [format!("{main} HEAD\0agent=git\n"), format!("{main} refs/heads/main\n")];
+    let service = line("# service=git-upload-pack\n".to_owned());
+    let body = format!("{service}0000{}0000", refs.map(line).concat());
+    let asked = "GET /acme/app.git/info/refs?service=git-upload-pack";
+    let kind = "application/x-git-upload-pack-advertisement";
+    let answer = Fault::status(asked, 200, "").with_header("content-type", kind).lasting();
+    Fault { body, ..answer }
+}
+
 #[test]
 fn a_token_that_may_not_push_stops_a_run_whose_changes_become_commits() {
     let refused = "GET /acme/app.git/info/refs?service=git-receive-pack";
     let step = |publish: &str, body: &str| {
         let fixture = ActionFixture::publishing(publish);
         fixture.server.fail(Fault::status(refused, 403, "Write access not granted").lasting());
+        fixture.server.fail(listed_refs(fixture.remote(&["rev-parse", "main"]).trim()));
         let url = fixture.server.url.clone();
         let step = fixture
             .step(&Ask { inputs: &[("GITHUB_SERVER_URL", url.as_str())], ..Ask::comment(body) });

@@ -100,7 +100,7 @@ fn a_cancelled_workflow_reaches_the_run_through_the_shell() {
         let entry = Pid::from_raw(i32::try_from(bash.id()).unwrap()).unwrap();
         rustix::process::kill_process(entry, signal).unwrap();
         let signalled = Instant::now();
-        let step = fixture.ended(Ran::from(bash.wait_with_output().unwrap()));
+        let step = fixture.ended("", Ran::from(bash.wait_with_output().unwrap()));
 
         assert!(signalled.elapsed() < Duration::from_secs(5), "{:?}", signalled.elapsed());
         assert_eq!((step.code, step.output("outcome")), (Some(130), "cancelled"), "{step:?}");

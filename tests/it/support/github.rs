@@ -48,6 +48,27 @@ pub struct Fault {
     pub lasts: bool,
 }
 
+/// Requests that wait for their answer until the test opens it.
+pub struct Gate {
+    reached: std::sync::mpsc::Receiver<()>,
+    open: tokio::sync::watch::Sender<bool>,
+}
+
+impl Gate {
+    /// Waits until a request stands before it.
+    pub fn wait(&self) {
+        self.reached.recv().unwrap();
+    }
+
+    /// Lets every request pass from now on.
+    pub fn open(&self) {
+        self.open.send(true).unwrap();
+    }
+}
+
+/// Where requests wait: the start of `METHOD path`, who is told, and what opens it.
+type ClosedGate = (String, std::sync::mpsc::Sender<()>, tokio::sync::watch::Receiver<bool>);
+
 /// Answers what is asked of `git/...` in a repository: method, the rest of the path, body.
 pub type GitDatabase = Box<dyn Fn(&str, &[&str], &Value) -> (u16, Value) + Send>;
 
@@ -69,6 +90,7 @@ struct World {
     git: Option<GitDatabase>,
     requests: Vec<Recorded>,
     faults: VecDeque<Fault>,
+    gates: Vec<ClosedGate>,
     next_id: u64,
     now: String,
 }
@@ -129,6 +151,14 @@ impl GitHubServer {
         *pull.pointer_mut(pointer).unwrap() = value;
     }
 
+    /// Closes a pull request; with a time, it was merged then.
+    pub fn close_pull(&self, number: u64, merged_at: Option<&str>) {
+        let mut world = self.world.lock().unwrap();
+        let pull = world.pulls.iter_mut().find(|pull| pull["number"] == number).unwrap();
+        pull["state"] = json!("closed");
+        pull["merged_at"] = json!(merged_at);
+    }
+
     /// Sets the time at which comments are written from now on.
     pub fn set_time(&self, now: &str) {
         self.world.lock().unwrap().now = now.to_owned();
@@ -166,6 +196,14 @@ impl GitHubServer {
     /// Queues an answer to give instead of the real one.
     pub fn fail(&self, fault: Fault) {
         self.world.lock().unwrap().faults.push_back(fault);
+    }
+
+    /// Lets the next request that begins so, `METHOD path`, wait until the test opens the gate.
+    pub fn close_gate(&self, to: &str) -> Gate {
+        let (tell, reached) = std::sync::mpsc::channel();
+        let (open, opened) = tokio::sync::watch::channel(false);
+        self.world.lock().unwrap().gates.push((to.to_owned(), tell, opened));
+        Gate { reached, open }
     }
 
     /// Returns every request so far.
@@ -245,6 +283,17 @@ async fn answer(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) 
     let (parts, body) = request.into_parts();
     let bytes = to_bytes(body, 64 * 1024 * 1024).await.unwrap();
     let body: Value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+    let called = format!("{} {}", parts.method, parts.uri);
+    let gate = {
+        let mut world = world.lock().unwrap();
+        let at = world.gates.iter().position(|(to, ..)| called.starts_with(to));
+        at.map(|at| world.gates.remove(at))
+    };
+    if let Some((_, tell, mut opened)) = gate {
+        // NOTE: fails when the test has ended.
+        let _ = tell.send(());
+        let _ = opened.wait_for(|opened| *opened).await;
+    }
     let mut world = world.lock().unwrap();
     let whole = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
     let Some(path) = whole.strip_prefix(&world.prefix).map(str::to_owned) else {
@@ -411,9 +460,11 @@ impl World {
                     .unwrap_or_default()
                     .split_once(':')
                     .map(|(_, head)| head.to_owned());
+                let state = query.iter().find(|(key, _)| key == "state");
+                let state = state.map_or("open", |(_, value)| value.as_str());
                 page(
-                    self.pulls.iter().filter(|pull| {
-                        pull["state"] == "open"
+                    self.pulls.iter().rev().filter(|pull| {
+                        (state == "all" || pull["state"] == state)
                             && wanted.as_deref().is_none_or(|head| pull["head"]["ref"] == head)
                     }),
                     &query,
@@ -494,7 +545,8 @@ impl World {
             );
         }
         let number = self.id();
-        let pull = json!({ "number": number, "id": number, "state": "open", "title": body["title"], "body": body["body"], "draft": body["draft"],
+        let user = self.own_comment(number, body)["user"].clone();
+        let pull = json!({ "number": number, "id": number, "state": "open", "user": user, "title": body["title"], "body": body["body"], "draft": body["draft"],
             "html_url": format!("https://github.example/{repository}/pull/{number}"),
             "head": { "ref": body["head"], "sha": "0".repeat(40), "repo": { "id": 1, "full_name": repository } },
             "base": { "ref": body["base"], "sha": "1".repeat(40), "repo": { "id": 1, "full_name": repository } } });

@@ -1,6 +1,8 @@
 //! Comments while a run works and after it, and what hostile text does to them.
 
-use super::{ChangeDestination, CommentFacts, DecisionChannel, Progress, ended, progress};
+use super::{
+    ChangeDestination, CommentFacts, DecisionChannel, Progress, PullRequestEffect, ended, progress,
+};
 use crate::report::markdown::marker;
 use crate::report::{figures, sample};
 use crate::session::outcome::OutcomeWord;
@@ -48,6 +50,7 @@ fn shows_how_it_ended() {
             url: "https://github.com/octo/repo/pull/12",
             branch: "locum/issue-7-fix",
             draft: true,
+            effect: PullRequestEffect::Opened,
         };
         insta::assert_snapshot!(
             "ended_with_pull_request",

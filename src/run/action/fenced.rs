@@ -1,0 +1,72 @@
+//! A session at work under its claim: one that loses the claim is stopped, and what came of it is
+//! not published.
+
+use futures::FutureExt as _;
+use tokio::sync::oneshot;
+
+use crate::run::action::RunControl;
+use crate::run::action::claim::Claim;
+use crate::run::action::messages::FollowedThread;
+use crate::run::error::RunError;
+use crate::run::execute;
+use crate::run::execution::RunExecution;
+use crate::run::publish::Publisher;
+use locum_agent::session::event::JournalLine;
+use locum_agent::session::outcome::{Outcome, OutcomeWord};
+use locum_agent::session::state::SessionState;
+
+/// How a session ended.
+pub(super) enum Worked {
+    /// It may be published.
+    Ended(Outcome),
+    /// Another run has its claim, for this reason: nothing may be published.
+    FencedOff(Outcome, String),
+}
+
+/// Runs a session beside everything that goes on meanwhile: its comment, what people write, and its
+/// claim. One that loses its claim is stopped.
+///
+/// # Errors
+/// As [`execute::run_beside_progress`].
+pub(super) async fn work(
+    execution: &RunExecution<'_>,
+    publisher: &Publisher<'_>,
+    (thread, claim): (&mut FollowedThread<'_>, &mut Claim<'_>),
+    control: RunControl<'_>,
+) -> Result<Worked, RunError> {
+    let RunControl { cancelled, watch } = control;
+    let (stop, stopped) = oneshot::channel();
+    let stopped = async move {
+        tokio::select! {
+            () = cancelled => {}
+            Ok(()) = stopped => {}
+        }
+    };
+    let shown = |line: &JournalLine, state: &SessionState| watch(line, state);
+    let (mut stop, mut lost) = (Some(stop), None);
+    let mut outcome = {
+        let session = execute::run_beside_progress(execution, publisher, stopped.boxed(), shown);
+        let (followed, kept) = (thread.follow(), claim.keep());
+        tokio::pin!(session, followed, kept);
+        loop {
+            tokio::select! {
+                outcome = &mut session => break outcome?,
+                never = &mut followed => match never {},
+                why = &mut kept, if lost.is_none() => {
+                    lost = Some(why);
+                    // NOTE: fails only when the session has just ended.
+                    stop.take().map(|stop| stop.send(()));
+                }
+            }
+        }
+    };
+    let lost = match lost {
+        Some(why) => Some(why),
+        None => claim.confirm().await.err(),
+    };
+    let Some(why) = lost else { return Ok(Worked::Ended(outcome)) };
+    tracing::warn!(why, "the run publishes nothing");
+    outcome.word = OutcomeWord::Cancelled;
+    outcome.reason = Some(why.clone());
+    Ok(Worked::FencedOff(outcome, why))
+}

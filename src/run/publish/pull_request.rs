@@ -1,0 +1,254 @@
+//! A change as a pull request: opened once, then kept up to date. What is at the forge decides:
+//! one that is open for the same subject is updated, one that was closed with the same change is
+//! not opened again.
+
+use crate::run::plan::RunSubject;
+use crate::run::publish::moved::JudgedCommit;
+use crate::run::publish::own_branch::{BranchUpdate, OwnBranch, OwnPullRequest, PullRequestMarker};
+use crate::run::publish::{Publication, PublishResult, Publisher};
+use locum_agent::report::comment::PullRequestEffect;
+use locum_agent::report::pull_request::{self, PullRequestFacts};
+use locum_agent::session::outcome::Outcome;
+use locum_forge::PullRequest;
+use locum_forge::posts::{Posting, Receipt};
+use locum_forge::pull_requests::PullRequestFilter;
+use locum_forge::sanitise::{self, TextRules};
+use locum_workspace::repo::CommitId;
+
+/// Longest body, in characters, that earlier results are kept in.
+const BODY_LIMIT_CHARS: usize = 60_000;
+
+/// What becomes a pull request.
+struct Proposal<'a> {
+    outcome: &'a Outcome,
+    /// Branch it is on.
+    branch: &'a str,
+    /// Commit that branch is at.
+    head: &'a CommitId,
+    /// Name of the change, where the branch holds nothing else.
+    change: Option<&'a str>,
+    /// What is known against it.
+    flaw: Option<&'a str>,
+}
+
+impl Publisher<'_> {
+    /// Puts the changes onto a branch of their own and makes a pull request of it: a draft where
+    /// something is known against it. Goes on in the open one of an earlier run.
+    pub(super) async fn land_pull_request(
+        &self,
+        outcome: &Outcome,
+        judged: JudgedCommit,
+        published: &mut Publication,
+    ) -> Result<PublishResult, String> {
+        let JudgedCommit { base, id: commit, flaw } = &judged;
+        let change = self.workspace.repo.patch_id(base, commit);
+        let change = change.map_err(|error| error.to_string())?;
+        if let Some(earlier) = &self.destination.continues
+            && let Some(pull) = &earlier.pull_request
+        {
+            let now = self.still_open(pull).await?;
+            if earlier.update == BranchUpdate::Replaced && pull.change.as_ref() == Some(&change) {
+                return Ok(unchanged(earlier, pull));
+            }
+            if let Some(why) = flaw.as_deref().filter(|_| !pull.is_draft) {
+                return Err(format!("{why}, so pull request #{} is left as it was", pull.number));
+            }
+            let head = self.move_own_branch(earlier, commit).await?;
+            let change = (earlier.update == BranchUpdate::Replaced).then_some(change.as_str());
+            let flaw = flaw.as_deref();
+            let proposal = Proposal { outcome, branch: &earlier.name, head: &head, change, flaw };
+            let posting = self.update(&proposal, (earlier.update, &now), published);
+            let receipt = self.propose(posting, &earlier.name, published).await?;
+            return Ok(PublishResult::PullRequest {
+                number: receipt.id,
+                url: receipt.url,
+                branch: earlier.name.clone(),
+                draft: pull.is_draft,
+                effect: PullRequestEffect::Updated,
+            });
+        }
+        self.refuse_closed(&change).await?;
+        let (branch, head) = self.place_own(commit).await?;
+        let change = Some(change.as_str());
+        let flaw = flaw.as_deref();
+        let proposal = Proposal { outcome, branch: &branch, head: &head, change, flaw };
+        let draft = self.run.policy.settings().publish.draft || flaw.is_some();
+        let posting = self.opening(&proposal, draft, published);
+        let receipt = self.propose(posting, &branch, published).await?;
+        if receipt.updated {
+            let (number, url, effect) = (receipt.id, receipt.url, PullRequestEffect::Updated);
+            return Ok(PublishResult::PullRequest { number, url, branch, draft, effect });
+        }
+        let labels = self.run.policy.settings().publish.labels.clone();
+        if !labels.is_empty() {
+            self.post(Posting::Labels { number: receipt.id, labels }, published).await;
+        }
+        let (number, url, effect) = (receipt.id, receipt.url, PullRequestEffect::Opened);
+        Ok(PublishResult::PullRequest { number, url, branch, draft, effect })
+    }
+
+    /// Returns where a run without changes leaves its work: in the pull request of an earlier one.
+    pub(super) fn without_changes(&self) -> PublishResult {
+        match &self.destination.continues {
+            Some(earlier) => earlier
+                .pull_request
+                .as_ref()
+                .map_or_else(PublishResult::default, |pull| unchanged(earlier, pull)),
+            None => PublishResult::default(),
+        }
+    }
+
+    /// Looks at the pull request again: much may happen to it while a run works.
+    async fn still_open(&self, pull: &OwnPullRequest) -> Result<PullRequest, String> {
+        let number = pull.number;
+        let now = self.forge.pull_request(number).await;
+        let now = now.map_err(|error| format!("pull request #{number} cannot be read: {error}"))?;
+        if !now.is_open {
+            return Err(format!(
+                "pull request #{number} was closed while the run worked, so nothing is pushed to it"
+            ));
+        }
+        Ok(now)
+    }
+
+    /// What somebody closed without a merge is not opened again for the same change: of a job, or
+    /// where the same event starts a run again.
+    async fn refuse_closed(&self, change: &str) -> Result<(), String> {
+        let subject = &self.run.plan.subject;
+        let is_job = matches!(subject, RunSubject::Job { .. });
+        let closed = self.forge.pull_requests(PullRequestFilter::Closed).await;
+        let closed =
+            closed.map_err(|error| format!("closed pull requests cannot be read: {error}"))?;
+        let same = closed.iter().filter(|pull| pull.is_own && !pull.is_merged).find(|pull| {
+            PullRequestMarker::parse(&pull.body).is_some_and(|marker| {
+                marker.is_about(&subject.branch_words())
+                    && (is_job || marker.is_asked_by(&self.destination.asked))
+                    && marker.change() == Some(change)
+            })
+        });
+        match same {
+            Some(pull) => Err(format!(
+                "pull request #{} with the same change was closed without a merge, so it is not \
+                 opened again",
+                pull.number
+            )),
+            None => Ok(()),
+        }
+    }
+
+    async fn propose(
+        &self,
+        posting: Posting,
+        branch: &str,
+        published: &mut Publication,
+    ) -> Result<Receipt, String> {
+        match self.post(posting, published).await {
+            Some(receipt) => Ok(receipt),
+            None => {
+                let why = published.notes.last().cloned().unwrap_or_default();
+                Err(format!("the branch `{branch}` is there, but there is no pull request: {why}"))
+            }
+        }
+    }
+
+    fn opening(
+        &self,
+        proposal: &Proposal<'_>,
+        draft: bool,
+        published: &mut Publication,
+    ) -> Posting {
+        let (rules, redactor) = (self.text_rules(""), &self.run.redactor);
+        Posting::PullRequest {
+            head: proposal.branch.to_owned(),
+            base: self.destination.base_branch.clone(),
+            title: sanitise::title(&pull_request::title(self.title()), &rules, redactor),
+            body: self.body(proposal, published),
+            draft,
+        }
+    }
+
+    /// Keeps the title and the base, which maintainers may have changed. Where the branch goes on,
+    /// what stands in the body stays, and the new result follows.
+    fn update(
+        &self,
+        proposal: &Proposal<'_>,
+        (update, now): (BranchUpdate, &PullRequest),
+        published: &mut Publication,
+    ) -> Posting {
+        let new = self.body(proposal, published);
+        let body = match update {
+            BranchUpdate::Replaced => new,
+            BranchUpdate::OnTop => followed_by(&now.body, new),
+        };
+        Posting::PullRequest {
+            head: proposal.branch.to_owned(),
+            base: now.base_branch.clone(),
+            title: now.title.clone(),
+            body,
+            draft: false,
+        }
+    }
+
+    fn body(&self, proposal: &Proposal<'_>, published: &Publication) -> String {
+        let Proposal { outcome, head, change, flaw, .. } = proposal;
+        let plan = &self.run.plan;
+        let rules = &self.run.policy.settings().publish;
+        let marker = PullRequestMarker::new(
+            plan.session.as_str(),
+            (&plan.subject.branch_words(), &self.destination.asked),
+            head,
+            *change,
+        )
+        .line();
+        let flaw = flaw.map(str::to_owned);
+        let notes: Vec<String> =
+            flaw.iter().chain(&published.remarks).chain(&published.notes).cloned().collect();
+        let issue =
+            if let RunSubject::Issue { number, .. } = plan.subject { Some(number) } else { None };
+        let facts = PullRequestFacts {
+            marker: &marker,
+            issue,
+            closes: rules.close_issues,
+            requested_by: self.destination.requested_by.as_deref(),
+            run_url: self.run_url,
+            notes: &notes,
+        };
+        let text_rules = TextRules { closing: rules.close_issues, ..self.text_rules(&marker) };
+        sanitise::markdown(&pull_request::body(&facts, outcome), &text_rules, &self.run.redactor)
+    }
+}
+
+fn unchanged(earlier: &OwnBranch, pull: &OwnPullRequest) -> PublishResult {
+    PublishResult::PullRequest {
+        number: pull.number,
+        url: pull.url.clone(),
+        branch: earlier.name.clone(),
+        draft: pull.is_draft,
+        effect: PullRequestEffect::Unchanged,
+    }
+}
+
+/// Puts a new result below what a pull request says already, under the new result's hidden line.
+fn followed_by(before: &str, new: String) -> String {
+    let (Some((marker, result)), Some((_, kept))) = (new.split_once('\n'), before.split_once('\n'))
+    else {
+        return new;
+    };
+    let whole = format!("{marker}\n{}\n\n---\n\n{result}", kept.trim_end());
+    if whole.chars().count() <= BODY_LIMIT_CHARS { whole } else { new }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::followed_by;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn a_new_result_follows_what_stands_there_as_long_as_there_is_room() {
+        let new = "<!-- 2 -->\nMore.".to_owned();
+        let followed = followed_by("<!-- 1 -->\r\nFirst, by @bob.\n", new.clone());
+        assert_eq!(followed, "<!-- 2 -->\nFirst, by @bob.\n\n---\n\nMore.");
+        assert_eq!(followed_by("", new.clone()), new);
+        assert_eq!(followed_by(&format!("x\n{}", "y".repeat(60_000)), new.clone()), new);
+    }
+}

@@ -1,0 +1,90 @@
+//! `/locum rebase`: a branch is brought up to its base, by the program or by a model.
+
+use pretty_assertions::assert_eq;
+
+use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
+use crate::action::moved::push;
+
+const BRANCH: &str = "locum/issue-7-greeting-is-missing";
+
+fn publishing(more: &str) -> ActionFixture {
+    ActionFixture::publishing(&format!(
+        "publish: {{ allow: [comment, commit, pull-request], draft: false{more} }}"
+    ))
+}
+
+fn rebase(fixture: &ActionFixture, number: u64) -> WorkflowStep {
+    let ask = Ask::comment("/locum rebase the short way");
+    fixture.fresh(&Ask { number, ids: (56, 4343), ..ask })
+}
+
+fn parents(fixture: &ActionFixture, branch: &str) -> usize {
+    fixture.remote(&["log", "-1", "--format=%P", branch]).split_whitespace().count()
+}
+
+/// Whether a branch has all that the default branch has.
+fn is_up_to_date(fixture: &ActionFixture, branch: &str) -> bool {
+    fixture.remote(&["rev-list", "--count", &format!("{branch}..main")]).trim() == "0"
+}
+
+#[test]
+fn a_base_without_conflicts_is_merged_and_no_model_is_asked() {
+    let fixture = publishing("");
+    fixture.fresh(&Ask::comment("/locum code say hello"));
+    push(&fixture, "main", "src/new.txt", "x\n");
+    let step = rebase(&fixture, 7);
+    assert_eq!(step.code, Some(0), "{step:?}");
+    assert!(step.output("final-message").contains("is merged into"), "{step:?}");
+    assert!(is_up_to_date(&fixture, BRANCH) && parents(&fixture, BRANCH) == 2);
+    assert_eq!(fixture.remote(&["diff", "--name-only", "main", BRANCH]), "src/hello.txt\n");
+    assert!(fixture.server.comments(7)[1].contains("`main` is merged into"));
+    // On the pull request of somebody, and where there is nothing to do.
+    fixture.move_on(false);
+    fixture.pull_request(false);
+    let tip = fixture.remote(&["rev-parse", "feature"]);
+    let step = rebase(&fixture, 8);
+    assert!(step.output("final-message").contains("is up to date"), "{step:?}");
+    assert_eq!(fixture.remote(&["rev-parse", "feature"]), tip);
+}
+
+#[test]
+fn conflicts_are_a_task_and_the_merge_holds_what_came_of_it() {
+    for number in [7, 8] {
+        let fixture = publishing("");
+        let branch = if number == 7 {
+            fixture.fresh(&Ask::comment("/locum code improve it"));
+            BRANCH
+        } else {
+            fixture.pull_request(false);
+            push(&fixture, "feature", "src/lib.txt", "text\nbetter\n");
+            let tip = fixture.remote(&["rev-parse", "feature"]);
+            fixture.remote(&["update-ref", "refs/pull/8/head", "feature"]);
+            fixture.server.change_pull(8, "/head/sha", tip.trim().into());
+            "feature"
+        };
+        push(&fixture, "main", "src/lib.txt", "theirs\n");
+        push(&fixture, "main", "src/new.txt", "x\n");
+        let step = rebase(&fixture, number);
+        assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
+        assert_eq!(step.output("branch-name"), branch);
+        assert!(is_up_to_date(&fixture, branch) && parents(&fixture, branch) == 2);
+        let text = fixture.remote(&["show", &format!("{branch}:src/lib.txt")]);
+        assert_eq!(text, "theirs\nbetter\n");
+        assert_eq!(fixture.remote(&["show", &format!("{branch}:src/new.txt")]), "x\n");
+    }
+}
+
+#[test]
+fn what_cannot_be_brought_up_to_its_base_is_refused_with_the_reason() {
+    let fixture = publishing("");
+    let step = rebase(&fixture, 7);
+    assert_eq!(step.output("outcome"), "skipped", "{step:?}");
+    assert!(fixture.server.comments(7)[0].contains("no open pull request of Locum"));
+    fixture.move_on(false);
+    fixture.pull_request(true);
+    assert!(rebase(&fixture, 8).output("final-message").contains("comes from a fork"));
+
+    let fixture = publishing(", sign: api");
+    fixture.pull_request(false);
+    assert!(rebase(&fixture, 8).output("final-message").contains("`sign: api`"));
+}
