@@ -14,7 +14,7 @@ use crate::run::action::admission::{PROGRESS, thread_of};
 use crate::run::action::{ActionEnv, ForgeEvent, SessionRun, refs};
 use crate::run::error::RunError;
 use crate::run::prepare::PreparedRun;
-use crate::run::publish::PublishDestination;
+use crate::run::publish::destination::PublishDestination;
 use crate::run::run_request::RunRequest;
 use locum_agent::report::markdown;
 use locum_agent::session::hold;

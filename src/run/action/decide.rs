@@ -18,7 +18,7 @@ use crate::run::action::{
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::prepare::{self, PreparedRun};
-use crate::run::publish::PublishDestination;
+use crate::run::publish::destination::PublishDestination;
 use crate::run::request::{DecisionRequest, DecisionTarget, RefusalNotice, RequestRefusal};
 use crate::run::source::FileSource;
 use crate::run::trusted::{ConfigOrigin, TrustedConfig};

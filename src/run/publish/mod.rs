@@ -6,6 +6,7 @@
 //! updates what is there. `branch` puts commits onto branches, `review` onto nothing: it suggests.
 
 mod branch;
+pub mod destination;
 pub mod lease;
 mod moved;
 pub mod own_branch;
@@ -15,13 +16,11 @@ mod seen;
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
 use crate::run::plan::RunSubject;
 use crate::run::prepare::PreparedRun;
+use crate::run::publish::destination::PublishDestination;
 use crate::run::publish::lease::{LEASE_OVER, Lease};
 use crate::run::publish::moved::JudgedCommit;
-use crate::run::publish::own_branch::{BaseMerge, OwnBranch};
 use crate::run::tree::TreeJudge;
 use locum_agent::report::comment::{
     self, ChangeDestination, CommentFacts, DecisionChannel, PullRequestEffect,
@@ -46,35 +45,6 @@ const TAKEN: &str = "+1";
 
 /// Name and e-mail of the commits' author.
 pub const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
-
-/// Where the results of a run go; the same for every workflow run that the session takes.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct PublishDestination {
-    /// The branch pull requests are made against.
-    pub base_branch: String,
-    /// The hidden line the run's comment is found by.
-    pub marker: String,
-    /// The issue or pull request comments belong to.
-    #[serde(default)]
-    pub thread: Option<u64>,
-    /// The review comment that is answered in its thread; `None` comments on the issue or pull
-    /// request itself.
-    pub reply_to: Option<u64>,
-    /// Login of who asked.
-    pub requested_by: Option<String>,
-    /// True where the run starts from the tip of `base_branch`.
-    #[serde(default)]
-    pub is_from_base: bool,
-    /// What asked, the same in each attempt: `comment-55`, `run-4242`.
-    #[serde(default)]
-    pub asked: String,
-    /// The branch of an earlier run that this one goes on with.
-    #[serde(default)]
-    pub continues: Option<OwnBranch>,
-    /// The base that is merged once the run has resolved the conflicts with it.
-    #[serde(default)]
-    pub merges: Option<BaseMerge>,
-}
 
 /// What is known about publishing only when the run is over.
 #[derive(Clone, Copy, Debug)]

@@ -39,23 +39,34 @@ fn second() -> Ask<'static> {
     Ask { ids: (56, 4343), ..Ask::comment("/locum code say another") }
 }
 
-fn claims(fixture: &ActionFixture) -> String {
+pub(crate) fn claims(fixture: &ActionFixture) -> String {
     fixture.remote(&["for-each-ref", "--format=%(refname)", "refs/locum/claims"])
 }
 
 /// A clock that stands so many minutes from now until it is moved.
-fn clock_in(minutes: i64) -> TestClock {
+pub(crate) fn clock_in(minutes: i64) -> TestClock {
     let now = Timestamp::now() + SignedDuration::from_mins(minutes);
     TestClock::at(now).sleeping_at_most(Duration::ZERO)
 }
 
 /// Runs the Action's step in this process, by a clock of the test.
-async fn act(
+pub(crate) async fn act(
     fixture: &ActionFixture,
     place: &str,
     ask: &Ask<'_>,
     clock: &TestClock,
     cancelled: fn() -> BoxFuture<'static, ()>,
+) -> ActionEnd {
+    act_watched(fixture, (place, ask), clock, cancelled, &mut || {}).await
+}
+
+/// The same; what happens is watched line by line of the journal.
+pub(crate) async fn act_watched(
+    fixture: &ActionFixture,
+    (place, ask): (&str, &Ask<'_>),
+    clock: &TestClock,
+    cancelled: fn() -> BoxFuture<'static, ()>,
+    watch: &mut dyn FnMut(),
 ) -> ActionEnd {
     fixture.clone_to(place);
     let (event, payload) = payload(ask);
@@ -84,10 +95,10 @@ async fn act(
         mistakes: None,
         clock,
     };
-    action::run(&env, cancelled, &mut |_, _| {}).await.unwrap().pop().unwrap()
+    action::run(&env, cancelled, &mut |_, _| watch()).await.unwrap().pop().unwrap()
 }
 
-fn never() -> BoxFuture<'static, ()> {
+pub(crate) fn never() -> BoxFuture<'static, ()> {
     std::future::pending().boxed()
 }
 
@@ -99,7 +110,7 @@ fn ran(end: ActionEnd) -> FinishedRun {
     }
 }
 
-fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(future)
 }

@@ -3,7 +3,8 @@
 
 mod again;
 mod ceilings;
-mod claims;
+mod chaos;
+pub(crate) mod claims;
 pub(crate) mod fixture;
 mod git_data;
 mod holds;

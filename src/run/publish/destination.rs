@@ -1,0 +1,35 @@
+//! `PublishDestination`: where the results of a run go. It is kept with a session that waits, so that
+//! the workflow run that goes on with it publishes in the same place.
+
+use serde::{Deserialize, Serialize};
+
+use crate::run::publish::own_branch::{BaseMerge, OwnBranch};
+
+/// Where the results of a run go; the same for every workflow run that the session takes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PublishDestination {
+    /// The branch pull requests are made against.
+    pub base_branch: String,
+    /// The hidden line the run's comment is found by.
+    pub marker: String,
+    /// The issue or pull request comments belong to.
+    #[serde(default)]
+    pub thread: Option<u64>,
+    /// The review comment that is answered in its thread; `None` comments on the issue or pull
+    /// request itself.
+    pub reply_to: Option<u64>,
+    /// Login of who asked.
+    pub requested_by: Option<String>,
+    /// True where the run starts from the tip of `base_branch`.
+    #[serde(default)]
+    pub is_from_base: bool,
+    /// What asked, the same in each attempt: `comment-55`, `run-4242`.
+    #[serde(default)]
+    pub asked: String,
+    /// The branch of an earlier run that this one goes on with.
+    #[serde(default)]
+    pub continues: Option<OwnBranch>,
+    /// The base that is merged once the run has resolved the conflicts with it.
+    #[serde(default)]
+    pub merges: Option<BaseMerge>,
+}
