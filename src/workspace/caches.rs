@@ -42,7 +42,7 @@ impl Repo {
     }
 
     fn has_files_in(&self, folder: &RepoPath) -> Result<bool, RepoError> {
-        Ok(self.git.index()?.find_prefix(&format!("{folder}/")).is_ok())
+        Ok(self.git.index()?.find_prefix(format!("{folder}/")).is_ok())
     }
 }
 

@@ -79,11 +79,11 @@ fn not_started(script: &Script, output: &CommandOutput, steps: &[FailedStep]) ->
     let is_missing = |code: i32| matches!(code, 126 | 127);
     let stages = steps.iter().flat_map(|step| &step.stages);
     let missing: Vec<&str> = stages
-        .filter(|stage| is_missing(stage.code))
+        .filter(|stage| is_missing(stage.code) && !asks_for_program(&stage.command))
         .filter_map(|stage| stage.command.split_whitespace().next())
         .collect();
     let whole = matches!(output.exit, Exit::Code(code) if is_missing(code));
-    if missing.is_empty() && !whole {
+    if missing.is_empty() && (!whole || asks_for_program(script.text())) {
         return Vec::new();
     }
     let mut names: Vec<String> = Vec::new();
@@ -101,6 +101,12 @@ fn not_started(script: &Script, output: &CommandOutput, steps: &[FailedStep]) ->
         names.extend(script.text().split_whitespace().next().map(name));
     }
     names
+}
+
+/// Whether a command only looks whether a program is there: its answer is no failure to start.
+fn asks_for_program(command: &str) -> bool {
+    let mut words = command.split_whitespace();
+    words.next() == Some("command") && matches!(words.next(), Some("-v" | "-V"))
 }
 
 /// Returns the program that a line says could not be started.
@@ -186,6 +192,8 @@ mod tests {
             ("a; b", 0, vec![step(&[("a", 127)])], "bash: line 1: a: command not found", "a"),
             ("a || b", 0, Vec::new(), "sh: 1: a: not found", ""),
             ("npm test", 1, Vec::new(), "sh: 1: nyc: not found", ""),
+            ("command -v pnpm", 127, Vec::new(), "", ""),
+            ("command -v a; b", 0, vec![step(&[("command -v a", 127)])], "", ""),
         ] {
             let found = details(text, code, &steps, said);
             assert_eq!(found.programs(str::to_owned), expected, "{text}");

@@ -13,6 +13,7 @@ mod decide;
 mod earlier;
 mod fenced;
 mod messages;
+mod places;
 mod rebase;
 mod refs;
 mod retry;
@@ -40,6 +41,7 @@ use crate::run::action::claim::{Claim, ClaimAnswer, ClaimRequest, orphan};
 use crate::run::action::earlier::{Beginning, EarlierWork};
 use crate::run::action::fenced::Worked;
 use crate::run::action::messages::FollowedThread;
+use crate::run::action::places::{progress_marker, reaction_target, reply_to};
 use crate::run::action::rebase::Rebase;
 use crate::run::action::setup::SetupPlace;
 use crate::run::action::thread::ThreadPast;
@@ -55,14 +57,13 @@ use crate::run::request::{RefusalNotice, RequestRefusal, RequestedAction};
 use crate::run::run_request::RunRequest;
 use crate::run::spending::store::RecordStore;
 use locum_agent::report::comment::DecisionChannel;
-use locum_agent::report::markdown;
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::messages::Inbox;
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
-use locum_forge::event::{self, EventError, EventKind, Trigger};
-use locum_forge::posts::{OwnReaction, ReactionTarget};
+use locum_forge::event::{self, EventError, Trigger};
+use locum_forge::posts::OwnReaction;
 use locum_forge::{Forge, PullRequest};
 use locum_policy::intent::Facts;
 use locum_workspace::Workspace;
@@ -354,11 +355,6 @@ async fn claimed(
     carry_out(env, event, session, control, claim).await
 }
 
-/// Returns the hidden line of the comment of what an event starts.
-fn progress_marker(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
-    markdown::marker("progress", &[("comment", &asked_by(trigger)), ("run", &env.job.run_id)])
-}
-
 /// Answers what a run here may do, by the plan of one.
 async fn explain(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<ActionEnd, RunError> {
     let base = admitted.event.trusted.clone();
@@ -525,36 +521,4 @@ fn no_place(why: String) -> String {
         "no issue or pull request started it, so people have no place to decide, and none could \
          be opened: {why}"
     )
-}
-
-/// Names what asked, for a hidden line.
-fn asked_by(trigger: &Trigger) -> String {
-    match (&trigger.comment, trigger.kind) {
-        (Some(comment), _) => comment.id.to_string(),
-        (None, EventKind::IssueAssigned) => "assigned".to_owned(),
-        (None, _) => "label".to_owned(),
-    }
-}
-
-fn reply_to(trigger: &Trigger) -> Option<u64> {
-    trigger
-        .comment
-        .as_ref()
-        .filter(|_| trigger.kind == EventKind::ReviewComment)
-        .map(|comment| comment.id)
-}
-
-fn reaction_target(trigger: &Trigger) -> Option<ReactionTarget> {
-    match trigger.kind {
-        EventKind::IssueComment => {
-            trigger.comment.as_ref().map(|comment| ReactionTarget::IssueComment(comment.id))
-        }
-        EventKind::ReviewComment => {
-            trigger.comment.as_ref().map(|comment| ReactionTarget::ReviewComment(comment.id))
-        }
-        EventKind::IssueLabeled | EventKind::IssueAssigned => {
-            trigger.subject.as_ref().map(|subject| ReactionTarget::Issue(subject.number))
-        }
-        EventKind::Dispatch | EventKind::Schedule => None,
-    }
 }

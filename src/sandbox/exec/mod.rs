@@ -172,6 +172,8 @@ async fn run_program(
     let begin = std::time::Instant::now();
     let mut env = command.env.clone();
     env.extend(command.script.environment(contained));
+    // Nobody sees colours, and a model pays for them.
+    env.entry("NO_COLOR".to_owned()).or_insert_with(|| "1".to_owned());
     if command.sandbox.is_offline() {
         offline::tell(&mut env);
     }

@@ -1,0 +1,46 @@
+//! Where on the forge the answers to an event go: the run's own comment, the review comment that is
+//! answered, what is reacted to.
+
+use crate::run::action::ActionEnv;
+use locum_agent::report::markdown;
+use locum_forge::event::{EventKind, Trigger};
+use locum_forge::posts::ReactionTarget;
+
+/// Returns the hidden line of the comment of what an event starts.
+pub(super) fn progress_marker(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
+    markdown::marker("progress", &[("comment", &asked_by(trigger)), ("run", &env.job.run_id)])
+}
+
+/// Names what asked, for a hidden line.
+fn asked_by(trigger: &Trigger) -> String {
+    match (&trigger.comment, trigger.kind) {
+        (Some(comment), _) => comment.id.to_string(),
+        (None, EventKind::IssueAssigned) => "assigned".to_owned(),
+        (None, _) => "label".to_owned(),
+    }
+}
+
+/// Returns the review comment that is answered in its thread.
+pub(super) fn reply_to(trigger: &Trigger) -> Option<u64> {
+    trigger
+        .comment
+        .as_ref()
+        .filter(|_| trigger.kind == EventKind::ReviewComment)
+        .map(|comment| comment.id)
+}
+
+/// Returns where reactions on an event go.
+pub(super) fn reaction_target(trigger: &Trigger) -> Option<ReactionTarget> {
+    match trigger.kind {
+        EventKind::IssueComment => {
+            trigger.comment.as_ref().map(|comment| ReactionTarget::IssueComment(comment.id))
+        }
+        EventKind::ReviewComment => {
+            trigger.comment.as_ref().map(|comment| ReactionTarget::ReviewComment(comment.id))
+        }
+        EventKind::IssueLabeled | EventKind::IssueAssigned => {
+            trigger.subject.as_ref().map(|subject| ReactionTarget::Issue(subject.number))
+        }
+        EventKind::Dispatch | EventKind::Schedule => None,
+    }
+}
