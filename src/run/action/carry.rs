@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::run::action::admission::{PROGRESS, thread_of};
-use crate::run::action::{ActionEnv, ForgeEvent, SessionRun, refs};
+use crate::run::action::{ActionEnv, ForgeEvent, SessionRun, claim, refs};
 use crate::run::error::RunError;
 use crate::run::prepare::PreparedRun;
 use crate::run::publish::destination::PublishDestination;
@@ -155,10 +155,14 @@ pub(super) fn waits_words(ids: &[String], thread: u64) -> String {
 /// Deletes what waited for longer than anything may: sessions without a decision, and claims whose
 /// run was killed.
 pub(super) async fn sweep(env: &ActionEnv<'_>, policy: &Policy, facts: &Facts) {
-    let Ok(kept) = env.git.sessions(env.remote).await else { return };
+    let Ok(kept) = env.git.own_refs(env.remote).await else { return };
+    claim::sweep(env, (policy, facts), &kept).await;
     let now_s = env.clock.now().as_second();
     let is_over = |since_s: i64| now_s - since_s > hold::WAIT_LIMIT.as_secs();
-    let old = kept.into_iter().filter(|(session, _)| {
+    let sessions = kept
+        .into_iter()
+        .filter_map(|(name, tip)| Some((name.strip_prefix(SESSION_REFS)?.to_owned(), tip)));
+    let old = sessions.filter(|(session, _)| {
         SessionId::parse(session).and_then(|id| id.made_at_s()).is_some_and(is_over)
     });
     for (session, tip) in old.take(SWEPT_AT_ONCE) {

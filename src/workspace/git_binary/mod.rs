@@ -107,18 +107,13 @@ impl GitBinary {
         fetch.succeed(&self.caller).await.map(drop)
     }
 
-    /// Returns the sessions that are carried at a remote, each with its commit.
+    /// Returns Locum's own refs at a remote by their full names, each with its commit: carried
+    /// sessions, claims, and the count of what was spent.
     ///
     /// # Errors
     /// [`RepoError::Binary`] with what git said.
-    pub async fn sessions(&self, remote: &Remote) -> Result<Vec<(String, CommitId)>, RepoError> {
-        let listed = self.list(remote, &format!("{SESSION_REFS}*")).await?;
-        Ok(listed
-            .into_iter()
-            .filter_map(|(name, commit)| {
-                Some((name.strip_prefix(SESSION_REFS)?.to_owned(), commit))
-            })
-            .collect())
+    pub async fn own_refs(&self, remote: &Remote) -> Result<Vec<(String, CommitId)>, RepoError> {
+        self.list(remote, "refs/locum/*").await
     }
 
     /// Returns the commit at a remote that keeps count of what runs spent together; `None` before

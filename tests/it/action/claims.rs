@@ -218,6 +218,22 @@ fn a_cancelled_run_gives_its_claim_back() {
 }
 
 #[test]
+fn a_claim_that_nobody_came_for_is_removed_by_any_later_run() {
+    let fixture = ActionFixture::new();
+    let gate = fixture.server.close_gate(AT_END);
+    let mut command = fixture.elsewhere("a-", &first());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    gate.wait();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    for (place, minutes, left) in [("b-", 60, "refs/locum/claims/issue-7\n"), ("c-", 75, "")] {
+        let ask = Ask { number: 9, ids: (57, 4444), ..first() };
+        block_on(act(&fixture, place, &ask, &clock_in(minutes), never));
+        assert_eq!(claims(&fixture), left);
+    }
+}
+
+#[test]
 fn a_job_that_runs_elsewhere_is_left_out() {
     let fixture = ActionFixture::new();
     let gate = fixture.server.close_gate(AT_END);

@@ -16,6 +16,8 @@ mod tests;
 use std::rc::Rc;
 use std::time::Duration;
 
+use jiff::SignedDuration;
+
 use crate::run::action::ActionEnv;
 use crate::run::action::claim::record::{ClaimRecord, Claimant, LEASE_MINUTES};
 use crate::run::action::claim::refs::ClaimRef;
@@ -26,8 +28,13 @@ use locum_agent::session::id::SessionId;
 use locum_base::clock::Clock;
 use locum_policy::intent::{Act, Facts, Intent, PublicationKind};
 use locum_policy::{Permit, Policy};
+use locum_workspace::carried::CLAIM_REFS;
 use locum_workspace::repo::{CommitId, RepoError};
 
+/// How long the lease of a claim is over before any run removes it.
+const LEFT_OVER: SignedDuration = SignedDuration::from_hours(1);
+/// Claims that one workflow run removes at most.
+const SWEPT_AT_ONCE: usize = 10;
 /// How often a claim is tried for while others are quicker.
 const TRIES: u32 = 5;
 /// Time between two renewals: two may fail within a lease.
@@ -118,6 +125,28 @@ pub(super) async fn take<'a>(
         comment: request.comment,
     };
     ask(place, permit, who, env.clock).await
+}
+
+/// Removes claims of runs that were killed, where no other run came to the same work since.
+pub(super) async fn sweep(
+    env: &ActionEnv<'_>,
+    (policy, facts): (&Policy, &Facts),
+    refs: &[(String, CommitId)],
+) {
+    let names = refs.iter().filter_map(|(name, _)| name.strip_prefix(CLAIM_REFS));
+    for name in names.take(SWEPT_AT_ONCE) {
+        let place = ClaimRef::named(name, (env.git, env.remote, &env.workspace.repo));
+        let Ok(Some((tip, record))) = place.look().await else { continue };
+        let left_over = record.ends().checked_add(LEFT_OVER);
+        if !left_over.is_ok_and(|at| at <= env.clock.now()) {
+            continue;
+        }
+        let Some(permit) = permit(policy, facts) else { return };
+        match place.push(&permit, (Some(&tip), None)).await {
+            Ok(()) => tracing::info!(name, "removed the claim of a run that was killed"),
+            Err(error) => tracing::warn!(%error, name, "could not remove a claim that is over"),
+        }
+    }
 }
 
 async fn ask<'a>(

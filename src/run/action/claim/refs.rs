@@ -28,11 +28,16 @@ pub(super) struct ClaimRef<'a> {
 
 impl<'a> ClaimRef<'a> {
     /// Returns the ref of a subject: `issue-7`, `job-docs`.
-    pub(super) fn of(
-        subject: &str,
+    pub(super) fn of(subject: &str, at: (&'a GitBinary, &'a Remote, &'a Repo)) -> Self {
+        Self::named(&name_of(subject), at)
+    }
+
+    /// Returns the ref of this name.
+    pub(super) fn named(
+        name: &str,
         (git, remote, repo): (&'a GitBinary, &'a Remote, &'a Repo),
     ) -> Self {
-        Self { name: name_of(subject), git, remote, repo }
+        Self { name: name.to_owned(), git, remote, repo }
     }
 
     /// Returns the commit it is at; `None` where nobody has the claim.
