@@ -42,6 +42,22 @@ impl Repo {
         Ok(false)
     }
 
+    /// Returns the first files of git's index that are wanted, at most `limit`, in git's order.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn tracked(
+        &self,
+        wanted: impl Fn(&RepoPath) -> bool,
+        limit: usize,
+    ) -> Result<Vec<RepoPath>, RepoError> {
+        let index = self.git.index()?;
+        let paths = index
+            .iter()
+            .filter_map(|entry| RepoPath::parse(str::from_utf8(&entry.path).ok()?).ok());
+        Ok(paths.filter(wanted).take(limit).collect())
+    }
+
     fn tree_holds(
         &self,
         tree: &Tree<'_>,

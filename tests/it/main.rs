@@ -37,6 +37,7 @@ mod pictures;
 mod policy;
 mod policy_check;
 mod prompts;
+mod real_tasks;
 mod resume;
 mod schema;
 mod security;

@@ -246,7 +246,7 @@ fn each_mode_is_offered_its_own_tools() {
             [&reads, ["write_to_file", "apply_diff"].as_slice(), &common, &["request_mode_switch"]]
                 .concat(),
         ),
-        ("ask", [reads.as_slice(), &common, &["request_mode_switch"]].concat()),
+        ("ask", [reads.as_slice(), &["show_changes"], &common, &["request_mode_switch"]].concat()),
         (
             "code",
             [
@@ -257,7 +257,10 @@ fn each_mode_is_offered_its_own_tools() {
             ]
             .concat(),
         ),
-        ("coordinator", [reads.as_slice(), &["attempt_completion", "coordinate_mode"]].concat()),
+        (
+            "coordinator",
+            [reads.as_slice(), &["show_changes", "attempt_completion", "coordinate_mode"]].concat(),
+        ),
         ("orchestrator", [common.as_slice(), &["new_task", "request_mode_switch"]].concat()),
     ]
     .into_iter()

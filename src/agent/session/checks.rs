@@ -38,6 +38,9 @@ const OUTPUT_LIMIT_BYTES: usize = 4 * 1024;
 /// Label of the copies of what checks changed in the checkout.
 const CHECKS_LABEL: &str = "checks";
 
+/// Most hidden files named with a failed check.
+const HIDDEN_NAMED: usize = 5;
+
 /// A completion whose checks run, and its answer if they succeed.
 struct CheckedCompletion {
     waiting: WaitingCall,
@@ -293,12 +296,30 @@ async fn check(
     let mut why = "no mode of this run may run commands".to_owned();
     for env in envs {
         match named_command::run(env, NamedCommand { command, timeout: None, before }).await {
-            Ok(observation) => return (report(command, &observation), observation.touched),
+            Ok(observation) => {
+                let mut report = report(command, &observation);
+                if !report.succeeded() {
+                    report.output.push_str(&seen_as_empty(env));
+                }
+                return (report, observation.touched);
+            }
             Err(refused) => why = refused,
         }
     }
     let end = CheckEnd::NotStarted(why);
     (CheckReport { command: command.to_owned(), end, output: String::new() }, Vec::new())
+}
+
+/// Names files of the repository that commands see as empty, which a check may fail for.
+fn seen_as_empty(env: &TaskEnv<'_>) -> String {
+    let readable = env.readable();
+    let is_hidden = |path: &RepoPath| !readable(path);
+    let hidden = env.place.repo.tracked(is_hidden, HIDDEN_NAMED).unwrap_or_default();
+    if hidden.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = hidden.iter().map(|path| format!("`{path}`")).collect();
+    format!("\n(The policy hides files: commands see as empty {}.)", names.join(", "))
 }
 
 fn report(command: &str, observation: &Observation) -> CheckReport {

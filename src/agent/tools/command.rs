@@ -30,11 +30,12 @@ use locum_workspace::git_binary::GitBinary;
 use locum_workspace::repo::RepoError;
 
 /// What git says where it finds no repository.
-const NO_REPOSITORY: &str = "not a git repository";
+const NO_REPOSITORY: &str = "ot a git repository";
 
 /// What a model reads behind that where it is so on purpose.
 const GIT_IS_HIDDEN: &str = "\n(The repository's history holds files that you may not read, so \
-    scripts do not see it. Call git alone, or beside commands that only show named files.)";
+    scripts do not see it. `git status`, `diff`, `log`, `show`, `restore` work alone, and beside \
+    commands that only show named files.)";
 
 /// Changed files named to the model.
 const TOUCHED_SHOWN: usize = 20;

@@ -81,7 +81,8 @@ pub(crate) async fn act_watched(
     let environment = Environment::from_pairs(pairs);
     let workspace = open(&fixture.stage.path(&format!("{place}checkout"))).unwrap();
     let token = || Some(Secret::new("fixture-token-1234567890"));
-    let clock_of_forge = std::sync::Arc::new(clock_in(0));
+    // Writes that are repeated wait by it: they wait no time.
+    let clock_of_forge = std::sync::Arc::new(TestClock::at(Timestamp::now()));
     let remote = format!("file://{}", fixture.stage.path("remotes/acme/app.git").display());
     let env = ActionEnv {
         job: &ActionContext::from_environment(&environment).unwrap(),

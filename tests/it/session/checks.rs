@@ -6,6 +6,7 @@ use crate::session::fixture::{Fixture, POLICY, Ran, turns};
 use locum_agent::session::event::Event;
 use locum_agent::session::outcome::{CheckEnd, CheckReport};
 use locum_sandbox::exec::Exit;
+use locum_testing::repository::{commit_all, init};
 use pretty_assertions::assert_eq;
 
 /// Succeeds once the file says so, and writes to the checkout whatever it finds.
@@ -100,6 +101,20 @@ fn checks_run_on_what_a_model_calls_done_or_partly_done() {
         let ran = fixture(&script, "").run();
         assert_eq!((ran.word(), checked(&ran).len()), (word, rounds), "{script}");
         assert_eq!(ran.outcome.checks.len(), rounds, "{script}");
+    }
+}
+
+#[test]
+fn a_failed_check_names_the_files_that_commands_see_as_empty() {
+    let script = [write("bad"), end(""), end(", status: partial")].concat();
+    for (hidden, said) in [(true, "commands see as empty `src/.env`.)"), (false, "looked at it")] {
+        let fixture = fixture(&script, "");
+        if hidden {
+            std::fs::write(fixture.root.join("src/.env"), "KEY=x\n").unwrap();
+        }
+        commit_all(&init(&fixture.root), "all of it");
+        let ran = fixture.run();
+        assert!(ran.outcome.checks[0].output.ends_with(said), "{:?}", ran.outcome.checks);
     }
 }
 
