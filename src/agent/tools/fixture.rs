@@ -33,7 +33,9 @@ modes: { delegation: { from: [code] }, switching: direct \
 rules:
   - allow: [ 'fetch(docs.rs)', 'fetch(http://plain.example)', \
                                  'read(**)', 'edit(**)', 'command(echo:*)', 'command(sleep:*)', \
-                                 'command(cat:*)', 'command(touch:*)', 'delegate(*)', 'mode(*)', \
+                                 'command(cat:*)', 'command(touch:*)', 'command(git log:*)', \
+                                 'command(git status:*)', 'command(head:*)', 'command(wc:*)', \
+                                 'command(ls:*)', 'delegate(*)', 'mode(*)', \
                                  'expert(*)' ]
 ";
 

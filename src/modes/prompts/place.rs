@@ -49,7 +49,7 @@ impl RunPlace {
             lines.push(format!("There: {}{more}", named(&self.entries)));
         }
         if !self.tools.is_empty() {
-            lines.push(format!("Not on PATH, but with programs: {}", named(&self.tools)));
+            lines.push(format!("Programs not on PATH: {}", named(&self.tools)));
         }
         if !self.missing.is_empty() {
             lines.push(format!("Not installed: {}", named(&self.missing)));

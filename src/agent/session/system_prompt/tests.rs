@@ -87,7 +87,7 @@ fn a_prompt_names_the_place_as_far_as_the_mode_may_know_it() {
         "today is 2026-01-31",
         "on branch `feature/a-longer-name`",
         "- There: `src/`, `README.md`, and 12 more",
-        "- Not on PATH, but with programs: `.venv/bin`, `node_modules/.bin`\n- Not installed: `rg`\n",
+        "- Programs not on PATH: `.venv/bin`, `node_modules/.bin`\n- Not installed: `rg`\n",
         "whether the result is ready: `cargo test`, `cargo clippy`.",
         "You cannot run `cargo test`, `cargo clippy` in this mode.",
         "Commands have no network",
