@@ -128,7 +128,10 @@ async fn runs_words_without_a_shell_in_the_folder_and_environment_given() {
     let env = [("PATH", "/usr/bin:/bin"), ("A", "1")];
     let text = |output: Result<CommandOutput, ExecError>| output.unwrap().output.text;
     assert_eq!(text(run(words(&["echo", "$A", "*", ";x"]), &path, &env, LONG).await), "$A * ;x\n");
-    assert_eq!(text(run(words(&["env"]), &path, &env, LONG).await), "A=1\nPATH=/usr/bin:/bin\n");
+    assert_eq!(
+        text(run(words(&["env"]), &path, &env, LONG).await),
+        "A=1\nNO_COLOR=1\nPATH=/usr/bin:/bin\n"
+    );
     assert_eq!(
         text(run(words(&["pwd", "-P"]), &path, &env, LONG).await),
         format!("{}\n", path.display())
