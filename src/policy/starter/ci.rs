@@ -68,7 +68,9 @@ pub(super) fn jobs(scan: &StarterScan) -> Vec<CiJob> {
                 continue;
             }
             let steps = entry.node.get("steps").and_then(YamlNode::list).unwrap_or_default();
-            let steps = steps.iter().filter_map(|step| read_step(step, &known, &lines)).collect();
+            let elsewhere = [&entry.node, &root].into_iter().find_map(working_directory);
+            let read = |step| read_step(step, (&known, elsewhere.as_deref()), &lines);
+            let steps = steps.iter().filter_map(read).collect();
             let tests =
                 is_about_tests(&entry.key) || is_about_tests(path.name().unwrap_or_default());
             let rank = usize::from(!on_linux) * 4 + usize::from(!events) * 2 + usize::from(!tests);
@@ -100,6 +102,12 @@ fn events(root: &YamlNode) -> bool {
 fn is_about_tests(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     ["test", "spec", "ci.y"].iter().any(|word| lower.contains(word))
+}
+
+/// Returns the folder that the steps of a job or workflow work in unless they say another one.
+fn working_directory(node: &YamlNode) -> Option<String> {
+    let run = node.get("defaults")?.get("run")?;
+    run.get("working-directory").and_then(scalar)
 }
 
 /// Variables with a value that is written out: `env.NAME`.
@@ -227,7 +235,11 @@ fn expanded_for_step(text: &str, known: &BTreeMap<String, String>) -> Option<Str
 }
 
 /// Returns `None` for a step that its conditions leave out, or that works elsewhere.
-fn read_step(step: &YamlNode, known: &BTreeMap<String, String>, lines: &[&str]) -> Option<CiStep> {
+fn read_step(
+    step: &YamlNode,
+    (known, elsewhere): (&BTreeMap<String, String>, Option<&str>),
+    lines: &[&str],
+) -> Option<CiStep> {
     let condition = step.get("if").and_then(scalar);
     if !condition.is_none_or(|text| may_hold(&text, known)) {
         return None;
@@ -258,7 +270,8 @@ fn read_step(step: &YamlNode, known: &BTreeMap<String, String>, lines: &[&str]) 
         });
     }
     let script = step.get("run").and_then(YamlNode::text)?;
-    let folder = step.get("working-directory").and_then(YamlNode::text).unwrap_or(".");
+    let folder = step.get("working-directory").and_then(YamlNode::text);
+    let folder = folder.or(elsewhere).unwrap_or(".");
     let shell = step.get("shell").and_then(YamlNode::text).unwrap_or("bash");
     if !matches!(folder, "." | "./") || !matches!(shell, "bash" | "sh") {
         return None;
@@ -268,6 +281,8 @@ fn read_step(step: &YamlNode, known: &BTreeMap<String, String>, lines: &[&str]) 
         .lines()
         .filter_map(|line| expanded(line, known))
         .flat_map(|line| plain(&line))
+        // What comes behind it is done in another folder.
+        .take_while(|command| command != "cd" && !command.starts_with("cd "))
         .collect();
     Some(CiStep { line: place("run"), commands, ..CiStep::default() })
 }

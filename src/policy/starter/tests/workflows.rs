@@ -42,6 +42,18 @@ fn a_change_is_proved_by_the_tests_that_the_repositorys_own_workflow_runs() {
         ),
         (&[("go.mod", "")], "      - run: go install x.dev/richgo@latest\n", "go test ./..."),
         (&[("go.mod", "")], "      - run: go test -race ./...\n", "go test -race ./..."),
+        // These work in another folder.
+        (
+            &[("go.mod", "")],
+            "      - run: |\n          cd tools\n          go test -race ./...\n",
+            "go test ./...",
+        ),
+        (&[("go.mod", "")], "      - run: cd tools && go test -race ./...\n", "go test ./..."),
+        (
+            &[("go.mod", "")],
+            "      - run: go test -race ./...\n    defaults: { run: { working-directory: tools } }\n",
+            "go test ./...",
+        ),
         // It makes environments, for which it needs a network.
         (&[("setup.py", "pytest"), ("tests/test_a.py", "")], "      - run: tox\n", "pytest"),
         (
