@@ -169,7 +169,10 @@ fn race(swapped: &str, written: &str) {
                 let _ = std::fs::rename(&aside, &real);
             }
         });
-        for _ in 0..1000 {
+        // The swapping thread may have the better of many tries in a row.
+        while written_count + refused_count < 1000
+            || (written_count == 0 && refused_count < 1_000_000)
+        {
             match put(&checkout, written, "mine") {
                 Ok(()) => written_count += 1,
                 Err(_) => refused_count += 1,
@@ -179,7 +182,6 @@ fn race(swapped: &str, written: &str) {
     });
     assert_eq!(std::fs::read_to_string(out.join("victim")).unwrap(), "kept");
     assert_eq!(names_in(&out), ["victim"]);
-    assert_eq!(written_count + refused_count, 1000);
     assert!(written_count > 0);
 }
 
