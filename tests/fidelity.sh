@@ -14,7 +14,8 @@ repositories=(
     BurntSushi/ripgrep BurntSushi/memchr sharkdp/fd gin-gonic/gin spf13/cobra junit-team/junit4 mockito/mockito
     apache/commons-csv spring-projects/spring-petclinic rack/rack sinatra/sinatra rspec/rspec-support Seldaek/monolog
     ramsey/uuid redis/hiredis DaveGamble/cJSON jqlang/jq JamesNK/Newtonsoft.Json FluentValidation/FluentValidation
-    elixir-plug/plug koalaman/shellcheck Alamofire/Alamofire
+    elixir-plug/plug koalaman/shellcheck Alamofire/Alamofire cpuguy83/go-md2man go-check/check go-yaml/yaml
+    inconshreveable/mousetrap russross/blackfriday spf13/pflag
 )
 
 if [ "${1:-}" = --clone ]; then
