@@ -226,6 +226,26 @@ impl Layer {
         self.folder.join("began")
     }
 
+    /// Whether no link that a command made lies on the way to a path, or is it.
+    pub fn has_no_link(&self, path: &RepoPath) -> bool {
+        if self.shared().iter().any(|folder| path.is_within(&folder.path)) {
+            return false;
+        }
+        let mut at = RepoPath::root();
+        for part in path.parts() {
+            let Ok(next) = at.join(part) else { return false };
+            match self.facts(&next) {
+                Ok(facts) if facts.is_symlink() => return false,
+                Ok(facts) if facts.is_dir() => {}
+                Ok(_) => return true,
+                // Everything below it is the checkout's.
+                Err(error) => return error.kind() == io::ErrorKind::NotFound,
+            }
+            at = next;
+        }
+        true
+    }
+
     pub(super) fn facts(&self, path: &RepoPath) -> io::Result<Metadata> {
         fs::symlink_metadata(self.upper.absolute(path))
     }

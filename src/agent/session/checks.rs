@@ -298,7 +298,7 @@ async fn check(
         match named_command::run(env, NamedCommand { command, timeout: None, before }).await {
             Ok(observation) => {
                 let mut report = report(command, &observation);
-                if !report.succeeded() {
+                if matches!(report.end, CheckEnd::Exited(exit) if exit != Exit::Code(0)) {
                     report.output.push_str(&seen_as_empty(env));
                 }
                 return (report, observation.touched);

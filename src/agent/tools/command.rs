@@ -30,7 +30,7 @@ use locum_workspace::git_binary::GitBinary;
 use locum_workspace::repo::RepoError;
 
 /// What git says where it finds no repository.
-const NO_REPOSITORY: &str = "ot a git repository";
+const NO_REPOSITORY: &str = "not a git repository";
 
 /// What a model reads behind that where it is so on purpose.
 const GIT_IS_HIDDEN: &str = "\n(The repository's history holds files that you may not read, so \
@@ -190,7 +190,7 @@ impl ExecuteCommand {
         };
         let command = CommandDetails::of(&self.script, &output);
         let mut text = self.render(&output, &command, NetworkReach::of(context));
-        if git_hidden && text.contains(NO_REPOSITORY) {
+        if git_hidden && text.to_ascii_lowercase().contains(NO_REPOSITORY) {
             text.push_str(GIT_IS_HIDDEN);
         }
         Ok(Observation { exit: Some(output.exit), command, ..Observation::said(text) })

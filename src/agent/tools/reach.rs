@@ -44,7 +44,11 @@ pub(crate) fn of<'a>(
     let is_git = |(simple, _): &(&SimpleCommand, CommandEffects)| program(simple) == Some("git");
     // Whatever runs code or looks through folders beside git could read git's own files.
     let judged = |part: &(&SimpleCommand, CommandEffects)| {
-        is_git(part) || (opens_known(&part.1) && outside_git(&part.1.reads, context.checkout))
+        let reads = &part.1.reads;
+        if is_git(part) {
+            return reads.iter().filter_map(PathUse::inside).all(is_outside_git);
+        }
+        opens_known(&part.1) && outside_git(reads, context)
     };
     let writes_alone = |(simple, _): &(&SimpleCommand, CommandEffects)| {
         program(simple).is_some_and(|program| PURE_WRITERS.contains(&program))
@@ -52,7 +56,7 @@ pub(crate) fn of<'a>(
     let plain_git = understood
         && examined.iter().any(is_git)
         && examined.iter().all(judged)
-        && outside_git(&script.redirected().0, context.checkout)
+        && outside_git(&script.redirected().0, context)
         && is_allowed_by_words(script, context);
     CommandReach {
         root: context.checkout.root(),
@@ -78,19 +82,25 @@ fn opens_known(examined: &CommandEffects) -> bool {
         && !examined.runs_code
         && !examined.descends
         && !examined.needs_sandbox
+        && examined.starts.is_empty()
         && examined.perhaps.is_empty()
         && examined.trees.is_empty()
         && examined.globs.is_empty()
 }
 
-/// Whether none of these files is, or leads to, one of git's own.
-fn outside_git(reads: &[PathUse], checkout: &Checkout) -> bool {
+/// Whether none of these files is, or leads to, one of git's own. A link that a command left in the
+/// layer may lead anywhere.
+fn outside_git(reads: &[PathUse], context: ToolContext<'_>) -> bool {
+    let has_no_link = |path: &RepoPath| context.layer.is_none_or(|layer| layer.has_no_link(path));
     reads.iter().all(|used| {
         let PathUse::Inside(path) = used else { return false };
-        checkout
-            .resolve(path)
-            .is_ok_and(|real| !real.parts().any(|part| part.eq_ignore_ascii_case(".git")))
+        let Ok(real) = context.checkout.resolve(path) else { return false };
+        is_outside_git(&real) && has_no_link(path) && has_no_link(&real)
     })
+}
+
+fn is_outside_git(path: &RepoPath) -> bool {
+    !path.parts().any(|part| part.eq_ignore_ascii_case(".git"))
 }
 
 /// Whether the rules would let a script run, or a person, where nothing contains it: then what git

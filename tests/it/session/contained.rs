@@ -163,26 +163,33 @@ fn git_by_itself_shows_no_hidden_file_either_by_name_or_by_number() {
 fn git_beside_programs_that_read_named_files_works_and_git_s_own_files_are_none() {
     let script = r#"
 - calls:
-    - { tool: execute_command, args: { command: "ln -s ../.git/HEAD src/link" } }
+    - { tool: execute_command, args: { command: "ln -s ../.git/HEAD src/link; mkdir built; ln -s ../.git/HEAD built/link; ln -s ../.git built/dir" } }
 - calls:
     - { tool: execute_command, args: { command: "head -1 src/a.txt; git log --oneline" } }
     - { tool: execute_command, args: { command: "cat .git/HEAD; git log --oneline" } }
     - { tool: execute_command, args: { command: "cd .git && cat HEAD; git log --oneline" } }
     - { tool: execute_command, args: { command: "cat src/link; git log --oneline" } }
+    - { tool: execute_command, args: { command: "cat built/link; git log --oneline" } }
+    - { tool: execute_command, args: { command: "cat built/dir/HEAD; git log --oneline" } }
+    - { tool: execute_command, args: { command: "echo .git/HEAD | xargs cat; git log --oneline" } }
+    - { tool: execute_command, args: { command: "git diff --no-index src/a.txt .git/HEAD; git log --oneline" } }
     - { tool: execute_command, args: { command: "cat < .git/HEAD; git log --oneline" } }
     - { tool: execute_command, args: { command: "cat $(echo .git/HEAD); git log --oneline" } }
 - calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#;
-    let allowed = "\"command(git log:*)\", \"command(cat:*)\", \"command(head:*)\"";
-    let policy = POLICY.replace("\"command(false)\"", allowed) + "commands: { contained: allow }\n";
+    let allowed = ["git log", "git diff", "cat", "head", "echo", "xargs"];
+    let allowed = allowed.map(|command| format!("\"command({command}:*)\"")).join(", ");
+    let policy =
+        POLICY.replace("\"command(false)\"", &allowed) + "commands: { contained: allow }\n";
     let fixture = Fixture::with_policy(&turns(script), &policy);
     std::fs::write(fixture.root.join(".env"), "KEY=x\n").unwrap();
+    std::fs::write(fixture.root.join(".gitignore"), "built/\n").unwrap();
     commit_all(&init(&fixture.root), "with a secret");
     let ran = fixture.run();
     let answers = ran.answers("execute_command");
     let [_, named, others @ ..] = answers.as_slice() else { panic!("{answers:?}") };
     assert!(named.contains("one") && named.contains("with a secret"), "{named}");
-    assert_eq!(others.len(), 5);
+    assert_eq!(others.len(), 9);
     assert!(others.iter().any(|answer| answer.contains("work alone, and beside")), "{others:?}");
     for answer in others {
         assert!(!answer.contains("refs/heads") && !answer.contains("with a secret"), "{answer}");
