@@ -7,6 +7,7 @@
 use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::claim::Claim;
 use crate::run::action::earlier::EarlierWork;
+use crate::run::action::refs::HISTORY_COMMITS;
 use crate::run::action::{ActionEnd, ActionEnv, answer, refs};
 use crate::run::error::RunError;
 use crate::run::publish::AUTHOR;
@@ -19,9 +20,6 @@ use locum_policy::intent::{Act, Intent, PublicationKind};
 use locum_policy::schema::{CommitSigner, PublishForm};
 use locum_workspace::merge::Conflict;
 use locum_workspace::repo::{CommitId, RepoError};
-
-/// Commits of both branches that are fetched to find where they parted.
-const HISTORY_COMMITS: u32 = 200;
 
 /// What came of bringing a branch up to its base.
 pub(super) enum Rebase {

@@ -8,6 +8,9 @@ use locum_forge::PullRequest;
 use locum_workspace::git_binary::FetchDepth;
 use locum_workspace::repo::CommitId;
 
+/// Commits of two branches that are fetched to find where they parted.
+pub(super) const HISTORY_COMMITS: u32 = 200;
+
 /// Returns the tip of the default branch.
 ///
 /// # Errors
@@ -60,8 +63,37 @@ pub(super) async fn start(
         return Ok(event.trusted.clone());
     };
     let head = fetch_head(env, pull_request, 1).await?;
+    fetch_history(env, pull_request, (&event.trusted, &head)).await;
     repo.switch_to(&head).map_err(RunError::internal)?;
     Ok(head)
+}
+
+/// Fetches more of a pull request and its base where a shallow checkout does not show where they
+/// parted, so that the change can be shown. Without it the run goes on, and shows what it changes
+/// itself.
+async fn fetch_history(
+    env: &ActionEnv<'_>,
+    pull_request: &PullRequest,
+    (base, head): (&CommitId, &CommitId),
+) {
+    let repo = &env.workspace.repo;
+    if repo.merge_base(base, head).is_ok() {
+        return;
+    }
+    let PullRequest { number, base_branch, .. } = pull_request;
+    let depth = depth_of(env, HISTORY_COMMITS);
+    for refspec in [
+        format!("+refs/pull/{number}/head:refs/locum/pull/{number}"),
+        format!("+refs/heads/{base_branch}:refs/locum/trusted/{base_branch}"),
+    ] {
+        if let Err(error) = env.git.fetch(env.remote, &refspec, depth).await {
+            tracing::warn!(%error, "the history of the pull request cannot be fetched");
+            return;
+        }
+    }
+    if let Err(error) = repo.merge_base(base, head) {
+        tracing::warn!(%error, "no common commit of the pull request and its base was found");
+    }
 }
 
 /// Fetches the head of a pull request, with so many commits where the checkout is shallow.

@@ -269,6 +269,9 @@ fn a_checkout_without_history_is_enough() {
         "{pull_request:?}"
     );
     assert_eq!(fixture.remote(&["rev-list", "--count", "feature"]).trim(), "4");
+    let journal = std::fs::read_to_string(pull_request.output("transcript-path")).unwrap();
+    assert!(journal.contains("[material: what this pull request changes; origin: compared with"));
+    assert!(journal.contains("+taken: over"), "{journal}");
 }
 
 #[test]
