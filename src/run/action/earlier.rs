@@ -42,7 +42,7 @@ pub(super) struct EarlierWork {
 }
 
 impl EarlierWork {
-    /// Returns what a run is told of it; `None` where it starts from the base.
+    /// Returns what the first message of a run says of it; `None` where it starts from the base.
     pub(super) fn material(&self) -> Option<TaskMaterial> {
         let OwnBranch { name, update, pull_request, .. } = &self.branch;
         if *update == BranchUpdate::Replaced {

@@ -1,8 +1,8 @@
-//! Mistakes of the set-up, told where whoever asked looks: 👀 on the request, and one comment with
+//! Reports mistakes of the set-up where whoever asked looks: 👀 on the request, and one comment with
 //! the place and the cure, before any model is asked.
 //!
 //! In: an event and what keeps it from starting anything. Out: the comment, the same one each time,
-//! and the error for the log and the job summary. Who is told: whom the policy admits. Where the
+//! and the error for the log and the job summary. It answers whom the policy admits. Where the
 //! policy cannot be read, the built-in one stands in for it, and only a command of someone who may
 //! write here is answered.
 
@@ -27,7 +27,7 @@ const SETTLED: &str = "**locum: the set-up is right now**";
 /// Mistakes that one comment lists.
 const MISTAKES_LIMIT: usize = 10;
 
-/// Where mistakes are told, and by whose leave.
+/// Where mistakes are reported, and which policy permits it.
 pub(super) struct SetupPlace<'a> {
     /// The event that asks.
     pub(super) event: &'a ForgeEvent,
@@ -82,11 +82,12 @@ pub(super) async fn settle(env: &ActionEnv<'_>, place: &SetupPlace<'_>, own: &[T
     let marker = marker("setup", &[]);
     // Comments on lines are a list of their own, in which the answer is found again.
     let on_line = place.event.trigger.kind == EventKind::ReviewComment;
-    let told = own.iter().filter(|comment| comment.place.is_some() == on_line).any(|comment| {
-        let mut lines = comment.body.lines();
-        lines.next() == Some(marker.as_str()) && lines.next() != Some(SETTLED)
-    });
-    if !told {
+    let is_reported =
+        own.iter().filter(|comment| comment.place.is_some() == on_line).any(|comment| {
+            let mut lines = comment.body.lines();
+            lines.next() == Some(marker.as_str()) && lines.next() != Some(SETTLED)
+        });
+    if !is_reported {
         return;
     }
     let body =
@@ -189,7 +190,7 @@ async fn say(
                 error.diagnostics.extend(may_not_write(refused).diagnostics);
             }
         }
-        Err(failed) => tracing::warn!(%failed, "the mistakes are not told on the thread"),
+        Err(failed) => tracing::warn!(%failed, "the mistakes could not be posted on the thread"),
     }
     error
 }

@@ -82,7 +82,7 @@ pub(crate) enum Fate {
     Refused(&'static str),
     /// The right place, with other text.
     OtherText,
-    /// The same but for line ends or a byte order mark, which neither tool can be told.
+    /// The same but for line ends or a byte order mark, which neither format can express.
     LineEnds,
     /// Another place, where the very text that was sent stands, blank by blank: the noise made it
     /// that place's, or the wrong line number names it.
