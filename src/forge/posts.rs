@@ -80,6 +80,27 @@ pub enum Posting {
         /// Names of the labels.
         labels: Vec<String>,
     },
+    /// A review asked of somebody on a pull request.
+    ReviewRequest {
+        /// Number of the pull request.
+        number: u64,
+        /// Login of a user, or a team as `organisation/team`.
+        reviewer: String,
+    },
+    /// Users that a pull request is assigned to.
+    Assignees {
+        /// Number of the pull request.
+        number: u64,
+        /// Logins of the users.
+        logins: Vec<String>,
+    },
+    /// The milestone that a pull request belongs to.
+    Milestone {
+        /// Number of the pull request.
+        number: u64,
+        /// Title of an open milestone.
+        title: String,
+    },
 }
 
 /// A comment on lines of a pull request, as they are at its head.
@@ -125,7 +146,10 @@ impl Posting {
             | Self::Comment { .. }
             | Self::Reply { .. } => PublicationKind::Comment,
             Self::Review { .. } => PublicationKind::Review,
-            Self::PullRequest { .. } => PublicationKind::PullRequest,
+            Self::PullRequest { .. }
+            | Self::ReviewRequest { .. }
+            | Self::Assignees { .. }
+            | Self::Milestone { .. } => PublicationKind::PullRequest,
             Self::Labels { .. } => PublicationKind::Label,
             Self::Issue { .. } => PublicationKind::Issue,
         }

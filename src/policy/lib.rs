@@ -20,6 +20,7 @@ pub mod kind;
 pub mod lint;
 pub mod paths;
 pub mod pattern;
+pub mod pull_request;
 pub mod query;
 pub mod rule;
 pub mod schema;

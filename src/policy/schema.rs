@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::edit_command::EditCommand;
 use crate::glob::PathGlob;
 use crate::intent::{Facts, PublicationKind};
+use crate::pull_request::PullRequestDetails;
 use crate::rule::LocatedPattern;
 use crate::spending_limit::SpendingLimits;
 use crate::urls::pattern::UrlPattern;
@@ -380,8 +381,8 @@ pub struct PublishRules {
     pub branch: String,
     /// Whether pull requests start as drafts.
     pub draft: bool,
-    /// Labels put on pull requests.
-    pub labels: Vec<String>,
+    /// What pull requests are given when they are opened.
+    pub details: PullRequestDetails,
     /// Commands that must exit with 0 before a change is published as ready; else it is a draft and
     /// says so.
     pub success: Vec<String>,
@@ -408,7 +409,7 @@ impl Default for PublishRules {
             publish_as: PublishForms::default(),
             branch: "locum/{subject}-{slug}".to_owned(),
             draft: true,
-            labels: vec!["locum".to_owned()],
+            details: PullRequestDetails::default(),
             success: Vec::new(),
             close_issues: false,
             sign: CommitSigner::Git,

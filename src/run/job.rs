@@ -26,6 +26,7 @@ use locum_files::yaml::YamlDocument;
 use locum_modes::access::{self, TaskPurpose, ToolOffer};
 use locum_modes::prompts::PromptFile;
 use locum_modes::{Mode, ModeSet};
+use locum_policy::pull_request::{PullRequestOverrides, read_overrides};
 use locum_policy::schema::Switching;
 
 /// Most steps of one job.
@@ -58,6 +59,8 @@ pub struct Job {
     pub work: JobWork,
     /// What becomes of its pull request that is still open.
     pub on_open: OnOpen,
+    /// What its pull requests are given in place of what the policy says.
+    pub pull_request: PullRequestOverrides,
 }
 
 /// What a job does about its pull request that is still open.
@@ -161,7 +164,8 @@ impl Job {
     pub fn subject(&self) -> RunSubject {
         let described = self.description.as_deref().and_then(|text| text.trim().lines().next());
         let title = described.map_or_else(|| format!("Job {}", self.name), str::to_owned);
-        RunSubject::Job { name: self.name.clone(), title }
+        let pull_request = self.pull_request.clone();
+        RunSubject::Job { name: self.name.clone(), title, pull_request }
     }
 
     /// Returns the first step that the job's mode cannot take, with what to do about it.
@@ -257,6 +261,9 @@ fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
         "While the job's pull request is open: `update` does the work again, `skip` does nothing.",
         OneOf(&[("update", OnOpen::Update), ("skip", OnOpen::Skip)]),
     );
+    let about = "What its pull requests are given, in place of the same keys of the policy.";
+    let publish = section.key("publish", about, Mapping("publish", read_overrides));
+    let pull_request = publish.unwrap_or_default();
     section.at_least_one(&["steps", "task"], "with both, the task runs only when a step fails");
     let work = match (steps, task) {
         (Some(steps), Some(task)) => {
@@ -267,7 +274,8 @@ fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
         (None, None) => return None,
     };
     let on_open = on_open.unwrap_or_default();
-    Some(Job { name: name.to_owned(), description, schedule, mode, work, on_open })
+    let name = name.to_owned();
+    Some(Job { name, description, schedule, mode, work, on_open, pull_request })
 }
 
 /// Fields of a cron expression, with the numbers each may hold.

@@ -9,6 +9,7 @@ use locum_agent::session::id::SessionId;
 use locum_modes::prompts::place::RunPlace;
 use locum_policy::budget::Budget;
 use locum_policy::intent::Facts;
+use locum_policy::pull_request::PullRequestOverrides;
 use locum_policy::spending_limit::SpendingLimits;
 use locum_workspace::repo::CommitId;
 
@@ -104,6 +105,9 @@ pub enum RunSubject {
         /// What it is for, in a line; empty in records of before.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         title: String,
+        /// What it says of its pull requests in place of the policy.
+        #[serde(default, skip_serializing_if = "PullRequestOverrides::is_empty")]
+        pull_request: PullRequestOverrides,
     },
 }
 

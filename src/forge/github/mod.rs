@@ -7,6 +7,7 @@ mod answers;
 mod client;
 mod comments;
 mod commits;
+mod details;
 mod pulls;
 mod repeat;
 mod review;
@@ -16,7 +17,6 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-use serde::de::IgnoredAny;
 use serde_json::json;
 use tokio::sync::OnceCell;
 
@@ -119,13 +119,12 @@ impl GitHub {
                 self.put_pull_request(&NewPull { head, base, title, body, draft }).await
             }
             Posting::Issue { marker, title, body } => self.put_issue(marker, title, body).await,
-            Posting::Labels { number, labels } => {
-                let path = self.path(&format!("issues/{number}/labels"));
-                let _: IgnoredAny =
-                    self.client.send("POST", &path, &json!({ "labels": labels })).await?;
-                let (publication, url) = (PublicationKind::Label, String::new());
-                Ok(Receipt { publication, id: *number, url, updated: false })
+            Posting::Labels { number, labels } => self.put_labels(*number, labels).await,
+            Posting::ReviewRequest { number, reviewer } => {
+                self.request_review(*number, reviewer).await
             }
+            Posting::Assignees { number, logins } => self.assign(*number, logins).await,
+            Posting::Milestone { number, title } => self.put_milestone(*number, title).await,
         }
     }
 

@@ -144,3 +144,33 @@ fn a_write_is_given_up_when_waiting_takes_too_long() {
         assert_eq!(server.writes().len(), 2, "what is wrong is not sent again");
     });
 }
+
+#[test]
+fn who_cannot_be_given_a_pull_request_is_named() {
+    on_server("", async |server, github, _clock| {
+        let number = github.publish(&pull_request()).await.unwrap().id;
+        server.permit("bob", json!({ "permission": "write" }));
+        server.add_milestone(4, "2.0");
+        let ask = |reviewer: &str| Posting::ReviewRequest { number, reviewer: reviewer.to_owned() };
+        let assign = |logins: &[&str]| Posting::Assignees {
+            number,
+            logins: logins.iter().map(ToString::to_string).collect(),
+        };
+        let milestone = |title: &str| Posting::Milestone { number, title: title.to_owned() };
+        for good in [ask("bob"), ask("Acme/security"), assign(&["bob"]), milestone("2.0")] {
+            github.publish(&good).await.unwrap();
+        }
+        for (bad, said) in [
+            (ask("mallory"), "collaborators"),
+            (ask("acme/nobody"), "collaborators"),
+            (ask("evil/security"), "no team of `acme`"),
+            (assign(&["bob", "mallory"]), "`mallory` cannot be assigned"),
+            (milestone("1.0"), "no open milestone"),
+        ] {
+            let error = github.publish(&bad).await.unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+        let pull = server.pulls()[0].clone();
+        assert_eq!((&pull["asked"], &pull["milestone"]), (&json!(["bob", "security"]), &json!(4)));
+    });
+}

@@ -63,6 +63,9 @@ impl LocalForge {
             Posting::Withdrawal(_) => ("withdrawal".to_owned(), None),
             Posting::Reaction { .. } => ("reaction".to_owned(), None),
             Posting::Labels { number, .. } => (format!("labels-{number}"), None),
+            Posting::ReviewRequest { number, .. } => (format!("review-request-{number}"), None),
+            Posting::Assignees { number, .. } => (format!("assignees-{number}"), None),
+            Posting::Milestone { number, .. } => (format!("milestone-{number}"), None),
         };
         let is_page = page.is_some();
         let ending = if is_page { "md" } else { "json" };

@@ -4,11 +4,12 @@ use serde_json::{Value as Json, json};
 
 use crate::command::word;
 use crate::intent::PUBLICATIONS;
+use crate::pull_request::read_details;
 use crate::schema::{CommitSigner, PublishForm, PublishForms, PublishRules};
 use locum_files::fields::Diagnostics;
 use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
-use locum_files::shape::{AnyText, Boolean, OneOf, OneOrMany, ParsedText, Shape};
+use locum_files::shape::{Boolean, OneOf, OneOrMany, ParsedText, Shape};
 use locum_files::yaml::YamlNode;
 
 pub(super) fn publish(section: &mut Section<'_>) -> PublishRules {
@@ -32,7 +33,7 @@ pub(super) fn publish(section: &mut Section<'_>) -> PublishRules {
         &mut found.branch,
     );
     section.set("draft", "Whether pull requests start as drafts.", Boolean, &mut found.draft);
-    section.set("labels", "Labels put on pull requests.", OneOrMany(AnyText), &mut found.labels);
+    read_details(section, &mut found.details);
     let about = "Whether the pull request of an issue says `Closes #N`.";
     section.set("close_issues", about, Boolean, &mut found.close_issues);
     let about = "Who makes published commits: git, unsigned, or the forge through its API, which \

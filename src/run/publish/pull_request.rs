@@ -13,6 +13,7 @@ use locum_forge::PullRequest;
 use locum_forge::posts::{Posting, Receipt};
 use locum_forge::pull_requests::PullRequestFilter;
 use locum_forge::sanitise::{self, TextRules};
+use locum_policy::pull_request::PullRequestDetails;
 use locum_workspace::repo::CommitId;
 
 /// Longest body, in characters, that earlier results are kept in.
@@ -79,12 +80,46 @@ impl Publisher<'_> {
             let (number, url, effect) = (receipt.id, receipt.url, PullRequestEffect::Updated);
             return Ok(PublishResult::PullRequest { number, url, branch, draft, effect });
         }
-        let labels = self.run.policy.settings().publish.labels.clone();
-        if !labels.is_empty() {
-            self.post(Posting::Labels { number: receipt.id, labels }, published).await;
-        }
+        self.give_details(receipt.id, published).await;
         let (number, url, effect) = (receipt.id, receipt.url, PullRequestEffect::Opened);
         Ok(PublishResult::PullRequest { number, url, branch, draft, effect })
+    }
+
+    /// Gives a pull request that was just opened its labels, reviewers, assignees and milestone.
+    /// What the forge does not take is a remark: the change is published all the same.
+    async fn give_details(&self, number: u64, published: &mut Publication) {
+        let details = self.details();
+        let labels = Posting::Labels { number, labels: details.labels.clone() };
+        if !details.labels.is_empty() {
+            self.post(labels, published).await;
+        }
+        let reviews = details.reviewers.iter().map(|reviewer| {
+            let posting = Posting::ReviewRequest { number, reviewer: reviewer.clone() };
+            (posting, format!("no review was requested of `{reviewer}`"))
+        });
+        let assignees = Posting::Assignees { number, logins: details.assignees.clone() };
+        let assignees = (!details.assignees.is_empty())
+            .then(|| (assignees, "the pull request is not assigned as it should be".to_owned()));
+        let milestone = details.milestone.iter().map(|title| {
+            let posting = Posting::Milestone { number, title: title.clone() };
+            (posting, format!("the pull request is not in milestone `{title}`"))
+        });
+        for (posting, what) in reviews.chain(assignees).chain(milestone) {
+            let mut asked = Publication::default();
+            self.post(posting, &mut asked).await;
+            published.receipts.append(&mut asked.receipts);
+            published.remarks.extend(asked.notes.iter().map(|why| format!("{what}: {why}")));
+        }
+    }
+
+    fn details(&self) -> PullRequestDetails {
+        let of_policy = &self.run.policy.settings().publish.details;
+        match &self.run.plan.subject {
+            RunSubject::Job { pull_request, .. } => of_policy.overridden(pull_request),
+            RunSubject::Prompt | RunSubject::Issue { .. } | RunSubject::PullRequest { .. } => {
+                of_policy.clone()
+            }
+        }
     }
 
     /// Returns where a run without changes leaves its work: in the pull request of an earlier one.

@@ -205,7 +205,7 @@ fn tick(fixture: &ActionFixture, run: u64) -> WorkflowStep {
 }
 
 /// Changes what the default branch has in a file, by somebody else.
-fn commit_to_main(fixture: &ActionFixture, path: &str, text: &str) {
+pub(super) fn commit_to_main(fixture: &ActionFixture, path: &str, text: &str) {
     fixture.move_on(true);
     fixture.stage.write(&format!("checkout/{path}"), text);
     fixture.stage.commit("change");

@@ -87,6 +87,7 @@ struct World {
     reviews: Vec<Value>,
     files: Vec<Value>,
     commits: Vec<Value>,
+    milestones: Vec<Value>,
     git: Option<GitDatabase>,
     requests: Vec<Recorded>,
     faults: VecDeque<Fault>,
@@ -181,6 +182,12 @@ impl GitHubServer {
     /// Says which commits every pull request has: `sha` and `commit.message` of each.
     pub fn change_commits(&self, commits: &[Value]) {
         self.world.lock().unwrap().commits = commits.to_vec();
+    }
+
+    /// Adds an open milestone.
+    pub fn add_milestone(&self, number: u64, title: &str) {
+        let milestone = json!({ "number": number, "title": title, "state": "open" });
+        self.world.lock().unwrap().milestones.push(milestone);
     }
 
     /// Gives the repository a database of git objects.
@@ -399,7 +406,15 @@ impl World {
                 self.issues.push(issue.clone());
                 (201, issue)
             }
-            ("PATCH", ["issues", number]) => edit(&mut self.issues, "number", number, body),
+            ("PATCH", ["issues", number]) => match edit(&mut self.issues, "number", number, body) {
+                (404, _) => edit(&mut self.pulls, "number", number, body),
+                edited => edited,
+            },
+            ("GET", ["milestones"]) => page(self.milestones.iter(), &query),
+            ("POST", ["issues", number, "assignees"]) => self.assign(number_of(number), body),
+            ("POST", ["pulls", number, "requested_reviewers"]) => {
+                self.ask_for_review(number_of(number), body)
+            }
             ("GET", ["issues", number]) => {
                 found(self.issues.iter().find(|issue| issue["number"] == number_of(number)))
             }
@@ -534,6 +549,40 @@ impl World {
             thread["labels"] = labels.clone();
         }
         (200, labels.clone())
+    }
+
+    /// Leaves out who is no collaborator, as GitHub does.
+    fn assign(&mut self, number: u64, body: &Value) -> (u16, Value) {
+        let logins = body["assignees"].as_array().cloned().unwrap_or_default();
+        let known = logins.iter().filter(|login| {
+            self.permissions.iter().any(|(known, _)| Some(known.as_str()) == login.as_str())
+        });
+        let known: Vec<Value> = known.map(|login| json!({ "login": login })).collect();
+        let Some(pull) = self.pulls.iter_mut().find(|pull| pull["number"] == number) else {
+            return not_found();
+        };
+        pull["assignees"] = json!(known);
+        (201, pull.clone())
+    }
+
+    /// Refuses users that are no collaborators, and teams but `security`, as GitHub does.
+    fn ask_for_review(&mut self, number: u64, body: &Value) -> (u16, Value) {
+        let list = |key: &str| body[key].as_array().cloned().unwrap_or_default();
+        let (users, teams) = (list("reviewers"), list("team_reviewers"));
+        let is_known = |login: &Value| {
+            self.permissions.iter().any(|(known, _)| Some(known.as_str()) == login.as_str())
+        };
+        if !users.iter().all(is_known) || !teams.iter().all(|team| team == "security") {
+            let message = "Reviews may only be requested from collaborators.";
+            return (422, json!({ "message": message }));
+        }
+        let Some(pull) = self.pulls.iter_mut().find(|pull| pull["number"] == number) else {
+            return not_found();
+        };
+        let mut asked = pull["asked"].as_array().cloned().unwrap_or_default();
+        asked.extend(users.into_iter().chain(teams));
+        pull["asked"] = json!(asked);
+        (201, pull.clone())
     }
 
     fn open_pull(&mut self, repository: &str, body: &Value) -> (u16, Value) {
