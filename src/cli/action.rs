@@ -30,6 +30,7 @@ use locum_agent::session::event::JournalLine;
 use locum_agent::session::journal::JOURNAL_FILE;
 use locum_agent::session::outcome::OutcomeWord;
 use locum_agent::session::state::SessionState;
+use locum_agent::session::word::Severity;
 use locum_base::clock::Clock;
 use locum_base::secret::{Redactor, SHORTEST_VALUE_BYTES, Secret};
 use locum_forge::github::GitHub;
@@ -144,10 +145,7 @@ fn finish(
                 (AnnotationLevel::Notice, format!("answered: {what}"))
             }
             ActionEnd::Planned(plan) => (AnnotationLevel::Notice, format!("dry run\n{plan}")),
-            ActionEnd::Ran(ran) => (
-                if ran.fails { AnnotationLevel::Error } else { AnnotationLevel::Notice },
-                ran_words(ran),
-            ),
+            ActionEnd::Ran(ran) => (level(ran), ran_words(ran)),
         };
         let message = redactor.redact(&message);
         annotate(level, &message, output);
@@ -176,10 +174,18 @@ fn annotate(level: AnnotationLevel, message: &str, output: &mut Output) {
     output.line(actions::annotation(&annotation));
 }
 
+fn level(ran: &FinishedRun) -> AnnotationLevel {
+    match (ran.fails, ran.outcome.word.severity()) {
+        (true, _) => AnnotationLevel::Error,
+        (false, Severity::Bad) => AnnotationLevel::Warning,
+        (false, Severity::Good | Severity::Waits) => AnnotationLevel::Notice,
+    }
+}
+
 fn ran_words(ran: &FinishedRun) -> String {
     let reason =
         ran.outcome.reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
-    format!("{}{reason}", figures::word(ran.outcome.word))
+    format!("{}{reason}", ran.outcome.word.heading())
 }
 
 fn summary_of(end: &ActionEnd) -> String {
@@ -209,6 +215,14 @@ fn summary_of(end: &ActionEnd) -> String {
                 }
                 PublishResult::Nowhere(why) | PublishResult::Diff(why) => markdown::inline(why),
             };
+            if let Some(patch) =
+                ran.outcome.hindrance.is_some().then_some(&ran.patch).and_then(Option::as_ref)
+            {
+                landing.push_str(&format!(
+                    "\n\nThe changes are kept as a patch: {}, which is the output `patch-path`.",
+                    markdown::code(&patch.display().to_string())
+                ));
+            }
             for note in &ran.publication.notes {
                 landing.push_str(&format!("\n\nNot published: {}", markdown::inline(note)));
             }
@@ -253,7 +267,8 @@ fn outputs_of_run(ran: &FinishedRun) -> Vec<(&'static str, String)> {
         PublishResult::PullRequest { branch, number, .. } => (branch.clone(), number.to_string()),
         PublishResult::Commit { branch, .. } => (branch.clone(), String::new()),
         PublishResult::Review { .. } | PublishResult::Nowhere(_) | PublishResult::Diff(_) => {
-            (String::new(), String::new())
+            let pushed = outcome.hindrance.as_ref().and_then(|hindrance| hindrance.pushed.as_ref());
+            (pushed.map(|pushed| pushed.name.clone()).unwrap_or_default(), String::new())
         }
     };
     let conclusion = match (ran.fails, outcome.word) {
@@ -293,10 +308,9 @@ fn status(end: &ActionEnd) -> ExitStatus {
         ActionEnd::Skipped(_) | ActionEnd::Answered { .. } | ActionEnd::Planned(_) => {
             ExitStatus::Done
         }
-        ActionEnd::Ran(ran) if ran.fails => match ExitStatus::of(ran.outcome.word) {
-            ExitStatus::Done => ExitStatus::Failed,
-            status => status,
-        },
+        // `fail-on` may name what went well, too.
+        ActionEnd::Ran(ran) if ran.fails && ran.outcome.word.exit_code() == 0 => ExitStatus::Failed,
+        ActionEnd::Ran(ran) if ran.fails => ExitStatus::Ended(ran.outcome.word),
         ActionEnd::Ran(_) => ExitStatus::Done,
     }
 }

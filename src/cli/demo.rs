@@ -73,7 +73,7 @@ pub fn run(
         None => output.line(format_args!("\nThe repository is kept in {}.", folder.display())),
         Some(_) => output.line("\nRemoved the repository; `locum demo --dir DIR` keeps it."),
     }
-    Ok(ExitStatus::of(ended.outcome.word))
+    Ok(ExitStatus::Ended(ended.outcome.word))
 }
 
 fn play(

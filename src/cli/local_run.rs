@@ -338,6 +338,7 @@ pub fn carry_out(
         reaction: None,
         branch_template: None,
         run_url: None,
+        repository_url: None,
         lease: None,
     });
     let ending = RunEnd { thread, seen: &[], decided: None, decide: DecisionChannel::CommandLine };
@@ -402,9 +403,9 @@ pub fn leave_worktree(
 
 /// Shows how a run ended, in the requested form.
 pub fn show_end(ended: &LocalRunResult, show: RunDisplay, output: &mut Output) -> ExitStatus {
-    let status = ExitStatus::of(ended.outcome.word);
+    let status = ExitStatus::Ended(ended.outcome.word);
     let receipts = ended.publication.as_ref().map_or(&[][..], |publication| &publication.receipts);
-    let report = json::RunReport::new(&ended.outcome, status.code(), receipts);
+    let report = json::RunReport::new(&ended.outcome, receipts);
     match show.format {
         OutputFormat::Json => output.json(&report),
         OutputFormat::StreamJson => output.json_line(&report),

@@ -76,47 +76,34 @@ use locum_base::secret::plain::PlainValues;
 
 /// How the program ends, in one number that scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub enum ExitStatus {
-    /// Done. Also when there was nothing to do and the program said so.
-    Done = 0,
-    /// An error of the program or of the machine under it.
-    Internal = 1,
-    /// The command line, a configuration file or a variable is wrong.
-    Usage = 2,
-    /// The task failed.
-    Failed = 3,
-    /// The policy refused.
-    Refused = 4,
-    /// A maintainer has to answer a question or approve a call.
-    NeedsPerson = 5,
-    /// The budget is used up.
-    BudgetExhausted = 6,
-    /// The task is done by the model's account, and a check of the policy did not succeed.
-    ChecksFailed = 7,
-    /// The wall time is over.
-    TimedOut = 124,
-    /// Stopped from outside.
-    Cancelled = 130,
+    /// 0: done.
+    Done,
+    /// 1: an error of the program or of the machine under it.
+    Internal,
+    /// 2: the command line, a configuration file or a variable is wrong.
+    Usage,
+    /// 3: what was asked for failed.
+    Failed,
+    /// 4: the policy refuses.
+    Refused,
+    /// 5: a maintainer has to decide.
+    NeedsPerson,
+    /// A run ended with this outcome, whose own code it is.
+    Ended(OutcomeWord),
 }
 
 impl ExitStatus {
     /// Returns the number.
     pub fn code(self) -> u8 {
-        self as u8
-    }
-
-    /// Returns how the program ends after a session that ended so.
-    pub fn of(word: OutcomeWord) -> Self {
-        match word {
-            OutcomeWord::Done | OutcomeWord::NothingToDo => Self::Done,
-            OutcomeWord::NeedsInput | OutcomeWord::OnHold => Self::NeedsPerson,
-            OutcomeWord::Refused => Self::Refused,
-            OutcomeWord::BudgetExhausted => Self::BudgetExhausted,
-            OutcomeWord::TimedOut => Self::TimedOut,
-            OutcomeWord::Partial | OutcomeWord::Failed => Self::Failed,
-            OutcomeWord::ChecksFailed => Self::ChecksFailed,
-            OutcomeWord::Cancelled => Self::Cancelled,
+        match self {
+            Self::Done => 0,
+            Self::Internal => 1,
+            Self::Usage => 2,
+            Self::Failed => 3,
+            Self::Refused => 4,
+            Self::NeedsPerson => 5,
+            Self::Ended(word) => word.exit_code(),
         }
     }
 }
@@ -245,31 +232,5 @@ fn show_usage(error: &clap::Error, output: &mut Output) -> ExitStatus {
     } else {
         output.line(text.trim_end());
         ExitStatus::Done
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ExitStatus;
-    use locum_agent::session::outcome::OutcomeWord;
-    use pretty_assertions::assert_eq;
-
-    #[test]
-    fn every_outcome_has_its_number() {
-        for (word, code) in [
-            (OutcomeWord::Done, 0),
-            (OutcomeWord::NothingToDo, 0),
-            (OutcomeWord::Partial, 3),
-            (OutcomeWord::Failed, 3),
-            (OutcomeWord::ChecksFailed, 7),
-            (OutcomeWord::Refused, 4),
-            (OutcomeWord::NeedsInput, 5),
-            (OutcomeWord::OnHold, 5),
-            (OutcomeWord::BudgetExhausted, 6),
-            (OutcomeWord::TimedOut, 124),
-            (OutcomeWord::Cancelled, 130),
-        ] {
-            assert_eq!(ExitStatus::of(word).code(), code, "{word:?}");
-        }
     }
 }

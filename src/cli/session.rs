@@ -107,9 +107,7 @@ fn show(
     let progress = Progress::of(&state, until);
     if args.json {
         output.json(&SessionReport {
-            outcome: state.outcome.as_deref().map(|outcome| {
-                json::RunReport::new(outcome, ExitStatus::of(outcome.word).code(), &[])
-            }),
+            outcome: state.outcome.as_deref().map(|outcome| json::RunReport::new(outcome, &[])),
             tasks: progress.tasks.iter().map(TaskEntry::new).collect(),
             spent: SpentReport::new(&progress.spent, progress.spent_is_estimate),
             events: &lines,

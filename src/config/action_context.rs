@@ -86,7 +86,12 @@ impl ActionContext {
 
     /// Returns the page of a workflow run of this repository.
     pub fn url_of_run(&self, run: &str) -> String {
-        format!("{}/{}/actions/runs/{run}", self.server_url, self.repository)
+        format!("{}/actions/runs/{run}", self.repository_url())
+    }
+
+    /// Returns the page of this repository.
+    pub fn repository_url(&self) -> String {
+        format!("{}/{}", self.server_url.trim_end_matches('/'), self.repository)
     }
 }
 

@@ -165,6 +165,7 @@ pub const KEYS: &[SettingKey] = &[
             "partial",
             "checks-failed",
             "cancelled",
+            "not-published",
             "nothing-to-do",
         ]),
         "outcomes that make the Action's step red",

@@ -12,6 +12,7 @@ use crate::config::keys;
 use crate::config::kind::SettingKind;
 use crate::config::source::{Layer, SettingSource};
 use locum_agent::session::outcome::OutcomeWord;
+use locum_agent::session::word::Severity;
 use locum_agent::tools::mcp::definition::ServerSpec;
 use locum_files::diagnostic::Diagnostic;
 use locum_models::profile::ModelSettings;
@@ -208,7 +209,7 @@ impl Settings {
     pub fn fails_on(&self, word: OutcomeWord) -> bool {
         match &self.values.fail_on {
             Some(words) => words.contains(&word),
-            None => !matches!(word, OutcomeWord::Done | OutcomeWord::NothingToDo),
+            None => word.severity() != Severity::Good,
         }
     }
 

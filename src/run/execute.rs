@@ -1,8 +1,6 @@
 //! A prepared run carried out: journal opened, session run beside the progress comment, until there
 //! is an outcome.
 
-#![expect(clippy::disallowed_methods, reason = "writes the patch beside the journal")]
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,16 +19,14 @@ use crate::run::servers;
 use crate::run::spending;
 use crate::run::telemetry;
 use locum_agent::report::comment::Progress;
-use locum_agent::report::figures;
 use locum_agent::session;
-use locum_agent::session::event::{JOURNAL_VERSION, JournalLine, SessionStart};
+use locum_agent::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
 use locum_agent::session::journal::{Journal, JournalError};
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::parts::SessionParts;
 use locum_agent::session::state::SessionState;
 use locum_agent::tools::mcp::servers::{McpServers, ServerEnvironment};
 use locum_base::secret::Redactor;
-use locum_forge::sanitise;
 use locum_sandbox::network::Connector;
 use locum_workspace::layer::Layer;
 
@@ -49,20 +45,48 @@ pub async fn run_and_publish<'a>(
 ) -> Result<(Outcome, Option<Publication>), RunError> {
     let Some((publisher, ending)) = publisher else {
         let outcome = run(execution, cancelled, watch).await?;
-        leave_layers(execution.folder, &outcome)?;
+        close(execution, &outcome).await?;
         return Ok((outcome, None));
     };
-    let outcome = run_beside_progress(execution, publisher, cancelled, watch).await?;
-    let published = publisher.publish(&outcome, ending).await;
-    leave_layers(execution.folder, &outcome)?;
+    let mut outcome = run_beside_progress(execution, publisher, cancelled, watch).await?;
+    let published = publisher.publish(&mut outcome, ending).await;
+    close(execution, &outcome).await?;
     Ok((outcome, Some(published)))
+}
+
+/// Leaves a session whose outcome is settled: its journal ends with that outcome, its trace is sent,
+/// its layers are gone.
+///
+/// # Errors
+/// When something of its layers cannot be removed.
+pub async fn close(execution: &RunExecution<'_>, outcome: &Outcome) -> Result<(), RunError> {
+    if let Err(error) = record(execution, outcome) {
+        tracing::warn!(%error, "the journal does not say what became of the result");
+    }
+    telemetry::send(execution.run, execution.folder, execution.clock).await;
+    leave_layers(execution.folder, outcome)
+}
+
+/// Writes down what an outcome became once it was published, where that is another than the session
+/// ended with.
+fn record(execution: &RunExecution<'_>, outcome: &Outcome) -> Result<(), JournalError> {
+    let lines = Journal::read(execution.folder)?;
+    let last = lines.iter().rev().find_map(|line| match &line.event {
+        Event::Ended(last) => Some(last),
+        _ => None,
+    });
+    if last.is_none_or(|last| **last == *outcome) {
+        return Ok(());
+    }
+    let event = Event::Ended(Box::new(outcome.clone()));
+    Journal::resume(execution.folder)?.append(&JournalLine { at: execution.clock.now(), event })
 }
 
 /// Removes the layers of a session that is over.
 ///
 /// # Errors
 /// When something of them cannot be removed.
-pub fn leave_layers(folder: &Path, outcome: &Outcome) -> Result<(), RunError> {
+fn leave_layers(folder: &Path, outcome: &Outcome) -> Result<(), RunError> {
     if outcome.may_go_on() {
         return Ok(());
     }
@@ -187,7 +211,6 @@ async fn run<'a>(
     if let Some(counted) = counted {
         counted.end(&outcome).await;
     }
-    telemetry::send(prepared, execution.folder, execution.clock).await;
     Ok(outcome)
 }
 
@@ -201,27 +224,6 @@ fn redacted(value: Value, redactor: &Redactor) -> Value {
         }
         plain @ (Value::Null | Value::Bool(_) | Value::Number(_)) => plain,
     }
-}
-
-/// Writes the changes of a run as a patch into its folder; `None` when there are none, or one holds
-/// a secret.
-///
-/// # Errors
-/// When the file cannot be written.
-pub fn write_patch(
-    folder: &Path,
-    outcome: &Outcome,
-    redactor: &Redactor,
-) -> Result<Option<PathBuf>, RunError> {
-    let patch = figures::diff(&outcome.changes);
-    let withheld = outcome.changes.iter().any(|change| change.withheld);
-    if patch.is_empty() || withheld || sanitise::patch(&patch, redactor).is_err() {
-        return Ok(None);
-    }
-    let file = folder.join("changes.patch");
-    std::fs::write(&file, patch)
-        .map_err(|error| RunError::internal(format!("`{}`: {error}", file.display())))?;
-    Ok(Some(file))
 }
 
 /// Returns the folder of a session.

@@ -10,6 +10,7 @@ pub mod first_message;
 pub mod job;
 pub mod model_set;
 pub mod models;
+pub mod patch;
 pub mod place;
 pub mod plan;
 pub mod prepare;

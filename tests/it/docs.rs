@@ -40,20 +40,6 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("workflow.yml", ".github/workflows/locum.yml"),
 ];
 
-const WORDS: &[OutcomeWord] = &[
-    OutcomeWord::Done,
-    OutcomeWord::NothingToDo,
-    OutcomeWord::Partial,
-    OutcomeWord::ChecksFailed,
-    OutcomeWord::NeedsInput,
-    OutcomeWord::OnHold,
-    OutcomeWord::Refused,
-    OutcomeWord::BudgetExhausted,
-    OutcomeWord::TimedOut,
-    OutcomeWord::Failed,
-    OutcomeWord::Cancelled,
-];
-
 /// One fenced block of a document.
 struct Block {
     /// `README.md:12`.
@@ -329,7 +315,7 @@ fn outcomes_and_exit_codes_are_those_of_the_program() {
         .map(|found| (found[1].to_owned(), found[2].parse().unwrap()))
         .collect();
     let real: BTreeSet<(String, u8)> =
-        WORDS.iter().map(|word| (word.as_str().to_owned(), ExitStatus::of(*word).code())).collect();
+        OutcomeWord::ALL.iter().map(|word| (word.as_str().to_owned(), word.exit_code())).collect();
     assert_eq!(told, real);
     assert!(readme.contains("Exit code 1 is an internal error"), "{:?}", ExitStatus::Internal);
     assert!(readme.contains("Exit code 2 is a wrong command line"), "{:?}", ExitStatus::Usage);

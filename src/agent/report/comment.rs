@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::report::markdown::{code, inline};
 use crate::report::sections::StateLine;
-use crate::report::{figures, resume, sections};
+use crate::report::{figures, hindrance, resume, sections};
 use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
 use crate::session::state::SessionState;
 use crate::tools::Todo;
@@ -159,7 +159,7 @@ pub fn ended(
     outcome: &Outcome,
     landing: ChangeDestination<'_>,
 ) -> String {
-    let word = figures::word(outcome.word);
+    let word = outcome.word.heading();
     let state = state_line(facts, word, &outcome.spent, outcome.spent_is_estimate);
     let hidden = match facts.decide {
         DecisionChannel::Comment { marker, .. } => format!("{}\n{marker}", facts.marker),
@@ -178,6 +178,7 @@ pub fn ended(
         sections::result(&outcome.summary),
         sections::checks(outcome),
         landed(outcome, landing),
+        hindrance::markdown(outcome),
     ];
     let used: usize = paragraphs.iter().map(|text| figures::width(text) + 2).sum();
     let mut room_chars = BODY_LIMIT_CHARS.saturating_sub(HEADROOM_CHARS).saturating_sub(used);

@@ -1,8 +1,6 @@
 //! Figures and short phrases as every report writes them: money, time, counts, exits, verdicts.
 
-use crate::session::outcome::{
-    ChargedUsage, CheckEnd, CommandReport, Outcome, OutcomeWord, RefusedCall,
-};
+use crate::session::outcome::{ChargedUsage, CheckEnd, CommandReport, Outcome, RefusedCall};
 use crate::tools::command;
 use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::{Todo, TodoState};
@@ -134,23 +132,6 @@ pub fn task_ended(completed: bool, status: Option<CompletionStatus>) -> &'static
         Some(status) => status,
         None => CompletionStatus::Failed,
     }))
-}
-
-/// Returns an outcome's word for readers of a report.
-pub fn word(word: OutcomeWord) -> &'static str {
-    match word {
-        OutcomeWord::Done => "done",
-        OutcomeWord::NothingToDo => "nothing to do",
-        OutcomeWord::Partial => "partly done",
-        OutcomeWord::ChecksFailed => "done, but its checks failed",
-        OutcomeWord::NeedsInput => "needs an answer",
-        OutcomeWord::OnHold => "waits for a person's approval",
-        OutcomeWord::Refused => "refused by the policy",
-        OutcomeWord::BudgetExhausted => "stopped, the budget is used up",
-        OutcomeWord::TimedOut => "stopped, out of time",
-        OutcomeWord::Failed => "failed",
-        OutcomeWord::Cancelled => "cancelled",
-    }
 }
 
 /// Returns a decision as the past participle that lists show.

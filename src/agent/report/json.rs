@@ -1,11 +1,12 @@
 //! The outcome for programs: a JSON object whose keys are only ever added to.
 //!
-//! In: an outcome, the exit code, what was published. Out: [`RunReport`], ready to be serialised.
+//! In: an outcome and what was published. Out: [`RunReport`], ready to be serialised.
 //! Texts are as the session has them.
 
 use serde::Serialize;
 
 use crate::report::figures::{self, RefusedRule};
+use crate::session::hindrance::Hindrance;
 use crate::session::outcome::{
     ApprovedCall, ChargedUsage, CheckEnd, CheckReport, CommandReport, HeldCall, Outcome,
     OutcomeWord, PendingDecision, Question, RefusedCall, TaskReport,
@@ -41,6 +42,9 @@ pub struct RunReport<'a> {
     /// `budget`, what it was, what was spent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exhausted: Option<&'a Exhausted>,
+    /// What stood in the way of publishing, what helps, and where the changes are meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hindrance: Option<&'a Hindrance>,
     /// The question, for `needs-input`.
     pub question: Option<&'a Question>,
     /// The call that waits for a decision, for `on-hold`.
@@ -247,15 +251,16 @@ pub struct ChargedReport {
 
 impl<'a> RunReport<'a> {
     /// Views an outcome for programs.
-    pub fn new(outcome: &'a Outcome, exit_code: u8, published: &'a [Receipt]) -> Self {
+    pub fn new(outcome: &'a Outcome, published: &'a [Receipt]) -> Self {
         Self {
             version: VERSION,
             outcome: outcome.word,
-            exit_code,
+            exit_code: outcome.word.exit_code(),
             session: outcome.session.as_str(),
             summary: &outcome.summary,
             reason: outcome.reason.as_deref(),
             exhausted: outcome.exhausted.as_deref(),
+            hindrance: outcome.hindrance.as_deref(),
             question: outcome.question.as_ref(),
             held: outcome.held.as_deref(),
             also_waiting: &outcome.also_waiting,
@@ -430,6 +435,6 @@ mod tests {
             url: "https://github.com/octo/repo/pull/12".to_owned(),
             updated: false,
         }];
-        insta::assert_json_snapshot!(RunReport::new(&sample::outcome(), 0, &published));
+        insta::assert_json_snapshot!(RunReport::new(&sample::outcome(), &published));
     }
 }

@@ -8,6 +8,7 @@ pub mod branch;
 pub mod comment;
 pub mod commit;
 pub mod figures;
+pub mod hindrance;
 pub mod json;
 pub mod live;
 pub mod markdown;

@@ -25,6 +25,8 @@ pub(crate) fn outcome() -> Outcome {
         reason: None,
         fault: false,
         exhausted: None,
+        ended_as: None,
+        hindrance: None,
         question: None,
         held: None,
         also_waiting: Vec::new(),

@@ -5,7 +5,7 @@
 use crate::report::comment::Progress;
 use crate::report::markdown::visible;
 use crate::report::sections::StateLine;
-use crate::report::{figures, sections};
+use crate::report::{figures, hindrance, sections};
 use crate::session::outcome::{CheckReport, HeldCall, Outcome, RefusedCall, TaskReport};
 use locum_policy::budget::Budget;
 use locum_policy::verdict::Verdict;
@@ -80,6 +80,7 @@ pub fn terminal(outcome: &Outcome, diff: DiffSection) -> String {
         )
     });
     blocks.push(block("changes", &changes.collect::<Vec<_>>()));
+    blocks.push(hindrance::lines(outcome).join("\n"));
     match diff {
         DiffSection::Shown => blocks.push(visible(figures::diff(&outcome.changes).trim_end())),
         DiffSection::LeftOut => {}
@@ -109,7 +110,7 @@ pub enum DiffSection {
 /// when there is nothing to say.
 pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str) -> String {
     let state = StateLine {
-        state: figures::word(outcome.word),
+        state: outcome.word.heading(),
         mode,
         spent: &outcome.spent,
         is_estimate: outcome.spent_is_estimate,
@@ -128,6 +129,7 @@ pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str
         sections::result(&outcome.summary),
         sections::checks(outcome),
         landing.to_owned(),
+        hindrance::markdown(outcome),
         sections::refusal_table(outcome),
     ];
     paragraphs.extend(sections::folds(outcome));

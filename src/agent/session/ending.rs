@@ -1,10 +1,13 @@
-//! How a session ended, in one word: one pure function of what is known when it is over.
+//! How a run ended, in one word: one pure function of what is known when it is over.
 //!
-//! In: why the session stopped, which holds what the model says of itself, and what became of the
-//! files. Out: the outcome's word and, where that is not the model's, why.
+//! In: why the session stopped, which holds what the model says of itself, what became of the files,
+//! of the checks and, once that was tried, of publishing. Out: the outcome's word and, where that is
+//! not the model's, why. What a word means on each surface, `word` says.
 
 use crate::session::event::Event;
-use crate::session::outcome::OutcomeWord;
+use crate::session::hindrance::Hindrance;
+use crate::session::outcome::{Outcome, OutcomeWord};
+use crate::session::word::Severity;
 use crate::tools::dispatch;
 use crate::tools::tool::ToolEffect;
 use locum_base::text;
@@ -39,11 +42,63 @@ pub struct EndFacts<'a> {
     pub failed_check: Option<&'a str>,
     /// The first ref that holds what a sub-task changed and nobody took over.
     pub kept_ref: Option<&'a str>,
+    /// What became of its result.
+    pub settlement: Settlement<'a>,
+}
+
+/// What became of the result of a session.
+#[derive(Clone, Copy, Debug)]
+pub enum Settlement<'a> {
+    /// It is not published yet, and may never be meant to be.
+    Pending,
+    /// All is where it belongs.
+    Published,
+    /// Something stood in the way.
+    Hindered(&'a Hindrance),
+    /// Another run has the claim on the work, as this sentence says.
+    FencedOff(&'a str),
 }
 
 /// Returns the outcome's word, and why it is another than the one the session stopped with.
 pub fn word(facts: &EndFacts<'_>) -> (OutcomeWord, Option<String>) {
-    let EndFacts { stop, changed, could_change, attempts, failed_check, kept_ref } = *facts;
+    let (word, why) = by_itself(facts);
+    match facts.settlement {
+        Settlement::Pending | Settlement::Published => (word, why),
+        Settlement::FencedOff(by) => (OutcomeWord::Cancelled, Some(by.to_owned())),
+        // What is worse keeps its word: the hindrance is reported beside it.
+        Settlement::Hindered(_) if word.severity() == Severity::Bad => (word, why),
+        Settlement::Hindered(hindrance) => (OutcomeWord::NotPublished, Some(hindrance.why.clone())),
+    }
+}
+
+/// Takes into an outcome what became of its result. Doing it again, once the hindrance is gone,
+/// gives the word that the session ended with.
+pub fn settle(outcome: &mut Outcome, settlement: Settlement<'_>) {
+    if let Some(before) = outcome.ended_as.take() {
+        (outcome.word, outcome.reason) = (before, None);
+    }
+    let session = outcome.word;
+    let (word, why) = word(&EndFacts {
+        stop: session,
+        changed: !outcome.changes.is_empty(),
+        could_change: false,
+        attempts: &EditAttempts::default(),
+        failed_check: None,
+        kept_ref: None,
+        settlement,
+    });
+    outcome.word = word;
+    outcome.reason = why.or_else(|| outcome.reason.take());
+    outcome.ended_as = Some(session).filter(|session| *session != word);
+    outcome.hindrance = match settlement {
+        Settlement::Hindered(hindrance) => Some(Box::new(hindrance.clone())),
+        Settlement::Pending | Settlement::Published | Settlement::FencedOff(_) => None,
+    };
+}
+
+/// Returns the word of a session that nothing outside of it is known of.
+fn by_itself(facts: &EndFacts<'_>) -> (OutcomeWord, Option<String>) {
+    let EndFacts { stop, changed, could_change, attempts, failed_check, kept_ref, .. } = *facts;
     if stop != OutcomeWord::Done {
         return (stop, None);
     }
@@ -93,10 +148,14 @@ impl EditAttempts {
 
 #[cfg(test)]
 mod tests {
-    use super::{EditAttempts, EndFacts, word};
+    use super::{EditAttempts, EndFacts, Settlement, settle, word};
+    use crate::session::hindrance::Hindrance;
+    use crate::session::outcome::Outcome;
     use crate::session::outcome::OutcomeWord::{
-        self, Cancelled, ChecksFailed, Done, Failed, NothingToDo, Partial, Refused,
+        self, Cancelled, ChecksFailed, Done, Failed, NotPublished, NothingToDo, Partial, Refused,
     };
+    use crate::session::word::Severity;
+    use locum_policy::budget::Spent;
     use pretty_assertions::assert_eq;
 
     #[test]
@@ -133,6 +192,7 @@ mod tests {
                 attempts,
                 failed_check: None,
                 kept_ref: None,
+                settlement: Settlement::Pending,
             };
             let (found, why) = word(&facts);
             assert_eq!(found, expected, "{facts:?}");
@@ -146,6 +206,7 @@ mod tests {
             attempts: &undone,
             failed_check: None,
             kept_ref: Some("refs/locum/x"),
+            settlement: Settlement::Pending,
         };
         assert_eq!(word(&kept).0, Failed);
         assert_eq!(word(&EndFacts { changed: true, ..kept }), (Done, None));
@@ -154,6 +215,37 @@ mod tests {
         assert_eq!(word(&failed), (ChecksFailed, Some(why.to_owned())));
         for stop in [Partial, Failed, Cancelled] {
             assert_eq!(word(&EndFacts { stop, ..failed }), (stop, None), "its own word is worse");
+        }
+    }
+    fn ended_as(word: OutcomeWord) -> Outcome {
+        let outcome = serde_json::json!({
+            "session": "0199aabb", "word": word, "summary": "", "tasks": [],
+            "refusals": [], "commands": [], "todos": [], "spent": Spent::default(),
+            "spent_is_estimate": false, "changes": [], "base": "0",
+        });
+        serde_json::from_value(outcome).unwrap()
+    }
+
+    #[test]
+    fn what_is_not_published_is_never_done_and_what_is_worse_stays_worse() {
+        let hindrance =
+            Hindrance { why: "the push was refused".to_owned(), ..Hindrance::default() };
+        for stop in OutcomeWord::ALL {
+            let mut outcome = ended_as(stop);
+            settle(&mut outcome, Settlement::Published);
+            assert_eq!((outcome.word, &outcome.reason), (stop, &None));
+            settle(&mut outcome, Settlement::Hindered(&hindrance));
+            let own = stop.severity() == Severity::Bad;
+            assert_eq!(outcome.word, if own { stop } else { NotPublished });
+            assert_eq!(outcome.reason.is_some(), !own, "{stop:?}");
+            assert_eq!(outcome.hindrance.as_ref().unwrap().why, hindrance.why);
+            // Tried again and again, and then with success.
+            settle(&mut outcome, Settlement::Hindered(&hindrance));
+            assert_eq!(outcome.word, if own { stop } else { NotPublished });
+            settle(&mut outcome, Settlement::Published);
+            assert_eq!((outcome.word, &outcome.reason, &outcome.hindrance), (stop, &None, &None));
+            settle(&mut outcome, Settlement::FencedOff("another run works here"));
+            assert_eq!(outcome.word, Cancelled);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use futures::StreamExt;
 
-use crate::session::ending::{self, EndFacts};
+use crate::session::ending::{self, EndFacts, Settlement};
 use crate::session::event::Event;
 use crate::session::live::Session;
 use crate::session::outcome::{CheckReport, Outcome, OutcomeWord, PendingDecision, TaskReport};
@@ -136,6 +136,7 @@ impl Session<'_> {
             attempts: &self.state.edits,
             failed_check: failed_check.as_deref(),
             kept_ref: tasks.iter().find_map(|task| task.kept_ref.as_deref()),
+            settlement: Settlement::Pending,
         });
         Outcome {
             session: start.id.clone(),
@@ -145,6 +146,8 @@ impl Session<'_> {
                 .filter(|reason| !reason.is_empty()),
             fault: stop.fault,
             exhausted: stop.exhausted,
+            ended_as: None,
+            hindrance: None,
             question,
             held,
             also_waiting,

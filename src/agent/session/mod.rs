@@ -33,6 +33,7 @@ mod expert;
 mod finish;
 pub mod go_on;
 mod held_changes;
+pub mod hindrance;
 pub mod hold;
 pub mod id;
 mod images;
@@ -69,6 +70,7 @@ pub mod task;
 mod task_env;
 mod turn;
 mod under_review;
+pub mod word;
 mod worktrees;
 
 use std::time::Duration;

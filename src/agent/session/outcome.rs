@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::session::hindrance::Hindrance;
 use crate::session::id::SessionId;
 use crate::tools::Todo;
 use crate::tools::command_details::CommandDetails;
@@ -35,6 +36,12 @@ pub struct Outcome {
     /// The limit of the budget that ended it, for `budget-exhausted` and `timed-out`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exhausted: Option<Box<Exhausted>>,
+    /// How the session had ended, where what became of its result is another word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_as: Option<OutcomeWord>,
+    /// What stood in the way of publishing, once that was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hindrance: Option<Box<Hindrance>>,
     /// The question, for `needs-input`.
     pub question: Option<Question>,
     /// The call that waits for a decision, for `on-hold`.
@@ -150,6 +157,8 @@ pub enum OutcomeWord {
     Failed,
     /// It was stopped from outside.
     Cancelled,
+    /// The session ended well, and something of it could not be published where it belongs.
+    NotPublished,
 }
 
 /// A question to the maintainers.
@@ -428,24 +437,5 @@ impl TaskReport {
             if completed { CompletionStatus::Done } else { CompletionStatus::Failed }
         };
         self.status.or(self.completed.map(ended))
-    }
-}
-
-impl OutcomeWord {
-    /// Returns the word itself.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::NothingToDo => "nothing-to-do",
-            Self::Partial => "partial",
-            Self::ChecksFailed => "checks-failed",
-            Self::NeedsInput => "needs-input",
-            Self::OnHold => "on-hold",
-            Self::Refused => "refused",
-            Self::BudgetExhausted => "budget-exhausted",
-            Self::TimedOut => "timed-out",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
     }
 }

@@ -11,8 +11,9 @@ use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::RunExecution;
 use crate::run::publish::Publisher;
+use locum_agent::session::ending::{self, Settlement};
 use locum_agent::session::event::JournalLine;
-use locum_agent::session::outcome::{Outcome, OutcomeWord};
+use locum_agent::session::outcome::Outcome;
 use locum_agent::session::state::SessionState;
 
 /// How a session ended.
@@ -66,7 +67,6 @@ pub(super) async fn work(
     };
     let Some(why) = lost else { return Ok(Worked::Ended(outcome)) };
     tracing::warn!(why, "the run publishes nothing");
-    outcome.word = OutcomeWord::Cancelled;
-    outcome.reason = Some(why.clone());
+    ending::settle(&mut outcome, Settlement::FencedOff(&why));
     Ok(Worked::FencedOff(outcome, why))
 }

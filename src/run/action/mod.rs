@@ -49,6 +49,7 @@ use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::{RunExecution, SessionOrigin};
+use crate::run::patch;
 use crate::run::plan::{RunPlan, RunSubject};
 use crate::run::prepare::{self, PreparedRun};
 use crate::run::publish::destination::PublishDestination;
@@ -404,7 +405,7 @@ async fn carry_out(
     claim: &mut Claim<'_>,
 ) -> Result<ActionEnd, RunError> {
     let SessionRun { run, folder, carried, start } = &session;
-    let run_url = env.job.run_url();
+    let (run_url, repository_url) = (env.job.run_url(), env.job.repository_url());
     let lease = Rc::clone(&claim.lease);
     let publisher = Publisher {
         run,
@@ -417,6 +418,7 @@ async fn carry_out(
         reaction: reaction_target(&event.trigger),
         branch_template: env.inputs.branch_template.as_deref(),
         run_url: run_url.as_deref(),
+        repository_url: Some(&repository_url),
         lease: Some(&lease),
     };
     let lock = env.workspace.repo.lock_run().map_err(|error| {
@@ -465,6 +467,7 @@ async fn carry_out(
         Worked::FencedOff(outcome, why) => {
             let result = PublishResult::Nowhere(why);
             let publication = Publication { result, ..Publication::default() };
+            execute::close(&execution, &outcome).await?;
             return finish(env, session, outcome, publication);
         }
     };
@@ -488,14 +491,11 @@ async fn carry_out(
         Err(why) => DecisionChannel::Nowhere(why),
     };
     let ending = RunEnd { thread: thread_number, seen: &seen, decided, decide };
-    let mut publication = publisher.publish(&outcome, &ending).await;
-    if let (Err(why), None) = (&kept, thread_number) {
-        // No comment says it.
-        publication.notes.push(format!("the run cannot go on: {why}"));
-    }
+    let publication = publisher.publish(&mut outcome, &ending).await;
     if let (Some(claim), Ok(None) | Err(_)) = (start.claim(), &kept) {
         carry::drop_off(env, run, claim).await;
     }
+    execute::close(&execution, &outcome).await?;
     finish(env, session, outcome, publication)
 }
 
@@ -507,11 +507,10 @@ fn finish(
     publication: Publication,
 ) -> Result<ActionEnd, RunError> {
     let SessionRun { run, folder, .. } = session;
-    execute::leave_layers(&folder, &outcome)?;
     let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
     env.workspace.repo.restore(&outcome.base, &touched).map_err(RunError::internal)?;
     let fails = run.settings.fails_on(outcome.word);
-    let patch = execute::write_patch(&folder, &outcome, &run.redactor)?;
+    let patch = patch::write(&folder, &outcome, &run.redactor).map_err(RunError::internal)?;
     let plan = run.plan;
     Ok(ActionEnd::Ran(Box::new(FinishedRun { plan, outcome, publication, folder, patch, fails })))
 }

@@ -3,6 +3,7 @@
 
 use crate::run::publish::lease::{LEASE_OVER, Lease};
 use crate::run::publish::own_branch::{BranchUpdate, OwnBranch};
+use crate::run::publish::unpublished::Unpublished;
 use crate::run::publish::{PublishResult, Publisher};
 use locum_agent::report::branch;
 use locum_forge::ForgeError;
@@ -22,29 +23,23 @@ impl Publisher<'_> {
         commit: &CommitId,
         head_branch: &str,
         flaw: Option<String>,
-    ) -> Result<PublishResult, String> {
+    ) -> Result<PublishResult, Unpublished> {
         if let Some(why) = flaw {
-            return Err(format!("{why}, so the branch is left as it was"));
+            return Err(Unpublished::Flawed(format!("{why}, so the branch is left as it was")));
         }
         let Some(remote) = self.remote else {
-            return Err("there is no remote to push the pull request's branch to".to_owned());
+            let why = "there is no remote to push the pull request's branch to";
+            return Err(Unpublished::Intended(why.to_owned()));
         };
         let placed = match self.run.policy.settings().publish.sign {
             CommitSigner::Git => {
-                self.push(
-                    remote,
-                    &self
-                        .admit(PushBranch::of(head_branch, commit))
-                        .map_err(|why| why.to_string())?,
-                )
-                .await
+                self.push(remote, &self.admit(PushBranch::of(head_branch, commit))?).await
             }
             CommitSigner::Api => {
                 self.made_by_forge(head_branch, commit, TargetBranch::Branch).await
             }
         };
-        let made = placed.map_err(|why| why.to_string())?;
-        Ok(PublishResult::Commit { id: made.0, branch: head_branch.to_owned() })
+        Ok(PublishResult::Commit { id: placed?.0, branch: head_branch.to_owned() })
     }
 
     /// Puts the changes onto a branch of their own, and opens nothing.
@@ -52,9 +47,9 @@ impl Publisher<'_> {
         &self,
         commit: &CommitId,
         flaw: Option<String>,
-    ) -> Result<PublishResult, String> {
+    ) -> Result<PublishResult, Unpublished> {
         if let Some(why) = flaw {
-            return Err(format!("{why}, so no branch is pushed"));
+            return Err(Unpublished::Flawed(format!("{why}, so no branch is pushed")));
         }
         let (branch, made) = self.place_own(commit).await?;
         Ok(PublishResult::Commit { id: made.0, branch })
@@ -66,10 +61,11 @@ impl Publisher<'_> {
         &self,
         earlier: &OwnBranch,
         commit: &CommitId,
-    ) -> Result<CommitId, String> {
+    ) -> Result<CommitId, Unpublished> {
         let OwnBranch { name, tip, update, .. } = earlier;
         let Some(remote) = self.remote else {
-            return Err("there is no remote to push the branch to".to_owned());
+            let why = "there is no remote to push the branch to";
+            return Err(Unpublished::Intended(why.to_owned()));
         };
         if self.workspace.repo.is_same_change(tip, commit).is_ok_and(|same| same) {
             return Ok(tip.clone());
@@ -82,20 +78,22 @@ impl Publisher<'_> {
                 self.made_by_forge(name, commit, TargetBranch::Replaced(tip.0.clone())).await
             }
             (CommitSigner::Git, update) => {
-                let permit = self.admit(PushBranch::of(name, commit));
-                let permit = permit.map_err(|why| why.to_string())?;
+                let permit = self.admit(PushBranch::of(name, commit))?;
                 match update {
                     BranchUpdate::OnTop => self.push(remote, &permit).await,
                     BranchUpdate::Replaced => self.replace(remote, &permit, tip).await,
                 }
             }
         };
-        moved.map_err(|why| why.to_string())
+        Ok(moved?)
     }
 
     /// Puts the changes onto the branch of an earlier run, or onto a new one. Returns the branch
     /// and the commit that is there.
-    pub(super) async fn place_own(&self, commit: &CommitId) -> Result<(String, CommitId), String> {
+    pub(super) async fn place_own(
+        &self,
+        commit: &CommitId,
+    ) -> Result<(String, CommitId), Unpublished> {
         match &self.destination.continues {
             Some(earlier) => {
                 Ok((earlier.name.clone(), self.move_own_branch(earlier, commit).await?))
@@ -106,7 +104,7 @@ impl Publisher<'_> {
 
     /// Pushes a branch of our own. Where that name holds something else, another name is chosen and
     /// the branch stays as it is.
-    async fn push_own_branch(&self, commit: &CommitId) -> Result<(String, CommitId), String> {
+    async fn push_own_branch(&self, commit: &CommitId) -> Result<(String, CommitId), Unpublished> {
         let plan = &self.run.plan;
         let rules = &self.run.policy.settings().publish;
         let template = self.branch_template.unwrap_or(&rules.branch);
@@ -132,10 +130,12 @@ impl Publisher<'_> {
                         None => refused = why,
                     }
                 }
-                Err(PlacementError::Refused(why)) => return Err(why),
+                Err(other @ (PlacementError::Refused(_) | PlacementError::Denied(_))) => {
+                    return Err(other.into());
+                }
             }
         }
-        Err(refused)
+        Err(refused.into())
     }
 
     /// Returns the tip of a branch here that is this very change: what an earlier try of the same
@@ -238,7 +238,7 @@ impl Publisher<'_> {
         self.run
             .policy
             .admit(act, &self.run.plan.facts)
-            .map_err(|refusal| PlacementError::Refused(refusal.to_string()))
+            .map_err(|refusal| PlacementError::Denied(refusal.to_string()))
     }
 }
 
@@ -265,14 +265,17 @@ impl Act for PushBranch {
 enum PlacementError {
     /// A branch of this name holds something else.
     Taken(String),
-    /// The policy, the remote or git refused.
+    /// The remote or git refused.
     Refused(String),
+    /// The policy does not let it.
+    Denied(String),
 }
 
-impl std::fmt::Display for PlacementError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Taken(why) | Self::Refused(why) => formatter.write_str(why),
+impl From<PlacementError> for Unpublished {
+    fn from(error: PlacementError) -> Self {
+        match error {
+            PlacementError::Taken(why) | PlacementError::Refused(why) => Self::hindered(why),
+            PlacementError::Denied(why) => Self::Intended(why),
         }
     }
 }

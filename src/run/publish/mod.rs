@@ -6,6 +6,7 @@
 //! updates what is there. `branch` puts commits onto branches, `review` onto nothing: it suggests.
 
 mod branch;
+mod cure;
 pub mod destination;
 pub mod lease;
 mod moved;
@@ -13,20 +14,26 @@ pub mod own_branch;
 mod pull_request;
 mod review;
 mod seen;
+mod unpublished;
 
 use std::path::Path;
 
+use crate::run::patch;
 use crate::run::plan::RunSubject;
 use crate::run::prepare::PreparedRun;
 use crate::run::publish::destination::PublishDestination;
-use crate::run::publish::lease::{LEASE_OVER, Lease};
+use crate::run::publish::lease::Lease;
 use crate::run::publish::moved::JudgedCommit;
+use crate::run::publish::unpublished::{NotPosted, Unpublished};
 use crate::run::tree::TreeJudge;
 use locum_agent::report::comment::{
     self, ChangeDestination, CommentFacts, DecisionChannel, PullRequestEffect,
 };
 use locum_agent::report::{commit, markdown};
+use locum_agent::session::ending::{self, Settlement};
+use locum_agent::session::hindrance::Hindrance;
 use locum_agent::session::outcome::{CheckReport, Outcome, OutcomeWord};
+use locum_agent::session::word::{OutcomeReaction, Severity};
 use locum_base::path::RepoPath;
 use locum_forge::Forge;
 use locum_forge::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
@@ -156,42 +163,106 @@ pub struct Publisher<'a> {
     pub branch_template: Option<&'a str>,
     /// Page of the workflow run.
     pub run_url: Option<&'a str>,
+    /// Page of the repository; `None` where it has none.
+    pub repository_url: Option<&'a str>,
     /// Until when it may post; `None` where no other run can be at the same work.
     pub lease: Option<&'a Lease<'a>>,
 }
 
 impl Publisher<'_> {
-    /// Publishes everything the policy allows; what fails becomes a note, and the comment says so.
-    pub async fn publish(&self, outcome: &Outcome, ending: &RunEnd<'_>) -> Publication {
+    /// Publishes everything the policy allows, and takes what became of it into the outcome; what
+    /// fails becomes a note, and the comment says so.
+    pub async fn publish(&self, outcome: &mut Outcome, ending: &RunEnd<'_>) -> Publication {
+        ending::settle(outcome, Settlement::Pending);
         let mut published = Publication::default();
-        published.result = match self.land(outcome, &mut published).await {
-            Ok(result) => result,
-            Err(why) => self.only_shown(outcome, why),
-        };
+        let landed = self.land(outcome, &mut published).await;
+        let mut hindrance = self.take_in(outcome, landed, &mut published);
+        if outcome.word.severity() == Severity::Waits
+            && let DecisionChannel::Nowhere(why) = ending.decide
+        {
+            hindrance = Some(unpublished::hindrance(format!("the run cannot go on: {why}")));
+        }
+        self.settle(outcome, &hindrance);
         if let Some(number) = ending.thread {
             let facts = self.comment_facts(ending.decide);
             let body = comment::ended(&facts, outcome, published.result.landing());
             let posting = self.comment(number, &body, ending.decide);
-            published.comment = self.post(posting, &mut published).await;
+            match self.attempt(posting, &mut published).await {
+                Ok(receipt) => published.comment = Some(receipt),
+                // What the policy does not let it say is meant to be said nowhere.
+                Err(NotPosted::Policy(_)) => {}
+                Err(not) => {
+                    let why = format!("the comment on #{number} could not be written: {not}");
+                    hindrance.get_or_insert_with(|| unpublished::hindrance(why));
+                    self.settle(outcome, &hindrance);
+                }
+            }
         } else if let PublishResult::Diff(why) | PublishResult::Nowhere(why) = &published.result
             && !why.is_empty()
         {
             // No comment says it.
             published.notes.push(why.clone());
         }
-        let waits = reaction(outcome.word) == SEEN;
+        self.react(outcome, ending, &mut published).await;
+        published
+    }
+
+    /// Says on what started the run how it ended.
+    async fn react(&self, outcome: &Outcome, ending: &RunEnd<'_>, published: &mut Publication) {
+        let reaction = outcome.word.reaction();
+        let waits = reaction == OutcomeReaction::Eyes;
         if let Some(target) = self.reaction {
-            let content =
-                if waits && ending.decided.is_some() { TAKEN } else { reaction(outcome.word) };
-            self.post(Posting::Reaction { target, content: content.to_owned() }, &mut published)
-                .await;
+            let content = if waits && ending.decided.is_some() { TAKEN } else { reaction.as_str() };
+            self.post(Posting::Reaction { target, content: content.to_owned() }, published).await;
         }
         let seen = if waits { &[] } else { ending.seen };
         // One that cannot be withdrawn does no harm, so it is not reported.
         for reaction in seen.iter().copied().chain(ending.decided) {
             self.post(Posting::Withdrawal(reaction), &mut Publication::default()).await;
         }
-        published
+    }
+
+    /// Takes in where the changes went; returns what stood in the way.
+    fn take_in(
+        &self,
+        outcome: &Outcome,
+        landed: Result<PublishResult, Unpublished>,
+        published: &mut Publication,
+    ) -> Option<Hindrance> {
+        let not = match landed {
+            Ok(result) => {
+                published.result = result;
+                return None;
+            }
+            Err(not) => not,
+        };
+        let (why, hindrance) = match not {
+            Unpublished::Hindered(hindrance) => (String::new(), Some(*hindrance)),
+            Unpublished::Flawed(why) if outcome.word == OutcomeWord::Done => {
+                (String::new(), Some(unpublished::hindrance(why)))
+            }
+            Unpublished::Intended(why) | Unpublished::Flawed(why) => (why, None),
+        };
+        let secret = self.secret(outcome);
+        published.result = match &secret {
+            Some(secret) => PublishResult::Nowhere(joined(&[&why, secret])),
+            None => PublishResult::Diff(why),
+        };
+        hindrance.or_else(|| secret.filter(|_| may_land(outcome)).map(unpublished::hindrance))
+    }
+
+    fn settle(&self, outcome: &mut Outcome, hindrance: &Option<Hindrance>) {
+        let Some(hindrance) = hindrance else {
+            return ending::settle(outcome, Settlement::Published);
+        };
+        let patch = patch::write(self.session_folder, outcome, &self.run.redactor);
+        let patch = patch.unwrap_or_else(|error| {
+            tracing::warn!(error, "the changes are not kept as a patch");
+            None
+        });
+        let patch = patch.map(|path| path.display().to_string());
+        let hindrance = Hindrance { patch, ..hindrance.clone() };
+        ending::settle(outcome, Settlement::Hindered(&hindrance));
     }
 
     /// Opens the issue where maintainers decide on a run that has no other place; the error says
@@ -244,50 +315,45 @@ impl Publisher<'_> {
 
     /// Asks the policy, then publishes; a refusal or an error becomes a note.
     pub async fn post(&self, posting: Posting, published: &mut Publication) -> Option<Receipt> {
-        if self.lease.is_some_and(Lease::is_over) {
-            published.notes.push(LEASE_OVER.to_owned());
-            return None;
-        }
-        let permit = match self.run.policy.admit(posting, &self.run.plan.facts) {
-            Ok(permit) => permit,
-            Err(refusal) => {
-                published.notes.push(refusal.to_string());
-                return None;
-            }
-        };
-        match self.forge.post(permit).await {
-            Ok(receipt) => {
-                published.receipts.push(receipt.clone());
-                Some(receipt)
-            }
-            Err(error) => {
-                tracing::warn!(%error, "not published");
-                published.notes.push(error.to_string());
-                None
-            }
-        }
+        self.attempt(posting, published).await.ok()
     }
 
-    /// Says where the changes of a run went that became no branch: into the comment, unless they
-    /// hold a secret.
-    fn only_shown(&self, outcome: &Outcome, why: String) -> PublishResult {
+    /// As [`Publisher::post`]; the error says which of both it was.
+    async fn attempt(
+        &self,
+        posting: Posting,
+        published: &mut Publication,
+    ) -> Result<Receipt, NotPosted> {
+        let posted = self.ask_and_post(posting).await;
+        match &posted {
+            Ok(receipt) => published.receipts.push(receipt.clone()),
+            Err(not) => {
+                tracing::warn!(%not, "not published");
+                published.notes.push(not.to_string());
+            }
+        }
+        posted
+    }
+
+    async fn ask_and_post(&self, posting: Posting) -> Result<Receipt, NotPosted> {
+        if self.lease.is_some_and(Lease::is_over) {
+            return Err(NotPosted::LeaseOver);
+        }
+        let permit = self.run.policy.admit(posting, &self.run.plan.facts);
+        let permit = permit.map_err(NotPosted::Policy)?;
+        self.forge.post(permit).await.map_err(NotPosted::Forge)
+    }
+
+    /// Says why the changes may not even be shown: one of them holds a secret.
+    fn secret(&self, outcome: &Outcome) -> Option<String> {
         let held_back = |change: &&FileChange| {
             change.withheld || sanitise::patch(&change.patch, &self.run.redactor).is_err()
         };
-        match outcome.changes.iter().find(held_back) {
-            None => PublishResult::Diff(why),
-            Some(change) => {
-                let secret = format!(
-                    "the diff is not shown, because the change to `{}` holds a secret",
-                    change.path
-                );
-                PublishResult::Nowhere(if why.is_empty() {
-                    secret
-                } else {
-                    format!("{why}; {secret}")
-                })
-            }
-        }
+        let change = outcome.changes.iter().find(held_back)?;
+        Some(format!(
+            "the diff is not shown, because the change to `{}` holds a secret",
+            change.path
+        ))
     }
 
     /// Publishes the changes as the policy says; the error says why they become no branch.
@@ -295,7 +361,7 @@ impl Publisher<'_> {
         &self,
         outcome: &Outcome,
         published: &mut Publication,
-    ) -> Result<PublishResult, String> {
+    ) -> Result<PublishResult, Unpublished> {
         let form = self.form();
         if outcome.changes.is_empty() {
             return match form {
@@ -304,6 +370,12 @@ impl Publisher<'_> {
                 PublishForm::Commit | PublishForm::Comment => Ok(PublishResult::default()),
             };
         }
+        if !may_land(outcome) {
+            return Err(Unpublished::Intended(format!(
+                "the run ended as `{}`, so its changes are only shown",
+                outcome.word.as_str()
+            )));
+        }
         // What is judged is what is pushed: whatever the checks below do to the checkout, this
         // commit stays as it is.
         let commit = self.commit(outcome)?;
@@ -311,24 +383,15 @@ impl Publisher<'_> {
         published
             .notes
             .extend(executables.iter().map(|path| format!("`{path}` becomes executable")));
-        if !matches!(
-            outcome.word,
-            OutcomeWord::Done | OutcomeWord::Partial | OutcomeWord::ChecksFailed
-        ) {
-            return Err(format!(
-                "the run ended as `{}`, so its changes are only shown",
-                outcome.word.as_str()
-            ));
-        }
         match form {
-            PublishForm::Comment => Err(String::new()),
+            PublishForm::Comment => Err(Unpublished::Intended(String::new())),
             PublishForm::Review => self.land_review(outcome, published).await,
             PublishForm::Commit | PublishForm::PullRequest => {
                 if let RunSubject::PullRequest { is_fork: true, .. } = self.run.plan.subject {
-                    return Err(
+                    return Err(Unpublished::Intended(
                         "the pull request comes from a fork, whose branch is not ours to change"
                             .to_owned(),
-                    );
+                    ));
                 }
                 let base = self.run.plan.base.clone();
                 let judged = JudgedCommit { base, id: commit, flaw: self.flaw(outcome) };
@@ -457,17 +520,11 @@ impl Publisher<'_> {
     }
 }
 
-/// Returns the reaction that ends a run.
-fn reaction(word: OutcomeWord) -> &'static str {
-    match word {
-        OutcomeWord::Done | OutcomeWord::NothingToDo => "rocket",
-        OutcomeWord::NeedsInput | OutcomeWord::OnHold => SEEN,
-        OutcomeWord::Partial
-        | OutcomeWord::ChecksFailed
-        | OutcomeWord::Refused
-        | OutcomeWord::BudgetExhausted
-        | OutcomeWord::TimedOut
-        | OutcomeWord::Failed
-        | OutcomeWord::Cancelled => "confused",
-    }
+/// Returns whether changes of a run that ended so are published, and not only shown.
+fn may_land(outcome: &Outcome) -> bool {
+    matches!(outcome.word, OutcomeWord::Done | OutcomeWord::Partial | OutcomeWord::ChecksFailed)
+}
+
+fn joined(parts: &[&str]) -> String {
+    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("; ")
 }

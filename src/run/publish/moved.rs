@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::run::plan::RunSubject;
 use crate::run::publish::own_branch::{BaseMerge, BranchUpdate, OwnBranch};
+use crate::run::publish::unpublished::Unpublished;
 use crate::run::publish::{AUTHOR, Publisher};
 use locum_agent::session::outcome::Outcome;
 use locum_base::path::RepoPath;
@@ -46,7 +47,7 @@ impl Publisher<'_> {
         outcome: &Outcome,
         judged: JudgedCommit,
         form: PublishForm,
-    ) -> Result<(JudgedCommit, Option<String>), String> {
+    ) -> Result<(JudgedCommit, Option<String>), Unpublished> {
         let Some(followed) = self.followed(form) else { return Ok((judged, None)) };
         let (Followed::Base(branch) | Followed::Target(branch)) = followed;
         let Some(tip) = self.moved_tip(branch).await else { return Ok((judged, None)) };
@@ -71,11 +72,11 @@ impl Publisher<'_> {
                 );
                 Ok((JudgedCommit { base: tip, id, ..judged }, Some(note)))
             }
-            (RebaseOutcome::Contained, _) => Err(format!(
+            (RebaseOutcome::Contained, _) => Err(Unpublished::Intended(format!(
                 "`{branch}` moved on while the run worked, and holds this change by now"
-            )),
+            ))),
             (RebaseOutcome::Conflicts(conflicts), Followed::Target(_)) => {
-                Err(conflict_words(branch, &conflicts))
+                Err(conflict_words(branch, &conflicts).into())
             }
             (RebaseOutcome::Conflicts(conflicts), Followed::Base(_)) => {
                 let flaw = judged.flaw.or_else(|| Some(conflict_words(branch, &conflicts)));

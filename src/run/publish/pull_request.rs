@@ -5,9 +5,11 @@
 use crate::run::plan::RunSubject;
 use crate::run::publish::moved::JudgedCommit;
 use crate::run::publish::own_branch::{BranchUpdate, OwnBranch, OwnPullRequest, PullRequestMarker};
+use crate::run::publish::unpublished::{NotPosted, Unpublished, hindrance};
 use crate::run::publish::{Publication, PublishResult, Publisher};
 use locum_agent::report::comment::PullRequestEffect;
 use locum_agent::report::pull_request::{self, PullRequestFacts};
+use locum_agent::session::hindrance::{Hindrance, PushedBranch};
 use locum_agent::session::outcome::Outcome;
 use locum_forge::PullRequest;
 use locum_forge::posts::{Posting, Receipt};
@@ -40,7 +42,7 @@ impl Publisher<'_> {
         outcome: &Outcome,
         judged: JudgedCommit,
         published: &mut Publication,
-    ) -> Result<PublishResult, String> {
+    ) -> Result<PublishResult, Unpublished> {
         let JudgedCommit { base, id: commit, flaw } = &judged;
         let change = self.workspace.repo.patch_id(base, commit);
         let change = change.map_err(|error| error.to_string())?;
@@ -52,7 +54,8 @@ impl Publisher<'_> {
                 return Ok(unchanged(earlier, pull));
             }
             if let Some(why) = flaw.as_deref().filter(|_| !pull.is_draft) {
-                return Err(format!("{why}, so pull request #{} is left as it was", pull.number));
+                let why = format!("{why}, so pull request #{} is left as it was", pull.number);
+                return Err(Unpublished::Flawed(why));
             }
             let head = self.move_own_branch(earlier, commit).await?;
             let change = (earlier.update == BranchUpdate::Replaced).then_some(change.as_str());
@@ -148,7 +151,7 @@ impl Publisher<'_> {
 
     /// What somebody closed without a merge is not opened again for the same change: of a job, or
     /// where the same event starts a run again.
-    async fn refuse_closed(&self, change: &str) -> Result<(), String> {
+    async fn refuse_closed(&self, change: &str) -> Result<(), Unpublished> {
         let subject = &self.run.plan.subject;
         let is_job = matches!(subject, RunSubject::Job { .. });
         let closed = self.forge.pull_requests(PullRequestFilter::Closed).await;
@@ -162,11 +165,11 @@ impl Publisher<'_> {
             })
         });
         match same {
-            Some(pull) => Err(format!(
+            Some(pull) => Err(Unpublished::Intended(format!(
                 "pull request #{} with the same change was closed without a merge, so it is not \
                  opened again",
                 pull.number
-            )),
+            ))),
             None => Ok(()),
         }
     }
@@ -176,14 +179,21 @@ impl Publisher<'_> {
         posting: Posting,
         branch: &str,
         published: &mut Publication,
-    ) -> Result<Receipt, String> {
-        match self.post(posting, published).await {
-            Some(receipt) => Ok(receipt),
-            None => {
-                let why = published.notes.last().cloned().unwrap_or_default();
-                Err(format!("the branch `{branch}` is there, but there is no pull request: {why}"))
-            }
+    ) -> Result<Receipt, Unpublished> {
+        let not = match self.attempt(posting, published).await {
+            Ok(receipt) => return Ok(receipt),
+            Err(not) => not,
+        };
+        let why = format!("the branch `{branch}` is there, but there is no pull request: {not}");
+        if matches!(not, NotPosted::Policy(_)) {
+            return Err(Unpublished::Intended(why));
         }
+        // It is said beside the branch, in one sentence.
+        published.notes.pop();
+        let base = &self.destination.base_branch;
+        let compare_url = self.repository_url.map(|page| compare_url(page, base, branch));
+        let pushed = Some(PushedBranch { name: branch.to_owned(), compare_url });
+        Err(Unpublished::Hindered(Box::new(Hindrance { pushed, ..hindrance(why) })))
     }
 
     fn opening(
@@ -253,6 +263,18 @@ impl Publisher<'_> {
     }
 }
 
+/// Returns the page that opens a pull request from a branch.
+fn compare_url(page: &str, base: &str, branch: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-~".contains(&byte);
+    let part = |name: &str| -> String {
+        let letter = |byte: u8| {
+            if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+        };
+        name.bytes().map(letter).collect()
+    };
+    format!("{page}/compare/{}...{}?expand=1", part(base), part(branch))
+}
+
 fn unchanged(earlier: &OwnBranch, pull: &OwnPullRequest) -> PublishResult {
     PublishResult::PullRequest {
         number: pull.number,
@@ -275,7 +297,7 @@ fn followed_by(before: &str, new: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::followed_by;
+    use super::{compare_url, followed_by};
     use pretty_assertions::assert_eq;
 
     #[test]
@@ -285,5 +307,12 @@ mod tests {
         assert_eq!(followed, "<!-- 2 -->\nFirst, by @bob.\n\n---\n\nMore.");
         assert_eq!(followed_by("", new.clone()), new);
         assert_eq!(followed_by(&format!("x\n{}", "y".repeat(60_000)), new.clone()), new);
+    }
+    #[test]
+    fn the_page_that_opens_a_pull_request_takes_any_branch() {
+        assert_eq!(
+            compare_url("https://github.com/a/b", "main", "locum/issue-7-50%-#x"),
+            "https://github.com/a/b/compare/main...locum/issue-7-50%25-%23x?expand=1"
+        );
     }
 }

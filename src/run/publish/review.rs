@@ -4,6 +4,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::run::plan::RunSubject;
+use crate::run::publish::unpublished::Unpublished;
 use crate::run::publish::{Publication, PublishResult, Publisher};
 use locum_agent::report::markdown;
 use locum_agent::report::review::{self, ReviewFacts, SuggestedChanges};
@@ -28,9 +29,9 @@ impl Publisher<'_> {
         &self,
         outcome: &Outcome,
         published: &mut Publication,
-    ) -> Result<PublishResult, String> {
+    ) -> Result<PublishResult, Unpublished> {
         if let Some(change) = outcome.changes.iter().find(|change| change.withheld) {
-            return Err(format!("the change to `{}` holds a secret", change.path));
+            return Err(format!("the change to `{}` holds a secret", change.path).into());
         }
         let lines = self.lines().await?;
         let mut suggested = review::suggestions(&outcome.changes, &lines);
@@ -44,7 +45,7 @@ impl Publisher<'_> {
         &self,
         outcome: &Outcome,
         published: &mut Publication,
-    ) -> Result<PublishResult, String> {
+    ) -> Result<PublishResult, Unpublished> {
         if !matches!(outcome.word, OutcomeWord::Done | OutcomeWord::NothingToDo) {
             return Ok(PublishResult::default());
         }
@@ -88,10 +89,10 @@ impl Publisher<'_> {
         &self,
         parts: ReviewParts<'_>,
         published: &mut Publication,
-    ) -> Result<PublishResult, String> {
+    ) -> Result<PublishResult, Unpublished> {
         let ReviewParts { suggested, found, checks } = parts;
         let RunSubject::PullRequest { number, head_sha, .. } = &self.run.plan.subject else {
-            return Err("there is no pull request to review".to_owned());
+            return Err(Unpublished::Intended("there is no pull request to review".to_owned()));
         };
         let found: Vec<LineComment> = found
             .into_iter()
@@ -117,12 +118,11 @@ impl Publisher<'_> {
             body,
             comments,
         };
-        match self.post(posting, published).await {
-            Some(receipt) => {
-                Ok(PublishResult::Review { url: receipt.url, comments: counts.0 + counts.1 })
-            }
-            None => Err(published.notes.last().cloned().unwrap_or_default()),
-        }
+        let receipt = self.attempt(posting, published).await.inspect_err(|_| {
+            // It is said where the changes are.
+            published.notes.pop();
+        })?;
+        Ok(PublishResult::Review { url: receipt.url, comments: counts.0 + counts.1 })
     }
 
     fn clean(&self, text: &str, marker: &str) -> String {

@@ -308,6 +308,11 @@ impl ActionFixture {
         self.decline("grep -q refs/locum/claims/ && exit 1; exit 0");
     }
 
+    /// Makes the remote decline branches with these words, and nothing else.
+    pub(crate) fn refuse_branches(&self, said: &str) {
+        self.decline(&format!("grep -q refs/heads/ || exit 0; echo '{said}' >&2; exit 1"));
+    }
+
     fn decline(&self, script: &str) {
         self.stage.program("decline", script);
         let hook = self.stage.path("remotes/acme/app.git/hooks/pre-receive");

@@ -390,10 +390,11 @@ fn a_session_that_cannot_be_kept_says_so() {
     let fixture = ActionFixture::new();
     fixture.refuse_pushes();
     let step = fixture.step(&Ask::comment("/locum code hold it"));
-    assert_eq!(step.output("outcome"), "on-hold", "{step:?}");
+    assert_eq!(step.output("outcome"), "not-published", "{step:?}");
     let comment = &fixture.server.comments(7)[0];
     assert!(
-        comment.contains("The run cannot go on here: the session cannot be kept in the repository"),
+        comment.contains("the run cannot go on: the session cannot be kept in the repository")
+            && comment.contains("write src/held/a.txt"),
         "{comment}"
     );
 }
@@ -449,7 +450,7 @@ fn a_run_that_nothing_started_on_asks_in_an_issue_of_its_own() {
     let step = dispatched(&fixture, 4242);
     assert_eq!(
         (step.output("outcome"), fixture.server.issues().len()),
-        ("on-hold", before),
+        ("not-published", before),
         "{step:?}"
     );
     assert!(

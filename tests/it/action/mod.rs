@@ -18,6 +18,7 @@ mod setup;
 mod shell;
 mod threads;
 mod undo;
+mod unpublished;
 mod verbs;
 
 use pretty_assertions::assert_eq;
@@ -329,7 +330,11 @@ fn a_remote_that_refuses_the_push_is_told_and_the_diff_is_kept() {
     let fixture = ActionFixture::new();
     fixture.refuse_pushes();
     let step = fixture.step(&Ask::comment("/locum code say hello"));
-    assert_eq!((step.output("outcome"), step.output("branch-name")), ("done", ""), "{step:?}");
+    assert_eq!(
+        (step.code, step.output("outcome"), step.output("branch-name")),
+        (Some(8), "not-published", ""),
+        "{step:?}"
+    );
     let comment = &fixture.server.comments(7)[0];
     assert!(comment.contains("refused the push") && comment.contains("+hello"), "{comment}");
     assert!(std::fs::metadata(step.output("patch-path")).is_ok_and(|file| file.len() > 0));

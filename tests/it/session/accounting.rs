@@ -214,7 +214,7 @@ fn adds_up(outcome: &Outcome, lines: &[JournalLine]) {
         state.tasks.iter().map(|task| task.budgeting.own).collect::<Vec<_>>(),
         outcome.tasks.iter().map(|task| task.own).collect::<Vec<_>>()
     );
-    let report = serde_json::to_value(RunReport::new(outcome, 0, &[])).unwrap();
+    let report = serde_json::to_value(RunReport::new(outcome, &[])).unwrap();
     for key in [
         "turns",
         "input_tokens",

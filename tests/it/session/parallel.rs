@@ -179,7 +179,7 @@ fn two_sub_tasks_that_change_one_line_are_a_conflict_with_both_sides_and_nothing
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    let report = serde_json::to_value(RunReport::new(&ran.outcome, 0, &[])).unwrap();
+    let report = serde_json::to_value(RunReport::new(&ran.outcome, &[])).unwrap();
     let task = &report["tasks"][2];
     assert_eq!((&task["kept"], &task["kept_command"]), (&json!(refs[0]), &json!(command)));
     let patch = task["changes"][0]["patch"].as_str().unwrap();

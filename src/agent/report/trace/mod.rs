@@ -16,8 +16,9 @@ use jiff::Timestamp;
 
 use crate::report::trace::span::{Parent, Span, SpanKind, SpanNames};
 use crate::session::event::{Event, JournalLine, SessionStart};
-use crate::session::outcome::{ChargedUsage, Outcome, OutcomeWord};
+use crate::session::outcome::{ChargedUsage, Outcome};
 use crate::session::recorded::{CompactionKind, ReplyCharge};
+use crate::session::word::Severity;
 use crate::tools::Observation;
 use crate::tools::flow::complete::CompletionStatus;
 use locum_base::chat::{Reply, StopReason, ToolCall};
@@ -385,18 +386,8 @@ impl<'a> Tracer<'a> {
         self.run.attributes.number("locum.tool_calls", u64::from(outcome.spent.tool_calls));
         // Under names of its own: whoever adds up what requests took should not count it twice.
         self.run.attributes.total("total", outcome.spent.usage, outcome.spent.cost_usd);
-        match word {
-            OutcomeWord::Done
-            | OutcomeWord::NothingToDo
-            | OutcomeWord::NeedsInput
-            | OutcomeWord::OnHold => {}
-            OutcomeWord::Partial
-            | OutcomeWord::ChecksFailed
-            | OutcomeWord::Refused
-            | OutcomeWord::BudgetExhausted
-            | OutcomeWord::TimedOut
-            | OutcomeWord::Failed
-            | OutcomeWord::Cancelled => self.run.fail(word.as_str()),
+        if word.severity() == Severity::Bad {
+            self.run.fail(word.as_str());
         }
     }
 
