@@ -28,9 +28,7 @@ use locum_agent::report::comment::PullRequestEffect;
 use locum_agent::report::{figures, live, markdown, summary};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::journal::JOURNAL_FILE;
-use locum_agent::session::outcome::OutcomeWord;
 use locum_agent::session::state::SessionState;
-use locum_agent::session::word::Severity;
 use locum_base::clock::Clock;
 use locum_base::secret::{Redactor, SHORTEST_VALUE_BYTES, Secret};
 use locum_forge::github::GitHub;
@@ -145,7 +143,7 @@ fn finish(
                 (AnnotationLevel::Notice, format!("answered: {what}"))
             }
             ActionEnd::Planned(plan) => (AnnotationLevel::Notice, format!("dry run\n{plan}")),
-            ActionEnd::Ran(ran) => (level(ran), ran_words(ran)),
+            ActionEnd::Ran(ran) => (actions::level(ran.outcome.word, ran.fails), ran_words(ran)),
         };
         let message = redactor.redact(&message);
         annotate(level, &message, output);
@@ -174,18 +172,10 @@ fn annotate(level: AnnotationLevel, message: &str, output: &mut Output) {
     output.line(actions::annotation(&annotation));
 }
 
-fn level(ran: &FinishedRun) -> AnnotationLevel {
-    match (ran.fails, ran.outcome.word.severity()) {
-        (true, _) => AnnotationLevel::Error,
-        (false, Severity::Bad) => AnnotationLevel::Warning,
-        (false, Severity::Good | Severity::Waits) => AnnotationLevel::Notice,
-    }
-}
-
 fn ran_words(ran: &FinishedRun) -> String {
     let reason =
         ran.outcome.reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
-    format!("{}{reason}", ran.outcome.word.heading())
+    format!("{}{reason}", figures::headline(&ran.outcome))
 }
 
 fn summary_of(end: &ActionEnd) -> String {
@@ -271,11 +261,7 @@ fn outputs_of_run(ran: &FinishedRun) -> Vec<(&'static str, String)> {
             (pushed.map(|pushed| pushed.name.clone()).unwrap_or_default(), String::new())
         }
     };
-    let conclusion = match (ran.fails, outcome.word) {
-        (true, _) => "failure",
-        (false, OutcomeWord::Done) => "success",
-        (false, _) => "neutral",
-    };
+    let conclusion = actions::conclusion(outcome.word, ran.fails);
     let mut outputs = without_run(outcome.word.as_str(), conclusion, message);
     outputs.extend([
         ("branch-name", branch),

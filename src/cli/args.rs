@@ -38,7 +38,8 @@ pub struct Cli {
 
 const EXIT_CODES: &str = "Exit codes: 0 done · 1 internal error · 2 wrong usage or configuration · \
                           3 task failed · 4 refused by the policy · 5 needs input or approval · \
-                          6 budget exhausted · 7 a check failed · 124 timed out · 130 cancelled";
+                          6 budget exhausted · 7 a check failed · 8 not published · 124 timed out · \
+                          130 cancelled";
 
 /// Flags every subcommand has.
 #[derive(Clone, Debug, Args)]

@@ -47,7 +47,7 @@ use crate::kind::RuleKind;
 use crate::lint::instead;
 use crate::rule::{RULES_LIMIT, Rule, read_rule};
 use crate::schema::{PolicyErrors, PolicySpec};
-use crate::verdict::{Decision, Refusal, RuleRef, Verdict};
+use crate::verdict::{Decision, Refusal, RefusedBy, RuleRef, Verdict};
 use locum_base::path::RepoPath;
 use locum_files::fields::Diagnostics;
 use locum_files::position::Position;
@@ -296,7 +296,7 @@ impl Policy {
             .find(|(_, verdict)| decision_on(verdict) == decision)
             .and_then(|(intent, verdict)| instead::hint(self, intent, facts, verdict));
         verdicts.retain(|verdict| decision_on(verdict) != Decision::Allow);
-        Err(Box::new(Refusal { decision, verdicts, hint }))
+        Err(Box::new(Refusal { decision, verdicts, hint, by: RefusedBy::Policy }))
     }
 }
 

@@ -258,4 +258,45 @@ pub struct Refusal {
     pub verdicts: Vec<Verdict>,
     /// What would be allowed instead, where that can be said.
     pub hint: Option<String>,
+    /// Who said no in the end.
+    #[serde(default, skip_serializing_if = "RefusedBy::is_policy")]
+    pub by: RefusedBy,
+}
+
+/// Who or what refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RefusedBy {
+    /// The policy, a mode or a guard.
+    #[default]
+    Policy,
+    /// A person, of something that was held.
+    Person {
+        /// Their login, or the user at the command line.
+        login: String,
+        /// Their reason; empty where they gave none.
+        reason: String,
+    },
+    /// What keeps secrets from being written or run.
+    Secret,
+}
+
+impl RefusedBy {
+    fn is_policy(&self) -> bool {
+        *self == Self::Policy
+    }
+}
+
+impl Refusal {
+    /// Returns the same as a person's no: what would be allowed instead is not theirs to say.
+    #[must_use]
+    pub fn by_person(self, login: &str, reason: &str) -> Self {
+        let (login, reason) = (login.to_owned(), reason.to_owned());
+        Self {
+            decision: Decision::Deny,
+            hint: None,
+            by: RefusedBy::Person { login, reason },
+            ..self
+        }
+    }
 }

@@ -228,3 +228,35 @@ fn a_pull_request_of_a_job_is_named_by_its_description() {
         assert!(!all.contains("fixed steps. When one fails"), "{all}");
     }
 }
+
+#[test]
+fn a_job_whose_result_cannot_be_published_says_so_and_publishes_it_when_it_is_resumed() {
+    let policy = format!("{POLICY}publish: {{ allow: [commit, pull-request] }}\n");
+    let stage = Stage::with(&[
+        (".locum/policy.yml", policy.as_str()),
+        (".locum/jobs/stamp.yml", "version: 1\nsteps: [{ run: touch src/b.txt }]\n"),
+        ("src/lib.txt", "text\n"),
+    ]);
+    stage.write("blocked", "");
+    let out = ["--publish", "local", "--publish-dir", "../blocked/out"];
+    let ran = stage.run(&[&["job", "run", "stamp", "--output-format", "json"], &out[..]].concat());
+    let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(
+        (ran.code, &report["outcome"], &report["exit_code"]),
+        (Some(8), &"not-published".into(), &8.into()),
+        "{ran:?}"
+    );
+    let hindrance = &report["hindrance"];
+    assert!(hindrance["why"].as_str().unwrap().contains("blocked/out"), "{report:#}");
+    assert!(hindrance["pushed"]["name"].as_str().unwrap().starts_with("locum/job-stamp"));
+    let patch = std::fs::read_to_string(hindrance["patch"].as_str().unwrap()).unwrap();
+    assert!(patch.contains("src/b.txt"), "{patch}");
+    let session = report["session"].as_str().unwrap();
+    assert!(stage.run(&["session", "list"]).out.contains("not-published"));
+
+    std::fs::remove_file(stage.path("blocked")).unwrap();
+    let ran = stage.run(&["session", "resume", session]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.contains("outcome: done") && ran.out.contains("published: "), "{ran:?}");
+    assert!(!stage.run(&["session", "list"]).out.contains("not-published"));
+}

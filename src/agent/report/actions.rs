@@ -7,6 +7,8 @@
 use sha2::{Digest, Sha256};
 
 use crate::report::figures;
+use crate::session::outcome::OutcomeWord;
+use crate::session::word::Severity;
 
 /// Longest message of an annotation, in characters; GitHub cuts longer ones.
 const ANNOTATION_LIMIT_CHARS: usize = 4_000;
@@ -97,6 +99,24 @@ fn digest(parts: &[&str]) -> String {
         hash.update(part.as_bytes());
     }
     format!("locum_{:.32x}", hash.finalize())
+}
+
+/// Returns how loud the annotation on an outcome is; `fails` is true where it makes the step red.
+pub fn level(word: OutcomeWord, fails: bool) -> AnnotationLevel {
+    match (fails, word.severity()) {
+        (true, _) => AnnotationLevel::Error,
+        (false, Severity::Bad) => AnnotationLevel::Warning,
+        (false, Severity::Good | Severity::Waits) => AnnotationLevel::Notice,
+    }
+}
+
+/// Returns the output `conclusion` of an outcome, in the words of GitHub's check runs.
+pub fn conclusion(word: OutcomeWord, fails: bool) -> &'static str {
+    match (fails, word) {
+        (true, _) => "failure",
+        (false, OutcomeWord::Done) => "success",
+        (false, _) => "neutral",
+    }
 }
 
 #[cfg(test)]

@@ -135,7 +135,10 @@ pub enum ChangeDestination<'a> {
 
 /// Returns the comment while the run works.
 pub fn progress(facts: &CommentFacts<'_>, progress: &Progress) -> String {
-    let state = state_line(facts, "working", &progress.spent, progress.spent_is_estimate);
+    let (mode, budget, run_url) = (facts.mode, facts.budget, facts.run_url);
+    let (spent, is_estimate) = (&progress.spent, progress.spent_is_estimate);
+    let (state, refused) = ("working", &[]);
+    let state = StateLine { state, refused, mode, spent, is_estimate, budget, run_url }.render();
     let tasks = sections::tasks(&progress.tasks);
     let todos = sections::todos(&progress.todos);
     sections::join(&[format!("{}\n{state}", facts.marker), asked(facts), tasks, todos])
@@ -159,8 +162,7 @@ pub fn ended(
     outcome: &Outcome,
     landing: ChangeDestination<'_>,
 ) -> String {
-    let word = outcome.word.heading();
-    let state = state_line(facts, word, &outcome.spent, outcome.spent_is_estimate);
+    let state = state_line(facts, outcome);
     let hidden = match facts.decide {
         DecisionChannel::Comment { marker, .. } => format!("{}\n{marker}", facts.marker),
         DecisionChannel::CommandLine | DecisionChannel::Nowhere(_) => facts.marker.to_owned(),
@@ -228,9 +230,11 @@ pub fn decision_issue(marker: &str, about: &str, run_url: Option<&str>) -> (Stri
     (title, body)
 }
 
-fn state_line(facts: &CommentFacts<'_>, state: &str, spent: &Spent, is_estimate: bool) -> String {
+fn state_line(facts: &CommentFacts<'_>, outcome: &Outcome) -> String {
     let (mode, budget, run_url) = (facts.mode, facts.budget, facts.run_url);
-    StateLine { state, mode, spent, is_estimate, budget, run_url }.render()
+    let (state, refused) = (outcome.word.heading(), &outcome.refusals);
+    let (spent, is_estimate) = (&outcome.spent, outcome.spent_is_estimate);
+    StateLine { state, refused, mode, spent, is_estimate, budget, run_url }.render()
 }
 
 fn asked(facts: &CommentFacts<'_>) -> String {

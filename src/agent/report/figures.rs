@@ -6,10 +6,13 @@ use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
 use locum_policy::budget::Spent;
-use locum_policy::verdict::{Decision, Verdict};
+use locum_policy::verdict::{Decision, RefusedBy, Verdict};
 use locum_sandbox::exec::Exit;
 use locum_workspace::diff::{ChangeKind, FileChange};
 use locum_workspace::repo::CommitId;
+
+/// Most characters of a login.
+const LOGIN_LIMIT_CHARS: usize = 60;
 
 /// Returns a number of things: `1 file`, `3 files`.
 pub fn count(number: usize, thing: &str) -> String {
@@ -231,15 +234,68 @@ pub fn open_items(todos: &[Todo]) -> String {
     }
 }
 
-/// Returns how many calls were denied and how many wait for a decision.
+/// Returns who refused how many calls, and how many wait for a decision, behind the word "refused".
 pub fn refusals(refusals: &[RefusedCall]) -> String {
-    let held = refusals.iter().filter(|call| call.refusal.decision == Decision::Hold).count();
-    let denied = refusals.len() - held;
-    match (denied, held) {
-        (denied, 0) => format!("{denied} denied"),
-        (0, held) => format!("{held} held"),
-        (denied, held) => format!("{denied} denied, {held} held"),
+    let by_policy = || refusals.iter().filter(|call| call.refusal.by == RefusedBy::Policy);
+    let held = by_policy().filter(|call| call.refusal.decision == Decision::Hold).count();
+    let denied = by_policy().count() - held;
+    let mut parts: Vec<String> = [(denied, "denied"), (held, "held")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    let others = stands_out(refusals);
+    if others.is_empty() {
+        return format!(" by the policy: {}", parts.join(", "));
     }
+    if !parts.is_empty() {
+        parts = vec![format!("{} by the policy", parts.join(" and "))];
+    }
+    parts.extend(others);
+    format!(": {}", parts.join(", "))
+}
+
+/// Returns what a person said to a call that they denied.
+pub fn denied(call: &RefusedCall) -> Option<String> {
+    let RefusedBy::Person { login, reason } = &call.refusal.by else { return None };
+    let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    Some(format!("denied by {}{reason}", clip(login, LOGIN_LIMIT_CHARS)))
+}
+
+/// Returns how a run ended, for one line: the word's heading, and whose no stands out.
+pub fn headline(outcome: &Outcome) -> String {
+    let heading = outcome.word.heading();
+    let others = stands_out(&outcome.refusals);
+    if others.is_empty() {
+        heading.to_owned()
+    } else {
+        format!("{heading} ({})", others.join(", "))
+    }
+}
+
+/// Returns what the first line of a report says of refusals: who said no to how many calls, and how
+/// many were withheld for a secret. Empty where only the policy refused.
+pub fn stands_out(refusals: &[RefusedCall]) -> Vec<String> {
+    let mut people: Vec<(&str, usize)> = Vec::new();
+    let mut secrets = 0;
+    for call in refusals {
+        match &call.refusal.by {
+            RefusedBy::Policy => {}
+            RefusedBy::Secret => secrets += 1,
+            RefusedBy::Person { login, .. } => {
+                match people.iter_mut().find(|(known, _)| known == login) {
+                    Some((_, times)) => *times += 1,
+                    None => people.push((login, 1)),
+                }
+            }
+        }
+    }
+    let denied = people.into_iter().map(|(login, times)| {
+        format!("{} denied by {}", count(times, "call"), clip(login, LOGIN_LIMIT_CHARS))
+    });
+    let withheld =
+        (secrets > 0).then(|| format!("{} withheld for a secret", count(secrets, "call")));
+    denied.chain(withheld).collect()
 }
 
 /// How often one rule, or one guard, refused or held something in a run.

@@ -15,7 +15,7 @@ use crate::tools::Todo;
 use crate::tools::flow::complete::CompletionStatus;
 use locum_forge::posts::Receipt;
 use locum_policy::budget::{Exhausted, Spent};
-use locum_policy::verdict::{Decision, Verdict};
+use locum_policy::verdict::{Decision, RefusedBy, Verdict};
 use locum_sandbox::exec::Exit;
 use locum_sandbox::exec::steps::FailedStep;
 use locum_workspace::diff::{ChangeKind, FileChange};
@@ -138,6 +138,8 @@ pub struct RefusalReport<'a> {
     pub verdicts: Vec<VerdictReport<'a>>,
     /// What would be allowed instead.
     pub hint: Option<&'a str>,
+    /// Who refused: `policy`, `secret`, or `person` with their login and reason.
+    pub by: &'a RefusedBy,
 }
 
 /// A verdict that is not `allow`.
@@ -314,6 +316,7 @@ impl<'a> RefusalReport<'a> {
             decision: call.refusal.decision,
             verdicts: call.refusal.verdicts.iter().map(VerdictReport::new).collect(),
             hint: call.refusal.hint.as_deref(),
+            by: &call.refusal.by,
         }
     }
 }

@@ -19,5 +19,7 @@ pub mod review;
 mod sample;
 pub mod sections;
 pub mod summary;
+#[cfg(test)]
+mod surfaces;
 pub mod trace;
 pub mod transcript;

@@ -11,7 +11,7 @@ use locum_base::chat::Usage;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_policy::budget::Spent;
-use locum_policy::verdict::{Cause, Decision, Refusal, RuleRef, Verdict};
+use locum_policy::verdict::{Cause, Decision, Refusal, RefusedBy, RuleRef, Verdict};
 use locum_sandbox::exec::Exit;
 use locum_workspace::diff::{ChangeKind, FileChange};
 use locum_workspace::repo::CommitId;
@@ -314,6 +314,7 @@ fn refusal(headline: &str, intent: &str) -> RefusedCall {
         decision: Decision::Deny,
         verdicts: vec![verdict],
         hint: Some("say in the result what should change there".to_owned()),
+        by: RefusedBy::Policy,
     };
     RefusedCall { task: TaskId(1), mode: "code".to_owned(), headline: headline.to_owned(), refusal }
 }

@@ -64,6 +64,8 @@ const TARGET_LIMIT_CHARS: usize = 600;
 /// The first line of a report: what state, which mode, how much of the budget, where the log is.
 pub(crate) struct StateLine<'a> {
     pub(crate) state: &'a str,
+    /// Whose no stands out.
+    pub(crate) refused: &'a [RefusedCall],
     pub(crate) mode: &'a str,
     pub(crate) spent: &'a Spent,
     /// True when some of it is an estimate.
@@ -74,8 +76,9 @@ pub(crate) struct StateLine<'a> {
 
 impl StateLine<'_> {
     pub(crate) fn render(&self) -> String {
-        let mut parts = vec![
-            format!("**locum: {}**", self.state),
+        let mut parts = vec![format!("**locum: {}**", self.state)];
+        parts.extend(figures::stands_out(self.refused).iter().map(|said| phrase(said)));
+        parts.extend([
             format!("mode {}", phrase(self.mode)),
             format!("{}/{} turns", self.spent.turns, self.budget.turns),
             format!(
@@ -83,7 +86,7 @@ impl StateLine<'_> {
                 figures::money(self.spent.cost_usd, self.is_estimate),
                 figures::money(self.budget.cost_usd, false)
             ),
-        ];
+        ]);
         if self.spent.seconds > 0 {
             parts.push(figures::duration(self.spent.seconds));
         }
@@ -345,7 +348,7 @@ pub(crate) fn folds(outcome: &Outcome) -> Vec<String> {
     let mut folds = Vec::new();
     if !outcome.refusals.is_empty() {
         folds.push(fold(
-            &format!("Refused by the policy: {}", figures::refusals(&outcome.refusals)),
+            &format!("Refused{}", figures::refusals(&outcome.refusals)),
             &refusals(&outcome.refusals),
         ));
     }
@@ -481,6 +484,7 @@ pub fn join(paragraphs: &[String]) -> String {
 fn refusal(call: &RefusedCall, count: usize) -> String {
     let (headline, mode) = (code_phrase(&call.headline), phrase(&call.mode));
     let mut lines = vec![format!("- {headline} in mode {mode}{}", figures::times(count))];
+    lines.extend(figures::denied(call).map(|said| format!("  - {}", phrase(&said))));
     lines.extend(verdict_lines(&call.refusal.verdicts, "  - "));
     lines.extend(call.refusal.hint.as_ref().map(|hint| format!("  - instead: {}", phrase(hint))));
     lines.join("\n")

@@ -60,7 +60,7 @@ pub fn terminal(outcome: &Outcome, diff: DiffSection) -> String {
     });
     blocks.push(block("approved", &approved.collect::<Vec<_>>()));
     blocks.push(block(
-        "refused by the policy",
+        "refused",
         &figures::grouped(&outcome.refusals).into_iter().flat_map(refusal).collect::<Vec<_>>(),
     ));
     let commands = outcome
@@ -111,6 +111,7 @@ pub enum DiffSection {
 pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str) -> String {
     let state = StateLine {
         state: outcome.word.heading(),
+        refused: &outcome.refusals,
         mode,
         spent: &outcome.spent,
         is_estimate: outcome.spent_is_estimate,
@@ -214,6 +215,7 @@ fn verdict_line(verdict: &Verdict) -> String {
 fn refusal((call, count): (&RefusedCall, usize)) -> Vec<String> {
     let (headline, mode) = (line(&call.headline), line(&call.mode));
     let mut lines = vec![format!("{headline} (mode {mode}){}", figures::times(count))];
+    lines.extend(figures::denied(call).map(|said| format!("  {}", line(&said))));
     lines.extend(call.refusal.verdicts.iter().map(verdict_line));
     lines.extend(call.refusal.hint.as_ref().map(|hint| format!("  instead: {}", line(hint))));
     lines

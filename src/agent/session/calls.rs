@@ -30,7 +30,7 @@ use locum_modes::prompts::reminders;
 use locum_policy::Permit;
 use locum_policy::approval::Approval;
 use locum_policy::intent::{Act, Intent};
-use locum_policy::verdict::{Decision, Refusal, Verdict};
+use locum_policy::verdict::{Decision, Refusal, RefusedBy, Verdict};
 
 /// Most read-only calls that run side by side.
 pub(crate) const CONCURRENT_READS: usize = 10;
@@ -116,7 +116,8 @@ impl<'a> Session<'a> {
             WeighedAct::DeniedByPerson(decided, refusal) => {
                 self.note(id, &waiting, &call, (&refusal.verdicts, None))?;
                 let text = reminders::denied_by_person(&decided.by, decided.reason());
-                Observation::refused(text, refusal)
+                let refusal = refusal.by_person(&decided.by, decided.reason());
+                Observation::refused(text, Box::new(refusal))
             }
             WeighedAct::Refused(refusal) => {
                 self.note(id, &waiting, &call, (&refusal.verdicts, None))?;
@@ -145,7 +146,12 @@ impl<'a> Session<'a> {
             };
         let refusal = denied.map(|(intent, reason)| {
             let verdicts = vec![Verdict::denied(intent.to_string(), reason)];
-            Box::new(Refusal { decision: Decision::Deny, verdicts, hint: None })
+            Box::new(Refusal {
+                decision: Decision::Deny,
+                verdicts,
+                hint: None,
+                by: RefusedBy::Policy,
+            })
         });
         let here = if tool.is_none_or(|tool| !system_prompt.offered.contains(&tool)) {
             let names: Vec<&str> =

@@ -12,6 +12,7 @@ use crate::tools::dispatch;
 use crate::tools::tool::ToolEffect;
 use locum_base::text;
 use locum_base::tool::{self, ToolName};
+use locum_policy::verdict::RefusedBy;
 
 /// Bytes of the answer to a failed edit that a reason shows.
 const ANSWER_LIMIT_BYTES: usize = 200;
@@ -21,7 +22,7 @@ const ANSWER_LIMIT_BYTES: usize = 200;
 pub struct EditAttempts {
     /// Whether any of them changed a file.
     pub succeeded: bool,
-    /// The last one that the policy, the mode or a person refused, in one line.
+    /// The last one that was refused, as a sentence without a full stop.
     pub refused: Option<String>,
     /// The last one that failed for another reason: in one line, and why.
     pub failed: Option<(String, String)>,
@@ -115,10 +116,7 @@ fn by_itself(facts: &EndFacts<'_>) -> (OutcomeWord, Option<String>) {
         return (word, None);
     }
     match (&attempts.refused, &attempts.failed) {
-        (Some(headline), _) => {
-            let why = format!("no edit was made, and the last one refused is `{headline}`");
-            (OutcomeWord::Refused, Some(why))
-        }
+        (Some(said), _) => (OutcomeWord::Refused, Some(format!("no edit was made: {said}"))),
         (None, Some((headline, answer))) => {
             let why = format!("every edit failed, the last one, `{headline}`, with: {answer}");
             (OutcomeWord::Failed, Some(why))
@@ -132,13 +130,25 @@ impl EditAttempts {
     pub(crate) fn answered(&mut self, event: &Event, headline: &str) {
         let Event::Answered { tool, observation, refusal, .. } = event else { return };
         let tool = ToolName::find(tool::resolve(tool.trim()));
-        // What a command would have changed on the way to something else says nothing.
-        if tool.is_none_or(|tool| dispatch::effect(tool) != ToolEffect::Edits) {
-            return;
-        }
-        if refusal.is_some() {
-            self.refused = Some(headline.to_owned());
-        } else if observation.is_error {
+        let edits = tool.is_some_and(|tool| dispatch::effect(tool) == ToolEffect::Edits);
+        // What the policy refuses of a command on the way to something else says nothing. A person's
+        // no does, and a secret.
+        let refusal = refusal.as_ref().filter(|refusal| edits || refusal.by != RefusedBy::Policy);
+        if let Some(refusal) = refusal {
+            self.refused = Some(match &refusal.by {
+                RefusedBy::Policy => format!("the last one refused is `{headline}`"),
+                RefusedBy::Person { login, reason } if reason.is_empty() => {
+                    format!("`{login}` denied `{headline}`")
+                }
+                RefusedBy::Person { login, reason } => {
+                    let reason = text::head(reason.trim(), ANSWER_LIMIT_BYTES);
+                    format!("`{login}` denied `{headline}`: {}", reason.trim_end_matches('.'))
+                }
+                RefusedBy::Secret => {
+                    format!("`{headline}` was withheld, because it holds a secret")
+                }
+            });
+        } else if edits && observation.is_error {
             let answer = observation.text.lines().find(|line| !line.trim().is_empty());
             let answer = text::head(answer.unwrap_or_default().trim(), ANSWER_LIMIT_BYTES);
             self.failed = Some((headline.to_owned(), answer.trim_end_matches('.').to_owned()));

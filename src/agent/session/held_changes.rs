@@ -19,7 +19,7 @@ use locum_base::path::RepoPath;
 use locum_modes::prompts::reminders;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
-use locum_policy::verdict::{Decision, Refusal, Verdict};
+use locum_policy::verdict::{Decision, Refusal, RefusedBy, Verdict};
 
 /// Most denied edits of one command that are recorded one by one.
 const DENIED_EDITS_RECORDED: usize = 100;
@@ -54,7 +54,9 @@ impl Session<'_> {
                 let denied = reminders::denied_by_person(&decided.by, decided.reason());
                 let what = named(&held.paths);
                 observation.text.push_str(&format!("\n\nChanges of {what} were held. {denied}"));
-                observation.refused = Some(joined(observation.refused.take(), held.refusal));
+                let refusal = held.refusal.by_person(&decided.by, decided.reason());
+                let refusal = Box::new(refusal);
+                observation.refused = Some(joined(observation.refused.take(), refusal));
                 return self.answer(id, waiting, observation);
             }
             Some(HoldDecision::Approved(approval)) => approval,
@@ -140,7 +142,8 @@ pub(crate) fn refusal_of(
 ) -> Option<Box<Refusal>> {
     let most = if decision == Decision::Hold { usize::MAX } else { DENIED_EDITS_RECORDED };
     let verdicts: Vec<Verdict> = edits.values().take(most).cloned().collect();
-    (!verdicts.is_empty()).then(|| Box::new(Refusal { decision, verdicts, hint: None }))
+    (!verdicts.is_empty())
+        .then(|| Box::new(Refusal { decision, verdicts, hint: None, by: RefusedBy::Policy }))
 }
 
 /// Returns both refusals as one.

@@ -12,7 +12,7 @@ use locum_base::tool::ToolName;
 use locum_modes::prompts::reminders;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
-use locum_policy::verdict::{Cause, Verdict};
+use locum_policy::verdict::{Cause, Decision, Refusal, RefusedBy, Verdict};
 
 /// Answers a call that would write a secret, or what looks like one.
 const WITHHELD: &str = "This call was not performed: its arguments hold a secret, or what looks \
@@ -65,7 +65,11 @@ pub(crate) fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<Observati
         StopReason::End | StopReason::ToolUse | StopReason::Length | StopReason::Filtered => {}
     }
     if waiting.withheld && writes(waiting) {
-        return mistake(WITHHELD.to_owned());
+        let said = "the call holds a secret, or what looks exactly like one".to_owned();
+        let verdicts = vec![Verdict::denied(waiting.call.name.clone(), said)];
+        let (decision, by) = (Decision::Deny, RefusedBy::Secret);
+        let refused = Some(Box::new(Refusal { decision, verdicts, hint: None, by }));
+        return Some(Observation { refused, ..Observation::mistake(WITHHELD.to_owned()) });
     }
     if let Some(cycle) = task.nudges.recent.repeats(&waiting.call) {
         return mistake(reminders::repeated(cycle, REPEAT_LIMIT));

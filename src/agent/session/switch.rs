@@ -24,7 +24,7 @@ use locum_policy::budget::Budget;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::kind::RuleKind;
 use locum_policy::schema::{ModeRules, Switching};
-use locum_policy::verdict::{Decision, Refusal, Verdict};
+use locum_policy::verdict::{Decision, Refusal, RefusedBy, Verdict};
 
 /// Model replies a decision on a mode may take.
 const CHOICE_TURNS: u32 = 8;
@@ -58,7 +58,12 @@ impl RefusedSwitch {
             Self::Denied(verdict) => {
                 let text = format!("The mode stays: {}.", verdict.reason().trim_end_matches('.'));
                 let verdicts = vec![verdict];
-                let refusal = Refusal { decision: Decision::Deny, verdicts, hint: None };
+                let refusal = Refusal {
+                    decision: Decision::Deny,
+                    verdicts,
+                    hint: None,
+                    by: RefusedBy::Policy,
+                };
                 Observation::refused(text, Box::new(refusal))
             }
         }

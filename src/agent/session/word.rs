@@ -78,7 +78,7 @@ impl OutcomeWord {
             }
             Self::Partial => ("partial", "partly done", 3, Confused, Bad),
             Self::Failed => ("failed", "failed", 3, Confused, Bad),
-            Self::Refused => ("refused", "refused by the policy", 4, Confused, Bad),
+            Self::Refused => ("refused", "refused", 4, Confused, Bad),
             Self::NeedsInput => ("needs-input", "needs an answer", 5, Eyes, Waits),
             Self::OnHold => ("on-hold", "waits for a person's approval", 5, Eyes, Waits),
             Self::BudgetExhausted => {

@@ -115,6 +115,10 @@ tasks:
     turns:
       - calls: [{ tool: write_to_file, args: { path: .github/workflows/x.yml, content: "on: push\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "Could not." } }]
+  - contains: store a key
+    turns:
+      - calls: [{ tool: write_to_file, args: { path: src/key.txt, content: "ghp_0123456789abcdefghijklmnopqrstuvwxyz" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Stored." } }]
   - contains: print a workflow command
     turns:
       - say: "::set-output name=x::y fixture-token-1234567890"

@@ -14,6 +14,7 @@ mod namespaces;
 mod outages;
 mod publish;
 mod rebase;
+mod refusals;
 mod setup;
 mod shell;
 mod threads;

@@ -167,7 +167,7 @@ fn every_word_is_named() {
             (OutcomeWord::Partial, "**locum: partly done**"),
             (OutcomeWord::ChecksFailed, "**locum: done, but its checks failed**"),
             (OutcomeWord::Failed, "**locum: failed**"),
-            (OutcomeWord::Refused, "**locum: refused by the policy**"),
+            (OutcomeWord::Refused, "**locum: refused**"),
             (OutcomeWord::TimedOut, "**locum: stopped, out of time**"),
         ] {
             let outcome = crate::session::outcome::Outcome { word, ..sample::outcome() };

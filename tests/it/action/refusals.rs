@@ -1,0 +1,64 @@
+//! Whose no it was: a person's, a secret's or the policy's, in comment, summary, outputs and exit
+//! code alike.
+
+use pretty_assertions::assert_eq;
+
+use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
+
+/// The first line of the last comment and of the summary, and both whole.
+fn said(fixture: &ActionFixture, heading: &str) -> [String; 2] {
+    let comment = fixture.server.comments(7).pop().unwrap();
+    let summary = fixture.stage.read("summary");
+    let last = summary.rsplit("**locum: ").next().unwrap();
+    let summary = format!("**locum: {last}");
+    for text in [&comment, &summary] {
+        let first = text.lines().find(|line| !line.starts_with("<!--")).unwrap();
+        assert!(first.starts_with(heading), "{heading}: {text}");
+    }
+    [comment, summary]
+}
+
+fn end(step: &WorkflowStep) -> (Option<i32>, &str, &str) {
+    (step.code, step.output("outcome"), step.output("denied-count"))
+}
+
+#[test]
+fn a_persons_no_is_theirs_and_ends_a_run_that_does_nothing_else_as_refused() {
+    let fixture = ActionFixture::new();
+    fixture.step(&Ask::comment("/locum code hold two"));
+    let step =
+        fixture.step(&Ask { ids: (56, 4343), ..Ask::comment("/locum deny all not this week.") });
+    assert_eq!(end(&step), (Some(4), "refused", "2"), "{step:?}");
+    assert!(step.out.contains("locum::refused (2 calls denied by alice): no edit"), "{step:?}");
+    for text in said(&fixture, "**locum: refused** · 2 calls denied by alice · mode code") {
+        assert!(text.contains("denied by alice: not this week"), "{text}");
+        assert!(text.contains("Refused: 2 calls denied by alice"), "{text}");
+        assert!(!text.contains("instead:") && !text.contains("Refused by the policy"), "{text}");
+    }
+}
+
+#[test]
+fn a_persons_no_stands_out_in_a_run_that_is_done_otherwise() {
+    let fixture = ActionFixture::new();
+    fixture.step(&Ask::comment("/locum code hold it"));
+    let step = fixture.step(&Ask { ids: (56, 4343), ..Ask::comment("/locum deny all") });
+    assert_eq!(end(&step), (Some(0), "done", "1"), "{step:?}");
+    said(&fixture, "**locum: done** · 1 call denied by alice · mode code");
+}
+
+#[test]
+fn a_call_withheld_for_a_secret_is_counted_and_said() {
+    let fixture = ActionFixture::new();
+    let step = fixture.step(&Ask::comment("/locum code store a key"));
+    assert_eq!(end(&step), (Some(4), "refused", "1"), "{step:?}");
+    for text in said(&fixture, "**locum: refused** · 1 call withheld for a secret · mode code") {
+        assert!(text.contains("was withheld, because it holds a secret"), "{text}");
+        assert!(!text.contains("ghp_"), "{text}");
+    }
+    // Every edit refused by the policy is refused, too.
+    let step =
+        fixture.step(&Ask { ids: (57, 4344), ..Ask::comment("/locum code try the workflow") });
+    assert_eq!(end(&step), (Some(4), "refused", "1"), "{step:?}");
+    let [comment, _] = said(&fixture, "**locum: refused** · mode code");
+    assert!(comment.contains("Refused by the policy: 1 denied"), "{comment}");
+}
