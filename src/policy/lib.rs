@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod actors;
+pub mod amend;
 pub mod approval;
 pub mod budget;
 pub mod cases;
@@ -32,6 +33,7 @@ pub mod urls;
 pub mod verdict;
 mod widening;
 mod words;
+mod written;
 
 use std::fmt::Write as _;
 

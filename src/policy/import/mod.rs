@@ -14,6 +14,7 @@ use std::fmt::Write as _;
 
 use crate::Policy;
 use crate::schema::PolicyErrors;
+use crate::written::quoted;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Diagnostics;
 use locum_files::position::Position;
@@ -188,24 +189,6 @@ impl PolicyDraft {
 fn listed(texts: &[String]) -> String {
     let quoted: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
     if let [one] = quoted.as_slice() { one.clone() } else { format!("[{}]", quoted.join(", ")) }
-}
-
-pub(super) fn quoted(text: &str) -> String {
-    serde_json::Value::String(text.to_owned()).to_string()
-}
-
-/// Writes words so that a command pattern reads exactly them.
-fn pattern_words(words: &[&str]) -> String {
-    let plain = |word: &str| {
-        !word.is_empty()
-            && word
-                .chars()
-                .all(|letter| letter.is_ascii_alphanumeric() || "_-./=,@%+:".contains(letter))
-    };
-    let quote = |word: &&str| {
-        if plain(word) { (*word).to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
-    };
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
 fn one_line(text: &str) -> String {

@@ -6,8 +6,9 @@
 
 use crate::command::word;
 use crate::glob::PathGlob;
-use crate::import::{DraftRule, ImportedSettings, Peer, PolicyDraft, pattern_words};
+use crate::import::{DraftRule, ImportedSettings, Peer, PolicyDraft};
 use crate::pattern::Pattern;
+use crate::written::{pattern_words, quoted};
 use locum_files::position::Position;
 use locum_files::yaml::{YamlNode, YamlValue};
 
@@ -74,7 +75,7 @@ pub(super) fn read(peer: Peer, files: &[ImportedSettings<'_>], draft: &mut Polic
     ]);
     let reads = std::mem::take(&mut draft.outside);
     if reads.iter().any(|glob| !glob.starts_with('!')) {
-        let reads: Vec<String> = reads.iter().map(|glob| super::quoted(glob)).collect();
+        let reads: Vec<String> = reads.iter().map(|glob| quoted(glob)).collect();
         draft.commands.push(("reads", format!("[{}]", reads.join(", "))));
     }
 }

@@ -103,6 +103,11 @@ impl Judge {
         &self.origin
     }
 
+    /// Returns the ignore files that hide something.
+    pub(crate) fn ignored(&self) -> &IgnoreFiles {
+        &self.ignored
+    }
+
     /// Returns the names of the ignore files that hide something.
     pub(crate) fn ignore_files(&self) -> impl Iterator<Item = &str> {
         self.ignored.texts().map(|(name, _)| name)

@@ -19,7 +19,6 @@ use std::fmt::Write as _;
 
 use crate::Policy;
 use crate::command::Script;
-use crate::import::quoted;
 use crate::intent::{Facts, Intent};
 use crate::schema::PolicyErrors;
 use crate::starter::commands::ProposedTool;
@@ -28,6 +27,7 @@ use crate::starter::proof::Proof;
 use crate::starter::scan::{ProposedLine, StarterScan};
 use crate::verdict::Decision;
 use crate::words;
+use crate::written::quoted;
 use locum_base::path::RepoPath;
 
 /// Modes that write and run.

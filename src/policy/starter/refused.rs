@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use crate::import::quoted;
 use crate::starter::flow;
+use crate::written::quoted;
 
 /// Why, and the commands.
 type RefusedGroup = (&'static str, &'static [&'static str]);

@@ -166,7 +166,7 @@ fn input(name: &str, value: &str) -> String {
         let lines: String = value.lines().map(|line| format!("            {line}\n")).collect();
         return format!("          {name}: |\n{lines}");
     }
-    format!("          {name}: {}\n", crate::import::quoted(value))
+    format!("          {name}: {}\n", crate::written::quoted(value))
 }
 
 fn run(commands: &[&str]) -> String {

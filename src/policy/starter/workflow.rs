@@ -5,9 +5,9 @@
 
 use std::fmt::Write as _;
 
-use crate::import::quoted;
 use crate::schema::Triggers;
 use crate::starter::StarterProposal;
+use crate::written::quoted;
 
 /// The model a workflow asks, as inputs of the Action.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,323 @@
+//! `Amendment`: the smallest change of a policy file by which calls that it holds would be allowed
+//! from now on.
+//!
+//! In: a policy, the text it was read from, what was held and under which facts. Out: the changed
+//! text, or why there is none. A holding rule is given an `except` and, where nothing else allows
+//! the call, a rule beside it that names exactly that. What comes out is read and judged like any
+//! policy: the call must be allowed, and everything like it must be decided as before. It only
+//! proposes: a person commits it.
+
+mod neighbours;
+mod site;
+mod target;
+#[cfg(test)]
+mod tests;
+
+use crate::Policy;
+use crate::actors::Tier;
+use crate::amend::site::{NewRule, RuleSite};
+use crate::intent::{Facts, Intent};
+use crate::pattern::Pattern;
+use crate::query::parse_intent;
+use crate::rule::{LocatedPattern, Rule, RuleConditions};
+use crate::schema::PolicyErrors;
+use crate::verdict::{Cause, Decision, RuleRef, Verdict};
+use locum_base::secret::MASK;
+
+/// Most changes of one amendment.
+const STEPS_LIMIT: usize = 12;
+
+/// A change of a policy's text that was checked.
+#[derive(Clone, Debug)]
+pub struct Amendment {
+    /// The whole text.
+    pub text: String,
+    /// The policy that it is, with the same ignore files.
+    pub policy: Policy,
+    /// What is allowed by it, as patterns.
+    pub patterns: Vec<String>,
+}
+
+/// Why no change is proposed: a fragment without a full stop.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AmendmentError {
+    /// The text is not that of the policy.
+    #[error("the policy file is not the one that held the call")]
+    OtherPolicy,
+    /// The run may do less than the rules say.
+    #[error(
+        "the run may only read, as it is about a fork's pull request, and no rule changes that"
+    )]
+    ReadOnly,
+    /// The call shows a mask where a secret was.
+    #[error("the call holds a secret, which no policy may name")]
+    Secret,
+    /// The rules do not hold it, as far as its record shows.
+    #[error("the rules do not hold `{0}` by its name")]
+    NotHeld(String),
+    /// Only a setting would let it pass.
+    #[error("its complexity is what holds it, and only `commands.max_complexity` changes that")]
+    Complexity,
+    /// A check refuses it once no rule holds it.
+    #[error("without the hold it is denied: {0}")]
+    Denied(String),
+    /// No pattern means this alone.
+    #[error("no pattern names `{0}` and nothing else")]
+    Unnameable(String),
+    /// The text is written in a way that is not changed.
+    #[error("{0} is written in a way that only a person can change")]
+    Layout(String),
+    /// Something else would be decided otherwise.
+    #[error("the change would also decide otherwise on `{0}`")]
+    Wider(String),
+    /// The changed policy is not accepted.
+    #[error("the changed policy would not be accepted: {0}")]
+    Rejected(String),
+}
+
+/// How a rule that holds is changed, from the smallest change on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Attempt {
+    /// A rule that is about nothing else allows.
+    Replaced,
+    /// The call is taken out of the rule.
+    Excepted,
+    /// The same, in the mode of the call alone.
+    InOneMode,
+}
+
+/// Returns the change of a policy's text that allows what is held.
+///
+/// # Errors
+/// Why no safe change is known.
+pub fn amend(
+    policy: &Policy,
+    text: &str,
+    held: &[String],
+    facts: &Facts,
+) -> Result<Amendment, AmendmentError> {
+    if facts.restriction.read_only {
+        return Err(AmendmentError::ReadOnly);
+    }
+    if held.iter().any(|intent| intent.contains(MASK)) {
+        return Err(AmendmentError::Secret);
+    }
+    if parsed(policy, text)?.hash() != policy.hash() {
+        return Err(AmendmentError::OtherPolicy);
+    }
+    let mut intents = Vec::new();
+    for words in held {
+        let intent = parse_intent(words).map_err(|_| AmendmentError::NotHeld(words.clone()))?;
+        if policy.decide(&intent, facts).decision != Decision::Hold {
+            return Err(AmendmentError::NotHeld(words.clone()));
+        }
+        intents.push(intent);
+    }
+    let tried = |attempt| Draft::begin(policy, text, facts, attempt).finish(&intents);
+    let mut result = tried(Attempt::Replaced);
+    for attempt in [Attempt::Excepted, Attempt::InOneMode] {
+        if matches!(result, Err(AmendmentError::Wider(_))) {
+            result = tried(attempt);
+        }
+    }
+    result
+}
+
+/// Reads a text as the same policy would be read, and leaves its examples untried.
+fn parsed(policy: &Policy, text: &str) -> Result<Policy, AmendmentError> {
+    let read = Policy::parse_untried(text, policy.origin());
+    let read = read.map_err(|errors| rejected(&errors))?;
+    Ok(read.with_ignored(policy.judge.ignored().clone()))
+}
+
+fn rejected(errors: &PolicyErrors) -> AmendmentError {
+    let first = errors.0.first().map(|mistake| mistake.message.clone());
+    AmendmentError::Rejected(first.unwrap_or_default())
+}
+
+/// A policy's text while it is changed.
+struct Draft<'d> {
+    before: &'d Policy,
+    facts: &'d Facts,
+    attempt: Attempt,
+    now: Amendment,
+    /// The rule that held last, and what other rules need of it.
+    held_by: Option<(RuleRef, RuleConditions)>,
+}
+
+impl<'d> Draft<'d> {
+    fn begin(before: &'d Policy, text: &str, facts: &'d Facts, attempt: Attempt) -> Self {
+        let now = Amendment { text: text.to_owned(), policy: before.clone(), patterns: Vec::new() };
+        Self { before, facts, attempt, now, held_by: None }
+    }
+
+    fn finish(mut self, intents: &[Intent]) -> Result<Amendment, AmendmentError> {
+        for _ in 0..STEPS_LIMIT {
+            let judged =
+                intents.iter().map(|intent| (intent, self.now.policy.decide(intent, self.facts)));
+            let Some((intent, verdict)) =
+                { judged }.find(|(_, verdict)| verdict.decision != Decision::Allow)
+            else {
+                return self.checked(intents);
+            };
+            match verdict.decision {
+                Decision::Hold => self.except(intent, &verdict)?,
+                Decision::Allow | Decision::Deny => self.allow(intent, &verdict)?,
+            }
+        }
+        let left = intents.iter().map(ToString::to_string).collect::<Vec<_>>();
+        Err(AmendmentError::Unnameable(left.join(", ")))
+    }
+
+    /// Takes what is held out of the rule that holds it.
+    fn except(&mut self, intent: &Intent, verdict: &Verdict) -> Result<(), AmendmentError> {
+        let rule_ref = match verdict.cause.origin() {
+            Cause::Rule { rule, .. } => rule.clone(),
+            Cause::Complexity { .. } => return Err(AmendmentError::Complexity),
+            _ => return Err(AmendmentError::Denied(verdict.reason())),
+        };
+        let rule = self.rule(&rule_ref)?;
+        let patterns = target::held_patterns(intent, &verdict.cause, &rule_ref)
+            .ok_or_else(|| AmendmentError::Unnameable(intent.to_string()))?;
+        let others = self.others(&rule);
+        let may_replace = self.attempt == Attempt::Replaced
+            && rule.except.is_empty()
+            && rule.patterns.len() == 1
+            && others.is_empty();
+        let is_whole = |pattern: &String| {
+            let is_same = |only: &LocatedPattern| {
+                Pattern::parse(pattern).is_ok_and(|read| read == only.pattern)
+            };
+            may_replace && rule.patterns.iter().all(is_same)
+        };
+        for pattern in patterns {
+            if is_whole(&pattern) {
+                self.write(&rule_ref, |site| site.allowing())?;
+            } else {
+                self.write(&rule_ref, |site| site.excepting(&pattern))?;
+                for conditions in others.iter().rev() {
+                    let reason = rule.reason.as_deref();
+                    let decision = Decision::Hold;
+                    let rule = NewRule { decision, pattern: &pattern, conditions, reason };
+                    self.write(&rule_ref, |site| site.followed_by(&rule))?;
+                }
+            }
+            self.names(pattern);
+        }
+        let mut conditions = rule.narrowing;
+        if others.iter().any(|others| !others.tiers.is_empty()) {
+            conditions.tiers = vec![self.facts.tier];
+        }
+        if self.attempt == Attempt::InOneMode {
+            conditions.modes = vec![self.facts.mode.clone()];
+        }
+        self.held_by = Some((rule_ref, conditions));
+        Ok(())
+    }
+
+    /// Adds a rule that allows what no rule allows.
+    fn allow(&mut self, intent: &Intent, verdict: &Verdict) -> Result<(), AmendmentError> {
+        let lacks_rule =
+            matches!(verdict.cause.origin(), Cause::NoRule { .. } | Cause::Uncovered { .. });
+        let Some((rule_ref, conditions)) = self.held_by.clone().filter(|_| lacks_rule) else {
+            return Err(AmendmentError::Denied(verdict.reason()));
+        };
+        let pattern = target::missing_pattern(&self.now.policy, intent, self.facts, verdict)
+            .ok_or_else(|| AmendmentError::Unnameable(intent.to_string()))?;
+        let (decision, reason) = (Decision::Allow, None);
+        let rule = NewRule { decision, pattern: &pattern, conditions: &conditions, reason };
+        self.write(&rule_ref, |site| site.followed_by(&rule))?;
+        self.names(pattern);
+        Ok(())
+    }
+
+    fn names(&mut self, pattern: String) {
+        if !self.now.patterns.contains(&pattern) {
+            self.now.patterns.push(pattern);
+        }
+    }
+
+    fn rule(&self, wanted: &RuleRef) -> Result<Rule, AmendmentError> {
+        let mut rules = self.now.policy.judge.rules().iter();
+        let is_wanted = |rule: &&Rule| {
+            rule.decision == Decision::Hold
+                && rule.patterns.iter().any(|written| {
+                    written.place.line == wanted.line && written.text == wanted.pattern
+                })
+        };
+        rules.find(is_wanted).cloned().ok_or_else(|| AmendmentError::Layout(wanted.place()))
+    }
+
+    fn write(
+        &mut self,
+        rule: &RuleRef,
+        change: impl FnOnce(&RuleSite<'_>) -> Option<String>,
+    ) -> Result<(), AmendmentError> {
+        let changed = RuleSite::find(&self.now.text, rule).and_then(|site| change(&site));
+        let text = changed.ok_or_else(|| AmendmentError::Layout(rule.place()))?;
+        self.now.policy = parsed(self.before, &text)?;
+        self.now.text = text;
+        Ok(())
+    }
+
+    /// Returns under which other circumstances of a rule the call must stay held: for runs of
+    /// others, in other jobs of the schedule, in other modes.
+    fn others(&self, rule: &Rule) -> Vec<RuleConditions> {
+        let (narrowing, facts) = (&rule.narrowing, self.facts);
+        let spec = self.before.settings();
+        let mut others = Vec::new();
+        let tiers: Vec<Tier> = neighbours::starting_tiers(&spec.triggers)
+            .into_iter()
+            .filter(|tier| *tier != facts.tier)
+            .filter(|tier| narrowing.tiers.is_empty() || narrowing.tiers.contains(tier))
+            .collect();
+        if !tiers.is_empty() {
+            others.push(RuleConditions { tiers, ..narrowing.clone() });
+        }
+        let jobs: Vec<String> = spec
+            .triggers
+            .schedule_jobs
+            .iter()
+            .filter(|job| {
+                facts.tier == Tier::Schedule
+                    && facts.job.as_ref().is_some_and(|own| own != *job)
+                    && (narrowing.jobs.is_empty() || narrowing.jobs.contains(job))
+            })
+            .cloned()
+            .collect();
+        if !jobs.is_empty() {
+            others.push(RuleConditions { jobs, tiers: vec![Tier::Schedule], ..narrowing.clone() });
+        }
+        let modes: Vec<String> = spec
+            .modes
+            .allow
+            .iter()
+            .filter(|mode| {
+                self.attempt == Attempt::InOneMode
+                    && **mode != facts.mode
+                    && (narrowing.modes.is_empty() || narrowing.modes.contains(mode))
+            })
+            .cloned()
+            .collect();
+        if !modes.is_empty() {
+            others.push(RuleConditions { modes, ..narrowing.clone() });
+        }
+        others
+    }
+
+    /// Returns the change once everything was judged again.
+    fn checked(self, intents: &[Intent]) -> Result<Amendment, AmendmentError> {
+        Policy::parse(&self.now.text, self.before.origin()).map_err(|errors| rejected(&errors))?;
+        let conditions = self.held_by.map(|(_, conditions)| conditions).unwrap_or_default();
+        let check = neighbours::Comparison {
+            before: self.before,
+            after: &self.now.policy,
+            conditions: &conditions,
+            facts: self.facts,
+        };
+        match check.changed(intents, &self.now.patterns) {
+            Some(other) => Err(AmendmentError::Wider(other)),
+            None => Ok(self.now),
+        }
+    }
+}
