@@ -10,9 +10,10 @@ use crate::cli::session_args::{
     SessionAnswerArgs, SessionApproveArgs, SessionDenyArgs, SessionSendArgs,
 };
 use crate::cli::session_folder::{find, sessions_folder};
-use crate::cli::{CommandContext, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus, always};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
+use locum_agent::report::markdown::visible;
 use locum_agent::session::hold::{self, DecisionError};
 use locum_agent::session::journal::Journal;
 use locum_agent::session::messages::{self, PersonMessage, SendError};
@@ -29,8 +30,8 @@ pub fn approve(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let decision =
-        LocalDecision { ids: &args.hold, word: PersonDecision::Approve, note: &args.note };
+    let word = PersonDecision::Approve;
+    let decision = LocalDecision { ids: &args.hold, word, note: &args.note, always: args.always };
     record(&args.id, args.session_dir.as_deref(), &decision, context, output)
 }
 
@@ -44,7 +45,7 @@ pub fn deny(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let word = PersonDecision::Deny { reason: args.reason.clone() };
-    let decision = LocalDecision { ids: &args.hold, word, note: "" };
+    let decision = LocalDecision { ids: &args.hold, word, note: "", always: false };
     record(&args.id, args.session_dir.as_deref(), &decision, context, output)
 }
 
@@ -58,7 +59,8 @@ pub fn answer(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let word = PersonDecision::Answer { text: args.text.clone() };
-    let decision = LocalDecision { ids: std::slice::from_ref(&args.question), word, note: "" };
+    let ids = std::slice::from_ref(&args.question);
+    let decision = LocalDecision { ids, word, note: "", always: false };
     record(&args.id, args.session_dir.as_deref(), &decision, context, output)
 }
 
@@ -103,6 +105,8 @@ struct LocalDecision<'a> {
     word: PersonDecision,
     /// What is said beside a yes.
     note: &'a str,
+    /// Whether a rule is to be proposed.
+    always: bool,
 }
 
 /// Records a decision on what waits in a session.
@@ -127,6 +131,8 @@ fn record(
             return Err(RunError::usage("HOLD", "no call waits in this session"));
         }
     }
+    let proposed =
+        if decision.always { Some(always::proposed(&folder, &ids, context)?) } else { None };
     for (place, id) in ids.into_iter().enumerate() {
         let note = if place == 0 { decision.note.to_owned() } else { String::new() };
         let decided =
@@ -145,5 +151,11 @@ fn record(
     }
     let name = folder.file_name().unwrap_or_default().display().to_string();
     output.line(format!("recorded; continue with `locum session resume {name}`"));
+    if let Some(rule) = proposed {
+        rule.notes().iter().for_each(|note| output.talk(note));
+        if !rule.patch.is_empty() {
+            output.line(visible(rule.patch.trim_end()));
+        }
+    }
     Ok(ExitStatus::Done)
 }

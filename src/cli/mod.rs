@@ -11,6 +11,7 @@
 )]
 
 pub mod action;
+mod always;
 pub mod args;
 pub mod checked;
 pub mod commands;
@@ -46,6 +47,7 @@ mod policy_file;
 pub mod policy_test;
 mod programs;
 pub mod prompt_args;
+mod recorded_run;
 pub mod resume;
 pub mod run;
 pub mod run_args;

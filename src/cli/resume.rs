@@ -9,15 +9,13 @@ use std::path::Path;
 
 use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalSession, RunDisplay};
 use crate::cli::output::Output;
+use crate::cli::recorded_run::{local_of, overrides_now};
 use crate::cli::session_args::SessionResumeArgs;
 use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus, decide};
-use crate::config::load::ConfigFile;
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::execution::SessionOrigin;
-use crate::run::run_request::Overrides;
-use crate::run::user::named_file;
 use locum_agent::report::resume as report_resume;
 use locum_agent::session::event::{Event, JournalLine, SessionStart};
 use locum_agent::session::go_on::{self, GoOnError, GoOnRequest};
@@ -51,9 +49,7 @@ pub fn run(
         ));
     }
     let limits = args.limits.limits()?;
-    let local: LocalRun = serde_json::from_value(start.caller.clone()).map_err(|error| {
-        RunError::usage("ID", format!("the session was not started at the command line: {error}"))
-    })?;
+    let local = local_of(start)?;
     let workspace = checkout(&local, &folder)?;
     let lock = local_run::lock(&workspace, args.wait.into(), output)?;
     let _lock = lock.named(Some(start.id.as_str())).map_err(RunError::internal)?;
@@ -132,17 +128,8 @@ fn hash_now(
     workspace: &Workspace,
     context: &CommandContext,
 ) -> Result<String, RunError> {
-    let given = &local.request.overrides;
-    let policy = match &given.policy {
-        // A file that is gone counts as unchanged.
-        Some(file) => Some(named_file(&context.folder.join(&file.origin))?.map_or_else(
-            || file.clone(),
-            |now| ConfigFile { origin: file.origin.clone(), text: now.text },
-        )),
-        None => None,
-    };
+    let overrides = overrides_now(local, context)?;
     let commit = local_run::base(workspace, local.base_revision.as_deref())?;
-    let overrides = Overrides { policy, ..given.clone() };
     let config = local_run::config(workspace, commit, &overrides, context)?;
     Ok(config.policy.hash().to_owned())
 }

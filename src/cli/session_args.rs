@@ -43,6 +43,11 @@ pub struct SessionApproveArgs {
     /// IDs of the holds, as shown in the outcome, or `all`.
     #[arg(required = true)]
     pub hold: Vec<String>,
+    /// Print a change of the policy by which such calls need no approval.
+    ///
+    /// It is checked, and changes nothing: apply it with `git apply`.
+    #[arg(long)]
+    pub always: bool,
     /// Say this to the model beside the yes.
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub note: String,

@@ -15,6 +15,7 @@ pub mod place;
 pub mod plan;
 pub mod prepare;
 pub mod progress;
+pub mod proposed_rule;
 pub mod publish;
 pub mod repository_scan;
 pub mod request;

@@ -170,6 +170,14 @@ impl<'a> TrustedConfig<'a> {
         })
     }
 
+    /// Returns the repository's policy file as the trusted commit has it; `None` where it has none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn policy_file(&self) -> Result<Option<ConfigFile>, RunError> {
+        policy_file(&self.origin.source, &self.settings)
+    }
+
     /// Returns the settings of a run with flags of its own.
     ///
     /// # Errors

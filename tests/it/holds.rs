@@ -88,6 +88,32 @@ fn a_held_call_is_done_once_a_person_says_yes() {
 }
 
 #[test]
+fn always_proposes_a_change_of_the_policy_and_changes_nothing() {
+    let stage = stage();
+    let (session, hold, _) = paused(&stage);
+    let approved = stage.run(&["session", "approve", &session, &hold, "--always"]);
+    assert_eq!(approved.code, Some(0), "{approved:?}");
+    assert!(approved.err.contains("allows edit(src/held.txt) from now on"), "{approved:?}");
+    assert_eq!(stage.read("checkout/.locum/policy.yml"), POLICY);
+    assert_eq!(stage.run(&["session", "resume", &session]).code, Some(0));
+
+    // What was printed is a patch: committed, the same run waits for nobody.
+    stage.write("always.patch", &approved.out);
+    stage.git(&["checkout", "-q", "."]);
+    stage.git(&["apply", "../always.patch"]);
+    assert_eq!(
+        stage.read("checkout/.locum/policy.yml"),
+        POLICY.replace(
+            "  - hold: \"edit(src/held.txt)\"\n",
+            "  - hold: \"edit(src/held.txt)\"\n    except: \"edit(src/held.txt)\"\n"
+        )
+    );
+    stage.git(&["commit", "-qam", "nobody looks at this one"]);
+    let ran = stage.play(SCRIPT, &["--output-format", "json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
+#[test]
 fn a_no_and_an_answer_go_to_the_model() {
     let stage = stage();
     let (session, hold, _) = paused(&stage);

@@ -18,6 +18,7 @@ use crate::run::action::{
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::prepare::{self, PreparedRun};
+use crate::run::proposed_rule::ProposedRule;
 use crate::run::publish::destination::PublishDestination;
 use crate::run::request::{DecisionRequest, DecisionTarget, RefusalNotice, RequestRefusal};
 use crate::run::source::FileSource;
@@ -26,10 +27,11 @@ use crate::run::user::UserFolder;
 use locum_agent::report::sections::WAITING_LIMIT;
 use locum_agent::session::hold;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
-use locum_agent::session::outcome::PendingDecision;
+use locum_agent::session::outcome::{HeldCall, PendingDecision};
 use locum_agent::session::recorded::{PersonDecision, RecordedDecision};
 use locum_agent::session::state::SessionState;
 use locum_base::path::RepoPath;
+use locum_base::secret::Redactor;
 
 /// Resumes the session that a comment decides on.
 ///
@@ -42,7 +44,11 @@ pub(super) async fn decide(
     control: RunControl<'_>,
 ) -> Result<ActionEnd, RunError> {
     match take(env, admitted, decision).await {
-        Ok((session, mut claim)) => {
+        Ok((session, mut claim, proposed)) => {
+            if let Some(rule) = proposed {
+                let (policy, facts) = (&admitted.config.policy, &admitted.request.facts);
+                answer::post(env, &admitted.event, policy, facts, &rule.comment()).await;
+            }
             let ended = carry_out(env, &admitted.event, session, control, &mut claim).await;
             claim.release().await;
             ended
@@ -60,7 +66,7 @@ async fn take<'a>(
     env: &ActionEnv<'a>,
     admitted: &AdmittedEvent<'_>,
     decision: &DecisionRequest,
-) -> Result<(SessionRun, Claim<'a>), ClaimError> {
+) -> Result<(SessionRun, Claim<'a>, Option<ProposedRule>), ClaimError> {
     let event = &admitted.event;
     let waiting = carry::waiting(env, event, decision.target.first()).await?;
     let waits = one_of(waiting, decision).map_err(ClaimError::Refused)?;
@@ -81,11 +87,9 @@ async fn take<'a>(
     let folder = execute::folder_of(&sessions, &run.plan.session);
     Journal::put(&folder, journal.as_bytes()).map_err(RunError::internal)?;
     let state = SessionState::of(&Journal::read(&folder).map_err(RunError::internal)?);
-    for (place, id) in named(decision, &state, event.trigger.happened_at)
-        .map_err(ClaimError::Refused)?
-        .into_iter()
-        .enumerate()
-    {
+    let ids = named(decision, &state, event.trigger.happened_at).map_err(ClaimError::Refused)?;
+    let proposed = if decision.always { proposed(env, admitted, &state, &ids)? } else { None };
+    for (place, id) in ids.into_iter().enumerate() {
         let decided = RecordedDecision {
             id,
             by: event.trigger.actor.login.clone(),
@@ -109,7 +113,22 @@ async fn take<'a>(
     let destination = PublishDestination { thread, ..carried.destination };
     let carried = CarriedState { destination, ..carried };
     let start = ActionStart::Resumed { claim: tip };
-    Ok((SessionRun { run, folder, carried, start }, claim))
+    Ok((SessionRun { run, folder, carried, start }, claim, proposed))
+}
+
+/// Returns the change of the policy by which nobody is asked again about what is approved.
+fn proposed(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    state: &SessionState,
+    ids: &[String],
+) -> Result<Option<ProposedRule>, RunError> {
+    let (config, Some(start)) = (&admitted.config, &state.start) else { return Ok(None) };
+    let held = state.pending.iter().filter_map(PendingDecision::hold);
+    let held: Vec<&HeldCall> = held.filter(|hold| ids.contains(&hold.id)).collect();
+    let file = config.policy_file()?;
+    let redactor = Redactor::new(env.environment.secrets());
+    Ok(Some(ProposedRule::of(&held, start, (&config.policy, file.as_ref()), &redactor)))
 }
 
 /// Claims what the session is about: another run may be at work there by now.

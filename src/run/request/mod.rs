@@ -84,6 +84,8 @@ pub struct DecisionRequest {
     pub word: PersonDecision,
     /// What is said beside a yes.
     pub note: String,
+    /// Whether a rule is to be proposed by which nobody is asked again.
+    pub always: bool,
 }
 
 /// What a decision is about.

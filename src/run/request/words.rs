@@ -15,7 +15,7 @@ pub(crate) const VERBS: &[(&str, &str)] = &[
     ("stop", "stops the run that is at work here"),
     ("undo", "reverts the last commit of Locum on this pull request"),
     ("rebase", "brings the branch here up to its base"),
-    ("approve", "approves a held call, by its name, or `all`"),
+    ("approve", "approves a held call, by its name, or `all`; `always` proposes a rule for it"),
     ("deny", "denies a held call, by its name, or `all`"),
     ("answer", "answers a run's question"),
     ("status", "lists the runs of the last day and what waits"),
@@ -166,12 +166,13 @@ fn unknown(word: &str, known: &RequestFacts<'_>) -> RequestRefusal {
 fn said(verb: &str, text: &str) -> Result<DecisionRequest, RequestRefusal> {
     let (target, rest) = target_of(text);
     let rest = rest.trim().to_owned();
-    let no_note = String::new();
+    let (no_note, always) = (String::new(), false);
     match (verb, target) {
         ("answer", Some(DecisionTarget::Named(ids))) if ids.len() == 1 => Ok(DecisionRequest {
             target: DecisionTarget::Named(ids),
             word: PersonDecision::Answer { text: rest },
             note: no_note,
+            always,
         }),
         ("answer", Some(DecisionTarget::Named(_))) => {
             Err(posted("command", "each question needs an answer of its own"))
@@ -180,6 +181,7 @@ fn said(verb: &str, text: &str) -> Result<DecisionRequest, RequestRefusal> {
             target: DecisionTarget::OnlyQuestion,
             word: PersonDecision::Answer { text: text.trim().to_owned() },
             note: no_note,
+            always,
         }),
         (verb, None) => Err(posted(
             "command",
@@ -188,14 +190,32 @@ fn said(verb: &str, text: &str) -> Result<DecisionRequest, RequestRefusal> {
             ),
         )),
         ("approve", Some(target)) => {
-            Ok(DecisionRequest { target, word: PersonDecision::Approve, note: rest })
+            let (always, note) = always_of(rest);
+            Ok(DecisionRequest { target, word: PersonDecision::Approve, note, always })
         }
         (_, Some(target)) => Ok(DecisionRequest {
             target,
             word: PersonDecision::Deny { reason: rest },
             note: no_note,
+            always,
         }),
     }
+}
+
+/// Reads `always` off the front of what is said beside a yes: alone on its line, or before a comma.
+/// In "always run the tests" it is a part of the note.
+fn always_of(note: String) -> (bool, String) {
+    let Some(rest) = note.get(..6).filter(|word| word.eq_ignore_ascii_case("always")) else {
+        return (false, note);
+    };
+    let rest = note.get(rest.len()..).unwrap_or_default();
+    let (line, below) = rest.split_once('\n').unwrap_or((rest, ""));
+    let marks = [',', '.', ';', ':', '!'];
+    if !line.trim().is_empty() && !line.starts_with(marks) {
+        return (false, note);
+    }
+    let words = format!("{}\n{below}", line.trim_start_matches(marks));
+    (true, words.trim().to_owned())
 }
 
 /// Reads what a decision is about from the beginning of its text; returns the rest.

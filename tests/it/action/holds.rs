@@ -81,6 +81,30 @@ fn a_maintainer_approves_and_the_run_goes_on_elsewhere() {
 }
 
 #[test]
+fn always_is_a_yes_and_proposes_a_rule_for_the_next_time() {
+    let fixture = ActionFixture::new();
+    let hold = held(&fixture);
+    let before = fixture.remote(&["show", "main:.locum/policy.yml"]);
+    let step = says(&fixture, &format!("/locum approve {hold} always"));
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
+    let proposed = told(&fixture);
+    for shown in [
+        "No run waits for `edit(src/held/a.txt)` any more",
+        "```diff\ndiff --git a/.locum/policy.yml b/.locum/policy.yml",
+        "+    except: \"edit(src/held/a.txt)\"",
+    ] {
+        assert!(proposed.contains(shown), "{shown} in {proposed}");
+    }
+    let branch = step.output("branch-name").to_owned();
+    assert_eq!(
+        fixture.remote(&["diff", "--name-only", "main", &branch]),
+        "src/held/a.txt\nsrc/hello.txt\n",
+        "a run never changes its policy"
+    );
+    assert_eq!(fixture.remote(&["show", "main:.locum/policy.yml"]), before);
+}
+
+#[test]
 fn what_a_command_wrote_to_a_held_file_is_brought_elsewhere_and_not_written_again() {
     let fixture = ActionFixture::publishing(
         "publish: { allow: [comment, commit, pull-request] }\ncommands: { contained: allow }",

@@ -214,7 +214,12 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
             Some(id) => DecisionTarget::Named(id.split(' ').map(str::to_owned).collect()),
             None => DecisionTarget::OnlyQuestion,
         };
-        Ok(RequestedAction::Decide(DecisionRequest { target, word, note: String::new() }))
+        Ok(RequestedAction::Decide(DecisionRequest {
+            target,
+            word,
+            note: String::new(),
+            always: false,
+        }))
     };
     let noted = |id: &str, said: &str| {
         let RequestedAction::Decide(decision) = decided(Some(id), PersonDecision::Approve)? else {
@@ -227,6 +232,21 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
         read(&format!("/locum approve {id}, {other} but in French")),
         noted(&format!("{id} {other}"), "but in French")
     );
+    for (said, note, always) in [
+        ("always", "", true),
+        ("Always, but in French", "but in French", true),
+        ("always\nand in French", "and in French", true),
+        ("always run the tests", "always run the tests", false),
+        ("alwayss", "alwayss", false),
+    ] {
+        let expected = noted(id, note).map(|action| match action {
+            RequestedAction::Decide(decision) => {
+                RequestedAction::Decide(DecisionRequest { always, ..decision })
+            }
+            other => other,
+        });
+        assert_eq!(read(&format!("/locum approve {id} {said}")), expected, "{said}");
+    }
     assert_eq!(read("/locum approve all"), decided(Some("all"), PersonDecision::Approve));
     assert_eq!(
         read("/locum deny all too risky"),

@@ -183,6 +183,7 @@ fn a_command_below_a_quoted_question_answers_it() {
             target,
             word: PersonDecision::Answer { text: text.to_owned() },
             note: String::new(),
+            always: false,
         }))
     };
     assert_eq!(said(&format!("{quoted}/locum the second one")), answer("the second one"));

@@ -1,0 +1,39 @@
+//! The run at the command line that a session records, and what it would be given now.
+
+use crate::cli::CommandContext;
+use crate::cli::local_run::LocalRun;
+use crate::config::load::ConfigFile;
+use crate::run::error::RunError;
+use crate::run::run_request::Overrides;
+use crate::run::user::named_file;
+use locum_agent::session::event::SessionStart;
+
+/// Returns the run that a session is.
+///
+/// # Errors
+/// When it was not started at the command line.
+pub(super) fn local_of(start: &SessionStart) -> Result<LocalRun, RunError> {
+    serde_json::from_value(start.caller.clone()).map_err(|error| {
+        RunError::usage("ID", format!("the session was not started at the command line: {error}"))
+    })
+}
+
+/// Returns what was given for a run, with the policy file that was named as it is now; a file that
+/// is gone counts as unchanged.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(super) fn overrides_now(
+    local: &LocalRun,
+    context: &CommandContext,
+) -> Result<Overrides, RunError> {
+    let given = &local.request.overrides;
+    let policy = match &given.policy {
+        Some(file) => Some(named_file(&context.folder.join(&file.origin))?.map_or_else(
+            || file.clone(),
+            |now| ConfigFile { origin: file.origin.clone(), text: now.text },
+        )),
+        None => None,
+    };
+    Ok(Overrides { policy, ..given.clone() })
+}
