@@ -11,6 +11,7 @@ pub mod id;
 pub mod image;
 pub mod path;
 pub mod rebuilt;
+pub mod retry;
 pub mod secret;
 pub mod text;
 pub mod tool;

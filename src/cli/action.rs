@@ -100,7 +100,8 @@ fn carry_out(
     let remote = Remote::parse(&url, token)
         .map_err(|error| RunError::usage("GITHUB_SERVER_URL", error.to_string()))?;
     let workspace = open(&context.folder)?;
-    let git = GitBinary::new(&workspace.repo, environment.variables());
+    let git = GitBinary::new(&workspace.repo, environment.variables())
+        .patient(Arc::new(clock), forge.retry_budget());
     let env = ActionEnv {
         job,
         inputs: &inputs,

@@ -25,8 +25,9 @@ use tower::util::MapResponseLayer;
 use tracing::debug;
 
 use crate::ForgeError;
-use crate::github::repeat::{WriteBudget, WriteWaits};
+use crate::github::repeat;
 use locum_base::clock::Clock;
+use locum_base::retry::{RetryBudget, RetryWaits};
 use locum_base::secret::Secret;
 use locum_base::text::head;
 
@@ -59,7 +60,7 @@ pub(super) struct RestClient {
     clock: Arc<dyn Clock>,
     octocrab: OnceCell<Octocrab>,
     /// Time that writes may still wait before they are sent again.
-    budget: WriteBudget,
+    pub(super) budget: Arc<RetryBudget>,
 }
 
 /// A request as errors and logs name it.
@@ -74,7 +75,7 @@ impl RestClient {
     /// `https://ghes.example/api/v3`.
     pub(super) fn new(base_url: &str, token: Option<Secret>, clock: Arc<dyn Clock>) -> Self {
         let base_url = base_url.trim_end_matches('/').to_owned();
-        let budget = WriteBudget::default();
+        let budget = Arc::new(RetryBudget::default());
         Self { base_url, token, clock, octocrab: OnceCell::new(), budget }
     }
 
@@ -153,7 +154,7 @@ impl RestClient {
         path: &str,
         body: &(impl Serialize + Sync),
     ) -> Result<T, ForgeError> {
-        let mut waits = WriteWaits::default();
+        let mut waits = RetryWaits::default();
         loop {
             match self.send_once(method, path, body).await {
                 Ok(answer) => return Ok(answer),
@@ -173,7 +174,7 @@ impl RestClient {
         body: &(impl Serialize + Sync),
         find: impl Fn() -> BoxFuture<'f, Result<Option<T>, ForgeError>>,
     ) -> Result<T, ForgeError> {
-        let mut waits = WriteWaits::default();
+        let mut waits = RetryWaits::default();
         loop {
             let error = match self.send_once("POST", path, body).await {
                 Ok(answer) => return Ok(answer),
@@ -195,7 +196,7 @@ impl RestClient {
     pub(super) async fn delete(&self, path: &str) -> Result<(), ForgeError> {
         let request = RequestLine { method: "DELETE", path };
         let octocrab = self.connected(request).await?;
-        let mut waits = WriteWaits::default();
+        let mut waits = RetryWaits::default();
         loop {
             let sent = async {
                 let answer = octocrab._delete(path, None::<&()>).await?;
@@ -213,8 +214,8 @@ impl RestClient {
     ///
     /// # Errors
     /// The error itself where the write is not to be repeated.
-    async fn wait(&self, waits: &mut WriteWaits, error: ForgeError) -> Result<(), ForgeError> {
-        let Some(pause) = waits.next(&error, &self.budget) else { return Err(error) };
+    async fn wait(&self, waits: &mut RetryWaits, error: ForgeError) -> Result<(), ForgeError> {
+        let Some(pause) = repeat::next(waits, &error, &self.budget) else { return Err(error) };
         debug!(%error, wait_s = pause.as_secs(), "repeated after a wait");
         self.clock.sleep(pause).await;
         Ok(())

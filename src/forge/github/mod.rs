@@ -34,6 +34,7 @@ use crate::{
     Thread, ThreadComment,
 };
 use locum_base::clock::Clock;
+use locum_base::retry::RetryBudget;
 use locum_base::secret::Secret;
 use locum_policy::Permit;
 use locum_policy::intent::PublicationKind;
@@ -78,6 +79,11 @@ impl GitHub {
             repository: repository.to_owned(),
             login: OnceCell::new(),
         })
+    }
+
+    /// Returns what all writes may wait together, for others that send to the same forge.
+    pub fn retry_budget(&self) -> Arc<RetryBudget> {
+        Arc::clone(&self.client.budget)
     }
 
     /// Returns the path of something in the repository.

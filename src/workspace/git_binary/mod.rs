@@ -11,19 +11,24 @@
 )]
 
 mod process;
+mod retry;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tempfile::TempDir;
 
 use crate::carried::{CLAIM_REFS, SESSION_REFS, SPENT_REF};
-use crate::git_binary::process::{CallerEnv, GitInvocation, failed};
+use crate::git_binary::process::{CallerEnv, GitInvocation, GitOutput, failed};
+use crate::git_binary::retry::Patience;
 use crate::remote::Remote;
 use crate::repo::{CommitId, Repo, RepoError};
+use locum_base::clock::Clock;
+use locum_base::retry::{RetryBudget, RetryWaits};
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent, PublicationKind};
 
@@ -37,6 +42,14 @@ pub struct GitBinary {
     folder: PathBuf,
     common: PathBuf,
     caller: CallerEnv,
+    patience: Option<Patience>,
+}
+
+/// What a push moves: a ref at the remote, and the commit it names then; `None` takes it away.
+#[derive(Clone, Copy)]
+struct RefMove<'a> {
+    name: &'a str,
+    to: Option<&'a CommitId>,
 }
 
 /// How much of a history is fetched.
@@ -56,7 +69,14 @@ impl GitBinary {
             folder: repo.root().to_owned(),
             common: repo.git.commondir().to_owned(),
             caller: CallerEnv::of(env),
+            patience: None,
         }
+    }
+
+    /// Tries again what a network or a busy remote fails, within a budget of waits.
+    #[must_use]
+    pub fn patient(self, clock: Arc<dyn Clock>, budget: Arc<RetryBudget>) -> Self {
+        Self { patience: Some(Patience { clock, budget }), ..self }
     }
 
     /// Returns what `git status` says in its second porcelain format, entries closed by NUL: the
@@ -104,7 +124,7 @@ impl GitBinary {
         arguments.extend(depth.argument());
         arguments.extend(words(&["--", remote.url(), refspec]));
         let fetch = GitInvocation::with_remote("fetch", remote, arguments, &self.folder);
-        fetch.succeed(&self.caller).await.map(drop)
+        self.read(&fetch).await.map(drop)
     }
 
     /// Returns Locum's own refs at a remote by their full names, each with its commit: carried
@@ -162,12 +182,8 @@ impl GitBinary {
         let mut arguments = words(&["ls-remote", "--quiet", "--refs", "--", remote.url()]);
         arguments.push(pattern.into());
         let list = GitInvocation::with_remote("ls-remote", remote, arguments, &self.folder);
-        let answer = list.succeed(&self.caller).await?;
-        let line = |line: &str| {
-            let (commit, name) = line.split_once('\t')?;
-            Some((name.to_owned(), CommitId(commit.to_owned())))
-        };
-        Ok(String::from_utf8_lossy(&answer.output).lines().filter_map(line).collect())
+        let answer = self.read(&list).await?;
+        Ok(listed(&answer))
     }
 
     /// Pushes a commit to a branch of the remote. Never with force: a branch that moved meanwhile
@@ -209,9 +225,9 @@ impl GitBinary {
         if !permit.covers(&Intent::Publish(PublicationKind::Commit)) {
             return Err(RepoError::NotPermitted);
         }
-        let refspec = branch_refspec(to, branch)?;
-        let lease = format!("--force-with-lease=refs/heads/{branch}:{from}");
-        self.push_refspec(remote, &refspec, Some(&lease)).await
+        let name = branch_ref(to, branch)?;
+        let lease = format!("--force-with-lease={name}:{from}");
+        self.push_ref(remote, RefMove { name: &name, to: Some(to) }, Some(&lease)).await
     }
 
     async fn push_permitted(
@@ -220,7 +236,8 @@ impl GitBinary {
         commit: &CommitId,
         branch: &str,
     ) -> Result<(), RepoError> {
-        self.push_refspec(remote, &branch_refspec(commit, branch)?, None).await
+        let name = branch_ref(commit, branch)?;
+        self.push_ref(remote, RefMove { name: &name, to: Some(commit) }, None).await
     }
 
     /// Moves the ref of a carried session at the remote from one commit to another, `None` standing
@@ -294,10 +311,9 @@ impl GitBinary {
         if !git2::Reference::is_valid_name(name) {
             return Err(RepoError::BadName(name.to_owned()));
         }
-        let text =
-            |commit: Option<&CommitId>| commit.map_or_else(String::new, |commit| commit.0.clone());
-        let lease = format!("--force-with-lease={name}:{}", text(from));
-        self.push_refspec(remote, &format!("{}:{name}", text(to)), Some(&lease)).await
+        let from = from.map_or("", |commit| commit.0.as_str());
+        let lease = format!("--force-with-lease={name}:{from}");
+        self.push_ref(remote, RefMove { name, to }, Some(&lease)).await
     }
 
     /// Asks a remote whether the token may push; pushes nothing, so it needs no permit.
@@ -309,16 +325,81 @@ impl GitBinary {
         if commit.oid().is_err() {
             return Err(RepoError::NoRevision(commit.0.clone()));
         }
-        let refspec = format!("{commit}:refs/heads/locum-may-push");
-        self.push_refspec(remote, &refspec, Some("--dry-run")).await
+        let asked = RefMove { name: "refs/heads/locum-may-push", to: Some(commit) };
+        let mut waits = RetryWaits::default();
+        while let Err(error) = self.push_once(remote, asked, Some("--dry-run")).await {
+            self.wait(&mut waits, error).await?;
+        }
+        Ok(())
     }
 
-    async fn push_refspec(
+    /// Reads from a remote, again where it failed for a moment.
+    async fn read(&self, invocation: &GitInvocation<'_>) -> Result<GitOutput, RepoError> {
+        let mut waits = RetryWaits::default();
+        loop {
+            match invocation.succeed(&self.caller).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => self.wait(&mut waits, error).await?,
+            }
+        }
+    }
+
+    /// Pushes, again where that failed for a moment. Whether a push whose answer was lost took
+    /// effect is looked up before it is repeated, and before a refusal of the repeated one counts.
+    async fn push_ref(
         &self,
         remote: &Remote,
-        refspec: &str,
+        moves: RefMove<'_>,
         flag: Option<&str>,
     ) -> Result<(), RepoError> {
+        let mut waits = RetryWaits::default();
+        loop {
+            let error = match self.push_once(remote, moves, flag).await {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            };
+            let unknown = retry::is_passing(&error);
+            if !unknown && !waits.is_repeated() {
+                return Err(error);
+            }
+            let given_up = self.wait(&mut waits, error).await.err();
+            if self.is_moved(remote, moves).await {
+                return Ok(());
+            }
+            if let Some(error) = given_up {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Returns whether a ref of a remote is known to be where a push was to move it.
+    async fn is_moved(&self, remote: &Remote, RefMove { name, to }: RefMove<'_>) -> bool {
+        let mut arguments = words(&["ls-remote", "--quiet", "--refs", "--", remote.url()]);
+        arguments.push(name.into());
+        let list = GitInvocation::with_remote("ls-remote", remote, arguments, &self.folder);
+        let Ok(answer) = list.succeed(&self.caller).await else { return false };
+        let there = listed(&answer).into_iter().find(|(known, _)| known == name);
+        there.map(|(_, commit)| commit).as_ref() == to
+    }
+
+    /// Waits before something is tried again.
+    ///
+    /// # Errors
+    /// The error itself where it is not to be.
+    async fn wait(&self, waits: &mut RetryWaits, error: RepoError) -> Result<(), RepoError> {
+        match &self.patience {
+            Some(patience) => patience.wait(waits, error).await,
+            None => Err(error),
+        }
+    }
+
+    async fn push_once(
+        &self,
+        remote: &Remote,
+        RefMove { name, to }: RefMove<'_>,
+        flag: Option<&str>,
+    ) -> Result<(), RepoError> {
+        let refspec = format!("{}:{name}", to.map_or("", |commit| commit.0.as_str()));
         let flags = [
             "push",
             "--porcelain",
@@ -329,7 +410,7 @@ impl GitBinary {
         ];
         let mut arguments = words(&flags);
         arguments.extend(flag.map(OsString::from));
-        arguments.extend(words(&["--", remote.url(), refspec]));
+        arguments.extend(words(&["--", remote.url(), &refspec]));
         let borrowed = self.borrow_objects().map_err(|error| {
             failed("push", format!("cannot create a repository to push from: {error}"))
         })?;
@@ -365,14 +446,24 @@ impl GitBinary {
     }
 }
 
-fn branch_refspec(commit: &CommitId, branch: &str) -> Result<String, RepoError> {
+/// Reads the refs that a remote listed, each with its commit.
+fn listed(answer: &GitOutput) -> Vec<(String, CommitId)> {
+    let line = |line: &str| {
+        let (commit, name) = line.split_once('\t')?;
+        Some((name.to_owned(), CommitId(commit.to_owned())))
+    };
+    String::from_utf8_lossy(&answer.output).lines().filter_map(line).collect()
+}
+
+/// Returns the full name of a branch that may name a commit.
+fn branch_ref(commit: &CommitId, branch: &str) -> Result<String, RepoError> {
     if !git2::Branch::name_is_valid(branch)? || branch == "HEAD" {
         return Err(RepoError::BadName(branch.to_owned()));
     }
     if commit.oid().is_err() {
         return Err(RepoError::NoRevision(commit.0.clone()));
     }
-    Ok(format!("{commit}:refs/heads/{branch}"))
+    Ok(format!("refs/heads/{branch}"))
 }
 
 /// Returns the version that the binary reports.
