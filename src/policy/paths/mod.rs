@@ -6,6 +6,7 @@
 //! without endings that some systems drop.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use crate::glob::{LetterCase, PathGlob};
 use locum_base::path::RepoPath;
@@ -14,16 +15,19 @@ use locum_base::secret::view;
 const PROTECTED: &str = include_str!("../../../config/protected_paths.txt");
 const SECRET: &str = include_str!("../../../config/secret_paths.txt");
 
-/// The protected paths, read once for a policy.
-#[derive(Clone, Debug)]
+static EDITS: LazyLock<ProtectedPaths> = LazyLock::new(|| ProtectedPaths::read(PROTECTED));
+static READS: LazyLock<ProtectedPaths> = LazyLock::new(|| ProtectedPaths::read(SECRET));
+
+/// The protected paths, whose lists are read once for the whole process.
+#[derive(Clone, Copy, Debug)]
 pub struct Protection {
-    edits: ProtectedPaths,
-    reads: ProtectedPaths,
+    edits: &'static ProtectedPaths,
+    reads: &'static ProtectedPaths,
 }
 
 impl Default for Protection {
     fn default() -> Self {
-        Self { edits: ProtectedPaths::read(PROTECTED), reads: ProtectedPaths::read(SECRET) }
+        Self { edits: &EDITS, reads: &READS }
     }
 }
 
@@ -64,7 +68,7 @@ pub fn protected(path: &RepoPath) -> Option<&'static str> {
 
 /// Patterns in the order they are written, each with the reason; found by a name where a pattern
 /// is little more than a name, since every path of a checkout is asked about.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct ProtectedPaths {
     list: Vec<(PathGlob, &'static str)>,
     /// `**/NAME/**` by its name, in lower case: its place in the list.

@@ -3,6 +3,9 @@
 //!
 //! In: a program's name, or a command's words. Out: what is known of it.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::words;
 
 /// How a program gets at what it runs.
@@ -17,8 +20,15 @@ pub(crate) enum ProgramRunner {
 
 /// Programs that run what their words say. A rule allows them only when it is written out word for
 /// word.
-const RUNNERS: [(ProgramRunner, &str); 2] =
-    [(ProgramRunner::Wrapper, WRAPPERS), (ProgramRunner::Interpreter, INTERPRETERS)];
+static RUNNERS: LazyLock<HashMap<&'static str, ProgramRunner>> = LazyLock::new(|| {
+    let all = |kind, list: &'static str| {
+        list.split_ascii_whitespace().map(move |program| (program, kind))
+    };
+    // A wrapper stays one where both lists name it.
+    all(ProgramRunner::Interpreter, INTERPRETERS)
+        .chain(all(ProgramRunner::Wrapper, WRAPPERS))
+        .collect()
+});
 
 const WRAPPERS: &str = "\
     env xargs parallel timeout nice ionice chrt taskset nohup setsid stdbuf time command \
@@ -39,7 +49,7 @@ const INTERPRETERS: &str = "\
 
 /// Returns how a program runs others; `None` for one that is not known to.
 pub(crate) fn runner(program: &str) -> Option<ProgramRunner> {
-    RUNNERS.iter().find(|(_, list)| words::holds(list, program)).map(|(kind, _)| *kind)
+    RUNNERS.get(program).copied()
 }
 
 /// As [`runner`], also for a program with its version behind its name, such as `python3.12`.
