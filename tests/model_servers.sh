@@ -2,6 +2,8 @@
 # Every protocol of models against servers written by others: the built program, one task at a time, with tool calls and with faults.
 #
 #   tests/model_servers.sh [SERVER...]    aimock, llmock, litellm, llama; all of them when none is named
+#   INSTALLED=DIR tests/model_servers.sh --install [SERVER...]
+#                                         installs them there and runs nothing
 #   INSTALLED=DIR tests/model_servers.sh  takes what is installed and keeps it; without it, a temporary folder that is removed
 #   LOCUM=path tests/model_servers.sh     uses that program in place of `cargo build`
 #
@@ -55,19 +57,35 @@ install() { # install SERVER
   esac
 }
 
+only_install=
+if [ "${1:-}" = --install ]; then
+  only_install=1
+  shift
+fi
+
+say 'install'
+[ $# -gt 0 ] || set -- aimock llmock litellm llama
+there=() missing=()
+for server in "$@"; do
+  # What `--install` could not get is not asked for again.
+  if [ ! -e "$installed/no-$server" ] && install "$server"; then
+    there+=("$server")
+  else
+    missing+=("$server")
+    [ -z "$only_install" ] || touch "$installed/no-$server"
+  fi
+done
+if [ -n "$only_install" ]; then
+  [ ${#missing[@]} -eq 0 ] || exit 3
+  exit 0
+fi
+
 say 'build'
 if [ -z "${LOCUM:-}" ]; then
   (cd "$root" && cargo build --locked --quiet)
   LOCUM=${CARGO_TARGET_DIR:-$root/target}/debug/locum
 fi
 LOCUM=$(realpath "$LOCUM")
-
-say 'install'
-[ $# -gt 0 ] || set -- aimock llmock litellm llama
-there=() missing=()
-for server in "$@"; do
-  if install "$server"; then there+=("$server"); else missing+=("$server"); fi
-done
 
 say 'run'
 code=0

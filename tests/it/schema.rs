@@ -2,6 +2,8 @@
 //! read, documents with anything else in them are refused by both, and everything people are shown
 //! is valid.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::Path;
 
 use crate::support::stage::Stage;
@@ -58,9 +60,8 @@ fn faults(schema: &Json, value: &Json, at: &str) -> Vec<String> {
                 wrong(value.as_array().is_none_or(|items| items.len() <= count(said)), keyword)
             }
             "pattern" => {
-                let pattern =
-                    Regex::new(&said.as_str().unwrap().replace("[^]", r"[\s\S]")).unwrap();
-                wrong(value.as_str().is_none_or(|text| pattern.is_match(text).unwrap()), keyword);
+                let pattern = said.as_str().unwrap();
+                wrong(value.as_str().is_none_or(|text| matches(pattern, text)), keyword);
             }
             "required" => {
                 let has = |key: &Json| {
@@ -119,6 +120,17 @@ fn faults(schema: &Json, value: &Json, at: &str) -> Vec<String> {
     }
     found.extend(below);
     found
+}
+
+/// Whether a text has a pattern of a schema; each pattern is compiled once for a test.
+fn matches(pattern: &str, text: &str) -> bool {
+    thread_local!(static COMPILED: RefCell<HashMap<String, Regex>> = RefCell::default());
+    COMPILED.with_borrow_mut(|compiled| {
+        let regex = compiled
+            .entry(pattern.to_owned())
+            .or_insert_with(|| Regex::new(&pattern.replace("[^]", r"[\s\S]")).unwrap());
+        regex.is_match(text).unwrap()
+    })
 }
 
 fn count(number: &Json) -> usize {

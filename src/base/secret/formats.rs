@@ -1,6 +1,7 @@
 //! `Formats`: the shapes of tokens and keys that give themselves away, whoever they belong to.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
@@ -65,9 +66,11 @@ const JOINED: &[&str] = &[
 ];
 
 impl Formats {
-    /// Prepares the patterns.
+    /// Returns the patterns, which are compiled once for the whole process.
     pub fn new() -> Self {
-        Self { whole: compile(WHOLE), joined: compile(JOINED) }
+        static COMPILED: LazyLock<Formats> =
+            LazyLock::new(|| Formats { whole: compile(WHOLE), joined: compile(JOINED) });
+        COMPILED.clone()
     }
 
     /// Returns where formats stand in a text as it is read.
