@@ -432,7 +432,7 @@ impl SharedSetup {
             folders: written.filter_map(|(place, _)| place.canonicalize().ok()).collect(),
             checkout: (reach.writes != WriteAccess::Nothing).then(|| reach.root.to_owned()),
             masked: masks.iter().map(|mask| mask.path().to_owned()).collect(),
-            protection: self.protection.clone(),
+            protection: self.protection,
         }
     }
 
