@@ -55,6 +55,14 @@ pub trait Forge: Send + Sync {
     /// Reads an issue (or a pull request as one) as it is now.
     fn issue(&self, number: u64) -> BoxFuture<'_, Result<EventSubject, ForgeError>>;
 
+    /// Finds our own issue that begins with exactly this line, open or not. Looks at the one with
+    /// this number first, then through the 3,000 that changed last.
+    fn own_issue<'a>(
+        &'a self,
+        marker: &'a str,
+        number: Option<u64>,
+    ) -> BoxFuture<'a, Result<Option<OwnIssue>, ForgeError>>;
+
     /// Asks which login our own comments have; `None` where the forge does not say.
     fn own_login(&self) -> BoxFuture<'_, Option<String>>;
 
@@ -103,6 +111,17 @@ pub struct Thread {
     pub number: u64,
     /// Whether there are comments on lines of it as well.
     pub is_pull_request: bool,
+}
+
+/// An issue of our own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnIssue {
+    /// Number in the repository.
+    pub number: u64,
+    /// True when open.
+    pub is_open: bool,
+    /// Title as it is now.
+    pub title: String,
 }
 
 /// A comment of our own.

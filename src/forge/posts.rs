@@ -66,6 +66,9 @@ pub enum Posting {
     },
     /// An issue of our own; an open one with the same marker is updated.
     Issue {
+        /// Its number, where it is known to be there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        number: Option<u64>,
         /// The hidden first line that names it; part of `body`.
         marker: String,
         /// Title in plain text.

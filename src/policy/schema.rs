@@ -69,7 +69,9 @@ pub struct Triggers {
     pub users: Vec<ListedUser>,
     /// Names of jobs that the schedule may start.
     pub schedule_jobs: Vec<String>,
-    /// Tiers that may start a run by `workflow_dispatch`.
+    /// Whether an issue shows the jobs, and its boxes start them.
+    pub dashboard: bool,
+    /// Tiers that may start a run by `workflow_dispatch`, or a job by a box of the dashboard.
     pub dispatch_tiers: Vec<Tier>,
     /// Tiers that may approve or deny held calls.
     pub approve_tiers: Vec<Tier>,
@@ -90,6 +92,7 @@ impl Default for Triggers {
             assign: None,
             users: Vec::new(),
             schedule_jobs: Vec::new(),
+            dashboard: false,
             dispatch_tiers: Vec::new(),
             approve_tiers: vec![Tier::Maintainer],
             bots: Vec::new(),

@@ -8,6 +8,8 @@ pub mod execution;
 pub mod explain;
 pub mod first_message;
 pub mod job;
+pub mod jobs;
+pub mod kept_file;
 pub mod model_set;
 pub mod models;
 pub mod patch;

@@ -118,8 +118,18 @@ impl RunSubject {
             Self::Prompt => "task".to_owned(),
             Self::Issue { number, .. } => format!("issue-{number}"),
             Self::PullRequest { number, .. } => format!("pr-{number}"),
-            Self::Job { name, .. } => format!("job-{name}"),
+            Self::Job { name, .. } => Self::job_words(name),
         }
+    }
+
+    /// Returns the words that name a job there.
+    pub fn job_words(name: &str) -> String {
+        format!("job-{name}")
+    }
+
+    /// Returns the words that a claim on it goes by; empty where runs need not be kept apart.
+    pub fn claim_words(&self) -> String {
+        if matches!(self, Self::Prompt) { String::new() } else { self.branch_words() }
     }
 
     /// Returns the issue or pull request comments belong to.

@@ -16,6 +16,9 @@ pub const CLAIM_REFS: &str = "refs/locum/claims/";
 /// What keeps count of what runs spent together, here and at a remote.
 pub const SPENT_REF: &str = "refs/locum/spent";
 
+/// What keeps how jobs ended, at a remote.
+pub const JOBS_REF: &str = "refs/locum/jobs";
+
 impl Repo {
     /// Makes a commit of these files alone, at the top, each named once; no ref moves.
     ///

@@ -33,6 +33,9 @@ pub struct Trigger {
     pub actor: Actor,
     /// The issue or pull request it happened on.
     pub subject: Option<EventSubject>,
+    /// The issue's body before it was edited, for edits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body_before: Option<String>,
     /// The comment that asks, for comment events.
     pub comment: Option<Comment>,
     /// The label put on, for label events.
@@ -56,6 +59,8 @@ pub enum EventKind {
     IssueLabeled,
     /// An issue was assigned to an account.
     IssueAssigned,
+    /// The body of an issue was edited.
+    IssueEdited,
     /// A comment on a line of a pull request was created.
     ReviewComment,
     /// Someone started the workflow by hand.
@@ -155,6 +160,7 @@ pub fn parse(name: &str, payload: &str) -> Result<Trigger, EventError> {
         ("issue_comment", "created") => EventKind::IssueComment,
         ("issues", "labeled") => EventKind::IssueLabeled,
         ("issues", "assigned") => EventKind::IssueAssigned,
+        ("issues", "edited") => EventKind::IssueEdited,
         ("pull_request_review_comment", "created") => EventKind::ReviewComment,
         ("workflow_dispatch", _) => EventKind::Dispatch,
         ("schedule", _) => EventKind::Schedule,
@@ -183,14 +189,18 @@ fn read(kind: EventKind, root: &JsonNode<'_>) -> Result<Trigger, String> {
             trigger.happened_at = comment.time("created_at")?;
             trigger.comment = Some(read_comment(&comment, kind)?);
         }
-        EventKind::IssueLabeled | EventKind::IssueAssigned => {
+        EventKind::IssueLabeled | EventKind::IssueAssigned | EventKind::IssueEdited => {
             let issue = root.need("issue")?;
             trigger.actor = read_actor(root, &issue)?;
             trigger.happened_at = issue.time("updated_at")?;
-            if kind == EventKind::IssueLabeled {
-                trigger.label = Some(root.need("label")?.text("name")?);
-            } else {
-                trigger.assignee = Some(root.need("assignee")?.text("login")?);
+            match kind {
+                EventKind::IssueLabeled => {
+                    trigger.label = Some(root.need("label")?.text("name")?);
+                }
+                EventKind::IssueAssigned => {
+                    trigger.assignee = Some(root.need("assignee")?.text("login")?);
+                }
+                _ => trigger.body_before = root.body_before()?,
             }
             trigger.subject = Some(read_issue(&issue)?);
         }
@@ -317,6 +327,12 @@ impl<'a> JsonNode<'a> {
     ) -> Result<Option<T>, String> {
         let Some(node) = self.get(key) else { return Ok(None) };
         read(node.value).map(Some).ok_or_else(|| format!("`{}` is not {what}", node.path))
+    }
+
+    /// Reads what a body was before an edit; `None` where the edit was about something else.
+    fn body_before(&self) -> Result<Option<String>, String> {
+        let body = self.get("changes").and_then(|changes| changes.get("body"));
+        body.map_or(Ok(None), |body| body.text_or_none("from"))
     }
 
     /// Reads an object of plain values as texts.

@@ -82,6 +82,16 @@ fn reads_review_comments_labels_dispatches_and_schedules() {
         (EventKind::IssueAssigned, Some("locum-bot"), Some(583_231))
     );
 
+    event["action"] = json!("edited");
+    event["changes"] = json!({"body": {"from": "before"}});
+    let trigger = parse("issues", &event.to_string()).unwrap();
+    assert_eq!(
+        (trigger.kind, trigger.body_before.as_deref()),
+        (EventKind::IssueEdited, Some("before"))
+    );
+    event["changes"] = json!({"title": {"from": "before"}});
+    assert_eq!(parse("issues", &event.to_string()).unwrap().body_before, None);
+
     let event = json!({"inputs": {"task": "x", "dry": true, "none": null}, "repository": comment_event()["repository"], "sender": comment_event()["sender"]});
     let inputs = parse("workflow_dispatch", &event.to_string()).unwrap().inputs;
     assert_eq!(

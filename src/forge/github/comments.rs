@@ -8,12 +8,12 @@
 use futures::FutureExt as _;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::github::answers::{Account, Issue, Post, ReadComment};
 use crate::github::{GitHub, receipt};
 use crate::posts::Receipt;
-use crate::{ForgeError, OwnComment, Thread, ThreadComment};
+use crate::{ForgeError, OwnComment, OwnIssue, Thread, ThreadComment};
 use locum_policy::intent::PublicationKind;
 
 /// How everything begins that we write.
@@ -153,32 +153,59 @@ impl GitHub {
         Ok(ours)
     }
 
-    /// Changes our open issue with this marker, or opens one.
+    /// Changes our issue with this number, else our open one with this marker, or opens one.
     pub(super) async fn put_issue(
         &self,
+        number: Option<u64>,
         marker: &str,
-        title: &str,
-        body: &str,
+        text: &Value,
     ) -> Result<Receipt, ForgeError> {
         let path = self.path("issues");
-        let same = self.same_issue(&path, marker).await?;
-        let updated = same.is_some();
-        let text = json!({ "title": title, "body": body });
-        let issue: Issue = match same {
-            Some(same) => {
-                self.client.send("PATCH", &format!("{path}/{}", same.number), &text).await?
-            }
+        let there = match number {
+            Some(number) => Some(number),
+            None => self.same_issue(&path, marker).await?.map(|same| same.number),
+        };
+        let issue: Issue = match there {
+            Some(there) => self.client.send("PATCH", &format!("{path}/{there}"), text).await?,
             None => {
-                self.client.create(&path, &text, || self.same_issue(&path, marker).boxed()).await?
+                self.client.create(&path, text, || self.same_issue(&path, marker).boxed()).await?
             }
         };
         let (publication, url) = (PublicationKind::Issue, issue.html_url.unwrap_or_default());
-        Ok(Receipt { publication, id: issue.number, url, updated })
+        Ok(Receipt { publication, id: issue.number, url, updated: there.is_some() })
     }
 
     /// Reads our open issue that begins with exactly this line.
     async fn same_issue(&self, path: &str, marker: &str) -> Result<Option<Issue>, ForgeError> {
-        let ours = self.ours(&format!("{path}?state=open"), marker, issue_of).await?;
+        self.issue_among(&format!("{path}?state=open"), marker).await
+    }
+
+    /// Finds our issue that begins with exactly this line, open or not.
+    pub(super) async fn find_own_issue(
+        &self,
+        marker: &str,
+        number: Option<u64>,
+    ) -> Result<Option<OwnIssue>, ForgeError> {
+        if let Some(number) = number {
+            let read: Result<Issue, ForgeError> =
+                self.client.get(&self.path(&format!("issues/{number}"))).await;
+            match read {
+                Ok(issue) if first_line(&issue.body) == marker => {
+                    let own = self.read_own_login().await;
+                    if may_be_ours(own, issue.user.as_ref()) {
+                        return Ok(Some(own_issue(issue)));
+                    }
+                }
+                Ok(_) | Err(ForgeError::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let list = self.path("issues?state=all&sort=updated&direction=desc");
+        Ok(self.issue_among(&list, marker).await?.map(own_issue))
+    }
+
+    async fn issue_among(&self, list: &str, marker: &str) -> Result<Option<Issue>, ForgeError> {
+        let ours = self.ours(list, marker, issue_of).await?;
         Ok(ours
             .into_iter()
             .find(|issue| first_line(&issue.body) == marker && issue.pull_request.is_none()))
@@ -219,6 +246,11 @@ fn thread_comment(read: ReadComment, own: Option<&str>) -> ThreadComment {
         is_own,
         body: post.body.unwrap_or_default(),
     }
+}
+
+fn own_issue(issue: Issue) -> OwnIssue {
+    let (is_open, title) = (issue.state == "open", issue.title.unwrap_or_default());
+    OwnIssue { number: issue.number, is_open, title }
 }
 
 fn issue_of(issue: &Issue) -> (&Option<String>, &Option<Account>) {

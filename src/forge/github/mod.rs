@@ -30,8 +30,8 @@ use crate::github::review::SubmittedReview;
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
 use crate::{
-    CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, PullRequest,
-    Thread, ThreadComment,
+    CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, OwnIssue,
+    PullRequest, Thread, ThreadComment,
 };
 use locum_base::clock::Clock;
 use locum_base::retry::RetryBudget;
@@ -124,7 +124,9 @@ impl GitHub {
                 let draft = *draft;
                 self.put_pull_request(&NewPull { head, base, title, body, draft }).await
             }
-            Posting::Issue { marker, title, body } => self.put_issue(marker, title, body).await,
+            Posting::Issue { number, marker, title, body } => {
+                self.put_issue(*number, marker, &json!({ "title": title, "body": body })).await
+            }
             Posting::Labels { number, labels } => self.put_labels(*number, labels).await,
             Posting::ReviewRequest { number, reviewer } => {
                 self.request_review(*number, reviewer).await
@@ -239,6 +241,14 @@ impl Forge for GitHub {
             })
         }
         .boxed()
+    }
+
+    fn own_issue<'a>(
+        &'a self,
+        marker: &'a str,
+        number: Option<u64>,
+    ) -> BoxFuture<'a, Result<Option<OwnIssue>, ForgeError>> {
+        self.find_own_issue(marker, number).boxed()
     }
 
     fn own_login(&self) -> BoxFuture<'_, Option<String>> {

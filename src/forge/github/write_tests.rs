@@ -21,7 +21,7 @@ fn pull_request() -> Posting {
 
 fn issue() -> Posting {
     let marker = "<!-- locum:v1 kind=decision job=a -->".to_owned();
-    Posting::Issue { body: format!("{marker}\ntext"), marker, title: "t".to_owned() }
+    Posting::Issue { number: None, body: format!("{marker}\ntext"), marker, title: "t".to_owned() }
 }
 
 fn review() -> Posting {

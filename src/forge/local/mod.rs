@@ -20,8 +20,8 @@ use crate::event::EventSubject;
 use crate::posts::{Posting, Receipt};
 use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
 use crate::{
-    CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, PullRequest,
-    Thread, ThreadComment,
+    CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, OwnIssue,
+    PullRequest, Thread, ThreadComment,
 };
 use locum_policy::Permit;
 
@@ -157,6 +157,14 @@ impl Forge for LocalForge {
 
     fn issue(&self, number: u64) -> BoxFuture<'_, Result<EventSubject, ForgeError>> {
         futures::future::ready(self.unknown(&format!("issue {number}"))).boxed()
+    }
+
+    fn own_issue<'a>(
+        &'a self,
+        _marker: &'a str,
+        _number: Option<u64>,
+    ) -> BoxFuture<'a, Result<Option<OwnIssue>, ForgeError>> {
+        futures::future::ready(Ok(None)).boxed()
     }
 
     fn own_login(&self) -> BoxFuture<'_, Option<String>> {

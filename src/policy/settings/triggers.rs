@@ -5,7 +5,7 @@ use crate::rule::TIERS;
 use crate::schema::{AssignTrigger, CommentTrigger, Forks, LabelTrigger, ListedUser, Triggers};
 use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
-use locum_files::shape::{AnyText, MappingOr, OneOf, OneOrMany, ParsedText};
+use locum_files::shape::{AnyText, Boolean, MappingOr, OneOf, OneOrMany, ParsedText};
 
 pub(super) fn triggers(section: &mut Section<'_>) -> Triggers {
     let mut found = Triggers { comment: None, ..Triggers::default() };
@@ -22,9 +22,10 @@ pub(super) fn triggers(section: &mut Section<'_>) -> Triggers {
             "People by login, `bob`, or better with the number of their account, `bob:583231`.";
         users.key("allow", about, OneOrMany(USER))
     });
-    found.schedule_jobs = listed(section, "schedule", "Runs started by a schedule.", |schedule| {
-        schedule.key("jobs", "Jobs the schedule may start, by name.", OneOrMany(AnyText))
-    });
+    let about = "Runs started by a schedule, and the page that shows them.";
+    if let Some((jobs, dashboard)) = section.key("schedule", about, Mapping("schedule", schedule)) {
+        (found.schedule_jobs, found.dashboard) = (jobs, dashboard);
+    }
     let about = "Runs started by `workflow_dispatch`.";
     found.dispatch_tiers = listed(section, "dispatch", about, |dispatch| Some(tiers(dispatch)));
     let approve = |section: &mut Section<'_>| {
@@ -84,6 +85,16 @@ fn comment(section: &mut Section<'_>) -> CommentTrigger {
     let mut prefix = "/locum".to_owned();
     section.set("prefix", "The word a command starts with.", PREFIX, &mut prefix);
     CommentTrigger { prefix, tiers: tiers(section) }
+}
+
+fn schedule(section: &mut Section<'_>) -> (Vec<String>, bool) {
+    let about = "Jobs the schedule may start, by name.";
+    let jobs = section.key("jobs", about, OneOrMany(AnyText)).unwrap_or_default();
+    let about = "Whether an issue shows the jobs. Who may start a run by hand (`dispatch`) starts \
+                 one by a box there.";
+    let mut dashboard = false;
+    section.set("dashboard", about, Boolean, &mut dashboard);
+    (jobs, dashboard)
 }
 
 fn label(section: &mut Section<'_>) -> LabelTrigger {

@@ -7,6 +7,8 @@ use jiff::SignedDuration;
 
 use crate::run::action::{ActionEnv, ForgeEvent, refs};
 use crate::run::error::RunError;
+use crate::run::job::Job;
+use crate::run::jobs::dashboard::{self, dashboard_marker};
 use crate::run::request::{self, JobFacts, RefusalNotice, Request, RequestFacts, RequestRefusal};
 use crate::run::source::FileSource;
 use crate::run::trusted::TrustedConfig;
@@ -150,6 +152,17 @@ async fn decide<'a>(
     let decided = request::decide(trigger, Some(&triggers), &known)
         .and_then(|request| check_job(env, trigger, request, &triggers))
         .and_then(|request| check_private(trigger, &config.policy).map(|()| request));
+    let decided = match (decided, trigger.kind) {
+        (Ok(request), EventKind::IssueEdited) => match jobs_of_boxes(env, &event, &config).await? {
+            Ok(jobs) => check_box(trigger, request, &triggers, jobs),
+            Err(BoxError::NotOurs) => Err(silent(BOX_RULE, "the issue is not the dashboard")),
+            Err(BoxError::Unusable(error)) => {
+                let policy = config.policy;
+                return Ok(Admission::Unusable(Box::new(UnusableSetup { event, policy, error })));
+            }
+        },
+        (decided, _) => decided,
+    };
     Ok(match (decided, modes) {
         (Err(refused), _) if refused.notice == RefusalNotice::Silent => {
             Admission::Skipped(refused.to_string())
@@ -216,6 +229,52 @@ fn check_job(
         }
         Some(_) | None => Ok(request),
     }
+}
+
+/// Why the boxes of an issue start nothing.
+enum BoxError {
+    /// The issue is somebody else's, or was edited since.
+    NotOurs,
+    /// The job files have mistakes.
+    Unusable(RunError),
+}
+
+/// The rule that lets the boxes of the dashboard start jobs.
+const BOX_RULE: &str = "triggers.schedule.dashboard";
+
+/// Returns the jobs that boxes start, on an issue that is our dashboard.
+///
+/// # Errors
+/// When the forge does not answer.
+async fn jobs_of_boxes<'c>(
+    env: &ActionEnv<'_>,
+    event: &ForgeEvent,
+    config: &'c TrustedConfig<'_>,
+) -> Result<Result<&'c [Job], BoxError>, RunError> {
+    let number = event.trigger.subject.as_ref().map(|subject| subject.number);
+    let ours =
+        env.forge.own_issue(&dashboard_marker(), number).await.map_err(RunError::internal)?;
+    if ours.map(|ours| ours.number) != number {
+        return Ok(Err(BoxError::NotOurs));
+    }
+    Ok(config.jobs().map_err(BoxError::Unusable))
+}
+
+/// A ticked box has to be that of a job that there is.
+fn check_box(
+    trigger: &Trigger,
+    mut request: Request,
+    triggers: &Triggers,
+    jobs: &[Job],
+) -> Result<Request, RequestRefusal> {
+    let text = request::event::find_box(trigger, triggers)?;
+    let job = dashboard::job_of_box(jobs, &text).map(|job| job.name.clone());
+    if job.is_none() {
+        let why = format!("there is no job for the box {text}");
+        return Err(RequestRefusal { why, rule: BOX_RULE, notice: RefusalNotice::Posted });
+    }
+    request.facts.job.clone_from(&job);
+    Ok(Request { job, ..request })
 }
 
 /// Source that only members see is worth taking, whether or not the policy says so: the rule of two

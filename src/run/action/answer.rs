@@ -13,6 +13,7 @@ use locum_forge::posts::Posting;
 use locum_forge::sanitise::{self, TextRules};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
+use locum_policy::schema::Triggers;
 
 /// Answers a question about locum itself.
 ///
@@ -181,6 +182,11 @@ pub(super) async fn post(
     }
 }
 
+/// Returns the word that commands begin with here; empty where comments start nothing.
+pub(super) fn prefix_of(env: &ActionEnv<'_>, triggers: &Triggers) -> String {
+    env.inputs.tighten(triggers).comment.map_or_else(String::new, |comment| comment.prefix)
+}
+
 /// Returns a comment of ours where an event happened, sanitised; `None` where it happened on no
 /// thread.
 pub(super) fn posting(
@@ -190,8 +196,7 @@ pub(super) fn posting(
     (marker, body): (&str, &str),
 ) -> Option<Posting> {
     let number = trigger.subject.as_ref()?.number;
-    let triggers = env.inputs.tighten(&policy.settings().triggers);
-    let prefix = triggers.comment.map_or_else(String::new, |comment| comment.prefix);
+    let prefix = prefix_of(env, &policy.settings().triggers);
     let rules = TextRules { markers: vec![marker.to_owned()], prefix, ..TextRules::default() };
     let redactor = Redactor::new(env.environment.secrets());
     let body = sanitise::markdown(&format!("{marker}\n{body}"), &rules, &redactor);

@@ -139,8 +139,9 @@ async fn claim_subject<'a>(
     carried: &CarriedState,
 ) -> Result<Claim<'a>, ClaimError> {
     let has_thread = run.plan.subject.thread().is_some();
+    let words = run.plan.subject.claim_words();
     let request = ClaimRequest {
-        subject: &run.plan.subject,
+        subject: &words,
         by: &admitted.event.trigger.actor.login,
         comment: if has_thread { &carried.destination.marker } else { "" },
         policy: &run.policy,

@@ -12,6 +12,7 @@ mod claim;
 mod decide;
 mod earlier;
 mod fenced;
+mod jobs;
 mod messages;
 mod places;
 mod rebase;
@@ -40,6 +41,7 @@ use crate::run::action::carry::CarriedState;
 use crate::run::action::claim::{Claim, ClaimAnswer, ClaimRequest, orphan};
 use crate::run::action::earlier::{Beginning, EarlierWork};
 use crate::run::action::fenced::Worked;
+use crate::run::action::jobs::JobBook;
 use crate::run::action::messages::FollowedThread;
 use crate::run::action::places::{progress_marker, reaction_target, reply_to};
 use crate::run::action::rebase::Rebase;
@@ -49,6 +51,7 @@ use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::{RunExecution, SessionOrigin};
+use crate::run::kept_file::KeptAt;
 use crate::run::patch;
 use crate::run::plan::{RunPlan, RunSubject};
 use crate::run::prepare::{self, PreparedRun};
@@ -94,6 +97,13 @@ pub struct ActionEnv<'a> {
     pub git: &'a GitBinary,
     /// Source of the current time, fixed in tests.
     pub clock: &'a dyn Clock,
+}
+
+impl<'a> ActionEnv<'a> {
+    /// Returns where refs of Locum's own are.
+    fn kept_at(&self) -> KeptAt<'a> {
+        KeptAt { git: self.git, remote: self.remote, repo: &self.workspace.repo }
+    }
 }
 
 /// The result of one request.
@@ -232,17 +242,31 @@ async fn follow(
             Some(decide::decide(env, admitted, decision, control).await?)
         }
     };
-    if let Some(end) = end {
+    if let Some(mut end) = end {
+        jobs::after_decision(env, admitted, &mut end).await;
         return Ok(vec![end]);
     }
     let policy = &admitted.config.policy;
     if let Some(refused) = work_items::unusable_command(admitted)? {
         return Ok(vec![answer::refusal(env, &admitted.event, policy, &refused).await]);
     }
+    let items = work_items::work_items(env, admitted)?;
+    let mut book = JobBook::open_for(env, admitted, &items).await;
     let mut ends = Vec::new();
-    for item in work_items::work_items(env, admitted)? {
+    for item in items {
         let control = RunControl { cancelled: cancelled(), watch: &mut *watch };
-        ends.push(one(env, admitted, item, control).await?);
+        ends.push(match (&mut book, item.job().map(str::to_owned)) {
+            (Some(book), Some(job)) => match book.left_out(&job) {
+                Some(why) => ActionEnd::Skipped(why),
+                None => {
+                    book.begin(&job).await;
+                    let mut end = one(env, admitted, item, control).await;
+                    book.end(&job, end.as_mut().map_err(|error| &*error)).await;
+                    end?
+                }
+            },
+            (_, _) => one(env, admitted, item, control).await?,
+        });
     }
     carry::sweep(env, policy, &admitted.request.facts).await;
     if ends.is_empty() {
@@ -269,8 +293,9 @@ async fn one(
     }
     let (subject, policy) = (item.subject(admitted), &admitted.config.policy);
     let marker = progress_marker(env, &admitted.event.trigger);
+    let claimed_words = subject.claim_words();
     let request = ClaimRequest {
-        subject: &subject,
+        subject: &claimed_words,
         by: &admitted.event.trigger.actor.login,
         comment: if subject.thread().is_some() { &marker } else { "" },
         policy,

@@ -16,6 +16,7 @@ fn asked_by(trigger: &Trigger) -> String {
     match (&trigger.comment, trigger.kind) {
         (Some(comment), _) => comment.id.to_string(),
         (None, EventKind::IssueAssigned) => "assigned".to_owned(),
+        (None, EventKind::IssueEdited) => "edited".to_owned(),
         (None, _) => "label".to_owned(),
     }
 }
@@ -41,6 +42,6 @@ pub(super) fn reaction_target(trigger: &Trigger) -> Option<ReactionTarget> {
         EventKind::IssueLabeled | EventKind::IssueAssigned => {
             trigger.subject.as_ref().map(|subject| ReactionTarget::Issue(subject.number))
         }
-        EventKind::Dispatch | EventKind::Schedule => None,
+        EventKind::IssueEdited | EventKind::Dispatch | EventKind::Schedule => None,
     }
 }

@@ -38,6 +38,11 @@ impl WorkItem {
         self.on_open
     }
 
+    /// Returns the name of the job it is, if it is one.
+    pub(super) fn job(&self) -> Option<&str> {
+        self.job.as_ref().map(|(name, _)| name.as_str())
+    }
+
     /// Returns what is to be done.
     pub(super) fn task(&self) -> &str {
         &self.task
@@ -227,7 +232,10 @@ fn subject(admitted: &AdmittedEvent<'_>) -> RunSubject {
 /// it was at the time of the event.
 fn materials(admitted: &AdmittedEvent<'_>) -> Vec<TaskMaterial> {
     let event = &admitted.event;
-    let Some(subject) = &event.trigger.subject else { return Vec::new() };
+    // A job has its task; the dashboard that started it says nothing about that.
+    let subject = event.trigger.subject.as_ref();
+    let subject = subject.filter(|_| event.trigger.kind != EventKind::IssueEdited);
+    let Some(subject) = subject else { return Vec::new() };
     let kind = if subject.is_pull_request { "pull request" } else { "issue" };
     let of_forge = |what: &str, text: String| TaskMaterial {
         what: what.to_owned(),

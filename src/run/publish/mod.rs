@@ -280,7 +280,8 @@ impl Publisher<'_> {
         let title = sanitise::title(&title, &rules, &self.run.redactor);
         let body = sanitise::markdown(&body, &rules, &self.run.redactor);
         let mut published = Publication::default();
-        match self.post(Posting::Issue { marker, title, body }, &mut published).await {
+        match self.post(Posting::Issue { number: None, marker, title, body }, &mut published).await
+        {
             Some(receipt) => Ok(receipt.id),
             None => Err(published.notes.join("; ")),
         }

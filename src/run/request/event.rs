@@ -4,6 +4,7 @@
 //! In: the trigger, the policy's settings and what is known. Out: nothing, or the rule that
 //! refuses. Who asked is decided in `who`.
 
+use crate::run::jobs::dashboard;
 use crate::run::request::who::is;
 use crate::run::request::{
     EVENT_AGE_LIMIT, JobFacts, RUNS_PER_HOUR, RequestFacts, RequestRefusal, posted, silent,
@@ -66,8 +67,24 @@ pub(super) fn find_ask(
             }
             Ok(None)
         }
+        EventKind::IssueEdited => find_box(trigger, triggers).map(|_| None),
         EventKind::Dispatch => Ok(None),
         EventKind::Schedule => screen_schedule(trigger, known).map(|()| None),
+    }
+}
+
+/// Returns the text of the box that an edit of the dashboard ticked.
+pub(crate) fn find_box(trigger: &Trigger, triggers: &Triggers) -> Result<String, RequestRefusal> {
+    let rule = "triggers.schedule.dashboard";
+    if !triggers.dashboard {
+        return Err(silent(rule, "edits of issues start nothing here"));
+    }
+    let before = trigger.body_before.as_deref().unwrap_or_default();
+    let after = trigger.subject.as_ref().map_or("", |subject| subject.body.as_str());
+    match dashboard::ticked(before, after) {
+        Ok(Some(text)) => Ok(text),
+        Ok(None) => Err(silent(rule, "the edit does not tick a box of the dashboard")),
+        Err(why) => Err(posted(rule, &why)),
     }
 }
 

@@ -5,7 +5,7 @@
 //! made it. It performs no lookups and fails closed: an answer that is missing, failed or unknown
 //! is a refusal.
 
-mod event;
+pub(crate) mod event;
 mod who;
 pub(crate) mod words;
 
@@ -392,7 +392,7 @@ fn trigger_kind(kind: EventKind) -> TriggerKind {
         EventKind::IssueComment | EventKind::ReviewComment => TriggerKind::Comment,
         EventKind::IssueLabeled => TriggerKind::Label,
         EventKind::IssueAssigned => TriggerKind::Assign,
-        EventKind::Dispatch => TriggerKind::Dispatch,
+        EventKind::Dispatch | EventKind::IssueEdited => TriggerKind::Dispatch,
         EventKind::Schedule => TriggerKind::Schedule,
     }
 }

@@ -95,7 +95,8 @@ pub(super) fn admit_tier(
         EventKind::IssueAssigned => {
             ("triggers.assign.tiers", triggers.assign.as_ref().map(|rule| rule.tiers.as_slice()))
         }
-        EventKind::Dispatch => {
+        // A ticked box of the dashboard starts a job by hand, as the workflow's button does.
+        EventKind::Dispatch | EventKind::IssueEdited => {
             ("triggers.dispatch.tiers", Some(triggers.dispatch_tiers.as_slice()))
         }
         EventKind::Schedule => return Ok(()),
@@ -108,7 +109,8 @@ pub(super) fn admit_tier(
     }
     // Users and bots by name as well, in the ways that are open at all; never to approve a held
     // call.
-    let open = kind != EventKind::Dispatch || !triggers.dispatch_tiers.is_empty();
+    let by_hand = matches!(kind, EventKind::Dispatch | EventKind::IssueEdited);
+    let open = !by_hand || !triggers.dispatch_tiers.is_empty();
     if listed && open && purpose != CommandPurpose::Approve {
         return Ok(());
     }

@@ -120,7 +120,7 @@ impl SpendingLedger<'_> {
             }
             Self::Remote { git, remote, repo, permit } => {
                 for _ in 0..TRIES {
-                    let tip = git.spent(remote).await.map_err(RunError::internal)?;
+                    let tip = git.ref_tip(remote, SPENT_REF).await.map_err(RunError::internal)?;
                     let mut record = match &tip {
                         None => SpendingRecord::empty(),
                         Some(_) => fetch(git, remote, repo).await?,
@@ -137,7 +137,7 @@ impl SpendingLedger<'_> {
                     match git.push_spent(permit, remote, (tip.as_ref(), &commit)).await {
                         Ok(()) => return Ok(done),
                         Err(RepoError::PushRefused(reason))
-                            if git.spent(remote).await.is_ok_and(|now| now == tip) =>
+                            if git.ref_tip(remote, SPENT_REF).await.is_ok_and(|now| now == tip) =>
                         {
                             let what = format!(
                                 "what runs spend together cannot be kept at `{SPENT_REF}`: \

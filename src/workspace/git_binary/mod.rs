@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use crate::carried::{CLAIM_REFS, SESSION_REFS, SPENT_REF};
+use crate::carried::{CLAIM_REFS, JOBS_REF, SESSION_REFS, SPENT_REF};
 use crate::git_binary::process::{CallerEnv, GitInvocation, GitOutput, failed};
 use crate::git_binary::retry::Patience;
 use crate::remote::Remote;
@@ -128,7 +128,7 @@ impl GitBinary {
     }
 
     /// Returns Locum's own refs at a remote by their full names, each with its commit: carried
-    /// sessions, claims, and the count of what was spent.
+    /// sessions, claims, how jobs ended, and the count of what was spent.
     ///
     /// # Errors
     /// [`RepoError::Binary`] with what git said.
@@ -136,28 +136,18 @@ impl GitBinary {
         self.list(remote, "refs/locum/*").await
     }
 
-    /// Returns the commit at a remote that keeps count of what runs spent together; `None` before
-    /// the first one.
+    /// Returns the commit that a ref at a remote is at, by its full name; `None` when there is no
+    /// such ref.
     ///
     /// # Errors
     /// [`RepoError::Binary`] with what git said.
-    pub async fn spent(&self, remote: &Remote) -> Result<Option<CommitId>, RepoError> {
-        let listed = self.list(remote, SPENT_REF).await?;
-        Ok(listed.into_iter().find_map(|(name, commit)| (name == SPENT_REF).then_some(commit)))
-    }
-
-    /// Returns the commit that claims a subject at a remote; `None` when nothing does.
-    ///
-    /// # Errors
-    /// [`RepoError::Binary`] with what git said.
-    pub async fn claim(
+    pub async fn ref_tip(
         &self,
         remote: &Remote,
-        subject: &str,
+        full_name: &str,
     ) -> Result<Option<CommitId>, RepoError> {
-        let wanted = format!("{CLAIM_REFS}{subject}");
-        let listed = self.list(remote, &wanted).await?;
-        Ok(listed.into_iter().find_map(|(name, commit)| (name == wanted).then_some(commit)))
+        let listed = self.list(remote, full_name).await?;
+        Ok(listed.into_iter().find_map(|(name, commit)| (name == full_name).then_some(commit)))
     }
 
     /// Returns the commit a branch of a remote is at; `None` when there is no such branch.
@@ -169,9 +159,7 @@ impl GitBinary {
         remote: &Remote,
         branch: &str,
     ) -> Result<Option<CommitId>, RepoError> {
-        let wanted = format!("refs/heads/{branch}");
-        let listed = self.list(remote, &wanted).await?;
-        Ok(listed.into_iter().find_map(|(name, commit)| (name == wanted).then_some(commit)))
+        self.ref_tip(remote, &format!("refs/heads/{branch}")).await
     }
 
     async fn list(
@@ -283,10 +271,24 @@ impl GitBinary {
         moves: (Option<&CommitId>, Option<&CommitId>),
     ) -> Result<(), RepoError> {
         let kinds = [PublicationKind::Comment, PublicationKind::Commit];
-        if !kinds.into_iter().any(|kind| permit.covers(&Intent::Publish(kind))) {
-            return Err(RepoError::NotPermitted);
-        }
+        permitted(permit, &kinds)?;
         self.move_ref(remote, &format!("{CLAIM_REFS}{subject}"), moves).await
+    }
+
+    /// Moves the ref that keeps how jobs ended, as [`GitBinary::push_session`] does; a permit for
+    /// commits or issues covers it too.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn push_jobs(
+        &self,
+        permit: &Permit<impl Act>,
+        remote: &Remote,
+        (from, to): (Option<&CommitId>, &CommitId),
+    ) -> Result<(), RepoError> {
+        let kinds = [PublicationKind::Comment, PublicationKind::Commit, PublicationKind::Issue];
+        permitted(permit, &kinds)?;
+        self.move_ref(remote, JOBS_REF, (from, Some(to))).await
     }
 
     async fn push_private(
@@ -296,9 +298,7 @@ impl GitBinary {
         name: &str,
         moves: (Option<&CommitId>, Option<&CommitId>),
     ) -> Result<(), RepoError> {
-        if !permit.covers(&Intent::Publish(PublicationKind::Comment)) {
-            return Err(RepoError::NotPermitted);
-        }
+        permitted(permit, &[PublicationKind::Comment])?;
         self.move_ref(remote, name, moves).await
     }
 
@@ -444,6 +444,12 @@ impl GitBinary {
             _ => Ok(folder),
         }
     }
+}
+
+/// Refuses a permit that covers none of these.
+fn permitted(permit: &Permit<impl Act>, kinds: &[PublicationKind]) -> Result<(), RepoError> {
+    let covers = kinds.iter().any(|kind| permit.covers(&Intent::Publish(*kind)));
+    covers.then_some(()).ok_or(RepoError::NotPermitted)
 }
 
 /// Reads the refs that a remote listed, each with its commit.

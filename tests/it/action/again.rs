@@ -200,7 +200,7 @@ fn push_by_somebody(fixture: &ActionFixture, branch: &str) {
 }
 
 /// A job's next time, in the next workflow run.
-fn tick(fixture: &ActionFixture, run: u64) -> WorkflowStep {
+pub(super) fn tick(fixture: &ActionFixture, run: u64) -> WorkflowStep {
     fixture.fresh(&Ask { event: "schedule", ids: (0, run), ..Ask::comment("") })
 }
 

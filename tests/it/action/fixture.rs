@@ -317,7 +317,7 @@ impl ActionFixture {
         self.decline(&format!("grep -q refs/heads/ || exit 0; echo '{said}' >&2; exit 1"));
     }
 
-    fn decline(&self, script: &str) {
+    pub(crate) fn decline(&self, script: &str) {
         self.stage.program("decline", script);
         let hook = self.stage.path("remotes/acme/app.git/hooks/pre-receive");
         std::fs::create_dir_all(hook.parent().unwrap()).unwrap();

@@ -5,6 +5,7 @@ mod again;
 mod ceilings;
 mod chaos;
 pub(crate) mod claims;
+mod dashboard;
 mod details;
 pub(crate) mod fixture;
 mod git_data;

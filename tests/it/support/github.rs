@@ -152,6 +152,13 @@ impl GitHubServer {
         *pull.pointer_mut(pointer).unwrap() = value;
     }
 
+    /// Changes a part of an issue.
+    pub fn change_issue(&self, number: u64, key: &str, value: Value) {
+        let mut world = self.world.lock().unwrap();
+        let issue = world.issues.iter_mut().find(|issue| issue["number"] == number).unwrap();
+        issue[key] = value;
+    }
+
     /// Closes a pull request; with a time, it was merged then.
     pub fn close_pull(&self, number: u64, merged_at: Option<&str>) {
         let mut world = self.world.lock().unwrap();
@@ -396,7 +403,10 @@ impl World {
                     .map_or_else(not_found, |(_, answer)| (200, answer.clone()))
             }
             ("GET", ["issues"]) => {
-                page(self.issues.iter().filter(|issue| issue["state"] == "open"), &query)
+                let state = query.iter().find(|(key, _)| key == "state");
+                let state = state.map_or("open", |(_, value)| value.as_str());
+                let wanted = |issue: &&Value| state == "all" || issue["state"] == state;
+                page(self.issues.iter().filter(wanted), &query)
             }
             ("POST", ["issues"]) => {
                 let id = self.id();

@@ -22,7 +22,6 @@ use crate::run::action::ActionEnv;
 use crate::run::action::claim::record::{ClaimRecord, Claimant, LEASE_MINUTES};
 use crate::run::action::claim::refs::ClaimRef;
 use crate::run::error::RunError;
-use crate::run::plan::RunSubject;
 use crate::run::publish::lease::Lease;
 use locum_agent::session::id::SessionId;
 use locum_base::clock::Clock;
@@ -61,8 +60,8 @@ struct HeldClaim<'a> {
 
 /// Who asks, and under which policy.
 pub(super) struct ClaimRequest<'r> {
-    /// What is to be worked on.
-    pub(super) subject: &'r RunSubject,
+    /// What is to be worked on, in words; empty where runs need not be kept apart.
+    pub(super) subject: &'r str,
     /// Login of who asked; empty for a schedule.
     pub(super) by: &'r str,
     /// Hidden line of the run's comment.
@@ -106,15 +105,14 @@ pub(super) async fn take<'a>(
     env: &ActionEnv<'a>,
     request: &ClaimRequest<'_>,
 ) -> Result<ClaimAnswer<'a>, RunError> {
-    if matches!(request.subject, RunSubject::Prompt) {
+    if request.subject.is_empty() {
         return Ok(ClaimAnswer::without(env.clock, None));
     }
     let Some(permit) = permit(request.policy, request.facts) else {
         // It publishes neither a comment nor a commit, so there is nothing to keep apart.
         return Ok(ClaimAnswer::without(env.clock, None));
     };
-    let subject = request.subject.branch_words();
-    let place = ClaimRef::of(&subject, (env.git, env.remote, &env.workspace.repo));
+    let place = ClaimRef::of(request.subject, env.kept_at());
     let (id, url) = (SessionId::fresh(), env.job.run_url().unwrap_or_default());
     let who = Claimant {
         id: id.as_str(),
@@ -135,7 +133,7 @@ pub(super) async fn sweep(
 ) {
     let names = refs.iter().filter_map(|(name, _)| name.strip_prefix(CLAIM_REFS));
     for name in names.take(SWEPT_AT_ONCE) {
-        let place = ClaimRef::named(name, (env.git, env.remote, &env.workspace.repo));
+        let place = ClaimRef::named(name, env.kept_at());
         let Ok(Some((tip, record))) = place.look().await else { continue };
         let left_over = record.ends().checked_add(LEFT_OVER);
         if !left_over.is_ok_and(|at| at <= env.clock.now()) {

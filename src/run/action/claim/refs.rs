@@ -2,77 +2,51 @@
 
 use crate::run::action::claim::record::ClaimRecord;
 use crate::run::error::RunError;
-use locum_base::path::RepoPath;
+use crate::run::kept_file::{KeptAt, KeptFile};
 use locum_policy::Permit;
 use locum_policy::intent::Act;
 use locum_workspace::carried::CLAIM_REFS;
-use locum_workspace::git_binary::{FetchDepth, GitBinary};
-use locum_workspace::remote::Remote;
-use locum_workspace::repo::{CommitId, Repo, RepoError};
+use locum_workspace::repo::{CommitId, RepoError};
 
-/// The record's name in the claim's commit.
-const RECORD_FILE: &str = "claim.json";
 /// Largest record that is read.
 const RECORD_LIMIT_BYTES: u64 = 16 * 1024;
-/// How often a claim is read that moves meanwhile.
-const TRIES: u32 = 3;
 
 /// The ref that holds the claim on a subject.
 pub(super) struct ClaimRef<'a> {
     /// Last part of its name.
     name: String,
-    git: &'a GitBinary,
-    remote: &'a Remote,
-    repo: &'a Repo,
+    full_name: String,
+    at: KeptAt<'a>,
 }
 
 impl<'a> ClaimRef<'a> {
     /// Returns the ref of a subject: `issue-7`, `job-docs`.
-    pub(super) fn of(subject: &str, at: (&'a GitBinary, &'a Remote, &'a Repo)) -> Self {
+    pub(super) fn of(subject: &str, at: KeptAt<'a>) -> Self {
         Self::named(&name_of(subject), at)
     }
 
     /// Returns the ref of this name.
-    pub(super) fn named(
-        name: &str,
-        (git, remote, repo): (&'a GitBinary, &'a Remote, &'a Repo),
-    ) -> Self {
-        Self { name: name.to_owned(), git, remote, repo }
+    pub(super) fn named(name: &str, at: KeptAt<'a>) -> Self {
+        Self { name: name.to_owned(), full_name: format!("{CLAIM_REFS}{name}"), at }
     }
 
     /// Returns the commit it is at; `None` where nobody has the claim.
     pub(super) async fn tip(&self) -> Result<Option<CommitId>, RunError> {
-        self.git.claim(self.remote, &self.name).await.map_err(RunError::internal)
+        self.file().tip().await
     }
 
     /// Returns who has the claim.
     pub(super) async fn look(&self) -> Result<Option<(CommitId, ClaimRecord)>, RunError> {
-        let full_name = format!("{CLAIM_REFS}{}", self.name);
-        let shallow = self.repo.is_shallow();
-        let depth = if shallow { FetchDepth::Commits(1) } else { FetchDepth::Full };
-        let mut last = RunError::internal("the claim moves too fast to be read");
-        for _ in 0..TRIES {
-            if self.tip().await?.is_none() {
-                return Ok(None);
-            }
-            let refspec = format!("+{full_name}:{full_name}");
-            match self.git.fetch(self.remote, &refspec, depth).await {
-                Ok(()) => {
-                    let tip = self.repo.commit_of(&full_name).map_err(RunError::internal)?;
-                    return Ok(Some((tip.clone(), self.read(&tip)?)));
-                }
-                // It may have been given back between the two.
-                Err(error) => last = RunError::internal(error),
-            }
-        }
-        Err(last)
+        let file = self.file();
+        let Some((tip, text)) = file.look().await? else { return Ok(None) };
+        let record = ClaimRecord::parse(&text).map_err(|why| file.unusable(&why))?;
+        Ok(Some((tip, record)))
     }
 
     /// Makes the commit of a record; no ref moves.
     pub(super) fn write(&self, record: &ClaimRecord) -> Result<CommitId, RunError> {
         let text = record.render().map_err(RunError::internal)?;
-        let files = [(RECORD_FILE, text.as_bytes())];
-        self.repo.carry(&files, &[], "who works here\n").map_err(RunError::internal)
+        self.file().write(&text, "who works here\n")
     }
 
     /// Moves the ref from one commit to another, `None` standing for no ref, or not at all.
@@ -81,20 +55,17 @@ impl<'a> ClaimRef<'a> {
         permit: &Permit<impl Act>,
         moves: (Option<&CommitId>, Option<&CommitId>),
     ) -> Result<(), RepoError> {
-        self.git.push_claim(permit, self.remote, &self.name, moves).await
+        self.at.git.push_claim(permit, self.at.remote, &self.name, moves).await
     }
 
-    fn read(&self, tip: &CommitId) -> Result<ClaimRecord, RunError> {
-        let place = format!("{CLAIM_REFS}{}", self.name);
-        let unsound = |why: &str| {
-            RunError::usage(&place, format!("the claim is unusable: {why}"))
-                .hint(format!("delete `{place}`; nobody has the claim then"))
-        };
-        let path = RepoPath::parse(RECORD_FILE).map_err(RunError::internal)?;
-        let file = self.repo.file_at(tip, &path, RECORD_LIMIT_BYTES);
-        let file = file.map_err(|error| unsound(&error.to_string()))?;
-        let file = file.ok_or_else(|| unsound("there is no record in it"))?;
-        ClaimRecord::parse(&file.text).map_err(|why| unsound(&why))
+    fn file(&self) -> KeptFile<'_> {
+        KeptFile {
+            full_name: &self.full_name,
+            file: "claim.json",
+            limit_bytes: RECORD_LIMIT_BYTES,
+            once_deleted: "nobody has the claim then",
+            at: self.at,
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use pretty_assertions::{assert_eq, assert_ne};
 use super::record::{ClaimRecord, Claimant, LEASE_MINUTES};
 use super::refs::ClaimRef;
 use super::{Claim, ClaimAnswer, HoldClaim, ask, permit};
+use crate::run::kept_file::KeptAt;
 use locum_policy::intent::Facts;
 use locum_policy::{Permit, Policy};
 use locum_workspace::git_binary::GitBinary;
@@ -49,7 +50,7 @@ impl Machines {
 
     fn place(&self, machine: usize) -> ClaimRef<'_> {
         let (repo, git) = &self.machines[machine];
-        ClaimRef::of("issue-7", (git, &self.remote, repo))
+        ClaimRef::of("issue-7", KeptAt { git, remote: &self.remote, repo })
     }
 
     async fn ask(&self, machine: usize, id: &str) -> ClaimAnswer<'_> {

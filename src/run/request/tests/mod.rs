@@ -15,6 +15,7 @@ use locum_policy::intent::TriggerKind;
 use locum_policy::schema::{AssignTrigger, CommentTrigger, Forks, LabelTrigger, Triggers};
 use pretty_assertions::assert_eq;
 
+#[derive(Clone)]
 struct RequestFixture {
     trigger: Trigger,
     triggers: Triggers,
@@ -42,6 +43,7 @@ fn fixture(body: &str) -> RequestFixture {
                 association: "MEMBER".to_owned(),
             },
             subject: Some(EventSubject { number: 7, is_open: true, ..EventSubject::default() }),
+            body_before: None,
             comment: Some(Comment { id: 11, body: body.to_owned(), ..Comment::default() }),
             label: None,
             assignee: None,
@@ -54,6 +56,7 @@ fn fixture(body: &str) -> RequestFixture {
             assign: Some(AssignTrigger { login: "locum-bot".to_owned(), tiers: tiers.clone() }),
             users: Vec::new(),
             schedule_jobs: Vec::new(),
+            dashboard: false,
             dispatch_tiers: tiers,
             approve_tiers: vec![Tier::Maintainer],
             bots: vec!["good-app[bot]".to_owned()],

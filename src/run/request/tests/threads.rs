@@ -1,6 +1,7 @@
 //! Who may start what from pull requests, labels, dispatches, schedules and other repositories.
 
 use super::{RequestFixture, fixture, pull_request};
+use crate::run::jobs::dashboard::dashboard_marker;
 use crate::run::request::{DecisionRequest, DecisionTarget, RefusalNotice, RequestedAction};
 use locum_agent::session::recorded::PersonDecision;
 use locum_forge::event::{Actor, EventKind, EventSubject};
@@ -119,6 +120,37 @@ fn labels_dispatches_and_schedules_have_their_own_rules() {
     assert_eq!(schedule.decide().unwrap().facts.tier, Tier::Schedule);
     schedule.git_ref = "refs/heads/topic";
     assert_eq!(schedule.refused_by().0, "schedule-branch");
+}
+
+#[test]
+fn a_ticked_box_is_a_run_by_hand_where_there_is_a_dashboard() {
+    let body = format!("{}\n- [ ] `docs`", dashboard_marker());
+    let mut ticked = fixture("");
+    ticked.trigger.kind = EventKind::IssueEdited;
+    ticked.trigger.comment = None;
+    ticked.trigger.subject.as_mut().unwrap().body = body.replace("[ ]", "[x]");
+    ticked.trigger.body_before = Some(body.clone());
+    assert_eq!(ticked.refused_by(), ("triggers.schedule.dashboard", RefusalNotice::Silent));
+    ticked.triggers.dashboard = true;
+    assert_eq!(ticked.decide().unwrap().facts.trigger, TriggerKind::Dispatch);
+    let changed = |change: fn(&mut RequestFixture)| {
+        let mut other = ticked.clone();
+        change(&mut other);
+        other.refused_by()
+    };
+    for (rule, refused) in [
+        ("triggers.dispatch.tiers", changed(|it| it.permission = Ok(ForgePermission::Read))),
+        ("permission", changed(|it| it.permission = Err("gone".to_owned()))),
+        ("triggers.dispatch.tiers", changed(|it| it.triggers.dispatch_tiers.clear())),
+        ("triggers.bots.allow", changed(|it| it.trigger.actor.is_user = false)),
+        ("triggers.schedule.dashboard", changed(|it| it.trigger.body_before = None)),
+    ] {
+        assert_eq!(refused, (rule, RefusalNotice::Silent));
+    }
+    let closed = changed(|it| it.trigger.subject.as_mut().unwrap().is_open = false);
+    assert_eq!(closed, ("thread-open", RefusalNotice::Posted));
+    ticked.trigger.subject.as_mut().unwrap().body = body;
+    assert_eq!(ticked.refused_by().0, "triggers.schedule.dashboard", "nothing changed");
 }
 
 #[test]

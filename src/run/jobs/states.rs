@@ -1,0 +1,224 @@
+//! `JobStates`: how the last run of each job ended, and which jobs are paused.
+//!
+//! In: the record's text; how a run ended. Out: the record, and whether a job paused itself just
+//! now. It reads no clock and no ref.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The version this program reads and writes.
+const VERSION: u32 = 1;
+/// So many runs in a row that end at a limit of the budget pause a job.
+pub const LIMITS_IN_A_ROW: u32 = 2;
+/// Most jobs that are remembered.
+const JOBS_LIMIT: usize = 500;
+
+/// What is known of the jobs of a repository.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobStates {
+    version: u32,
+    /// Number of the dashboard issue, once there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dashboard: Option<u64>,
+    jobs: BTreeMap<String, JobState>,
+}
+
+/// What is known of one job.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobState {
+    /// How its last run ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<JobResult>,
+    /// Runs in a row that ended at a limit of the budget.
+    #[serde(default)]
+    pub limits_in_a_row: u32,
+    /// Since when it is paused; `None` where it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused_since: Option<Timestamp>,
+    /// Number of the pull request that has a comment saying that the job failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_told_on: Option<u64>,
+}
+
+/// How a run of a job ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobResult {
+    /// The outcome in one word.
+    pub outcome: String,
+    /// What that means for the job.
+    pub grade: JobGrade,
+    /// When it ended.
+    pub at: Timestamp,
+    /// Page of the workflow run; empty where it has none.
+    pub url: String,
+    /// Why it ended so, in a line; empty where nothing is to be said.
+    pub reason: String,
+    /// The last lines of the check or command that failed; empty without one.
+    pub tail: String,
+}
+
+/// What an outcome means for a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JobGrade {
+    /// It did what it is for.
+    Good,
+    /// A person decides, or stopped it.
+    Waiting,
+    /// It failed.
+    Failed,
+    /// A limit of the budget ended it.
+    AtLimit,
+}
+
+impl JobState {
+    /// Says in a few words how the job is.
+    pub fn words(&self) -> String {
+        let minute = |at: Timestamp| at.strftime("%F %H:%M").to_string();
+        match (self.paused_since, &self.last) {
+            (Some(since), _) => format!("paused since {}", minute(since)),
+            (None, Some(last)) => format!("{} at {}", last.outcome, minute(last.at)),
+            (None, None) => "-".to_owned(),
+        }
+    }
+}
+
+impl Default for JobStates {
+    fn default() -> Self {
+        Self { version: VERSION, dashboard: None, jobs: BTreeMap::new() }
+    }
+}
+
+impl JobStates {
+    /// Reads the record.
+    ///
+    /// # Errors
+    /// Why it cannot be used.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let states: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        match states.version {
+            VERSION => Ok(states),
+            other => Err(format!("its version is {other}, not {VERSION}")),
+        }
+    }
+
+    /// Returns the record's text.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    pub fn render(&self) -> Result<String, String> {
+        serde_json::to_string_pretty(self).map_err(|error| error.to_string())
+    }
+
+    /// Returns what is known of a job.
+    pub fn of(&self, job: &str) -> Option<&JobState> {
+        self.jobs.get(job)
+    }
+
+    /// Returns since when a job is paused; `None` where it is not.
+    pub fn paused_since(&self, job: &str) -> Option<Timestamp> {
+        self.of(job).and_then(|state| state.paused_since)
+    }
+
+    /// Writes down how a run of a job ended. Returns true when the job pauses itself for that.
+    pub fn end(&mut self, job: &str, result: JobResult) -> bool {
+        if !self.jobs.contains_key(job) && self.jobs.len() >= JOBS_LIMIT {
+            return false;
+        }
+        let state = self.jobs.entry(job.to_owned()).or_default();
+        let (grade, at) = (result.grade, result.at);
+        state.last = Some(result);
+        match grade {
+            JobGrade::AtLimit => state.limits_in_a_row = state.limits_in_a_row.saturating_add(1),
+            JobGrade::Good | JobGrade::Failed => state.limits_in_a_row = 0,
+            // What a person stopped or has to answer says nothing about the limit.
+            JobGrade::Waiting => {}
+        }
+        let pauses = state.limits_in_a_row >= LIMITS_IN_A_ROW && state.paused_since.is_none();
+        if pauses {
+            state.paused_since = Some(at);
+        }
+        pauses
+    }
+
+    /// Writes down which pull request says that a job failed.
+    pub fn tell_on(&mut self, job: &str, pull_request: Option<u64>) {
+        if let Some(state) = self.jobs.get_mut(job) {
+            state.failure_told_on = pull_request;
+        }
+    }
+
+    /// Lets a job run again; returns false where it was not paused.
+    pub fn resume(&mut self, job: &str) -> bool {
+        let Some(state) = self.jobs.get_mut(job) else { return false };
+        state.limits_in_a_row = 0;
+        state.paused_since.take().is_some()
+    }
+
+    /// Forgets jobs that do not exist any more.
+    pub fn retain(&mut self, exists: impl Fn(&str) -> bool) {
+        self.jobs.retain(|name, _| exists(name));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{JobGrade, JobResult, JobStates};
+    use pretty_assertions::assert_eq;
+
+    pub(super) fn result(grade: JobGrade) -> JobResult {
+        JobResult {
+            outcome: "x".to_owned(),
+            grade,
+            at: "2026-01-02T03:04:05Z".parse().unwrap(),
+            url: String::new(),
+            reason: String::new(),
+            tail: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_job_pauses_when_two_runs_in_a_row_end_at_a_limit() {
+        use JobGrade::{AtLimit, Failed, Good, Waiting};
+        for (grades, paused) in [
+            (&[AtLimit][..], false),
+            (&[AtLimit, AtLimit], true),
+            (&[AtLimit, Good, AtLimit], false),
+            (&[AtLimit, Failed, AtLimit], false),
+            (&[AtLimit, Waiting, AtLimit], true),
+            (&[Failed, Failed, Failed], false),
+            (&[Good, AtLimit, AtLimit], true),
+        ] {
+            let mut states = JobStates::default();
+            let last = grades.iter().map(|grade| states.end("a", result(*grade))).last();
+            assert_eq!(last, Some(paused), "{grades:?}");
+            assert_eq!(states.paused_since("a").is_some(), paused, "{grades:?}");
+            assert_eq!(states.paused_since("b"), None);
+            assert_eq!(JobStates::parse(&states.render().unwrap()), Ok(states));
+        }
+    }
+
+    #[test]
+    fn a_job_says_once_that_it_pauses_and_counts_anew_when_it_is_resumed() {
+        let mut states = JobStates::default();
+        let end = |states: &mut JobStates| states.end("a", result(JobGrade::AtLimit));
+        assert_eq!([end(&mut states), end(&mut states), end(&mut states)], [false, true, false]);
+        assert!(states.resume("a") && !states.resume("a") && !states.resume("b"));
+        assert_eq!([end(&mut states), end(&mut states)], [false, true]);
+        states.retain(|name| name != "a");
+        assert_eq!(states, JobStates::default());
+    }
+
+    #[test]
+    fn what_is_no_record_is_refused() {
+        for bad in ["", "{}", r#"{"version":2,"jobs":{}}"#, r#"{"version":1,"jobs":{},"more":1}"#] {
+            assert!(JobStates::parse(bad).is_err(), "{bad}");
+        }
+        assert!(JobStates::parse(r#"{"version":1,"jobs":{"a":{}}}"#).is_ok());
+    }
+}
