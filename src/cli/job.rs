@@ -5,7 +5,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::cli::inspected::InspectedRepository;
-use crate::cli::job_args::{JobCommand, JobDueArgs, JobRunArgs, ListArgs};
+use crate::cli::job_args::{JobCommand, JobDueArgs, JobResumeArgs, JobRunArgs, ListArgs};
+use crate::cli::job_state;
 use crate::cli::local_run::{self, LocalRun};
 use crate::cli::output::Output;
 use crate::cli::policy_file::{parse, repository_file};
@@ -13,6 +14,7 @@ use crate::cli::{CommandContext, ExitStatus, run};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::job::{self, Job, JobWork};
+use crate::run::jobs::states::{JobState, JobStates};
 use crate::run::run_request::RunRequest;
 use crate::run::source::FileSource;
 use locum_base::clock::Clock;
@@ -31,6 +33,7 @@ pub fn run(
     match command {
         JobCommand::List(args) => list(args, context, output),
         JobCommand::Run(args) => run_job(args, context, output),
+        JobCommand::Resume(args) => resume(args, context, output),
         JobCommand::Due(args) => due(args, context, output),
     }
 }
@@ -48,9 +51,48 @@ fn list(
 ) -> Result<ExitStatus, RunError> {
     let now = SystemClock::start().now();
     let jobs = jobs(context, None)?;
-    show(&jobs, args.json, now, output);
+    let workspace = local_run::open(&context.folder)?;
+    let states = match job_state::load(context, &workspace, &args.remote) {
+        Ok(states) => states.filter(|_| !jobs.is_empty()),
+        Err(error) => {
+            let remote = &args.remote;
+            output.talk(format!("note: how jobs ended at `{remote}` is not known: {error}"));
+            None
+        }
+    };
+    show(&jobs, (args.json, states.as_ref()), now, output);
     let mistakes = unusable_steps(&jobs, context, Some("HEAD"))?;
     if mistakes.is_empty() { Ok(ExitStatus::Done) } else { Err(mistakes.into_iter().collect()) }
+}
+
+fn resume(
+    args: &JobResumeArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
+    let name = &args.name;
+    find(&jobs(context, None)?, name)?;
+    let workspace = local_run::open(&context.folder)?;
+    let was_paused = job_state::resume(context, &workspace, (name, &args.remote))?;
+    output.line(if was_paused {
+        format!("job `{name}` runs again when it is due")
+    } else {
+        format!("job `{name}` is not paused")
+    });
+    Ok(ExitStatus::Done)
+}
+
+/// Returns a job by its name.
+fn find<'j>(jobs: &'j [Job], name: &str) -> Result<&'j Job, RunError> {
+    let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+    jobs.iter().find(|job| job.name == name).ok_or_else(|| {
+        let known = if names.is_empty() {
+            "there is none in `.locum/jobs/` of this commit".to_owned()
+        } else {
+            format!("known: {}", names.join(", "))
+        };
+        RunError::usage("NAME", format!("there is no job `{name}`")).hint(known)
+    })
 }
 
 /// Returns what is wrong with the steps of jobs: the modes they run in cannot take them.
@@ -89,7 +131,7 @@ fn due(
     let is_due =
         |job: &Job| job.schedule.as_ref().is_some_and(|schedule| schedule.has_moment(from, to));
     let due: Vec<Job> = jobs(context, None)?.into_iter().filter(is_due).collect();
-    show(&due, args.json, to, output);
+    show(&due, (args.json, None), to, output);
     Ok(ExitStatus::Done)
 }
 
@@ -102,15 +144,7 @@ fn run_job(
     let lock = run::locked(&workspace, &args.options, output)?;
     let base = local_run::base(&workspace, args.base.as_deref())?;
     let jobs = job::read_all(&FileSource::Commit(&workspace.repo, base.clone()))?;
-    let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
-    let Some(job) = jobs.iter().find(|job| job.name == args.name) else {
-        let known = if names.is_empty() {
-            "there is none in `.locum/jobs/` of this commit".to_owned()
-        } else {
-            format!("known: {}", names.join(", "))
-        };
-        return Err(RunError::usage("NAME", format!("there is no job `{}`", args.name)).hint(known));
-    };
+    let job = find(&jobs, &args.name)?;
     let local = LocalRun {
         folder: workspace.checkout.root().to_owned(),
         stands_for: None,
@@ -130,7 +164,12 @@ fn run_job(
     run::start(local, &args.options, lock, context, output)
 }
 
-fn show(jobs: &[Job], as_json: bool, now: Timestamp, output: &mut Output) {
+fn show(
+    jobs: &[Job],
+    (as_json, states): (bool, Option<&JobStates>),
+    now: Timestamp,
+    output: &mut Output,
+) {
     let next = |job: &Job| {
         job.schedule
             .as_ref()
@@ -138,8 +177,9 @@ fn show(jobs: &[Job], as_json: bool, now: Timestamp, output: &mut Output) {
             .map(|next| next.to_string())
     };
     let schedule = |job: &Job| job.schedule.as_ref().map(|schedule| schedule.text().to_owned());
+    let state = |job: &Job| states.and_then(|states| states.of(&job.name));
     if as_json {
-        let object = |job: &Job| json!({ "name": job.name, "description": job.description, "schedule": schedule(job), "next": next(job), "mode": job.mode, "work": work(&job.work) });
+        let object = |job: &Job| json!({ "name": job.name, "description": job.description, "schedule": schedule(job), "next": next(job), "mode": job.mode, "work": work(&job.work), "state": state(job) });
         output.json(&jobs.iter().map(object).collect::<Vec<_>>());
         return;
     }
@@ -153,7 +193,17 @@ fn show(jobs: &[Job], as_json: bool, now: Timestamp, output: &mut Output) {
             job.description.clone().unwrap_or_default(),
         ]
     };
-    output.table(["JOB", "SCHEDULE", "NEXT", "WORK", "DESCRIPTION"], jobs.iter().map(row));
+    if states.is_none() {
+        output.table(["JOB", "SCHEDULE", "NEXT", "WORK", "DESCRIPTION"], jobs.iter().map(row));
+        return;
+    }
+    let with_state = |job: &Job| {
+        let [name, schedule, next, work, description] = row(job);
+        let state = state(job).map_or_else(dash, JobState::words);
+        [name, schedule, next, state, work, description]
+    };
+    let header = ["JOB", "SCHEDULE", "NEXT", "STATE", "WORK", "DESCRIPTION"];
+    output.table(header, jobs.iter().map(with_state));
 }
 
 fn work(work: &JobWork) -> &'static str {

@@ -11,6 +11,8 @@ pub enum JobCommand {
     List(ListArgs),
     /// Run a job now.
     Run(Box<JobRunArgs>),
+    /// Let a paused job run again on its schedule.
+    Resume(JobResumeArgs),
     /// List the jobs that are due.
     Due(JobDueArgs),
 }
@@ -42,9 +44,22 @@ pub struct JobDueArgs {
     pub json: bool,
 }
 
+/// `locum job resume`.
+#[derive(Clone, Debug, Args)]
+pub struct JobResumeArgs {
+    /// Job to resume: its file name without `.yml`.
+    pub name: String,
+    /// Remote that keeps what is known of jobs.
+    #[arg(long, value_name = "NAME", default_value = "origin")]
+    pub remote: String,
+}
+
 /// How `locum job list` prints.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct ListArgs {
+    /// Remote that keeps what is known of jobs; without it, no state is shown.
+    #[arg(long, value_name = "NAME", default_value = "origin")]
+    pub remote: String,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

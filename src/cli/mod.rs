@@ -27,6 +27,7 @@ pub mod inspect_args;
 pub mod inspected;
 pub mod job;
 pub mod job_args;
+mod job_state;
 pub mod local_run;
 pub mod logs;
 pub mod mcp;

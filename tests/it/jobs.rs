@@ -260,3 +260,51 @@ fn a_job_whose_result_cannot_be_published_says_so_and_publishes_it_when_it_is_re
     assert!(ran.out.contains("outcome: done") && ran.out.contains("published: "), "{ran:?}");
     assert!(!stage.run(&["session", "list"]).out.contains("not-published"));
 }
+
+#[test]
+fn a_paused_job_is_shown_and_resumed_at_its_remote() {
+    let stage = stage();
+    let policy = stage.read("checkout/.locum/policy.yml");
+    stage
+        .write("checkout/.locum/policy.yml", &format!("{policy}publish: {{ allow: [comment] }}\n"));
+    stage.commit("comments");
+    let list = |stage: &Stage| stage.run(&["job", "list"]);
+    assert!(!list(&stage).out.contains("STATE"), "there is no remote");
+    let none = stage.run(&["job", "resume", "steps"]);
+    assert!(none.code == Some(2) && none.err.contains("there is no remote `origin`"), "{none:?}");
+
+    let remote = stage.path("remote.git");
+    stage.git(&["clone", "-q", "--bare", ".", remote.to_str().unwrap()]);
+    stage.git(&["remote", "add", "origin", remote.to_str().unwrap()]);
+    assert!(list(&stage).out.contains("STATE"), "{:?}", list(&stage));
+    let kept = r#"{"version":1,"jobs":{"steps":{"limits_in_a_row":2,"paused_since":"2026-01-02T03:04:00Z"}}}"#;
+    stage.write("jobs.json", kept);
+    let blob = stage.git_in("remote.git", &["hash-object", "-w", "../jobs.json"]);
+    let info = format!("100644,{},jobs.json", blob.trim());
+    stage.git_in("remote.git", &["update-index", "--add", "--cacheinfo", &info]);
+    let tree = stage.git_in("remote.git", &["write-tree"]);
+    let commit = stage.git_in("remote.git", &["commit-tree", tree.trim(), "-m", "jobs"]);
+    stage.git_in("remote.git", &["update-ref", "refs/locum/jobs", commit.trim()]);
+
+    assert!(list(&stage).out.contains("paused since 2026-01-02 03:04"), "{:?}", list(&stage));
+    let json = stage.run(&["job", "list", "--json"]);
+    assert!(json.out.contains("\"paused_since\": \"2026-01-02T03:04:00Z\""), "{json:?}");
+    let unknown = stage.run(&["job", "resume", "stepz"]);
+    assert!(
+        unknown.code == Some(2) && unknown.err.contains("there is no job `stepz`"),
+        "{unknown:?}"
+    );
+    let resumed = stage.run(&["job", "resume", "steps"]);
+    assert_eq!(
+        (resumed.code, resumed.out.trim()),
+        (Some(0), "job `steps` runs again when it is due")
+    );
+    assert!(!list(&stage).out.contains("paused"), "{:?}", list(&stage));
+    let again = stage.run(&["job", "resume", "steps"]);
+    assert_eq!(again.out.trim(), "job `steps` is not paused");
+
+    // Somebody wrote something else there.
+    stage.git_in("remote.git", &["update-ref", "refs/locum/jobs", "HEAD"]);
+    let broken = list(&stage);
+    assert!(broken.code == Some(0) && broken.err.contains("it is unusable"), "{broken:?}");
+}

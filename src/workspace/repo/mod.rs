@@ -161,6 +161,12 @@ impl Repo {
         folders
     }
 
+    /// Returns the address of a remote by its name; `None` where there is none.
+    pub fn remote_url(&self, name: &str) -> Option<String> {
+        let remote = self.git.find_remote(name).ok()?;
+        remote.url().ok().map(str::to_owned)
+    }
+
     /// Returns the commit a revision names (`HEAD`, `main`, `origin/main`, a full id).
     ///
     /// # Errors
