@@ -393,6 +393,18 @@ pub struct PublishRules {
     pub close_issues: bool,
     /// Who makes the commits that are published.
     pub sign: CommitSigner,
+    /// Who is mentioned in the comment of a run that is over.
+    pub notify: Notify,
+}
+
+/// Who is mentioned in the comment of a run that is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notify {
+    /// Who asked for the run.
+    #[default]
+    Asker,
+    /// Nobody: the comment mentions no one.
+    Nobody,
 }
 
 /// Who makes the commits that are published.
@@ -416,6 +428,7 @@ impl Default for PublishRules {
             success: Vec::new(),
             close_issues: false,
             sign: CommitSigner::Git,
+            notify: Notify::Asker,
         }
     }
 }

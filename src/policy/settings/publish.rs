@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use crate::command::word;
 use crate::intent::PUBLICATIONS;
 use crate::pull_request::read_details;
-use crate::schema::{CommitSigner, PublishForm, PublishForms, PublishRules};
+use crate::schema::{CommitSigner, Notify, PublishForm, PublishForms, PublishRules};
 use locum_files::fields::Diagnostics;
 use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
@@ -43,6 +43,12 @@ pub(super) fn publish(section: &mut Section<'_>) -> PublishRules {
         about,
         OneOf(&[("git", CommitSigner::Git), ("api", CommitSigner::Api)]),
         &mut found.sign,
+    );
+    section.set(
+        "notify",
+        "Who the comment of a run mentions, once it is over.",
+        OneOf(&[("asker", Notify::Asker), ("nobody", Notify::Nobody)]),
+        &mut found.notify,
     );
     let about =
         "Commands that must end with 0; else a pull request is a draft, and a commit is not made.";
