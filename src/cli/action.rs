@@ -214,7 +214,13 @@ fn summary_of(end: &ActionEnd) -> String {
                     markdown::code(&patch.display().to_string())
                 ));
             }
-            for note in &ran.publication.notes {
+            let said = |note: &&String| match &ran.publication.result {
+                PublishResult::Nowhere(why) | PublishResult::Diff(why) => *note != why,
+                PublishResult::PullRequest { .. }
+                | PublishResult::Commit { .. }
+                | PublishResult::Review { .. } => true,
+            };
+            for note in ran.publication.notes.iter().filter(said) {
                 landing.push_str(&format!("\n\nNot published: {}", markdown::inline(note)));
             }
             for note in ran.publication.remarks.iter().chain(&ran.plan.notes) {
@@ -223,7 +229,7 @@ fn summary_of(end: &ActionEnd) -> String {
             for risk in &ran.plan.risks {
                 landing.push_str(&format!("\n\n{}.", markdown::inline(risk)));
             }
-            summary::job_summary(&ran.outcome, &ran.plan.budget, &ran.plan.mode, &landing)
+            summary::job_summary(&ran.outcome, &ran.plan.mode, &landing)
         }
     }
 }

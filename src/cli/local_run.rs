@@ -29,9 +29,9 @@ use crate::run::source::FileSource;
 use crate::run::spending::store::RecordStore;
 use crate::run::trusted::{ConfigOrigin, POLICY_FILE, TrustedConfig};
 use crate::run::user::{UserFolder, named_file};
-use locum_agent::report::comment::DecisionChannel;
 use locum_agent::report::summary::{self, DiffSection};
-use locum_agent::report::{json, live, markdown, resume};
+use locum_agent::report::waiting::DecisionChannel;
+use locum_agent::report::{json, live, markdown};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::messages::Inbox;
 use locum_agent::session::outcome::Outcome;
@@ -341,7 +341,13 @@ pub fn carry_out(
         repository_url: None,
         lease: None,
     });
-    let ending = RunEnd { thread, seen: &[], decided: None, decide: DecisionChannel::CommandLine };
+    let ending = RunEnd {
+        thread,
+        seen: &[],
+        decided: None,
+        retry: None,
+        decide: DecisionChannel::CommandLine,
+    };
     let inbox = Inbox::of(folder);
     let execution = RunExecution {
         inbox: &inbox,
@@ -411,15 +417,6 @@ pub fn show_end(ended: &LocalRunResult, show: RunDisplay, output: &mut Output) -
         OutputFormat::StreamJson => output.json_line(&report),
         OutputFormat::Text => {
             output.line(summary::terminal(&ended.outcome, DiffSection::Shown).trim_end());
-            if ended.outcome.fault {
-                let session = &ended.outcome.session;
-                output.line(format_args!(
-                    "once the cause is gone, `locum session resume {session}` goes on"
-                ));
-            }
-            if let Some(command) = resume::line(&ended.outcome) {
-                output.line(command);
-            }
             for receipt in receipts {
                 output.line(format_args!("published: {}", receipt.url));
             }

@@ -13,7 +13,6 @@ use crate::run::error::RunError;
 use locum_agent::report::comment::Progress;
 use locum_agent::report::json::{SpentReport, TaskEntry};
 use locum_agent::report::markdown::visible;
-use locum_agent::report::resume as report_resume;
 use locum_agent::report::{figures, json, summary, transcript};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::journal::Journal;
@@ -117,9 +116,6 @@ fn show(
     output.line(visible(transcript::transcript(&lines).trim_end()));
     if let Some(outcome) = &state.outcome {
         output.line(format!("\n{}", summary::terminal(outcome, summary::DiffSection::Shown)));
-        if let Some(command) = report_resume::line(outcome) {
-            output.line(command);
-        }
     } else {
         output.line(format!("\n{}", summary::so_far(&progress)));
         let name = folder.file_name().unwrap_or_default().display().to_string();

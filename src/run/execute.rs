@@ -18,6 +18,7 @@ use crate::run::publish::{Publication, Publisher, RunEnd};
 use crate::run::servers;
 use crate::run::spending;
 use crate::run::telemetry;
+use locum_agent::report::activity::Activities;
 use locum_agent::report::comment::Progress;
 use locum_agent::session;
 use locum_agent::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
@@ -104,10 +105,11 @@ pub async fn run_beside_progress<'a>(
     watch: impl FnMut(&JournalLine, &SessionState) + 'a,
 ) -> Result<Outcome, RunError> {
     let (latest, seen) = watch::channel(Progress::default());
-    let mut watch = watch;
+    let (mut watch, mut now) = (watch, Activities::default());
     let shown = move |line: &JournalLine, state: &SessionState| {
         // NOTE: fails only when the poster of progress has ended.
-        let _ = latest.send(Progress::of(state, line.at));
+        now.take_in(line, state);
+        let _ = latest.send(Progress { now: now.clone(), ..Progress::of(state, line.at) });
         watch(line, state);
     };
     let posting = progress::keep_posting(publisher, seen, execution.clock);

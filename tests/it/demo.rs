@@ -25,7 +25,7 @@ const STORY: &[&str] = &[
     "# Would be posted: 001-comment-1.md",
     "**locum: done**",
     "denied `command(cargo add regex)`: new dependencies need a person (rule `command(cargo \
-     add:*) at .locum/policy.yml:17`)",
+     add:*)` at `.locum/policy.yml:17`)",
 ];
 
 fn assert_story(out: &str) {
@@ -66,7 +66,7 @@ fn keeps_the_repository_where_it_is_told_to() {
     );
     assert_eq!(
         git(&["log", "-1", "--format=%s", "locum/issue-1-the-tests-fail"]),
-        "The tests fail\n"
+        "Both faults of `seconds` are repaired\n"
     );
     assert_eq!(
         git(&["diff", "--name-only", "main", "locum/issue-1-the-tests-fail"]),

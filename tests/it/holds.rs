@@ -206,7 +206,7 @@ fn a_run_that_a_limit_stopped_says_how_it_goes_on_and_does() {
     let stage = stage();
     let ran = stage.play(STOPPED, &["--max-turns", "1"]);
     let session = stage.sessions().remove(0);
-    let go_on = format!("go on: locum session resume {session} --max-turns +20");
+    let go_on = format!("\n  locum session resume {session} --max-turns +20\n");
     assert!(ran.code == Some(6) && ran.out.contains(&go_on), "{ran:?}");
     let again = stage.run(&["session", "resume", &session]);
     assert!(again.code == Some(6) && again.out.contains(&go_on), "{again:?}");

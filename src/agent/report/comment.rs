@@ -6,22 +6,26 @@
 
 use jiff::Timestamp;
 
-use crate::report::markdown::{code, inline};
-use crate::report::sections::StateLine;
-use crate::report::{figures, hindrance, resume, sections};
-use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
+use crate::report::activity::Activities;
+use crate::report::figures;
+use crate::report::markdown::{address, code, inline};
+use crate::report::sections::{self, ReportParts, ReportView, StateLine, changed, tasks};
+use crate::report::surface::{Surface, join};
+use crate::report::waiting::DecisionChannel;
+use crate::session::outcome::{Outcome, TaskReport};
 use crate::session::state::SessionState;
 use crate::tools::Todo;
 use locum_forge::sanitise::BODY_LIMIT_CHARS;
 use locum_policy::budget::{Budget, Spent};
+use locum_policy::schema::Notify;
 
-/// Most decisions that are explained; what waits besides is asked for when the run goes on.
-const DECISIONS_LIMIT: usize = 6;
 /// Room for the line that says what was left out for length, in characters.
 const LEFT_OUT_CHARS: usize = 100;
 
-/// Characters left free for what sanitising adds.
-const HEADROOM_CHARS: usize = 5_536;
+/// Characters of a body: the forge's limit, less what sanitising may add.
+pub(crate) const ROOM_CHARS: usize = BODY_LIMIT_CHARS - 5_536;
+/// Characters of it that a long result leaves to what is folded.
+const FOLDS_CHARS: usize = 8_000;
 
 /// What both forms of the comment need.
 #[derive(Clone, Copy, Debug)]
@@ -32,28 +36,41 @@ pub struct CommentFacts<'a> {
     pub mode: &'a str,
     /// Login of who asked.
     pub requested_by: Option<&'a str>,
+    /// Who is mentioned when the run is over.
+    pub notify: Notify,
     /// Page of the workflow run.
     pub run_url: Option<&'a str>,
+    /// The word that commands start with, where a comment can start the run again.
+    pub retry: Option<&'a str>,
     /// What may be spent.
     pub budget: &'a Budget,
     /// How maintainers decide on what a run stopped for.
     pub decide: DecisionChannel<'a>,
 }
 
-/// Where maintainers decide on what a run stopped for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DecisionChannel<'a> {
-    /// By a comment on the thread.
-    Comment {
-        /// The word a command starts with.
-        prefix: &'a str,
-        /// The hidden line that says where the session waits.
-        marker: &'a str,
-    },
-    /// At the command line, where the session is kept.
-    CommandLine,
-    /// Not at all. Says why.
-    Nowhere(&'a str),
+impl CommentFacts<'_> {
+    /// Returns the line that mentions who asked, which stands below everything else and is the
+    /// only mention there is; `None` where nobody is to be notified.
+    ///
+    /// It is put under the comment when the rest is sanitised, which takes every mention out.
+    pub fn mention(&self) -> Option<String> {
+        let login = self.requested_by.filter(|login| is_login(login))?;
+        (self.notify == Notify::Asker).then(|| format!("Asked by @{login}."))
+    }
+
+    /// Says who asked, where no mention does.
+    fn asked_at_end(&self) -> String {
+        if self.mention().is_some() { String::new() } else { asked(self) }
+    }
+}
+
+/// Whether a login can be mentioned, which those of Apps cannot.
+///
+/// GitHub: letters, digits and single hyphens, 39 at most; those of managed users end with `_` and
+/// a short code.
+fn is_login(login: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    (1..=60).contains(&login.len()) && login.chars().all(is_plain)
 }
 
 /// How far a run is.
@@ -67,6 +84,10 @@ pub struct Progress {
     pub spent: Spent,
     /// True when some of it is an estimate.
     pub spent_is_estimate: bool,
+    /// What is under way.
+    pub now: Activities,
+    /// When all of this was so.
+    pub at: Timestamp,
 }
 
 impl Progress {
@@ -82,6 +103,8 @@ impl Progress {
                 ..root.map(|root| root.budgeting.spent).unwrap_or_default()
             },
             spent_is_estimate: state.spent_is_estimate(),
+            now: Activities::default(),
+            at: now,
         }
     }
 }
@@ -133,15 +156,32 @@ pub enum ChangeDestination<'a> {
     Diff(&'a str),
 }
 
-/// Returns the comment while the run works.
-pub fn progress(facts: &CommentFacts<'_>, progress: &Progress) -> String {
-    let (mode, budget, run_url) = (facts.mode, facts.budget, facts.run_url);
-    let (spent, is_estimate) = (&progress.spent, progress.spent_is_estimate);
-    let (state, refused) = ("working", &[]);
-    let state = StateLine { state, refused, mode, spent, is_estimate, budget, run_url }.render();
-    let tasks = sections::tasks(&progress.tasks);
-    let todos = sections::todos(&progress.todos);
-    sections::join(&[format!("{}\n{state}", facts.marker), asked(facts), tasks, todos])
+/// Returns the comment while the run works, as it is at a time.
+pub fn progress(facts: &CommentFacts<'_>, progress: &Progress, now: Timestamp) -> String {
+    let since = match progress.spent.seconds {
+        // Before it began.
+        0 => 0,
+        seconds => {
+            let more = now.duration_since(progress.at).as_secs();
+            seconds.saturating_add(u64::try_from(more).unwrap_or_default())
+        }
+    };
+    let state = StateLine {
+        state: "working",
+        refused: &[],
+        mode: facts.mode,
+        spent: &Spent { seconds: since, ..progress.spent },
+        is_estimate: progress.spent_is_estimate,
+        budget: Some(facts.budget),
+        run_url: facts.run_url,
+    };
+    join(&[
+        format!("{}\n{}", facts.marker, state.render()),
+        progress.now.render(now, Surface::Markdown),
+        tasks::tasks_at_work(&progress.tasks, Surface::Markdown),
+        tasks::checklist(&progress.todos, Surface::Markdown),
+        asked(facts),
+    ])
 }
 
 /// How the comment of a run at work begins, after its hidden line.
@@ -162,37 +202,59 @@ pub fn ended(
     outcome: &Outcome,
     landing: ChangeDestination<'_>,
 ) -> String {
-    let state = state_line(facts, outcome);
+    let surface = Surface::Markdown;
+    let state = StateLine {
+        state: outcome.word.heading(),
+        refused: &outcome.refusals,
+        mode: facts.mode,
+        spent: &outcome.spent,
+        is_estimate: outcome.spent_is_estimate,
+        budget: None,
+        run_url: facts.run_url,
+    };
     let hidden = match facts.decide {
         DecisionChannel::Comment { marker, .. } => format!("{}\n{marker}", facts.marker),
         DecisionChannel::CommandLine | DecisionChannel::Nowhere(_) => facts.marker.to_owned(),
     };
-    let mut paragraphs = vec![
-        format!("{hidden}\n{state}"),
-        asked(facts),
-        sections::reason(outcome),
-        sections::held(outcome),
-        how_to_go_on(facts, outcome),
-        sections::notes(outcome),
-        sections::tasks(&outcome.tasks),
-        sections::not_merged(&outcome.tasks),
-        sections::todos(&outcome.todos),
-        sections::result(&outcome.summary),
-        sections::checks(outcome),
-        landed(outcome, landing),
-        hindrance::markdown(outcome),
-    ];
-    let used: usize = paragraphs.iter().map(|text| figures::width(text) + 2).sum();
-    let mut room_chars = BODY_LIMIT_CHARS.saturating_sub(HEADROOM_CHARS).saturating_sub(used);
-    let folds = fitting(sections::folds(outcome), &mut room_chars);
-    let not_merged = sections::not_merged_diff(&outcome.tasks, room_chars);
+    let head = format!("{hidden}\n{}", state.render());
+    let mut room_chars = ROOM_CHARS.saturating_sub(figures::width(&head) + 2);
+    let parts = ReportParts::of(
+        outcome,
+        &ReportView {
+            surface,
+            decide: facts.decide,
+            retry: facts.retry,
+            published: &landed(outcome, landing),
+            room_chars: room_chars.saturating_sub(FOLDS_CHARS),
+            whole: &whole(facts.run_url, outcome),
+        },
+    );
+    let lead = join(&parts.lead);
+    room_chars = room_chars.saturating_sub(figures::width(&lead) + 2);
+    let files = changed::files(&outcome.changes, surface);
+    room_chars = room_chars.saturating_sub(figures::width(&files) + 2);
+    let folds = fitting(parts.folds, &mut room_chars);
+    let not_merged = changed::not_merged_diff(&outcome.tasks, surface, room_chars);
     room_chars = room_chars.saturating_sub(figures::width(&not_merged) + 2);
-    paragraphs.push(not_merged);
-    if let ChangeDestination::Diff(_) = landing {
-        paragraphs.extend(sections::diff(&outcome.changes, room_chars));
-    }
+    let changed = match landing {
+        ChangeDestination::Diff(_) => changed::diff(&outcome.changes, surface, room_chars),
+        ChangeDestination::Nowhere(_)
+        | ChangeDestination::PullRequest { .. }
+        | ChangeDestination::Commit { .. }
+        | ChangeDestination::Review { .. } => Some(files),
+    };
+    let mut paragraphs = vec![head, lead, changed.unwrap_or_default(), not_merged];
     paragraphs.extend(folds);
-    sections::join(&paragraphs)
+    paragraphs.push(facts.asked_at_end());
+    join(&paragraphs)
+}
+
+/// Says where a result is whole that is cut in a comment or a pull request.
+pub(crate) fn whole(run_url: Option<&str>, outcome: &Outcome) -> String {
+    match run_url {
+        Some(url) => format!("[The summary of the job]({}) has all of it.", address(url)),
+        None => format!("`locum session show {}` has all of it.", outcome.session),
+    }
 }
 
 /// Returns the folds that there is room for, and how many there is none for.
@@ -230,13 +292,6 @@ pub fn decision_issue(marker: &str, about: &str, run_url: Option<&str>) -> (Stri
     (title, body)
 }
 
-fn state_line(facts: &CommentFacts<'_>, outcome: &Outcome) -> String {
-    let (mode, budget, run_url) = (facts.mode, facts.budget, facts.run_url);
-    let (state, refused) = (outcome.word.heading(), &outcome.refusals);
-    let (spent, is_estimate) = (&outcome.spent, outcome.spent_is_estimate);
-    StateLine { state, refused, mode, spent, is_estimate, budget, run_url }.render()
-}
-
 fn asked(facts: &CommentFacts<'_>) -> String {
     facts
         .requested_by
@@ -261,7 +316,7 @@ fn landed(outcome: &Outcome, landing: ChangeDestination<'_>) -> String {
         }
         ChangeDestination::PullRequest { number, url, branch, draft, effect } => {
             let kind = if draft { "Draft pull request" } else { "Pull request" };
-            let (address, branch) = (sections::address(url), code(branch));
+            let (address, branch) = (address(url), code(branch));
             match effect {
                 PullRequestEffect::Opened => {
                     format!("{kind} [#{number}]({address}) from {branch} ({changes}).")
@@ -290,7 +345,7 @@ fn landed(outcome: &Outcome, landing: ChangeDestination<'_>) -> String {
             };
             format!(
                 "[Review]({}) with {}{change}.",
-                sections::address(url),
+                address(url),
                 figures::count(comments, "comment")
             )
         }
@@ -299,67 +354,6 @@ fn landed(outcome: &Outcome, landing: ChangeDestination<'_>) -> String {
         }
         ChangeDestination::Diff(why) => {
             format!("The change ({changes}) is below as a diff{}.", sentence(why))
-        }
-    }
-}
-
-/// What a maintainer can do next, where the word alone does not say it.
-fn how_to_go_on(facts: &CommentFacts<'_>, outcome: &Outcome) -> String {
-    if matches!(outcome.word, OutcomeWord::NeedsInput | OutcomeWord::OnHold) {
-        decide(facts, outcome)
-    } else if outcome.was_stopped() && facts.decide == DecisionChannel::CommandLine {
-        let command = resume::command(&outcome.session, outcome.exhausted.as_deref());
-        format!("What was done so far is kept as shown here; `{command}` goes on from there.")
-    } else if outcome.word == OutcomeWord::BudgetExhausted {
-        "The limits are in the policy's `budget`; what was done so far is kept as shown here."
-            .to_owned()
-    } else {
-        String::new()
-    }
-}
-
-/// Says how a maintainer decides on each thing that waits.
-fn decide(facts: &CommentFacts<'_>, outcome: &Outcome) -> String {
-    if let DecisionChannel::Nowhere(why) = facts.decide {
-        return format!("The run cannot go on here: {}.", inline(why));
-    }
-    let holds = outcome.holds().map(|held| decide_hold(facts, outcome, &held.id));
-    let questions = outcome.questions().map(|question| answer(facts, outcome, &question.id));
-    sections::join(&holds.chain(questions).take(DECISIONS_LIMIT).collect::<Vec<_>>())
-}
-
-fn decide_hold(facts: &CommentFacts<'_>, outcome: &Outcome, id: &str) -> String {
-    let session = &outcome.session;
-    match facts.decide {
-        DecisionChannel::Nowhere(_) => String::new(),
-        DecisionChannel::Comment { prefix, .. } => format!(
-            "A comment decides: {} performs exactly this call, once, and the run goes on; {} \
-             tells the model no.",
-            code(&format!("{prefix} approve {id}")),
-            code(&format!("{prefix} deny {id} reason"))
-        ),
-        DecisionChannel::CommandLine => format!(
-            "Decide with `locum session approve {session} {id}` or `locum session deny {session} \
-             {id}`, then `locum session resume {session}`."
-        ),
-    }
-}
-
-fn answer(facts: &CommentFacts<'_>, outcome: &Outcome, id: &str) -> String {
-    let session = &outcome.session;
-    match facts.decide {
-        DecisionChannel::Nowhere(_) => String::new(),
-        DecisionChannel::Comment { prefix, .. } => {
-            format!(
-                "Answer by a comment, and the run goes on: {}.",
-                code(&format!("{prefix} answer {id} your words"))
-            )
-        }
-        DecisionChannel::CommandLine => {
-            format!(
-                "Answer with `locum session answer {session} {id} TEXT`, then `locum session \
-                 resume {session}`."
-            )
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Figures and short phrases as every report writes them: money, time, counts, exits, verdicts.
 
-use crate::session::outcome::{ChargedUsage, CheckEnd, CommandReport, Outcome, RefusedCall};
+use crate::session::outcome::{
+    ChargedUsage, CheckEnd, CheckReport, CommandReport, Outcome, RefusedCall,
+};
 use crate::tools::command;
 use crate::tools::flow::complete::CompletionStatus;
-use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
-use locum_policy::budget::Spent;
+use locum_policy::budget::{Exhausted, Spent};
 use locum_policy::verdict::{Decision, RefusedBy, Verdict};
 use locum_sandbox::exec::Exit;
 use locum_workspace::diff::{ChangeKind, FileChange};
@@ -23,10 +24,10 @@ pub fn count(number: usize, thing: &str) -> String {
     }
 }
 
-/// Returns US dollars: `$0.31`; small amounts with more digits, estimates as such.
+/// Returns US dollars: `$0.31`, estimates as such; of a part of a cent only that it is one.
 pub fn money(usd: f64, is_estimate: bool) -> String {
     let about = if is_estimate { "about " } else { "" };
-    if usd > 0.0 && usd < 0.01 { format!("{about}${usd:.4}") } else { format!("{about}${usd:.2}") }
+    if usd > 0.0 && usd < 0.005 { "under $0.01".to_owned() } else { format!("{about}${usd:.2}") }
 }
 
 /// Returns tokens in two or three digits: `950`, `12.3k`, `1.20M`.
@@ -58,12 +59,15 @@ pub fn charged(charged: &ChargedUsage) -> String {
     format!("{} · {}", usage(charged.usage), money(charged.cost_usd, charged.is_estimate))
 }
 
-/// Returns a wall time: `8s`, `1m 32s`, `2h 05m`.
+/// Returns a wall time: `8 s`, `3 min 20 s`; whole minutes from ten on: `12 min`, `2 h 5 min`.
 pub fn duration(seconds: u64) -> String {
-    match seconds {
-        0..=59 => format!("{seconds}s"),
-        60..=3599 => format!("{}m {:02}s", seconds / 60, seconds % 60),
-        3600.. => format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60),
+    let minutes = seconds / 60;
+    match (minutes, seconds % 60) {
+        (0, rest) => format!("{rest} s"),
+        (1..=9, 0) | (10..=59, _) => format!("{minutes} min"),
+        (1..=9, rest) => format!("{minutes} min {rest} s"),
+        (60.., _) if minutes.is_multiple_of(60) => format!("{} h", minutes / 60),
+        (60.., _) => format!("{} h {} min", minutes / 60, minutes % 60),
     }
 }
 
@@ -108,9 +112,15 @@ pub fn check_end(end: &CheckEnd) -> String {
     }
 }
 
-/// Returns what is said where files changed and nothing ran after that; empty otherwise.
+/// Returns what is said where files changed and nothing ran after that; empty otherwise, and where
+/// the work is not over.
 pub fn unchecked(outcome: &Outcome) -> &'static str {
-    if outcome.unchecked { "No check or other command ran after the last change." } else { "" }
+    let ended_early = outcome.pending().next().is_some() || outcome.was_stopped();
+    if outcome.unchecked && !ended_early {
+        "No check or other command ran after the last change."
+    } else {
+        ""
+    }
 }
 
 /// Returns true when a command ended well.
@@ -137,6 +147,34 @@ pub fn task_ended(completed: bool, status: Option<CompletionStatus>) -> &'static
     }))
 }
 
+/// Returns why a run ended as it did, where its word and its checks do not say it.
+pub fn reason(outcome: &Outcome) -> Option<String> {
+    let reason = outcome.reason.as_deref()?;
+    let said_by_check = outcome.failed_check().and_then(CheckReport::failure);
+    if said_by_check.as_deref() == Some(reason) {
+        return None;
+    }
+    Some(match outcome.exhausted.as_deref() {
+        Some(limit) => reason.replace(&limit.to_string(), &exhausted(limit)),
+        None => reason.to_owned(),
+    })
+}
+
+/// Returns which limit of the budget is reached, in words.
+fn exhausted(reached: &Exhausted) -> String {
+    let Exhausted { unit, limit, spent } = reached;
+    if unit == "cost_usd" {
+        return format!("${spent} of ${limit} are spent, and the next request would take too much");
+    }
+    let unit = match unit.as_str() {
+        "tool_calls" => "tool calls",
+        "diff_lines" => "changed lines",
+        other => other,
+    };
+    let unit = if limit == "1" { unit.trim_end_matches('s') } else { unit };
+    format!("the budget of {limit} {unit} is used up ({spent} spent)")
+}
+
 /// Returns a decision as the past participle that lists show.
 pub fn decision(decision: Decision) -> &'static str {
     match decision {
@@ -154,8 +192,7 @@ pub(crate) fn verdict(
     text: impl Fn(&str) -> String,
 ) -> String {
     let rule = verdict.rule().map_or_else(String::new, |rule| {
-        let rule = format!("{} at {}", rule.pattern, rule.place());
-        format!(" (rule {})", code(&rule))
+        format!(" (rule {} at {})", code(&rule.pattern), code(&rule.place()))
     });
     let (decision, reason) = (decision(verdict.decision), text(&verdict.reason()));
     format!("{decision} {}: {reason}{rule}", code(&verdict.intent))
@@ -222,16 +259,6 @@ pub fn grouped(refusals: &[RefusedCall]) -> Vec<(&RefusedCall, usize)> {
 /// Returns how often something happened, where that is more than once: ` (×3)`.
 pub fn times(count: usize) -> String {
     if count > 1 { format!(" (×{count})") } else { String::new() }
-}
-
-/// Returns how much of a checklist is open: ` (2 of 3 items open)`; empty where nothing is.
-pub fn open_items(todos: &[Todo]) -> String {
-    let open = todos.iter().filter(|todo| todo.state != TodoState::Done).count();
-    if open == 0 {
-        String::new()
-    } else {
-        format!(" ({open} of {} open)", count(todos.len(), "item"))
-    }
 }
 
 /// Returns who refused how many calls, and how many wait for a decision, behind the word "refused".
@@ -385,12 +412,20 @@ mod tests {
         ] {
             assert_eq!(tokens(number), expected);
         }
-        for (seconds, expected) in [(8, "8s"), (92, "1m 32s"), (7500, "2h 05m")] {
+        for (seconds, expected) in [
+            (8, "8 s"),
+            (92, "1 min 32 s"),
+            (120, "2 min"),
+            (754, "12 min"),
+            (3_600, "1 h"),
+            (7_500, "2 h 5 min"),
+        ] {
             assert_eq!(duration(seconds), expected);
         }
         for (usd, is_estimate, expected) in [
             (0.0, false, "$0.00"),
-            (0.0042, false, "$0.0042"),
+            (0.0042, true, "under $0.01"),
+            (0.0052, false, "$0.01"),
             (0.314, false, "$0.31"),
             (12.0, true, "about $12.00"),
         ] {

@@ -1,51 +1,40 @@
 //! What stood in the way of publishing, for readers: what helps, where the changes are meanwhile.
 //!
-//! In: an outcome. Out: Markdown for comment and job summary, lines for a terminal. Why it is so
-//! stands in the outcome's reason where it ended the run; beside a worse end it is said here.
+//! In: an outcome and the surface. Out: paragraphs. Why it is so stands in the outcome's reason
+//! where it ended the run; beside a worse end it is said here.
 
-use crate::report::figures;
-use crate::report::markdown::{code, inline};
-use crate::report::sections::{address, join};
+use crate::report::markdown::address;
+use crate::report::surface::{Surface, join};
 use crate::session::hindrance::Hindrance;
 use crate::session::outcome::{Outcome, OutcomeWord};
 
 /// Most characters of why, and of what helps.
 const SENTENCE_LIMIT_CHARS: usize = 600;
 
-/// Returns what a person can do about it, in Markdown; empty where nothing stood in the way.
-pub fn markdown(outcome: &Outcome) -> String {
+/// Returns what a person can do about it; empty where nothing stood in the way.
+pub(crate) fn section(outcome: &Outcome, surface: Surface) -> String {
     let Some(hindrance) = &outcome.hindrance else { return String::new() };
-    let sentence = |text: &str| inline(&figures::clip(text, SENTENCE_LIMIT_CHARS));
+    let sentence = |text: &str| surface.words_within(text, SENTENCE_LIMIT_CHARS);
     let why = beside(outcome)
         .map_or_else(String::new, |why| format!("Not published: {}.", sentence(why)));
-    let Hindrance { cure, pushed, .. } = hindrance.as_ref();
-    let cure = cure.as_ref().map(|cure| format!("**What helps:** {}.", sentence(cure)));
+    let Hindrance { cure, pushed, patch, .. } = hindrance.as_ref();
+    let cure =
+        cure.as_ref().map(|cure| format!("{} {}.", surface.strong("What helps:"), sentence(cure)));
     let pushed = pushed.as_ref().map(|pushed| {
-        let branch = code(&pushed.name);
-        match &pushed.compare_url {
-            Some(url) => format!(
+        let branch = surface.code(&pushed.name);
+        match (&pushed.compare_url, surface) {
+            (None, _) => format!("The branch {branch} is pushed."),
+            (Some(url), Surface::Terminal) => format!("The branch {branch} is pushed: {url}"),
+            (Some(url), Surface::Markdown) => format!(
                 "The branch {branch} is pushed: [open the pull request from it]({}).",
                 address(url)
             ),
-            None => format!("The branch {branch} is pushed."),
         }
     });
-    join(&[why, cure.unwrap_or_default(), pushed.unwrap_or_default()])
-}
-
-/// Returns the same as lines of plain text, and where the patch is.
-pub fn lines(outcome: &Outcome) -> Vec<String> {
-    let Some(hindrance) = &outcome.hindrance else { return Vec::new() };
-    let Hindrance { cure, pushed, patch, .. } = hindrance.as_ref();
-    let mut lines: Vec<String> =
-        beside(outcome).map(|why| format!("not published: {why}")).into_iter().collect();
-    lines.extend(cure.as_ref().map(|cure| format!("what helps: {cure}")));
-    lines.extend(pushed.as_ref().map(|pushed| match &pushed.compare_url {
-        Some(url) => format!("pushed branch: {} ({url})", pushed.name),
-        None => format!("pushed branch: {}", pushed.name),
-    }));
-    lines.extend(patch.as_ref().map(|patch| format!("patch: {patch}")));
-    lines
+    // Where it lies, only readers of the terminal can open it.
+    let patch = patch.as_ref().filter(|_| surface == Surface::Terminal);
+    let patch = patch.map(|patch| format!("The changes are kept as a patch: {patch}"));
+    join(&[why, cure.unwrap_or_default(), pushed.unwrap_or_default(), patch.unwrap_or_default()])
 }
 
 /// Returns why, where it is not the reason that the run ended so.
@@ -56,8 +45,9 @@ fn beside(outcome: &Outcome) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{lines, markdown};
+    use super::section;
     use crate::report::sample;
+    use crate::report::surface::Surface;
     use crate::session::ending::{Settlement, settle};
     use crate::session::hindrance::{Hindrance, PushedBranch};
     use crate::session::outcome::{Outcome, OutcomeWord};
@@ -84,21 +74,16 @@ mod tests {
         let helps = "**What helps:** tick \"Allow\" under Settings.\n\nThe branch `locum/issue-7` is \
                      pushed: [open the pull request from \
                      it](https://github.com/a/b/compare/main...x?expand=1).";
-        assert_eq!(markdown(&hindered(OutcomeWord::Done)), helps);
+        assert_eq!(section(&hindered(OutcomeWord::Done), Surface::Markdown), helps);
         let worse = hindered(OutcomeWord::ChecksFailed);
         let why = "Not published: there is no pull request: 403.";
-        assert_eq!(markdown(&worse), format!("{why}\n\n{helps}"));
+        assert_eq!(section(&worse, Surface::Markdown), format!("{why}\n\n{helps}"));
         assert_eq!(
-            lines(&hindered(OutcomeWord::Done)),
-            [
-                "what helps: tick \"Allow\" under Settings",
-                "pushed branch: locum/issue-7 (https://github.com/a/b/compare/main...x?expand=1)",
-                "patch: /tmp/changes.patch",
-            ]
+            section(&hindered(OutcomeWord::Done), Surface::Terminal),
+            "What helps: tick \"Allow\" under Settings.\n\nThe branch locum/issue-7 is pushed: \
+             https://github.com/a/b/compare/main...x?expand=1\n\nThe changes are kept as a \
+             patch: /tmp/changes.patch"
         );
-        assert_eq!(
-            (markdown(&sample::outcome()), lines(&sample::outcome())),
-            (String::new(), vec![])
-        );
+        assert_eq!(section(&sample::outcome(), Surface::Markdown), "");
     }
 }

@@ -83,6 +83,15 @@ pub fn fold(title: &str, body: &str) -> String {
     )
 }
 
+/// Returns an address as it may stand in a Markdown link.
+pub fn address(url: &str) -> String {
+    url.chars()
+        .filter(|letter| {
+            letter.is_ascii_graphic() && !matches!(letter, '(' | ')' | '<' | '>' | '\\' | '`')
+        })
+        .collect()
+}
+
 /// Returns the hidden first line by which a comment is found again: `<!-- locum:v1 kind=progress
 /// comment=7 -->`. Keys are ours; values keep only letters, digits and `.:/_-`, so that none can
 /// end the line or add a key.

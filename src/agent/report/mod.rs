@@ -4,10 +4,13 @@
 //! `forge::sanitise` before they leave.
 
 pub mod actions;
+pub mod activity;
 pub mod branch;
 pub mod comment;
 pub mod commit;
 pub mod figures;
+#[cfg(test)]
+mod gallery;
 pub mod hindrance;
 pub mod json;
 pub mod live;
@@ -17,9 +20,12 @@ pub mod resume;
 pub mod review;
 #[cfg(test)]
 mod sample;
-pub mod sections;
+mod sections;
 pub mod summary;
+pub mod surface;
 #[cfg(test)]
 mod surfaces;
+pub mod title;
 pub mod trace;
 pub mod transcript;
+pub mod waiting;

@@ -1,12 +1,16 @@
 //! Title and body of a pull request: what was asked, the result, what was checked, what the policy
 //! said, what it closes.
 
-use crate::report::markdown::{inline, visible};
-use crate::report::{figures, sections};
-use crate::session::outcome::{CommandReport, Outcome};
+use crate::report::comment::whole;
+use crate::report::markdown::visible;
+use crate::report::sections::{self, ReportParts, ReportView, changed, checks};
+use crate::report::surface::{Surface, join};
+use crate::report::title;
+use crate::report::waiting::DecisionChannel;
+use crate::session::outcome::{CheckReport, Outcome};
 
-/// Longest title, in characters (GitHub takes 256).
-const TITLE_LIMIT_CHARS: usize = 120;
+/// Most characters of all that is not folded.
+const RESULT_ROOM_CHARS: usize = 24_000;
 /// Most notes in a list.
 const NOTE_LIMIT: usize = 10;
 
@@ -27,73 +31,57 @@ pub struct PullRequestFacts<'a> {
     pub notes: &'a [String],
 }
 
-/// Returns the title: the issue's, or the task's first line.
+/// Returns the title: the first line of what was done, or of what was asked.
 pub fn title(words: &str) -> String {
-    let line = visible(words)
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or_default()
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
-    if line.is_empty() {
-        "Change by locum".to_owned()
-    } else {
-        figures::clip(&line, TITLE_LIMIT_CHARS)
-    }
+    let words = visible(words);
+    let line = words.lines().map(title::short).find(|line| !line.is_empty());
+    line.unwrap_or_else(|| "Change by locum".to_owned())
 }
 
 /// Returns the body.
 pub fn body(facts: &PullRequestFacts<'_>, outcome: &Outcome) -> String {
-    let mut paragraphs =
-        vec![format!("{}\n{}", facts.marker, opening(facts)), sections::result(&outcome.summary)];
-    paragraphs.push(format!("**Checked**\n\n{}", checked(outcome)));
-    if !facts.notes.is_empty() {
-        let notes: Vec<String> = facts
-            .notes
-            .iter()
-            .take(NOTE_LIMIT)
-            .map(|note| format!("- {}", inline(&figures::clip(note, 400))))
-            .collect();
-        paragraphs.push(format!("**Notes**\n\n{}", notes.join("\n")));
-    }
-    paragraphs.push(sections::notes(outcome));
-    paragraphs.push(sections::not_merged(&outcome.tasks));
-    let room_chars = sections::NOT_MERGED_LIMIT_CHARS;
-    paragraphs.push(sections::not_merged_diff(&outcome.tasks, room_chars));
-    paragraphs.extend(
-        facts
-            .issue
-            .map(|number| format!("{} #{number}", if facts.closes { "Closes" } else { "For" })),
+    let surface = Surface::Markdown;
+    // The line of checks says it.
+    let failed = outcome.failed_check().and_then(CheckReport::failure);
+    let notes = facts.notes.iter().filter(|note| Some(*note) != failed.as_ref());
+    let notes: Vec<&String> = notes.take(NOTE_LIMIT).collect();
+    let notes = surface
+        .listed(&notes, NOTE_LIMIT, |note| format!("- Note: {}", surface.words_within(note, 400)));
+    let parts = ReportParts::of(
+        outcome,
+        &ReportView {
+            surface,
+            decide: DecisionChannel::Nowhere(""),
+            retry: None,
+            published: &join(&[ran(outcome), notes]),
+            room_chars: RESULT_ROOM_CHARS,
+            whole: &whole(facts.run_url, outcome),
+        },
     );
-    paragraphs.extend(sections::folds(outcome));
-    sections::join(&paragraphs)
-}
-
-fn opening(facts: &PullRequestFacts<'_>) -> String {
-    format!(
+    let closes = facts
+        .issue
+        .map(|number| format!("{} #{number}", if facts.closes { "Closes" } else { "For" }));
+    let room_chars = changed::NOT_MERGED_LIMIT_CHARS;
+    let mut paragraphs = vec![
+        format!("{}\n{}", facts.marker, join(&parts.lead)),
+        closes.unwrap_or_default(),
+        changed::not_merged_diff(&outcome.tasks, surface, room_chars),
+    ];
+    paragraphs.extend(parts.folds);
+    paragraphs.push(format!(
         "{} A person should read it before it is merged.",
         sections::written_by(facts.requested_by, facts.run_url)
-    )
+    ));
+    join(&paragraphs)
 }
 
-/// Says what ran and how it ended: the policy's own checks, else the last run of each command of
-/// the session, and says so when there was none at all.
-fn checked(outcome: &Outcome) -> String {
-    if !outcome.checks.is_empty() {
-        return sections::check_list(&outcome.checks);
+/// Says what ran to check the change where the policy names no checks.
+fn ran(outcome: &Outcome) -> String {
+    if outcome.checks.is_empty() {
+        checks::last_runs(outcome, Surface::Markdown)
+    } else {
+        String::new()
     }
-    let mut last: Vec<&CommandReport> = Vec::new();
-    for command in &outcome.commands {
-        last.retain(|other| other.command != command.command);
-        last.push(command);
-    }
-    if last.is_empty() {
-        return "Nothing was run to check this change.".to_owned();
-    }
-    let list = sections::commands(&last.into_iter().cloned().collect::<Vec<_>>());
-    sections::join(&[list, figures::unchecked(outcome).to_owned()])
 }
 
 #[cfg(test)]
@@ -107,7 +95,7 @@ mod tests {
     fn takes_the_first_line_as_title() {
         assert_eq!(title("\n  fix   the\ttest \nmore"), "fix the test");
         assert_eq!(title(" \n"), "Change by locum");
-        assert_eq!(title(&"x".repeat(400)).chars().count(), 120);
+        assert_eq!(title(&"x".repeat(400)).chars().count(), 70);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! How a person lets a session go on that was stopped, as a command to copy.
 
 use crate::session::id::SessionId;
-use crate::session::outcome::Outcome;
 use locum_policy::budget::Exhausted;
 
 /// How each limit of the budget is raised.
@@ -14,12 +13,6 @@ const RAISES: &[(&str, &str)] = &[
     ("files", " --max-files +20"),
     ("diff_lines", " --max-diff-lines +1000"),
 ];
-
-/// Returns the line that says how a session goes on that was stopped; `None` for any other.
-pub fn line(outcome: &Outcome) -> Option<String> {
-    let command = command(&outcome.session, outcome.exhausted.as_deref());
-    outcome.was_stopped().then(|| format!("go on: {command}"))
-}
 
 /// Returns the command that resumes a session, with the flag that raises the limit that ended it.
 pub fn command(session: &SessionId, exhausted: Option<&Exhausted>) -> String {

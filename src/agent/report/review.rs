@@ -5,8 +5,10 @@
 //! comments, and the changes that no suggestion can carry, shown as a diff. A file is suggested
 //! whole or not at all.
 
+use crate::report::figures;
 use crate::report::markdown::{contained, fenced, visible};
-use crate::report::{figures, sections};
+use crate::report::sections::{self, changed, checks};
+use crate::report::surface::{Surface, join};
 use crate::session::outcome::CheckReport;
 use locum_forge::CommentableLines;
 use locum_forge::posts::LineComment;
@@ -16,6 +18,8 @@ use locum_workspace::diff::{ChangeKind, FileChange};
 const COMMENT_LIMIT: usize = 50;
 /// Most characters of one comment.
 const COMMENT_LIMIT_CHARS: usize = 20_000;
+/// Most characters of the result in the review's text.
+const SUMMARY_LIMIT_CHARS: usize = 15_000;
 /// Most characters of the diff in the review's text.
 const DIFF_LIMIT_CHARS: usize = 40_000;
 
@@ -28,6 +32,8 @@ pub struct ReviewFacts<'a> {
     pub requested_by: Option<&'a str>,
     /// Page of the workflow run.
     pub run_url: Option<&'a str>,
+    /// The result in the model's words.
+    pub summary: &'a str,
     /// The policy's `publish.success` commands as run with the changes made.
     pub checks: &'a [CheckReport],
     /// How many of the comments suggest a change.
@@ -71,8 +77,8 @@ pub fn findings(summary: &str, lines: &CommentableLines) -> Vec<LineComment> {
 
 /// Returns the review's text.
 pub fn body(facts: &ReviewFacts<'_>, rest: &[FileChange]) -> String {
-    let opening = sections::written_by(facts.requested_by, facts.run_url);
-    let mut paragraphs = vec![format!("{}\n{opening}", facts.marker)];
+    let summary = Surface::Markdown.said(facts.summary, SUMMARY_LIMIT_CHARS);
+    let mut paragraphs = vec![summary];
     let mut said = Vec::new();
     if facts.suggested > 0 {
         said.push(format!(
@@ -88,15 +94,17 @@ pub fn body(facts: &ReviewFacts<'_>, rest: &[FileChange]) -> String {
     }
     if !facts.checks.is_empty() {
         paragraphs.push(format!(
-            "**Checked with the changes made**\n\n{}",
-            sections::check_list(facts.checks)
+            "With the changes made: {}",
+            checks::check_line(facts.checks, Surface::Markdown)
         ));
+        paragraphs.push(checks::output(facts.checks, Surface::Markdown));
     }
     if !rest.is_empty() {
         paragraphs.push("What cannot be suggested on lines of this pull request:".to_owned());
-        paragraphs.extend(sections::diff(rest, DIFF_LIMIT_CHARS));
+        paragraphs.extend(changed::diff(rest, Surface::Markdown, DIFF_LIMIT_CHARS));
     }
-    sections::join(&paragraphs)
+    paragraphs.push(sections::written_by(facts.requested_by, facts.run_url));
+    format!("{}\n{}", facts.marker, join(&paragraphs))
 }
 
 /// Returns a file's change as suggestions; `None` when a part of it cannot be one.

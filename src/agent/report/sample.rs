@@ -107,6 +107,72 @@ pub(crate) fn outcome() -> Outcome {
     }
 }
 
+/// A run on a real repository: one task with sub-tasks, a check, refusals.
+pub(crate) fn slug() -> Outcome {
+    let mut outcome = outcome();
+    outcome.summary = "Fixed `add_uppercase_char`: it returned after the first pair, so every other \
+                       upper-case pre-translation was lost.\n\n- `slugify/special.py`: the `return` \
+                       is outside the loop.\n- `test.py`: a case for each table."
+        .to_owned();
+    let request = "Issue #7: uppercase pre-translations are lost. Find out why only the first pair \
+                   of each table is translated, repair it, and add a test for each of the tables";
+    outcome.tasks = vec![
+        TaskReport {
+            seconds: 200,
+            title: request.to_owned(),
+            ..outcome.tasks.first().cloned().unwrap()
+        },
+        TaskReport {
+            mode: "debug".to_owned(),
+            title: "Find the cause".to_owned(),
+            ..outcome.tasks.get(1).cloned().unwrap()
+        },
+    ];
+    outcome.checks = vec![CheckReport {
+        command: "python -m unittest -q test".to_owned(),
+        end: CheckEnd::Exited(Exit::Code(0)),
+        output: String::new(),
+    }];
+    outcome.commands = vec![CommandReport {
+        command: "python -m unittest -q test".to_owned(),
+        exit: Exit::Code(0),
+        details: CommandDetails::default(),
+    }];
+    outcome.refusals.truncate(1);
+    outcome.spent.seconds = 200;
+    outcome.changes = vec![
+        change("slugify/special.py", "-        return tables\n+    return tables\n", 1, 1),
+        change("test.py", "+    def test_tables(self):\n+        pass\n", 2, 0),
+    ];
+    outcome
+}
+
+/// The same run with a check that fails.
+pub(crate) fn failing(outcome: Outcome) -> Outcome {
+    let failed = CheckReport {
+        command: "python -m unittest -q test".to_owned(),
+        end: CheckEnd::Exited(Exit::Code(1)),
+        output: "FAIL: test_tables\nAssertionError: 'Oe' != 'oe'\n\nFAILED (failures=1)".to_owned(),
+    };
+    let format = CheckReport {
+        command: "pycodestyle --max-line-length=120 slugify".to_owned(),
+        end: CheckEnd::Exited(Exit::Code(0)),
+        output: String::new(),
+    };
+    Outcome {
+        word: OutcomeWord::ChecksFailed,
+        reason: failed.failure(),
+        checks: vec![format, failed],
+        ..outcome
+    }
+}
+
+/// The same run without sub-tasks.
+pub(crate) fn alone(outcome: Outcome) -> Outcome {
+    let tasks = outcome.tasks.into_iter().take(1).collect();
+    Outcome { tasks, commands: Vec::new(), checks: Vec::new(), todos: Vec::new(), ..outcome }
+}
+
 /// A run that stopped with a question.
 pub(crate) fn question() -> Outcome {
     let question = Question {

@@ -4,9 +4,10 @@
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use crate::report::comment::{self, ChangeDestination, CommentFacts, DecisionChannel};
+use crate::report::comment::{self, ChangeDestination, CommentFacts};
 use crate::report::json::RunReport;
 use crate::report::summary::{self, DiffSection};
+use crate::report::waiting::DecisionChannel;
 use crate::report::{actions, sample};
 use crate::session::ending::{self, EditAttempts, EndFacts, Settlement};
 use crate::session::hindrance::Hindrance;
@@ -17,6 +18,7 @@ use crate::session::outcome::OutcomeWord::{
 use crate::session::outcome::{CheckReport, Outcome};
 use crate::session::word::{OutcomeReaction, Severity};
 use locum_policy::budget::Budget;
+use locum_policy::schema::Notify;
 use locum_policy::verdict::RefusedBy;
 
 const CURE: &str = "tick the box under Settings";
@@ -109,12 +111,14 @@ fn check(case: &Case<'_>) {
         marker: "<!-- locum:v1 kind=progress -->",
         mode: "code",
         requested_by: Some("alice"),
+        notify: Notify::Nobody,
+        retry: None,
         run_url: None,
         budget: &Budget::default(),
         decide: DecisionChannel::CommandLine,
     };
     let comment = comment::ended(&facts, &outcome, ChangeDestination::Diff(""));
-    let summary = summary::job_summary(&outcome, &Budget::default(), "code", "");
+    let summary = summary::job_summary(&outcome, "code", "");
     let terminal = summary::terminal(&outcome, DiffSection::LeftOut);
     let report = serde_json::to_value(RunReport::new(&outcome, &[])).unwrap();
 

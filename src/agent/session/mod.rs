@@ -87,6 +87,7 @@ use crate::session::step::{MISTAKE_LIMIT, Step};
 use crate::session::stop::{Stop, StopScope};
 use crate::session::task::TaskState;
 use locum_base::id::TaskId;
+use locum_base::text::counted;
 use locum_policy::budget::{Budget, Exhausted};
 
 /// Runs a session to its end. `journal` is new, or one read back by [`Journal::resume`]: then the
@@ -113,7 +114,8 @@ pub async fn run(mut parts: SessionParts<'_>, mut journal: Journal) -> Outcome {
             Stop::session(OutcomeWord::Cancelled, reason)
         }
         () = deadline => {
-            let reason = session.at_work(&format!("the wall time of {minutes} minutes is over"));
+            let limit = counted(usize::try_from(minutes).unwrap_or(usize::MAX), "minute");
+            let reason = session.at_work(&format!("the wall time of {limit} is over"));
             let (unit, limit) = ("minutes".to_owned(), minutes.to_string());
             let exhausted = Exhausted { unit, spent: limit.clone(), limit };
             let stop = Stop::session(OutcomeWord::TimedOut, reason);

@@ -74,14 +74,19 @@ pub fn parse(body: &str, prefix: &str) -> Option<CommentCommand> {
 /// answer it with.
 fn quoted_question(above: &str, prefix: &str) -> Option<String> {
     let quoted = above.lines().filter(|line| line.trim_start_matches(' ').starts_with('>'));
-    let call = format!("`{prefix} answer ");
-    quoted.filter_map(|line| line.split_once(call.as_str()).map(|(_, rest)| rest)).find_map(
-        |rest| {
-            let name = rest.split([' ', '`']).next()?;
-            (name.len() == QUESTION_DIGITS && name.bytes().all(|digit| digit.is_ascii_hexdigit()))
-                .then(|| name.to_owned())
-        },
-    )
+    let call = format!("{prefix} answer ");
+    quoted.filter_map(|line| command_of_quote(line, &call)).find_map(|rest| {
+        let name = rest.split([' ', '`']).next()?;
+        (name.len() == QUESTION_DIGITS && name.bytes().all(|digit| digit.is_ascii_hexdigit()))
+            .then(|| name.to_owned())
+    })
+}
+
+/// Returns what follows a command in a quoted line: on a line of its own, as the run's comment shows
+/// it to be copied, or in a code span.
+fn command_of_quote<'l>(line: &'l str, call: &str) -> Option<&'l str> {
+    let own = line.trim_start_matches(['>', ' ']).strip_prefix(call);
+    own.or_else(|| line.split_once(&format!("`{call}")).map(|(_, rest)| rest))
 }
 
 /// What quotes or hides in HTML: how it begins, and how it ends.

@@ -24,7 +24,7 @@ use crate::run::request::{DecisionRequest, DecisionTarget, RefusalNotice, Reques
 use crate::run::source::FileSource;
 use crate::run::trusted::{ConfigOrigin, TrustedConfig};
 use crate::run::user::UserFolder;
-use locum_agent::report::sections::WAITING_LIMIT;
+use locum_agent::report::waiting::WAITING_LIMIT;
 use locum_agent::session::hold;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::outcome::{HeldCall, PendingDecision};

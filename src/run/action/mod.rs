@@ -60,7 +60,7 @@ use crate::run::publish::{Publication, PublishResult, Publisher, RunEnd};
 use crate::run::request::{RefusalNotice, RequestRefusal, RequestedAction};
 use crate::run::run_request::RunRequest;
 use crate::run::spending::store::RecordStore;
-use locum_agent::report::comment::DecisionChannel;
+use locum_agent::report::waiting::DecisionChannel;
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::messages::Inbox;
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
@@ -515,7 +515,8 @@ async fn carry_out(
         Ok(None) => DecisionChannel::Nowhere(""),
         Err(why) => DecisionChannel::Nowhere(why),
     };
-    let ending = RunEnd { thread: thread_number, seen: &seen, decided, decide };
+    let retry = Some(prefix.as_str()).filter(|prefix| !prefix.is_empty());
+    let ending = RunEnd { thread: thread_number, seen: &seen, decided, retry, decide };
     let publication = publisher.publish(&mut outcome, &ending).await;
     if let (Some(claim), Ok(None) | Err(_)) = (start.claim(), &kept) {
         carry::drop_off(env, run, claim).await;

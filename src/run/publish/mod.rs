@@ -26,10 +26,9 @@ use crate::run::publish::lease::Lease;
 use crate::run::publish::moved::JudgedCommit;
 use crate::run::publish::unpublished::{NotPosted, Unpublished};
 use crate::run::tree::TreeJudge;
-use locum_agent::report::comment::{
-    self, ChangeDestination, CommentFacts, DecisionChannel, PullRequestEffect,
-};
-use locum_agent::report::{commit, markdown};
+use locum_agent::report::comment::{self, ChangeDestination, CommentFacts, PullRequestEffect};
+use locum_agent::report::waiting::DecisionChannel;
+use locum_agent::report::{commit, figures, markdown, title};
 use locum_agent::session::ending::{self, Settlement};
 use locum_agent::session::hindrance::Hindrance;
 use locum_agent::session::outcome::{CheckReport, Outcome, OutcomeWord};
@@ -62,6 +61,8 @@ pub struct RunEnd<'a> {
     pub seen: &'a [OwnReaction],
     /// The one on the comment that decided on what the run waited for, which goes in any case.
     pub decided: Option<OwnReaction>,
+    /// The word that commands on the thread start with, where one can start the run again.
+    pub retry: Option<&'a str>,
     /// How maintainers decide on what the run stops for.
     pub decide: DecisionChannel<'a>,
 }
@@ -184,9 +185,9 @@ impl Publisher<'_> {
         }
         self.settle(outcome, &hindrance);
         if let Some(number) = ending.thread {
-            let facts = self.comment_facts(ending.decide);
+            let facts = CommentFacts { retry: ending.retry, ..self.comment_facts(ending.decide) };
             let body = comment::ended(&facts, outcome, published.result.landing());
-            let posting = self.comment(number, &body, ending.decide);
+            let posting = self.comment(number, (&body, facts.mention()), ending.decide);
             match self.attempt(posting, &mut published).await {
                 Ok(receipt) => published.comment = Some(receipt),
                 // What the policy does not let it say is meant to be said nowhere.
@@ -287,13 +288,23 @@ impl Publisher<'_> {
         }
     }
 
-    /// Returns the posting of a comment whose body is sanitised.
-    pub fn comment(&self, number: u64, body: &str, decide: DecisionChannel<'_>) -> Posting {
+    /// Returns the posting of a comment whose body is sanitised, with a mention below it where
+    /// there is room for one.
+    pub fn comment(
+        &self,
+        number: u64,
+        (body, mention): (&str, Option<String>),
+        decide: DecisionChannel<'_>,
+    ) -> Posting {
         let mut rules = self.text_rules(&self.destination.marker);
         if let DecisionChannel::Comment { marker, .. } = decide {
             rules.markers.push(marker.to_owned());
         }
-        let body = sanitise::markdown(body, &rules, &self.run.redactor);
+        let mut body = sanitise::markdown(body, &rules, &self.run.redactor);
+        let mention = mention.map(|line| format!("\n\n{line}")).unwrap_or_default();
+        if figures::width(&body) + figures::width(&mention) <= sanitise::BODY_LIMIT_CHARS {
+            body.push_str(&mention);
+        }
         let marker = self.destination.marker.clone();
         match self.destination.reply_to {
             Some(comment) => Posting::Reply { number, comment, marker, body },
@@ -308,6 +319,8 @@ impl Publisher<'_> {
             marker: &self.destination.marker,
             mode: &plan.mode,
             requested_by: self.destination.requested_by.as_deref(),
+            retry: None,
+            notify: self.run.policy.settings().publish.notify,
             run_url: self.run_url,
             budget: &plan.budget,
             decide,
@@ -487,7 +500,7 @@ impl Publisher<'_> {
     fn commit(&self, outcome: &Outcome) -> Result<CommitId, String> {
         let plan = &self.run.plan;
         let facts = commit::CommitFacts {
-            title: self.title(),
+            title: &self.done(outcome),
             summary: &outcome.summary,
             session: plan.session.as_str(),
             subject: &plan.subject.branch_words(),
@@ -502,6 +515,18 @@ impl Publisher<'_> {
         let new =
             NewCommit { parent: &plan.base, touched: &touched, message: &message, author: AUTHOR };
         self.workspace.repo.commit(&new).map_err(|error| error.to_string())
+    }
+
+    /// Returns what was done in one line: the first sentence of the result. A job has a title of
+    /// its own.
+    fn done(&self, outcome: &Outcome) -> String {
+        match &self.run.plan.subject {
+            RunSubject::Job { .. } => None,
+            RunSubject::Prompt | RunSubject::Issue { .. } | RunSubject::PullRequest { .. } => {
+                title::of_result(&outcome.summary)
+            }
+        }
+        .unwrap_or_else(|| self.title().to_owned())
     }
 
     fn title(&self) -> &str {

@@ -206,7 +206,11 @@ impl Publisher<'_> {
         Posting::PullRequest {
             head: proposal.branch.to_owned(),
             base: self.destination.base_branch.clone(),
-            title: sanitise::title(&pull_request::title(self.title()), &rules, redactor),
+            title: sanitise::title(
+                &pull_request::title(&self.done(proposal.outcome)),
+                &rules,
+                redactor,
+            ),
             body: self.body(proposal, published),
             draft,
         }

@@ -8,7 +8,7 @@ use crate::run::publish::unpublished::Unpublished;
 use crate::run::publish::{Publication, PublishResult, Publisher};
 use locum_agent::report::markdown;
 use locum_agent::report::review::{self, ReviewFacts, SuggestedChanges};
-use locum_agent::session::outcome::{CheckReport, Outcome, OutcomeWord};
+use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_forge::CommentableLines;
 use locum_forge::posts::{LineComment, Posting};
 use locum_forge::sanitise;
@@ -19,8 +19,8 @@ struct ReviewParts<'a> {
     suggested: SuggestedChanges,
     /// What was found, on the lines it names.
     found: Vec<LineComment>,
-    /// The checks that ran.
-    checks: &'a [CheckReport],
+    /// The outcome that is reviewed with.
+    outcome: &'a Outcome,
 }
 
 impl Publisher<'_> {
@@ -37,7 +37,7 @@ impl Publisher<'_> {
         let mut suggested = review::suggestions(&outcome.changes, &lines);
         self.take_back_altered(outcome, &mut suggested);
         let found = review::findings(&outcome.summary, &lines);
-        self.submit(ReviewParts { suggested, found, checks: &outcome.checks }, published).await
+        self.submit(ReviewParts { suggested, found, outcome }, published).await
     }
 
     /// Reviews the pull request where a run changed nothing: what it found, where it named lines.
@@ -55,7 +55,7 @@ impl Publisher<'_> {
             return Ok(PublishResult::default());
         }
         let suggested = SuggestedChanges::default();
-        self.submit(ReviewParts { suggested, found, checks: &[] }, published).await
+        self.submit(ReviewParts { suggested, found, outcome }, published).await
     }
 
     async fn lines(&self) -> Result<CommentableLines, String> {
@@ -90,7 +90,8 @@ impl Publisher<'_> {
         parts: ReviewParts<'_>,
         published: &mut Publication,
     ) -> Result<PublishResult, Unpublished> {
-        let ReviewParts { suggested, found, checks } = parts;
+        let ReviewParts { suggested, found, outcome } = parts;
+        let Outcome { summary, checks, .. } = outcome;
         let RunSubject::PullRequest { number, head_sha, .. } = &self.run.plan.subject else {
             return Err(Unpublished::Intended("there is no pull request to review".to_owned()));
         };
@@ -106,6 +107,7 @@ impl Publisher<'_> {
             marker: &marker,
             requested_by: self.destination.requested_by.as_deref(),
             run_url: self.run_url,
+            summary,
             checks,
             suggested: counts.0,
             found: counts.1,

@@ -1,6 +1,8 @@
 //! The first thing a run says: that its request was seen. A token that may say nothing at all, or
 //! may not push what the run is to change, is found out here, before a model costs anything.
 
+use jiff::Timestamp;
+
 use crate::run::plan::RunSubject;
 use crate::run::progress;
 use crate::run::publish::{Publisher, SEEN};
@@ -65,9 +67,12 @@ impl Publisher<'_> {
     /// Posts the run's comment before there is any progress.
     async fn begin_comment(&self) -> Result<(), ForgeError> {
         let Some(number) = self.destination.thread else { return Ok(()) };
-        let body =
-            comment::progress(&self.comment_facts(progress::UNDECIDED), &Progress::default());
-        let posting = self.comment(number, &body, progress::UNDECIDED);
+        let body = comment::progress(
+            &self.comment_facts(progress::UNDECIDED),
+            &Progress::default(),
+            Timestamp::UNIX_EPOCH,
+        );
+        let posting = self.comment(number, (&body, None), progress::UNDECIDED);
         let Ok(permit) = self.run.policy.admit(posting, &self.run.plan.facts) else {
             return Ok(());
         };

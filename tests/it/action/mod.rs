@@ -48,7 +48,7 @@ fn a_comment_on_an_issue_becomes_a_pull_request() {
     // left as it was.
     let log =
         fixture.remote(&["log", "--format=%s|%an", "main..locum/issue-7-greeting-is-missing"]);
-    assert_eq!(log.trim(), "Greeting is missing|Locum");
+    assert_eq!(log.trim(), "Said hello to ＠carol|Locum");
     assert_eq!(
         fixture
             .remote(&["diff", "--name-only", "main", "locum/issue-7-greeting-is-missing"])
@@ -444,9 +444,12 @@ fn every_verdict_is_in_the_journal_and_every_refusal_and_hold_in_the_summary() {
         }
     }
     let summary = fixture.stage.read("summary");
-    for shown in
-        ["Refused and held", ".github/workflows/x.yml", "edit(src/held/**)", ".locum/policy.yml:13"]
-    {
+    for shown in [
+        "Refused by the policy: 1",
+        "edit(.github/workflows/x.yml)",
+        "edit(src/held/**)",
+        ".locum/policy.yml:13",
+    ] {
         assert!(summary.contains(shown), "{shown} in {summary}");
     }
 }

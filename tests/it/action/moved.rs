@@ -91,7 +91,7 @@ fn a_commit_for_a_pull_request_lands_on_what_was_pushed_meanwhile_or_is_shown() 
         let comment = fixture.server.comments(8)[0].clone();
         if lands {
             assert_eq!(step.output("branch-name"), "feature", "{step:?}");
-            assert_eq!(tip, "A feature\nby somebody\n");
+            assert_eq!(tip, "Improved\nby somebody\n");
         } else {
             assert_eq!(step.output("branch-name"), "", "{step:?}");
             assert_eq!(tip, "by somebody\ntake over\n");

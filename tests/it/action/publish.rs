@@ -186,7 +186,7 @@ fn commits_that_the_forge_signs_keep_modes_deletions_and_bytes() {
     assert_eq!(changed, expected, "{step:?}");
     assert_eq!(
         fixture.remote(&["log", "-1", "--format=%s|%an", branch]).trim(),
-        "Greeting is missing|locum-bot"
+        "Rearranged|locum-bot"
     );
     assert_eq!(
         fixture.remote(&["rev-parse", &format!("{branch}:src/copy.bin")]),

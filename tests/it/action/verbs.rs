@@ -109,7 +109,7 @@ fn retry_asks_the_last_request_again_for_whoever_retries() {
         let own = format!("<!-- locum:v1 kind=progress comment={id} run={run} -->");
         let comments = server.comments(7);
         let own = comments.iter().find(|text| text.starts_with(&own)).unwrap();
-        assert!(own.contains("Asked by `bob`"), "{own}");
+        assert!(own.contains("Asked by @bob."), "{own}");
     }
     let eve = fixture.step(&Ask { login: "eve", ids: (70, 4), ..Ask::comment("/locum retry") });
     assert_eq!((eve.output("outcome"), eve.output("session-id")), ("skipped", ""));

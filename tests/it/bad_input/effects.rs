@@ -101,7 +101,7 @@ fn a_command_that_never_ends_is_ended_and_what_it_wrote_is_known() {
     assert!(answers[0].starts_with("Killed after 1 s, the longest it may run"), "{answers:?}");
     assert!(answers[0].contains("Files changed: src/half.txt"), "{answers:?}");
     assert!(
-        ran.out.contains("  ./hang.sh: timed out\n") && ran.out.contains("  A src/half.txt"),
+        ran.out.contains("  - ❌ ./hang.sh: timed out\n") && ran.out.contains("  - A src/half.txt"),
         "{}",
         ran.out
     );
@@ -146,12 +146,12 @@ fn a_signal_during_a_command_cancels_it_and_what_it_wrote_is_known() {
     assert_eq!(ran.code, Some(130), "{ran:?}");
     assert!(
         ran.out.starts_with(
-            "outcome: cancelled\n\nwhy: it was stopped from outside during `run ./hang.sh`\n"
+            "outcome: cancelled\n\nWhy: it was stopped from outside during `run ./hang.sh`\n"
         ),
         "{}",
         ran.out
     );
-    assert!(ran.out.contains("  A src/half.txt"), "{}", ran.out);
+    assert!(ran.out.contains("  - A src/half.txt"), "{}", ran.out);
     let pid = stage.read("pid");
     assert!(
         !stage.plain("kill").args(["-0", pid.trim()]).output().unwrap().status.success(),

@@ -30,7 +30,7 @@ fn check(answers: Vec<Answer>, requests: usize, reason: &str) {
     let ran: Ran = asking(&stage, &server, &["--mode", "code"]).output().unwrap().into();
     assert_eq!(ran.code, Some(3), "{reason}: {ran:?}");
     assert!(ran.out.starts_with("outcome: failed\n"), "{}", ran.out);
-    let why = ran.out.lines().find_map(|line| line.strip_prefix("why: ")).unwrap();
+    let why = ran.out.lines().find_map(|line| line.strip_prefix("Why: ")).unwrap();
     assert!(why.starts_with(reason), "{why}");
     assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "the key is never shown: {ran:?}");
     assert_eq!(server.asked().len(), requests, "{reason}");
@@ -173,7 +173,7 @@ fn a_signal_while_the_model_thinks_cancels_the_run() {
         let ran = Ran::from(output);
         assert_eq!(ran.code, Some(130), "{ran:?}");
         assert!(
-            ran.out.starts_with("outcome: cancelled\n\nwhy: it was stopped from outside\n"),
+            ran.out.starts_with("outcome: cancelled\n\nWhy: it was stopped from outside\n"),
             "{}",
             ran.out
         );

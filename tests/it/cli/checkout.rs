@@ -171,7 +171,10 @@ fn every_check_may_write_and_one_that_does_not_start_says_so() {
     assert_eq!(ran.code, Some(7), "{ran:?}");
     let session = &stage.sessions()[0];
     let text = stage.read(&format!("state/locum/sessions/{session}/postings/001-pull-request.md"));
-    assert!(text.contains("- `cp src/a src/one`: exit 0\n- `cp src/a src/two`: exit 0"), "{text}");
+    assert!(
+        text.contains("✅ `cp src/a src/one` · ✅ `cp src/a src/two` · ❌ `no-such-program x`"),
+        "{text}"
+    );
     assert!(text.contains("`no-such-program x`"), "{text}");
     assert!(!text.contains("layer"), "{text} {ran:?}");
     assert!(!stage.path("checkout/src/one").exists());

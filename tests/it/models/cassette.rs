@@ -131,7 +131,7 @@ fn a_difference_in_a_sub_task_is_told_by_itself() {
         "the parent asks for nothing more: {}",
         other.1
     );
-    let why = other.1.lines().find(|line| line.starts_with("why: ")).unwrap();
+    let why = other.1.lines().find(|line| line.starts_with("Why: ")).unwrap();
     assert!(
         why.contains("task 1, turn 2: `answers` is not what was recorded, from line ")
             && why.contains("older"),

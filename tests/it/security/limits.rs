@@ -79,12 +79,12 @@ fn a_model_that_never_ends_meets_its_budget_and_the_outcome_names_it() {
     let turns: String = (0..9).map(|number| command(&format!("cat src/a src/a{number}"))).collect();
     let (ran, _) = play(&stage, &turns);
     assert_eq!(ran.code, Some(6), "{ran:?}");
-    assert!(ran.out.contains("budget of 6 tool_calls is used up"), "{}", ran.out);
+    assert!(ran.out.contains("budget of 6 tool calls is used up"), "{}", ran.out);
     let silent = "      - say: hm\n".repeat(9);
     let stage = self::stage("true");
     let (ran, _) = play(&stage, &silent);
     assert!(matches!(ran.code, Some(3 | 6)), "{ran:?}");
-    assert!(ran.out.contains("why: "), "{}", ran.out);
+    assert!(ran.out.contains("Why: "), "{}", ran.out);
 }
 
 #[test]

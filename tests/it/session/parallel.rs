@@ -172,10 +172,10 @@ fn two_sub_tasks_that_change_one_line_are_a_conflict_with_both_sides_and_nothing
     let text = terminal(&ran.outcome, DiffSection::LeftOut);
     let command = format!("git checkout {} -- src/a.txt src/b.txt", refs[0]);
     for words in [
-        "completed, 2 turns, ",
+        "(not merged, 3 turns, ",
         ", 2 files, +2 −1",
-        &format!("not merged: its changes are kept on {}", refs[0]),
-        &format!("get them: {command}"),
+        "Not merged, so not part of the change: code: Part 2. (2 files, +2 −1)",
+        &format!("\n  {command}\n"),
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
@@ -308,8 +308,8 @@ fn sub_tasks_that_wait_are_all_reported_and_each_is_decided_by_itself() {
     let [hold, question] = waiting.as_slice() else { panic!("{waiting:?}") };
     let text = terminal(&ran.outcome, DiffSection::LeftOut);
     for words in [
-        format!("decide: locum session approve 0123456789abcdef {hold}\n"),
-        format!("answer it: locum session answer 0123456789abcdef {question} TEXT"),
+        format!("\n  locum session approve 0123456789abcdef {hold}\n"),
+        format!("\n  locum session answer 0123456789abcdef {question} TEXT\n"),
     ] {
         assert!(text.contains(&words), "{words}: {text}");
     }

@@ -1,14 +1,14 @@
 //! Comments while a run works and after it, and what hostile text does to them.
 
-use super::{
-    ChangeDestination, CommentFacts, DecisionChannel, Progress, PullRequestEffect, ended, progress,
-};
+use super::{ChangeDestination, CommentFacts, ended};
 use crate::report::markdown::marker;
+use crate::report::waiting::DecisionChannel;
 use crate::report::{figures, sample};
 use crate::session::outcome::OutcomeWord;
 use locum_base::secret::Redactor;
 use locum_forge::sanitise::{self, TextRules};
 use locum_policy::budget::Budget;
+use locum_policy::schema::Notify;
 
 fn with_facts(check: impl Fn(&CommentFacts<'_>)) {
     let marker = marker("progress", &[("comment", "7")]);
@@ -22,56 +22,11 @@ fn with_facts(check: impl Fn(&CommentFacts<'_>)) {
         marker: &marker,
         mode: "orchestrator",
         requested_by: Some("octocat"),
+        notify: Notify::Asker,
+        retry: None,
         run_url,
         budget: &budget,
         decide,
-    });
-}
-
-#[test]
-fn shows_progress() {
-    with_facts(|facts| {
-        let outcome = sample::outcome();
-        let state = Progress {
-            tasks: outcome.tasks,
-            todos: outcome.todos,
-            spent: outcome.spent,
-            spent_is_estimate: true,
-        };
-        insta::assert_snapshot!(progress(facts, &state));
-    });
-}
-
-#[test]
-fn shows_how_it_ended() {
-    with_facts(|facts| {
-        let pull_request = ChangeDestination::PullRequest {
-            number: 12,
-            url: "https://github.com/octo/repo/pull/12",
-            branch: "locum/issue-7-fix",
-            draft: true,
-            effect: PullRequestEffect::Opened,
-        };
-        insta::assert_snapshot!(
-            "ended_with_pull_request",
-            ended(facts, &sample::outcome(), pull_request)
-        );
-        insta::assert_snapshot!(
-            "ended_with_diff",
-            ended(
-                facts,
-                &sample::outcome(),
-                ChangeDestination::Diff("the pull request comes from a fork")
-            )
-        );
-        insta::assert_snapshot!(
-            "ended_with_question",
-            ended(facts, &sample::question(), ChangeDestination::Nowhere(""))
-        );
-        insta::assert_snapshot!(
-            "ended_on_hold",
-            ended(facts, &sample::held(), ChangeDestination::Nowhere(""))
-        );
     });
 }
 
@@ -156,6 +111,48 @@ fn a_long_diff_is_shortened_first_and_the_body_says_so() {
         assert!(
             !ended(facts, &sample::outcome(), ChangeDestination::Diff("")).contains("Shortened")
         );
+    });
+}
+
+#[test]
+fn a_long_result_is_cut_late_and_the_body_says_where_all_of_it_is() {
+    with_facts(|facts| {
+        let line = "a line of the result\n";
+        let summary = line.repeat(5_000);
+        let outcome = crate::session::outcome::Outcome { summary, ..sample::outcome() };
+        let body = ended(facts, &outcome, ChangeDestination::Diff(""));
+        assert!((50_000..=60_000).contains(&figures::width(&body)), "{}", figures::width(&body));
+        let note = body.lines().find(|line| line.starts_with("*Shortened: ")).unwrap();
+        let rest = note.strip_prefix("*Shortened: the first ").unwrap();
+        let (shown, rest) = rest.split_once(" of ").unwrap();
+        assert!(shown.parse::<usize>().unwrap() > 45_000, "{note}");
+        assert_eq!(
+            rest,
+            "104999 characters.* [The summary of the \
+             job](https://github.com/octo/repo/actions/runs/1) has all of it."
+        );
+        // Nothing else is lost for it.
+        assert!(body.contains("<summary>Cost: ") && body.contains("<summary>Diff: "), "{body}");
+    });
+}
+
+#[test]
+fn only_users_are_mentioned_and_only_where_the_policy_says_so() {
+    with_facts(|facts| {
+        let mention = |login: Option<&'static str>, notify| {
+            CommentFacts { requested_by: login, notify, ..*facts }.mention()
+        };
+        let asked = Some("Asked by @octo-cat_x.".to_owned());
+        assert_eq!(mention(Some("octo-cat_x"), Notify::Asker), asked);
+        assert_eq!(mention(Some("octo-cat_x"), Notify::Nobody), None);
+        for login in [None, Some(""), Some("renovate[bot]"), Some("a b"), Some("a/b")] {
+            assert_eq!(mention(login, Notify::Asker), None, "{login:?}");
+        }
+        let nobody = CommentFacts { notify: Notify::Nobody, ..*facts };
+        let body = ended(&nobody, &sample::outcome(), ChangeDestination::Nowhere(""));
+        assert!(body.ends_with("\n\nAsked by `octocat`."), "{body}");
+        let body = ended(facts, &sample::outcome(), ChangeDestination::Nowhere(""));
+        assert!(!body.contains("octocat`"), "{body}");
     });
 }
 

@@ -221,6 +221,9 @@ fn a_command_below_a_quoted_question_answers_it() {
     assert_eq!(said(&format!("{quoted}/locum the second one")), answer("the second one"));
     assert_eq!(said(&format!("{quoted}/locum code is fine\nmore")), answer("code is fine\nmore"));
     assert_eq!(said(&format!("{quoted}/locum status")), Ok(RequestedAction::Status));
+    let block = "> Answer by a comment:\n>\n> ```\n> /locum answer 0123456789abcdef your words\n> \
+                 ```\n\n";
+    assert_eq!(said(&format!("{block}/locum the second one")), answer("the second one"));
     // A thread may discuss a question; without the command word nothing is an answer, and below the
     // command nothing is a quote.
     assert_eq!(

@@ -1,0 +1,81 @@
+//! What a run used up, in a fold: one line for all of it, a table by task, and the names that find
+//! the session.
+
+use crate::report::figures;
+use crate::report::sections::tasks::{TASK_LIMIT, name_within};
+use crate::report::surface::{Surface, join};
+use crate::session::outcome::{ChargedUsage, Outcome, TaskReport};
+
+/// Most characters of a task's title in a cell: a table has to fit a phone.
+const CELL_LIMIT_CHARS: usize = 40;
+
+/// A number of a row.
+type Figure = fn(&ChargedUsage) -> Option<String>;
+
+/// The columns beside the task, `in` and `out` of which count tokens; one without any number is left out.
+const COLUMNS: [(&str, Figure); 4] = [
+    ("turns", |charged| (charged.turns > 0).then(|| charged.turns.to_string())),
+    ("in", |charged| tokens(charged.usage.input)),
+    ("out", |charged| tokens(charged.usage.output)),
+    ("cost", |charged| {
+        (charged.cost_usd > 0.0).then(|| figures::money(charged.cost_usd, charged.is_estimate))
+    }),
+];
+
+/// Returns what was spent.
+pub(super) fn cost(outcome: &Outcome, surface: Surface) -> String {
+    let spent = &outcome.spent;
+    let note = if outcome.spent_is_estimate {
+        ". Partly estimated: the provider did not count, or the model has no price"
+    } else {
+        ""
+    };
+    let money = figures::money(spent.cost_usd, outcome.spent_is_estimate);
+    let all = format!(
+        "{}, {}, {}{note}.",
+        figures::count(spent.turns as usize, "turn"),
+        figures::count(spent.tool_calls as usize, "tool call"),
+        figures::usage(spent.usage),
+    );
+    let session = format!(
+        "Session {}, from commit {}.",
+        surface.code(&outcome.session.to_string()),
+        surface.code(figures::short(&outcome.base))
+    );
+    let title = format!("Cost: {money}, {}", figures::duration(spent.seconds));
+    surface.fold(&title, &join(&[all, by_task(&outcome.tasks, surface), session]))
+}
+
+/// Returns what each task used up as a table; empty for a single task.
+fn by_task(tasks: &[TaskReport], surface: Surface) -> String {
+    let [root, _, ..] = tasks else { return String::new() };
+    let mut rows: Vec<(String, ChargedUsage)> = tasks
+        .iter()
+        .take(TASK_LIMIT)
+        .map(|task| (name_within(task, surface, CELL_LIMIT_CHARS), task.own))
+        .collect();
+    if let Some(more) = tasks.get(TASK_LIMIT..).filter(|more| !more.is_empty()) {
+        let mut rest = ChargedUsage::default();
+        more.iter().for_each(|task| rest.add(task.own));
+        rows.push((format!("and {} more", more.len()), rest));
+    }
+    rows.push((surface.strong("all"), root.with_sub_tasks));
+    rows.retain(|(_, charged)| *charged != ChargedUsage::default());
+    let has_number = |figure: Figure| rows.iter().any(|(_, charged)| figure(charged).is_some());
+    let columns: Vec<(&str, Figure)> =
+        COLUMNS.into_iter().filter(|(_, figure)| has_number(*figure)).collect();
+    let head: Vec<&str> =
+        std::iter::once("task").chain(columns.iter().map(|(title, _)| *title)).collect();
+    let cells: Vec<Vec<String>> = rows
+        .iter()
+        .map(|(name, charged)| {
+            let numbers = columns.iter().map(|(_, figure)| figure(charged).unwrap_or_default());
+            std::iter::once(name.clone()).chain(numbers).collect()
+        })
+        .collect();
+    surface.table(&head, &cells)
+}
+
+fn tokens(number: u64) -> Option<String> {
+    (number > 0).then(|| figures::tokens(number))
+}

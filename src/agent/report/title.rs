@@ -1,0 +1,192 @@
+//! The title of a change, by what was done: the first sentence of the result.
+//!
+//! In: a result in a model's words. Out: one line of plain words, or nothing where the result
+//! begins with none.
+
+use crate::report::figures;
+use crate::report::markdown::visible;
+
+/// Longest title, in characters: what lists of pull requests show in one line.
+pub const TITLE_LIMIT_CHARS: usize = 70;
+
+/// Fewest characters of a title before a colon.
+const HEAD_LEAST_CHARS: usize = 20;
+
+/// First words that say that it is a result, and not which one.
+const EMPTY: &[&str] = &[
+    "all done",
+    "changes",
+    "completed",
+    "done",
+    "fix",
+    "fixed",
+    "here is what i did",
+    "overview",
+    "result",
+    "results",
+    "success",
+    "summary",
+    "task complete",
+    "task completed",
+    "the task is complete",
+    "the task is completed",
+    "the task is done",
+    "what changed",
+    "what i did",
+];
+
+/// First words of a sentence that a title leaves out.
+const OPENINGS: &[&str] =
+    &["i have now ", "i've now ", "i have ", "i've ", "i ", "we have ", "we've ", "we "];
+
+/// Returns the first sentence of a result that says something, as a title.
+pub fn of_result(result: &str) -> Option<String> {
+    let mut in_code = false;
+    for line in visible(result).lines() {
+        let line = line.trim();
+        if line.starts_with("```") || line.starts_with("~~~") {
+            in_code = !in_code;
+            continue;
+        }
+        if in_code || line.starts_with(['#', '|', '<']) {
+            continue;
+        }
+        let sentences = sentences(&plain(line));
+        if let Some(title) = sentences.iter().find_map(|sentence| spoken(sentence)) {
+            return Some(title);
+        }
+    }
+    None
+}
+
+/// Returns words as a title: one line, cut between words where it is too long.
+pub fn short(words: &str) -> String {
+    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let clipped = figures::clip(&line, TITLE_LIMIT_CHARS);
+    if clipped == line {
+        return line;
+    }
+    match clipped.trim_end_matches('…').rsplit_once(' ') {
+        Some((words, _)) if words.len() > TITLE_LIMIT_CHARS / 2 => {
+            format!("{}…", words.trim_end_matches([',', ';', ':', '-', '–', '—']))
+        }
+        Some(_) | None => clipped,
+    }
+}
+
+/// Returns a line without the marks of lists, quotes, emphasis and links.
+fn plain(line: &str) -> String {
+    let line = line.trim_start_matches(['-', '*', '+', '>', ' ', '✅', '✔', '☑']);
+    let numbered = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let line = match numbered.strip_prefix(". ").or_else(|| numbered.strip_prefix(") ")) {
+        Some(rest) if numbered.len() < line.len() => rest,
+        Some(_) | None => line,
+    };
+    let line = ["[x] ", "[X] ", "[ ] "]
+        .iter()
+        .fold(line, |line, tick| line.strip_prefix(tick).unwrap_or(line));
+    let mut text = line.replace("**", "").replace("__", "");
+    // `[words](address)` becomes its words.
+    while let Some(at) = text.find("](") {
+        let (Some(start), Some(end)) = (
+            text.get(..at).and_then(|head| head.rfind('[')),
+            text.get(at..).and_then(|rest| rest.find(')')),
+        ) else {
+            break;
+        };
+        let words = text.get(start + 1..at).unwrap_or_default().to_owned();
+        text.replace_range(start..at + end + 1, &words);
+    }
+    text.trim().to_owned()
+}
+
+/// Splits at ends of sentences: a mark, then a blank.
+fn sentences(line: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = line;
+    while let Some(at) = [". ", "! ", "? ", ": "]
+        .iter()
+        .filter_map(|end| rest.match_indices(end).map(|(at, _)| at).find(|at| ends(rest, *at)))
+        .min()
+    {
+        let (head, tail) = rest.split_at(at + 1);
+        found.push(head.to_owned());
+        rest = tail.trim_start();
+    }
+    found.push(rest.to_owned());
+    found
+}
+
+/// Whether a mark ends a sentence: not within code, not after `e.g`.
+fn ends(line: &str, at: usize) -> bool {
+    let head = line.get(..at).unwrap_or_default();
+    let is_code = head.matches('`').count() % 2 == 1;
+    let is_short = ["e.g", "i.e", "vs", "etc", "cf"].iter().any(|word| head.ends_with(word));
+    // A colon ends only what says nothing by itself.
+    let is_colon = line.get(at..).is_some_and(|rest| rest.starts_with(':'));
+    !is_code && !is_short && (!is_colon || is_empty(head))
+}
+
+fn is_empty(sentence: &str) -> bool {
+    let words = sentence.trim_end_matches(['.', '!', '?', ':']).trim().to_lowercase();
+    words.is_empty() || EMPTY.contains(&words.as_str())
+}
+
+/// Returns a sentence as a title; `None` where it says nothing.
+fn spoken(sentence: &str) -> Option<String> {
+    let sentence = sentence.trim().trim_end_matches(['.', '!', ':']).trim();
+    if is_empty(sentence) {
+        return None;
+    }
+    let lower = sentence.to_lowercase();
+    let opening = OPENINGS.iter().find(|opening| lower.starts_with(**opening));
+    // Of a long sentence, what stands before its colon says what was done.
+    let head = sentence.split_once(": ").map(|(head, _)| head).filter(|head| {
+        head.chars().count() >= HEAD_LEAST_CHARS && head.matches('`').count() % 2 == 0
+    });
+    let is_long = sentence.chars().count() > TITLE_LIMIT_CHARS;
+    let sentence = head.filter(|_| is_long).unwrap_or(sentence);
+    let rest = opening.and_then(|opening| sentence.get(opening.len()..)).unwrap_or(sentence);
+    let mut letters = rest.chars();
+    let first = letters.next()?;
+    Some(short(&format!("{}{}", first.to_uppercase(), letters.as_str())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TITLE_LIMIT_CHARS, of_result};
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn a_change_is_named_by_the_first_sentence_that_says_what_was_done() {
+        for (result, expected) in [
+            (
+                "Fixed the rounding in `total`. All tests pass.",
+                Some("Fixed the rounding in `total`"),
+            ),
+            ("## Summary\n\nI've fixed the rounding.\n", Some("Fixed the rounding")),
+            ("Done. The parser takes empty input.", Some("The parser takes empty input")),
+            ("**Summary:** the parser takes empty input", Some("The parser takes empty input")),
+            ("- [x] Added `a.b` to [the docs](docs/a.md)\n- more", Some("Added `a.b` to the docs")),
+            ("1. Renamed `a: b. c` everywhere", Some("Renamed `a: b. c` everywhere")),
+            ("Handles suffixes, e.g. `.tar.gz`. Yes.", Some("Handles suffixes, e.g. `.tar.gz`")),
+            ("```\ncode\n```\nWorks: see above.", Some("Works: see above")),
+            (
+                "The configuration reader now rejects a file whose sections name one folder twice.",
+                Some("The configuration reader now rejects a file whose sections name one…"),
+            ),
+            (
+                "Both faults of `seconds` are repaired: minutes count 60 seconds, and the last \
+                 number of the text is no longer lost.",
+                Some("Both faults of `seconds` are repaired"),
+            ),
+            ("\n \n", None),
+            ("Done.", None),
+            ("```\nonly code\n```", None),
+        ] {
+            assert_eq!(of_result(result).as_deref(), expected, "{result:?}");
+        }
+        let long = of_result(&"x".repeat(500)).unwrap();
+        assert_eq!(long.chars().count(), TITLE_LIMIT_CHARS);
+    }
+}

@@ -1,0 +1,189 @@
+//! What a run waits for, and what a person does about it: the command stands in a block of its own,
+//! to be copied.
+
+use crate::report::figures;
+use crate::report::resume;
+use crate::report::surface::{PHRASE_LIMIT_CHARS, Surface, join};
+use crate::session::outcome::{HeldCall, Outcome, Question, TargetMode};
+use crate::session::word::Severity;
+use locum_policy::verdict::Verdict;
+
+/// Most calls, and most questions, that wait for a decision.
+pub const WAITING_LIMIT: usize = 3;
+/// Most characters of a question.
+const QUESTION_LIMIT_CHARS: usize = 2_000;
+/// Most suggested answers.
+const SUGGESTION_LIMIT: usize = 6;
+/// Most characters of a held call's arguments.
+const ARGUMENTS_LIMIT_CHARS: usize = 4_000;
+/// Most characters of a held edit's diff.
+const HELD_DIFF_LIMIT_CHARS: usize = 6_000;
+/// Most characters of one thing about the mode that a held call leads to.
+const TARGET_LIMIT_CHARS: usize = 600;
+/// Most verdicts of one call.
+const VERDICT_LIMIT: usize = 3;
+
+/// Where maintainers decide on what a run stopped for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecisionChannel<'a> {
+    /// By a comment on the thread.
+    Comment {
+        /// The word a command starts with.
+        prefix: &'a str,
+        /// The hidden line that says where the session waits.
+        marker: &'a str,
+    },
+    /// At the command line, where the session is kept.
+    CommandLine,
+    /// Not at all. Says why.
+    Nowhere(&'a str),
+}
+
+/// Returns what waits for a decision, each with how it is decided; empty when nothing waits.
+pub(crate) fn waiting(
+    outcome: &Outcome,
+    surface: Surface,
+    decide: DecisionChannel<'_>,
+) -> Vec<String> {
+    let share = outcome.holds().count().max(outcome.questions().count()).clamp(1, WAITING_LIMIT);
+    let held = outcome.holds().take(WAITING_LIMIT);
+    let held = held.flat_map(|held| {
+        let commands = decide_hold(outcome, (surface, decide), &held.id);
+        [held_call(held, surface, share), commands]
+    });
+    let asked = outcome.questions().take(WAITING_LIMIT);
+    let asked = asked.flat_map(|asked| {
+        [question(asked, surface, share), answer(outcome, (surface, decide), &asked.id)]
+    });
+    held.chain(asked).collect()
+}
+
+/// Returns how a session goes on that a person, the time or the budget stopped, or how it is tried
+/// again.
+pub(crate) fn going_on(
+    outcome: &Outcome,
+    surface: Surface,
+    decide: DecisionChannel<'_>,
+    retry: Option<&str>,
+) -> Vec<String> {
+    let is_red = outcome.word.severity() == Severity::Bad;
+    if let Some(prefix) = retry.filter(|_| is_red && outcome.hindrance.is_none()) {
+        vec!["To try again:".to_owned(), surface.command(&format!("{prefix} retry"))]
+    } else if outcome.was_stopped() && decide == DecisionChannel::CommandLine {
+        let command = resume::command(&outcome.session, outcome.exhausted.as_deref());
+        let said = "What was done so far is kept. To go on from there:".to_owned();
+        vec![said, surface.command(&command)]
+    } else if outcome.fault && decide == DecisionChannel::CommandLine {
+        let command = resume::command(&outcome.session, None);
+        vec!["Once the cause is gone, go on with:".to_owned(), surface.command(&command)]
+    } else {
+        Vec::new()
+    }
+}
+
+fn held_call(held: &HeldCall, surface: Surface, share: usize) -> String {
+    let headline = format!(
+        "{}: {} in mode {}",
+        surface.strong("Waits for a person"),
+        surface.code(&held.headline),
+        surface.words(&held.mode)
+    );
+    let mut lines = verdict_lines(&held.verdicts, surface, "- ");
+    lines.extend(held.target.iter().flat_map(target_facts).map(|(what, text)| {
+        format!("- {what}: {}", surface.words_within(&text, TARGET_LIMIT_CHARS))
+    }));
+    let title = format!("Arguments of {}", figures::clip(&held.tool, PHRASE_LIMIT_CHARS));
+    let arguments = surface.block(&held.arguments, "json", ARGUMENTS_LIMIT_CHARS / share);
+    let diff = held.diff.as_deref().map_or_else(String::new, |diff| {
+        let diff = surface.block(diff, "diff", HELD_DIFF_LIMIT_CHARS / share);
+        surface.fold("What it would change", &diff)
+    });
+    join(&[headline, lines.join("\n"), diff, surface.fold(&title, &arguments)])
+}
+
+/// Returns what a maintainer has to know of a mode that a held call leads to, with what each thing
+/// is.
+fn target_facts(target: &TargetMode) -> Vec<(&'static str, String)> {
+    let about = target.description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+    let mut facts = vec![("mode", format!("{} ({}){about}", target.name, target.slug))];
+    facts.extend(target.chosen.clone().map(|chosen| ("why", chosen)));
+    facts.push(("may", target.rights.clone()));
+    facts.push(("tools", target.tools.join(", ")));
+    facts.push(("role", target.role.clone()));
+    facts
+}
+
+fn decide_hold(
+    outcome: &Outcome,
+    (surface, decide): (Surface, DecisionChannel<'_>),
+    id: &str,
+) -> String {
+    let session = &outcome.session;
+    let (approve, deny, then) = match decide {
+        DecisionChannel::Nowhere(_) => return String::new(),
+        DecisionChannel::Comment { prefix, .. } => {
+            (format!("{prefix} approve {id}"), format!("{prefix} deny {id} reason"), None)
+        }
+        DecisionChannel::CommandLine => (
+            format!("locum session approve {session} {id}"),
+            format!("locum session deny {session} {id}"),
+            Some(format!("locum session resume {session}")),
+        ),
+    };
+    let how = if then.is_some() { "at the command line" } else { "by a comment" };
+    let mut paragraphs = vec![
+        format!("Decide {how}. To perform exactly this call, once, and go on:"),
+        surface.command(&approve),
+        "To refuse it, with the reason that the model gets:".to_owned(),
+        surface.command(&deny),
+    ];
+    paragraphs.extend(then.iter().flat_map(|then| resume_after("decision", then, surface)));
+    join(&paragraphs)
+}
+
+fn question(question: &Question, surface: Surface, share: usize) -> String {
+    let text = surface.said(&question.text, QUESTION_LIMIT_CHARS / share);
+    let suggestions = surface.listed(&question.suggestions, SUGGESTION_LIMIT, |suggestion| {
+        format!("- {}", surface.words(suggestion))
+    });
+    join(&[text, suggestions])
+}
+
+fn answer(
+    outcome: &Outcome,
+    (surface, decide): (Surface, DecisionChannel<'_>),
+    id: &str,
+) -> String {
+    let session = &outcome.session;
+    let (how, command, then) = match decide {
+        DecisionChannel::Nowhere(_) => return String::new(),
+        DecisionChannel::Comment { prefix, .. } => {
+            ("by a comment, and the run goes on", format!("{prefix} answer {id} your words"), None)
+        }
+        DecisionChannel::CommandLine => (
+            "at the command line",
+            format!("locum session answer {session} {id} TEXT"),
+            Some(format!("locum session resume {session}")),
+        ),
+    };
+    let mut paragraphs = vec![format!("Answer {how}:"), surface.command(&command)];
+    paragraphs.extend(then.iter().flat_map(|then| resume_after("answer", then, surface)));
+    join(&paragraphs)
+}
+
+fn resume_after(what: &str, command: &str, surface: Surface) -> [String; 2] {
+    [format!("After the {what}, go on with:"), surface.command(command)]
+}
+
+/// Returns verdicts as entries of a list.
+pub(crate) fn verdict_lines(verdicts: &[Verdict], surface: Surface, bullet: &str) -> Vec<String> {
+    let line = |verdict: &Verdict| {
+        let said = figures::verdict(verdict, |text| surface.code(text), |text| surface.words(text));
+        format!("{bullet}{said}")
+    };
+    let mut lines: Vec<String> = verdicts.iter().take(VERDICT_LIMIT).map(line).collect();
+    if verdicts.len() > VERDICT_LIMIT {
+        lines.push(format!("{bullet}and {} more", verdicts.len() - VERDICT_LIMIT));
+    }
+    lines
+}
