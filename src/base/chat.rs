@@ -14,6 +14,11 @@ pub enum Message {
         /// The text as the model sees it.
         text: String,
     },
+    /// Images that belong to what was said before.
+    Images {
+        /// The images, in the order the text names them.
+        images: Vec<Image>,
+    },
     /// What the model said.
     Assistant {
         /// Its visible words; may be empty when it only called tools.
@@ -41,6 +46,9 @@ impl Message {
     pub fn size_bytes(&self) -> usize {
         match self {
             Self::User { text } => weighed_bytes(text),
+            Self::Images { images } => {
+                images.iter().map(|image| image.tokens().saturating_mul(4)).sum()
+            }
             Self::Assistant { text, calls, opaque, .. } => {
                 let opaque = opaque
                     .iter()

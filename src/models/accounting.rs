@@ -52,11 +52,16 @@ pub fn estimate_tools(tokenizer: Tokenizer, tools: &[ToolSpec]) -> u64 {
     tools.iter().map(|tool| estimate_text(tokenizer, &written(tool))).sum()
 }
 
+fn tokens_of(images: &[Image]) -> u64 {
+    u64::try_from(images.iter().map(Image::tokens).sum::<usize>()).unwrap_or(u64::MAX)
+}
+
 /// Returns about how many tokens one message adds to a request: an estimate. What only its provider
 /// can read counts by its bytes.
 pub fn estimate_message(tokenizer: Tokenizer, message: &Message) -> u64 {
     match message {
         Message::User { text } => estimate_text(tokenizer, text),
+        Message::Images { images } => tokens_of(images),
         Message::Assistant { text, calls, opaque, .. } => {
             let opaque: usize =
                 opaque.iter().flat_map(|opaque| &opaque.parts).map(OpaquePart::size_bytes).sum();
@@ -64,17 +69,12 @@ pub fn estimate_message(tokenizer: Tokenizer, message: &Message) -> u64 {
                 + estimate_tokens(opaque)
                 + estimate_calls(tokenizer, calls)
         }
-        Message::Tool { results } => {
-            let shown = |images: &[Image]| {
-                u64::try_from(images.iter().map(Image::tokens).sum::<usize>()).unwrap_or(u64::MAX)
-            };
-            results
-                .iter()
-                .map(|result| {
-                    estimate_text(tokenizer, &result.text).saturating_add(shown(&result.images))
-                })
-                .sum()
-        }
+        Message::Tool { results } => results
+            .iter()
+            .map(|result| {
+                estimate_text(tokenizer, &result.text).saturating_add(tokens_of(&result.images))
+            })
+            .sum(),
     }
 }
 

@@ -17,7 +17,12 @@ pub(crate) fn check_conversation(messages: &[Message]) -> Result<(), String> {
     for (at, message) in messages.iter().enumerate() {
         let number = at + 1;
         match message {
-            Message::User { .. } => check_answered(open, number)?,
+            Message::Images { .. } if at == 0 => {
+                return Err(
+                    "message 1 is images; a conversation starts with a user message".to_owned()
+                );
+            }
+            Message::User { .. } | Message::Images { .. } => check_answered(open, number)?,
             Message::Assistant { .. } if at == 0 => {
                 return Err(
                     "message 1 is the assistant's; a conversation starts with a user message"
@@ -41,7 +46,7 @@ pub(crate) fn check_conversation(messages: &[Message]) -> Result<(), String> {
             "message {}, the last, is the assistant's: nothing was said or answered since",
             messages.len()
         )),
-        Some(Message::User { .. } | Message::Tool { .. }) => Ok(()),
+        Some(Message::User { .. } | Message::Images { .. } | Message::Tool { .. }) => Ok(()),
     }
 }
 

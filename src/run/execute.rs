@@ -170,6 +170,7 @@ async fn run<'a>(
         SessionOrigin::Resumed => String::new(),
     };
     let start = SessionStart {
+        images: Vec::new(),
         version: JOURNAL_VERSION,
         id: plan.session.clone(),
         task: prepared.redactor.redact(&plan.task),

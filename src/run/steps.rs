@@ -121,7 +121,7 @@ fn answers_of(message: &Message) -> Vec<(bool, &str)> {
             .iter()
             .map(|result| (result.is_error || result.command_failed, result.text.as_str()))
             .collect(),
-        Message::User { .. } | Message::Assistant { .. } => Vec::new(),
+        Message::User { .. } | Message::Images { .. } | Message::Assistant { .. } => Vec::new(),
     }
 }
 

@@ -91,6 +91,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
     let redactor = Redactor::new([Secret::new(VALUE)]);
     let journal = folder.path().join("session");
     let start = SessionStart {
+        images: Vec::new(),
         version: JOURNAL_VERSION,
         id: SessionId::parse("0123456789abcdef").unwrap(),
         task: "Do it.".to_owned(),

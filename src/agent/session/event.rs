@@ -42,6 +42,9 @@ pub struct SessionStart {
     pub task: String,
     /// First message of the root task: the task together with its material.
     pub message: String,
+    /// Images that the root task is shown with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
     /// The mode of the root task.
     pub mode: String,
     /// Who asked and how; `mode` in it is the root task's.
@@ -400,6 +403,8 @@ impl Event {
             &reply.images
         } else if let Self::ImageGenerated { generated, .. } = self {
             generated.image.as_slice()
+        } else if let Self::Started(start) = self {
+            &start.images
         } else {
             &[]
         }
@@ -413,6 +418,8 @@ impl Event {
             &mut reply.images
         } else if let Self::ImageGenerated { generated, .. } = self {
             generated.image.as_mut_slice()
+        } else if let Self::Started(start) = self {
+            &mut start.images
         } else {
             &mut []
         }

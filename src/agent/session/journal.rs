@@ -245,8 +245,16 @@ impl Journal {
     /// # Errors
     /// When the disk is full or gone.
     pub fn keep(&self, content: &[u8]) -> Result<String, JournalError> {
+        Self::keep_in(&self.folder, content)
+    }
+
+    /// The same in the folder of a session that is not open.
+    ///
+    /// # Errors
+    /// As [`Journal::keep`].
+    pub fn keep_in(folder: &Path, content: &[u8]) -> Result<String, JournalError> {
         let hash = format!("{:x}", Sha256::digest(content));
-        let folder = self.folder.join(BLOB_FOLDER);
+        let folder = folder.join(BLOB_FOLDER);
         let path = folder.join(&hash);
         let kept = std::fs::metadata(&path).is_ok_and(|found| {
             u64::try_from(content.len()).is_ok_and(|length| found.len() == length)

@@ -18,6 +18,7 @@ use crate::session::recorded::{RecordedDecision, TouchedPath};
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::kept_output::KeptOutput;
+use locum_base::chat::Message;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
@@ -198,6 +199,11 @@ impl SessionState {
                 let (mode, message) = (mode.clone(), message.clone());
                 let mut state = TaskState::new(*task, *parent, mode, message, *budget);
                 state.todos.clone_from(todos);
+                if let Some(start) = self.start.as_ref().filter(|_| parent.is_none())
+                    && !start.images.is_empty()
+                {
+                    state.conversation.push(Message::Images { images: start.images.clone() });
+                }
                 state.isolation.isolated = tree.is_some();
                 state.isolation.start = parent.and_then(|parent| {
                     let owner = self.tree_owner(parent);

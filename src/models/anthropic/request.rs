@@ -17,7 +17,7 @@ use crate::anthropic::{
     thinks,
 };
 use crate::profile::Effort;
-use crate::transport::images::{Base64, SentImage, sent_images};
+use crate::transport::images::{Base64, EncodedImage, SentImage, sent_images};
 use crate::transport::json::CallArguments;
 use crate::transport::parts::{ReplyPart, reply_parts};
 use crate::transport::protocol::RequestOptions;
@@ -156,6 +156,11 @@ enum KnownBlock<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<CacheControl>,
     },
+    Image {
+        source: ImageSource<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
     ToolUse {
         id: Cow<'a, str>,
         name: Cow<'a, str>,
@@ -206,6 +211,9 @@ fn wire_messages<'a>(
     for message in messages {
         let (role, content) = match message {
             Message::User { text } => ("user", vec![said(text)]),
+            Message::Images { images } => {
+                ("user", sent_images(images, options.images).map(image_block).collect())
+            }
             Message::Assistant { text, calls, opaque, .. } => {
                 let opaque = opaque.as_ref().filter(|_| !options.has(PLAIN));
                 names.begin();
@@ -239,7 +247,9 @@ fn wire_messages<'a>(
     }
     for message in wire.iter_mut().rev().filter(|message| message.role == "user").take(2) {
         if let Some(MessageBlock::Known(
-            KnownBlock::Text { cache_control, .. } | KnownBlock::ToolResult { cache_control, .. },
+            KnownBlock::Text { cache_control, .. }
+            | KnownBlock::Image { cache_control, .. }
+            | KnownBlock::ToolResult { cache_control, .. },
         )) = message.content.last_mut()
         {
             *cache_control = mark;
@@ -292,13 +302,24 @@ fn result_block<'a>(
 fn content_block(shown: SentImage<'_>) -> ResultBlock<'_> {
     match shown {
         SentImage::Note(text) => ResultBlock::Text { text },
-        SentImage::Image(picture) => ResultBlock::Image {
-            source: ImageSource {
-                kind: "base64",
-                media_type: picture.kind.media_type(),
-                data: Base64(picture.bytes),
-            },
-        },
+        SentImage::Image(picture) => ResultBlock::Image { source: source(picture) },
+    }
+}
+
+fn image_block(shown: SentImage<'_>) -> MessageBlock<'_> {
+    MessageBlock::Known(match shown {
+        SentImage::Note(text) => KnownBlock::Text { text, cache_control: None },
+        SentImage::Image(picture) => {
+            KnownBlock::Image { source: source(picture), cache_control: None }
+        }
+    })
+}
+
+fn source(picture: EncodedImage<'_>) -> ImageSource<'_> {
+    ImageSource {
+        kind: "base64",
+        media_type: picture.kind.media_type(),
+        data: Base64(picture.bytes),
     }
 }
 
@@ -406,7 +427,7 @@ fn began_with_thinking(messages: &[Message], by: &str) -> bool {
                     Some(ReplyPart::Own(_))
                 )
         }
-        Some(Message::User { .. } | Message::Tool { .. }) | None => true,
+        Some(Message::User { .. } | Message::Images { .. } | Message::Tool { .. }) | None => true,
     }
 }
 

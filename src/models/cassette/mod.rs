@@ -16,6 +16,7 @@ use crate::ModelRequest;
 use crate::profile::ToolProtocol;
 use crate::tokens::Tokenizer;
 use locum_base::chat::{Message, Reply, ToolResult};
+use locum_base::image::Image;
 use locum_base::text::head;
 use locum_base::tool::ToolName;
 
@@ -164,6 +165,7 @@ fn parts(request: &ModelRequest<'_>) -> Vec<(RequestField, String)> {
     ];
     parts.extend(new.iter().flat_map(|message| match message {
         Message::User { text } => vec![(RequestField::Told, text.clone())],
+        Message::Images { images } => vec![(RequestField::Told, described(images))],
         Message::Assistant { .. } => Vec::new(),
         Message::Tool { results } => {
             results.iter().map(|result| (RequestField::Answers, answer(result))).collect()
@@ -182,6 +184,7 @@ fn parts(request: &ModelRequest<'_>) -> Vec<(RequestField, String)> {
 fn written(message: &Message) -> String {
     match message {
         Message::User { text } => format!("user: {text}\n"),
+        Message::Images { images } => format!("images:{}\n", described(images)),
         Message::Assistant { text, calls, .. } => {
             let calls: String = calls
                 .iter()
@@ -197,8 +200,11 @@ fn written(message: &Message) -> String {
 
 /// Returns an answer with what it shows: images by their hash.
 fn answer(result: &ToolResult) -> String {
-    let images = result.images.iter().map(|image| format!("\n[{image}, sha256 {}]", image.hash));
-    std::iter::once(result.text.clone()).chain(images).collect()
+    format!("{}{}", result.text, described(&result.images))
+}
+
+fn described(images: &[Image]) -> String {
+    images.iter().map(|image| format!("\n[{image}, sha256 {}]", image.hash)).collect()
 }
 
 impl RequestPart {

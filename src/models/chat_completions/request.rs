@@ -202,6 +202,14 @@ fn push_message<'a>(
             Some(_) | None => messages
                 .push(ChatMessage::User { content: ChatContent::Words(Cow::Borrowed(text)) }),
         },
+        Message::Images { images } => {
+            let parts = sent_images(images, options.images).map(content_part);
+            match messages.last_mut() {
+                Some(ChatMessage::User { content }) => content.show(parts),
+                Some(_) | None => messages
+                    .push(ChatMessage::User { content: ChatContent::Parts(parts.collect()) }),
+            }
+        }
         Message::Assistant { text, reasoning, calls, opaque } => {
             let (mut details, mut tool_calls) = (None, Vec::with_capacity(calls.len()));
             for part in reply_parts(text, calls, opaque.as_ref(), options.by) {

@@ -232,6 +232,9 @@ fn contents<'a>(
     for message in messages {
         let (role, parts) = match message {
             Message::User { text } => ("user", vec![PartContent::Text(text).signed(None)]),
+            Message::Images { images } => {
+                ("user", sent_images(images, options.images).map(image_part).collect())
+            }
             Message::Assistant { text, calls, opaque, .. } => {
                 let parts = reply_parts(text, calls, opaque.as_ref(), options.by);
                 asked = parts

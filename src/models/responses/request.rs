@@ -166,6 +166,18 @@ fn push_items<'a>(
 ) {
     match message {
         Message::User { text } => input.push(words("user", text, None)),
+        Message::Images { images } => {
+            let parts = sent_images(images, options.images).map(MessagePart::of);
+            match input.last_mut() {
+                Some(InputItem::Known(KnownItem::Message { role: "user", content, .. })) => {
+                    content.extend(parts);
+                }
+                Some(_) | None => {
+                    let (role, phase, content) = ("user", None, parts.collect());
+                    input.push(InputItem::Known(KnownItem::Message { role, phase, content }));
+                }
+            }
+        }
         Message::Assistant { text, calls, opaque, .. } => {
             let opaque = opaque.as_ref().filter(|_| !options.has(NO_ENCRYPTED));
             let parts = reply_parts(text, calls, opaque, options.by);

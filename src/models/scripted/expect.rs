@@ -4,6 +4,8 @@
 //! messages since the last reply are looked at: what a script asserts is the effect of the turn
 //! before.
 
+use std::borrow::Cow;
+
 use crate::ModelRequest;
 use crate::scripted::script::Expectation;
 use locum_base::chat::Message;
@@ -56,12 +58,15 @@ fn last_messages(messages: &[Message]) -> String {
         .iter()
         .rposition(|message| matches!(message, Message::Assistant { .. }))
         .map_or(0, |at| at + 1);
-    let mut texts: Vec<&str> = Vec::new();
+    let mut texts: Vec<Cow<'_, str>> = Vec::new();
     for message in messages.iter().skip(since) {
         match message {
-            Message::User { text } | Message::Assistant { text, .. } => texts.push(text),
+            Message::User { text } | Message::Assistant { text, .. } => texts.push(text.into()),
+            Message::Images { images } => {
+                texts.extend(images.iter().map(|image| format!("[{image}]").into()))
+            }
             Message::Tool { results } => {
-                texts.extend(results.iter().map(|result| result.text.as_str()))
+                texts.extend(results.iter().map(|result| Cow::from(&result.text)))
             }
         }
     }

@@ -62,7 +62,8 @@ impl ScriptedModel {
     fn find_task(&self, request: &ModelRequest<'_>) -> Result<(usize, &ScriptTask), ModelError> {
         let first = match request.messages.first() {
             Some(Message::User { text }) => text.as_str(),
-            Some(Message::Assistant { .. } | Message::Tool { .. }) | None => "",
+            Some(Message::Images { .. } | Message::Assistant { .. } | Message::Tool { .. })
+            | None => "",
         };
         let fits = |task: &ScriptTask| {
             task.mode.as_deref().is_none_or(|mode| mode == request.mode)

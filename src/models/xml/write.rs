@@ -80,6 +80,9 @@ fn meaning(schema: &Value) -> String {
     format!("{kind}{words}")
 }
 
+/// What stands for images.
+const UNSHOWN_IMAGES: &str = "(Images cannot be shown in words.)";
+
 /// Returns the conversation as text. Consecutive messages of one speaker become one, for servers
 /// that want speakers in turn.
 pub fn conversation(messages: &[Message]) -> Vec<Message> {
@@ -88,6 +91,7 @@ pub fn conversation(messages: &[Message]) -> Vec<Message> {
     for message in messages {
         match message {
             Message::User { text } => say(&mut written, text.clone()),
+            Message::Images { .. } => say(&mut written, UNSHOWN_IMAGES.to_owned()),
             Message::Assistant { text, reasoning, calls: made, opaque: _ } => {
                 calls = made;
                 let parts: Vec<String> = (!text.is_empty())
@@ -118,7 +122,7 @@ fn say(written: &mut Vec<Message>, more: String) {
             text.push_str("\n\n");
             text.push_str(&more);
         }
-        Some(Message::Assistant { .. } | Message::Tool { .. }) | None => {
+        Some(Message::Images { .. } | Message::Assistant { .. } | Message::Tool { .. }) | None => {
             written.push(Message::User { text: more })
         }
     }
@@ -154,6 +158,7 @@ fn result(result: &ToolResult, calls: &[ToolCall]) -> String {
         .map(|at| format!(" call=\"{}\"", at + 1))
         .unwrap_or_default();
     let failed = if result.is_error { " failed=\"true\"" } else { "" };
-    let images = if result.images.is_empty() { "" } else { "\n(Images cannot be shown in words.)" };
-    format!("<{tag}{tool}{number}{failed}>\n{}{images}\n</{tag}>", result.text)
+    let images = if result.images.is_empty() { "" } else { UNSHOWN_IMAGES };
+    let gap = if images.is_empty() { "" } else { "\n" };
+    format!("<{tag}{tool}{number}{failed}>\n{}{gap}{images}\n</{tag}>", result.text)
 }

@@ -130,6 +130,10 @@ fn push(transcript: &mut String, message: &Message) {
     // Writing into a String cannot fail.
     let _ = match message {
         Message::User { text } => writeln!(transcript, "told: {}", text.trim()),
+        Message::Images { images } => {
+            let shown: Vec<String> = images.iter().map(ToString::to_string).collect();
+            writeln!(transcript, "shown: {}", shown.join(", "))
+        }
         Message::Assistant { text, calls, .. } => {
             let calls: String = calls
                 .iter()
@@ -177,7 +181,7 @@ fn files(messages: &[Message]) -> Vec<FileRead<'_>> {
                 results = answers;
                 continue;
             }
-            Message::User { .. } => continue,
+            Message::User { .. } | Message::Images { .. } => continue,
             Message::Assistant { calls, .. } => calls,
         };
         for call in calls.iter().rev() {

@@ -228,6 +228,7 @@ impl Fixture {
         budget.minutes = self.minutes.unwrap_or(budget.minutes);
         let facts = Facts { mode: self.mode.clone(), ..Facts::default() };
         let start = SessionStart {
+            images: Vec::new(),
             version: JOURNAL_VERSION,
             id: SessionId::parse("0123456789abcdef").unwrap(),
             task: "Do the thing.\nAll of it.".to_owned(),

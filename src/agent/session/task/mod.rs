@@ -192,7 +192,7 @@ impl TaskState {
                     texts.retain(|other| *other != text.trim());
                     texts.push(text.trim());
                 }
-                Message::User { .. } => {}
+                Message::User { .. } | Message::Images { .. } => {}
                 Message::Assistant { .. } | Message::Tool { .. } => break,
             }
         }
@@ -228,13 +228,16 @@ impl TaskState {
         if observation.images.is_empty() {
             return observation;
         }
-        let answered = self.conversation.messages.iter().flat_map(|message| match message {
-            Message::Tool { results } => results.as_slice(),
-            Message::User { .. } | Message::Assistant { .. } => &[],
-        });
-        let shown = answered
-            .chain(self.turn.waiting.iter().filter_map(|waiting| waiting.answer.as_ref()))
-            .flat_map(|result| &result.images);
+        let (mut given, mut answered) = (Vec::new(), Vec::new());
+        for message in self.conversation.messages.iter() {
+            match message {
+                Message::Images { images } => given.extend(images),
+                Message::Tool { results } => answered.extend(results),
+                Message::User { .. } | Message::Assistant { .. } => {}
+            }
+        }
+        answered.extend(self.turn.waiting.iter().filter_map(|waiting| waiting.answer.as_ref()));
+        let shown = given.into_iter().chain(answered.into_iter().flat_map(|result| &result.images));
         let (mut count, mut bytes) = shown.fold((0, 0_usize), |(count, bytes), image| {
             (count + 1, bytes.saturating_add(image.size_bytes))
         });

@@ -7,8 +7,8 @@ use super::{BARE_THINKING, LATE_INPUT, PLAIN, RequestOptions, UNCACHED, render_b
 use crate::ModelRequest;
 use crate::profile::Effort;
 use locum_base::chat::{Message, OpaquePart, OpaqueState, ToolCall, ToolResult, ToolSpec};
-use locum_base::image::ImageKind;
-use locum_testing::images::answer;
+use locum_base::image::{Image, ImageKind};
+use locum_testing::images::{answer, png};
 
 const OPTIONS: RequestOptions<'static> = RequestOptions {
     model: "m",
@@ -366,4 +366,17 @@ fn a_longer_conversation_begins_with_the_shorter_one() {
     ];
     let shorter = written(&messages[..3], OPTIONS);
     assert!(written(&messages, OPTIONS).starts_with(shorter.strip_suffix("]}").unwrap()));
+}
+
+#[test]
+fn images_that_come_with_words_stand_beside_them() {
+    let image = Image::parse(&png(2, 3)).unwrap();
+    let messages = [Message::User { text: "look".into() }, Message::Images { images: vec![image] }];
+    let sent = |images| body(&messages, RequestOptions { images, ..OPTIONS })["messages"].clone();
+    let source = json!({ "type": "base64", "media_type": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA=" });
+    let text = json!({ "type": "text", "text": "look" });
+    let image = json!({ "type": "image", "source": source });
+    assert_eq!(sent(&ImageKind::ALL), json!([{ "role": "user", "content": [text, image] }]));
+    let note = sent(&[])[0]["content"][1]["text"].to_string();
+    assert!(note.contains("cannot be shown"), "{note}");
 }

@@ -13,8 +13,8 @@ use crate::chat_completions::{ChatCompletions, dialect};
 use crate::profile::Effort;
 use crate::transport::protocol::{ModelDefaults, NO_IMAGES, Protocol};
 use locum_base::chat::{Message, OpaquePart, OpaqueState, ToolCall, ToolResult, ToolSpec};
-use locum_base::image::ImageKind;
-use locum_testing::images::answer;
+use locum_base::image::{Image, ImageKind};
+use locum_testing::images::{answer, png};
 
 const OPTIONS: RequestOptions<'static> = RequestOptions {
     model: "m",
@@ -285,4 +285,17 @@ fn a_strict_host_gets_names_and_an_order_it_takes() {
     assert!(id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{id}");
     assert_eq!(body["messages"][3]["tool_call_id"], id);
     assert_ne!(body["messages"][4]["tool_call_id"], id);
+}
+
+#[test]
+fn images_that_come_with_words_stand_beside_them() {
+    let image = Image::parse(&png(2, 3)).unwrap();
+    let messages = [Message::User { text: "look".into() }, Message::Images { images: vec![image] }];
+    let sent = |images| body(&messages, &[], RequestOptions { images, ..OPTIONS });
+    let expected = concat!(
+        r#"{"role":"user","content":[{"type":"text","text":"look"},"#,
+        r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}}]}"#,
+    );
+    assert!(sent(&ImageKind::ALL).contains(expected), "{}", sent(&ImageKind::ALL));
+    assert!(sent(&[]).contains("cannot be shown"), "{}", sent(&[]));
 }

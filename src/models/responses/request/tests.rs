@@ -7,8 +7,8 @@ use super::{NO_ENCRYPTED, RequestOptions, render_body};
 use crate::ModelRequest;
 use crate::profile::Effort;
 use locum_base::chat::{Message, OpaquePart, OpaqueState, ToolCall, ToolResult, ToolSpec};
-use locum_base::image::ImageKind;
-use locum_testing::images::answer;
+use locum_base::image::{Image, ImageKind};
+use locum_testing::images::{answer, png};
 
 const OPTIONS: RequestOptions<'static> = RequestOptions {
     model: "m",
@@ -127,4 +127,14 @@ fn a_longer_conversation_begins_with_the_shorter_one() {
     let messages = conversation("me");
     let shorter = written(&messages[..1], OPTIONS);
     assert!(written(&messages, OPTIONS).starts_with(shorter.strip_suffix("]}").unwrap()));
+}
+
+#[test]
+fn images_that_come_with_words_stand_beside_them() {
+    let image = Image::parse(&png(2, 3)).unwrap();
+    let messages = [Message::User { text: "look".into() }, Message::Images { images: vec![image] }];
+    let sent = |images| written(&messages, RequestOptions { images, ..OPTIONS });
+    let expected = r#"{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}]}"#;
+    assert!(sent(&ImageKind::ALL).contains(expected), "{}", sent(&ImageKind::ALL));
+    assert!(sent(&[]).contains("cannot be shown"), "{}", sent(&[]));
 }
