@@ -39,6 +39,9 @@ pub struct RunArgs {
 /// What every run takes, whoever starts it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunOptions {
+    /// Show this PNG, JPEG, GIF or WebP image to the model with the task; repeat for more.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub image: Vec<PathBuf>,
     /// Run the root task on this profile, or this model of the configured provider.
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,

@@ -1,5 +1,6 @@
 //! Where work comes from and results go. GitHub and `local` (a folder).
 
+pub mod attachments;
 pub mod command;
 pub mod commits;
 pub mod event;
@@ -82,6 +83,10 @@ pub trait Forge: Send + Sync {
         thread: Thread,
         since: Option<Timestamp>,
     ) -> BoxFuture<'_, Result<Vec<ThreadComment>, ForgeError>>;
+
+    /// Fetches an image or file that someone attached to what they wrote, from the forge's own hosts
+    /// and no other.
+    fn attachment<'a>(&'a self, address: &'a str) -> BoxFuture<'a, Result<Vec<u8>, ForgeError>>;
 
     /// Makes a commit, signed by the forge, on a branch; returns its name. One that
     /// already exists is not made again.

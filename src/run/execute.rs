@@ -170,7 +170,7 @@ async fn run<'a>(
         SessionOrigin::Resumed => String::new(),
     };
     let start = SessionStart {
-        images: Vec::new(),
+        images: prepared.images.iter().map(|shown| shown.image.clone()).collect(),
         version: JOURNAL_VERSION,
         id: plan.session.clone(),
         task: prepared.redactor.redact(&plan.task),

@@ -4,6 +4,7 @@
 //! In: the request, the trusted configuration, the open checkout. Out: a [`PreparedRun`], or every
 //! mistake found. Nothing is changed and no one is contacted.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -18,9 +19,11 @@ use crate::run::place;
 use crate::run::plan::{PolicyName, RunPlan, RunSubject};
 use crate::run::run_request::RunRequest;
 use crate::run::servers::ServerPlan;
+use crate::run::task_material::TaskImage;
 use crate::run::trusted::TrustedConfig;
 use locum_agent::env::RunEnv;
 use locum_agent::session::system_prompt::{self, ToolPrerequisites};
+use locum_base::image::{IMAGES_LIMIT, IMAGES_LIMIT_BYTES, Image};
 use locum_base::secret::Redactor;
 use locum_modes::ModeEntry;
 use locum_modes::access::{self, TaskPurpose, ToolOffer};
@@ -41,6 +44,10 @@ pub struct PreparedRun {
     pub plan: RunPlan,
     /// First message of the root task, before what it names is looked up.
     pub message: FirstMessage,
+    /// Images that the root task is shown with it, added by who starts the run.
+    pub images: Vec<TaskImage>,
+    /// Images of the thread that its model cannot be shown.
+    pub unseen_images: usize,
     /// Settings of the trusted ref, the user and the environment together.
     pub settings: Settings,
     /// Decides on every effect of the run.
@@ -64,6 +71,44 @@ pub struct PreparedRun {
 }
 
 impl PreparedRun {
+    /// Returns whether the model of the root task sees images.
+    pub fn sees_images(&self) -> bool {
+        self.models.of_mode(&self.plan.mode).capacity.sees_images
+    }
+
+    /// Says that images are not shown.
+    pub fn unseen(&self) -> String {
+        let counted = match self.unseen_images {
+            1 => "1 image was".to_owned(),
+            count => format!("{count} images were"),
+        };
+        format!("{counted} not shown: {} does not read images", self.plan.models.0)
+    }
+
+    /// Adds an image that the root task is shown; one that its model cannot be shown is counted.
+    ///
+    /// # Errors
+    /// Why the bytes are not shown.
+    pub fn add_image(&mut self, bytes: &[u8], from: String) -> Result<(), String> {
+        let image = Image::parse(bytes).map_err(|error| format!("it {error}"))?;
+        if matches!(self.redactor.plain_values().hide_bytes(bytes), Cow::Owned(_)) {
+            return Err("a secret is written in its bytes".to_owned());
+        }
+        if !self.sees_images() {
+            self.unseen_images += 1;
+            return Ok(());
+        }
+        let shown = self.images.iter().map(|shown| shown.image.size_bytes).sum::<usize>();
+        if self.images.len() == IMAGES_LIMIT || shown + bytes.len() > IMAGES_LIMIT_BYTES {
+            return Err(format!(
+                "a conversation holds {IMAGES_LIMIT} images of {IMAGES_LIMIT_BYTES} bytes together \
+                 at most"
+            ));
+        }
+        self.images.push(TaskImage { image, from });
+        Ok(())
+    }
+
     /// Returns what every effect of the run goes through.
     pub fn env<'a>(&'a self, connector: &'a Connector) -> RunEnv<'a> {
         RunEnv {
@@ -220,6 +265,8 @@ pub fn prepare(
     Ok(PreparedRun {
         plan,
         message,
+        images: Vec::new(),
+        unseen_images: 0,
         command_env,
         settings,
         policy,

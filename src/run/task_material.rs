@@ -1,5 +1,7 @@
 //! What a task is made of: whose words it is in, and text of others that comes with it.
 
+use locum_base::image::Image;
+
 /// Whose words a task is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -9,6 +11,15 @@ pub enum TaskAuthor {
     Asker,
     /// Put together by the program, perhaps from text of others: nothing in them counts.
     Program,
+}
+
+/// An image that comes with a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskImage {
+    /// The image.
+    pub image: Image,
+    /// Where it is from: `in issue #12, written by someone: the error`.
+    pub from: String,
 }
 
 /// Text that no one with authority wrote: an issue, a comment, the output of a command.

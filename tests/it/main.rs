@@ -25,6 +25,7 @@ mod docs;
 mod edits;
 mod experts;
 mod fidelity;
+mod given_images;
 mod holds;
 mod house;
 mod jobs;

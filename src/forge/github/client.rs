@@ -243,8 +243,18 @@ impl RestClient {
         octocrab.map_err(|message| request.failed(message))
     }
 
-    /// Makes the client: rustls with ring, the system's proxies, answers of bounded length.
-    fn connect(&self) -> Result<Octocrab, String> {
+    /// Returns where the API starts.
+    pub(super) fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// Returns what a request says who we are by; `None` without a token.
+    pub(super) fn authorization(&self) -> Result<Option<HeaderValue>, String> {
+        self.token.as_ref().map(bearer).transpose()
+    }
+
+    /// Returns a client of our own: rustls with ring, the system's proxies.
+    pub(super) fn plain_client(&self) -> reqwest::ClientBuilder {
         // A second caller's provider is the same one: whoever comes first installs it.
         let _installed = rustls::crypto::ring::default_provider().install_default();
         let mut client = reqwest::Client::builder()
@@ -256,7 +266,13 @@ impl RestClient {
             // Reading the system's certificates is the dearest part of a client and of no use here.
             client = client.tls_certs_only([]);
         }
-        let client = client
+        client
+    }
+
+    /// Makes the client of the API, with answers of bounded length.
+    fn connect(&self) -> Result<Octocrab, String> {
+        let client = self
+            .plain_client()
             .build()
             .map_err(|error| format!("cannot make an HTTP client: {}", chain(&error)))?;
         let base: http::Uri = self
@@ -265,7 +281,7 @@ impl RestClient {
             .ok()
             .filter(|base: &http::Uri| base.scheme().is_some() && base.host().is_some())
             .ok_or_else(|| format!("`{}` is not the address of an API", self.base_url))?;
-        let token = self.token.as_ref().map(bearer).transpose()?;
+        let token = self.authorization()?;
         let bounded = MapResponseLayer::new(|answer: http::Response<_>| {
             answer.map(|body| Limited::new(body, ANSWER_LIMIT_BYTES))
         });

@@ -4,6 +4,7 @@
 //! How our own comments are found again: `comments`.
 
 mod answers;
+mod attachments;
 mod client;
 mod comments;
 mod commits;
@@ -149,6 +150,10 @@ impl GitHub {
 impl Forge for GitHub {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn attachment<'a>(&'a self, address: &'a str) -> BoxFuture<'a, Result<Vec<u8>, ForgeError>> {
+        self.client.attachment(address).boxed()
     }
 
     fn permission<'a>(

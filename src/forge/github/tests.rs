@@ -392,6 +392,43 @@ fn what_is_posted_carries_a_permit() {
 }
 
 #[test]
+fn attachments_come_from_the_forge_alone_and_the_token_stays_there() {
+    on_server("/api/v3", async |server, github, _| {
+        let elsewhere = GitHubServer::start("").await;
+        let theirs = elsewhere.attach("/user-attachments/assets/1", None, b"theirs");
+        let path = "/user-attachments/assets/2";
+        let image = server.attach(path, None, b"image");
+        let moved = server.attach("/user-attachments/assets/3", Some(path), b"");
+        let away = server.attach("/user-attachments/assets/4", Some(&theirs), b"");
+        let api = server.attach("/user-attachments/assets/5", Some("/api/v3/user"), b"");
+        let round = server.attach("/user-attachments/assets/6", Some("6"), b"");
+        let large = server.attach("/user-attachments/assets/7", None, &vec![0; 4_000_000]);
+        assert_eq!(github.attachment(&image).await, Ok(b"image".to_vec()));
+        assert_eq!(github.attachment(&moved).await, Ok(b"image".to_vec()));
+        for (address, expected) in [
+            (theirs.as_str(), "not one of the forge's attachments"),
+            (&away, "not one of the forge's attachments"),
+            (&api, "not one of the forge's attachments"),
+            (&round, "redirects more than 3 times"),
+            (&large, "more than 3750000 bytes"),
+            (&format!("{image}9"), "answers 404"),
+            (&server.url, "not one of the forge's attachments"),
+            ("rel.png", "relative URL"),
+        ] {
+            let error = github.attachment(address).await.unwrap_err().to_string();
+            assert!(error.contains(expected), "{address}: {error}");
+        }
+        assert!(elsewhere.requests().is_empty(), "{:?}", elsewhere.requests());
+        let first = &server.requests()[0];
+        assert_eq!(
+            (first.path.as_str(), first.header("authorization")),
+            (path, Some("Bearer a-token"))
+        );
+        assert!(server.requests().iter().all(|request| request.path != "/user"));
+    });
+}
+
+#[test]
 fn bad_names_tokens_and_addresses_are_said_before_anything_is_sent() {
     on_server("", async |server, _, clock| {
         for name in ["acme", "acme/app/x", "../app", "acme/a b", "/", "acme/.."] {

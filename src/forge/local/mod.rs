@@ -123,6 +123,11 @@ impl Forge for LocalForge {
         NAME
     }
 
+    fn attachment<'a>(&'a self, address: &'a str) -> BoxFuture<'a, Result<Vec<u8>, ForgeError>> {
+        let what = address.to_owned();
+        futures::future::ready(Err(ForgeError::NotFound { forge: NAME, what })).boxed()
+    }
+
     fn permission<'a>(
         &'a self,
         _login: &'a str,

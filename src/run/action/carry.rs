@@ -46,6 +46,9 @@ pub(super) struct CarriedState {
     /// Reactions that say that it was seen, until it is over.
     #[serde(default)]
     pub(super) seen: Vec<OwnReaction>,
+    /// Addresses of the images it began with: a journal describes them and is carried alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) images: Vec<String>,
 }
 
 /// Where a session waits, as our own comment says.

@@ -13,7 +13,7 @@ use crate::run::action::carry::{
 };
 use crate::run::action::claim::{Claim, ClaimAnswer, ClaimRequest};
 use crate::run::action::{
-    ActionEnd, ActionEnv, ActionStart, RunControl, SessionRun, answer, carry_out, claim,
+    ActionEnd, ActionEnv, ActionStart, RunControl, SessionRun, answer, carry_out, claim, images,
 };
 use crate::run::error::RunError;
 use crate::run::execute;
@@ -87,6 +87,9 @@ async fn take<'a>(
     let folder = execute::folder_of(&sessions, &run.plan.session);
     Journal::put(&folder, journal.as_bytes()).map_err(RunError::internal)?;
     let state = SessionState::of(&Journal::read(&folder).map_err(RunError::internal)?);
+    if let Some(start) = &state.start {
+        images::bring_back(env, &folder, &start.images, &carried.images).await;
+    }
     let ids = named(decision, &state, event.trigger.happened_at).map_err(ClaimError::Refused)?;
     let proposed = if decision.always { proposed(env, admitted, &state, &ids)? } else { None };
     for (place, id) in ids.into_iter().enumerate() {

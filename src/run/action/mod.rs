@@ -12,6 +12,7 @@ mod claim;
 mod decide;
 mod earlier;
 mod fenced;
+mod images;
 mod jobs;
 mod messages;
 mod places;
@@ -353,6 +354,10 @@ async fn claimed(
     }
     let merges = rebase.map(|rebase| rebase.give_to(&mut request));
     let mut run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
+    let shown = match request.work {
+        None => images::show(env, admitted, &past.written, &mut run).await,
+        Some(_) => Vec::new(),
+    };
     setup::settle(env, &place_of(admitted), &past.own).await;
     run.plan.notes.extend(claim.note.clone());
     let folder = execute::folder_of(&run.settings.session_folder()?, &run.plan.session);
@@ -376,6 +381,7 @@ async fn claimed(
             ..request
         },
         seen: Vec::new(),
+        images: shown,
     };
     let session = SessionRun { run, folder, carried, start: ActionStart::Fresh };
     carry_out(env, event, session, control, claim).await

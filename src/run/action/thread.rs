@@ -31,8 +31,18 @@ const AUTHORS_LIMIT: usize = 10;
 pub(super) struct ThreadPast {
     /// The last run's result, then comments, oldest first.
     pub(super) materials: Vec<TaskMaterial>,
+    /// What the comments among them say as it was written, oldest first.
+    pub(super) written: Vec<WrittenText>,
     /// Our own comments.
     pub(super) own: Vec<ThreadComment>,
+}
+
+/// A comment as it was written.
+pub(super) struct WrittenText {
+    /// Which comment, and whose.
+    pub(super) from: String,
+    /// Its whole text.
+    pub(super) body: String,
 }
 
 /// Reads what was said on a thread before the comment that asks.
@@ -48,11 +58,13 @@ pub(super) async fn past(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> T
                 origin: "the forge".to_owned(),
                 text: "They could not be read.".to_owned(),
             }];
-            return ThreadPast { materials, own: Vec::new() };
+            return ThreadPast { materials, ..ThreadPast::default() };
         }
     };
     let (own, others): (Vec<_>, Vec<_>) = comments.into_iter().partition(|comment| comment.is_own);
     let last_run = own.iter().rev().find(|comment| comment.body.starts_with(PROGRESS));
+    let whole: BTreeMap<u64, String> =
+        others.iter().map(|comment| (comment.id, comment.body.clone())).collect();
     let (shown, left_out) = latest(others);
     let tiers = tiers(env, admitted, &shown).await;
     let mut materials: Vec<TaskMaterial> = last_run.map(result).into_iter().collect();
@@ -63,8 +75,14 @@ pub(super) async fn past(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> T
             text: format!("{left_out} older ones are left out."),
         });
     }
-    materials.extend(shown.into_iter().map(|comment| material(comment, subject, &tiers)));
-    ThreadPast { materials, own }
+    let mut written = Vec::new();
+    for comment in shown {
+        let body = whole.get(&comment.id).cloned().unwrap_or_default();
+        let material = material(comment, subject, &tiers);
+        written.push(WrittenText { from: format!("{}, {}", material.what, material.origin), body });
+        materials.push(material);
+    }
+    ThreadPast { materials, written, own }
 }
 
 /// Leaves out the comment that asks and what was written after it.

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::run::plan::RunSubject;
 use crate::run::prepare::PreparedRun;
-use crate::run::task_material::{TaskAuthor, TaskMaterial};
+use crate::run::task_material::{TaskAuthor, TaskImage, TaskMaterial};
 use crate::run::tree;
 use locum_agent::env::RunEnv;
 use locum_agent::tools::dispatch;
@@ -107,6 +107,7 @@ impl MessageContext<'_> {
                 .collect();
             self.look_up(&mentions::parse(&text), &mut found).await;
         }
+        found.materials.extend(self.images());
         let Lookups { mut text, materials: looked_up, notes, .. } = found;
         if !notes.is_empty() {
             let notes: String = notes.iter().map(|note| format!("\n- {note}")).collect();
@@ -133,12 +134,26 @@ impl MessageContext<'_> {
         }
     }
 
-    fn vision(&self) -> VisionSupport {
-        if self.run.models.of_mode(&self.run.plan.mode).capacity.sees_images {
-            VisionSupport::OnCall
-        } else {
-            VisionSupport::Blind
+    /// Says which images come with the task, or that they are not shown.
+    fn images(&self) -> Option<TaskMaterial> {
+        let images = &self.run.images;
+        let mut lines: Vec<String> = images
+            .iter()
+            .enumerate()
+            .map(|(at, TaskImage { image, from })| format!("{}. {image}; {from}", at + 1))
+            .collect();
+        if self.run.unseen_images > 0 {
+            lines.push(format!("{}.", self.run.unseen()));
         }
+        (!lines.is_empty()).then(|| TaskMaterial {
+            what: "the images after this message, in their order".to_owned(),
+            origin: "attached by who wrote the texts".to_owned(),
+            text: lines.join("\n"),
+        })
+    }
+
+    fn vision(&self) -> VisionSupport {
+        if self.run.sees_images() { VisionSupport::OnCall } else { VisionSupport::Blind }
     }
 
     async fn look_up(&self, named: &[Mention], found: &mut Lookups) {

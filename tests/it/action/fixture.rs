@@ -49,6 +49,12 @@ tasks:
           contains: ["[material: the result of the last run on this thread; origin: written by Locum]", "Discussed: bowed.", "written by alice (maintainer)"]
           not_contains: ["kind=progress", "comment on #7; origin: written by locum-bot"]
         calls: [{ tool: attempt_completion, args: { result: "Went on." } }]
+  - contains: see the pictures
+    turns:
+      - expect:
+          contains: ["[image 2x3 png, 29 bytes]", "[image 4x3 png, 29 bytes]", "1. image 2x3 png, 29 bytes; in the comment that asks, written by alice: mine", "comment on #7, written by eve (stranger), 2026-01-02: the error"]
+          not_contains: ["3. image", "hidden"]
+        calls: [{ tool: attempt_completion, args: { result: "Seen." } }]
   - contains: take my words
     turns:
       - expect:

@@ -13,6 +13,7 @@ mod holds;
 pub(crate) mod moved;
 mod namespaces;
 mod outages;
+mod pictures;
 mod publish;
 mod rebase;
 mod refusals;

@@ -88,12 +88,22 @@ struct World {
     files: Vec<Value>,
     commits: Vec<Value>,
     milestones: Vec<Value>,
+    attachments: Vec<Attachment>,
     git: Option<GitDatabase>,
     requests: Vec<Recorded>,
     faults: VecDeque<Fault>,
     gates: Vec<ClosedGate>,
     next_id: u64,
     now: String,
+}
+
+/// What people attached to their texts.
+struct Attachment {
+    /// Path at the server, outside of the API.
+    path: String,
+    /// Where the server sends whoever asks; `None` for the bytes.
+    location: Option<String>,
+    bytes: Vec<u8>,
 }
 
 impl Recorded {
@@ -195,6 +205,15 @@ impl GitHubServer {
     pub fn add_milestone(&self, number: u64, title: &str) {
         let milestone = json!({ "number": number, "title": title, "state": "open" });
         self.world.lock().unwrap().milestones.push(milestone);
+    }
+
+    /// Keeps an attachment at a path outside of the API; returns its address. With a location,
+    /// whoever asks for it is sent there.
+    pub fn attach(&self, path: &str, location: Option<&str>, bytes: &[u8]) -> String {
+        let mut world = self.world.lock().unwrap();
+        let (location, bytes) = (location.map(str::to_owned), bytes.to_vec());
+        world.attachments.push(Attachment { path: path.to_owned(), location, bytes });
+        format!("{}{path}", self.url.trim_end_matches(&world.prefix))
     }
 
     /// Gives the repository a database of git objects.
@@ -315,9 +334,6 @@ async fn answer(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) 
     }
     let mut world = world.lock().unwrap();
     let whole = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
-    let Some(path) = whole.strip_prefix(&world.prefix).map(str::to_owned) else {
-        return respond(404, &[], &json!({ "message": "Not Found" }).to_string());
-    };
     let headers = parts
         .headers
         .iter()
@@ -326,6 +342,19 @@ async fn answer(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) 
         })
         .collect();
     let method = parts.method.as_str().to_owned();
+    let attached = world.attachments.iter().find(|attached| attached.path == whole);
+    if let Some(Attachment { location, bytes, .. }) = attached {
+        let response = match location {
+            Some(to) => Response::builder().status(302).header("location", to),
+            None => Response::builder().status(200),
+        };
+        let response = response.body(Body::from(bytes.clone())).unwrap();
+        world.requests.push(Recorded { method, path: whole, headers, body });
+        return response;
+    }
+    let Some(path) = whole.strip_prefix(&world.prefix).map(str::to_owned) else {
+        return respond(404, &[], &json!({ "message": "Not Found" }).to_string());
+    };
     world.requests.push(Recorded {
         method: method.clone(),
         path: path.clone(),
