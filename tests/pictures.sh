@@ -31,8 +31,8 @@ const [snapshot, page, open] = process.argv.slice(2);
 const css = fs.readFileSync('node_modules/github-markdown-css/github-markdown-light.css', 'utf8');
 // A snapshot has a head between two lines of dashes.
 const text = fs.readFileSync(snapshot, 'utf8').split('\n---\n').slice(1).join('\n---\n');
-let body = marked.parse(text.replace(/^<!--.*-->\n/gm, ''));
-// GitHub ends no line within a paragraph of a comment quietly.
+// In a comment, GitHub keeps the ends of lines within a paragraph.
+let body = marked.parse(text.replace(/^<!--.*-->\n/gm, ''), { breaks: true });
 if (open === 'open') body = body.replaceAll('<details>', '<details open>');
 fs.writeFileSync(page, `<meta charset=utf8><meta name=viewport content="width=device-width">
 <style>${css} html{background:#fff} body{box-sizing:border-box;margin:0;padding:16px}</style>

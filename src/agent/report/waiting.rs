@@ -4,8 +4,7 @@
 use crate::report::figures;
 use crate::report::resume;
 use crate::report::surface::{PHRASE_LIMIT_CHARS, Surface, join};
-use crate::session::outcome::{HeldCall, Outcome, Question, TargetMode};
-use crate::session::word::Severity;
+use crate::session::outcome::{HeldCall, Outcome, OutcomeWord, Question, TargetMode};
 use locum_policy::verdict::Verdict;
 
 /// Most calls, and most questions, that wait for a decision.
@@ -66,8 +65,9 @@ pub(crate) fn going_on(
     decide: DecisionChannel<'_>,
     retry: Option<&str>,
 ) -> Vec<String> {
-    let is_red = outcome.word.severity() == Severity::Bad;
-    if let Some(prefix) = retry.filter(|_| is_red && outcome.hindrance.is_none()) {
+    // What the policy refused or a check found would come out the same.
+    let may_differ = outcome.was_stopped() || outcome.word == OutcomeWord::Failed;
+    if let Some(prefix) = retry.filter(|_| may_differ && outcome.hindrance.is_none()) {
         vec!["To try again:".to_owned(), surface.command(&format!("{prefix} retry"))]
     } else if outcome.was_stopped() && decide == DecisionChannel::CommandLine {
         let command = resume::command(&outcome.session, outcome.exhausted.as_deref());

@@ -13,8 +13,7 @@ const CELL_LIMIT_CHARS: usize = 40;
 type Figure = fn(&ChargedUsage) -> Option<String>;
 
 /// The columns beside the task, `in` and `out` of which count tokens; one without any number is left out.
-const COLUMNS: [(&str, Figure); 4] = [
-    ("turns", |charged| (charged.turns > 0).then(|| charged.turns.to_string())),
+const COLUMNS: [(&str, Figure); 3] = [
     ("in", |charged| tokens(charged.usage.input)),
     ("out", |charged| tokens(charged.usage.output)),
     ("cost", |charged| {
