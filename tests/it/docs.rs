@@ -324,7 +324,7 @@ fn outcomes_and_exit_codes_are_those_of_the_program() {
 #[test]
 fn the_action_is_described_input_by_input_and_output_by_output() {
     let action = read("action.yml");
-    let page = read("docs/action.md");
+    let page = read("docs/action-reference.md");
     let key = Regex::new(r"(?m)^  ([a-z-]+):$").unwrap();
     let row = Regex::new(r"(?m)^\| `([a-z-]+)` \|").unwrap();
     for (section, next) in [("inputs", "outputs"), ("outputs", "runs")] {
@@ -343,6 +343,60 @@ fn the_action_is_described_input_by_input_and_output_by_output() {
             row.captures_iter(told).map(|found| found.get(1).unwrap().as_str()).collect();
         assert_eq!(told, real, "{section}");
     }
+}
+
+#[test]
+fn the_actions_exit_codes_are_those_of_the_program() {
+    let page = read("docs/action-reference.md");
+    let part = page.split("\n## Exit codes\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let row = Regex::new(r"(?m)^\| (\d+) \| (.*) \|$").unwrap();
+    let word = Regex::new("`([a-z-]+)`").unwrap();
+    let mut told = BTreeSet::new();
+    for row in row.captures_iter(part) {
+        let words = word.captures_iter(&row[2]).map(|word| word[1].to_owned());
+        told.extend(words.map(|word| (word, row[1].parse::<u8>().unwrap())));
+    }
+    let others = [("skipped", 0), ("fail-on", 0)];
+    let others = others.map(|(word, code)| (word.to_owned(), code));
+    let words = OutcomeWord::ALL.iter().map(|word| (word.as_str().to_owned(), word.exit_code()));
+    assert_eq!(told, words.chain(others).collect());
+}
+
+/// What a message's `…` stands for differs; the rest is in the code, word for word.
+#[test]
+fn every_message_of_the_troubleshooting_page_is_one_of_the_program() {
+    let code = sources(Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    let joined = Regex::new(r"\\\n\s*").unwrap().replace_all(&code, "").to_lowercase();
+    let span = Regex::new(r"``(.+?)``|`([^`]+)`").unwrap();
+    let page = read("docs/action-troubleshooting.md");
+    let tables = page.split("\n| message | cause | cure |\n").skip(1);
+    let rows =
+        tables.flat_map(|table| table.lines().skip(1).take_while(|row| row.starts_with('|')));
+    let mut count = 0;
+    for row in rows {
+        let message = row.split(" | ").next().unwrap();
+        for found in span.captures_iter(message) {
+            let text = found.get(1).or(found.get(2)).unwrap().as_str();
+            for part in text.split('…').map(|part| part.trim().to_lowercase()) {
+                assert!(joined.contains(&part), "`{part}` of {row}");
+            }
+            count += 1;
+        }
+    }
+    assert!(count >= 50, "only {count} messages were read");
+}
+
+fn sources(folder: PathBuf) -> String {
+    let mut text = String::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            text.push_str(&sources(path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            text.push_str(&std::fs::read_to_string(path).unwrap());
+        }
+    }
+    text
 }
 
 #[test]
