@@ -36,22 +36,35 @@ use locum_forge::sanitise;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::remote::Remote;
 
+/// What the step does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepTask {
+    /// What the event asks for.
+    Event,
+    /// It closes what runs left behind.
+    Sweep,
+}
+
 /// Runs the subcommand.
 ///
 /// # Errors
 /// When the set-up is wrong or the machine fails.
-pub fn run(context: &CommandContext, output: &mut Output) -> Result<ExitStatus, RunError> {
+pub fn run(
+    task: StepTask,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
     let environment = &context.environment;
     let job = ActionContext::from_environment(environment).map_err(|missing| {
         RunError::usage(missing.variable, "not set")
-            .hint("`locum action` runs as a step of GitHub Actions; elsewhere use `locum run`")
+            .hint("this runs as a step of GitHub Actions; elsewhere use `locum run`")
     })?;
     let secrets = environment.secrets();
     for secret in secrets.iter().filter(|secret| secret.expose().len() >= SHORTEST_VALUE_BYTES) {
         actions::masks(secret.expose()).into_iter().for_each(|mask| output.line_as_it_is(mask));
     }
     let redactor = Redactor::new(secrets);
-    let ended = carry_out(&job, &redactor, context, output);
+    let ended = carry_out((task, &job), &redactor, context, output);
     let written = match &ended {
         Ok(ends) => finish(ends, &job, &redactor, output),
         Err(error) => {
@@ -66,7 +79,7 @@ pub fn run(context: &CommandContext, output: &mut Output) -> Result<ExitStatus, 
 }
 
 fn carry_out(
-    job: &ActionContext,
+    (task, job): (StepTask, &ActionContext),
     redactor: &Redactor,
     context: &CommandContext,
     output: &mut Output,
@@ -115,6 +128,9 @@ fn carry_out(
         clock: &clock as &dyn Clock,
     };
     let runtime = runtime()?;
+    if task == StepTask::Sweep {
+        return runtime.block_on(action::sweep_repository(&env));
+    }
     output.line(actions::group("locum: every step and the policy's decision on it"));
     let log = RefCell::new(&mut *output);
     let mut watch = |line: &JournalLine, state: &SessionState| {

@@ -76,6 +76,11 @@ pub enum Command {
     ///
     /// Reads the action's inputs, the environment and the event's payload.
     Action,
+    /// Close what runs of the Action left behind, as a step of a workflow.
+    ///
+    /// Edits comments of runs that ended without a word, answers requests that nothing answered, and
+    /// removes claims and sessions that are over. Starts no run and asks no model.
+    Sweep,
     /// List and run the repository's maintenance jobs (`.locum/jobs/*.yml`).
     #[command(subcommand)]
     Job(JobCommand),
@@ -139,7 +144,11 @@ impl Command {
     pub fn may_reach_the_network(&self) -> bool {
         matches!(
             self,
-            Self::Run(_) | Self::Action | Self::Job(_) | Self::Session(SessionCommand::Resume(_))
+            Self::Run(_)
+                | Self::Action
+                | Self::Sweep
+                | Self::Job(_)
+                | Self::Session(SessionCommand::Resume(_))
         )
     }
 }

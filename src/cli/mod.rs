@@ -68,6 +68,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser};
 
+use crate::cli::action::StepTask;
 use crate::cli::args::{Cli, Command, GlobalArgs, LogFormat};
 use crate::cli::inspect_args::{ConfigCommand, ModelsCommand};
 use crate::cli::output::Output;
@@ -147,8 +148,8 @@ fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, RunError> {
     let environment = Environment::snapshot().with_passed_keys()?;
     let hidden = PlainValues::new(environment.secrets());
     output.hide(hidden.clone());
-    if environment.get("GITHUB_ACTIONS") == Some("true") && !matches!(cli.command, Command::Action)
-    {
+    let is_step = matches!(cli.command, Command::Action | Command::Sweep);
+    if environment.get("GITHUB_ACTIONS") == Some("true") && !is_step {
         output.for_runner();
     }
     if cli.global.log_format == LogFormat::Json {
@@ -182,7 +183,8 @@ fn dispatch(
 ) -> Result<ExitStatus, RunError> {
     match command {
         Command::Run(args) => run::run(&args, context, output),
-        Command::Action => action::run(context, output),
+        Command::Action => action::run(StepTask::Event, context, output),
+        Command::Sweep => action::run(StepTask::Sweep, context, output),
         Command::Job(command) => job::run(&command, context, output),
         Command::Init(args) => init::all(&args, context, output),
         Command::Demo { dir } => demo::run(dir.as_deref(), context, output),

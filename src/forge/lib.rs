@@ -19,7 +19,7 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 
 use crate::commits::ForgeCommit;
 use crate::event::EventSubject;
-use crate::posts::{Posting, Receipt};
+use crate::posts::{Posting, ReactionTarget, Receipt};
 use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
 use locum_policy::Permit;
 
@@ -87,6 +87,22 @@ pub trait Forge: Send + Sync {
     /// Fetches an image or file that someone attached to what they wrote, from the forge's own hosts
     /// and no other.
     fn attachment<'a>(&'a self, address: &'a str) -> BoxFuture<'a, Result<Vec<u8>, ForgeError>>;
+
+    /// Reads what was written on any thread of the repository and changed since then, the latest
+    /// change first; of very much, the latest.
+    fn recent_comments(
+        &self,
+        since: Timestamp,
+    ) -> BoxFuture<'_, Result<Vec<PlacedComment>, ForgeError>>;
+
+    /// Asks whether a reaction of ours is on something.
+    fn has_own_reaction(&self, target: ReactionTarget) -> BoxFuture<'_, Result<bool, ForgeError>>;
+
+    /// Asks how a workflow run ended; `None` while it has not.
+    fn workflow_run_end<'a>(
+        &'a self,
+        run: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, ForgeError>>;
 
     /// Makes a commit, signed by the forge, on a branch; returns its name. One that
     /// already exists is not made again.
@@ -157,6 +173,15 @@ pub struct ThreadComment {
     pub is_own: bool,
     /// Its text as it is now.
     pub body: String,
+}
+
+/// A comment and the thread it is on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedComment {
+    /// Number of the issue or pull request.
+    pub number: u64,
+    /// The comment itself.
+    pub comment: ThreadComment,
 }
 
 /// What a user may do in the repository, by the forge's own answer.

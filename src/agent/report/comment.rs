@@ -187,12 +187,12 @@ pub fn progress(facts: &CommentFacts<'_>, progress: &Progress, now: Timestamp) -
 /// How the comment of a run at work begins, after its hidden line.
 pub const WORKING: &str = "**locum: working**";
 
-/// Returns the comment of a run that ended without a word, as another run on the same work writes
-/// it.
-pub fn abandoned(marker: &str) -> String {
+/// Returns the comment of a run that ended without a word, as another one writes it: how that is
+/// known, and the command that starts it again.
+pub fn abandoned(marker: &str, why: &str, retry: &str) -> String {
     format!(
-        "{marker}\n**locum: ended without a result**\n\nThe run or its machine was stopped, and \
-         nobody renewed its claim on this work. Another run works here now."
+        "{marker}\n**locum: ended without a result**\n\n{why} What it had not published is lost. \
+         {retry} starts the last request on this thread again."
     )
 }
 

@@ -145,3 +145,29 @@ pub(super) struct Verification {
     pub(super) verified: bool,
     pub(super) reason: Option<String>,
 }
+
+/// A comment as it is listed for the whole repository.
+#[derive(Deserialize)]
+pub(super) struct PlacedPost {
+    #[serde(flatten)]
+    pub(super) read: ReadComment,
+    /// Address of the issue or pull request, for one on its thread.
+    pub(super) issue_url: Option<String>,
+    /// Address of the pull request, for one on a line.
+    pub(super) pull_request_url: Option<String>,
+}
+
+/// A reaction on something.
+#[derive(Deserialize)]
+pub(super) struct Reaction {
+    pub(super) user: Option<Account>,
+}
+
+/// A run of a workflow.
+#[derive(Deserialize)]
+pub(super) struct WorkflowRun {
+    /// `queued`, `in_progress`, `completed`.
+    pub(super) status: String,
+    /// `success`, `failure`, `cancelled`, `timed_out`.
+    pub(super) conclusion: Option<String>,
+}

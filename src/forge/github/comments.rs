@@ -228,7 +228,7 @@ fn written_since(post: &Post, since: Option<Timestamp>) -> bool {
     post.created_at.is_none_or(|at| since.is_none_or(|since| at >= since))
 }
 
-fn thread_comment(read: ReadComment, own: Option<&str>) -> ThreadComment {
+pub(super) fn thread_comment(read: ReadComment, own: Option<&str>) -> ThreadComment {
     let ReadComment { post, author_association, path, line } = read;
     let is_own =
         first_line(&post.body).starts_with(OWN_MARKER) && may_be_ours(own, post.user.as_ref());

@@ -10,6 +10,7 @@ mod comments;
 mod commits;
 mod details;
 mod pulls;
+mod recent;
 mod repeat;
 mod review;
 
@@ -23,7 +24,7 @@ use tokio::sync::OnceCell;
 
 use crate::commits::ForgeCommit;
 use crate::event::EventSubject;
-use crate::github::answers::{Collaborator, Issue, Post, Pull, PullCommit};
+use crate::github::answers::{Collaborator, Issue, Post, Pull, PullCommit, WorkflowRun};
 use crate::github::client::{NAME, RestClient};
 use crate::github::comments::Endpoints;
 use crate::github::pulls::NewPull;
@@ -32,7 +33,7 @@ use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
 use crate::{
     CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, OwnIssue,
-    PullRequest, Thread, ThreadComment,
+    PlacedComment, PullRequest, Thread, ThreadComment,
 };
 use locum_base::clock::Clock;
 use locum_base::retry::RetryBudget;
@@ -275,6 +276,30 @@ impl Forge for GitHub {
         since: Option<Timestamp>,
     ) -> BoxFuture<'_, Result<Vec<ThreadComment>, ForgeError>> {
         self.read_thread(thread, since).boxed()
+    }
+
+    fn recent_comments(
+        &self,
+        since: Timestamp,
+    ) -> BoxFuture<'_, Result<Vec<PlacedComment>, ForgeError>> {
+        self.read_recent(since).boxed()
+    }
+
+    fn has_own_reaction(&self, target: ReactionTarget) -> BoxFuture<'_, Result<bool, ForgeError>> {
+        self.is_reacted_to(target).boxed()
+    }
+
+    fn workflow_run_end<'a>(
+        &'a self,
+        run: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, ForgeError>> {
+        async move {
+            let path = self.path(&format!("actions/runs/{}", segment(run)));
+            let run: WorkflowRun = self.client.get(&path).await?;
+            let unknown = || "completed".to_owned();
+            Ok((run.status == "completed").then(|| run.conclusion.unwrap_or_else(unknown)))
+        }
+        .boxed()
     }
 
     fn commit(&self, permit: Permit<ForgeCommit>) -> BoxFuture<'_, Result<String, ForgeError>> {

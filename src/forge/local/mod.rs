@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 
 use crate::commits::ForgeCommit;
 use crate::event::EventSubject;
-use crate::posts::{Posting, Receipt};
+use crate::posts::{Posting, ReactionTarget, Receipt};
 use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
 use crate::{
     CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, OwnIssue,
-    PullRequest, Thread, ThreadComment,
+    PlacedComment, PullRequest, Thread, ThreadComment,
 };
 use locum_policy::Permit;
 
@@ -191,6 +191,24 @@ impl Forge for LocalForge {
         _since: Option<Timestamp>,
     ) -> BoxFuture<'_, Result<Vec<ThreadComment>, ForgeError>> {
         futures::future::ready(Ok(Vec::new())).boxed()
+    }
+
+    fn recent_comments(
+        &self,
+        _since: Timestamp,
+    ) -> BoxFuture<'_, Result<Vec<PlacedComment>, ForgeError>> {
+        futures::future::ready(Ok(Vec::new())).boxed()
+    }
+
+    fn has_own_reaction(&self, _target: ReactionTarget) -> BoxFuture<'_, Result<bool, ForgeError>> {
+        futures::future::ready(Ok(false)).boxed()
+    }
+
+    fn workflow_run_end<'a>(
+        &'a self,
+        run: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, ForgeError>> {
+        futures::future::ready(self.unknown(&format!("workflow run {run}"))).boxed()
     }
 
     fn commit(&self, permit: Permit<ForgeCommit>) -> BoxFuture<'_, Result<String, ForgeError>> {

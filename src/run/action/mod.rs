@@ -21,6 +21,7 @@ mod refs;
 mod retry;
 mod setup;
 mod status;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -39,7 +40,7 @@ use crate::config::environment::Environment;
 use crate::run::action::admission::{Admission, AdmittedEvent, RefusedEvent, UnusableSetup};
 use crate::run::action::answer::Question;
 use crate::run::action::carry::CarriedState;
-use crate::run::action::claim::{Claim, ClaimAnswer, ClaimRequest, orphan};
+use crate::run::action::claim::{Claim, ClaimAnswer, ClaimRequest};
 use crate::run::action::earlier::{Beginning, EarlierWork};
 use crate::run::action::fenced::Worked;
 use crate::run::action::jobs::JobBook;
@@ -47,6 +48,7 @@ use crate::run::action::messages::FollowedThread;
 use crate::run::action::places::{progress_marker, reaction_target, reply_to};
 use crate::run::action::rebase::Rebase;
 use crate::run::action::setup::SetupPlace;
+use crate::run::action::sweep::SweepScope;
 use crate::run::action::thread::ThreadPast;
 use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
@@ -69,7 +71,7 @@ use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_forge::event::{self, EventError, Trigger};
 use locum_forge::posts::OwnReaction;
-use locum_forge::{Forge, PullRequest};
+use locum_forge::{Forge, PullRequest, Thread};
 use locum_policy::intent::Facts;
 use locum_workspace::Workspace;
 use locum_workspace::git_binary::GitBinary;
@@ -154,12 +156,39 @@ struct ForgeEvent {
     trusted: CommitId,
 }
 
-/// Carries out what an event asks for.
+/// Closes what runs left behind in the repository, and starts nothing.
+///
+/// # Errors
+/// When the set-up is wrong or the forge does not answer.
+pub async fn sweep_repository(env: &ActionEnv<'_>) -> Result<Vec<ActionEnd>, RunError> {
+    match env.mistakes {
+        Some(mistakes) => Err(mistakes.clone()),
+        None => Ok(vec![sweep::repository(env).await?]),
+    }
+}
+
+/// Carries out what an event asks for; a schedule also closes what runs left behind.
 ///
 /// # Errors
 /// When the set-up is wrong or the machine fails; what is wrong with the event itself is an
 /// [`ActionEnd`].
 pub async fn run(
+    env: &ActionEnv<'_>,
+    cancelled: impl Fn() -> BoxFuture<'static, ()>,
+    watch: &mut dyn FnMut(&JournalLine, &SessionState),
+) -> Result<Vec<ActionEnd>, RunError> {
+    let ends = run_event(env, cancelled, watch).await;
+    if env.job.event_name == "schedule"
+        && env.mistakes.is_none()
+        && !env.inputs.dry_run
+        && let Err(error) = sweep::repository(env).await
+    {
+        tracing::warn!(error = error.report(), "what runs left behind is not looked for");
+    }
+    ends
+}
+
+async fn run_event(
     env: &ActionEnv<'_>,
     cancelled: impl Fn() -> BoxFuture<'static, ()>,
     watch: &mut dyn FnMut(&JournalLine, &SessionState),
@@ -463,8 +492,12 @@ async fn carry_out(
     if matches!(start, ActionStart::Fresh) {
         publisher.check_push().await.map_err(setup::may_not_push)?;
     }
-    if let Some(marker) = claim.orphan.take() {
-        orphan::close(env, &publisher, &marker).await;
+    if let Some(number) = carried.destination.thread {
+        let (policy, facts) = (&run.policy, &run.plan.facts);
+        let (own, is_private) = (&carried.destination.marker, event.trigger.is_private);
+        let scope = SweepScope { policy, facts, own, is_private };
+        let place = Thread { number, is_pull_request: event.pull_request.is_some() };
+        sweep::thread(env, &scope, (place, claim.is_held())).await;
     }
     let (beginning, first, decided) = match start {
         ActionStart::Fresh => (SessionOrigin::Fresh, own, None),

@@ -400,6 +400,17 @@ impl ActionFixture {
         self.ended("", ran.into())
     }
 
+    /// Runs `locum sweep` as a step of a scheduled workflow.
+    pub(crate) fn sweep(&self) -> WorkflowStep {
+        let mut command = self.stage.locum(&["sweep"]);
+        self.stage.write("event.json", "{}");
+        self.stage.write("output", "");
+        command
+            .env("XDG_STATE_HOME", self.stage.path("state"))
+            .envs(self.variables("", "schedule"));
+        self.ended("", command.output().unwrap().into())
+    }
+
     /// Returns the command of the Action's step on a payload.
     pub(crate) fn prepare(&self, event: &str, payload: &str, inputs: &[(&str, &str)]) -> Command {
         self.command("", event, payload, inputs)

@@ -19,6 +19,7 @@ mod rebase;
 mod refusals;
 mod setup;
 mod shell;
+mod sweep;
 mod threads;
 mod undo;
 mod unpublished;

@@ -85,6 +85,7 @@ struct World {
     review_comments: Vec<Value>,
     reactions: Vec<Value>,
     reviews: Vec<Value>,
+    runs: Vec<Value>,
     files: Vec<Value>,
     commits: Vec<Value>,
     milestones: Vec<Value>,
@@ -219,6 +220,13 @@ impl GitHubServer {
     /// Gives the repository a database of git objects.
     pub fn serve_git(&self, git: GitDatabase) {
         self.world.lock().unwrap().git = Some(git);
+    }
+
+    /// Says how a workflow run is: `in_progress`, or how it ended.
+    pub fn add_run(&self, id: u64, end: Option<&str>) {
+        let status = if end.is_some() { "completed" } else { "in_progress" };
+        let run = json!({ "id": id, "status": status, "conclusion": end });
+        self.world.lock().unwrap().runs.push(run);
     }
 
     /// Returns the reviews that were submitted.
@@ -397,7 +405,8 @@ impl World {
 
     fn comment(&mut self, number: u64, login: &str, kind: &str, body: &str) -> Value {
         let id = self.id();
-        json!({ "id": id, "number": number, "body": body, "html_url": format!("https://github.example/c/{id}"), "created_at": self.now,
+        let thread = format!("https://api.github.example/repos/a/b/issues/{number}");
+        json!({ "id": id, "number": number, "issue_url": thread, "body": body, "html_url": format!("https://github.example/c/{id}"), "created_at": self.now,
             "user": { "login": login, "type": kind } })
     }
 
@@ -459,6 +468,14 @@ impl World {
             ("POST", ["pulls", number, "requested_reviewers"]) => {
                 self.ask_for_review(number_of(number), body)
             }
+            ("GET", ["issues", "comments"]) => page(self.comments.iter().rev(), &query),
+            ("GET", ["pulls", "comments"]) => page(self.review_comments.iter().rev(), &query),
+            ("GET", ["actions", "runs", run]) => {
+                found(self.runs.iter().find(|known| known["id"] == number_of(run)))
+            }
+            ("GET", [.., "reactions"]) => {
+                page(self.reactions.iter().filter(|reaction| reaction["path"] == *place), &query)
+            }
             ("GET", ["issues", number]) => {
                 found(self.issues.iter().find(|issue| issue["number"] == number_of(number)))
             }
@@ -500,7 +517,9 @@ impl World {
                     return (200, known.clone());
                 }
                 let id = self.id();
-                let reaction = json!({ "id": id, "content": body["content"], "path": place });
+                let user = self.own_comment(0, body)["user"].clone();
+                let content = &body["content"];
+                let reaction = json!({ "id": id, "content": content, "path": place, "user": user });
                 self.reactions.push(reaction.clone());
                 (201, reaction)
             }

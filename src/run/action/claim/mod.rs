@@ -7,7 +7,6 @@
 //! over takes it over. Only the holder publishes. Where the job may not write refs there are no
 //! claims: then the workflow's `concurrency` has to keep runs apart.
 
-pub(super) mod orphan;
 mod record;
 mod refs;
 #[cfg(test)]
@@ -16,7 +15,7 @@ mod tests;
 use std::rc::Rc;
 use std::time::Duration;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::run::action::ActionEnv;
 use crate::run::action::claim::record::{ClaimRecord, Claimant, LEASE_MINUTES};
@@ -46,8 +45,6 @@ pub(super) struct Claim<'a> {
     held: Option<HeldClaim<'a>>,
     /// Why there is none, for the log and the summary.
     pub(super) note: Option<String>,
-    /// Hidden line of the comment of a dead run, whose claim this was.
-    pub(super) orphan: Option<String>,
 }
 
 struct HeldClaim<'a> {
@@ -147,6 +144,27 @@ pub(super) async fn sweep(
     }
 }
 
+/// Returns when the claim of the run ends whose comment has this hidden line; `None` where no claim
+/// names it.
+///
+/// # Errors
+/// When the remote cannot be reached, or a claim holds something else.
+pub(super) async fn of_comment(
+    env: &ActionEnv<'_>,
+    comment: &str,
+) -> Result<Option<Timestamp>, RunError> {
+    let refs = env.git.own_refs(env.remote).await.map_err(RunError::internal)?;
+    for name in refs.iter().filter_map(|(name, _)| name.strip_prefix(CLAIM_REFS)) {
+        let place = ClaimRef::named(name, env.kept_at());
+        if let Some((_, record)) = place.look().await?
+            && record.comment == comment
+        {
+            return Ok(Some(record.ends()));
+        }
+    }
+    Ok(None)
+}
+
 async fn ask<'a>(
     place: ClaimRef<'a>,
     permit: Permit<HoldClaim>,
@@ -167,11 +185,10 @@ async fn ask<'a>(
         let tip = place.write(&record)?;
         match place.push(&permit, (from, Some(&tip))).await {
             Ok(()) => {
-                let orphan = previous.map(|record| record.comment.clone());
                 let lease = Rc::new(Lease::unbounded(clock));
                 lease.extend(record.ends());
                 let held = Some(HeldClaim { place, clock, permit, tip, record });
-                let claim = Claim { lease, held, note: None, orphan };
+                let claim = Claim { lease, held, note: None };
                 return Ok(ClaimAnswer::Granted(Box::new(claim)));
             }
             Err(RepoError::PushRefused(reason)) => {
@@ -192,11 +209,16 @@ impl<'a> ClaimAnswer<'a> {
             tracing::warn!(why, "the run works without a claim");
         }
         let lease = Rc::new(Lease::unbounded(clock));
-        Self::Granted(Box::new(Claim { lease, held: None, note, orphan: None }))
+        Self::Granted(Box::new(Claim { lease, held: None, note }))
     }
 }
 
 impl Claim<'_> {
+    /// Returns whether there is one, and so no other run at the same work.
+    pub(super) fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+
     /// Renews the claim until it is lost; returns to whom. Never where there is none to lose.
     pub(super) async fn keep(&mut self) -> String {
         loop {

@@ -1,0 +1,317 @@
+//! What runs left behind on threads: comments that say "working" for ever, and requests that nobody
+//! answered.
+//!
+//! In: comments, of one thread or lately of the whole repository. Out: edits and answers. A run is
+//! taken for dead only where the forge says that its workflow run has ended, where its claim is over
+//! or ours now, or where nothing is heard of it for longer than a job may take. A request counts as
+//! unanswered where its author may ask, and neither a reaction nor a comment of ours names it.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::run::action::admission::{self, PROGRESS};
+use crate::run::action::{ActionEnd, ActionEnv, carry, claim, refs, status, thread};
+use crate::run::error::RunError;
+use crate::run::source::FileSource;
+use crate::run::trusted::{POLICY_FILE, TrustedConfig};
+use locum_agent::report::comment::{WORKING, abandoned};
+use locum_agent::report::figures;
+use locum_agent::report::markdown::{code, fenced, marker};
+use locum_base::secret::Redactor;
+use locum_base::text;
+use locum_forge::command;
+use locum_forge::event::Trigger;
+use locum_forge::posts::{Posting, ReactionTarget};
+use locum_forge::sanitise::{self, TextRules};
+use locum_forge::{OwnComment, PlacedComment, Thread, ThreadComment};
+use locum_policy::Policy;
+use locum_policy::intent::Facts;
+
+/// How far back is looked.
+const SINCE: SignedDuration = SignedDuration::from_hours(24);
+/// How old a request is before it counts as unanswered: its run may be about to start.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
+/// How old a run's comment is before it is given up where nothing else is known: the longest that a
+/// job may take on a hosted runner. <https://docs.github.com/en/actions/reference/limits>
+const LONGEST_JOB: SignedDuration = SignedDuration::from_hours(6);
+/// Comments that one sweep closes at most.
+const CLOSED_AT_ONCE: usize = 10;
+/// Requests that one sweep answers at most.
+const TOLD_AT_ONCE: usize = 5;
+/// Requests whose author's permission one sweep asks for at most.
+const ASKED_AT_ONCE: usize = 10;
+/// Bytes of a request that are repeated.
+const WORDS_LIMIT_BYTES: usize = 1_000;
+
+/// What is swept, and under which policy.
+pub(super) struct SweepScope<'a> {
+    /// The policy that lets Locum comment, and says who may ask.
+    pub(super) policy: &'a Policy,
+    /// What its decision depends on.
+    pub(super) facts: &'a Facts,
+    /// Hidden line of the run's own comment; empty without one.
+    pub(super) own: &'a str,
+    /// Whether only members see the repository.
+    pub(super) is_private: bool,
+}
+
+/// How it is known that a run is over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Evidence {
+    /// Whoever sweeps has the claim on the thread.
+    HasClaim,
+    /// It has to be asked for.
+    Asked,
+}
+
+/// What a sweep did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Swept {
+    closed: usize,
+    told: usize,
+}
+
+/// Sweeps the thread of a run, before it works there.
+pub(super) async fn thread(
+    env: &ActionEnv<'_>,
+    scope: &SweepScope<'_>,
+    (place, has_claim): (Thread, bool),
+) {
+    let comments = match env.forge.thread_comments(place, None).await {
+        Ok(comments) => comments,
+        Err(error) => {
+            tracing::warn!(%error, "what earlier runs left on the thread is not looked for");
+            return;
+        }
+    };
+    let number = place.number;
+    let placed: Vec<PlacedComment> =
+        comments.into_iter().map(|comment| PlacedComment { number, comment }).collect();
+    let evidence = if has_claim { Evidence::HasClaim } else { Evidence::Asked };
+    sweep(env, scope, &placed, evidence).await;
+}
+
+/// Sweeps the whole repository: sessions and claims that are over, comments and requests of the last
+/// day.
+///
+/// # Errors
+/// When the default branch has no usable policy, or the forge does not answer.
+pub(super) async fn repository(env: &ActionEnv<'_>) -> Result<ActionEnd, RunError> {
+    let payload: Value = serde_json::from_str(env.payload).unwrap_or_default();
+    let default_branch = payload.pointer("/repository/default_branch").and_then(Value::as_str);
+    let trigger = Trigger {
+        default_branch: default_branch.unwrap_or_default().to_owned(),
+        ..Trigger::default()
+    };
+    let branch = admission::default_branch(env, &trigger);
+    let trusted = refs::default_tip(env, &branch).await?;
+    let source = FileSource::Commit(&env.workspace.repo, trusted.clone());
+    let config = TrustedConfig::load_for_event(source, env.environment)?.ok_or_else(|| {
+        RunError::usage(POLICY_FILE, format!("there is no policy in commit {trusted}"))
+    })?;
+    let (policy, facts) = (&*config.policy, Facts::default());
+    carry::sweep(env, policy, &facts).await;
+    let since = env.clock.now().checked_sub(SINCE).map_err(RunError::internal)?;
+    let comments = env.forge.recent_comments(since).await.map_err(RunError::internal)?;
+    let is_private = payload.pointer("/repository/private").and_then(Value::as_bool);
+    let is_private = is_private.unwrap_or_default();
+    let scope = SweepScope { policy, facts: &facts, own: "", is_private };
+    let Swept { closed, told } = sweep(env, &scope, &comments, Evidence::Asked).await;
+    let what = format!(
+        "swept: {} of ended runs closed, {} told that nothing ran",
+        figures::count(closed, "comment"),
+        figures::count(told, "request")
+    );
+    Ok(ActionEnd::Answered { what, refused: false })
+}
+
+async fn sweep(
+    env: &ActionEnv<'_>,
+    scope: &SweepScope<'_>,
+    comments: &[PlacedComment],
+    evidence: Evidence,
+) -> Swept {
+    let mut swept = Swept::default();
+    let working = comments.iter().filter(|placed| works(placed, scope.own));
+    for placed in working.take(CLOSED_AT_ONCE) {
+        let why = match evidence {
+            Evidence::HasClaim => {
+                Some("The run or its machine was stopped before it could say so.".to_owned())
+            }
+            Evidence::Asked => why_over(env, &placed.comment).await,
+        };
+        if let Some(why) = why
+            && close(env, scope, placed, &why).await
+        {
+            swept.closed += 1;
+        }
+    }
+    for placed in unanswered(env, scope, comments).await {
+        if tell(env, scope, placed).await {
+            swept.told += 1;
+        }
+    }
+    swept
+}
+
+/// Returns whether a comment is of a run of ours, another than this, that says it works.
+fn works(placed: &PlacedComment, own: &str) -> bool {
+    let comment = &placed.comment;
+    let mut lines = comment.body.lines();
+    let first = lines.next().unwrap_or_default();
+    comment.is_own
+        && first.starts_with(PROGRESS)
+        && first != own
+        && lines.next().is_some_and(|line| line.starts_with(WORKING))
+}
+
+/// Returns how it is known that the run of a comment is over; `None` where it may be at work.
+async fn why_over(env: &ActionEnv<'_>, comment: &ThreadComment) -> Option<String> {
+    let body = OwnComment { id: comment.id, body: comment.body.clone() };
+    let run = status::value_of(&body, "run").unwrap_or_default();
+    if run == env.job.run_id {
+        return None;
+    }
+    if !run.is_empty()
+        && let Ok(end) = env.forge.workflow_run_end(run).await
+    {
+        let said = |end: String| {
+            format!("Its workflow run ended as {} before it could say so.", code(&end))
+        };
+        return end.map(said);
+    }
+    let now = env.clock.now();
+    match claim::of_comment(env, comment.body.lines().next().unwrap_or_default()).await {
+        Ok(Some(ends)) => {
+            (ends <= now).then(|| "Nobody renews its claim on this work any more.".to_owned())
+        }
+        Ok(None) => is_older(comment, LONGEST_JOB, now)
+            .then(|| "Nothing has been heard of it for six hours, and it has no claim.".to_owned()),
+        Err(_) => None,
+    }
+}
+
+fn is_older(comment: &ThreadComment, than: SignedDuration, now: Timestamp) -> bool {
+    comment.written_at.is_some_and(|at| now.duration_since(at) >= than)
+}
+
+/// Says in the comment of a run that it is over.
+async fn close(
+    env: &ActionEnv<'_>,
+    scope: &SweepScope<'_>,
+    placed: &PlacedComment,
+    why: &str,
+) -> bool {
+    let marker = placed.comment.body.lines().next().unwrap_or_default();
+    let retry = code(&format!("{} retry", prefix(env, scope)));
+    let body = abandoned(marker, why, &retry);
+    let number = placed.number;
+    let marker = marker.to_owned();
+    let body = cleaned(env, scope, &marker, &body);
+    let posting = match &placed.comment.place {
+        // It is found by its marker, and edited.
+        Some(_) => Posting::Reply { number, comment: placed.comment.id, marker, body },
+        None => Posting::Comment { number, marker, body },
+    };
+    post(env, scope, posting).await
+}
+
+/// Returns the requests of the last day that nothing answered.
+async fn unanswered<'c>(
+    env: &ActionEnv<'_>,
+    scope: &SweepScope<'_>,
+    comments: &'c [PlacedComment],
+) -> Vec<&'c PlacedComment> {
+    let triggers = env.inputs.tighten(&scope.policy.settings().triggers);
+    let Some(rule) = &triggers.comment else { return Vec::new() };
+    let now = env.clock.now();
+    let asks = |placed: &&PlacedComment| {
+        let comment = &placed.comment;
+        comment.is_user
+            && !comment.is_own
+            && is_older(comment, PATIENCE, now)
+            && !is_older(comment, SINCE, now)
+            && command::parse(&comment.body, &rule.prefix).is_some()
+            && !is_named(comments, comment.id)
+            && env.inputs.allows_user(&comment.author)
+    };
+    let mut found = Vec::new();
+    for placed in comments.iter().filter(asks).take(ASKED_AT_ONCE) {
+        let comment = &placed.comment;
+        let target = match comment.place {
+            Some(_) => ReactionTarget::ReviewComment(comment.id),
+            None => ReactionTarget::IssueComment(comment.id),
+        };
+        // What is not known to be unanswered is left alone.
+        if env.forge.has_own_reaction(target).await != Ok(false) {
+            continue;
+        }
+        let tier = thread::tier_of(env, comment, scope.is_private).await;
+        if tier.is_some_and(|tier| rule.tiers.contains(&tier)) {
+            found.push(placed);
+        }
+        if found.len() >= TOLD_AT_ONCE {
+            break;
+        }
+    }
+    found
+}
+
+/// Returns whether the hidden line of a comment of ours names a comment.
+fn is_named(comments: &[PlacedComment], id: u64) -> bool {
+    let id = id.to_string();
+    comments.iter().filter(|placed| placed.comment.is_own).any(|placed| {
+        let (comment, body) = (placed.comment.id, placed.comment.body.clone());
+        status::value_of(&OwnComment { id: comment, body }, "comment") == Some(&id)
+    })
+}
+
+/// Says once that a request was not run, with the words to repeat it.
+async fn tell(env: &ActionEnv<'_>, scope: &SweepScope<'_>, placed: &PlacedComment) -> bool {
+    let comment = &placed.comment;
+    let marker = marker("unanswered", &[("comment", &comment.id.to_string())]);
+    let written = comment
+        .written_at
+        .map_or_else(String::new, |at| format!(" of {} UTC", at.strftime("%F %H:%M")));
+    let words = text::head(comment.body.trim(), WORDS_LIMIT_BYTES);
+    let body = format!(
+        "{marker}\n**locum: not run**\n\nNothing has answered the request of {}{written}. GitHub \
+         did not answer Locum then, the workflow did not run or gave way to a later one, or the \
+         command came with an edit, which starts nothing. If it is still wanted, write it \
+         again:\n\n{}",
+        code(&comment.author),
+        fenced(words, "text")
+    );
+    let (number, body) = (placed.number, cleaned(env, scope, &marker, &body));
+    let posting = match &comment.place {
+        Some(_) => Posting::Reply { number, comment: comment.id, marker, body },
+        None => Posting::Comment { number, marker, body },
+    };
+    post(env, scope, posting).await
+}
+
+fn prefix(env: &ActionEnv<'_>, scope: &SweepScope<'_>) -> String {
+    let triggers = env.inputs.tighten(&scope.policy.settings().triggers);
+    triggers.comment.map_or_else(|| "/locum".to_owned(), |comment| comment.prefix)
+}
+
+fn cleaned(env: &ActionEnv<'_>, scope: &SweepScope<'_>, marker: &str, body: &str) -> String {
+    let rules = TextRules {
+        markers: vec![marker.to_owned()],
+        prefix: prefix(env, scope),
+        ..TextRules::default()
+    };
+    sanitise::markdown(body, &rules, &Redactor::new(env.environment.secrets()))
+}
+
+/// Posts what the policy lets it; returns whether it did.
+async fn post(env: &ActionEnv<'_>, scope: &SweepScope<'_>, posting: Posting) -> bool {
+    let Ok(permit) = scope.policy.admit(posting, scope.facts) else { return false };
+    match env.forge.post(permit).await {
+        Ok(_) => true,
+        Err(error) => {
+            tracing::warn!(%error, "what a run left behind stays as it is");
+            false
+        }
+    }
+}
