@@ -19,6 +19,7 @@ mod places;
 mod rebase;
 mod refs;
 mod retry;
+mod session_run;
 mod setup;
 mod status;
 mod sweep;
@@ -29,10 +30,8 @@ mod undo;
 mod work_items;
 
 use std::path::PathBuf;
-use std::rc::Rc;
 
-use futures::FutureExt as _;
-use futures::future::{self, BoxFuture};
+use futures::future::BoxFuture;
 
 use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::ActionInputs;
@@ -42,36 +41,28 @@ use crate::run::action::answer::Question;
 use crate::run::action::carry::CarriedState;
 use crate::run::action::claim::{Claim, ClaimAnswer, ClaimRequest};
 use crate::run::action::earlier::{Beginning, EarlierWork};
-use crate::run::action::fenced::Worked;
 use crate::run::action::jobs::JobBook;
-use crate::run::action::messages::FollowedThread;
 use crate::run::action::places::{progress_marker, reaction_target, reply_to};
 use crate::run::action::rebase::Rebase;
+use crate::run::action::session_run::{ActionStart, SessionRun, carry_out};
 use crate::run::action::setup::SetupPlace;
-use crate::run::action::sweep::SweepScope;
 use crate::run::action::thread::ThreadPast;
 use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
 use crate::run::execute;
-use crate::run::execution::{RunExecution, SessionOrigin};
 use crate::run::kept_file::KeptAt;
-use crate::run::patch;
 use crate::run::plan::{RunPlan, RunSubject};
-use crate::run::prepare::{self, PreparedRun};
+use crate::run::prepare::{self};
+use crate::run::publish::Publication;
 use crate::run::publish::destination::PublishDestination;
-use crate::run::publish::{Publication, PublishResult, Publisher, RunEnd};
 use crate::run::request::{RefusalNotice, RequestRefusal, RequestedAction};
 use crate::run::run_request::RunRequest;
-use crate::run::spending::store::RecordStore;
-use locum_agent::report::waiting::DecisionChannel;
 use locum_agent::session::event::JournalLine;
-use locum_agent::session::messages::Inbox;
-use locum_agent::session::outcome::{Outcome, OutcomeWord};
+use locum_agent::session::outcome::Outcome;
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_forge::event::{self, EventError, Trigger};
-use locum_forge::posts::OwnReaction;
-use locum_forge::{Forge, PullRequest, Thread};
+use locum_forge::{Forge, PullRequest};
 use locum_policy::intent::Facts;
 use locum_workspace::Workspace;
 use locum_workspace::git_binary::GitBinary;
@@ -426,163 +417,4 @@ async fn explain(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<Ac
     let request = work_items::run_request(admitted, item, base, None);
     let run = prepare::prepare(request, &admitted.config, env.workspace)?;
     answer::question(env, admitted, Question::Explain(&run.plan)).await
-}
-
-/// A session that is ready to be carried out and published.
-struct SessionRun {
-    /// What it works with.
-    run: PreparedRun,
-    /// Folder of the session's journal.
-    folder: PathBuf,
-    /// What the next workflow run needs.
-    carried: CarriedState,
-    /// Whether it begins or resumes.
-    start: ActionStart,
-}
-
-/// Whether a session begins or resumes.
-enum ActionStart {
-    /// It is new.
-    Fresh,
-    /// It was fetched from its ref, which holds this workflow run's claim by now.
-    Resumed { claim: CommitId },
-}
-
-impl ActionStart {
-    /// Returns what the session's ref at the remote holds.
-    fn claim(&self) -> Option<&CommitId> {
-        if let Self::Resumed { claim } = self { Some(claim) } else { None }
-    }
-}
-
-/// Runs a session and publishes its outcome, if it still has its claim then; keeps it in the
-/// repository when it waits for a decision.
-async fn carry_out(
-    env: &ActionEnv<'_>,
-    event: &ForgeEvent,
-    session: SessionRun,
-    control: RunControl<'_>,
-    claim: &mut Claim<'_>,
-) -> Result<ActionEnd, RunError> {
-    let SessionRun { run, folder, carried, start } = &session;
-    let (run_url, repository_url) = (env.job.run_url(), env.job.repository_url());
-    let lease = Rc::clone(&claim.lease);
-    let publisher = Publisher {
-        run,
-        workspace: env.workspace,
-        session_folder: folder,
-        forge: env.forge,
-        remote: Some(env.remote),
-        git: env.git,
-        destination: &carried.destination,
-        reaction: reaction_target(&event.trigger),
-        branch_template: env.inputs.branch_template.as_deref(),
-        run_url: run_url.as_deref(),
-        repository_url: Some(&repository_url),
-        lease: Some(&lease),
-    };
-    let lock = env.workspace.repo.lock_run().map_err(|error| {
-        RunError::internal(error).hint(
-            "jobs that run at the same time need a checkout each: give this one's \
-             actions/checkout a `path` of its own, or let one wait with `needs`",
-        )
-    })?;
-    let _lock = lock.named(Some(run.plan.session.as_str())).map_err(RunError::internal)?;
-    let own = publisher.see().await.map_err(setup::may_not_write)?;
-    if matches!(start, ActionStart::Fresh) {
-        publisher.check_push().await.map_err(setup::may_not_push)?;
-    }
-    if let Some(number) = carried.destination.thread {
-        let (policy, facts) = (&run.policy, &run.plan.facts);
-        let (own, is_private) = (&carried.destination.marker, event.trigger.is_private);
-        let scope = SweepScope { policy, facts, own, is_private };
-        let place = Thread { number, is_pull_request: event.pull_request.is_some() };
-        sweep::thread(env, &scope, (place, claim.is_held())).await;
-    }
-    let (beginning, first, decided) = match start {
-        ActionStart::Fresh => (SessionOrigin::Fresh, own, None),
-        ActionStart::Resumed { .. } => (SessionOrigin::Resumed, None, own),
-    };
-    let seen: Vec<OwnReaction> = carried.seen.iter().copied().chain(first).collect();
-    let caller = serde_json::to_value(CarriedState { seen: seen.clone(), ..carried.clone() })
-        .map_err(RunError::internal)?;
-    let triggers = env.inputs.tighten(&run.policy.settings().triggers);
-    let inbox = Inbox::of(folder);
-    let (mut thread, stopped) = FollowedThread::new(env, event, triggers.clone(), &inbox);
-    thread.look().await;
-    let execution = RunExecution {
-        inbox: &inbox,
-        stands_for: None,
-        run,
-        workspace: env.workspace,
-        folder,
-        beginning,
-        caller,
-        record: RecordStore::Remote { git: env.git, remote: env.remote },
-        forge: Some(env.forge),
-        clock: env.clock,
-    };
-    let RunControl { cancelled, watch } = control;
-    let cancelled = future::select(cancelled, stopped).map(drop).boxed();
-    let control = RunControl { cancelled, watch };
-    let worked = fenced::work(&execution, &publisher, (&mut thread, claim), control).await?;
-    let mut outcome = match worked {
-        Worked::Ended(outcome) => outcome,
-        Worked::FencedOff(outcome, why) => {
-            let result = PublishResult::Nowhere(why);
-            let publication = Publication { result, ..Publication::default() };
-            execute::close(&execution, &outcome).await?;
-            return finish(env, session, outcome, publication);
-        }
-    };
-    if let (OutcomeWord::Cancelled, Some(login)) = (outcome.word, thread.stopped_by()) {
-        let why = outcome.reason.unwrap_or_default();
-        outcome.reason = Some(format!("`{login}` asked to stop it: {why}"));
-    }
-    let thread = match carried.destination.thread {
-        Some(thread) => Ok(thread),
-        None if matches!(outcome.word, OutcomeWord::OnHold | OutcomeWord::NeedsInput) => {
-            publisher.open_issue().await.map_err(no_place)
-        }
-        None => Err(String::new()),
-    };
-    let thread_number = thread.clone().ok();
-    let kept = carry::keep(env, &session, &outcome, thread).await;
-    let prefix = triggers.comment.map_or_else(String::new, |comment| comment.prefix);
-    let decide = match &kept {
-        Ok(Some(marker)) => DecisionChannel::Comment { prefix: &prefix, marker },
-        Ok(None) => DecisionChannel::Nowhere(""),
-        Err(why) => DecisionChannel::Nowhere(why),
-    };
-    let retry = Some(prefix.as_str()).filter(|prefix| !prefix.is_empty());
-    let ending = RunEnd { thread: thread_number, seen: &seen, decided, retry, decide };
-    let publication = publisher.publish(&mut outcome, &ending).await;
-    if let (Some(claim), Ok(None) | Err(_)) = (start.claim(), &kept) {
-        carry::drop_off(env, run, claim).await;
-    }
-    execute::close(&execution, &outcome).await?;
-    finish(env, session, outcome, publication)
-}
-
-/// Leaves the checkout as the run found it, and the changes as a patch.
-fn finish(
-    env: &ActionEnv<'_>,
-    session: SessionRun,
-    outcome: Outcome,
-    publication: Publication,
-) -> Result<ActionEnd, RunError> {
-    let SessionRun { run, folder, .. } = session;
-    let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
-    env.workspace.repo.restore(&outcome.base, &touched).map_err(RunError::internal)?;
-    let fails = run.settings.fails_on(outcome.word);
-    let patch = patch::write(&folder, &outcome, &run.redactor).map_err(RunError::internal)?;
-    let plan = run.plan;
-    Ok(ActionEnd::Ran(Box::new(FinishedRun { plan, outcome, publication, folder, patch, fails })))
-}
-
-fn no_place(why: String) -> String {
-    format!(
-        "no issue or pull request started it, so people have no place to decide, and none could \
-         be opened: {why}"
-    )
 }

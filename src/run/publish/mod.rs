@@ -6,6 +6,7 @@
 //! updates what is there. `branch` puts commits onto branches, `review` onto nothing: it suggests.
 
 mod branch;
+mod commit;
 mod cure;
 pub mod destination;
 pub mod lease;
@@ -25,15 +26,13 @@ use crate::run::publish::destination::PublishDestination;
 use crate::run::publish::lease::Lease;
 use crate::run::publish::moved::JudgedCommit;
 use crate::run::publish::unpublished::{NotPosted, Unpublished};
-use crate::run::tree::TreeJudge;
 use locum_agent::report::comment::{self, ChangeDestination, CommentFacts, PullRequestEffect};
 use locum_agent::report::waiting::DecisionChannel;
-use locum_agent::report::{commit, figures, markdown, title};
+use locum_agent::report::{figures, markdown};
 use locum_agent::session::ending::{self, Settlement};
 use locum_agent::session::hindrance::Hindrance;
-use locum_agent::session::outcome::{CheckReport, Outcome, OutcomeWord};
+use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_agent::session::word::{OutcomeReaction, Severity};
-use locum_base::path::RepoPath;
 use locum_forge::Forge;
 use locum_forge::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use locum_forge::sanitise::{self, TextRules};
@@ -42,7 +41,6 @@ use locum_workspace::Workspace;
 use locum_workspace::diff::FileChange;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::remote::Remote;
-use locum_workspace::repo::{CommitId, NewCommit};
 
 /// The reaction that shows that something was seen: it is worked on, or waits for a decision.
 pub(crate) const SEEN: &str = "eyes";
@@ -439,94 +437,6 @@ impl Publisher<'_> {
                 forms.issues
             }
         }
-    }
-
-    /// Judges the commit that would be pushed, and returns the files that become executable in it.
-    fn judge(
-        &self,
-        outcome: &Outcome,
-        base: &CommitId,
-        commit: &CommitId,
-    ) -> Result<Vec<RepoPath>, String> {
-        let slugs = self.slugs(outcome);
-        let modes: Vec<_> = slugs.iter().filter_map(|slug| self.run.modes.find(slug)).collect();
-        let plan = &self.run.plan;
-        let judge = TreeJudge {
-            policy: &self.run.policy,
-            facts: &plan.facts,
-            modes: &modes,
-            budget: &plan.budget,
-            redactor: &self.run.redactor,
-            base,
-            approved: &outcome.approved,
-        };
-        let committed = self
-            .workspace
-            .repo
-            .committed(base, commit)
-            .map_err(|error| format!("the commit cannot be read: {error}"))?;
-        let objections = judge.objections(&committed);
-        if objections.is_empty() {
-            Ok(TreeJudge::new_executables(&committed).into_iter().cloned().collect())
-        } else {
-            Err(objections.join("; "))
-        }
-    }
-
-    /// Returns why the change is not fit to be merged as it is; `None` where nothing is known
-    /// against it.
-    fn flaw(&self, outcome: &Outcome) -> Option<String> {
-        if outcome.word == OutcomeWord::Partial {
-            let reason = outcome.reason.as_deref().unwrap_or("the model reports it");
-            return Some(format!("the task is done in part only: {reason}"));
-        }
-        let has_checks = !self.run.policy.settings().publish.success.is_empty();
-        match outcome.failed_check().and_then(CheckReport::failure) {
-            None if has_checks && outcome.checks.is_empty() => {
-                Some("the checks did not run".to_owned())
-            }
-            failure => failure,
-        }
-    }
-
-    /// Returns the modes that worked.
-    fn slugs<'o>(&'o self, outcome: &'o Outcome) -> Vec<&'o str> {
-        let of_tasks = outcome.tasks.iter().map(|task| task.mode.as_str());
-        of_tasks.chain([self.run.plan.mode.as_str()]).collect()
-    }
-
-    /// Makes the commit of this run. The branch of the run before it is taken up again where it
-    /// holds the very same change.
-    fn commit(&self, outcome: &Outcome) -> Result<CommitId, String> {
-        let plan = &self.run.plan;
-        let facts = commit::CommitFacts {
-            title: &self.done(outcome),
-            summary: &outcome.summary,
-            session: plan.session.as_str(),
-            subject: &plan.subject.branch_words(),
-            requested_by: None,
-        };
-        let message = sanitise::commit_message(
-            &commit::message(&facts),
-            &self.text_rules(""),
-            &self.run.redactor,
-        );
-        let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
-        let new =
-            NewCommit { parent: &plan.base, touched: &touched, message: &message, author: AUTHOR };
-        self.workspace.repo.commit(&new).map_err(|error| error.to_string())
-    }
-
-    /// Returns what was done in one line: the first sentence of the result. A job has a title of
-    /// its own.
-    fn done(&self, outcome: &Outcome) -> String {
-        match &self.run.plan.subject {
-            RunSubject::Job { .. } => None,
-            RunSubject::Prompt | RunSubject::Issue { .. } | RunSubject::PullRequest { .. } => {
-                title::of_result(&outcome.summary)
-            }
-        }
-        .unwrap_or_else(|| self.title().to_owned())
     }
 
     fn title(&self) -> &str {

@@ -9,7 +9,8 @@ use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
 use pretty_assertions::assert_eq;
 
-use super::{FetchDepth, GitBinary, refusal};
+use super::push::refusal;
+use super::{FetchDepth, GitBinary};
 use crate::fixture::{RepoFixture, paths};
 use crate::remote::Remote;
 use crate::repo::{CommitId, NewCommit, Repo, RepoError};
