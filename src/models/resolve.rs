@@ -10,16 +10,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use url::Url;
 
-use crate::address::{is_loopback, origin};
+use crate::address::origin;
 use crate::catalogue::{Catalogue, HostWays, ModelLimits};
 use crate::profile::{ModelSettings, Pointer, Profile, Provider, ProviderApi};
 use crate::proxy::{ProxySettings, variable_value};
 use locum_base::secret::Secret;
 
 use base_url::{base_url, parse_base_url};
+use notes::notes;
 pub use profile_error::ProfileError;
 
 mod base_url;
+mod notes;
 mod profile_error;
 
 /// The environment variable that names a profile or a model.
@@ -453,43 +455,6 @@ fn read_key(
         return Err(fault("not a key: it holds blanks or other characters no key has"));
     }
     Ok(Secret::new(value))
-}
-
-fn notes(
-    profile: &Profile,
-    limits: &ModelLimits,
-    url: &Url,
-    has_key: bool,
-    catalogue: &Catalogue,
-) -> Vec<String> {
-    let mut notes = Vec::new();
-    if limits.guessed {
-        notes.push(format!(
-            "model `{}` is not in the catalogue of {}: its window is taken to be {} tokens; set \
-             `context_window` in its profile",
-            profile.model, catalogue.date, limits.context_window
-        ));
-    }
-    if limits.price.is_none() {
-        notes.push(format!(
-            "model `{}` has no known price: its cost counts as 0; set `price` in its profile",
-            profile.model
-        ));
-    }
-    if !has_key && !is_loopback(url) {
-        notes.push(format!(
-            "no key is sent to `{}`; if it needs one, name its variable in the profile's \
-             `api_key_env`",
-            origin(url)
-        ));
-    }
-    if has_key && url.scheme() == "http" && !is_loopback(url) {
-        notes.push(format!(
-            "the key travels to `{}` unencrypted, and through no proxy",
-            origin(url)
-        ));
-    }
-    notes
 }
 
 fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n String>) -> Option<String> {
