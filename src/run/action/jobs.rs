@@ -4,6 +4,7 @@
 //! In: how a run of a job ended. Out: the record on its ref, a comment, the dashboard. None of it
 //! changes how the run ended: what fails here is a remark.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use crate::run::action::admission::AdmittedEvent;
@@ -126,24 +127,23 @@ impl<'e> JobBook<'e> {
         };
         let open = self.open_pull_requests().await;
         let pull_request = open.iter().find(|open| open.job == job).map(|open| open.number);
-        let told = self.states.of(job).and_then(|state| state.failure_told_on);
-        let told = self.tell(job, &result, (pull_request, told)).await;
-        let mut pauses = self.states.clone().end(job, result.clone());
+        let reported_on = self.states.of(job).and_then(|state| state.failure_reported_on);
+        let reported_on = self.report_end(job, &result, (pull_request, reported_on)).await;
         let exists = |name: &str| {
             let jobs = self.admitted.config.jobs();
             jobs.map_or(true, |jobs| jobs.iter().any(|job| job.name == name))
         };
-        let changed = std::cell::Cell::new(pauses);
+        let pauses = Cell::new(false);
         self.change(&|states| {
             states.retain(exists);
-            changed.set(states.end(job, result.clone()));
-            states.tell_on(job, told);
+            pauses.set(states.end(job, result.clone()));
+            states.report_failure_on(job, reported_on);
         })
         .await;
-        pauses = changed.get();
+        let pauses = pauses.get();
         self.show_with(None, &open).await;
         if pauses {
-            self.tell_pause(job, &result, pull_request).await;
+            self.report_pause(job, &result, pull_request).await;
         }
         if let Ok(ActionEnd::Ran(ran)) = end {
             if pauses {
@@ -183,11 +183,11 @@ impl<'e> JobBook<'e> {
 
     /// Says on the open pull request of a job that the job failed, or works again. Returns where
     /// it says that the job failed.
-    async fn tell(
+    async fn report_end(
         &self,
         job: &str,
         result: &JobResult,
-        (open, told): (Option<u64>, Option<u64>),
+        (open, reported_on): (Option<u64>, Option<u64>),
     ) -> Option<u64> {
         let number = open?;
         let log = log_link(result);
@@ -198,12 +198,12 @@ impl<'e> JobBook<'e> {
                 inline(&result.outcome),
                 why.unwrap_or_default()
             ),
-            (JobGrade::Good, _) if told == Some(number) => format!(
+            (JobGrade::Good, _) if reported_on == Some(number) => format!(
                 "**Job {}: {}**{log}\n\nIts run before failed; this one did not.",
                 code(job),
                 inline(&result.outcome)
             ),
-            (JobGrade::Good | JobGrade::Waiting, _) => return told,
+            (JobGrade::Good | JobGrade::Waiting, _) => return reported_on,
         };
         let marker = marker("job", &[("name", job)]);
         let failed = matches!(result.grade, JobGrade::Failed | JobGrade::AtLimit);
@@ -213,7 +213,7 @@ impl<'e> JobBook<'e> {
 
     /// Says once, in a comment of its own, that a job is paused: on its pull request, else on the
     /// dashboard.
-    async fn tell_pause(&self, job: &str, result: &JobResult, pull_request: Option<u64>) {
+    async fn report_pause(&self, job: &str, result: &JobResult, pull_request: Option<u64>) {
         let shown = self.states.dashboard.filter(|_| self.has_dashboard());
         let Some(number) = pull_request.or(shown) else { return };
         let body = format!(

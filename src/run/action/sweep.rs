@@ -37,7 +37,7 @@ const LONGEST_JOB: SignedDuration = SignedDuration::from_hours(6);
 /// Comments that one sweep closes at most.
 const CLOSED_AT_ONCE: usize = 10;
 /// Requests that one sweep answers at most.
-const TOLD_AT_ONCE: usize = 5;
+const ANSWERED_AT_ONCE: usize = 5;
 /// Requests whose author's permission one sweep asks for at most.
 const ASKED_AT_ONCE: usize = 10;
 /// Bytes of a request that are repeated.
@@ -68,7 +68,7 @@ enum Evidence {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Swept {
     closed: usize,
-    told: usize,
+    answered: usize,
 }
 
 /// Sweeps the thread of a run, before it works there.
@@ -116,11 +116,11 @@ pub(super) async fn repository(env: &ActionEnv<'_>) -> Result<ActionEnd, RunErro
     let is_private = payload.pointer("/repository/private").and_then(Value::as_bool);
     let is_private = is_private.unwrap_or_default();
     let scope = SweepScope { policy, facts: &facts, own: "", is_private };
-    let Swept { closed, told } = sweep(env, &scope, &comments, Evidence::Asked).await;
+    let Swept { closed, answered } = sweep(env, &scope, &comments, Evidence::Asked).await;
     let what = format!(
-        "swept: {} of ended runs closed, {} told that nothing ran",
+        "swept: {} of ended runs closed, {} that nothing had answered got a reply",
         figures::count(closed, "comment"),
-        figures::count(told, "request")
+        figures::count(answered, "request")
     );
     Ok(ActionEnd::Answered { what, refused: false })
 }
@@ -147,8 +147,8 @@ async fn sweep(
         }
     }
     for placed in unanswered(env, scope, comments).await {
-        if tell(env, scope, placed).await {
-            swept.told += 1;
+        if answer(env, scope, placed).await {
+            swept.answered += 1;
         }
     }
     swept
@@ -250,7 +250,7 @@ async fn unanswered<'c>(
         if tier.is_some_and(|tier| rule.tiers.contains(&tier)) {
             found.push(placed);
         }
-        if found.len() >= TOLD_AT_ONCE {
+        if found.len() >= ANSWERED_AT_ONCE {
             break;
         }
     }
@@ -267,7 +267,7 @@ fn is_named(comments: &[PlacedComment], id: u64) -> bool {
 }
 
 /// Says once that a request was not run, with the words to repeat it.
-async fn tell(env: &ActionEnv<'_>, scope: &SweepScope<'_>, placed: &PlacedComment) -> bool {
+async fn answer(env: &ActionEnv<'_>, scope: &SweepScope<'_>, placed: &PlacedComment) -> bool {
     let comment = &placed.comment;
     let marker = marker("unanswered", &[("comment", &comment.id.to_string())]);
     let written = comment

@@ -41,7 +41,7 @@ pub struct JobState {
     pub paused_since: Option<Timestamp>,
     /// Number of the pull request that has a comment saying that the job failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure_told_on: Option<u64>,
+    pub failure_reported_on: Option<u64>,
 }
 
 /// How a run of a job ended.
@@ -147,9 +147,9 @@ impl JobStates {
     }
 
     /// Writes down which pull request says that a job failed.
-    pub fn tell_on(&mut self, job: &str, pull_request: Option<u64>) {
+    pub fn report_failure_on(&mut self, job: &str, pull_request: Option<u64>) {
         if let Some(state) = self.jobs.get_mut(job) {
-            state.failure_told_on = pull_request;
+            state.failure_reported_on = pull_request;
         }
     }
 

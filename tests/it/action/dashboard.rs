@@ -220,8 +220,8 @@ fn boxes_start_nothing_for_strangers_bots_other_edits_and_other_issues() {
     fixture.server.change_issue(number, "body", json!(stale));
     let step = edit(&fixture, &ticked(&stale, "gone"), ("alice", "User"), "3");
     assert_eq!(step.output("outcome"), "skipped", "{step:?}");
-    let told = fixture.server.comments(number).join("\n");
-    assert!(told.contains("there is no job for the box"), "{told}");
+    let comments = fixture.server.comments(number).join("\n");
+    assert!(comments.contains("there is no job for the box"), "{comments}");
     assert_eq!(fixture.server.pulls().len(), 2);
 }
 
@@ -255,9 +255,9 @@ fn a_job_that_ends_at_a_limit_twice_pauses_and_says_so_once() {
         assert_eq!((later.code, later.output("outcome")), (Some(0), "skipped"), "{later:?}");
         assert!(later.output("final-message").contains("it is paused since"), "{later:?}");
     }
-    let told = fixture.server.comments(number);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].contains("**Job `greet` is paused.**"), "{told:?}");
+    let comments = fixture.server.comments(number);
+    assert_eq!(comments.len(), 1, "{comments:?}");
+    assert!(comments[0].contains("**Job `greet` is paused.**"), "{comments:?}");
     // Ticking the box lets it run again, also by the schedule.
     let step = edit(&fixture, &ticked(&dashboard(&fixture).1, "greet"), ("alice", "User"), "5");
     assert_eq!(step.output("outcome"), "done", "{step:?}");
@@ -275,10 +275,10 @@ fn a_job_that_fails_says_so_on_its_pull_request_with_the_end_of_the_output() {
     let good = fixture.stage.read("checkout/.locum/jobs/touch.yml");
     commit_to_main(&fixture, ".locum/jobs/touch.yml", failing);
     tick(&fixture, 2);
-    let told = fixture.server.comments(number);
-    assert_eq!(told.len(), 1, "{told:?}");
+    let comments = fixture.server.comments(number);
+    assert_eq!(comments.len(), 1, "{comments:?}");
     for said in ["**Job `touch`: failed**", "cp src/absent", "No such file"] {
-        assert!(told[0].contains(said), "{said} in {told:?}");
+        assert!(comments[0].contains(said), "{said} in {comments:?}");
     }
     let (_, body) = dashboard(&fixture);
     assert!(
@@ -289,8 +289,8 @@ fn a_job_that_fails_says_so_on_its_pull_request_with_the_end_of_the_output() {
     assert_eq!(fixture.server.comments(number).len(), 1, "the same comment");
     commit_to_main(&fixture, ".locum/jobs/touch.yml", &good);
     tick(&fixture, 4);
-    let told = fixture.server.comments(number);
-    assert!(told.len() == 1 && told[0].contains("this one did not"), "{told:?}");
+    let comments = fixture.server.comments(number);
+    assert!(comments.len() == 1 && comments[0].contains("this one did not"), "{comments:?}");
     let writes = fixture.server.writes().len();
     tick(&fixture, 5);
     let again: Vec<String> = fixture.server.writes().split_off(writes);

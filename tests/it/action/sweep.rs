@@ -96,15 +96,15 @@ fn a_request_that_met_an_outage_is_answered_by_the_next_run_that_can() {
     ago(&fixture, 0);
     let step = fixture.step(&Ask { ids: (900, 4343), ..Ask::comment("/locum code say hello") });
     assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
-    let told: Vec<String> = fixture
+    let replies: Vec<String> = fixture
         .server
         .comments(7)
         .into_iter()
         .filter(|body| body.contains("kind=unanswered"))
         .collect();
-    assert_eq!(told.len(), 1, "{told:#?}");
+    assert_eq!(replies.len(), 1, "{replies:#?}");
     for part in ["**locum: not run**", "the request of `alice`", "locum code say another"] {
-        assert!(told[0].contains(part), "{part}: {}", told[0]);
+        assert!(replies[0].contains(part), "{part}: {}", replies[0]);
     }
     fixture.sweep();
     let again = fixture.server.comments(7);
@@ -127,6 +127,6 @@ fn only_requests_that_count_and_that_nothing_answered_are_answered() {
     ago(&fixture, 5);
     fixture.server.add_comment(7, "alice", "User", request);
     let step = fixture.sweep();
-    assert!(step.out.contains("0 requests told"), "{step:?}");
+    assert!(step.out.contains("0 requests that nothing had answered"), "{step:?}");
     assert_eq!(fixture.server.writes(), Vec::<String>::new());
 }
