@@ -119,13 +119,14 @@ fn decide_hold(
     id: &str,
 ) -> String {
     let session = &outcome.session;
-    let (approve, deny, then) = match decide {
+    let (approve, always, deny, then) = match decide {
         DecisionChannel::Nowhere(_) => return String::new(),
         DecisionChannel::Comment { prefix, .. } => {
-            (format!("{prefix} approve {id}"), format!("{prefix} deny {id} reason"), None)
+            (format!("{prefix} approve {id}"), "always", format!("{prefix} deny {id} reason"), None)
         }
         DecisionChannel::CommandLine => (
             format!("locum session approve {session} {id}"),
+            "--always",
             format!("locum session deny {session} {id}"),
             Some(format!("locum session resume {session}")),
         ),
@@ -134,6 +135,10 @@ fn decide_hold(
     let mut paragraphs = vec![
         format!("Decide {how}. To perform exactly this call, once, and go on:"),
         surface.command(&approve),
+        format!(
+            "With {} after it, locum also proposes a policy rule for the next time.",
+            surface.code(always)
+        ),
         "To refuse it, with the reason that the model gets:".to_owned(),
         surface.command(&deny),
     ];
