@@ -1,4 +1,5 @@
 //! The `git` binary against hostile repositories and remotes.
+#![expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
 #![expect(clippy::disallowed_types, reason = "repositories are prepared with git")]
 
 use std::collections::BTreeMap;

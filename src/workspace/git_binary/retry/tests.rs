@@ -1,4 +1,5 @@
 //! git against a server that fails now and then: what it tries again, and what it looks up first.
+#![expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
 #![expect(clippy::disallowed_types, reason = "the server answers through `git http-backend`")]
 
 use std::collections::{BTreeMap, VecDeque};
