@@ -1,3 +1,5 @@
+//! Blocks of a diff against a text: what is taken, what is refused and how that is reported.
+
 use super::{AppliedDiff, BlockError, ChangedRange, DiffError, Tolerance, apply, apply_with};
 use crate::tools::files::apply_diff::miss::Miss;
 use pretty_assertions::assert_eq;
