@@ -143,6 +143,8 @@ fn run_job(
     let workspace = local_run::open(&context.folder)?;
     let lock = run::locked(&workspace, &args.options, output)?;
     let base = local_run::base(&workspace, args.base.as_deref())?;
+    let named = args.base.is_some().then_some(&base);
+    let review_base = Some(local_run::review_base(&workspace, named, &args.options)?);
     let jobs = job::read_all(&FileSource::Commit(&workspace.repo, base.clone()))?;
     let job = find(&jobs, &args.name)?;
     let local = LocalRun {
@@ -158,6 +160,7 @@ fn run_job(
             work: Some(job.work.clone()),
             overrides: local_run::overrides(args.options.settings(), &args.options, context)?,
             purpose: args.options.purpose(),
+            review_base,
             ..RunRequest::new(job.task_text(), base)
         },
     };

@@ -170,6 +170,31 @@ pub fn base(workspace: &Workspace, revision: Option<&str>) -> Result<CommitId, R
     })
 }
 
+/// Returns the commit that a review compares the checkout with: where its branch began, apart from
+/// `--base` or from the default branch. Where that is not known, it is the checkout's own commit.
+///
+/// # Errors
+/// When the checkout has no commit.
+pub fn review_base(
+    workspace: &Workspace,
+    named: Option<&CommitId>,
+    options: &RunOptions,
+) -> Result<CommitId, RunError> {
+    let repo = &workspace.repo;
+    let head = match named {
+        // Its own worktree begins with what is named.
+        Some(base) if options.worktree => base.clone(),
+        Some(_) | None => base(workspace, None)?,
+    };
+    let Some(other) = named.cloned().or_else(|| repo.default_branch_tip()) else {
+        return Ok(head);
+    };
+    Ok(repo.merge_base(&other, &head).unwrap_or_else(|error| {
+        tracing::warn!(%error, "no common commit with {other}: a review sees what is uncommitted");
+        head
+    }))
+}
+
 /// Reads the file a flag names; `None` without the flag.
 ///
 /// # Errors

@@ -35,6 +35,8 @@ pub fn run(
     let workspace = local_run::open(&context.folder)?;
     let lock = locked(&workspace, &args.options, output)?;
     let base = local_run::base(&workspace, args.base.as_deref())?;
+    let named = args.base.is_some().then_some(&base);
+    let review_base = Some(local_run::review_base(&workspace, named, &args.options)?);
     let local = LocalRun {
         folder: workspace.checkout.root().to_owned(),
         stands_for: None,
@@ -43,6 +45,7 @@ pub fn run(
         request: RunRequest {
             overrides: local_run::overrides(args.settings(), &args.options, context)?,
             purpose: args.options.purpose(),
+            review_base,
             ..RunRequest::new(task, base)
         },
     };

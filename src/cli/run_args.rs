@@ -28,7 +28,8 @@ pub struct RunArgs {
     pub mode: Option<String>,
     /// Trust and compare with this revision instead of the checkout's commit.
     ///
-    /// Policy, modes and rules files come from it, and changes are counted from it.
+    /// Policy, modes and rules files come from it, and changes are counted from it. A review is
+    /// shown what the checkout has beyond the last commit that it shares with this revision.
     #[arg(long, value_name = "REF")]
     pub base: Option<String>,
     /// What every run takes.

@@ -198,6 +198,7 @@ async fn run<'a>(
         modes: &prepared.modes,
         instructions: &prepared.instructions,
         trusted: &plan.trusted,
+        review_base: plan.review_base.as_ref(),
         models: prepared.models.in_use(&prepared.instructions.image_models),
         remaining,
         workspace: execution.workspace,

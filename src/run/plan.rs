@@ -35,6 +35,10 @@ pub struct RunPlan {
     pub base: CommitId,
     /// The commit that policy, modes, settings and rules files are read from.
     pub trusted: CommitId,
+    /// The commit that a review compares the checkout with; `None` where it is the trusted one's
+    /// branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review_base: Option<CommitId>,
     /// Where the policy was read.
     pub policy: PolicyName,
     /// Labels of the models for the root task and for sub-tasks.
@@ -165,6 +169,7 @@ impl std::fmt::Display for RunPlan {
         row("base", &self.base.0)?;
         self.place.branch.iter().try_for_each(|branch| row("branch", branch))?;
         row("trusted", &self.trusted.0)?;
+        self.review_base.iter().try_for_each(|base| row("review of", &format!("{base}..")))?;
         row("policy", &format!("{} ({})", self.policy.origin, self.policy.hash))?;
         row("models", &format!("{} · sub-tasks {}", self.models.0, self.models.1))?;
         row("budget", &budget_words(&self.budget))?;

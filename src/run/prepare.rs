@@ -234,6 +234,7 @@ pub fn prepare(
         checkout: workspace.checkout.root().display().to_string(),
         base: base.clone(),
         trusted: request.trusted,
+        review_base: request.review_base,
         policy: PolicyName { origin: policy.origin().to_owned(), hash: policy.hash().to_owned() },
         models: (root.model.label().to_owned(), models.set.task.model.label().to_owned()),
         budget: settings.values.budget.tighten(policy.settings().budget),

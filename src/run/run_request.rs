@@ -39,6 +39,9 @@ pub struct RunRequest {
     pub base: CommitId,
     /// The commit that is trusted.
     pub trusted: CommitId,
+    /// The commit that a review compares the checkout with, with what is not committed in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review_base: Option<CommitId>,
     /// What was given for this run alone.
     #[serde(flatten)]
     pub overrides: Overrides,
@@ -71,6 +74,7 @@ impl RunRequest {
             work: None,
             trusted: base.clone(),
             base,
+            review_base: None,
             overrides: Overrides::default(),
             purpose: RunPurpose::default(),
         }

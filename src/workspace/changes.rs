@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use git2::{DiffDelta, Repository};
+use git2::{DiffDelta, Repository, StatusOptions, StatusShow};
 
 use crate::attributes::Attributes;
 use crate::diff::{FileChange, compare};
@@ -44,6 +44,20 @@ impl Repo {
             RepoPath::parse(file).ok()
         };
         Ok(diff.deltas().filter_map(path).take(limit).collect())
+    }
+
+    /// Returns the files that are not as they are in the checkout's commit, new ones included and
+    /// ignored ones not, at most `limit`. Files that only look changed can be among them.
+    ///
+    /// # Errors
+    /// When the checkout cannot be looked through.
+    pub fn uncommitted_paths(&self, limit: usize) -> Result<Vec<RepoPath>, RepoError> {
+        let mut options = StatusOptions::new();
+        options.show(StatusShow::IndexAndWorkdir).include_untracked(true);
+        options.recurse_untracked_dirs(true).exclude_submodules(true).no_refresh(true);
+        let statuses = self.git.statuses(Some(&mut options))?;
+        let paths = statuses.iter().filter_map(|entry| RepoPath::parse(entry.path().ok()?).ok());
+        Ok(paths.take(limit).collect())
     }
 
     /// Compares the touched files with a commit; files that are equal are left out. Sorted by path.

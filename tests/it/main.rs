@@ -29,6 +29,7 @@ mod given_images;
 mod holds;
 mod house;
 mod jobs;
+mod local_review;
 mod mcp;
 mod mcp_layer;
 mod models;

@@ -118,6 +118,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
         modes: &ModeSet::merge([builtin::modes()]),
         instructions: &instructions,
         trusted: &trusted,
+        review_base: None,
         models: RunModels {
             main: alone(&model),
             task: alone(&model),

@@ -28,6 +28,9 @@ pub struct SessionParts<'a> {
     pub instructions: &'a RepositoryInstructions,
     /// The commit that is trusted: rules files of folders are read there.
     pub trusted: &'a CommitId,
+    /// The commit that a review compares the checkout with, what is not committed included; `None`
+    /// compares what the run begins with and writes with the trusted commit.
+    pub review_base: Option<&'a CommitId>,
     /// Who is asked.
     pub models: RunModels<'a>,
     /// What the policy's ceilings leave to this run.

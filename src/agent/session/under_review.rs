@@ -1,12 +1,13 @@
 //! The change that a task in review mode begins with, as material for its first message: what the
-//! run's commit and the work so far change of the base. `show_changes` shows the same. A run on a
-//! pull request begins with it in every mode, in less room.
+//! run's commit and the work so far change of the base; where a user started the run in a checkout,
+//! what its commit and its files have beyond the review's base. `show_changes` shows the same. A
+//! run on a pull request begins with it in every mode, in less room.
 //!
 //! In: the mode, and where the task will work. Out: text, empty where nothing changed. Files that
 //! the mode may not read are left out, and a change that cannot be shown costs no run.
 
 use crate::session::live::Session;
-use crate::tools::search::changes::{ChangeRange, shown};
+use crate::tools::search::changes::{ChangeHead, ChangeRange, shown};
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
@@ -84,10 +85,16 @@ impl Session<'_> {
     pub(crate) fn change_range(&self, owner: Option<TaskId>) -> ChangeRange {
         let touched =
             [None, owner].into_iter().flat_map(|owner| self.state.tree(owner).touched.keys());
-        ChangeRange {
-            trusted: self.parts.trusted.clone(),
-            start: self.start().base.clone(),
-            touched: touched.cloned().collect(),
+        let touched = touched.cloned().collect();
+        match self.parts.review_base {
+            Some(base) => {
+                ChangeRange { against: base.clone(), head: ChangeHead::Checkout, touched }
+            }
+            None => ChangeRange {
+                against: self.parts.trusted.clone(),
+                head: ChangeHead::Commit(self.start().base.clone()),
+                touched,
+            },
         }
     }
 

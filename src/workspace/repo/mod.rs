@@ -194,6 +194,19 @@ impl Repo {
         target.strip_prefix("refs/heads/").map(str::to_owned)
     }
 
+    /// Returns the tip of the default branch, as far as this clone knows it: the remote's, as it was
+    /// cloned, else a branch with one of git's usual names.
+    pub fn default_branch_tip(&self) -> Option<CommitId> {
+        let names = [
+            "refs/remotes/origin/HEAD",
+            "refs/remotes/origin/main",
+            "refs/remotes/origin/master",
+            "refs/heads/main",
+            "refs/heads/master",
+        ];
+        names.iter().find_map(|name| self.commit_of(name).ok())
+    }
+
     /// Reads one file of a commit; `None` when it is not there or not a regular file. At most
     /// `limit_bytes`.
     ///

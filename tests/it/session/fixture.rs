@@ -275,6 +275,7 @@ impl Fixture {
             modes: &modes,
             instructions: &instructions,
             trusted: &trusted,
+            review_base: None,
             models: RunModels {
                 main,
                 task: main,

@@ -30,12 +30,21 @@ const SHOWN_LIMIT_BYTES: usize = 14 * 1024;
 /// commit the branch began at.
 #[derive(Clone, Debug)]
 pub struct ChangeRange {
-    /// The head of the branch the change is for.
-    pub trusted: CommitId,
-    /// The commit the run began at.
-    pub start: CommitId,
+    /// The head of the branch the change is for, or the commit where it began.
+    pub against: CommitId,
+    /// What the branch has.
+    pub head: ChangeHead,
     /// What the run wrote since.
     pub touched: BTreeSet<RepoPath>,
+}
+
+/// What a branch has before a run writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChangeHead {
+    /// A commit.
+    Commit(CommitId),
+    /// The checkout's commit, and what is not committed in it.
+    Checkout,
 }
 
 /// What a range changes.
@@ -57,12 +66,16 @@ impl ChangeRange {
         repo: &Repo,
         wanted: impl Fn(&RepoPath) -> bool,
     ) -> Result<RangeChanges, RepoError> {
-        // Without a common commit, or where a shallow checkout does not have it, what the run
-        // itself changes is all that is known.
-        let base =
-            repo.merge_base(&self.trusted, &self.start).unwrap_or_else(|_| self.start.clone());
-        let committed = repo.changed_paths(&base, &self.start, PATHS_LIMIT).unwrap_or_default();
-        let all: BTreeSet<RepoPath> = self.touched.iter().cloned().chain(committed).collect();
+        let (head, uncommitted) = match &self.head {
+            ChangeHead::Commit(commit) => (commit.clone(), Vec::new()),
+            ChangeHead::Checkout => (repo.commit_of("HEAD")?, repo.uncommitted_paths(PATHS_LIMIT)?),
+        };
+        // Without a common commit, or where a shallow checkout does not have it, what is not in
+        // the commit is all that is known.
+        let base = repo.merge_base(&self.against, &head).unwrap_or_else(|_| head.clone());
+        let committed = repo.changed_paths(&base, &head, PATHS_LIMIT).unwrap_or_default();
+        let written = self.touched.iter().cloned().chain(uncommitted);
+        let all: BTreeSet<RepoPath> = written.chain(committed).collect();
         let paths = all.into_iter().filter(wanted).take(FILES_LIMIT).collect();
         Ok(RangeChanges { files: repo.changes(&base, &paths)?, base })
     }
@@ -133,6 +146,7 @@ impl Tool for ShowChanges {
             .changes(context.repo, wanted)
             .map_err(|error| CallError(format!("Cannot show the change: {error}.")))?;
         Ok(Observation::said(match files.as_slice() {
+            [] if place.is_root() => format!("Nothing differs from commit {base}."),
             [] => format!("Nothing differs from commit {base} in {}.", self.place.asked),
             // One file is given whole; what is too long for an answer is kept and can be read on.
             [file] => file.patch.clone(),
