@@ -112,15 +112,11 @@ pub fn check_end(end: &CheckEnd) -> String {
     }
 }
 
-/// Returns what is said where files changed and nothing ran after that; empty otherwise, and where
+/// Returns what is said where files changed and no check ran after that; empty otherwise, and where
 /// the work is not over.
 pub fn unchecked(outcome: &Outcome) -> &'static str {
     let ended_early = outcome.pending().next().is_some() || outcome.was_stopped();
-    if outcome.unchecked && !ended_early {
-        "No check or other command ran after the last change."
-    } else {
-        ""
-    }
+    if outcome.unchecked && !ended_early { "No check ran after the last change." } else { "" }
 }
 
 /// Returns true when a command ended well.

@@ -71,7 +71,11 @@ pub struct RunReport<'a> {
     pub commands: Vec<CommandEnd<'a>>,
     /// The policy's checks as they ran on what is there at the end.
     pub checks: Vec<CheckEntry<'a>>,
-    /// True when files changed and neither a check nor another command ran after the last change.
+    /// The last checks after edits of files that did not change since, those that failed first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edit_checks: Vec<CheckEntry<'a>>,
+    /// True when files changed and no check ran after the last change: none of the policy's, and no
+    /// command that tests, builds or lints.
     pub unchecked: bool,
     /// Every changed file, with its diff.
     pub changes: Vec<ChangeReport<'a>>,
@@ -275,6 +279,7 @@ impl<'a> RunReport<'a> {
             refused_rules: figures::refused_rules(outcome),
             commands: outcome.commands.iter().map(CommandEnd::new).collect(),
             checks: outcome.checks.iter().map(CheckEntry::new).collect(),
+            edit_checks: outcome.edit_checks.iter().map(CheckEntry::new).collect(),
             unchecked: outcome.unchecked,
             changes: outcome.changes.iter().map(ChangeReport::new).collect(),
             spent: SpentReport::new(&outcome.spent, outcome.spent_is_estimate),

@@ -78,6 +78,7 @@ pub(crate) fn outcome() -> Outcome {
             },
         ],
         checks: Vec::new(),
+        edit_checks: Vec::new(),
         unchecked: false,
         todos: vec![
             Todo { text: "plan".to_owned(), state: TodoState::Done },

@@ -1,9 +1,10 @@
 //! Fast checks that the policy names (`commands.after_edit`): their first lines come back with the
 //! answer to an edit.
 //!
-//! In: an edit that was made, and its answer. Out: the answer with what failed. A check is judged
-//! like any command, runs in the sandbox and writes to the layer of the task's commands; what it
-//! writes is thrown away. Without a layer nothing runs, because what it writes would stay.
+//! In: an edit that was made, and its answer. Out: the answer with what failed, and how every check
+//! ended. A check is judged like any command, runs in the sandbox and writes to the layer of the
+//! task's commands; what it writes is thrown away. Without a layer nothing runs, because what it
+//! writes would stay.
 
 use std::time::Duration;
 
@@ -13,10 +14,11 @@ use crate::session::stop::Stop;
 use crate::session::task_env::TaskEnv;
 use crate::tools::Observation;
 use crate::tools::dispatch::{self, CheckedCall};
+use crate::tools::edit_check::EditCheck;
 use crate::tools::tool::ToolEffect;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
-use locum_base::text::head;
+use locum_base::text::{head, tail_lines};
 use locum_sandbox::exec::Exit;
 
 /// Wall time of one check, where the policy's limit for commands is not lower.
@@ -54,8 +56,11 @@ pub(crate) async fn check(env: &TaskEnv<'_>, edited: Observation) -> Observation
     }
     let commands = commands_for(env, &edited.touched);
     let mut text = edited.text.clone();
-    for command in commands.iter().take(RUN_LIMIT) {
-        text.push_str(&failure(env, command).await);
+    let mut edit_checks = Vec::new();
+    for (command, paths) in commands.iter().take(RUN_LIMIT) {
+        let (check, said) = run(env, command, paths).await;
+        text.push_str(&said);
+        edit_checks.push(check);
         // What it wrote must not be there for the next command.
         if let Some(layer) = &env.layer
             && let Err(error) = env.place.repo.settle(layer)
@@ -67,37 +72,55 @@ pub(crate) async fn check(env: &TaskEnv<'_>, edited: Observation) -> Observation
         let left = commands.len() - RUN_LIMIT;
         text.push_str(&format!("\n\n{left} more checks after this edit did not run."));
     }
-    Observation { text, ..edited }
+    Observation { text, edit_checks, ..edited }
 }
 
-/// Returns the checks for edited files, each once. A file that was removed has none.
-fn commands_for(env: &TaskEnv<'_>, touched: &[RepoPath]) -> Vec<String> {
+/// Returns the checks for edited files, each once with its files. A file that was removed has none.
+fn commands_for(env: &TaskEnv<'_>, touched: &[RepoPath]) -> Vec<(String, Vec<RepoPath>)> {
     let there = |path: &&RepoPath| matches!(env.place.checkout.entry(path), Ok(Some(_)));
-    let mut commands: Vec<String> = Vec::new();
+    let mut commands: Vec<(String, Vec<RepoPath>)> = Vec::new();
     for path in touched.iter().filter(there) {
         for check in &env.run.policy.settings().commands.after_edit {
-            commands.extend(check.of(path).filter(|command| !commands.contains(command)));
+            let Some(command) = check.of(path) else { continue };
+            match commands.iter_mut().find(|(known, _)| *known == command) {
+                Some((_, paths)) => paths.push(path.clone()),
+                None => commands.push((command, vec![path.clone()])),
+            }
         }
     }
     commands
 }
 
-/// Returns what is said of a check that did not succeed; empty for one that did.
-async fn failure(env: &TaskEnv<'_>, command: &str) -> String {
+/// Runs a check; returns how it ended, and what is said of one that did not succeed.
+async fn run(env: &TaskEnv<'_>, command: &str, paths: &[RepoPath]) -> (EditCheck, String) {
+    let check = |end, output: &str| EditCheck {
+        command: command.to_owned(),
+        paths: paths.to_vec(),
+        end,
+        output: output.to_owned(),
+    };
     let named = NamedCommand { command, timeout: Some(TIMEOUT), before: None };
     match named_command::run(env, named).await {
-        Ok(observation) if observation.exit == Some(Exit::Code(0)) => String::new(),
+        Ok(Observation { exit: Some(Exit::Code(0)), .. }) => {
+            (check(Ok(Exit::Code(0)), ""), String::new())
+        }
         Ok(observation) => {
             let output = named_command::output_of(&observation);
             let lines: Vec<&str> = output.lines().take(OUTPUT_LIMIT_LINES).collect();
             let lines = lines.join("\n");
             let shown = head(&lines, OUTPUT_LIMIT_BYTES);
             let cut = if shown.len() < output.trim_end().len() { "\n[...]" } else { "" };
-            format!("\n\nThe file is changed, and the check `{command}` fails on it:\n{shown}{cut}")
+            let said = format!(
+                "\n\nThe file is changed, and the check `{command}` fails on it:\n{shown}{cut}"
+            );
+            let end = observation.exit.ok_or_else(String::new);
+            let last = tail_lines(output, OUTPUT_LIMIT_LINES, OUTPUT_LIMIT_BYTES);
+            (check(end, last), said)
         }
         Err(why) => {
             let why = head(why.lines().next().unwrap_or_default(), OUTPUT_LIMIT_BYTES);
-            format!("\n\nThe check `{command}` could not run: {why}")
+            let said = format!("\n\nThe check `{command}` could not run: {why}");
+            (check(Err(why.to_owned()), ""), said)
         }
     }
 }

@@ -2,8 +2,12 @@
 //! the last change.
 
 use crate::session::event::Event;
-use crate::session::outcome::{CheckReport, CommandReport};
+use crate::session::outcome::{CheckEnd, CheckReport, CommandReport};
+use crate::tools::edit_check::EditCheck;
+use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
 use locum_policy::command::Script;
+use locum_sandbox::exec::Exit;
 
 /// What is known of checks.
 #[derive(Clone, Debug, Default)]
@@ -16,8 +20,19 @@ pub struct CheckedWork {
     pub under_way: Option<ChecksUnderWay>,
     /// What was decided on a completion that has no answer yet.
     pub decided: Option<DecidedCompletion>,
-    /// Whether a command that does more than look ran since the last change.
-    pub command_ran: bool,
+    /// Whether a command that checks the work ran since the last change, or a check after it.
+    pub check_ran: bool,
+    /// The last check after an edit of each file, for the files that are still as it saw them.
+    pub after_edits: Vec<CheckedEdit>,
+}
+
+/// A check after an edit, on files that did not change since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedEdit {
+    /// Whose checkout the files are in; `None` is the run's own.
+    owner: Option<TaskId>,
+    paths: Vec<RepoPath>,
+    report: CheckReport,
 }
 
 /// Checks that began.
@@ -53,14 +68,71 @@ impl CheckedWork {
         }
     }
 
-    /// Notes that files changed: nothing is known of what is there now.
-    pub(crate) fn changed(&mut self) {
-        self.reports.clear();
-        self.command_ran = false;
+    /// Notes that files changed where a task works: nothing is known of what is there now.
+    pub(crate) fn changed(&mut self, owner: Option<TaskId>, paths: &[RepoPath]) {
+        self.after_edits
+            .retain(|check| check.owner != owner || !check.paths.iter().any(|p| paths.contains(p)));
+        if owner.is_none() {
+            self.reports.clear();
+            self.check_ran = false;
+        }
+    }
+
+    /// Notes the checks that followed an edit.
+    pub(crate) fn followed(&mut self, owner: Option<TaskId>, checks: &[EditCheck]) {
+        self.check_ran |= owner.is_none() && checks.iter().any(|check| check.end.is_ok());
+        for EditCheck { command, paths, end, output } in checks {
+            let end = match end {
+                Ok(exit) => CheckEnd::Exited(*exit),
+                Err(why) => CheckEnd::NotStarted(why.clone()),
+            };
+            let report = CheckReport { command: command.clone(), end, output: output.clone() };
+            self.after_edits
+                .retain(|known| known.owner != owner || known.report.command != *command);
+            self.after_edits.push(CheckedEdit { owner, paths: paths.clone(), report });
+        }
+    }
+
+    /// Notes that files of a task's checkout are now in another one, as they are.
+    pub(crate) fn merged(&mut self, from: TaskId, to: Option<TaskId>, paths: &[RepoPath]) {
+        for check in &mut self.after_edits {
+            if check.owner == Some(from) && check.paths.iter().any(|path| paths.contains(path)) {
+                check.owner = to;
+            }
+        }
+    }
+
+    /// Returns the last checks after edits in the run's own checkout, those that failed first.
+    pub(crate) fn edit_reports(&self) -> Vec<CheckReport> {
+        let own = self.after_edits.iter().filter(|check| check.owner.is_none());
+        let mut reports: Vec<CheckReport> = own.map(|check| check.report.clone()).collect();
+        reports.sort_by_key(CheckReport::succeeded);
+        reports
     }
 
     /// Notes a command that ran and changed nothing.
     pub(crate) fn ran(&mut self, report: &CommandReport) {
-        self.command_ran |= !Script::parse(&report.command).only_reads();
+        self.check_ran |= has_checked(report);
     }
+}
+
+/// Whether a command checked the work: one of its programs does that, and started.
+fn has_checked(CommandReport { command, exit, details }: &CommandReport) -> bool {
+    let script = Script::parse(command);
+    let checks = script.check_commands();
+    let is_missing =
+        |words: &&[String]| words.iter().any(|word| details.not_started.contains(word));
+    if matches!(exit, Exit::Code(126 | 127)) && checks.len() < 2 {
+        return false;
+    }
+    // In a chain that broke off before it, a check did not run.
+    let stages = || details.failed_steps.iter().flat_map(|step| &step.stages);
+    let failed = |words: &&[String]| {
+        words.first().is_some_and(|program| stages().any(|stage| stage.command.contains(program)))
+    };
+    let broke_off = command.contains("&&")
+        && *exit != Exit::Code(0)
+        && stages().next().is_some()
+        && !checks.iter().any(failed);
+    !broke_off && !checks.iter().all(is_missing)
 }

@@ -128,7 +128,7 @@ impl Session<'_> {
             self.state.tasks.iter().map(|task| TaskReport::of(task, &start.task)).collect();
         let checks = self.state.checked.reports.clone();
         let failed_check = checks.iter().find_map(CheckReport::failure);
-        let unchecked = !changes.is_empty() && checks.is_empty() && !self.state.checked.command_ran;
+        let unchecked = !changes.is_empty() && checks.is_empty() && !self.state.checked.check_ran;
         let (word, why) = ending::word(&EndFacts {
             stop: stop.word,
             changed: !changes.is_empty(),
@@ -158,6 +158,7 @@ impl Session<'_> {
             refusals: self.state.refusals.clone(),
             commands: self.state.commands.clone(),
             checks,
+            edit_checks: self.state.checked.edit_reports(),
             unchecked,
             todos: root.map(|root| root.todos.clone()).unwrap_or_default(),
             spent: Spent {

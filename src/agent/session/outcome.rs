@@ -69,8 +69,12 @@ pub struct Outcome {
     /// The policy's checks as they ran on what is there at the end; empty where none did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckReport>,
-    /// True when files changed and neither a check nor another command that does more than look ran
-    /// after the last change.
+    /// The last checks after edits (`commands.after_edit`) of files that did not change since, those
+    /// that failed first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edit_checks: Vec<CheckReport>,
+    /// True when files changed and no check ran after the last change: none of the policy's, and no
+    /// command that tests, builds or lints.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchecked: bool,
     /// The root task's checklist.
@@ -375,7 +379,7 @@ impl TaskReport {
     }
 }
 
-/// One of the policy's checks (`publish.success`) and how it ended.
+/// One of the policy's checks (`publish.success` or `commands.after_edit`) and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckReport {
     /// The command as the policy has it.

@@ -224,6 +224,7 @@ impl SessionState {
             Event::WorkMerged { task, taken, .. } => {
                 if let Some(parent) = self.task(*task).and_then(|task| task.parent) {
                     self.touch(parent, taken);
+                    self.checked.merged(*task, self.tree_owner(parent), taken);
                 }
             }
             Event::Judged { task, headline, approval: Some(approval), .. } => {
@@ -388,9 +389,9 @@ impl SessionState {
     fn touch(&mut self, id: TaskId, paths: &[RepoPath]) {
         let owner = self.tree_owner(id);
         // What a sub-task changed in a worktree of its own counts once it is merged.
-        if owner.is_none() && !paths.is_empty() {
-            self.edits.succeeded = true;
-            self.checked.changed();
+        if !paths.is_empty() {
+            self.edits.succeeded |= owner.is_none();
+            self.checked.changed(owner, paths);
         }
         let tree = self.tree_mut(owner);
         for path in paths {
@@ -444,6 +445,7 @@ impl SessionState {
             );
         }
         self.touch(id, &observation.touched);
+        self.checked.followed(self.tree_owner(id), &observation.edit_checks);
     }
 
     fn save(&mut self, owner: Option<TaskId>, commit: &CommitId, touched: &[TouchedPath]) {

@@ -5,6 +5,7 @@ pub mod arguments;
 pub mod command;
 pub mod command_details;
 pub mod dispatch;
+pub mod edit_check;
 pub mod files;
 #[cfg(test)]
 mod fixture;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::env::RunEnv;
 use crate::tools::command_details::CommandDetails;
+use crate::tools::edit_check::EditCheck;
 use crate::tools::files::known::{KnownFiles, SeenFile};
 use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::kept_output::KeptOutput;
@@ -139,6 +141,9 @@ pub struct Observation {
     /// For commands: what explains how they ended.
     #[serde(default, skip_serializing_if = "CommandDetails::is_empty")]
     pub command: CommandDetails,
+    /// For edits: the checks that followed them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edit_checks: Vec<EditCheck>,
     /// The whole answer, where the text is only a part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<KeptOutput>,

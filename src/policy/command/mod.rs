@@ -6,6 +6,7 @@
 //! tree, never from the text.
 
 mod awk;
+mod checks;
 pub mod examine;
 pub mod limits;
 pub mod loose;

@@ -83,3 +83,45 @@ fn a_kill_at_any_line_changes_nothing() {
         assert_eq!(resumed.changed(), whole.changed(), "{lines}");
     }
 }
+
+/// The command, whether it succeeded, and what it wrote, of each check that is reported.
+fn reported(ran: &crate::session::fixture::Ran) -> Vec<(&str, bool, bool)> {
+    let checks = ran.outcome.edit_checks.iter();
+    checks
+        .map(|check| (check.command.as_str(), check.succeeded(), !check.output.is_empty()))
+        .collect()
+}
+
+#[test]
+fn the_last_check_of_a_file_that_stays_as_it_is_stands_in_the_report() {
+    let (good, bad) = ("./step.sh src/b.txt", "./step.sh src/c.txt");
+    let write = |path: &str, content: &str| {
+        format!(
+            "- calls: [{{ tool: write_to_file, args: {{ path: {path}, content: \"{content}\\n\" \
+             }} }}]\n"
+        )
+    };
+    let end = "- calls: [{ tool: attempt_completion, args: { result: r } }]\n".to_owned();
+    let (b, c, mended) =
+        (write("src/b.txt", "good"), write("src/c.txt", "bad"), write("src/c.txt", "fine"));
+    for (script, expected, unchecked) in [
+        (vec![b.clone()], vec![(good, true, false)], false),
+        (vec![c.clone(), b.clone()], vec![(bad, false, true), (good, true, false)], false),
+        (vec![c.clone(), mended], vec![(bad, true, false)], false),
+        (vec![c.clone(), write("notes.md", "x")], vec![(bad, false, true)], true),
+        (vec![write("notes.md", "x")], vec![], true),
+    ] {
+        let script = [script, vec![end.clone()]].concat().concat();
+        let ran = fixture(&script, TEXTS).run();
+        assert_eq!((ran.word(), reported(&ran)), ("done", expected), "{script}");
+        assert_eq!(ran.outcome.unchecked, unchecked, "{script}");
+        let report = locum_agent::report::summary::terminal(
+            &ran.outcome,
+            locum_agent::report::summary::DiffSection::LeftOut,
+        );
+        let failed = reported(&ran).iter().any(|(_, succeeded, _)| !succeeded);
+        assert_eq!(report.contains("\u{274c} ./step.sh src/c.txt (exit 1)"), failed, "{report}");
+        assert_eq!(report.contains("Last lines of"), failed, "{report}");
+        assert_eq!(report.contains("No check ran after the last change."), unchecked, "{report}");
+    }
+}

@@ -195,9 +195,16 @@ fn a_change_that_nothing_checked_is_said_to_be_one() {
         // Looking is no check, and neither is what writes.
         ([write("b"), run("ls src"), end("")].concat(), true),
         ([write("b"), run("touch src/c.txt"), end("")].concat(), true),
+        ([write("b"), run("mkdir -p src/d"), end("")].concat(), true),
+        // What did not start checked nothing.
+        ([write("b"), run("flake8-is-not-here src"), end("")].concat(), true),
+        ([write("b"), run("pytest-is-not-here -q; ./step.sh"), end("")].concat(), false),
+        ([write("b"), run("ls nothing-here && ./step.sh"), end("")].concat(), true),
         (end(""), false),
     ] {
-        let policy = POLICY.replace("\"command(false)\"", "\"command(ls:*)\"");
+        let more = ["ls:*", "mkdir:*", "flake8-is-not-here:*", "pytest-is-not-here:*"];
+        let more = more.map(|command| format!("\"command({command})\"")).join(", ");
+        let policy = POLICY.replace("\"command(false)\"", &more);
         let fixture = Fixture::with_policy(&turns(&script), &policy);
         std::fs::write(fixture.root.join("step.sh"), "#!/bin/sh\nexit 1\n").unwrap();
         let ran = fixture.run();

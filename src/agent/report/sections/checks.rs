@@ -14,14 +14,18 @@ const OUTPUT_LIMIT_CHARS: usize = 5_000;
 /// Most commands in a list.
 const COMMAND_LIMIT: usize = 25;
 
-/// Returns the policy's checks and how they ended in one line; says so where nothing ran after the
+/// Returns the policy's checks and how they ended in one line; says so where no check ran after the
 /// last change. Empty where there is nothing to say.
 pub(crate) fn line(outcome: &Outcome, surface: Surface) -> String {
-    if outcome.checks.is_empty() {
-        figures::unchecked(outcome).to_owned()
-    } else {
-        check_line(&outcome.checks, surface)
-    }
+    join(&[check_line(&reported(outcome), surface), figures::unchecked(outcome).to_owned()])
+}
+
+/// Returns the checks that a report shows. Where the policy's own checks say how it is, of those
+/// after edits only the failed ones stand with them.
+pub(crate) fn reported(outcome: &Outcome) -> Vec<CheckReport> {
+    let after_edits = outcome.edit_checks.iter();
+    let after_edits = after_edits.filter(|check| outcome.checks.is_empty() || !check.succeeded());
+    outcome.checks.iter().chain(after_edits).cloned().collect()
 }
 
 /// Returns checks and how they ended in one line: `✅ cargo fmt --check · ❌ cargo test (exit 101)`.
@@ -43,6 +47,9 @@ pub(crate) fn last_runs(outcome: &Outcome, surface: Surface) -> String {
         last.retain(|other| other.command != command.command);
         last.push(command);
     }
+    if last.is_empty() && !outcome.edit_checks.is_empty() {
+        return String::new();
+    }
     if last.is_empty() {
         return "Nothing was run to check this change.".to_owned();
     }
@@ -52,8 +59,7 @@ pub(crate) fn last_runs(outcome: &Outcome, surface: Surface) -> String {
     };
     // The latest say most about what is published.
     let runs: Vec<String> = last.iter().rev().map(run).collect();
-    let line = format!("Commands of the run: {}", in_one_line(&runs, RAN_LIMIT));
-    join(&[line, figures::unchecked(outcome).to_owned()])
+    format!("Commands of the run: {}", in_one_line(&runs, RAN_LIMIT))
 }
 
 fn in_one_line(entries: &[String], limit: usize) -> String {

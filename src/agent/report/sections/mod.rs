@@ -115,7 +115,7 @@ impl ReportParts {
         before.push(result(&outcome.summary, (surface, room_chars), view.whole));
         before.extend(after);
         let folds = [
-            checks::output(&outcome.checks, surface),
+            checks::output(&checks::reported(outcome), surface),
             tasks::tasks(outcome, surface),
             tasks::checklist_at_end(outcome, surface),
             refused::refused(outcome, surface),

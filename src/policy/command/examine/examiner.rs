@@ -187,6 +187,7 @@ impl Examiner<'_> {
             self.found.perhaps = named.collect();
             self.leaving();
         }
+        self.found.is_known = self.known;
         self.found.descends |= !self.known || programs::descends(self.words);
         (self.found, self.known)
     }

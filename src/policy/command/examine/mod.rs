@@ -38,6 +38,8 @@ pub struct CommandEffects {
     pub runs_code: bool,
     /// Whether it is known to only read.
     pub only_reads: bool,
+    /// Whether a table says what it does.
+    pub is_known: bool,
     /// Commands that it starts by the names in its words, each to be judged as if it stood alone.
     pub starts: Vec<StartedCommand>,
     /// Whether starting them is all it does: then it needs no rule of its own.
@@ -63,6 +65,7 @@ impl CommandEffects {
         self.descends |= other.descends;
         self.runs_code |= other.runs_code;
         self.only_reads &= other.only_reads;
+        self.is_known &= other.is_known;
         self.only_starts &= other.only_starts;
         self.needs_sandbox |= other.needs_sandbox;
         self.never = self.never.or(other.never);

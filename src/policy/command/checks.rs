@@ -1,0 +1,118 @@
+//! Which commands of a script check the work: tests, builds, linters, scripts of the repository.
+//!
+//! In: what each command would do. Out: those that run code of the repository, and programs that
+//! no table knows, such as a linter, unless they bring packages, talk to a network or only speak.
+
+use crate::command::Script;
+use crate::command::examine::CommandEffects;
+
+/// Programs that check nothing, whatever they are given.
+const NO_CHECKS: &[&str] = &[
+    ".", "apk", "apt", "apt-get", "brew", "cd", "curl", "dnf", "exit", "export", "gh", "git",
+    "kill", "pip", "pip3", "pipx", "pkill", "rsync", "scp", "set", "sleep", "source", "ssh",
+    "unset", "wait", "wget", "yum",
+];
+
+/// Programs with verbs, some of which check.
+const PACKAGE_MANAGERS: &[&str] = &[
+    "bun", "bundle", "cargo", "composer", "dotnet", "gem", "go", "npm", "pnpm", "poetry", "rustup",
+    "uv", "yarn",
+];
+
+/// Their verbs that bring, list, format or remove something.
+const NO_CHECK_VERBS: &[&str] = &[
+    "add",
+    "ci",
+    "clean",
+    "fetch",
+    "get",
+    "i",
+    "info",
+    "init",
+    "install",
+    "list",
+    "locate-project",
+    "lock",
+    "login",
+    "metadata",
+    "mod",
+    "new",
+    "pip",
+    "pkgid",
+    "publish",
+    "remove",
+    "restore",
+    "show",
+    "sync",
+    "toolchain",
+    "tree",
+    "uninstall",
+    "update",
+    "upgrade",
+    "version",
+];
+
+impl Script {
+    /// Returns the words of each command that checks the work.
+    pub fn check_commands(&self) -> Vec<&[String]> {
+        let loose = self.loose_examinations().unwrap_or_default();
+        let all = self.examinations().into_iter().chain(loose);
+        all.filter(|(simple, effects)| checks(&simple.words, effects))
+            .map(|(simple, _)| simple.words.as_slice())
+            .collect()
+    }
+}
+
+fn checks(words: &[String], effects: &CommandEffects) -> bool {
+    // What another program starts, such as `timeout`, is what counts.
+    if let [started, ..] = effects.starts.as_slice() {
+        return checks(&started.words, &started.effects);
+    }
+    let Some(program) = words.first().map(String::as_str) else { return false };
+    let verb = words.get(1).map(String::as_str);
+    let asks = matches!(verb, Some("--version" | "--help" | "-V" | "-h"));
+    let brings = NO_CHECKS.contains(&program)
+        || (PACKAGE_MANAGERS.contains(&program)
+            && verb.is_none_or(|verb| NO_CHECK_VERBS.contains(&verb)))
+        || matches!(words, [_, flag, module, ..] if flag == "-m" && module == "pip");
+    (effects.runs_code || !effects.is_known) && !brings && !asks
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::command::Script;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn tests_builds_and_linters_check_and_other_commands_do_not() {
+        for (text, expected) in [
+            ("pytest -q", true),
+            ("python -m pytest -q", true),
+            ("flake8 src", true),
+            ("timeout 60 cargo test", true),
+            ("cd src && make", true),
+            ("./step.sh", true),
+            ("npm test", true),
+            ("npm run lint", true),
+            ("for f in src/*.py; do flake8 \"$f\"; done", true),
+            ("mkdir -p src/d", false),
+            ("ls src", false),
+            ("cat a | grep b", false),
+            ("npm install", false),
+            ("npm ci", false),
+            ("python -m pip install x", false),
+            ("pip install x", false),
+            ("git status", false),
+            ("git commit -m x", false),
+            ("git push", false),
+            ("sleep 3", false),
+            ("cargo --version", false),
+            ("touch x; rm x", false),
+            ("cd src", false),
+            ("echo pytest", false),
+            ("curl -s https://example.com", false),
+        ] {
+            assert_eq!(!Script::parse(text).check_commands().is_empty(), expected, "{text}");
+        }
+    }
+}
