@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 
-use crate::cli::local_run::{open, runtime, stop_signal};
+use crate::cli::local_run::{StopSignal, open, runtime};
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::action_context::ActionContext;
@@ -84,6 +84,12 @@ fn carry_out(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<Vec<ActionEnd>, RunError> {
+    let runtime = runtime()?;
+    // Before anything is claimed or posted: a cancelled run has to say so and give its claim back.
+    let stop = match task {
+        StepTask::Event => Some(StopSignal::install(&runtime)),
+        StepTask::Sweep => None,
+    };
     let environment = &context.environment;
     let (inputs, mut mistakes) = ActionInputs::read_with_mistakes(environment);
     let settings = match own_settings(environment, &[]) {
@@ -127,10 +133,9 @@ fn carry_out(
         git: &git,
         clock: &clock as &dyn Clock,
     };
-    let runtime = runtime()?;
-    if task == StepTask::Sweep {
+    let Some(stop) = stop else {
         return runtime.block_on(action::sweep_repository(&env));
-    }
+    };
     output.line(actions::group("locum: every step and the policy's decision on it"));
     let log = RefCell::new(&mut *output);
     let mut watch = |line: &JournalLine, state: &SessionState| {
@@ -138,7 +143,8 @@ fn carry_out(
             log.borrow_mut().line(sanitise::log_safe(&text, redactor).trim_end());
         }
     };
-    let ends = runtime.block_on(action::run(&env, || stop_signal().boxed(), &mut watch));
+    let stopped = || stop.clone().received().boxed();
+    let ends = runtime.block_on(action::run(&env, stopped, &mut watch));
     output.line(actions::GROUP_END);
     ends
 }

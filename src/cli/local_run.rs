@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use futures::FutureExt;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 
 use crate::cli::output::Output;
 use crate::cli::policy_file::{built_in, is_built_in};
@@ -327,6 +329,7 @@ pub fn carry_out(
 ) -> Result<LocalRunResult, RunError> {
     let LocalSession { local, run, workspace, folder, beginning, show } = session;
     let runtime = runtime()?;
+    let stop = StopSignal::install(&runtime);
     let stands_for = local.stands_for.as_deref().map(open).transpose()?;
     let clock = SystemClock::start();
     let shown = RefCell::new(output);
@@ -388,7 +391,8 @@ pub fn carry_out(
     };
     let (outcome, publication) = runtime.block_on(async {
         let publisher = publisher.as_ref().map(|publisher| (publisher, &ending));
-        execute::run_and_publish(&execution, publisher, stop_signal().boxed(), watch).await
+        let stopped = stop.received().boxed();
+        execute::run_and_publish(&execution, publisher, stopped, watch).await
     })?;
     Ok(LocalRunResult { outcome, publication })
 }
@@ -476,20 +480,37 @@ pub fn runtime() -> Result<Runtime, RunError> {
     Builder::new_current_thread().enable_all().build().map_err(RunError::internal)
 }
 
-/// Resolves on Ctrl-C or SIGTERM. Without signal handlers it never resolves.
-pub async fn stop_signal() {
-    let mut terminate =
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(terminate) => terminate,
-            Err(error) => {
-                tracing::warn!(%error, "cannot install SIGTERM handler");
-                return std::future::pending().await;
+/// Ctrl-C and SIGTERM, noticed from when it is made on: one that comes before anything waits for it
+/// is not lost.
+#[derive(Clone)]
+pub struct StopSignal(watch::Receiver<bool>);
+
+impl StopSignal {
+    /// Installs the handlers. Where that fails, the process ends by the signal as usual.
+    pub fn install(runtime: &Runtime) -> Self {
+        let (sender, receiver) = watch::channel(false);
+        let _context = runtime.enter();
+        match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
+            (Ok(mut interrupt), Ok(mut terminate)) => {
+                runtime.spawn(async move {
+                    tokio::select! {
+                        _ = interrupt.recv() => {}
+                        _ = terminate.recv() => {}
+                    }
+                    sender.send_replace(true);
+                });
             }
-        };
-    tokio::select! {
-        received = tokio::signal::ctrl_c() => {
-            if received.is_err() { std::future::pending::<()>().await }
+            (Err(error), _) | (_, Err(error)) => {
+                tracing::warn!(%error, "cannot install handlers of SIGINT and SIGTERM");
+            }
         }
-        _ = terminate.recv() => {}
+        Self(receiver)
+    }
+
+    /// Resolves once one was received.
+    pub async fn received(mut self) {
+        if self.0.wait_for(|received| *received).await.is_err() {
+            std::future::pending().await
+        }
     }
 }
