@@ -19,7 +19,8 @@ use locum_forge::github::GitHub;
 use locum_testing::clock::TestClock;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::remote::Remote;
-use pretty_assertions::assert_eq;
+use pretty_assertions::{assert_eq, assert_ne};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::action::fixture::{ActionFixture, Ask, payload};
 use crate::support::stage::Ran;
@@ -157,6 +158,43 @@ fn the_claim_of_a_killed_run_holds_for_its_lease_and_then_goes_to_the_next() {
     assert_eq!((fixture.branches(), claims(&fixture)), (vec![BRANCH.to_owned()], String::new()));
     let comments = fixture.server.comments(7);
     assert!(comments[0].contains("ended without a result"), "{}", comments[0]);
+}
+
+#[test]
+fn the_claim_of_a_run_that_github_says_has_ended_goes_to_the_next_at_once() {
+    let fixture = ActionFixture::new();
+    let gate = fixture.server.close_gate(AT_END);
+    let mut command = fixture.elsewhere("a-", &first());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    gate.wait();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    fixture.server.add_run(4242, None);
+    assert_eq!(fixture.fresh(&second()).output("outcome"), "skipped", "it is still at work");
+    fixture.server.add_run(4242, Some("cancelled"));
+    let next = fixture.fresh(&Ask { ids: (57, 4344), ..second() });
+    assert_eq!(next.output("outcome"), "done", "{next:?}");
+    assert_eq!((fixture.server.pulls().len(), claims(&fixture)), (1, String::new()));
+}
+
+#[test]
+fn a_cancel_before_the_session_begins_is_reported_and_leaves_no_claim() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let fixture = ActionFixture::new();
+        let gate = fixture.server.close_gate(AT_START);
+        let mut command = fixture.elsewhere("a-", &first());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        gate.wait();
+        assert_ne!(claims(&fixture), "");
+        let process = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        kill_process(process, signal).unwrap();
+        gate.open();
+        let step = fixture.ended("a-", Ran::from(child.wait_with_output().unwrap()));
+        assert_eq!((step.code, step.output("outcome")), (Some(130), "cancelled"), "{step:?}");
+        let comments = fixture.server.comments(7);
+        assert!(comments[0].contains("locum: cancelled"), "{comments:#?}");
+        assert_eq!((claims(&fixture), fixture.server.pulls().len()), (String::new(), 0));
+    }
 }
 
 #[test]

@@ -226,7 +226,9 @@ impl GitHubServer {
     pub fn add_run(&self, id: u64, end: Option<&str>) {
         let status = if end.is_some() { "completed" } else { "in_progress" };
         let run = json!({ "id": id, "status": status, "conclusion": end });
-        self.world.lock().unwrap().runs.push(run);
+        let runs = &mut self.world.lock().unwrap().runs;
+        runs.retain(|known| known["id"] != id);
+        runs.push(run);
     }
 
     /// Returns the reviews that were submitted.

@@ -24,6 +24,7 @@ use crate::run::error::RunError;
 use crate::run::publish::lease::Lease;
 use locum_agent::session::id::SessionId;
 use locum_base::clock::Clock;
+use locum_forge::Forge;
 use locum_policy::intent::{Act, Facts, Intent, PublicationKind};
 use locum_policy::{Permit, Policy};
 use locum_workspace::carried::CLAIM_REFS;
@@ -119,7 +120,7 @@ pub(super) async fn take<'a>(
         by: request.by,
         comment: request.comment,
     };
-    ask(place, permit, who, env.clock).await
+    ask(place, permit, who, (env.forge, env.clock)).await
 }
 
 /// Removes claims of runs that were killed, where no other run came to the same work since.
@@ -169,13 +170,15 @@ async fn ask<'a>(
     place: ClaimRef<'a>,
     permit: Permit<HoldClaim>,
     who: Claimant<'_>,
-    clock: &'a dyn Clock,
+    (forge, clock): (&dyn Forge, &'a dyn Clock),
 ) -> Result<ClaimAnswer<'a>, RunError> {
     for _ in 0..TRIES {
         let there = place.look().await?;
         let now = clock.now();
         let (from, previous) = match &there {
-            Some((_, record)) if !record.may_be_taken_over(who, now) => {
+            Some((_, record))
+                if !record.may_be_taken_over(who, now) && !has_ended(forge, record, who).await =>
+            {
                 return Ok(ClaimAnswer::Busy(record.sentence()));
             }
             Some((tip, record)) => (Some(tip), Some(record)),
@@ -200,6 +203,13 @@ async fn ask<'a>(
         }
     }
     Ok(ClaimAnswer::Busy("several runs ask to work here at once; ask again later".to_owned()))
+}
+
+/// Returns whether the forge says that the workflow run of a claim has ended: it was killed, and
+/// nothing will renew its claim. Where the forge may not be asked, the lease decides.
+async fn has_ended(forge: &dyn Forge, record: &ClaimRecord, who: Claimant<'_>) -> bool {
+    let run = record.run();
+    !run.is_empty() && run != who.run && matches!(forge.workflow_run_end(run).await, Ok(Some(_)))
 }
 
 impl<'a> ClaimAnswer<'a> {
@@ -305,8 +315,8 @@ fn lost_to(whom: &str) -> String {
 
 fn no_refs(reason: &str) -> String {
     format!(
-        "this job may not write refs ({reason}), so no claim keeps other runs away: the \
-         workflow's `concurrency` has to"
+        "this job may not write refs ({reason}), so there is no claim: only the workflow's \
+         `concurrency` keeps runs apart"
     )
 }
 

@@ -114,6 +114,11 @@ impl ClaimRecord {
         Ok(record)
     }
 
+    /// Returns the number of the workflow run that has it; empty where it is of none.
+    pub(super) fn run(&self) -> &str {
+        &self.run
+    }
+
     /// Names the workflow run that has it.
     pub(super) fn holder(&self) -> String {
         let run = if self.run.is_empty() {
@@ -128,9 +133,11 @@ impl ClaimRecord {
     pub(super) fn sentence(&self) -> String {
         let by = if self.by.is_empty() { String::new() } else { format!(" for {}", self.by) };
         format!(
-            "{} works here{by} since {} UTC; ask again when it has ended",
+            "{} works here{by} since {} UTC; ask again when it has ended, or after {} UTC if it was \
+             killed",
             self.holder(),
-            self.since.strftime("%F %H:%M")
+            self.since.strftime("%F %H:%M"),
+            self.ends().strftime("%F %H:%M")
         )
     }
 }

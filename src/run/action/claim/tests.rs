@@ -11,6 +11,9 @@ use super::record::{ClaimRecord, Claimant, LEASE_MINUTES};
 use super::refs::ClaimRef;
 use super::{Claim, ClaimAnswer, HoldClaim, ask, permit};
 use crate::run::kept_file::KeptAt;
+use locum_base::clock::Clock;
+use locum_forge::Forge;
+use locum_forge::local::LocalForge;
 use locum_policy::intent::Facts;
 use locum_policy::{Permit, Policy};
 use locum_workspace::git_binary::GitBinary;
@@ -54,7 +57,10 @@ impl Machines {
     }
 
     async fn ask(&self, machine: usize, id: &str) -> ClaimAnswer<'_> {
-        ask(self.place(machine), permitted(), claimant(id), &self.clock).await.unwrap()
+        // Nobody is there who knows how workflow runs ended.
+        let forge = LocalForge::new("unused");
+        let services = (&forge as &dyn Forge, &self.clock as &dyn Clock);
+        ask(self.place(machine), permitted(), claimant(id), services).await.unwrap()
     }
 
     async fn granted(&self, machine: usize, id: &str) -> Claim<'_> {
@@ -86,7 +92,7 @@ async fn one_has_it_until_it_gives_it_back() {
     assert_eq!(
         why,
         "workflow run a (https://x) works here for alice since 2026-01-02 03:04 UTC; ask again \
-         when it has ended"
+         when it has ended, or after 2026-01-02 03:14 UTC if it was killed"
     );
     let number_of_first = number(&first);
     first.release().await;
