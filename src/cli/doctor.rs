@@ -135,7 +135,8 @@ fn action_problems(context: &CommandContext) -> Vec<String> {
     let workflows = place.source().below(".github/workflows").unwrap_or_default();
     match workflows.iter().find(|(_, text)| text.contains("locum@")) {
         None => problems.push(
-            "the last commit has no workflow that uses Locum: `locum init` writes one".to_owned(),
+            "the last commit has no workflow that uses Locum: `locum init` writes one, for you to commit"
+                .to_owned(),
         ),
         Some((path, text)) if text.contains(ACTION) => {
             problems.push(format!(

@@ -82,7 +82,11 @@ impl PreparedRun {
             1 => "1 image was".to_owned(),
             count => format!("{count} images were"),
         };
-        format!("{counted} not shown: {} does not read images", self.plan.models.0)
+        format!(
+            "{counted} not shown: {} is not known to read images (`images: true` in its profile \
+             says that it does)",
+            self.plan.models.0
+        )
     }
 
     /// Adds an image that the root task is shown; one that its model cannot be shown is counted.

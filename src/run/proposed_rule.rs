@@ -86,9 +86,10 @@ impl ProposedRule {
         if !self.patch.is_empty() {
             let allows: Vec<String> = self.allows.iter().map(|pattern| code(pattern)).collect();
             parts.push(format!(
-                "No run waits for {} any more once this change of {} is committed. It was judged \
-                 before it was shown: these calls are allowed, and what is like them is decided as \
-                 before. Locum never changes its policy itself; `git apply` takes the patch.",
+                "Once this change of {1} is committed, a run like this one no longer waits for {0}. \
+                 It was judged before it was shown: for every run that the policy lets start, all \
+                 else is decided as before. Locum never changes its policy itself; `git apply` \
+                 takes the patch.",
                 allows.join(", "),
                 code(&self.file)
             ));

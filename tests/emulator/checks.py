@@ -317,7 +317,7 @@ def check_refused_push():
     step = Step("issue_comment", comment("alice", number, "/locum code say hello"), 106)
     hook.unlink()
     told = own_comments(number)[-1]["body"]
-    check("a refused push: the run says so and shows the change", step.code == 0 and "refused the push" in told and "+hello" in told, f"{step}\n{told}")
+    check("a refused push: the run says so and shows the change", (step.code, step.outputs.get("outcome")) == (8, "not-published") and "**locum: not published**" in told and "refused the push" in told and "+hello" in told, f"{step}\n{told}")
     check("a refused push: no pull request", len(ask("GET", f"{APP}/pulls")) == 2)
     check_requests("a refused push", step)
 

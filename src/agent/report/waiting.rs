@@ -122,7 +122,7 @@ fn decide_hold(
     let (approve, always, deny, then) = match decide {
         DecisionChannel::Nowhere(_) => return String::new(),
         DecisionChannel::Comment { prefix, .. } => {
-            (format!("{prefix} approve {id}"), "always", format!("{prefix} deny {id} reason"), None)
+            (format!("{prefix} approve {id}"), "always", format!("{prefix} deny {id}"), None)
         }
         DecisionChannel::CommandLine => (
             format!("locum session approve {session} {id}"),
@@ -139,7 +139,7 @@ fn decide_hold(
             "With {} after it, locum also proposes a policy rule for the next time.",
             surface.code(always)
         ),
-        "To refuse it, with the reason that the model gets:".to_owned(),
+        "To refuse it; the model gets what you add as the reason:".to_owned(),
         surface.command(&deny),
     ];
     paragraphs.extend(then.iter().flat_map(|then| resume_after("decision", then, surface)));
@@ -163,7 +163,7 @@ fn answer(
     let (how, command, then) = match decide {
         DecisionChannel::Nowhere(_) => return String::new(),
         DecisionChannel::Comment { prefix, .. } => {
-            ("by a comment, and the run goes on", format!("{prefix} answer {id} your words"), None)
+            ("by a comment, with your words after the name", format!("{prefix} answer {id}"), None)
         }
         DecisionChannel::CommandLine => (
             "at the command line",

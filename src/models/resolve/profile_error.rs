@@ -125,8 +125,9 @@ impl ProfileError {
             }
             Self::NoKey { variable, .. } => {
                 format!(
-                    "set {variable}; in a workflow: `env: {{ {variable}: ${{{{ secrets.{variable} \
-                     }}}} }}`, from a secret that exists"
+                    "set {variable}; in a workflow, the action's input `api-key` or `env: {{ {variable}: \
+                     ${{{{ secrets.{variable} }}}} }}` sets it, from a secret that exists: see the \
+                     repository's Settings, Secrets and variables, Actions"
                 )
             }
             Self::BaseUrl { .. } => {

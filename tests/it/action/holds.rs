@@ -89,7 +89,7 @@ fn always_is_a_yes_and_proposes_a_rule_for_the_next_time() {
     assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
     let proposed = told(&fixture);
     for shown in [
-        "No run waits for `edit(src/held/a.txt)` any more",
+        "a run like this one no longer waits for `edit(src/held/a.txt)`",
         "```diff\ndiff --git a/.locum/policy.yml b/.locum/policy.yml",
         "+    except: \"edit(src/held/a.txt)\"",
     ] {
