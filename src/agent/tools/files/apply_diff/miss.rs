@@ -132,6 +132,11 @@ pub fn listed(lines: &[usize]) -> String {
 /// Returns lines of a file with their numbers, from `start`, counted from 0.
 pub(super) fn numbered(lines: &[String], start: usize, count: usize) -> String {
     let mut text = String::new();
+    // What follows a final line end is no line.
+    let lines = match lines {
+        [before @ .., last] if last.is_empty() => before,
+        all => all,
+    };
     for (at, line) in lines.iter().enumerate().skip(start).take(count) {
         let _ = writeln!(text, "{} | {line}", at + 1);
     }
