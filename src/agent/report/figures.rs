@@ -390,9 +390,22 @@ pub fn clip(text: &str, limit_chars: usize) -> String {
     }
 }
 
+/// Returns at most `limit_chars` characters, the first and the last ones, an ellipsis in place of
+/// what lies between: where the end says as much as the beginning.
+pub fn clip_middle(text: &str, limit_chars: usize) -> String {
+    let total = text.chars().count();
+    if total <= limit_chars {
+        return text.to_owned();
+    }
+    let head = limit_chars.saturating_sub(1) / 2;
+    let tail = limit_chars.saturating_sub(1) - head;
+    let (first, last) = (text.chars().take(head), text.chars().skip(total - tail));
+    first.chain(['…']).chain(last).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{clip, count, duration, money, tokens, usage};
+    use super::{clip, clip_middle, count, duration, money, tokens, usage};
     use locum_base::chat::Usage;
     use pretty_assertions::assert_eq;
 
@@ -443,5 +456,9 @@ mod tests {
             ("1 file".to_owned(), "0 replies".to_owned())
         );
         assert_eq!((clip("äöü", 3), clip("äöü", 2)), ("äöü".to_owned(), "ä…".to_owned()));
+        assert_eq!(
+            (clip_middle("äöüß", 4), clip_middle("äöüßx", 4)),
+            ("äöüß".to_owned(), "ä…ßx".to_owned())
+        );
     }
 }

@@ -131,6 +131,8 @@ impl ReportParts {
 fn reason(outcome: &Outcome, surface: Surface) -> String {
     match figures::reason(outcome) {
         Some(reason) if outcome.word.severity() != Severity::Waits => {
+            // The end of a failed step's output is in its end.
+            let reason = figures::clip_middle(&reason, 2 * PHRASE_LIMIT_CHARS);
             format!("Why: {}", surface.words_within(&reason, 2 * PHRASE_LIMIT_CHARS))
         }
         Some(_) | None => String::new(),
