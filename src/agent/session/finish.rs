@@ -20,6 +20,7 @@ use locum_modes::access::TaskPurpose;
 use locum_modes::{Mode, ToolGroup};
 use locum_policy::budget::Spent;
 use locum_policy::intent::Intent;
+use locum_policy::schema::Switching;
 use locum_policy::verdict::Decision;
 use locum_workspace::diff::FileChange;
 
@@ -174,7 +175,7 @@ impl Session<'_> {
     }
 
     /// Returns true when some task was in a mode that edits files, or the root task could have
-    /// handed an edit to a sub-task and started none.
+    /// handed an edit to a sub-task and started none, or gone on in such a mode and did not.
     fn could_have_changed(&self) -> bool {
         let edits = |mode: &Mode| mode.groups.iter().any(|entry| entry.group == ToolGroup::Edit);
         let modes = self.parts.modes;
@@ -188,7 +189,13 @@ impl Session<'_> {
             let intent = Intent::Mode(mode.slug.clone());
             policy.decide(&intent, &self.facts(&mode.slug)).decision == Decision::Allow
         };
-        may_delegate && !delegated && modes.iter().filter(allowed).any(edits)
+        let may_switch = policy.settings().modes.switching != Switching::Off
+            && self
+                .state
+                .root()
+                .and_then(|root| modes.find(&root.mode))
+                .is_some_and(Mode::coordinates);
+        (may_delegate || may_switch) && !delegated && modes.iter().filter(allowed).any(edits)
     }
 }
 

@@ -286,9 +286,12 @@ fn a_mode_that_could_have_had_a_file_changed_says_that_none_was() {
     - calls: [{ tool: update_todo_list, args: { todos: "- [x] look" } }]
     - calls: [{ tool: attempt_completion, args: { result: r } }]
 "#;
-    for (mode, word) in
-        [("orchestrator", "nothing-to-do"), ("code", "nothing-to-do"), ("ask", "done")]
-    {
+    for (mode, word) in [
+        ("orchestrator", "nothing-to-do"),
+        ("coordinator", "nothing-to-do"),
+        ("code", "nothing-to-do"),
+        ("ask", "done"),
+    ] {
         assert_eq!(Fixture::new(idle).in_mode(mode).run().word(), word, "{mode}");
     }
     let asked = r#"
