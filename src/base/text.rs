@@ -16,11 +16,12 @@ impl ClippedText {
     /// Keeps the first and last half of `limit_bytes`; the line that says what is missing comes on
     /// top of it.
     pub fn head_tail(text: &str, limit_bytes: usize) -> Self {
-        Self::head_tail_noting(text, limit_bytes, "")
+        Self::shortened(text, (limit_bytes, 0), "")
     }
 
-    /// As [`ClippedText::head_tail`]; the line that says what is missing ends in `note`.
-    pub fn head_tail_noting(text: &str, limit_bytes: usize, note: &str) -> Self {
+    /// As [`ClippedText::head_tail`], for a text whose middle may lack bytes already, as a line in it
+    /// says: they count with those that are left out here. The one line for both ends in `note`.
+    pub fn shortened(text: &str, (limit_bytes, lost_bytes): (usize, usize), note: &str) -> Self {
         if text.len() <= limit_bytes {
             return Self { text: text.to_owned(), omitted_bytes: 0 };
         }
@@ -37,7 +38,9 @@ impl ClippedText {
             .filter(|at| *at < half / 4)
             .and_then(|at| tail.get(at + 1..))
             .unwrap_or(tail);
-        Self::ends_noting((head, tail), text.len() - head.len() - tail.len(), note)
+        let left_out = text.len() - head.len() - tail.len();
+        let said = if lost_bytes == 0 { 0 } else { left_out_line(lost_bytes, "").len() };
+        Self::ends_noting((head, tail), (left_out + lost_bytes).saturating_sub(said), note)
     }
 
     /// Returns two ends of a text with a line between them that says what is missing.
@@ -47,9 +50,14 @@ impl ClippedText {
 
     fn ends_noting((head, tail): (&str, &str), omitted_bytes: usize, note: &str) -> Self {
         let gap = if head.ends_with('\n') || head.is_empty() { "" } else { "\n" };
-        let text = format!("{head}{gap}[... {omitted_bytes} bytes left out{note} ...]\n{tail}");
+        let text = format!("{head}{gap}{}{tail}", left_out_line(omitted_bytes, note));
         Self { text, omitted_bytes }
     }
+}
+
+/// Returns the line that says what is missing.
+fn left_out_line(bytes: usize, note: &str) -> String {
+    format!("[... {bytes} bytes left out{note} ...]\n")
 }
 
 /// Returns the bytes of a text, those of letters outside ASCII counted twice: a token holds about

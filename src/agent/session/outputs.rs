@@ -1,9 +1,9 @@
 //! Long answers of tools: the model is shown their beginning and their end, and can read the rest.
 //!
 //! In: the redacted answer of a call. Out: at most [`RESULT_LIMIT_BYTES`] of it, and the whole kept
-//! beside the journal under a number, `output://3`. `read_file` opens it for the task that got the
-//! answer and for those above it. It is the run's own text: the policy said yes to the call that
-//! it came from.
+//! beside the journal under a number, `output://3`. `read_file` and `search_files` open it for the
+//! task that got the answer and for those above it. It is the run's own text: the policy said yes
+//! to the call that it came from.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,10 +17,14 @@ use crate::tools::Observation;
 use crate::tools::kept_output::{KeptOutput, OUTPUT_SCHEME, OutputReader};
 use locum_base::id::TaskId;
 use locum_base::text::ClippedText;
-use locum_base::tool::{self, ToolName};
+use locum_base::tool::ToolName;
 
-/// Most bytes of the answer of a command or of an MCP server that a model is shown.
+/// Most bytes of the answer of a command, a search, a list or an MCP server that a model is shown.
 pub const RESULT_LIMIT_BYTES: usize = 16 * 1024;
+
+/// Most bytes of the line in it that says what is left out.
+const LEFT_OUT_LINE_LIMIT_BYTES: usize = 256;
+
 /// Most answers that a session keeps whole.
 pub const OUTPUTS_LIMIT: usize = 500;
 /// Most bytes of all answers that a session keeps whole.
@@ -47,10 +51,16 @@ impl Session<'_> {
             Ok::<_, Stop>(KeptOutput { number, hash, bytes: text.len() })
         });
         let output = output.transpose()?;
+        let lost_bytes = observation.lost_bytes;
         let how = output.as_ref().map_or_else(String::new, |output| {
-            format!("; read_file shows all with the path {OUTPUT_SCHEME}{}", output.number)
+            let kept = match lost_bytes {
+                0 => "all".to_owned(),
+                lost => format!("all but {lost} of them"),
+            };
+            format!("; read_file shows {kept} with the path {OUTPUT_SCHEME}{}", output.number)
         });
-        let text = ClippedText::head_tail_noting(text, RESULT_LIMIT_BYTES, &how).text;
+        let limit_bytes = RESULT_LIMIT_BYTES - LEFT_OUT_LINE_LIMIT_BYTES;
+        let text = ClippedText::shortened(text, (limit_bytes, lost_bytes), &how).text;
         Ok(Observation { text, output, ..observation })
     }
 
@@ -74,8 +84,15 @@ impl Session<'_> {
 /// Answers that have no other way to be read in parts.
 fn is_shortened(name: &str) -> bool {
     matches!(
-        ToolName::find(tool::resolve(name.trim())),
-        Some(ToolName::ExecuteCommand | ToolName::UseMcpTool | ToolName::AccessMcpResource)
+        ToolName::called(name),
+        Some(
+            ToolName::ExecuteCommand
+                | ToolName::UseMcpTool
+                | ToolName::AccessMcpResource
+                | ToolName::SearchFiles
+                | ToolName::ListFiles
+                | ToolName::Glob
+        )
             // Tools of MCP servers are called by names of their own as well.
             | None
     )

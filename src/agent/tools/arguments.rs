@@ -209,11 +209,7 @@ impl CallFields {
         meaning: &str,
         context: ToolContext<'_>,
     ) -> Result<ResolvedPath, CallError> {
-        let text = self.optional_text(name, meaning)?;
-        text.map_or_else(
-            || Ok(ResolvedPath { asked: RepoPath::root(), real: RepoPath::root() }),
-            |text| ResolvedPath::find(&text, context),
-        )
+        ResolvedPath::find_or_root(self.optional_text(name, meaning)?.as_deref(), context)
     }
 
     /// Returns everything that was not taken, where a schema from outside says what there may be.
@@ -253,6 +249,17 @@ impl CallFields {
 }
 
 impl ResolvedPath {
+    /// As [`ResolvedPath::find`]; without a text it is the root of the repository.
+    ///
+    /// # Errors
+    /// See [`ResolvedPath::find`].
+    pub fn find_or_root(text: Option<&str>, context: ToolContext<'_>) -> Result<Self, CallError> {
+        text.map_or_else(
+            || Ok(Self { asked: RepoPath::root(), real: RepoPath::root() }),
+            |text| Self::find(text, context),
+        )
+    }
+
     /// Finds the place a text names.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::command_details::CommandDetails;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::reach;
+use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
@@ -89,8 +90,9 @@ impl Tool for ExecuteCommand {
             Ok(Some(entry)) if entry.kind == EntryKind::Folder => {}
             Ok(None) if context.layer.is_some_and(|layer| layer.has_folder(&folder.real)) => {}
             Ok(_) | Err(_) => {
+                let near = did_you_mean(&folder.asked, WantedEntry::Folder, context);
                 return Err(CallError(format!(
-                    "The command cannot run in `{}`: it is not a folder.",
+                    "The command cannot run in `{}`: it is not a folder.{near}",
                     folder.asked
                 )));
             }
@@ -193,7 +195,8 @@ impl ExecuteCommand {
         if git_hidden && text.to_ascii_lowercase().contains(NO_REPOSITORY) {
             text.push_str(GIT_IS_HIDDEN);
         }
-        Ok(Observation { exit: Some(output.exit), command, ..Observation::said(text) })
+        let lost_bytes = output.output.omitted_bytes;
+        Ok(Observation { exit: Some(output.exit), command, lost_bytes, ..Observation::said(text) })
     }
 
     fn render(

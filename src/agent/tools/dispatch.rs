@@ -20,8 +20,11 @@ use locum_modes::access;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
 
-/// Most bytes of one observation; tools have their own, smaller limits.
+/// Most bytes of one observation; tools have their own, smaller limits. Commands have the policy's.
 pub const OBSERVATION_LIMIT_BYTES: usize = 128 * 1024;
+
+/// Room for what is said of a command beside its output.
+const BESIDE_OUTPUT_LIMIT_BYTES: usize = 16 * 1024;
 
 /// Longest headline, in bytes.
 const HEADLINE_LIMIT_BYTES: usize = 120;
@@ -208,11 +211,11 @@ pub async fn perform(permit: Permit<CheckedCall>, context: ToolContext<'_>) -> O
     let observation =
         act(&permit, context).await.unwrap_or_else(|error| Observation::failed(error.0));
     debug!(failed = observation.is_error, bytes = observation.text.len(), "call performed");
-    let text = ClippedText::head_tail(
-        &context.run.redactor.redact(&observation.text),
-        OBSERVATION_LIMIT_BYTES,
-    )
-    .text;
+    let output_bytes = context.run.policy.settings().commands.output_bytes;
+    let limit_bytes =
+        OBSERVATION_LIMIT_BYTES.max(output_bytes.saturating_add(BESIDE_OUTPUT_LIMIT_BYTES));
+    let text = context.run.redactor.redact(&observation.text);
+    let text = ClippedText::head_tail(&text, limit_bytes).text;
     Observation { text, ..observation }
 }
 

@@ -144,6 +144,9 @@ pub struct Observation {
     /// For edits: the checks that followed them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edit_checks: Vec<EditCheck>,
+    /// Bytes of output in the middle of the text that are kept nowhere.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost_bytes: usize,
     /// The whole answer, where the text is only a part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<KeptOutput>,
@@ -159,6 +162,11 @@ pub struct Observation {
     /// For commands: what is in their layer and not yet judged.
     #[serde(skip)]
     pub layered: Option<LayerChanges>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_zero(bytes: &usize) -> bool {
+    *bytes == 0
 }
 
 impl Observation {

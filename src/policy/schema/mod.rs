@@ -261,7 +261,7 @@ impl Default for CommandLimits {
         let env = ["PATH", "HOME", "LANG", "CARGO_HOME", "RUSTUP_HOME"].map(str::to_owned).to_vec();
         Self {
             timeout: Duration::from_secs(600),
-            output_bytes: 64 * 1024,
+            output_bytes: 1024 * 1024,
             network: CommandNetwork::Off,
             env,
             sandbox: SandboxSetting::Required,

@@ -13,11 +13,15 @@ use crate::support::stage::Stage;
 const RULES: &str = "command(touch:*)";
 
 /// A run in which these commands need no rule, or have one.
-fn commands(script: &str) -> [Fixture; 2] {
+fn policy() -> String {
     let allowed = "\"command(ls:*)\", \"command(cat:*)\", \"command(seq:*)\", \"command(head:*)\", \
                    \"command(echo:*)\", \"command(true)\", \"command(flake8:*)\", \
                    \"command(touch:*)";
-    let policy = POLICY.replace(&format!("\"{RULES}"), allowed);
+    POLICY.replace(&format!("\"{RULES}"), allowed)
+}
+
+fn commands(script: &str) -> [Fixture; 2] {
+    let policy = policy();
     let contained = format!("{policy}commands: {{ contained: allow }}\n");
     [
         Fixture::with_policy(&turns(script), &contained),
@@ -83,8 +87,47 @@ fn a_long_answer_is_shortened_and_can_be_read_whole() {
         let ran = fixture.run();
         assert_eq!(ran.word(), "nothing-to-do");
         let answers = ran.answers("execute_command");
-        assert!(answers[0].len() < RESULT_LIMIT_BYTES + 200, "{}", answers[0].len());
+        assert!(answers[0].len() <= RESULT_LIMIT_BYTES, "{}", answers[0].len());
     }
+}
+
+#[test]
+fn what_is_kept_of_a_long_answer_is_counted_rightly() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "seq 1 40000" } }]
+- calls: [{ tool: search_files, args: { path: "output://1", regex: "^(2|3999)9$" } }]
+- calls: [{ tool: read_file, args: { path: "output://1" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    // "Exit code" and "Output" stand before the 228,894 bytes of the output.
+    let output: String = (1..=40_000).map(|line| format!("{line}\n")).collect();
+    let left_out = |answer: &str| {
+        let (head, rest) = answer.split_once("\n[... ").unwrap();
+        let (count, rest) = rest.split_once(" bytes left out").unwrap();
+        let tail = rest.split_once("...]\n").unwrap().1;
+        let head = head.split_once("Output:\n").unwrap().1;
+        (count.parse::<usize>().unwrap(), output.trim_end().len() - head.len() - tail.len() - 1)
+    };
+    let [whole, _] = commands(script);
+    let ran = whole.run();
+    let answer = ran.answers("execute_command").remove(0);
+    let (said, is) = left_out(&answer);
+    assert_eq!(said, is, "{answer}");
+    let found = ran.answers("search_files").remove(0);
+    assert!(found.contains("# output://1\n") && found.contains("| 39999"), "{found}");
+    let read = ran.answers("read_file").remove(0);
+    assert!(
+        read.len() < RESULT_LIMIT_BYTES + 200 && read.contains("To read more"),
+        "{}",
+        read.len()
+    );
+
+    let bounded = format!("{}commands: {{ contained: allow, output: 64KiB }}\n", policy());
+    let ran = Fixture::with_policy(&turns(script), &bounded).run();
+    let answer = ran.answers("execute_command").remove(0);
+    let (said, is) = left_out(&answer);
+    assert!(said.abs_diff(is) <= 1, "{said} {is}");
+    assert!(answer.contains("read_file shows all but "), "{answer}");
 }
 
 #[test]

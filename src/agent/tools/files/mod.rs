@@ -5,7 +5,6 @@ pub mod apply_patch;
 pub mod generate;
 pub mod known;
 pub mod list;
-mod near_names;
 pub mod overwrite;
 pub mod read;
 pub mod text;

@@ -4,16 +4,18 @@
 //! parallel in that order until enough is found. What is returned is therefore always the same: the
 //! first results in order of path.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Display, Write as _};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::kept_output::{OUTPUT_SCHEME, output_number, read_output};
 use crate::tools::search::opened::OpenedFolder;
 use crate::tools::search::pattern::FilePattern;
 use crate::tools::search::walk;
@@ -30,6 +32,9 @@ pub const RESULT_LIMIT: usize = 300;
 /// Longest line shown, in characters.
 pub const LINE_LIMIT_CHARS: usize = 500;
 
+/// Characters of a long line shown before its first match.
+const BEFORE_MATCH_CHARS: usize = 100;
+
 /// Most bytes shown.
 pub const SHOWN_LIMIT_BYTES: usize = 64 * 1024;
 
@@ -43,15 +48,33 @@ const WHOLE_LIMIT_BYTES: u64 = 1024 * 1024;
 /// A search about to run.
 #[derive(Clone, Debug)]
 pub struct SearchFiles {
-    place: ResolvedPath,
+    place: SearchedPlace,
     pattern: String,
     matcher: RegexMatcher,
     files: Option<FilePattern>,
 }
 
+/// What is searched.
+#[derive(Clone, Debug)]
+enum SearchedPlace {
+    /// A folder or a file of the checkout.
+    Files(ResolvedPath),
+    /// An answer of a tool that the session keeps whole.
+    Output(u32),
+}
+
+impl fmt::Display for SearchedPlace {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Files(place) => write!(formatter, "{}", place.asked),
+            Self::Output(number) => write!(formatter, "{OUTPUT_SCHEME}{number}"),
+        }
+    }
+}
+
 /// The lines of one file that match, with those around them.
-struct FileHits {
-    path: RepoPath,
+struct FileHits<P> {
+    path: P,
     lines: Vec<HitLine>,
     count: usize,
 }
@@ -79,11 +102,12 @@ impl Tool for SearchFiles {
 
     /// Checks the arguments and compiles the patterns.
     fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let place = arguments.optional_place(
-            "path",
-            "the folder, relative to the repository root",
-            context,
-        )?;
+        let path =
+            arguments.optional_text("path", "the folder, relative to the repository root")?;
+        let place = match path.as_deref().and_then(output_number) {
+            Some(number) => SearchedPlace::Output(number?),
+            None => SearchedPlace::Files(ResolvedPath::find_or_root(path.as_deref(), context)?),
+        };
         let pattern = arguments.text("regex", "the regular expression")?;
         let files = arguments.optional_text("file_pattern", "a glob such as `*.rs`")?;
         arguments.finish()?;
@@ -112,11 +136,14 @@ impl Tool for SearchFiles {
     }
 
     fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Read(self.place.real.clone())]
+        match &self.place {
+            SearchedPlace::Files(place) => vec![Intent::Read(place.real.clone())],
+            SearchedPlace::Output(_) => vec![Intent::Session],
+        }
     }
 
     fn headline(&self) -> String {
-        format!("search {} for {}", self.place.asked, self.pattern)
+        format!("search {} for {}", self.place, self.pattern)
     }
 
     async fn perform(
@@ -124,7 +151,18 @@ impl Tool for SearchFiles {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
-        let folder = OpenedFolder::open("search", &self.place, permit, context)?;
+        let place = match &self.place {
+            SearchedPlace::Files(place) => place,
+            SearchedPlace::Output(number) => {
+                let text = read_output(*number, context)?;
+                let mut lines = MatchedLines::of(&self.matcher);
+                let searched = searcher().search_slice(&self.matcher, text.as_bytes(), &mut lines);
+                searched.map_err(|error| CallError(format!("Cannot search it: {error}.")))?;
+                let hits: Vec<_> = lines.of_file(&self.place).into_iter().collect();
+                return Ok(Observation::said(render(&hits)));
+            }
+        };
+        let folder = OpenedFolder::open("search", place, permit, context)?;
         let files = self.files.as_ref();
         let paths = folder.files(|_, path| {
             files.is_none_or(|files| files.matches(&path, folder.path())).then_some(path)
@@ -141,7 +179,7 @@ impl SearchFiles {
         folder: &OpenedFolder<'_>,
         paths: &[RepoPath],
         context: ToolContext<'_>,
-    ) -> Vec<FileHits> {
+    ) -> Vec<FileHits<RepoPath>> {
         let visible = context.visible;
         let (next, found) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let work = || {
@@ -178,8 +216,8 @@ impl SearchFiles {
         path: &RepoPath,
         searcher: &mut Searcher,
         buffer: &mut Vec<u8>,
-    ) -> Option<FileHits> {
-        let mut lines = MatchedLines { lines: Vec::new(), count: 0 };
+    ) -> Option<FileHits<RepoPath>> {
+        let mut lines = MatchedLines::of(&self.matcher);
         match folder.read_into(path, WHOLE_LIMIT_BYTES, buffer) {
             Ok(()) => searcher.search_slice(&self.matcher, buffer, &mut lines).ok()?,
             Err(FileError::TooLarge { .. }) => searcher
@@ -187,32 +225,35 @@ impl SearchFiles {
                 .ok()?,
             Err(_unreadable) => return None,
         }
-        (lines.count > 0).then(|| FileHits {
-            path: path.clone(),
-            lines: lines.lines,
-            count: lines.count,
-        })
+        lines.of_file(path.clone())
     }
 }
 
-struct MatchedLines {
+struct MatchedLines<'m> {
+    matcher: &'m RegexMatcher,
     lines: Vec<HitLine>,
     count: usize,
 }
 
-impl MatchedLines {
+impl<'m> MatchedLines<'m> {
+    fn of(matcher: &'m RegexMatcher) -> Self {
+        Self { matcher, lines: Vec::new(), count: 0 }
+    }
+
+    /// Returns what was found in a file; `None` where nothing was.
+    fn of_file<P>(self, path: P) -> Option<FileHits<P>> {
+        let Self { lines, count, .. } = self;
+        (count > 0).then_some(FileHits { path, lines, count })
+    }
+
     fn push(&mut self, number: Option<u64>, bytes: &[u8], matches: bool) {
-        // A character has four bytes at most: what is cut here would not be shown.
-        let text = String::from_utf8_lossy(bytes.get(..LINE_LIMIT_CHARS * 4 + 4).unwrap_or(bytes));
-        self.lines.push(HitLine {
-            number: number.unwrap_or_default(),
-            text: shorten(text.trim_end_matches(['\n', '\r'])),
-            matches,
-        });
+        let found = if matches { self.matcher.find(bytes).ok().flatten() } else { None };
+        let text = shorten(bytes, found.map_or(0, |found| found.start()));
+        self.lines.push(HitLine { number: number.unwrap_or_default(), text, matches });
     }
 }
 
-impl Sink for MatchedLines {
+impl Sink for MatchedLines<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
@@ -241,14 +282,28 @@ fn searcher() -> Searcher {
         .build()
 }
 
-fn shorten(line: &str) -> String {
-    match line.char_indices().nth(LINE_LIMIT_CHARS) {
-        Some((end, _)) => format!("{} [truncated...]", line.get(..end).unwrap_or_default()),
-        None => line.to_owned(),
+/// Returns a line, or the part of a long one around its first match, which begins at the byte
+/// `match_start`.
+fn shorten(line: &[u8], match_start: usize) -> String {
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim_end_matches(['\n', '\r']);
+    let total = text.chars().count();
+    if total <= LINE_LIMIT_CHARS {
+        return text.to_owned();
     }
+    let before = String::from_utf8_lossy(line.get(..match_start).unwrap_or_default());
+    let before = before.chars().count();
+    let is_near = before + BEFORE_MATCH_CHARS <= LINE_LIMIT_CHARS;
+    let skipped = if is_near { 0 } else { before - BEFORE_MATCH_CHARS };
+    let skipped = skipped.min(total - LINE_LIMIT_CHARS);
+    let part: String = text.chars().skip(skipped).take(LINE_LIMIT_CHARS).collect();
+    let start =
+        if skipped > 0 { format!("[from character {}] ", skipped + 1) } else { String::new() };
+    let end = if skipped + LINE_LIMIT_CHARS < total { " [truncated...]" } else { "" };
+    format!("{start}{part}{end}")
 }
 
-fn render(files: &[FileHits]) -> String {
+fn render<P: Display>(files: &[FileHits<P>]) -> String {
     let total: usize = files.iter().map(|file| file.count).sum();
     let mut body = String::new();
     let mut shown = 0;

@@ -3,6 +3,7 @@
 pub mod changes;
 pub mod glob;
 pub mod grep;
+pub(crate) mod near_names;
 pub(crate) mod opened;
 pub mod pattern;
 pub mod walk;

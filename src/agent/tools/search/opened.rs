@@ -10,6 +10,7 @@ use ignore::DirEntry;
 
 use crate::tools::arguments::ResolvedPath;
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::search::walk::{FolderWalk, SkippedFolders};
 use crate::tools::{CallError, ToolContext};
 use locum_base::path::RepoPath;
@@ -37,6 +38,19 @@ impl<'c> OpenedFolder<'c> {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'c>,
     ) -> Result<Self, CallError> {
+        Self::open_as(WantedEntry::Either, verb, place, (permit, context))
+    }
+
+    fn open_as(
+        wanted: WantedEntry,
+        verb: &str,
+        place: &ResolvedPath,
+        (permit, context): (&Permit<CheckedCall>, ToolContext<'c>),
+    ) -> Result<Self, CallError> {
+        let missing = || {
+            let near = did_you_mean(&place.asked, wanted, context);
+            CallError(format!("Cannot {verb} `{}`: it does not exist.{near}", place.asked))
+        };
         let failed = |why: String| CallError(format!("Cannot {verb} `{}`: {why}.", place.asked));
         let path = &place.real;
         let checkout =
@@ -52,11 +66,11 @@ impl<'c> OpenedFolder<'c> {
         let kind = match built_kind {
             Some(kind) => kind,
             None if context.layer.is_some_and(|layer| layer.covers(path)) => {
-                return Err(failed("it does not exist".to_owned()));
+                return Err(missing());
             }
             None => match checkout.entry(path) {
                 Ok(Some(entry)) => entry.kind,
-                Ok(None) => return Err(failed("it does not exist".to_owned())),
+                Ok(None) => return Err(missing()),
                 Err(error) => return Err(failed(error.to_string())),
             },
         };
@@ -73,7 +87,7 @@ impl<'c> OpenedFolder<'c> {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'c>,
     ) -> Result<Self, CallError> {
-        let folder = Self::open(verb, place, permit, context)?;
+        let folder = Self::open_as(WantedEntry::Folder, verb, place, (permit, context))?;
         if folder.kind == EntryKind::Folder {
             Ok(folder)
         } else {

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::apply_diff::{self, AppliedDiff, DiffError};
-use crate::tools::files::near_names::did_you_mean;
 use crate::tools::files::overwrite::{refuse_outdated, seen_after};
 use crate::tools::files::text::echo::echo;
 use crate::tools::files::text::lines::EditedLines;
 use crate::tools::files::write::write;
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
+use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::text::counted;
@@ -71,7 +71,7 @@ impl Tool for ApplyDiff {
         let unread = |error: FileError| match error {
             FileError::Missing(_) => CallError(format!(
                 "`{asked}` does not exist; write_to_file creates files.{}",
-                did_you_mean(asked, context)
+                did_you_mean(asked, WantedEntry::File, context)
             )),
             error => CallError(format!("Cannot read `{asked}`: {error}.")),
         };

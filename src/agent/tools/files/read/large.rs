@@ -6,8 +6,8 @@ use std::io::{self, BufRead};
 /// Most bytes that are skipped to reach the first line.
 const SCAN_LIMIT_BYTES: u64 = 4 << 30;
 
-/// Most bytes kept of one line; a view shows fewer.
-const LINE_LIMIT_BYTES: usize = 16 * 1024;
+/// Most bytes kept of one line, unless a part of it is wanted; a view shows fewer.
+pub const LINE_LIMIT_BYTES: usize = 16 * 1024;
 
 /// Lines from the middle of a large file.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct LargeSlice {
 }
 
 /// Reads `limit` lines from line `offset`, counted from 1, as long as they take at most
-/// `limit_bytes`. One line always comes where there is one.
+/// `limit_bytes`, and keeps `line_limit_bytes` of each. One line always comes where there is one.
 ///
 /// # Errors
 /// When reading fails, or the first line lies too far inside.
@@ -29,7 +29,7 @@ pub fn lines_of_large(
     mut file: impl BufRead,
     offset: usize,
     limit: usize,
-    limit_bytes: usize,
+    (limit_bytes, line_limit_bytes): (usize, usize),
 ) -> io::Result<LargeSlice> {
     let mut slice = LargeSlice::default();
     let mut scanned = 0;
@@ -46,7 +46,7 @@ pub fn lines_of_large(
     let mut taken = 0;
     while slice.lines.len() < limit && (taken < limit_bytes || slice.lines.is_empty()) {
         let mut line = Vec::new();
-        if take_line(&mut file, Some(&mut line))? == 0 {
+        if take_line(&mut file, Some((&mut line, line_limit_bytes)))? == 0 {
             return Ok(slice);
         }
         taken += line.len();
@@ -57,14 +57,14 @@ pub fn lines_of_large(
 }
 
 /// Reads up to and with the next line end; returns the bytes it took, 0 at the end.
-fn take_line(file: &mut impl BufRead, mut kept: Option<&mut Vec<u8>>) -> io::Result<u64> {
+fn take_line(file: &mut impl BufRead, mut kept: Option<(&mut Vec<u8>, usize)>) -> io::Result<u64> {
     let mut taken = 0;
     loop {
         let part = file.fill_buf()?;
         let end = part.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
         let size = end.unwrap_or(part.len());
-        if let Some(kept) = &mut kept {
-            let room = LINE_LIMIT_BYTES.saturating_sub(kept.len()).min(size);
+        if let Some((kept, limit_bytes)) = &mut kept {
+            let room = limit_bytes.saturating_sub(kept.len()).min(size);
             kept.extend_from_slice(part.get(..room).unwrap_or_default());
         }
         file.consume(size);
@@ -81,7 +81,8 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     fn lines(text: &str, offset: usize, limit: usize) -> (Vec<String>, usize, bool) {
-        let slice = lines_of_large(text.as_bytes(), offset, limit, 1 << 20).unwrap();
+        let slice =
+            lines_of_large(text.as_bytes(), offset, limit, (1 << 20, LINE_LIMIT_BYTES)).unwrap();
         (slice.lines, slice.skipped, slice.more)
     }
 
@@ -102,7 +103,7 @@ mod tests {
         let (shown, _, more) = lines(&format!("{long}\nb\n"), 1, 1);
         assert_eq!((shown.first().unwrap().len(), more), (LINE_LIMIT_BYTES, true));
         let many = "0123456789\n".repeat(100);
-        let slice = lines_of_large(many.as_bytes(), 1, 100, 50).unwrap();
+        let slice = lines_of_large(many.as_bytes(), 1, 100, (50, LINE_LIMIT_BYTES)).unwrap();
         assert_eq!((slice.lines.len(), slice.more), (5, true));
     }
 }

@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::known::SeenFile;
-use crate::tools::files::near_names::did_you_mean;
 use crate::tools::files::read::indentation::IndentationScope;
-use crate::tools::files::read::large::lines_of_large;
-use crate::tools::files::read::view::{FileView, LINE_LIMIT, OutOfRange, is_cut};
+use crate::tools::files::read::large::{LINE_LIMIT_BYTES, lines_of_large};
+use crate::tools::files::read::view::{FileView, OutOfRange, is_cut, shown_chars};
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
-use crate::tools::kept_output::OUTPUT_SCHEME;
+use crate::tools::kept_output::{OUTPUT_SCHEME, output_number, read_output};
 use crate::tools::picture::show;
+use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::image::ImageKind;
@@ -31,7 +31,16 @@ use locum_workspace::checkout::FileError;
 pub const DEFAULT_LINES: usize = 2000;
 
 /// Most bytes of a file shown by one call; another call can read the rest.
-pub const SHOWN_LIMIT_BYTES: usize = 96 * 1024;
+pub const SHOWN_LIMIT_BYTES: usize = 48 * 1024;
+
+/// The same of an answer that was shortened because it is longer than this.
+const OUTPUT_SHOWN_LIMIT_BYTES: usize = 16 * 1024;
+
+/// Most bytes of one line that are looked through in a file that is not read whole.
+const LARGE_LINE_LIMIT_BYTES: usize = 16 * 1024 * 1024;
+
+/// Most characters of one line shown by a call that names the first of them.
+const LINE_PART_LIMIT_CHARS: usize = 12_000;
 
 /// Most lines named that are too long to be shown whole.
 const CUT_LINES_NAMED: usize = 5;
@@ -41,6 +50,8 @@ const CUT_LINES_NAMED: usize = 5;
 pub struct ReadFile {
     source: ReadSource,
     part: FilePart,
+    /// The first character of its only line that is wanted, from 1; `None` for whole lines.
+    column: Option<usize>,
     /// Whether the call says how many lines it wants.
     is_limited: bool,
 }
@@ -100,16 +111,17 @@ impl Tool for ReadFile {
         json!({
             "path": { "type": "string", "description": "Relative to the repository root" },
             "mode": { "type": "string", "enum": ["slice", "indentation"], "description": "Default `slice`" },
-            "offset": { "type": "integer", "minimum": 1, "description": "First line, default 1" },
-            "limit": { "type": "integer", "minimum": 1, "description": "Most lines, default 2000" },
+            "offset": { "type": "integer", "description": "First line, default 1" },
+            "limit": { "type": "integer", "description": "Most lines, default 2000" },
+            "column": { "type": "integer", "description": "Shows line `offset` from this character" },
             "indentation": {
                 "type": "object",
                 "properties": {
-                    "anchor_line": { "type": "integer", "minimum": 1, "description": "A line of the block, default `offset`" },
-                    "max_levels": { "type": "integer", "minimum": 0, "description": "0 for all" },
+                    "anchor_line": { "type": "integer", "description": "A line of the block, default `offset`" },
+                    "max_levels": { "type": "integer", "description": "0 for all" },
                     "include_siblings": { "type": "boolean" },
                     "include_header": { "type": "boolean", "description": "Default true" },
-                    "max_lines": { "type": "integer", "minimum": 1 }
+                    "max_lines": { "type": "integer" }
                 },
                 "additionalProperties": false
             }
@@ -118,28 +130,35 @@ impl Tool for ReadFile {
 
     fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let path = arguments.text("path", "the file, relative to the repository root")?;
-        let source = match path.trim().strip_prefix(OUTPUT_SCHEME) {
-            Some(number) => ReadSource::Output(number.parse().map_err(|_| no_output(&path))?),
+        let source = match output_number(&path) {
+            Some(number) => ReadSource::Output(number?),
             None => ReadSource::File(ResolvedPath::find(&path, context)?),
         };
         let mode = arguments.optional_text("mode", "`slice` or `indentation`")?;
         let offset = arguments.optional_number("offset", 1, "first line")?.unwrap_or(1);
         let limit = arguments.optional_number("limit", 1, "most lines")?;
+        let column = arguments.optional_number("column", 1, "first character of line `offset`")?;
         let is_limited = limit.is_some();
-        let limit = limit.unwrap_or(DEFAULT_LINES);
+        let limit = if column.is_some() { 1 } else { limit.unwrap_or(DEFAULT_LINES) };
         let wanted = arguments.object("indentation", "where and how far in mode `indentation`")?;
         arguments.finish()?;
         let around = parse_around(wanted, offset, limit)?;
         let part = match mode.as_deref() {
             None | Some("slice") => FilePart::Slice { offset, limit },
-            Some("indentation") => FilePart::Indentation(around),
+            Some("indentation") if column.is_none() => FilePart::Indentation(around),
+            Some("indentation") => {
+                return Err(CallError(
+                    "`column` of `read_file` shows a part of one line; leave `mode` out."
+                        .to_owned(),
+                ));
+            }
             Some(other) => {
                 return Err(CallError(format!(
                     "`mode` of `read_file` is `slice` or `indentation`, not `{other}`."
                 )));
             }
         };
-        Ok(Self { source, part, is_limited })
+        Ok(Self { source, part, column, is_limited })
     }
 
     fn intents(&self) -> Vec<Intent> {
@@ -168,7 +187,7 @@ impl Tool for ReadFile {
                 "Cannot read `{path}` because it is a directory; list_files shows what is in it."
             )),
             error @ FileError::Missing(_) => {
-                let near = did_you_mean(path, context);
+                let near = did_you_mean(path, WantedEntry::File, context);
                 CallError(format!("Cannot read `{path}`: {error}.{near}"))
             }
             error => CallError(format!("Cannot read `{path}`: {error}.")),
@@ -197,11 +216,10 @@ impl Tool for ReadFile {
 impl ReadFile {
     /// Reads an answer that the session keeps whole.
     fn read_output(&self, number: u32, context: ToolContext<'_>) -> Result<Observation, CallError> {
-        let text = context.given.outputs.and_then(|read| read(number));
-        let text = text.ok_or_else(|| no_output(&self.source.to_string()))?;
-        let view = self.part.of(&text);
+        let text = read_output(number, context)?;
+        let view = self.part.of(text.strip_suffix('\n').unwrap_or(&text));
         let view = view.map_err(|error| CallError(format!("File: {}\n{error}", self.source)))?;
-        Ok(Observation::said(self.render(view)))
+        self.render(view)
     }
 
     /// Shows a file's content, or says what it is.
@@ -235,7 +253,7 @@ impl ReadFile {
         // A final line end ends the last line; it does not start another.
         let view = self.part.of(content.strip_suffix('\n').unwrap_or(&content));
         let view = view.map_err(|error| CallError(format!("File: {path}\n{error}")))?;
-        Ok(Observation::said(self.render(view)))
+        self.render(view)
     }
 
     /// Shows lines of a file that is not read whole.
@@ -255,7 +273,14 @@ impl ReadFile {
                 "File: {path}\nBinary file of {size_bytes} bytes; its content is not shown."
             )));
         }
-        let slice = lines_of_large(file, offset, limit, SHOWN_LIMIT_BYTES).map_err(failed)?;
+        let line_limit_bytes = self.column.map_or(LINE_LIMIT_BYTES, |column| {
+            column
+                .saturating_add(LINE_PART_LIMIT_CHARS)
+                .saturating_mul(4)
+                .min(LARGE_LINE_LIMIT_BYTES)
+        });
+        let limits = (SHOWN_LIMIT_BYTES, line_limit_bytes);
+        let slice = lines_of_large(file, offset, limit, limits).map_err(failed)?;
         if slice.lines.is_empty() {
             let total_lines = slice.skipped;
             let error = OutOfRange::Offset { offset, total_lines };
@@ -267,6 +292,9 @@ impl ReadFile {
             total_lines: slice.skipped + slice.lines.len(),
             truncated: slice.more,
         };
+        if let Some(column) = self.column {
+            return self.line_part(&view, column);
+        }
         let (first, last) = (view.first, view.last());
         let more = if slice.more {
             format!(" More follows: use the read_file tool with offset={}.", last + 1)
@@ -280,9 +308,38 @@ impl ReadFile {
         )))
     }
 
-    fn render(&self, mut view: FileView<'_>) -> String {
+    /// Shows a part of the only line of a view.
+    fn line_part(&self, view: &FileView<'_>, column: usize) -> Result<Observation, CallError> {
+        let (line, text) = (view.first, view.lines.first().copied().unwrap_or_default());
+        let total = text.chars().count();
+        let part: String = text.chars().skip(column - 1).take(LINE_PART_LIMIT_CHARS).collect();
+        if part.is_empty() {
+            return Err(CallError(format!(
+                "File: {}\nLine {line} has {total} characters; `column` {column} is beyond them.",
+                self.source
+            )));
+        }
+        let last = column + part.chars().count() - 1;
+        let more = if last < total {
+            format!(" To read on: offset={line} and column={}.", last + 1)
+        } else {
+            String::new()
+        };
+        Ok(Observation::said(format!(
+            "File: {}\nLine {line}, characters {column}-{last} of {total}.{more}\n\n{line} | {part}",
+            self.source
+        )))
+    }
+
+    fn render(&self, mut view: FileView<'_>) -> Result<Observation, CallError> {
+        if let Some(column) = self.column {
+            return self.line_part(&view, column);
+        }
         let wanted = view.lines.len();
-        view.fit(SHOWN_LIMIT_BYTES);
+        view.fit(match self.source {
+            ReadSource::File(_) => SHOWN_LIMIT_BYTES,
+            ReadSource::Output(_) => OUTPUT_SHOWN_LIMIT_BYTES,
+        });
         let (first, last, total) = (view.first, view.last(), view.total_lines);
         let is_as_wanted = self.is_limited && view.lines.len() == wanted;
         let header = if view.truncated && last < total && is_as_wanted {
@@ -305,25 +362,23 @@ impl ReadFile {
             }
         };
         let cut = cut_lines(&view);
-        format!("File: {}\n{header}{}{cut}{footer}", self.source, view.render())
+        let text = format!("File: {}\n{header}{}{cut}{footer}", self.source, view.render());
+        Ok(Observation::said(text))
     }
 }
 
-fn no_output(path: &str) -> CallError {
-    CallError(format!(
-        "There is no `{path}` for this task; `{OUTPUT_SCHEME}` takes a number that stands in an \
-         answer that was shortened."
-    ))
-}
-
-/// Names the lines that are too long to be shown whole.
+/// Names the lines that are too long to be shown whole, and how they are read on.
 fn cut_lines(view: &FileView<'_>) -> String {
     let long: Vec<String> = view
         .lines
         .iter()
         .enumerate()
         .filter(|(_, line)| is_cut(line))
-        .map(|(at, line)| format!("line {} ({} characters)", view.first + at, line.chars().count()))
+        .map(|(at, line)| {
+            let (number, total) = (view.first + at, line.chars().count());
+            let column = shown_chars(line) + 1;
+            format!("line {number} ({total} characters; offset={number}, column={column})")
+        })
         .collect();
     if long.is_empty() {
         return String::new();
@@ -332,8 +387,8 @@ fn cut_lines(view: &FileView<'_>) -> String {
     let named = long.iter().take(CUT_LINES_NAMED).cloned().collect::<Vec<_>>().join(", ");
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     format!(
-        "\n\nShown only to character {LINE_LIMIT}, marked by `...`: {named}{more}. What follows is \
-         in the file; search_files finds it."
+        "\n\nCut at the end, marked by `...`: {named}{more}. To read one on, give `offset` and \
+         `column`."
     )
 }
 
@@ -377,81 +432,4 @@ fn parse_around(
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make the files they are about")]
-mod tests {
-    use super::FILE_LIMIT_BYTES;
-    use crate::tools::fixture::ToolFixture;
-    use pretty_assertions::assert_eq;
-    use serde_json::json;
-
-    fn read(fixture: &ToolFixture, path: &str, more: &serde_json::Value) -> String {
-        let mut arguments = json!({ "path": path });
-        for (key, value) in more.as_object().unwrap() {
-            arguments[key] = value.clone();
-        }
-        fixture.call("read_file", &arguments.to_string()).text
-    }
-
-    #[test]
-    fn counts_lines_as_wc_does_and_calls_only_its_own_limits_a_truncation() {
-        let text: String = (1..=182).map(|line| format!("l{line}\n")).collect();
-        let fixture =
-            ToolFixture::new(&[("a", &text), ("bare", "x\ny"), ("blank", "\n"), ("end", "x\n\n")]);
-        assert!(read(&fixture, "a", &json!({})).ends_with("\n182 | l182"));
-        assert_eq!(
-            read(&fixture, "a", &json!({ "offset": 3, "limit": 2 })),
-            "File: a\nLines 3-4 of 182.\n\n3 | l3\n4 | l4"
-        );
-        assert_eq!(
-            read(&fixture, "a", &json!({ "offset": 182, "limit": 2 })),
-            "File: a\n182 | l182"
-        );
-        assert!(
-            read(&fixture, "a", &json!({ "offset": 183 }))
-                .contains("offset 183 is beyond file end (182 lines)")
-        );
-        assert_eq!(read(&fixture, "bare", &json!({})), "File: bare\n1 | x\n2 | y");
-        assert_eq!(read(&fixture, "blank", &json!({})), "File: blank\n1 | ");
-        assert_eq!(read(&fixture, "end", &json!({})), "File: end\n1 | x\n2 | ");
-        let long: String = (1..=2500).map(|line| format!("l{line}\n")).collect();
-        let fixture = ToolFixture::new(&[("a", &long)]);
-        assert!(read(&fixture, "a", &json!({})).starts_with("File: a\nIMPORTANT: File content truncated.\nStatus: Showing lines 1-2000 of 2500 total lines.\n"));
-    }
-
-    #[test]
-    fn shows_lines_of_a_file_of_any_size() {
-        let fixture = ToolFixture::new(&[]);
-        let size = usize::try_from(FILE_LIMIT_BYTES).unwrap() + 11;
-        std::fs::write(fixture.at("big"), "0123456789\n".repeat(size / 11 + 1)).unwrap();
-        let size = std::fs::metadata(fixture.at("big")).unwrap().len();
-        assert_eq!(
-            read(&fixture, "big", &json!({ "offset": 900_000, "limit": 2 })),
-            format!(
-                "File: big\nLines 900000-900001 of a file of {size} bytes. More follows: use the read_file tool with offset=900002.\n\n900000 | 0123456789\n900001 | 0123456789"
-            )
-        );
-        let shown = read(&fixture, "big", &json!({}));
-        assert!(shown.len() < 96 * 1024 && shown.contains("Lines 1-2000 of"), "{}", shown.len());
-        assert!(
-            read(&fixture, "big", &json!({ "offset": 9_000_000 })).contains("is beyond file end")
-        );
-        std::fs::write(fixture.at("image"), vec![0; size as usize]).unwrap();
-        assert!(read(&fixture, "image", &json!({})).contains("Binary file of"));
-    }
-
-    #[test]
-    fn says_what_is_not_shown() {
-        let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
-        let long = format!("a\n{}\n", "x".repeat(5000));
-        let fixture =
-            ToolFixture::new(&[("lfs", pointer), ("long", &long), ("doc.pdf", "%PDF-1.7\nx\n")]);
-        assert_eq!(
-            read(&fixture, "lfs", &json!({})),
-            "File: lfs\nGit LFS pointer: the content (12345 bytes) is not in this checkout."
-        );
-        assert!(read(&fixture, "long", &json!({})).ends_with("x...\n\nShown only to character 2000, marked by `...`: line 2 (5000 characters). What follows is in the file; search_files finds it."));
-        assert_eq!(
-            read(&fixture, "doc.pdf", &json!({})),
-            "File: doc.pdf\nPDF document of 11 bytes; its content is not shown."
-        );
-    }
-}
+mod tests;

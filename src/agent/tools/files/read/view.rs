@@ -1,6 +1,7 @@
 //! A part of a file with line numbers: chosen by line ([`slice`]) here, by indentation in
 //! `indentation`.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Longest line shown, in UTF-16 units as models' peers count them; a longer one ends in `...`.
@@ -82,8 +83,9 @@ impl FileView<'_> {
     /// Drops lines from the end until the rest takes at most `limit_bytes`; one line always stays.
     pub fn fit(&mut self, limit_bytes: usize) {
         let mut left = limit_bytes;
+        let around = self.last().to_string().len() + " | \n".len();
         let fitting = self.lines.iter().take_while(|line| {
-            let taken = line.len().min(LINE_LIMIT) + 8;
+            let taken = shorten(line).len() + around;
             let fits = taken <= left;
             left = left.saturating_sub(taken);
             fits
@@ -101,20 +103,24 @@ pub fn is_cut(line: &str) -> bool {
     line.len() > LINE_LIMIT && line.encode_utf16().count() > LINE_LIMIT
 }
 
-fn shorten(line: &str) -> String {
-    if !is_cut(line) {
-        return line.to_owned();
-    }
+/// Returns how many characters of a line that is cut are shown.
+pub fn shown_chars(line: &str) -> usize {
     let mut left = LINE_LIMIT - 3;
-    let head: String = line
-        .chars()
+    line.chars()
         .take_while(|letter| {
             let fits = letter.len_utf16() <= left;
             left = left.saturating_sub(letter.len_utf16());
             fits
         })
-        .collect();
-    format!("{head}...")
+        .count()
+}
+
+fn shorten(line: &str) -> Cow<'_, str> {
+    if !is_cut(line) {
+        return Cow::Borrowed(line);
+    }
+    let head: String = line.chars().take(shown_chars(line)).collect();
+    Cow::Owned(format!("{head}..."))
 }
 
 #[cfg(test)]
@@ -154,6 +160,7 @@ mod tests {
         let mut view = slice(&text, 1, 2000).unwrap();
         view.fit(180);
         assert_eq!((view.lines.len(), view.truncated), (10, true));
+        assert!(view.render().len() <= 180);
         view.fit(1);
         assert_eq!(view.lines.len(), 1);
     }

@@ -85,9 +85,13 @@ fn stops_at_the_limit_always_with_the_same_results() {
 
 #[test]
 fn cuts_long_lines_and_says_what_is_wrong_with_a_pattern() {
-    let fixture = ToolFixture::new(&[("a", &format!("{}needle", "x".repeat(600)))]);
+    let long = format!("{}needle{}", "é".repeat(6000), "y".repeat(900));
+    let fixture = ToolFixture::new(&[("a", &long), ("b", &format!("needle{}", "x".repeat(600)))]);
     let text = search(&fixture, ".", "needle", None);
-    assert!(text.ends_with(&format!("{} [truncated...]\n----\n", "x".repeat(500))), "{text}");
+    let around = format!("[from character 5901] {}needle{}", "é".repeat(100), "y".repeat(394));
+    assert!(text.contains(&format!("  1 | {around} [truncated...]\n----\n")), "{text}");
+    let start = format!("  1 | needle{} [truncated...]\n----\n", "x".repeat(494));
+    assert!(text.ends_with(&start), "{text}");
     assert!(
         search(&fixture, ".", "(", None)
             .starts_with("`regex` of `search_files` is not a valid Rust regular expression")
