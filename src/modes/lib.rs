@@ -11,6 +11,7 @@ pub mod file_limits;
 pub mod file_regex;
 mod js_regex;
 pub mod json_schema;
+mod limit_words;
 pub mod loader;
 pub mod merge;
 pub mod permissions;

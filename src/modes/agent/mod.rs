@@ -11,6 +11,7 @@ mod sections;
 pub mod tools;
 
 use crate::agent::rights::AgentRights;
+use crate::limit_words::looks_like_limit;
 use crate::loader::{ModeDefinitions, ModeErrors};
 use crate::places::AGENTS_FILE;
 use crate::{Mode, ModeEntry, ModeModel, ModeSource, ModelNeed, Temperature};
@@ -74,6 +75,14 @@ pub fn slug_of(name: &str) -> String {
         .collect();
     let parts: Vec<&str> = plain.split('-').filter(|part| !part.is_empty()).collect();
     parts.join("-")
+}
+
+/// Returns the slugs that the agent of a file with mistakes may have been meant to have: that of
+/// its path, and that of its name, as far as its head can be read.
+pub fn slugs_of_broken(text: &str, below: &str) -> Vec<String> {
+    let head = front_matter::parse(text).ok().flatten().map(|found| found.head);
+    let name = head.as_ref().and_then(|head| head.get("name")).and_then(YamlNode::text);
+    [Some(below), name].into_iter().flatten().map(|name| slug_of(name.trim())).collect()
 }
 
 /// Reads an agent file. `below` is its path below the folder of agents, without its ending.
@@ -170,13 +179,16 @@ impl AgentReader<'_> {
 
     fn agent(&mut self, head: &YamlNode, body: &str, below: &str) {
         for entry in head.entries().unwrap_or_default() {
-            if !KEYS.contains(&entry.key.as_str()) && !PASSED_OVER.contains(&entry.key.as_str()) {
-                self.warn(
-                    entry.key_place,
-                    &entry.key,
-                    format!("key `{}` has no effect", entry.key),
-                    None,
-                );
+            let key = entry.key.as_str();
+            if KEYS.contains(&key) || PASSED_OVER.contains(&key) {
+                continue;
+            }
+            if looks_like_limit(key) {
+                let message = format!("`{key}` looks like a limit, and is not known");
+                let hint = "an agent is limited by `tools`, `disallowedTools` and `permission`";
+                self.wrong(entry.key_place, key, message, Some(hint.to_owned()));
+            } else {
+                self.warn(entry.key_place, key, format!("key `{key}` has no effect"), None);
             }
         }
         let name = self.text(head, "name");

@@ -128,6 +128,29 @@ fn mistakes_have_their_place() {
 }
 
 #[test]
+fn a_key_that_looks_like_a_limit_is_a_mistake() {
+    let read =
+        |head: &str| parse(&format!("---\nname: a\n{head}\n---\nYou are A.\n"), "a", &source());
+    for head in [
+        "fileRestrictions: ['\\.md$']",
+        "allowedFilePaths: ['^docs/']",
+        "readOnly: true",
+        "fileRegex: '^docs/'",
+        "deniedCommands: [rm]",
+        "editable: [docs]",
+        "paths: docs",
+        "noEdit: true",
+    ] {
+        let errors = read(head).unwrap_err();
+        let found: Vec<_> = errors.0.iter().map(|error| error.place.to_string()).collect();
+        assert_eq!(found, ["3:1"], "{head}");
+    }
+    for head in ["iconName: x", "isolation: worktree", "mcpServers: [a]", "target: vscode"] {
+        assert_eq!(read(head).map(|file| file.warnings.len()), Ok(1), "{head}");
+    }
+}
+
+#[test]
 fn a_disabled_agent_takes_its_name_away() {
     let file = parse("---\ndisable: true\n---\n", "build/fast", &source()).unwrap();
     assert_eq!((file.modes.len(), file.lost), (0, vec!["build-fast".to_owned()]));

@@ -1,6 +1,7 @@
 //! One mode of a mode file, key by key. In: a mapping; out: a mode, or mistakes in the reader's
 //! list. Knows the vocabulary most mode files have; the rest of the keys are `more`'s.
 
+use crate::limit_words::looks_like_limit;
 use crate::loader::{Dialect, ModeFileReader};
 use crate::schema::{MODE_KEYS, OPTION_KEYS};
 use crate::{Mode, ModeSource};
@@ -17,25 +18,6 @@ const ROLE_KEYS: &[&str] = &["roleDefinition", "role"];
 
 /// Keys that programs add to modes they have read: where from, and when.
 const NOTED_KEYS: &[&str] = &["filePath", "createdAt", "updatedAt"];
-
-/// Parts of the names of keys that take something away from a mode. Of a key like that, which is
-/// not known, nobody can say what the mode may not do.
-const LIMIT_WORDS: &[&str] = &[
-    "allow",
-    "block",
-    "deny",
-    "disallow",
-    "exclud",
-    "fileregex",
-    "forbid",
-    "ignore",
-    "limit",
-    "only",
-    "permission",
-    "protect",
-    "restrict",
-    "sandbox",
-];
 
 impl ModeFileReader<'_> {
     /// Reads one mode; `None` when its shape is so wrong that nothing more can be said of the list
@@ -128,7 +110,7 @@ impl ModeFileReader<'_> {
             let is_role = ROLE_KEYS.contains(key);
             if self.dialect == Dialect::Locum && !is_role {
                 self.wrong(place, &at, message, None);
-            } else if !is_role || matches!(self.dialect, Dialect::Locum | Dialect::Kilo) {
+            } else {
                 self.warn(place, &at, message, None);
             }
         }
@@ -201,8 +183,8 @@ impl ModeFileReader<'_> {
         None
     }
 
-    /// Unknown keys are mistakes in our files, and dropped in the peers'; those that say something
-    /// the peers know are dropped silently.
+    /// Unknown keys are mistakes in our files, and dropped in the peers' unless they may be limits;
+    /// those that say something the peers know are dropped silently.
     pub(super) fn only_keys(&mut self, entries: &[MapEntry], known: &[&str], path: &str) {
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let key = &entry.key;
@@ -214,9 +196,7 @@ impl ModeFileReader<'_> {
             if NOTED_KEYS.contains(&key.as_str()) && self.dialect != Dialect::Locum {
                 continue;
             }
-            let plain = key.to_ascii_lowercase();
-            let limits =
-                known == OPTION_KEYS || LIMIT_WORDS.iter().any(|word| plain.contains(word));
+            let limits = known == OPTION_KEYS || looks_like_limit(key);
             let hint = if key == "rulesFiles" {
                 "`locum modes import` writes them where they are read".to_owned()
             } else {

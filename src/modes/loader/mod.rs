@@ -224,6 +224,9 @@ impl<'a> ModeFileReader<'a> {
             self.found.is_misshapen = true;
             self.warn(root.place, "", message, hint);
         }
+        if self.dialect != Dialect::Locum && root.get(TOP_KEY).is_some() {
+            self.only_keys(root.entries().unwrap_or_default(), &[TOP_KEY], "");
+        }
         root.get(TOP_KEY)
             .filter(|node| !is_nothing(node))
             .map(|list| self.modes(list, TOP_KEY))

@@ -32,6 +32,9 @@ pub(super) struct ExtraModeKeys {
 const WITHOUT_EFFECT: &[&str] =
     &["experimentalFeatures", "highlightRange", "isCustom", "preferredProviderId"];
 
+/// The keys of an entry of `tools`.
+const TOOL_KEYS: &[&str] = &["name", "tools"];
+
 impl ModeFileReader<'_> {
     /// Reads the further keys of a mode.
     pub(super) fn more(&mut self, node: &YamlNode, path: &str) -> ExtraModeKeys {
@@ -78,6 +81,9 @@ impl ModeFileReader<'_> {
         let mut single: Vec<ToolName> = Vec::new();
         let mut is_right = true;
         for (index, node) in nodes.iter().enumerate() {
+            if let Some(entries) = node.entries() {
+                self.only_keys(entries, TOOL_KEYS, &format!("{path}.{index}"));
+            }
             let names: Vec<&YamlNode> = match node.get("tools").and_then(YamlNode::list) {
                 Some(names) => names.iter().collect(),
                 None => vec![node.get("name").unwrap_or(node)],

@@ -240,6 +240,10 @@ fn what_looks_like_a_limit_and_is_not_known_is_a_mistake() {
         ("fileRestriction: [x]", "5:5 customModes.0.fileRestriction"),
         ("readOnly: true", "5:5 customModes.0.readOnly"),
         ("permissions: {edit: deny}", "5:5 customModes.0.permissions"),
+        ("deniedCommands: [rm]", "5:5 customModes.0.deniedCommands"),
+        ("editable: ['docs/**']", "5:5 customModes.0.editable"),
+        ("paths: [docs]", "5:5 customModes.0.paths"),
+        ("noEdit: true", "5:5 customModes.0.noEdit"),
     ] {
         for file in [".roomodes", ".kilocodemodes", "custom_modes.yaml"] {
             let text = mode(&format!("    {fields}\n    groups: [read, edit]\n"));
@@ -248,6 +252,10 @@ fn what_looks_like_a_limit_and_is_not_known_is_a_mistake() {
     }
     let misspelt = mode("    groups: [[edit, {fileRegexp: x}]]\n");
     check(".roomodes", &misspelt, Err(&["5:22 customModes.0.groups.0.1.fileRegexp"]));
+    let in_tools = mode("    tools: [read, {name: edit, fileRegex: '^docs/'}]\n");
+    check(".roomodes", &in_tools, Err(&["5:32 customModes.0.tools.1.fileRegex"]));
+    let at_top = format!("readOnly: true\n{}", mode("    groups: [read, edit]\n"));
+    check(".roomodes", &at_top, Err(&["1:1 readOnly"]));
     let harmless = mode("    model: x\n    createdAt: 2026-01-01\n    groups: [read]\n");
     check(".roomodes", &harmless, Ok(&["a"]));
     let both = mode("    groups: [read, edit]\n    tools: [read]\n");
@@ -324,8 +332,9 @@ fn lengths_are_limited_in_our_own_files_and_noted_in_the_peers() {
         &more,
         Err(&[&format!("2:11 {slug}"), &format!("3:11 {name}"), &format!("5:18 {description}")]),
     );
-    assert_eq!(warned(".roomodes", &more), [slug, name, description]);
-    assert_eq!(warned(".kilocodemodes", &more), [slug, name, role, description]);
+    for file in [".roomodes", ".kilocodemodes", "custom_modes.yaml"] {
+        assert_eq!(warned(file, &more), [slug, name, role, description], "{file}");
+    }
     assert_eq!(warned(".locum/modes.yml", &with(1, 1, 1001, 1)), [role]);
     let empty = with(1, 1, 1, 0);
     check(".locum/modes.yml", &empty, Err(&[&format!("5:18 {description}")]));

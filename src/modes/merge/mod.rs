@@ -40,8 +40,7 @@ pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<MergedModes, 
     let mut layers: Vec<((u8, usize), ModeDefinitions)> = Vec::new();
     let mut errors: Vec<Diagnostic> = Vec::new();
     for text in texts {
-        match definitions(text, strictness)
-            .or_else(|errors| put_up_with(errors, &text.source, strictness))
+        match definitions(text, strictness).or_else(|errors| put_up_with(errors, text, strictness))
         {
             Ok(definitions) => layers.extend(by_rank(definitions, &text.source)),
             Err(found) => errors.extend(found.0),
@@ -84,17 +83,17 @@ pub fn definitions(file: &ModeText, strictness: Strictness) -> Result<ModeDefini
 /// they are there. A slug that another program would have taken as a mode is lost.
 fn put_up_with(
     errors: ModeErrors,
-    source: &ModeSource,
+    file: &ModeText,
     strictness: Strictness,
 ) -> Result<ModeDefinitions, ModeErrors> {
-    let lost = match (SourceKind::of(source), strictness) {
+    let lost = match (SourceKind::of(&file.source), strictness) {
         (SourceKind::ModeFile, _)
         | (SourceKind::Agent(AgentKind::Locum, _), Strictness::Strict) => {
             return Err(errors);
         }
         (SourceKind::AgentsFile | SourceKind::Agent(AgentKind::Claude, _), _) => Vec::new(),
         (SourceKind::Agent(AgentKind::Kilo | AgentKind::Locum, below), _) => {
-            vec![agent::slug_of(below)]
+            agent::slugs_of_broken(&file.text, below)
         }
     };
     Ok(ModeDefinitions { lost, warnings: errors.0, ..ModeDefinitions::default() })

@@ -108,6 +108,14 @@ fn a_broken_agent_stops_only_what_is_ours() {
 }
 
 #[test]
+fn an_agent_whose_limit_is_not_known_uncovers_no_built_in_mode() {
+    let agent = "---\nname: code\nreadOnly: true\n---\nP";
+    let merged = merge(&[project(".kilo/agents/x.md", agent)], Strictness::Strict).unwrap();
+    assert_eq!((merged.modes.find("code"), merged.modes.find("x")), (None, None));
+    assert!(merge(&[project(".locum/agents/x.md", agent)], Strictness::Strict).is_err());
+}
+
+#[test]
 fn an_agent_that_is_no_mode_replaces_no_built_in_mode() {
     let agent = "---\nname: debug\n---\nP";
     for (path, expected) in [

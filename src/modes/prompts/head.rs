@@ -2,6 +2,7 @@
 //! file; out: its keys, its body, and what is wrong, with places. Our own files may have no
 //! mistakes; those of other programs are read as there, with warnings.
 
+use crate::limit_words::looks_like_limit;
 use crate::prompts::PromptFile;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields;
@@ -66,11 +67,16 @@ impl<'f> HeadReader<'f> {
         }
     }
 
-    /// Says which keys of a head have no effect.
+    /// Says which keys of a head have no effect. One that may be a limit is a mistake everywhere.
     pub(crate) fn check_keys(&mut self, head: &YamlNode, keys: FrontMatterKeys) {
         for entry in head.entries().unwrap_or_default() {
             let key = entry.key.as_str();
             if keys.read.contains(&key) || keys.passed_over.contains(&key) {
+                continue;
+            }
+            if looks_like_limit(key) {
+                let message = format!("`{key}` looks like a limit, and is not known");
+                self.wrong(entry.key_place, message);
                 continue;
             }
             let unknown = Diagnostic::new(entry.key_place, format!("key `{key}` has no effect"));

@@ -40,6 +40,8 @@ const KEYS: FrontMatterKeys = FrontMatterKeys {
         "tags",
         "user-invocable",
         "argument-hint",
+        "paths",
+        "globs",
     ],
 };
 

@@ -50,6 +50,12 @@ fn a_broken_mode_file_ends_the_run_before_it_starts() {
             "---\nname: helper\npermission: maybe\n---\nR".to_owned(),
             ".locum/agents/helper.md:3:",
         ),
+        (
+            ".locum/agents/helper.md",
+            "---\nname: helper\nallowedFilePaths: ['^docs/']\n---\nR".to_owned(),
+            "helper.md:3:1: `allowedFilePaths`: `allowedFilePaths` looks like a limit",
+        ),
+        (".roomodes", mode("    groups: [edit]\n    noEdit: true\n"), ".roomodes:6:5"),
     ] {
         let stage = stage(&[(file, &text), ("x.yml", DONE)]);
         let ran = run(&stage, &["--script", "x.yml"]);
@@ -71,6 +77,23 @@ fn a_broken_agent_of_another_program_ends_nothing() {
         ("x.yml", DONE),
     ]);
     assert_eq!(run(&stage, &["--script", "x.yml"]).code, Some(0));
+}
+
+#[test]
+fn no_run_starts_in_an_agent_whose_limit_is_not_known() {
+    let agent = "---\nname: docsw\ntools: Read, Write\nfileRegex: '^docs/'\n---\nR";
+    for file in [".claude/agents/docsw.md", ".kilo/agents/docsw.md"] {
+        let stage = stage(&[(file, agent), ("x.yml", DONE)]);
+        let ran = run(&stage, &["--mode", "docsw", "--script", "x.yml"]);
+        let said = ran.err.contains("looks like a limit") && ran.err.contains("no mode `docsw`");
+        assert!(ran.code == Some(2) && said, "{file}: {ran:?}");
+        let right = agent.replace("fileRegex", "color");
+        stage.write(&format!("checkout/{file}"), &right);
+        stage.commit("known keys only");
+        let ran = run(&stage, &["--mode", "docsw", "--script", "x.yml"]);
+        // The policy's list of modes is asked next.
+        assert!(ran.code == Some(4) && !ran.err.contains("no mode `docsw`"), "{file}: {ran:?}");
+    }
 }
 
 #[test]

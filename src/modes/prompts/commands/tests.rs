@@ -116,6 +116,18 @@ fn our_own_files_have_no_mistakes_and_others_are_read_as_there() {
 }
 
 #[test]
+fn a_key_that_looks_like_a_limit_is_a_mistake_in_every_command() {
+    for (path, key, is_read) in [
+        (".claude/commands/x.md", "disallowed-tools: Bash", false),
+        (".roo/commands/x.md", "readOnly: true", false),
+        (".roo/commands/x.md", "color: red", true),
+    ] {
+        let set = CommandSet::read(&[file(path, &format!("---\n{key}\n---\nDo it."))]);
+        assert_eq!(set.files[0].command.is_ok(), is_read, "{path} {key}");
+    }
+}
+
+#[test]
 fn an_unknown_name_is_answered_with_the_nearest() {
     let set = CommandSet::read(&[
         file(".roo/commands/release.md", "x"),
