@@ -124,6 +124,7 @@ fn explainer(args: &PolicyExplainArgs, context: &CommandContext) -> Result<Expla
     let explainer = Explainer::new(policy, from.modes()?, workspace, facts, image_models);
     match explainer.mode(&mode) {
         Err(what) if args.mode.is_some() => Err(RunError::usage("--mode", what)),
+        Ok(_) if args.mode.is_some() => Ok(explainer.in_named_mode()),
         Ok(_) | Err(_) => Ok(explainer),
     }
 }
@@ -312,7 +313,7 @@ fn lines(explanation: &Explanation) -> Vec<String> {
     ];
     match verdict.rule() {
         Some(rule) => lines.push(visible(&format!("       {} {}", rule.place(), rule.pattern))),
-        None if verdict.is_contained() => {}
+        None if !verdict.is_by_default() => {}
         None => lines.push("       no rule matched (default: deny)".to_owned()),
     }
     if let Some(nearest) = &explanation.nearest {

@@ -37,6 +37,14 @@ pub enum UseError {
         /// The path that would change.
         path: String,
     },
+    /// The mode has no tool that does such things.
+    #[error("mode `{mode}` has no tool that {what}")]
+    NoTool {
+        /// Slug of the mode.
+        mode: String,
+        /// What the tool would do: `runs commands`.
+        what: &'static str,
+    },
     /// Its permission map is against it.
     #[error("Tool '{tool}' in mode '{mode}' is denied for `{pattern}`. {}", said_left(.left))]
     Denied {
@@ -245,6 +253,41 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
         pattern: rule.pattern.clone(),
         left: map.left(permission).into_iter().map(str::to_owned).collect(),
     })
+}
+
+/// Asks whether a mode may do a thing with any of its tools, `offered` being those. What needs no
+/// tool of a group is not the mode's matter.
+///
+/// # Errors
+/// When no tool of the mode does such things, or the mode keeps each of them from it.
+pub fn check_any_tool(mode: &Mode, offered: &[ToolName], intent: &Intent) -> Result<(), UseError> {
+    let (group, what) = match intent {
+        Intent::Read(_) => (ToolGroup::Read, "reads files"),
+        Intent::Edit(_) => (ToolGroup::Edit, "changes files"),
+        Intent::Command(_) => (ToolGroup::Command, "runs commands"),
+        Intent::Fetch(_) => (ToolGroup::Read, "fetches pages"),
+        Intent::Mcp { .. } => (ToolGroup::Mcp, "calls MCP servers"),
+        Intent::Delegate(_) => return check_intent(mode, ToolName::NewTask, intent),
+        Intent::Browse(_)
+        | Intent::Connect(_)
+        | Intent::Server(_)
+        | Intent::Publish(_)
+        | Intent::Mode(_)
+        | Intent::Expert(_)
+        | Intent::Session => return Ok(()),
+    };
+    let fetches = matches!(intent, Intent::Fetch(_));
+    let does = |tool: &ToolName| {
+        tool.availability().group() == Some(group) && (*tool == ToolName::WebFetch) == fetches
+    };
+    let mut refused = None;
+    for tool in offered.iter().copied().filter(does) {
+        match check_intent(mode, tool, intent) {
+            Ok(()) => return Ok(()),
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    Err(refused.unwrap_or_else(|| UseError::NoTool { mode: mode.slug.clone(), what }))
 }
 
 /// Whether the paths a tool reads may be folders.

@@ -134,6 +134,15 @@ impl Verdict {
         self.cause == Cause::Contained
     }
 
+    /// Returns true where it is denied because no rule matches, and for no other reason.
+    pub fn is_by_default(&self) -> bool {
+        let mut cause = &self.cause;
+        while let Cause::Access { cause: of_file, .. } = cause {
+            cause = of_file;
+        }
+        matches!(cause, Cause::NoRule { .. })
+    }
+
     /// Returns the reason as one sentence without a full stop.
     pub fn reason(&self) -> String {
         self.cause.to_string()

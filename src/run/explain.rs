@@ -2,17 +2,19 @@
 //!
 //! In: a policy, the modes, a checkout if there is one, and questions. Out: answers. A tool call
 //! takes the route it takes in a run: the tools of its mode, its arguments, links of the checkout,
-//! its intents, the policy. Files are looked at, none is opened.
+//! its intents, the policy. An intent is what any tool of the mode would do. Files are looked at,
+//! none is opened.
 
 use std::collections::BTreeMap;
 
 use locum_agent::env::RunEnv;
-use locum_agent::tools::dispatch;
+use locum_agent::session::mode_reach::ModeReach;
+use locum_agent::tools::dispatch::{self, CheckedCall};
 use locum_agent::tools::{EffectInputs, ToolContext, VisionSupport};
 use locum_base::secret::Redactor;
 use locum_base::tool::ToolName;
 use locum_files::fields::nearest;
-use locum_modes::access::{self, TaskPurpose, ToolOffer};
+use locum_modes::access::{self, TaskPurpose, ToolOffer, UseError};
 use locum_modes::{Mode, ModeSet};
 use locum_policy::Policy;
 use locum_policy::intent::{Act, Facts, Intent};
@@ -31,6 +33,8 @@ pub struct Explainer {
     workspace: Option<Workspace>,
     /// What holds where a question does not say otherwise.
     facts: Facts,
+    /// Whether somebody named the mode among the facts; else it is the default of the policy.
+    is_mode_named: bool,
     env: BTreeMap<String, String>,
     /// Nothing is run, so nothing is around it.
     sandbox: Sandbox,
@@ -81,12 +85,19 @@ impl Explainer {
             modes,
             workspace,
             facts,
+            is_mode_named: false,
             image_models,
             env: BTreeMap::new(),
             sandbox: Sandbox::around_nothing(),
             redactor: Redactor::default(),
             connector: Connector::default(),
         }
+    }
+
+    /// Says that somebody named the mode of the questions: then an intent needs a tool of that mode.
+    /// A default mode may have none and hand everything to sub-tasks in other modes.
+    pub fn in_named_mode(self) -> Self {
+        Self { is_mode_named: true, ..self }
     }
 
     /// Returns what holds where a question does not say otherwise.
@@ -116,32 +127,40 @@ impl Explainer {
         };
         let mode = self.mode(&facts.mode)?;
         let modes = &self.policy.settings().modes;
+        // As a root task has it whose model includes every opt-in tool: others may have fewer.
+        let offered = access::offered(
+            mode,
+            ToolOffer {
+                switching: modes.switching,
+                may_delegate: self.policy.may_delegate(&facts),
+                purpose: TaskPurpose::Work,
+                included: ToolName::ALL,
+            },
+        );
         match &question.act {
             _ if !modes.allow.contains(&facts.mode) => {
                 Ok(self.mode_not_allowed(question, &facts.mode).into())
             }
-            QueriedAct::Intent(intent) => Ok(explain(&self.policy, intent, &facts).into()),
+            QueriedAct::Intent(intent) => {
+                let needs_tool = self.is_mode_named || question.mode.is_some();
+                Ok(match access::check_any_tool(mode, &offered, intent) {
+                    Err(UseError::NoTool { .. }) if !needs_tool => {
+                        explain(&self.policy, intent, &facts)
+                    }
+                    Err(error) => refused(intent, error.to_string()),
+                    Ok(()) => explain(&self.policy, intent, &facts),
+                }
+                .into())
+            }
             QueriedAct::Call(call) => {
                 let workspace = self
                     .workspace
                     .as_ref()
                     .ok_or("a tool call needs a git checkout to be looked at")?;
-                // As a root task has it whose model includes every opt-in tool: others may have
-                // fewer.
-                let may_delegate = self.policy.may_delegate(&facts);
-                let offered = access::offered(
-                    mode,
-                    ToolOffer {
-                        switching: modes.switching,
-                        may_delegate,
-                        purpose: TaskPurpose::Work,
-                        included: ToolName::ALL,
-                    },
-                );
                 Ok(match dispatch::parse(call, &offered, self.context(workspace, mode)) {
                     Ok(call) => ExplainedQuery {
                         call: Some(call.headline()),
-                        explanations: self.of_intents(&call.intents(), &facts),
+                        explanations: self.of_call(&call, &facts),
                     },
                     Err(error) => not_a_call(&call.name, &offered, error.0).into(),
                 })
@@ -163,8 +182,24 @@ impl Explainer {
         })
     }
 
-    fn of_intents(&self, intents: &[Intent], facts: &Facts) -> Vec<Explanation> {
-        intents.iter().map(|intent| explain(&self.policy, intent, facts)).collect()
+    /// Explains what a call would do: what its session asks the policy, and what the session itself
+    /// refuses.
+    fn of_call(&self, call: &CheckedCall, facts: &Facts) -> Vec<Explanation> {
+        let reach = ModeReach { policy: &self.policy, modes: &self.modes, facts };
+        let explained = |intent: &Intent| explain(&self.policy, intent, facts);
+        match reach.of_call(call) {
+            None => call.intents().iter().map(explained).collect(),
+            Some((intent, None)) => vec![explained(&intent)],
+            Some((intent, Some(refused))) => {
+                let by_policy = explained(&intent);
+                let denied = by_policy.verdict.decision == Decision::Deny;
+                vec![if denied {
+                    by_policy
+                } else {
+                    Explanation { verdict: refused, nearest: None }
+                }]
+            }
+        }
     }
 
     fn context<'a>(&'a self, workspace: &'a Workspace, mode: &'a Mode) -> ToolContext<'a> {
@@ -213,6 +248,11 @@ impl Explainer {
 fn not_a_call(name: &str, offered: &[ToolName], sentence: String) -> Explanation {
     let known = ToolName::called(name).filter(|tool| offered.contains(tool));
     let intent = known.map_or_else(|| format!("tool({name})"), |tool| format!("tool({tool})"));
+    refused(intent, sentence)
+}
+
+/// What its mode, its tool or the session is against.
+fn refused(intent: impl ToString, sentence: String) -> Explanation {
     let reason = sentence.strip_suffix('.').unwrap_or(&sentence).to_owned();
-    Explanation { verdict: Verdict::denied(intent, reason), nearest: None }
+    Explanation { verdict: Verdict::denied(intent.to_string(), reason), nearest: None }
 }

@@ -353,6 +353,68 @@ fn programs_of_the_tests_that_are_not_here_are_named() {
     assert!(!run(stage.path("bin").to_str().unwrap()).err.contains("mix"));
 }
 
+/// A call that ends a task.
+const END: &str = r#"{"name": "attempt_completion", "arguments": {"result": "x"}}"#;
+
+#[test]
+fn an_intent_is_explained_as_the_mode_lets_it() {
+    let stage = Stage::with(&[("src/a.rs", "x"), ("docs/a.md", "x")]);
+    for (mode, intent, code, told) in [
+        ("architect", "edit(src/a.rs)", 4, "can only edit files matching pattern: \\.md$"),
+        ("architect", "edit(docs/a.md)", 0, "allow"),
+        ("ask", "command(ls)", 4, "mode `ask` has no tool that runs commands"),
+        ("ask", "edit(docs/a.md)", 4, "mode `ask` has no tool that changes files"),
+        ("ask", "read(docs/a.md)", 0, "allow"),
+        ("code", "command(ls)", 0, "allow"),
+        ("code", "edit(src/a.rs)", 0, "allow"),
+        ("ask", END, 0, "stays within the session"),
+    ] {
+        let ran = stage.run(&["policy", "explain", "--policy", "built-in", "--mode", mode, intent]);
+        let is_right = ran.code == Some(code) && ran.out.contains(told);
+        assert!(is_right && !ran.out.contains("no rule matched"), "{mode} {intent}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_requested_mode_is_explained_as_a_run_decides_it() {
+    let policy = "version: 1\nmodes:\n  default: code\n  allow: [code, ask, review, sub]\n  \
+                  switching: coordinator\n  transitions: { code: [review, sub] }\nrules:\n  - \
+                  allow: read(**)\n  - hold: mode(review)\n";
+    let files = [
+        (".locum/policy.yml", policy),
+        (".locum/agents/sub.md", "---\nmode: subagent\n---\nR"),
+        ("a.txt", "x"),
+    ];
+    let request = |slug: &str| {
+        format!(
+            "{{\"name\":\"request_mode_switch\",\"arguments\":{{\"mode_slug\":\"{slug}\",\"reason\":\"x\"}}}}"
+        )
+    };
+    for (mode, slug, code, told) in [
+        ("code", "architect", 4, "`architect` is not in `modes.allow`"),
+        ("code", "ask", 4, "followed only by"),
+        ("code", "review", 5, "hold   mode(review)"),
+        ("code", "code", 4, "Already in code mode"),
+        ("code", "nope", 4, "`nope` is not in `modes.allow`"),
+        ("code", "sub", 4, "for sub-tasks only"),
+        ("ask", "code", 0, "allow  mode(code)"),
+    ] {
+        let stage = Stage::with(&files);
+        let ran = stage.run(&["policy", "explain", "--mode", mode, &request(slug)]);
+        let is_right = ran.code == Some(code) && ran.out.contains(told);
+        assert!(is_right, "{mode} {slug}: {ran:?}");
+        let script = format!(
+            "version: 1\ntasks:\n  - turns:\n      - calls: [{{ tool: request_mode_switch, args: {{ \
+             mode_slug: {slug}, reason: x }} }}]\n      - calls: [{{ tool: attempt_completion, \
+             args: {{ result: r }} }}]\n"
+        );
+        let played = stage.play(&script, &["--mode", mode, "--publish", "none"]);
+        let answer = stage.answers().first().map(|(_, text)| text.clone()).unwrap_or_default();
+        let went_on = answer.starts_with("From the next turn on in");
+        assert_eq!((went_on, played.code == Some(5)), (code == 0, code == 5), "{slug}: {played:?}");
+    }
+}
+
 #[test]
 fn a_switch_is_explained_as_a_run_decides_it() {
     let policy = "version: 1\nmodes:\n  default: code\n  allow: [code, ask, review, coordinator]\n  \

@@ -45,6 +45,7 @@ pub mod layered;
 mod live;
 mod meanwhile;
 pub mod messages;
+pub mod mode_reach;
 pub mod model;
 mod named_command;
 pub mod outcome;

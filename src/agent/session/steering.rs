@@ -19,7 +19,6 @@ use crate::tools::flow::new_task::NewTask;
 use crate::tools::{Control, Observation, Todo};
 use locum_base::id::TaskId;
 use locum_base::text::{counted, head};
-use locum_modes::ModeEntry;
 use locum_modes::access::TaskPurpose;
 use locum_modes::prompts::{reminders, task};
 use locum_policy::budget::Budget;
@@ -164,15 +163,10 @@ impl Session<'_> {
             .count()
             + ahead;
         let mode = call.mode.as_str();
-        Ok(if let Some(text) = self.unknown_mode(mode) {
-            Some(text)
-        } else if self
-            .parts
-            .modes
-            .find(mode)
-            .is_some_and(|mode| mode.entry == ModeEntry::NotDelegated)
-        {
-            Some(format!("No sub-task runs in mode `{mode}`; its file says `mode: primary`."))
+        let facts = self.facts(&task.mode);
+        let kept_from = self.mode_reach(&facts).delegation_refused(mode);
+        Ok(if kept_from.is_some() {
+            kept_from
         } else if let Some(text) = self.goes_round(task, call) {
             Some(text)
         } else if task.depth >= rules.delegation.depth {

@@ -10,6 +10,7 @@
 
 use crate::session::event::Event;
 use crate::session::live::Session;
+use crate::session::mode_reach::{ModeReach, RefusedSwitch};
 use crate::session::stop::Stop;
 use crate::session::system_prompt::{self, ToolPrerequisites};
 use crate::session::task::turn::WaitingCall;
@@ -19,12 +20,12 @@ use locum_base::id::TaskId;
 use locum_base::tool::ToolName;
 use locum_modes::access::{self, TaskPurpose, ToolOffer};
 use locum_modes::prompts::task::{ModeChoice, choice_message};
-use locum_modes::{Mode, ModeEntry, widening};
+use locum_modes::{Mode, widening};
 use locum_policy::budget::Budget;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::kind::RuleKind;
 use locum_policy::schema::{ModeRules, Switching};
-use locum_policy::verdict::{Decision, Refusal, RefusedBy, Verdict};
+use locum_policy::verdict::{Decision, Verdict};
 
 /// Model replies a decision on a mode may take.
 const CHOICE_TURNS: u32 = 8;
@@ -36,38 +37,6 @@ pub(crate) struct DeniedByMode<'d> {
     pub(crate) tool: ToolName,
     /// What it wanted to do, where that much is known.
     pub(crate) intent: Option<&'d Intent>,
-}
-
-/// Why a task does not go on in a mode.
-pub(crate) enum RefusedSwitch {
-    /// The request is wrong: there is no such mode, or the task is in it.
-    Mistake(String),
-    /// It is not allowed.
-    Denied(Verdict),
-}
-
-impl RefusedSwitch {
-    fn denied(slug: &str, said: String) -> Self {
-        Self::Denied(Verdict::denied(Intent::Mode(slug.to_owned()).to_string(), said))
-    }
-
-    /// Returns the answer to the call that wanted it.
-    pub(crate) fn observation(self) -> Observation {
-        match self {
-            Self::Mistake(text) => Observation::mistake(text),
-            Self::Denied(verdict) => {
-                let text = format!("The mode stays: {}.", verdict.reason().trim_end_matches('.'));
-                let verdicts = vec![verdict];
-                let refusal = Refusal {
-                    decision: Decision::Deny,
-                    verdicts,
-                    hint: None,
-                    by: RefusedBy::Policy,
-                };
-                Observation::refused(text, Box::new(refusal))
-            }
-        }
-    }
 }
 
 /// A mode to go on in.
@@ -99,7 +68,10 @@ impl Session<'_> {
     ) -> Result<(), Stop> {
         let task = self.task(id)?;
         if let Some(slug) = &wished {
-            let refused = self.switch_refused(task, slug).or_else(|| self.is_to_decide(slug));
+            let facts = self.facts(&task.mode);
+            let refused = self
+                .switch_refused(task, slug)
+                .or_else(|| self.mode_reach(&facts).request(slug).err());
             if let Some(refused) = refused {
                 return self.answer_not(id, waiting, refused.observation());
             }
@@ -109,8 +81,8 @@ impl Session<'_> {
         let fit: Vec<String> =
             self.parts.modes.iter().filter(may_follow).map(|mode| mode.slug.clone()).collect();
         if fit.is_empty() {
-            let said = format!("no other mode may follow `{}` here", task.mode);
-            return self.answer_not(id, waiting, RefusedSwitch::denied("*", said).observation());
+            let refused = RefusedSwitch::none_follows(&task.mode);
+            return self.answer_not(id, waiting, refused.observation());
         }
         if let Some(coordinator) = self.coordinator() {
             return self.start_choice(id, waiting, &fit, (coordinator, wished, reason));
@@ -156,7 +128,8 @@ impl Session<'_> {
         let ended = choice.ended.as_ref().map(|end| end.result.clone()).unwrap_or_default();
         match choice.chosen.clone() {
             Some(ChosenMode { slug: Some(slug), reason }) => {
-                if let Some(refused) = self.is_to_decide(&slug) {
+                let facts = self.facts(&self.task(id)?.mode);
+                if let Err(refused) = self.mode_reach(&facts).request(&slug) {
                     return self.answer_not(id, waiting, refused.observation());
                 }
                 let (slug, reason) = (slug.as_str(), reason.as_str());
@@ -235,17 +208,6 @@ impl Session<'_> {
         self.parts.run.policy.settings().modes.allow.iter().find(coordinates).cloned()
     }
 
-    /// Refuses a mode that decides on requests: a task in it would grant its own.
-    fn is_to_decide(&self, slug: &str) -> Option<RefusedSwitch> {
-        let mode = self.parts.modes.find(slug)?;
-        mode.coordinates().then(|| {
-            RefusedSwitch::Mistake(format!(
-                "Mode `{slug}` decides on requests like this one. Name the mode that the work \
-                 needs, or none."
-            ))
-        })
-    }
-
     fn start_choice(
         &mut self,
         id: TaskId,
@@ -298,28 +260,19 @@ impl Session<'_> {
 
     /// Returns why a task may not go on in a mode, whoever agrees.
     pub(crate) fn switch_refused(&self, task: &TaskState, slug: &str) -> Option<RefusedSwitch> {
-        if let Some(text) = self.unknown_mode(slug) {
-            return Some(RefusedSwitch::Mistake(text));
-        }
-        if task.mode == slug {
-            return Some(RefusedSwitch::Mistake(format!("Already in {slug} mode.")));
-        }
         let under_way = |control: &Control| matches!(control, Control::SwitchMode { .. });
         if task.turn.pending_controls.iter().any(under_way) {
             let text = "A switch to another mode is under way already.".to_owned();
             return Some(RefusedSwitch::Mistake(text));
         }
-        let verdict = self.mode_verdict(&task.mode, slug);
-        if verdict.decision == Decision::Deny
-            || (verdict.decision == Decision::Hold && !self.pauses())
-        {
-            return Some(RefusedSwitch::Denied(verdict));
+        match self.mode_reach(&self.facts(&task.mode)).switch(slug) {
+            Err(refused) => return Some(refused),
+            Ok(verdict) if verdict.decision == Decision::Hold && !self.pauses() => {
+                return Some(RefusedSwitch::Denied(verdict));
+            }
+            Ok(_) => {}
         }
         let mode = self.parts.modes.find(slug)?;
-        if mode.entry == ModeEntry::Delegated {
-            let said = format!("mode `{slug}` is for sub-tasks only; no task switches to it");
-            return Some(RefusedSwitch::denied(slug, said));
-        }
         if let Some(gained) = self.gained(task, mode) {
             let given = task.modes.first().unwrap_or(&task.mode);
             let said = format!(
@@ -354,16 +307,9 @@ impl Session<'_> {
         Some(format!("by `{}` ({}:{})", rule.pattern, rule.origin, rule.line))
     }
 
-    /// Returns that there is no such mode, as a sentence for the model.
-    pub(crate) fn unknown_mode(&self, slug: &str) -> Option<String> {
-        if self.parts.modes.find(slug).is_some() {
-            return None;
-        }
-        let usable =
-            |mode: &&Mode| self.mode_verdict(&mode.slug, &mode.slug).decision != Decision::Deny;
-        let slugs = self.parts.modes.iter().filter(usable).map(|mode| mode.slug.as_str());
-        let slugs: Vec<&str> = slugs.collect();
-        Some(format!("Invalid mode: {slug}. There are: {}.", slugs.join(", ")))
+    /// Returns which modes there are to come to for a task with these facts.
+    pub(crate) fn mode_reach<'f>(&'f self, facts: &'f Facts) -> ModeReach<'f> {
+        ModeReach { policy: self.parts.run.policy, modes: self.parts.modes, facts }
     }
 
     /// Says which modes could do what a task's mode keeps it from, and how to get there; empty

@@ -48,6 +48,13 @@ pub(crate) struct SteeringCall {
 #[derive(Clone, Debug)]
 pub struct Steering<T>(SteeringCall, PhantomData<T>);
 
+impl<T> Steering<T> {
+    /// Returns what it asks the session for.
+    pub(crate) fn control(&self) -> &Control {
+        &self.0.control
+    }
+}
+
 impl<T: SteeringTool> Tool for Steering<T> {
     const EFFECT: ToolEffect = ToolEffect::Steers;
     const DESCRIPTION: &'static str = T::DESCRIPTION;
