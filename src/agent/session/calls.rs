@@ -8,7 +8,7 @@ use futures::StreamExt;
 use tracing::Instrument;
 
 use crate::session::event::Event;
-use crate::session::instead;
+use crate::session::instead::{self, InsteadRules};
 use crate::session::judged::{
     JudgedCall, PermittedCall, completes, reasons, script_of, starts_task, unfit,
 };
@@ -216,7 +216,9 @@ impl<'a> Session<'a> {
             let facts = self.facts(&self.task(id)?.mode);
             let system_prompt = self.system_prompt(id)?;
             let shown = |tool: ToolName| system_prompt.shows(tool);
-            let tool = instead::of(call, &refusal, (self.parts.run.policy, &facts), &shown);
+            let mode = self.mode(&facts.mode)?;
+            let rules = InsteadRules { policy: self.parts.run.policy, facts: &facts, mode };
+            let tool = instead::of(call, &refusal, rules, &shown);
             let said: Vec<String> = refusal.hint.iter().cloned().chain(tool).collect();
             reminders::refused(&why, &said)
         };

@@ -1,14 +1,18 @@
 //! Which tool does what a refused command was for, in one sentence for the model.
 //!
 //! In: the call, the policy's verdict on it, and the tools its model is shown. Out: a sentence, or
-//! nothing. A tool that is not shown is not named. Which rule comes nearest the policy says itself.
+//! nothing. A tool that is not shown is not named, and neither is one that would be refused for the
+//! same files. Which rule comes nearest the policy says itself.
 
 use crate::tools::dispatch::CheckedCall;
-use locum_base::tool::ToolName;
+use locum_base::tool::{ToolGroup, ToolName};
+use locum_modes::{Mode, access};
 use locum_policy::Policy;
 use locum_policy::command::Script;
+use locum_policy::command::examine::PathUse;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::lint::instead::{self, RefusedUse};
+use locum_policy::urls::WebUrl;
 use locum_policy::verdict::{Decision, Refusal};
 
 /// What a command is for.
@@ -26,11 +30,59 @@ enum CommandPurpose {
     ShortenOutput,
 }
 
+/// What decides on a tool that is used in place of a command.
+#[derive(Clone, Copy)]
+pub(crate) struct InsteadRules<'r> {
+    /// The policy.
+    pub(crate) policy: &'r Policy,
+    /// The facts of the task.
+    pub(crate) facts: &'r Facts,
+    /// The mode of the task.
+    pub(crate) mode: &'r Mode,
+}
+
+impl InsteadRules<'_> {
+    /// Returns true where a tool may do, on the files and addresses that the refused part of a
+    /// script names, what that part was for.
+    fn allow(&self, tool: ToolName, script: &Script, part: &RefusedUse) -> bool {
+        intents(tool, script, part).is_some_and(|intents| {
+            intents.iter().all(|intent| {
+                access::check_intent(self.mode, tool, intent).is_ok()
+                    && self.policy.decide(intent, self.facts).decision == Decision::Allow
+            })
+        })
+    }
+}
+
+/// Returns what a tool would do on the same files and addresses, as far as they are known; `None`
+/// where one of them is not in the repository.
+fn intents(tool: ToolName, script: &Script, part: &RefusedUse) -> Option<Vec<Intent>> {
+    let examined = script.examinations();
+    let is_refused = |words: &[String]| matches!(part, RefusedUse::Program(of) if of == words);
+    let is_known = examined.iter().any(|(simple, _)| is_refused(&simple.words));
+    let (mut reads, mut edits) = script.redirected();
+    for (simple, effects) in examined {
+        if !is_known || is_refused(&simple.words) {
+            reads.extend(effects.reads);
+            edits.extend(effects.edits);
+        }
+    }
+    if tool == ToolName::WebFetch {
+        let RefusedUse::Program(words) = part else { return Some(Vec::new()) };
+        let urls = words.iter().filter(|word| word.contains("://"));
+        return Some(urls.map(|word| Intent::Fetch(WebUrl::parse(word))).collect());
+    }
+    let changes = tool.availability().group() == Some(ToolGroup::Edit);
+    let (paths, intent): (_, fn(_) -> _) =
+        if changes { (edits, Intent::Edit) } else { (reads, Intent::Read) };
+    paths.iter().map(|path: &PathUse| path.inside().cloned().map(intent)).collect()
+}
+
 /// Returns what to use in place of a refused call, as a sentence.
 pub(crate) fn of(
     call: &CheckedCall,
     refusal: &Refusal,
-    (policy, facts): (&Policy, &Facts),
+    rules: InsteadRules<'_>,
     shown: &dyn Fn(ToolName) -> bool,
 ) -> Option<String> {
     let script = call.intents().into_iter().find_map(|intent| {
@@ -39,19 +91,21 @@ pub(crate) fn of(
     if refusal.decision != Decision::Deny {
         return None;
     }
+    let InsteadRules { policy, facts, .. } = rules;
     let verdict = policy.decide(&Intent::Command(script.clone()), facts);
     let part = instead::refused_use(policy, &script, facts, &verdict);
+    let serves = |tool: ToolName| shown(tool) && rules.allow(tool, &script, &part);
     let mut said: Vec<&str> =
-        purpose(&script, &part).and_then(|one| sentence(one, shown)).into_iter().collect();
+        purpose(&script, &part).and_then(|one| sentence(one, &serves)).into_iter().collect();
     if script.text().contains("$?") {
         said.push("The exit code is shown with every result.");
     }
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-/// Returns what to do for a purpose, where a tool that is shown serves it.
-fn sentence(purpose: CommandPurpose, shown: &dyn Fn(ToolName) -> bool) -> Option<&'static str> {
-    let serves: &[(ToolName, &str)] = match purpose {
+/// Returns what to do for a purpose, where a tool may serve it.
+fn sentence(purpose: CommandPurpose, may_serve: &dyn Fn(ToolName) -> bool) -> Option<&'static str> {
+    let tools: &[(ToolName, &str)] = match purpose {
         CommandPurpose::ShowFile => &[(
             ToolName::ReadFile,
             "`read_file` shows a file, or the lines `offset` and `limit` name.",
@@ -79,7 +133,7 @@ fn sentence(purpose: CommandPurpose, shown: &dyn Fn(ToolName) -> bool) -> Option
             return Some("Long output is shortened by itself: run the command without this.");
         }
     };
-    serves.iter().find(|(tool, _)| shown(*tool)).map(|(_, text)| *text)
+    tools.iter().find(|(tool, _)| may_serve(*tool)).map(|(_, text)| *text)
 }
 
 /// Returns what the refused part of a script is for, where that is known.

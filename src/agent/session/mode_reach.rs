@@ -15,13 +15,14 @@ pub enum RefusedSwitch {
     /// The request is wrong: there is no such mode, or the task is in it.
     Mistake(String),
     /// It is not allowed.
-    Denied(Verdict),
+    Denied(Box<Verdict>),
 }
 
 impl RefusedSwitch {
     /// Refuses a mode for a reason that no rule of the policy gives.
     pub(crate) fn denied(slug: &str, said: String) -> Self {
-        Self::Denied(Verdict::denied(Intent::Mode(slug.to_owned()).to_string(), said))
+        let intent = Intent::Mode(slug.to_owned()).to_string();
+        Self::Denied(Box::new(Verdict::denied(intent, said)))
     }
 
     /// Says that no mode may follow the one a task is in.
@@ -35,7 +36,7 @@ impl RefusedSwitch {
             Self::Mistake(text) => Observation::mistake(text),
             Self::Denied(verdict) => {
                 let text = format!("The mode stays: {}.", verdict.reason().trim_end_matches('.'));
-                let verdicts = vec![verdict];
+                let verdicts = vec![*verdict];
                 let refusal = Refusal {
                     decision: Decision::Deny,
                     verdicts,
@@ -51,7 +52,7 @@ impl RefusedSwitch {
     fn verdict(self, intent: &Intent) -> Verdict {
         match self {
             Self::Mistake(text) => said(intent, &text),
-            Self::Denied(verdict) => verdict,
+            Self::Denied(verdict) => *verdict,
         }
     }
 }
@@ -86,7 +87,7 @@ impl ModeReach<'_> {
         }
         let verdict = self.verdict(slug);
         if verdict.decision == Decision::Deny {
-            return Err(RefusedSwitch::Denied(verdict));
+            return Err(RefusedSwitch::Denied(Box::new(verdict)));
         }
         if self.modes.find(slug).is_some_and(|mode| mode.entry == ModeEntry::Delegated) {
             let said = format!("mode `{slug}` is for sub-tasks only; no task switches to it");

@@ -268,7 +268,7 @@ impl Session<'_> {
         match self.mode_reach(&self.facts(&task.mode)).switch(slug) {
             Err(refused) => return Some(refused),
             Ok(verdict) if verdict.decision == Decision::Hold && !self.pauses() => {
-                return Some(RefusedSwitch::Denied(verdict));
+                return Some(RefusedSwitch::Denied(Box::new(verdict)));
             }
             Ok(_) => {}
         }

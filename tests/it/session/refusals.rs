@@ -24,7 +24,7 @@ fn a_refusal_names_the_allowed_part_and_the_tool_and_is_told_once() {
          shortened by itself: run the command without this.",
         "`false`. `read_file` shows a file, or the lines `offset` and `limit` name.",
         "for the same reason as before: no rule allows `command(cat README.md)`.",
-        "May be edited here: `src/**`, `notes.md`. `write_to_file` writes files",
+        "May be edited here: `src/**`, `notes.md`.",
         "The run itself commits and publishes the files you changed.",
     ];
     for (answer, expected) in answers.iter().zip(expected) {
@@ -37,6 +37,30 @@ fn a_refusal_names_the_allowed_part_and_the_tool_and_is_told_once() {
         protected.contains("protected from edits") && !protected.contains("May be edited"),
         "{protected}"
     );
+}
+
+#[test]
+fn a_tool_that_would_be_refused_too_is_not_named() {
+    for (command, named) in [
+        ("cat README.md", Some("read_file")),
+        ("cat .env", None),
+        ("cat /etc/passwd", None),
+        ("grep -n x src/a.txt", Some("search_files")),
+        ("grep -n x .env", None),
+        ("sed -i s/one/1/ src/a.txt", Some("apply_diff")),
+        ("sed -i s/one/1/ src/secret.txt", None),
+        ("echo x > other.txt", None),
+        ("echo x > src/b.txt", Some("write_to_file")),
+    ] {
+        let call = format!("{{ tool: execute_command, args: {{ command: \"{command}\" }} }}");
+        let end = "{ tool: attempt_completion, args: { result: r } }";
+        let script = turns(&format!("- calls: [{call}]\n- calls: [{end}]\n"));
+        let ran = Fixture::with_policy(&script, POLICY).run();
+        let answer = &ran.answers("execute_command")[0];
+        let tools = ["read_file", "search_files", "apply_diff", "write_to_file"];
+        let found = tools.into_iter().find(|tool| answer.contains(&format!("`{tool}`")));
+        assert_eq!(found, named, "{command}: {answer}");
+    }
 }
 
 #[test]
