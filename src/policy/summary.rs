@@ -11,7 +11,7 @@ use crate::intent::Facts;
 use crate::kind::RuleKind;
 use crate::pattern::CommandForm;
 use crate::rule::{LocatedPattern, Rule};
-use crate::schema::{CommandNetwork, Expansions};
+use crate::schema::{CommandNetwork, Expansions, Switching};
 use crate::verdict::Decision;
 
 /// Most patterns of one line; the others are counted.
@@ -63,14 +63,19 @@ pub(crate) fn may_use(rules: &[Rule], kind: RuleKind, facts: &Facts) -> bool {
 }
 
 /// Returns what is allowed under these facts, one line per kind of act. Kinds without a tool are
-/// left out.
+/// left out, as are switches and sub-tasks where the settings allow none.
 pub(crate) fn lines(
     policy: &Policy,
     facts: &Facts,
     has_tool_for: impl Fn(RuleKind) -> bool,
 ) -> Vec<String> {
-    let always = [RuleKind::Browse, RuleKind::Mode, RuleKind::Delegate];
-    let shown = |kind: RuleKind| always.contains(&kind) || has_tool_for(kind);
+    let switches = policy.settings().modes.switching != Switching::Off;
+    let shown = |kind: RuleKind| match kind {
+        RuleKind::Browse => true,
+        RuleKind::Mode => switches,
+        RuleKind::Delegate => policy.may_delegate(facts),
+        other => has_tool_for(other),
+    };
     let contained = policy.settings().commands.contains(facts);
     let mut lines = Vec::new();
     for (decision, said) in [

@@ -3,7 +3,7 @@
 
 use crate::session::live::Session;
 use crate::session::outcome::TargetMode;
-use crate::session::system_prompt;
+use crate::session::system_prompt::{self, ToolPrerequisites};
 use locum_base::text::head;
 use locum_base::tool::ToolName;
 use locum_modes::Mode;
@@ -66,6 +66,23 @@ impl Session<'_> {
         rights.join("; ")
     }
 
+    /// Returns the tools, of those given, that some rule could let a task in this mode use, and that
+    /// there is something for in this run.
+    pub(crate) fn usable_tools(&self, mode: &Mode, tools: &[ToolName]) -> Vec<ToolName> {
+        let (policy, facts) = (self.parts.run.policy, self.facts(&mode.slug));
+        let instructions = self.parts.instructions;
+        let (experts, images) = (&instructions.experts, &instructions.image_models);
+        let servers = self.parts.servers.is_any();
+        let prerequisites = ToolPrerequisites {
+            skills: &instructions.skills.of_mode(&mode.slug),
+            experts: &system_prompt::askable(experts, policy, &facts),
+            generates_images: system_prompt::may_generate_images(images, policy, &facts),
+            servers,
+            resources: servers,
+        };
+        system_prompt::shown(tools, policy, &facts, prerequisites)
+    }
+
     /// Returns what is shown of a mode to whoever approves of it; `None` where there is none.
     pub(crate) fn target_mode(&self, slug: &str) -> Option<TargetMode> {
         let mode = self.parts.modes.find(slug)?;
@@ -74,8 +91,8 @@ impl Session<'_> {
             name: mode.name.clone(),
             description: mode.description.clone(),
             role: head(mode.role_definition.trim(), ROLE_LIMIT_BYTES).to_owned(),
-            tools: mode
-                .tools()
+            tools: self
+                .usable_tools(mode, &mode.tools())
                 .iter()
                 // Every mode has the others.
                 .filter(|tool| tool.availability().group().is_some())

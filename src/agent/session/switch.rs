@@ -12,7 +12,7 @@ use crate::session::event::Event;
 use crate::session::live::Session;
 use crate::session::mode_reach::{ModeReach, RefusedSwitch};
 use crate::session::stop::Stop;
-use crate::session::system_prompt::{self, ToolPrerequisites};
+use crate::session::system_prompt;
 use crate::session::task::turn::WaitingCall;
 use crate::session::task::{ChosenMode, TaskState};
 use crate::tools::{Control, Observation};
@@ -250,8 +250,8 @@ impl Session<'_> {
     /// Returns what a coordinator has to know of a mode that may follow another.
     fn choosable(&self, from: &str, mode: &Mode) -> String {
         let held = self.mode_verdict(from, &mode.slug).decision == Decision::Hold;
-        let held = if held { "after a person agreed, it may " } else { "may " };
-        format!("{held}{}", self.rights(mode))
+        let may = if held { "may, after a person agreed," } else { "may" };
+        format!("{may} {}", self.rights(mode))
     }
 
     fn mode_verdict(&self, from: &str, slug: &str) -> Verdict {
@@ -347,24 +347,11 @@ impl Session<'_> {
             purpose: TaskPurpose::Work,
             included: &[],
         };
-        let instructions = self.parts.instructions;
-        let servers = self.parts.servers.is_any();
-        let known = ToolPrerequisites {
-            skills: &instructions.skills.of_mode(&mode.slug),
-            experts: &system_prompt::askable(&instructions.experts, policy, &facts),
-            generates_images: system_prompt::may_generate_images(
-                &instructions.image_models,
-                policy,
-                &facts,
-            ),
-            servers,
-            resources: servers,
-        };
         let switches =
             [ToolName::SwitchMode, ToolName::RequestModeSwitch, ToolName::CoordinateMode];
         let has = !switches.contains(&denied.tool)
             && access::offered(mode, offer).contains(&denied.tool)
-            && !system_prompt::shown(&[denied.tool], policy, &facts, known).is_empty();
+            && !self.usable_tools(mode, &[denied.tool]).is_empty();
         has && denied.intent.is_none_or(|intent| {
             access::check_intent(mode, denied.tool, intent).is_ok()
                 && policy.decide(intent, &facts).decision != Decision::Deny

@@ -80,3 +80,16 @@ fn tells_a_run_what_it_may_do_as_the_judge_narrows_it() {
     let sandboxed = Facts { sandboxed: true, ..local };
     assert!(lines(&sandboxed).iter().any(|line| line.starts_with("Commands have no network")));
 }
+
+#[test]
+fn tells_nothing_of_switches_and_sub_tasks_that_the_settings_rule_out() {
+    let lines = |settings: &str| {
+        let rules = "rules:\n  - hold: ['mode(review)', 'delegate(review)']\n";
+        policy(&format!("{settings}{rules}")).summary_lines(&facts("code"), |_| true)
+    };
+    let switch = "A person must agree before you switch to: `review`";
+    let delegate = "A person must agree before you delegate to: `review`";
+    assert_eq!(lines("modes: { switching: off, delegation: { from: [] } }\n"), [""; 0]);
+    assert_eq!(lines("modes: { switching: direct, delegation: { from: [] } }\n"), [switch]);
+    assert_eq!(lines("modes: { switching: off, delegation: { from: [code] } }\n"), [delegate]);
+}

@@ -391,8 +391,8 @@ fn a_held_mode_waits_for_a_person_wherever_it_is_come_into() {
     let call = |tool: &str, args: &str| {
         turns(&format!("- calls: [{{ tool: {tool}, args: {{ {args} }} }}]{write}"))
     };
-    let coordinator = "  - mode: coordinator\n    turns:\n      - expect: { contains: [\"after a \
-                       person agreed, it may read\"] }\n        calls: [{ tool: coordinate_mode, \
+    let coordinator = "  - mode: coordinator\n    turns:\n      - expect: { contains: [\"It may, \
+                       after a person agreed, read\"] }\n        calls: [{ tool: coordinate_mode, \
                        args: { mode_slug: code, reason: \"to write\" } }]\n";
     let requested = call("request_mode_switch", "mode_slug: code, reason: x");
     let ways = [
@@ -420,6 +420,11 @@ fn a_held_mode_waits_for_a_person_wherever_it_is_come_into() {
         assert_eq!((held.headline.as_str(), held.mode.as_str()), (headline, mode));
         assert_eq!(held.verdicts[0].reason(), "code needs a person", "{headline}");
         let target = held.target.unwrap();
+        let absent = ["generate_image", "web_fetch", "use_mcp_tool", "access_mcp_resource"];
+        assert!(
+            !absent.iter().any(|tool| target.tools.contains(&(*tool).to_owned())),
+            "{target:?}"
+        );
         assert_eq!(
             (target.slug.as_str(), target.tools.contains(&"write_to_file".to_owned())),
             ("code", true)
