@@ -195,13 +195,13 @@ impl<'e> JobBook<'e> {
             (JobGrade::Failed | JobGrade::AtLimit, why) => format!(
                 "**Job {}: {}**{log}\n\n{}\n\nThis pull request stays as it is.",
                 code(job),
-                inline(&result.outcome),
+                inline(result.heading()),
                 why.unwrap_or_default()
             ),
             (JobGrade::Good, _) if reported_on == Some(number) => format!(
                 "**Job {}: {}**{log}\n\nIts run before failed; this one did not.",
                 code(job),
-                inline(&result.outcome)
+                inline(result.heading())
             ),
             (JobGrade::Good | JobGrade::Waiting, _) => return reported_on,
         };

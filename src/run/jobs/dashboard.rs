@@ -165,7 +165,7 @@ fn last(job: &Job, state: Option<&JobState>, facts: &DashboardFacts<'_>) -> Stri
 
 /// Says how a run of a job ended, when, and where its log is.
 fn last_words(result: &JobResult) -> String {
-    let JobResult { outcome, grade, at, url, .. } = result;
+    let JobResult { grade, at, url, .. } = result;
     let sign = match grade {
         JobGrade::Good => "✅",
         JobGrade::Waiting => "⏸️",
@@ -173,7 +173,7 @@ fn last_words(result: &JobResult) -> String {
     };
     let when = minute(*at);
     let when = if url.is_empty() { when } else { format!("[{when}]({url})") };
-    format!("{sign} {} · {when}", inline(outcome))
+    format!("{sign} {} · {when}", inline(result.heading()))
 }
 
 fn next(job: &Job, state: Option<&JobState>, facts: &DashboardFacts<'_>) -> String {
@@ -189,7 +189,7 @@ fn failures<'s>(shown: &'s [&Job], states: &'s JobStates) -> impl Iterator<Item 
     shown.iter().filter_map(|job| {
         let result = states.of(&job.name)?.last.as_ref()?;
         let text = failure(result)?;
-        Some(fold(&format!("{}: {}", job.name, result.outcome), &text))
+        Some(fold(&format!("{}: {}", job.name, result.heading()), &text))
     })
 }
 

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use locum_agent::session::outcome::OutcomeWord;
+
 /// The version this program reads and writes.
 const VERSION: u32 = 1;
 /// So many runs in a row that end at a limit of the budget pause a job.
@@ -76,13 +78,21 @@ pub enum JobGrade {
     AtLimit,
 }
 
+impl JobResult {
+    /// Returns how it ended, for readers.
+    pub fn heading(&self) -> &str {
+        let known = OutcomeWord::ALL.into_iter().find(|word| word.as_str() == self.outcome);
+        known.map_or(self.outcome.as_str(), |word| word.heading())
+    }
+}
+
 impl JobState {
     /// Says in a few words how the job is.
     pub fn words(&self) -> String {
         let minute = |at: Timestamp| at.strftime("%F %H:%M").to_string();
         match (self.paused_since, &self.last) {
             (Some(since), _) => format!("paused since {}", minute(since)),
-            (None, Some(last)) => format!("{} at {}", last.outcome, minute(last.at)),
+            (None, Some(last)) => format!("{} at {}", last.heading(), minute(last.at)),
             (None, None) => "-".to_owned(),
         }
     }
