@@ -234,6 +234,9 @@ pub struct Reply {
     /// The model that replied, where it stood in for the one that was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// True where a job's own steps gave it, and no model was asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fixed: bool,
     /// Tokens as counted by the provider; `None` when it did not say.
     #[serde(default)]
     pub usage: Option<Usage>,

@@ -141,6 +141,8 @@ pub enum Delta {
     Opaque(OpaqueState),
     /// The label of the fallback that replies in place of the first model.
     By(String),
+    /// No model is asked: the reply was fixed beforehand.
+    Fixed,
     /// The provider's count; a later one replaces an earlier one.
     Usage(Usage),
     /// The reply is complete.

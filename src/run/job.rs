@@ -16,6 +16,7 @@ use crate::run::source::{FileSource, JOBS_FOLDER};
 use crate::run::task_material::TaskAuthor;
 use locum_agent::tools::dispatch;
 use locum_agent::tools::tool::ToolEffect;
+use locum_base::text::counted;
 use locum_base::tool::ToolName;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Diagnostics;
@@ -151,8 +152,9 @@ impl Schedule {
 impl Job {
     /// Returns the run's first message: the task, or what the fixed steps are.
     pub fn task_text(&self) -> String {
-        let steps =
-            |steps: &[FixedStep]| format!("Job `{}`: {} fixed steps.", self.name, steps.len());
+        let steps = |steps: &[FixedStep]| {
+            format!("Job `{}`: {}.", self.name, counted(steps.len(), "fixed step"))
+        };
         match &self.work {
             JobWork::Steps(list) => steps(list),
             JobWork::Task(task) => task.clone(),

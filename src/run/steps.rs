@@ -51,7 +51,7 @@ impl FixedSteps {
             name: Some(name),
             arguments,
         };
-        vec![call, Delta::Usage(Usage::default()), Delta::Stop(StopReason::ToolUse)]
+        vec![Delta::Fixed, call, Delta::Usage(Usage::default()), Delta::Stop(StopReason::ToolUse)]
     }
 
     fn result(&self) -> String {

@@ -2,6 +2,7 @@
 //! them and when they are due.
 
 use pretty_assertions::assert_eq;
+use serde_json::json;
 
 use crate::support::stage::{Ran, Stage};
 
@@ -63,6 +64,28 @@ fn fixed_steps_run_without_a_model() {
     assert_eq!((ran.code, ran.json()["outcome"].as_str()), (Some(0), Some("done")), "{ran:?}");
     assert_eq!(stage.names("checkout/src"), ["a.txt", "b.txt", "lib.txt"]);
     assert_eq!(ran.json()["commands"].as_array().unwrap().len(), 2);
+    let (spent, title) = (&ran.json()["spent"], &ran.json()["tasks"][0]["title"]);
+    assert_eq!((&spent["turns"], &spent["is_estimate"]), (&json!(0), &json!(false)), "{ran:?}");
+    assert_eq!(title, "Job `steps`: 2 fixed steps.");
+    let text = stage.run(&["job", "run", "steps"]).out;
+    assert!(text.contains("Cost: $0.00, 0 s\n  No model was asked."), "{text}");
+    assert!(!text.contains("stimated"), "{text}");
+}
+
+#[test]
+fn the_end_of_a_failed_steps_output_stands_in_every_report() {
+    let stage = stage();
+    let lines: String = (1..=300).map(|line| format!("line {line} of the tests\n")).collect();
+    let job = "version: 1\nsteps: [{ run: cat src/log.txt src/absent.txt }]\n";
+    stage.write("checkout/src/log.txt", &lines);
+    stage.write("checkout/.locum/jobs/log.yml", job);
+    stage.commit("a log");
+    for format in ["text", "json"] {
+        let ran = stage.run(&["job", "run", "log", "--output-format", format]);
+        let end = "cat: src/absent.txt: No such file or directory";
+        assert!(ran.code == Some(3) && ran.out.contains(end), "{ran:?}");
+        assert!(ran.out.contains("step 1 (`cat src/log.txt src/absent.txt`) failed: "), "{ran:?}");
+    }
 }
 
 #[test]

@@ -390,14 +390,14 @@ pub fn clip(text: &str, limit_chars: usize) -> String {
     }
 }
 
-/// Returns at most `limit_chars` characters, the first and the last ones, an ellipsis in place of
-/// what lies between: where the end says as much as the beginning.
+/// Returns at most `limit_chars` characters, a third of them the first and the others the
+/// last ones, an ellipsis in place of what lies between: where the end says most.
 pub fn clip_middle(text: &str, limit_chars: usize) -> String {
     let total = text.chars().count();
     if total <= limit_chars {
         return text.to_owned();
     }
-    let head = limit_chars.saturating_sub(1) / 2;
+    let head = limit_chars.saturating_sub(1) / 3;
     let tail = limit_chars.saturating_sub(1) - head;
     let (first, last) = (text.chars().take(head), text.chars().skip(total - tail));
     first.chain(['…']).chain(last).collect()

@@ -429,7 +429,10 @@ impl Event {
 impl Event {
     /// Returns what it charges to its task; `None` for what no model was asked.
     pub fn charged(&self) -> Option<ChargedUsage> {
-        let (turns, charge) = if let Self::Replied { charge, priced, .. } = self {
+        let (turns, charge) = if let Self::Replied { reply, charge, priced, .. } = self {
+            if reply.fixed {
+                return None;
+            }
             (1, ReplyCharge { estimated: charge.estimated || !priced, ..*charge })
         } else if let Self::Consulted { charge, .. } = self {
             (1, *charge)

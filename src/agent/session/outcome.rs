@@ -123,6 +123,11 @@ impl Outcome {
         )
     }
 
+    /// Whether what was done took no model, as a job's fixed steps take none.
+    pub fn asked_no_model(&self) -> bool {
+        self.spent.turns == 0 && self.spent.usage == Usage::default() && self.spent.tool_calls > 0
+    }
+
     /// Returns the check that failed or did not run, if one did not succeed.
     pub fn failed_check(&self) -> Option<&CheckReport> {
         self.checks.iter().find(|check| !check.succeeded())

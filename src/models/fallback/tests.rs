@@ -66,6 +66,7 @@ fn ask(chain: &FallbackChain) -> Result<(String, Option<String>), ModelError> {
             | Delta::Call { .. }
             | Delta::Image(_)
             | Delta::Opaque(_)
+            | Delta::Fixed
             | Delta::Usage(_)
             | Delta::Stop(_) => {}
         }

@@ -28,6 +28,7 @@ pub(crate) struct ReplyAssembly {
     images: Vec<Image>,
     opaque: Option<OpaqueState>,
     by: Option<String>,
+    fixed: bool,
     usage: Option<Usage>,
     stop: Option<StopReason>,
     bytes: usize,
@@ -86,6 +87,7 @@ impl ReplyAssembly {
                 self.opaque = Some(opaque);
             }
             Delta::By(label) => self.by = Some(label),
+            Delta::Fixed => self.fixed = true,
             Delta::Usage(usage) => self.usage = Some(usage),
             Delta::Stop(stop) => self.stop = Some(stop),
             Delta::Restart => *self = Self::default(),
@@ -137,7 +139,8 @@ impl ReplyAssembly {
         {
             return Err(IncompleteReply::Empty);
         }
-        let Self { text, reasoning, calls, images, opaque, by, usage, .. } = std::mem::take(self);
+        let Self { text, reasoning, calls, images, opaque, by, fixed, usage, .. } =
+            std::mem::take(self);
         Ok(Reply {
             text,
             reasoning,
@@ -145,6 +148,7 @@ impl ReplyAssembly {
             images,
             opaque,
             by,
+            fixed,
             usage,
             stop,
         })

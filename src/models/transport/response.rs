@@ -435,7 +435,9 @@ pub(crate) mod testing {
                     return Ok(ReadReply { calls, stop, ..reading });
                 }
                 Delta::Image(image) => reading.images.push(image.to_string()),
-                Delta::By(_) | Delta::Restart => panic!("an answer does not restart"),
+                Delta::By(_) | Delta::Fixed | Delta::Restart => {
+                    panic!("an answer does not restart")
+                }
             }
         }
         panic!("an answer ends with a stop")

@@ -123,7 +123,11 @@ impl ReplyTranslator<'_> {
                 vec![Delta::Restart]
             }
             Delta::Stop(stop) => self.finish(stop),
-            other @ (Delta::Reasoning(_) | Delta::Image(_) | Delta::By(_) | Delta::Usage(_)) => {
+            other @ (Delta::Reasoning(_)
+            | Delta::Image(_)
+            | Delta::By(_)
+            | Delta::Fixed
+            | Delta::Usage(_)) => {
                 vec![other]
             }
         }

@@ -30,12 +30,16 @@ pub(super) fn cost(outcome: &Outcome, surface: Surface) -> String {
         ""
     };
     let money = figures::money(spent.cost_usd, outcome.spent_is_estimate);
-    let all = format!(
-        "{}, {}, {}{note}.",
-        figures::count(spent.turns as usize, "turn"),
-        figures::count(spent.tool_calls as usize, "tool call"),
-        figures::usage(spent.usage),
-    );
+    let all = if outcome.asked_no_model() {
+        "No model was asked.".to_owned()
+    } else {
+        format!(
+            "{}, {}, {}{note}.",
+            figures::count(spent.turns as usize, "turn"),
+            figures::count(spent.tool_calls as usize, "tool call"),
+            figures::usage(spent.usage),
+        )
+    };
     let session = format!(
         "Session {}, from commit {}.",
         surface.code(&outcome.session.to_string()),

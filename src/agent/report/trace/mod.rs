@@ -248,7 +248,9 @@ impl<'a> Tracer<'a> {
                 &reply.calls,
             );
         }
-        self.ended.push(span);
+        if !reply.fixed {
+            self.ended.push(span);
+        }
         let names = &self.names;
         let called = |call: &ToolCall| {
             let seed = format!("call {task} {} {}", open.turns, call.id);

@@ -36,8 +36,8 @@ impl Conversation {
         for message in added {
             self.push(message);
         }
-        if let Event::Replied { charge, .. } = event {
-            self.measured = (!charge.estimated).then_some(MeasuredConversation {
+        if let Event::Replied { reply, charge, .. } = event {
+            self.measured = (!charge.estimated && !reply.fixed).then_some(MeasuredConversation {
                 tokens: charge.usage.total(),
                 bytes: self.size_bytes,
                 messages: self.messages.len(),
