@@ -68,7 +68,8 @@ pub fn show(
 ) -> Result<ExitStatus, RunError> {
     let place = InspectedRepository::open(context, args.at.as_deref())?;
     let file = policy_file::repository_file(context, args.at.as_deref())?;
-    let policy = policy_file::parse(file.as_ref())?.with_ignored(place.source().ignored()?);
+    let policy =
+        policy_file::parse(file.as_ref())?.with_ignored(place.source().ignored()?).of_job(None);
     let settings = place.settings()?;
     let tokenizer = tokenizer_of(mode, &settings, context);
     let values = settings.values;

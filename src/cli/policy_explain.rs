@@ -100,6 +100,7 @@ fn explainer(args: &PolicyExplainArgs, context: &CommandContext) -> Result<Expla
     let file = chosen(context, args.policy.as_deref(), "--policy", at)?;
     let from = InspectedRepository::open(context, at)?;
     let policy = parse(file.as_ref())?.with_ignored(from.source().ignored()?);
+    let policy = policy.of_job(args.job.as_deref());
     let mode = args.mode.clone().unwrap_or_else(|| policy.settings().modes.default.clone());
     let workspace = local_run::open(&context.folder).ok();
     let commands = &policy.settings().commands;

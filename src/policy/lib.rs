@@ -48,7 +48,7 @@ use crate::judge::Judge;
 use crate::kind::RuleKind;
 use crate::lint::instead;
 use crate::rule::{RULES_LIMIT, Rule, read_rule};
-use crate::schema::{PolicyErrors, PolicySpec};
+use crate::schema::{CommandNetwork, PolicyErrors, PolicySpec};
 use crate::verdict::{Decision, Refusal, RefusedBy, RuleRef, Verdict};
 use locum_base::path::RepoPath;
 use locum_files::fields::Diagnostics;
@@ -228,6 +228,15 @@ impl Policy {
         let mut policy = Self { judge: self.judge.with_ignored(ignored), hash, ..self };
         policy.spec.commands.unseen = policy.judge.unseen().into();
         policy
+    }
+
+    /// Returns the policy as it is for runs of this job, or of none: without the network where
+    /// `network.jobs` opens it to other jobs only.
+    pub fn of_job(mut self, job: Option<&str>) -> Self {
+        if !self.spec.network.is_for(job) {
+            self.spec.commands.network = CommandNetwork::Off;
+        }
+        self
     }
 
     /// Returns the checked settings (budget, commands, publish, ...).

@@ -243,8 +243,8 @@ fn network(policy: &Policy) -> Option<String> {
     let settings = policy.settings();
     match settings.commands.network {
         CommandNetwork::Open => None,
-        CommandNetwork::Listed if !settings.network.is_empty() => {
-            let hosts = settings.network.iter().map(|listed| format!("`{}`", listed.text));
+        CommandNetwork::Listed if !settings.network.allow.is_empty() => {
+            let hosts = settings.network.allow.iter().map(|listed| format!("`{}`", listed.text));
             Some(format!("Commands reach of the network only {}", listed(&[hosts.collect()])))
         }
         CommandNetwork::Off | CommandNetwork::Listed => Some("Commands have no network".to_owned()),

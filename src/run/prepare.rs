@@ -134,7 +134,9 @@ pub fn prepare(
     config: &TrustedConfig<'_>,
     workspace: &Workspace,
 ) -> Result<PreparedRun, RunError> {
-    let (environment, policy) = (config.origin.environment, Rc::clone(&config.policy));
+    let environment = config.origin.environment;
+    let policy = Rc::unwrap_or_clone(Rc::clone(&config.policy));
+    let policy = Rc::new(policy.of_job(request.facts.job.as_deref()));
     let settings = config.settings_with(&request.overrides.flags)?;
     let message = FirstMessage::read(&request.task, request.words, config)?;
     let slug = first_mode(&request, &message, &settings, &policy);

@@ -110,6 +110,27 @@ fn a_step_is_judged_like_any_call() {
 }
 
 #[test]
+fn the_network_can_be_open_to_one_job_alone() {
+    let policy = "version: 1\ncommands: { network: policy }\nnetwork: { allow: good.example, jobs: \
+                  [open] }\nmodes: { default: code, allow: [code] }\nrules: [{ allow: [\"read(**)\", \
+                  \"command(printenv:*)\"] }]\n";
+    let steps = "version: 1\nsteps: [{ run: printenv HTTPS_PROXY }]\n";
+    let stage = Stage::with(&[
+        (".locum/policy.yml", policy),
+        (".locum/jobs/open.yml", steps),
+        (".locum/jobs/closed.yml", steps),
+        (".locum/jobs/offline.yml", "version: 1\nsteps: [{ run: printenv CARGO_NET_OFFLINE }]\n"),
+    ]);
+    for (job, code, outcome) in
+        [("open", 0, "nothing-to-do"), ("closed", 3, "failed"), ("offline", 0, "nothing-to-do")]
+    {
+        let ran = run(&stage, job);
+        let found = (ran.code, ran.json()["outcome"].as_str().map(str::to_owned));
+        assert_eq!(found, (Some(code), Some(outcome.to_owned())), "{job}: {ran:?}");
+    }
+}
+
+#[test]
 fn the_task_is_asked_only_when_a_step_fails() {
     let stage = stage();
     let mended = run(&stage, "mended");

@@ -3,8 +3,8 @@
 //! In: what each command would do. Out: those that run code of the repository, and programs that
 //! no table knows, such as a linter, unless they bring packages, talk to a network or only speak.
 
-use crate::command::Script;
 use crate::command::examine::CommandEffects;
+use crate::command::{Script, SimpleCommand};
 
 /// Programs that check nothing, whatever they are given.
 const NO_CHECKS: &[&str] = &[
@@ -55,12 +55,30 @@ const NO_CHECK_VERBS: &[&str] = &[
 impl Script {
     /// Returns the words of each command that checks the work.
     pub fn check_commands(&self) -> Vec<&[String]> {
-        let loose = self.loose_examinations().unwrap_or_default();
-        let all = self.examinations().into_iter().chain(loose);
-        all.filter(|(simple, effects)| checks(&simple.words, effects))
+        self.all_examinations()
+            .filter(|(simple, effects)| checks(&simple.words, effects))
             .map(|(simple, _)| simple.words.as_slice())
             .collect()
     }
+
+    /// Returns whether a command of it, or one that such a command starts, is the program with one
+    /// of these subcommands.
+    pub fn calls(&self, program: &str, verbs: &[&str]) -> bool {
+        self.all_examinations()
+            .any(|(simple, effects)| calls(&simple.words, &effects, program, verbs))
+    }
+
+    fn all_examinations(&self) -> impl Iterator<Item = (&SimpleCommand, CommandEffects)> {
+        let loose = self.loose_examinations().unwrap_or_default();
+        self.examinations().into_iter().chain(loose)
+    }
+}
+
+fn calls(words: &[String], effects: &CommandEffects, program: &str, verbs: &[&str]) -> bool {
+    let called = words.first().is_some_and(|word| word == program);
+    let verb = words.iter().skip(1).find(|word| !word.starts_with(['-', '+']));
+    called && verb.is_some_and(|verb| verbs.contains(&verb.as_str()))
+        || effects.starts.iter().any(|inner| calls(&inner.words, &inner.effects, program, verbs))
 }
 
 fn checks(words: &[String], effects: &CommandEffects) -> bool {

@@ -240,7 +240,7 @@ fn of_commands(spec: &PolicySpec, reach: &mut ModeReach) {
     match commands.network {
         CommandNetwork::Off => {}
         CommandNetwork::Listed => {
-            for host in &spec.network {
+            for host in &spec.network.allow {
                 let shown = format!("`network.allow: {}`", host.text);
                 if host.pattern.has_wildcard() {
                     reach.ways_out.push((shown.clone(), host.place));

@@ -55,7 +55,11 @@ impl Evaluation<'_> {
         let reaches = |listed: &&LocatedPattern<UrlPattern>| {
             listed.pattern.reaches(destination, LetterCase::Exact)
         };
-        match self.spec.network.iter().find(reaches) {
+        match self.spec.network.allow.iter().find(reaches) {
+            Some(_) if !self.spec.network.is_for(self.facts.job.as_deref()) => {
+                let jobs = self.spec.network.jobs.join("`, `");
+                Ruling::deny(format!("`network.jobs` opens `{destination}` to `{jobs}` only"))
+            }
             Some(listed) => {
                 let rule = listed.reference(&self.judge.origin);
                 let cause = Cause::Setting { rule, key: "network.allow" };

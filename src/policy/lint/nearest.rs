@@ -136,7 +136,9 @@ fn setting(
             Some(("modes.delegation", format!("`from` does not list `{}`", facts.mode)))
         }
         Intent::Connect(destination)
-            if verdict.rule().is_none() && destination.host.forbidden().is_none() =>
+            if verdict.rule().is_none()
+                && destination.host.forbidden().is_none()
+                && spec.network.is_for(facts.job.as_deref()) =>
         {
             Some(("network.allow", format!("it does not list `{destination}`")))
         }

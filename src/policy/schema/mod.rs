@@ -29,9 +29,8 @@ pub struct PolicySpec {
     pub modes: ModeRules,
     /// Sandbox, network, time and output of commands.
     pub commands: CommandLimits,
-    /// Hosts and ports that commands may reach where `commands.network` is `policy`: `docs.rs`,
-    /// `*.example.com`, `http://example.com:8080`.
-    pub network: Vec<LocatedPattern<UrlPattern>>,
+    /// What of the network commands may reach where `commands.network` is `policy`.
+    pub network: NetworkRules,
     /// For an MCP server, the environment variables its definition may refer to. Their values count
     /// as secrets.
     pub mcp: BTreeMap<String, Vec<String>>,
@@ -48,6 +47,22 @@ pub struct PolicySpec {
     /// Who may see the source; `None` where the policy does not say, which counts as public unless
     /// the forge says otherwise.
     pub source: Option<SourceVisibility>,
+}
+
+/// What of the network commands may reach, and in which runs.
+#[derive(Clone, Debug, Default)]
+pub struct NetworkRules {
+    /// Hosts and ports: `docs.rs`, `*.example.com`, `http://example.com:8080`.
+    pub allow: Vec<LocatedPattern<UrlPattern>>,
+    /// The jobs whose commands reach them; empty where those of every run do.
+    pub jobs: Vec<String>,
+}
+
+impl NetworkRules {
+    /// Returns whether commands of a run of this job, or of none, reach the hosts.
+    pub fn is_for(&self, job: Option<&str>) -> bool {
+        self.jobs.is_empty() || job.is_some_and(|job| self.jobs.iter().any(|name| name == job))
+    }
 }
 
 /// Who may see the source that a run reads.

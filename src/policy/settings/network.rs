@@ -3,17 +3,20 @@
 use std::collections::BTreeMap;
 
 use crate::rule::LocatedPattern;
+use crate::schema::NetworkRules;
 use crate::settings::variables::SERVER_VARIABLE;
 use crate::urls::pattern::UrlPattern;
 use locum_files::rejection::Rejection;
 use locum_files::section::Section;
-use locum_files::shape::{Located, MapOf, OneOrMany, ParsedText};
+use locum_files::shape::{AnyText, AtLeastOne, Located, MapOf, OneOrMany, ParsedText};
 
-pub(super) fn network(section: &mut Section<'_>) -> Vec<LocatedPattern<UrlPattern>> {
+pub(super) fn network(section: &mut Section<'_>) -> NetworkRules {
     let about = "Hosts, with a port where it is not the usual one: `docs.rs`, \
                  `*.example.com:8443`, `http://example.com`.";
     let listed = section.key("allow", about, OneOrMany(HOST)).unwrap_or_default();
-    listed.into_iter().map(LocatedPattern::from).collect()
+    let about = "The jobs whose commands may reach them; without it those of every run may.";
+    let jobs = section.key("jobs", about, AtLeastOne(AnyText)).unwrap_or_default();
+    NetworkRules { allow: listed.into_iter().map(LocatedPattern::from).collect(), jobs }
 }
 
 const HOST: Located<ParsedText<(UrlPattern, String)>> = Located(ParsedText {

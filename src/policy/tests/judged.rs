@@ -8,7 +8,9 @@ use crate::command::Script;
 use crate::ignore::IgnoreFiles;
 use crate::intent::{Act, Facts, Intent};
 use crate::query::parse_intent;
+use crate::schema::CommandNetwork;
 use crate::tests::{check, facts, policy};
+use crate::urls::Destination;
 use crate::verdict::Decision::{self, Allow, Deny, Hold};
 use crate::verdict::{Cause, RuleRef, Verdict};
 use locum_base::path::RepoPath;
@@ -139,6 +141,31 @@ fn commands_talk_to_listed_hosts_that_no_rule_refuses() {
         ],
     );
     check(&policy, &facts("ask"), &[("connect(ask.example)", Deny)]);
+}
+
+#[test]
+fn hosts_can_be_for_some_jobs_alone() {
+    let policy = policy(
+        "commands: { network: policy }\nnetwork: { allow: good.example, jobs: [nightly] }\n",
+    );
+    for (job, expected, network) in [
+        (Some("nightly"), Allow, CommandNetwork::Listed),
+        (Some("weekly"), Deny, CommandNetwork::Off),
+        (None, Deny, CommandNetwork::Off),
+    ] {
+        let facts = Facts { job: job.map(str::to_owned), ..facts("code") };
+        check(
+            &policy,
+            &facts,
+            &[("connect(good.example)", expected), ("connect(bad.example)", Deny)],
+        );
+        assert_eq!(policy.clone().of_job(job).settings().commands.network, network, "{job:?}");
+    }
+    let asked = Intent::Connect(Destination::parse("good.example").unwrap());
+    assert_eq!(
+        policy.decide(&asked, &facts("code")).reason(),
+        "`network.jobs` opens `good.example:443` to `nightly` only"
+    );
 }
 
 #[test]

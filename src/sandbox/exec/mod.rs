@@ -175,7 +175,7 @@ async fn run_program(
     // Nobody sees colours, and a model pays for them.
     env.entry("NO_COLOR".to_owned()).or_insert_with(|| "1".to_owned());
     if command.sandbox.is_offline() {
-        offline::tell(&mut env);
+        offline::tell(&mut env, command.script);
     }
     let program = words.first().cloned().unwrap_or_default();
     let channel = (!steps.is_empty()).then(|| StepReports::of(steps)).transpose();

@@ -6,9 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use locum_policy::command::Script;
+
 /// Variables and their values, by program.
 const VARIABLES: &[(&str, &str)] = &[
     ("CARGO_NET_OFFLINE", "true"),
+    ("CARGO_NET_RETRY", "0"),
     ("COMPOSER_DISABLE_NETWORK", "1"),
     ("GOPROXY", "off"),
     ("GOTOOLCHAIN", "local"),
@@ -23,6 +26,13 @@ const VARIABLES: &[(&str, &str)] = &[
     ("npm_config_fund", "false"),
     ("npm_config_offline", "true"),
     ("npm_config_update_notifier", "false"),
+];
+
+/// Commands that would find nothing newer and call that a success, with the variable that makes
+/// them do so. Without it they fail at once.
+const UPDATES: &[(&str, &[&str], &str)] = &[
+    ("cargo", &["update"], "CARGO_NET_OFFLINE"),
+    ("npm", &["update", "upgrade", "up"], "npm_config_offline"),
 ];
 
 /// What programs say that reached no host.
@@ -45,9 +55,14 @@ const COMPLAINTS: &[&str] = &[
     "Failed to establish a new connection",
 ];
 
-/// Tells programs that there is no network.
-pub(crate) fn tell(env: &mut BTreeMap<String, String>) {
-    for (name, value) in VARIABLES {
+/// Tells the programs of a script that there is no network.
+pub(crate) fn tell(env: &mut BTreeMap<String, String>, script: &Script) {
+    let misled: Vec<&str> = UPDATES
+        .iter()
+        .filter(|(program, verbs, _)| script.calls(program, verbs))
+        .map(|(.., variable)| *variable)
+        .collect();
+    for (name, value) in VARIABLES.iter().filter(|(name, _)| !misled.contains(name)) {
         env.entry((*name).to_owned()).or_insert_with(|| (*value).to_owned());
     }
 }
@@ -62,14 +77,32 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::{is_complaint, tell};
+    use locum_policy::command::Script;
 
     #[test]
     fn what_the_policy_passes_on_stays_as_it_is() {
         let mut env = BTreeMap::from([("GOPROXY".to_owned(), "file:///cache".to_owned())]);
-        tell(&mut env);
+        tell(&mut env, &Script::parse("cargo test"));
         assert_eq!(env["GOPROXY"], "file:///cache");
         assert_eq!(env["npm_config_offline"], "true");
         assert_eq!(env["CARGO_NET_OFFLINE"], "true");
+    }
+
+    #[test]
+    fn an_update_is_not_told_for_it_would_claim_that_all_is_new() {
+        for (script, misled) in [
+            ("cargo update", true),
+            ("cargo -q update -p serde && cargo test", true),
+            ("timeout 60 cargo +nightly update", true),
+            ("for x in a b; do cargo update -p $x; done", true),
+            ("cargo test update", false),
+            ("echo cargo update", false),
+        ] {
+            let mut env = BTreeMap::new();
+            tell(&mut env, &Script::parse(script));
+            assert_eq!(!env.contains_key("CARGO_NET_OFFLINE"), misled, "{script}");
+            assert_eq!(env["npm_config_offline"], "true", "{script}");
+        }
     }
 
     #[test]
