@@ -245,7 +245,7 @@ fn a_job_that_ends_at_a_limit_twice_pauses_and_says_so_once() {
     let first = tick_with_one_turn(&fixture, 1);
     assert_eq!(first.output("outcome"), "budget-exhausted", "{first:?}");
     let (number, body) = dashboard(&fixture);
-    assert!(row(&body, "greet")[2].contains("❌ budget-exhausted"), "{body}");
+    assert!(row(&body, "greet")[2].contains("❌ stopped, the budget is used up"), "{body}");
     let second = tick_with_one_turn(&fixture, 2);
     assert_eq!(second.output("outcome"), "budget-exhausted", "{second:?}");
     assert!(fixture.stage.read("summary").contains("locum job resume greet"));

@@ -66,13 +66,15 @@ fn no_model_or_no_key_names_the_variables() {
     let other = [
         "error: models: model `claude-opus-5-5`: the environment variable `ANTHROPIC_API_KEY`, \
          which should hold the key, is not set",
-        "hint: set ANTHROPIC_API_KEY; in a workflow: `env: { ANTHROPIC_API_KEY: ${{ \
-         secrets.ANTHROPIC_API_KEY }} }`, from a secret that exists",
+        "hint: set ANTHROPIC_API_KEY; in a workflow, the action's input `api-key` or `env: { \
+         ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }} }` sets it, from a secret that exists: \
+         see the repository's Settings, Secrets and variables, Actions",
     ];
     let variables = [("LOCUM_MODEL", "claude-opus-5-5"), ("OPENAI_API_KEY", "k")];
     check(&stage, &["run", "x"], &variables, &other);
-    let hint = "hint: set OPENAI_API_KEY; in a workflow: `env: { OPENAI_API_KEY: ${{ \
-                secrets.OPENAI_API_KEY }} }`, from a secret that exists";
+    let hint = "hint: set OPENAI_API_KEY; in a workflow, the action's input `api-key` or `env: { \
+                OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }} }` sets it, from a secret that \
+                exists: see the repository's Settings, Secrets and variables, Actions";
     let of_key = |what: &str| {
         format!(
             "error: models: model `gpt-4.1`: the environment variable `OPENAI_API_KEY`, which \
