@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -49,8 +50,10 @@ pub async fn run_and_publish<'a>(
         close(execution, &outcome).await?;
         return Ok((outcome, None));
     };
-    let mut outcome = run_beside_progress(execution, publisher, cancelled, watch).await?;
-    let published = publisher.publish(&mut outcome, ending).await;
+    let cancelled = cancelled.shared();
+    let stopped = cancelled.clone().boxed();
+    let mut outcome = run_beside_progress(execution, publisher, stopped, watch).await?;
+    let published = publisher.publish(&mut outcome, ending, cancelled).await;
     close(execution, &outcome).await?;
     Ok((outcome, Some(published)))
 }

@@ -97,7 +97,7 @@ fn ended(case: &Case<'_>) -> Outcome {
         match case.publishing {
             Publishing::Done => Settlement::Published,
             Publishing::Hindered => Settlement::Hindered(&hindrance),
-            Publishing::FencedOff => Settlement::FencedOff(FENCE),
+            Publishing::FencedOff => Settlement::Abandoned(FENCE),
         },
     );
     outcome

@@ -56,8 +56,9 @@ pub enum Settlement<'a> {
     Published,
     /// Something stood in the way.
     Hindered(&'a Hindrance),
-    /// Another run has the claim on the work, as this sentence says.
-    FencedOff(&'a str),
+    /// The run was ended before all was published, as this sentence says: another run has the claim
+    /// on the work, or somebody cancelled it.
+    Abandoned(&'a str),
 }
 
 /// Returns the outcome's word, and why it is another than the one the session stopped with.
@@ -65,7 +66,7 @@ pub fn word(facts: &EndFacts<'_>) -> (OutcomeWord, Option<String>) {
     let (word, why) = by_itself(facts);
     match facts.settlement {
         Settlement::Pending | Settlement::Published => (word, why),
-        Settlement::FencedOff(by) => (OutcomeWord::Cancelled, Some(by.to_owned())),
+        Settlement::Abandoned(why) => (OutcomeWord::Cancelled, Some(why.to_owned())),
         // What is worse keeps its word: the hindrance is reported beside it.
         Settlement::Hindered(_) if word.severity() == Severity::Bad => (word, why),
         Settlement::Hindered(hindrance) => (OutcomeWord::NotPublished, Some(hindrance.why.clone())),
@@ -93,7 +94,7 @@ pub fn settle(outcome: &mut Outcome, settlement: Settlement<'_>) {
     outcome.ended_as = Some(session).filter(|session| *session != word);
     outcome.hindrance = match settlement {
         Settlement::Hindered(hindrance) => Some(Box::new(hindrance.clone())),
-        Settlement::Pending | Settlement::Published | Settlement::FencedOff(_) => None,
+        Settlement::Pending | Settlement::Published | Settlement::Abandoned(_) => None,
     };
 }
 
@@ -254,7 +255,7 @@ mod tests {
             assert_eq!(outcome.word, if own { stop } else { NotPublished });
             settle(&mut outcome, Settlement::Published);
             assert_eq!((outcome.word, &outcome.reason, &outcome.hindrance), (stop, &None, &None));
-            settle(&mut outcome, Settlement::FencedOff("another run works here"));
+            settle(&mut outcome, Settlement::Abandoned("another run works here"));
             assert_eq!(outcome.word, Cancelled);
         }
     }

@@ -67,6 +67,6 @@ pub(super) async fn work(
     };
     let Some(why) = lost else { return Ok(Worked::Ended(outcome)) };
     tracing::warn!(why, "the run publishes nothing");
-    ending::settle(&mut outcome, Settlement::FencedOff(&why));
+    ending::settle(&mut outcome, Settlement::Abandoned(&why));
     Ok(Worked::FencedOff(outcome, why))
 }

@@ -126,8 +126,8 @@ pub(super) async fn carry_out(
         clock: env.clock,
     };
     let RunControl { cancelled, watch } = control;
-    let cancelled = future::select(cancelled, stopped).map(drop).boxed();
-    let control = RunControl { cancelled, watch };
+    let cancelled = future::select(cancelled, stopped).map(drop).shared();
+    let control = RunControl { cancelled: cancelled.clone().boxed(), watch };
     let worked = fenced::work(&execution, &publisher, (&mut thread, claim), control).await?;
     let mut outcome = match worked {
         Worked::Ended(outcome) => outcome,
@@ -159,7 +159,7 @@ pub(super) async fn carry_out(
     };
     let retry = Some(prefix.as_str()).filter(|prefix| !prefix.is_empty());
     let ending = RunEnd { thread: thread_number, seen: &seen, decided, retry, decide };
-    let publication = publisher.publish(&mut outcome, &ending).await;
+    let publication = publisher.publish(&mut outcome, &ending, cancelled).await;
     if let (Some(claim), Ok(None) | Err(_)) = (start.claim(), &kept) {
         carry::drop_off(env, run, claim).await;
     }

@@ -44,6 +44,8 @@ use locum_workspace::remote::Remote;
 
 /// The reaction that shows that something was seen: it is worked on, or waits for a decision.
 pub(crate) const SEEN: &str = "eyes";
+/// Why a run that was cancelled after its session is not published, or not all of it.
+const CANCELLED: &str = "it was stopped from outside while its result was being published";
 /// What says that a comment decided, where the run it was about waits for the next one.
 const TAKEN: &str = "+1";
 
@@ -170,18 +172,35 @@ pub struct Publisher<'a> {
 
 impl Publisher<'_> {
     /// Publishes everything the policy allows, and takes what became of it into the outcome; what
-    /// fails becomes a note, and the comment says so.
-    pub async fn publish(&self, outcome: &mut Outcome, ending: &RunEnd<'_>) -> Publication {
+    /// fails becomes a note, and the comment says so. Cancelled, it gives up what is not there yet,
+    /// and says what is.
+    pub async fn publish(
+        &self,
+        outcome: &mut Outcome,
+        ending: &RunEnd<'_>,
+        cancelled: impl Future<Output = ()>,
+    ) -> Publication {
         ending::settle(outcome, Settlement::Pending);
         let mut published = Publication::default();
-        let landed = self.land(outcome, &mut published).await;
+        // A session that was cancelled is reported as such.
+        let listens = outcome.word != OutcomeWord::Cancelled;
+        let landed = tokio::select! {
+            biased;
+            () = cancelled, if listens => Err(Unpublished::Cancelled),
+            landed = self.land(outcome, &mut published) => landed,
+        };
+        let is_cancelled = matches!(landed, Err(Unpublished::Cancelled));
         let mut hindrance = self.take_in(outcome, landed, &mut published);
         if outcome.word.severity() == Severity::Waits
             && let DecisionChannel::Nowhere(why) = ending.decide
         {
             hindrance = Some(unpublished::hindrance(format!("the run cannot go on: {why}")));
         }
-        self.settle(outcome, &hindrance);
+        if is_cancelled {
+            ending::settle(outcome, Settlement::Abandoned(CANCELLED));
+        } else {
+            self.settle(outcome, &hindrance);
+        }
         if let Some(number) = ending.thread {
             let facts = CommentFacts { retry: ending.retry, ..self.comment_facts(ending.decide) };
             let body = comment::ended(&facts, outcome, published.result.landing());
@@ -193,7 +212,9 @@ impl Publisher<'_> {
                 Err(not) => {
                     let why = format!("the comment on #{number} could not be written: {not}");
                     hindrance.get_or_insert_with(|| unpublished::hindrance(why));
-                    self.settle(outcome, &hindrance);
+                    if !is_cancelled {
+                        self.settle(outcome, &hindrance);
+                    }
                 }
             }
         } else if let PublishResult::Diff(why) | PublishResult::Nowhere(why) = &published.result
@@ -241,6 +262,9 @@ impl Publisher<'_> {
                 (String::new(), Some(unpublished::hindrance(why)))
             }
             Unpublished::Intended(why) | Unpublished::Flawed(why) => (why, None),
+            // What is there by then stays in the result.
+            Unpublished::Cancelled if published.result != PublishResult::default() => return None,
+            Unpublished::Cancelled => (String::new(), None),
         };
         let secret = self.secret(outcome);
         published.result = match &secret {
@@ -340,7 +364,7 @@ impl Publisher<'_> {
         match &posted {
             Ok(receipt) => published.receipts.push(receipt.clone()),
             Err(not) => {
-                tracing::warn!(%not, "not published");
+                tracing::warn!("not published: {not}");
                 published.notes.push(not.to_string());
             }
         }

@@ -58,6 +58,8 @@ impl Publisher<'_> {
                 return Err(Unpublished::Flawed(why));
             }
             let head = self.move_own_branch(earlier, commit).await?;
+            let (id, branch) = (head.0.clone(), earlier.name.clone());
+            published.result = PublishResult::Commit { id, branch };
             let change = (earlier.update == BranchUpdate::Replaced).then_some(change.as_str());
             let flaw = flaw.as_deref();
             let proposal = Proposal { outcome, branch: &earlier.name, head: &head, change, flaw };
@@ -73,6 +75,7 @@ impl Publisher<'_> {
         }
         self.refuse_closed(&change).await?;
         let (branch, head) = self.place_own(commit).await?;
+        published.result = PublishResult::Commit { id: head.0.clone(), branch: branch.clone() };
         let change = Some(change.as_str());
         let flaw = flaw.as_deref();
         let proposal = Proposal { outcome, branch: &branch, head: &head, change, flaw };
@@ -83,9 +86,11 @@ impl Publisher<'_> {
             let (number, url, effect) = (receipt.id, receipt.url, PullRequestEffect::Updated);
             return Ok(PublishResult::PullRequest { number, url, branch, draft, effect });
         }
-        self.give_details(receipt.id, published).await;
         let (number, url, effect) = (receipt.id, receipt.url, PullRequestEffect::Opened);
-        Ok(PublishResult::PullRequest { number, url, branch, draft, effect })
+        let opened = PublishResult::PullRequest { number, url, branch, draft, effect };
+        published.result = opened.clone();
+        self.give_details(number, published).await;
+        Ok(opened)
     }
 
     /// Gives a pull request that was just opened its labels, reviewers, assignees and milestone.

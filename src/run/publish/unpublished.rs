@@ -17,6 +17,8 @@ pub(super) enum Unpublished {
     Flawed(String),
     /// Something stood in the way.
     Hindered(Box<Hindrance>),
+    /// The run was cancelled meanwhile.
+    Cancelled,
 }
 
 /// Why a posting was not made.

@@ -198,6 +198,37 @@ fn a_cancel_before_the_session_begins_is_reported_and_leaves_no_claim() {
 }
 
 #[test]
+fn a_cancel_while_publishing_says_what_is_there_and_the_next_attempt_publishes_once() {
+    for (gate, branches, said) in
+        [(AT_END, 0, "Diff: 1 file"), ("POST /repos/acme/app/pulls", 1, "Commit ")]
+    {
+        let fixture = ActionFixture::new();
+        let gate = fixture.server.close_gate(gate);
+        let mut command = fixture.elsewhere("a-", &first());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        gate.wait();
+        let process = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        kill_process(process, Signal::INT).unwrap();
+        // What it waits for never comes.
+        let step = fixture.ended("a-", Ran::from(child.wait_with_output().unwrap()));
+        assert_eq!((step.code, step.output("outcome")), (Some(130), "cancelled"), "{step:?}");
+        let comments = fixture.server.comments(7);
+        assert!(comments[0].contains("locum: cancelled"), "{comments:#?}");
+        assert!(comments[0].contains("while its result was being published"), "{comments:#?}");
+        assert!(comments[0].contains(said), "{comments:#?}");
+        assert_eq!((claims(&fixture), fixture.branches().len()), (String::new(), branches));
+        let again = fixture.fresh(&Ask { inputs: &[("GITHUB_RUN_ATTEMPT", "2")], ..first() });
+        assert_eq!((again.code, again.output("outcome")), (Some(0), "done"), "{again:?}");
+        let (comments, pulls) = (fixture.server.comments(7), fixture.server.pulls());
+        assert_eq!((comments.len(), pulls.len()), (1, 1), "{comments:#?}");
+        assert_eq!(
+            (fixture.branches(), claims(&fixture)),
+            (vec![BRANCH.to_owned()], String::new())
+        );
+    }
+}
+
+#[test]
 fn the_next_attempt_of_a_killed_workflow_run_goes_on_at_once() {
     let fixture = ActionFixture::new();
     let gate = fixture.server.close_gate(AT_END);
