@@ -1,18 +1,22 @@
-//! Many runs at once on a few issues: some are killed, some replies are lost, leases run out. In the
-//! end each issue has one branch and one pull request, and no claim is left.
+//! 200 runs on 20 issues, eight at a time: a third is killed, a tenth of all answers is lost, leases
+//! run out. In the end each issue has one branch and one pull request, no claim is left, and whoever
+//! lost a claim published nothing.
 
 use std::time::Duration;
 
+use locum::run::action::{ActionEnd, FinishedRun};
+use locum_agent::session::outcome::OutcomeWord;
 use locum_testing::clock::TestClock;
 use pretty_assertions::assert_eq;
 
 use crate::action::claims::{act, act_watched, block_on, claims, clock_in, never};
 use crate::action::fixture::{ActionFixture, Ask};
-use crate::support::github::Fault;
 
-const ISSUES: [u64; 3] = [7, 9, 10];
-const WORKERS: u64 = 4;
-const RUNS_EACH: u64 = 5;
+const ISSUES: std::ops::Range<u64> = 20..40;
+const WORKERS: u64 = 8;
+const RUNS_EACH: u64 = 25;
+/// Every tenth answer does not arrive.
+const LOST: usize = 10;
 const LEASE: Duration = Duration::from_secs(10 * 60);
 
 /// The comment of a run: two on each issue, each delivered again and again.
@@ -24,8 +28,9 @@ fn ask(issue: u64, which: u64) -> Ask<'static> {
 
 /// One run; a third of them are killed at some line of their journal.
 async fn run(fixture: &ActionFixture, clock: &TestClock, worker: u64, turn: u64) {
-    let issue = ISSUES[usize::try_from(turn * 7 + worker * 2).unwrap() % ISSUES.len()];
-    let (place, ask) = (format!("w{worker}-{turn}-"), ask(issue, turn % 2));
+    // Two workers at a time are at the same issue.
+    let issue = ISSUES.start + (turn * 7 + worker / 2 * 5) % (ISSUES.end - ISSUES.start);
+    let (place, ask) = (format!("w{worker}-{turn}-"), ask(issue, (turn + worker) % 2));
     let dies_at = (turn + worker).is_multiple_of(3).then_some(1 + (turn * 5 + worker) % 9);
     let (kill, killed) = tokio::sync::oneshot::channel();
     let (mut kill, mut lines) = (Some(kill), 0);
@@ -39,18 +44,21 @@ async fn run(fixture: &ActionFixture, clock: &TestClock, worker: u64, turn: u64)
     tokio::select! {
         biased;
         Ok(()) = killed => {}
-        _ = acts => {}
+        end = acts => if let ActionEnd::Ran(ran) = end {
+            let FinishedRun { outcome, publication, .. } = *ran;
+            if outcome.word == OutcomeWord::Cancelled {
+                assert_eq!(publication.receipts, [], "{:?}", outcome.reason);
+            }
+        }
     }
+    let _ = std::fs::remove_dir_all(fixture.stage.path(&format!("{place}checkout")));
 }
 
 #[test]
 fn whatever_happens_each_issue_has_one_pull_request_and_no_claim_is_left() {
     let fixture = ActionFixture::new();
     let clock = clock_in(0);
-    for path in ["pulls", "issues/7/comments", "issues/9/comments"] {
-        let lost = Fault::status(&format!("POST /repos/acme/app/{path}"), 502, "lost").performed();
-        fixture.server.fail(lost);
-    }
+    fixture.server.lose_every(LOST);
     std::thread::scope(|scope| {
         for worker in 0..WORKERS {
             let (fixture, clock) = (&fixture, &clock);
@@ -72,7 +80,8 @@ fn whatever_happens_each_issue_has_one_pull_request_and_no_claim_is_left() {
     }
     let branches: Vec<String> =
         fixture.branches().iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
-    let mut expected = ISSUES.map(|issue| format!("locum/issue-{issue}-greeting-is-missing"));
+    let name = |issue| format!("locum/issue-{issue}-greeting-is-missing");
+    let mut expected: Vec<String> = ISSUES.map(name).collect();
     expected.sort_unstable();
     assert_eq!(branches, expected);
     let mut heads: Vec<String> = fixture

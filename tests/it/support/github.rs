@@ -94,6 +94,7 @@ struct World {
     requests: Vec<Recorded>,
     faults: VecDeque<Fault>,
     gates: Vec<ClosedGate>,
+    loses_every: Option<usize>,
     next_id: u64,
     now: String,
 }
@@ -246,6 +247,11 @@ impl GitHubServer {
         self.world.lock().unwrap().faults.clear();
     }
 
+    /// Loses every so-many-th answer from now on: what was asked for took effect all the same.
+    pub fn lose_every(&self, nth: usize) {
+        self.world.lock().unwrap().loses_every = Some(nth);
+    }
+
     /// Lets the next request that begins so, `METHOD path`, wait until the test opens the gate.
     pub fn close_gate(&self, to: &str) -> Gate {
         let (tell, reached) = std::sync::mpsc::channel();
@@ -383,6 +389,9 @@ async fn answer(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) 
         return respond(fault.status, &fault.headers, &fault.body);
     }
     let (status, answer) = world.serve(&method, &path, &body);
+    if world.loses_every.is_some_and(|nth| world.requests.len().is_multiple_of(nth)) {
+        return respond(502, &[], "lost");
+    }
     match fault {
         Some(fault) => respond(fault.status, &fault.headers, &fault.body),
         None if answer.is_null() => respond(status, &[], ""),
