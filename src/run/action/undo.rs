@@ -6,7 +6,8 @@
 //! check runs.
 
 use crate::run::action::admission::AdmittedEvent;
-use crate::run::action::{ActionEnd, ActionEnv, answer, refs};
+use crate::run::action::claim::{ClaimAnswer, ClaimRequest};
+use crate::run::action::{ActionEnd, ActionEnv, answer, claim, refs, work_items};
 use crate::run::error::RunError;
 use crate::run::publish::AUTHOR;
 use locum_agent::report::markdown::{code, inline};
@@ -37,7 +38,7 @@ pub(super) async fn undo(
     admitted: &AdmittedEvent<'_>,
 ) -> Result<ActionEnd, RunError> {
     let done = match subject(admitted) {
-        Ok((pull_request, comment)) => take_back(env, admitted, pull_request, comment).await?,
+        Ok(subject) => claimed(env, admitted, subject).await?,
         Err(why) => Err(why.to_owned()),
     };
     Ok(match done {
@@ -56,6 +57,29 @@ fn subject<'a>(admitted: &'a AdmittedEvent<'_>) -> Result<(&'a PullRequest, u64)
         (Some(pull_request), Some(comment)) => Ok((pull_request, comment.id)),
         (_, _) => Err("`undo` works on a pull request: it reverts the last commit of Locum there"),
     }
+}
+
+/// Takes it back while no other run is at work on the pull request.
+async fn claimed(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    (pull_request, comment): (&PullRequest, u64),
+) -> Result<Result<String, String>, RunError> {
+    let words = work_items::subject(admitted).claim_words();
+    let request = ClaimRequest {
+        subject: &words,
+        by: &admitted.event.trigger.actor.login,
+        comment: "",
+        policy: &admitted.config.policy,
+        facts: &admitted.request.facts,
+    };
+    let claim = match claim::take(env, &request).await? {
+        ClaimAnswer::Granted(claim) => *claim,
+        ClaimAnswer::Busy(why) => return Ok(Err(why)),
+    };
+    let done = take_back(env, admitted, pull_request, comment).await;
+    claim.release().await;
+    done
 }
 
 async fn take_back(

@@ -211,7 +211,8 @@ fn own_pull_request(admitted: &AdmittedEvent<'_>) -> bool {
     admitted.request.flags.new_pull_request || forms.pull_requests == PublishForm::PullRequest
 }
 
-fn subject(admitted: &AdmittedEvent<'_>) -> RunSubject {
+/// Returns what the event is about.
+pub(super) fn subject(admitted: &AdmittedEvent<'_>) -> RunSubject {
     match (&admitted.event.pull_request, &admitted.event.trigger.subject) {
         (Some(pull_request), _) => RunSubject::PullRequest {
             number: pull_request.number,

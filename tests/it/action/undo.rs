@@ -1,8 +1,11 @@
 //! `undo`: the last commit of ours on a pull request is taken back by a commit on its branch.
 
+use std::process::Stdio;
+
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
+use crate::action::claims::claims;
 use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
 
 /// Tells the server what the branch holds, as the real one knows by itself.
@@ -86,4 +89,28 @@ fn changes_nothing_on_an_issue_on_a_fork_or_without_leave() {
     let (step, answer) = undo(&silent, 60);
     assert_eq!(silent.remote(&["rev-parse", "feature"]).trim(), made, "{step:?}");
     assert!(answer.contains("Not started") && answer.contains("publish"), "{answer}");
+}
+
+#[test]
+fn waits_for_no_run_that_is_at_work_on_the_pull_request() {
+    let fixture = ActionFixture::new();
+    fixture.pull_request(false);
+    let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code say hello") });
+    assert_eq!(step.output("branch-name"), "feature", "{step:?}");
+    let before = fixture.remote(&["rev-parse", "feature"]);
+    synchronise(&fixture);
+    let gate = fixture.server.close_gate("GET /repos/acme/app/issues/8/comments?per_page");
+    let other = Ask { number: 8, ids: (59, 4059), ..Ask::comment("/locum code say another") };
+    let mut command = fixture.elsewhere("a-", &other);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    gate.wait();
+    let (step, answer) = undo(&fixture, 60);
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "skipped"), "{step:?}");
+    assert!(answer.contains("workflow run 4059"), "{answer}");
+    assert_eq!(fixture.remote(&["rev-parse", "feature"]), before);
+    gate.open();
+    assert!(child.wait().unwrap().success());
+    let (_, answer) = undo(&fixture, 61);
+    assert!(answer.contains("reverts"), "{answer}");
+    assert_eq!(claims(&fixture), "");
 }
