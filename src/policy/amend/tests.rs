@@ -3,11 +3,11 @@
 use pretty_assertions::assert_eq;
 
 use super::{Amendment, AmendmentError, amend};
-use crate::Policy;
 use crate::actors::Tier;
 use crate::intent::{Facts, Restriction, TriggerKind};
 use crate::query::parse_intent;
 use crate::verdict::Decision;
+use crate::{Policy, lint};
 
 const POLICY: &str = r#"# How this project is worked on.
 version: 1
@@ -93,7 +93,13 @@ fn names_exactly_what_was_held_and_keeps_every_other_letter() {
             amended(POLICY, intent, &facts()).unwrap_or_else(|why| panic!("{intent}: {why}"));
         assert_eq!(difference(POLICY, &change.text), expected, "{intent}");
         assert_eq!(decide(&change.policy, intent, &facts()), Decision::Allow, "{intent}");
+        assert_eq!(idle(&change.policy), idle(&Policy::parse(POLICY, "p").unwrap()), "{intent}");
     }
+}
+
+/// What is said of rules that do nothing.
+fn idle(policy: &Policy) -> Vec<String> {
+    lint::warnings(policy).into_iter().map(|warning| warning.message).collect()
 }
 
 #[test]

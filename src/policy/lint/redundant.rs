@@ -9,6 +9,7 @@ use crate::lint::idle::samples;
 use crate::lint::warning::Warning;
 use crate::pattern::{Pattern, PatternSubject};
 use crate::rule::{LocatedPattern, Rule};
+use crate::verdict::Decision;
 
 /// Returns a warning for each pattern that something else covers.
 pub(super) fn redundant_rules(policy: &Policy) -> Vec<Warning> {
@@ -17,6 +18,7 @@ pub(super) fn redundant_rules(policy: &Policy) -> Vec<Warning> {
     for rule in rules {
         for written in &rule.patterns {
             let own = rule.except.iter().find(|except| except.pattern.covers(&written.pattern));
+            let own = own.filter(|_| !keeps_other_cases(rule, &written.pattern));
             let message = match own {
                 Some(except) => {
                     Some(format!("never matches: its own `except` `{}` covers it", except.text))
@@ -37,6 +39,12 @@ pub(super) fn redundant_rules(policy: &Policy) -> Vec<Warning> {
         }
     }
     warnings
+}
+
+/// Whether a rule that refuses one path still refuses it in other letter cases, once an exception
+/// takes out that path: where case does not count for the files, they are all one file.
+fn keeps_other_cases(rule: &Rule, pattern: &Pattern) -> bool {
+    rule.decision != Decision::Allow && pattern.paths().is_some_and(|glob| !glob.has_wildcard())
 }
 
 fn covered(rules: &[Rule], rule: &Rule, written: &LocatedPattern) -> Option<String> {

@@ -11,7 +11,7 @@ use crate::command::tables::wrappers;
 use crate::edit_command::FILE_PLACE;
 use crate::exposure::{EVERY_MODE, exposures, starts};
 use crate::glob::name_matches;
-use crate::intent::{Facts, Intent, TriggerKind};
+use crate::intent::{Facts, Intent, PublicationKind, TriggerKind};
 use crate::kind::RuleKind;
 use crate::lint::warning::Warning;
 use crate::pattern::{CommandForm, CommandPattern, Pattern, PatternSubject};
@@ -40,6 +40,15 @@ const ENDINGS: &[&str] = &[
     " list",
     " status",
     " -n 1,4p x",
+];
+
+/// Words of the shell that do nothing before what follows a program, with scripts that use them.
+const SHELL_WORDS: &[(&str, &[&str])] = &[
+    ("set", &["set -e", "set -euo pipefail", "set"]),
+    ("for", &["for x in a b; do ls; done", "for x in a b; do :; done"]),
+    ("while", &["while ls; do ls; done", "while :; do :; done"]),
+    ("until", &["until ls; do ls; done", "until :; do :; done"]),
+    ("case", &["case x in x) ls ;; esac", "case x in x) : ;; esac"]),
 ];
 
 /// Returns rules that never count, or that allow what a check refuses all the same; and risks
@@ -72,7 +81,23 @@ pub(super) fn idle_rules(policy: &Policy) -> Vec<Warning> {
     }
     warnings.extend(modes_not_allowed(policy));
     warnings.extend(commands_that_never_run(policy));
+    warnings.extend(dashboard_without_issue(policy));
     warnings
+}
+
+/// A dashboard that no run may write.
+fn dashboard_without_issue(policy: &Policy) -> Option<Warning> {
+    let settings = policy.settings();
+    let never =
+        settings.triggers.dashboard && !settings.publish.allow.contains(&PublicationKind::Issue);
+    never.then(|| {
+        let key = "triggers.schedule.dashboard";
+        let message = format!(
+            "`{key}` shows nothing: the dashboard is an issue, and `publish.allow` lacks `issue`; \
+             add it there"
+        );
+        Warning::of_key(policy, key, message)
+    })
 }
 
 /// Commands of the policy's own that no rule lets run, in whatever run.
@@ -298,6 +323,11 @@ pub(super) fn samples(pattern: &Pattern) -> Vec<Intent> {
             if !words.iter().all(|word| word.chars().all(plain)) || wrappers::starts_another(words)
             {
                 return Vec::new();
+            }
+            if let ([word], true) = (words.as_slice(), *open)
+                && let Some((_, scripts)) = SHELL_WORDS.iter().find(|(known, _)| known == word)
+            {
+                return scripts.iter().map(|text| Intent::Command(Script::parse(text))).collect();
             }
             let endings: &[&str] = if *open { ENDINGS } else { &[""] };
             let script = |ending| Script::parse(&format!("{}{ending}", words.join(" ")));

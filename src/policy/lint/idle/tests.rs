@@ -106,6 +106,40 @@ fn rules_that_work_are_not_named() {
 }
 
 #[test]
+fn words_of_the_shell_are_tried_as_they_are_used() {
+    let loops = "[\"command(set:*)\", \"command(for:*)\", \"command(while:*)\", \
+                 \"command(until:*)\", \"command(case:*)\"]";
+    let with = |expansions: &str| {
+        let text =
+            format!("commands: {{ expansions: {expansions} }}\nrules:\n  - allow: {loops}\n");
+        warnings(&text)
+    };
+    assert_eq!(with("allow"), Vec::<String>::new());
+    let denied = with("off");
+    let idle = |found: &&String| found.starts_with("4: allows nothing: ");
+    assert_eq!(denied.iter().filter(idle).count(), 4, "{denied:?}");
+    for rule in ["set -o", "set -e -o history", "while", "for x"] {
+        let found = warnings(&format!("rules:\n  - allow: command({rule})\n"));
+        assert!(found.len() == 1 && found[0].contains("allows nothing"), "{rule}: {found:?}");
+    }
+}
+
+#[test]
+fn a_dashboard_that_no_run_may_write_is_named() {
+    let with = |dashboard: bool, allow: &str| {
+        warnings(&format!(
+            "triggers: {{ schedule: {{ jobs: [a], dashboard: {dashboard} }} }}\npublish: {{ allow: \
+             [{allow}] }}\n"
+        ))
+    };
+    let named = "0: `triggers.schedule.dashboard` shows nothing: the dashboard is an issue, and \
+                 `publish.allow` lacks `issue`; add it there";
+    assert_eq!(with(true, "comment"), [named]);
+    assert_eq!(with(true, "comment, issue"), Vec::<String>::new());
+    assert_eq!(with(false, "comment"), Vec::<String>::new());
+}
+
+#[test]
 fn rules_that_no_verdict_rests_on_are_unused() {
     let text = "version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(src/**)\"]\n  - deny: \
                 \"edit(src/b/**)\"\n";

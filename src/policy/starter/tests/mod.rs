@@ -43,6 +43,10 @@ fn check(files: &[(&str, &str)], allowed: &[&str], not: &[&str]) -> String {
     );
     let policy = Policy::parse(&text, "policy.yml").unwrap();
     assert_eq!(lint::warnings(&policy), Vec::new(), "{text}");
+    let by_words = text.replace("contained: allow", "contained: words");
+    assert_ne!(by_words, text);
+    let by_words = Policy::parse(&by_words, "policy.yml").unwrap();
+    assert_eq!(lint::warnings(&by_words), Vec::new(), "by words: {text}");
     let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
     for (intents, expected) in [(allowed, true), (not, false)] {
         for intent in intents {
