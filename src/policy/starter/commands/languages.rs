@@ -133,7 +133,9 @@ pub(super) fn php(found: &mut RepositoryTools<'_>) {
     let package = serde_json::from_str::<Json>(found.text(manifest)).unwrap_or_default();
     let scripts = package.get("scripts").and_then(Json::as_object);
     let own = scripts.into_iter().flatten().map(|(name, _)| name.as_str());
-    let own: Vec<&str> = own.filter(|name| is_safe(name)).collect();
+    // Composer's events are `pre-install-cmd` and the like.
+    let is_event = |name: &str| name.starts_with("pre-") || name.starts_with("post-");
+    let own: Vec<&str> = own.filter(|name| is_safe(name) && !is_event(name)).collect();
     for script in &own {
         let proves = *script == "test" && is_top(manifest);
         found.add(&format!("composer {script}:*"), proves, &format!("a script of {why}"));

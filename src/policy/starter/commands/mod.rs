@@ -172,11 +172,17 @@ fn rust(found: &mut RepositoryTools<'_>) {
     found.add("cargo test:*", is_top(manifest), &why);
 }
 
-/// Whether a script's name does not say that it publishes or installs.
+/// Whether the name of a program or script does not say that it publishes or installs.
 fn is_safe(name: &str) -> bool {
     let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_:.".contains(&byte));
-    let hooks = ["pre", "post", "install", "prepare"].iter().any(|hook| name.starts_with(hook));
-    plain && !hooks && !PUBLISHING.iter().any(|word| name.contains(word))
+    let bare = bare_of_hook(name).unwrap_or(name);
+    let installs = [name, bare].iter().any(|name| name.starts_with("install"));
+    plain && !installs && !PUBLISHING.iter().any(|word| name.contains(word))
+}
+
+/// What a name is about that says when it is run: before or after something.
+fn bare_of_hook(name: &str) -> Option<&str> {
+    name.strip_prefix("pre").or_else(|| name.strip_prefix("post"))
 }
 
 /// Targets of the top Makefile and justfile; they prove a change where nothing else does.

@@ -3,7 +3,8 @@
 
 use serde_json::Value as Json;
 
-use crate::starter::commands::{RepositoryTools, is_safe, is_top, listed};
+use crate::starter::commands::{RepositoryTools, bare_of_hook, is_safe, is_top, listed};
+use crate::words;
 use locum_base::path::RepoPath;
 
 /// Packages whose programs check or build, with their names.
@@ -20,6 +21,12 @@ const NODE_PROGRAMS: &[(&str, &str)] = &[
     ("tsx", "tsx"),
     ("ts-node", "ts-node"),
 ];
+
+/// What npm and its like do with a package by themselves, before and after which they run a script
+/// of that name: npm, "Life Cycle Scripts", <https://docs.npmjs.com/cli/using-npm/scripts>.
+const LIFE_CYCLE: &str = "prepare pack publish publishOnly install uninstall version test start stop restart rebuild \
+     dependencies shrinkwrap";
+
 /// Returns the package manager of the first project.
 pub(super) fn package_manager(found: &RepositoryTools<'_>) -> Option<&'static str> {
     found.named("package.json").map(|manifest| manager(found, manifest))
@@ -45,7 +52,9 @@ pub(super) fn node(found: &mut RepositoryTools<'_>) {
             continue;
         };
         let Some(Json::Object(scripts)) = package.get("scripts") else { continue };
-        for (script, _) in scripts.iter().filter(|(name, text)| is_safe(name) && is_written(text)) {
+        let is_own =
+            |name: &str| is_safe(name) && !is_hook(name, |other| scripts.contains_key(other));
+        for (script, _) in scripts.iter().filter(|(name, text)| is_own(name) && is_written(text)) {
             let command = match (script.as_str(), manager) {
                 ("test", _) if manager != "bun" => format!("{manager} test"),
                 (script, _) => format!("{manager} run {script}"),
@@ -85,6 +94,13 @@ fn manager(found: &RepositoryTools<'_>, manifest: &RepoPath) -> &'static str {
     by_name
         .or_else(|| locks.iter().find(|(lock, _)| found.has(lock)).map(|(_, name)| *name))
         .unwrap_or("npm")
+}
+
+/// Whether a script is run by the package manager itself, beside another script of the file or as
+/// part of what it does with the package.
+fn is_hook(name: &str, has: impl Fn(&str) -> bool) -> bool {
+    matches!(name, "prepare" | "dependencies" | "pnpm:devPreinstall")
+        || bare_of_hook(name).is_some_and(|bare| words::holds(LIFE_CYCLE, bare) || has(bare))
 }
 
 /// `npm init` writes a test that only fails.

@@ -179,6 +179,43 @@ fn node_repositories_by_their_package_manager() {
 }
 
 #[test]
+fn a_script_is_a_hook_by_what_it_comes_before_or_after() {
+    let own = ["prettier", "preview", "pretty", "postcss", "lint", "build", "pretest:all"];
+    let hooks = [
+        "prelint",
+        "postbuild",
+        "pretest",
+        "prepare",
+        "prepack",
+        "postpack",
+        "preinstall",
+        "postinstall",
+        "postinstall:web",
+        "install:web",
+        "prepublishOnly",
+        "preversion",
+        "dependencies",
+    ];
+    let all: Vec<String> =
+        own.iter().chain(&hooks).map(|name| format!(r#""{name}": "x""#)).collect();
+    let package = format!(r#"{{"scripts": {{{}}}}}"#, all.join(", "));
+    let run = |name: &&str| format!("command(npm run {name})");
+    let (own, hooks): (Vec<_>, Vec<_>) =
+        (own.iter().map(run).collect(), hooks.iter().map(run).collect());
+    check(
+        &[("package.json", &package), ("a.js", "")],
+        &own.iter().map(String::as_str).collect::<Vec<_>>(),
+        &hooks.iter().map(String::as_str).collect::<Vec<_>>(),
+    );
+    let composer = r#"{"scripts": {"pre-commit": "x", "post-install-cmd": "x", "pretty": "x"}}"#;
+    check(
+        &[("composer.json", composer), ("src/a.php", "")],
+        &["command(composer pretty)"],
+        &["command(composer post-install-cmd)", "command(composer pre-commit)"],
+    );
+}
+
+#[test]
 fn python_repositories_by_their_tools() {
     for (files, allowed, not) in [
         (
