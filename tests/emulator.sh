@@ -9,7 +9,7 @@
 #   Prism + @octokit/openapi     stands before it and holds every request against GitHub's own description of its API
 #   git http-backend             git's own server takes the pushes, over http, for a token
 #   @octokit/webhooks-examples   GitHub's published payloads, each given to a step
-#   act                          runs a workflow of a step that uses action.yml, and hands its outputs to the step after it
+#   act                          runs a workflow of a step that uses action.yml, hands its outputs to the step after it, and is cancelled
 #   front.py                     ours: carries requests to the three and writes down what was said
 # Needs: python3 with venv, npm, git, curl, and the package registries of both. Prints `ok ...` or `not ok ...` for each check, then
 # `N passed, M failed`; ends with 1 when one failed and 2 when a server did not start.

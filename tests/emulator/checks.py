@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -24,7 +25,7 @@ triggers:
   dispatch: { tiers: [maintainer] }
 modes: { default: code, allow: [code, ask] }
 rules:
-  - allow: ["read(**)", "edit(src/**)"]
+  - allow: ["read(**)", "edit(src/**)", "command(sleep:*)"]
 publish: { allow: [comment, commit, pull-request, label], labels: [locum] }
 """,
     ".locum/config.yml": """
@@ -40,6 +41,10 @@ tasks:
     turns:
       - calls: [{ tool: write_to_file, args: { path: src/hello.txt, content: "hello\\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "Said hello to @carol. Fixes #1." } }]
+  - contains: wait long
+    turns:
+      - calls: [{ tool: execute_command, args: { command: "sleep 9797" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "It is over." } }]
   - contains: Resolve issue
     turns:
       - calls: [{ tool: attempt_completion, args: { result: "Nothing is needed." } }]
@@ -322,11 +327,11 @@ def check_refused_push():
     check_requests("a refused push", step)
 
 
-def check_workflow():
-    """A whole workflow, carried out by act: what action.yml makes of inputs, of the event and of the outputs."""
-    number = ask("POST", f"{APP}/issues", "eve", {"title": "A fourth wish", "body": ""})["number"]
-    (SCRATCH / "event.json").write_text(json.dumps(comment("alice", number, "/locum code say hello")))
-    work, cache = SCRATCH / "workflow", SCRATCH / "cache-action"
+def workflow(name, title, words, run):
+    """An issue, a command on it, and how act is started to carry out the workflow that answers: in a folder of this name."""
+    number = ask("POST", f"{APP}/issues", "eve", {"title": title, "body": ""})["number"]
+    (SCRATCH / "event.json").write_text(json.dumps(comment("alice", number, words)))
+    work, cache = SCRATCH / name, SCRATCH / f"{name}-cache-action"
     git(SCRATCH, "clone", "-q", str(REMOTE), str(work))
     git(work, "remote", "set-url", "origin", "https://github.com/acme/app.git")
     nothing = "runs: { using: composite, steps: [] }\n"
@@ -341,12 +346,18 @@ def check_workflow():
     git(work, "add", "-A")
     git(work, "commit", "-q", "-m", "a workflow")
     pin = next(line for line in Path(ACTION).read_text().splitlines() if "uses: actions/cache/restore@" in line).split()[1].split("@")[1]
-    variables = {"GITHUB_API_URL": f"{FRONT}/api", "GITHUB_SERVER_URL": f"{FRONT}/git", "GITHUB_ACTOR": "alice", "GITHUB_RUN_ID": "108"}
+    variables = {"GITHUB_API_URL": f"{FRONT}/api", "GITHUB_SERVER_URL": f"{FRONT}/git", "GITHUB_ACTOR": "alice", "GITHUB_RUN_ID": str(run)}
     words = [ACT, "issue_comment", "-e", str(SCRATCH / "event.json"), "-P", "ubuntu-latest=-self-hosted", "--action-offline-mode",
              "--local-repository", f"{FRONT}/git/actions/cache@{pin}={cache}", *[f"--env={name}={value}" for name, value in variables.items()]]
     env = {"PATH": os.environ["PATH"], "HOME": str(SCRATCH / "home"), "TMPDIR": str(SCRATCH / "tmp")}
     log()
-    done = subprocess.run(words, cwd=work, env=env, capture_output=True, text=True, timeout=180, check=False)
+    return number, words, {"cwd": work, "env": env, "text": True}
+
+
+def check_workflow():
+    """A whole workflow, carried out by act: what action.yml makes of inputs, of the event and of the outputs."""
+    number, words, how = workflow("workflow", "A fourth wish", "/locum code say hello", 108)
+    done = subprocess.run(words, capture_output=True, timeout=180, check=False, **how)
     said = done.stdout + done.stderr
     pulls = [each for each in ask("GET", f"{APP}/pulls") if each["head"]["ref"] == f"locum/issue-{number}-a-fourth-wish"]
     check("a workflow: its step opens one pull request", len(pulls) == 1, said)
@@ -354,6 +365,48 @@ def check_workflow():
     check("a workflow: the step after it gets the outputs", done.returncode == 0 and told in said, said)
     pushes = [each["status"] for each in log() if each["kind"] == "git" and each["path"].endswith("/git-receive-pack")]
     check("a workflow: every push was taken, and the claim is given back", set(pushes) == {200} and claims() == "", said)
+
+
+def processes():
+    """Every process: its parent and its command line."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+                found[int(folder.name)] = parent, (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")[:-1]
+            except OSError:
+                pass
+    return found
+
+
+def at_work():
+    """What is left of a run: its program, and the command of its model."""
+    return {one: (parent, line) for one, (parent, line) in processes().items() if line[:2] in ([LOCUM, "action"], ["sleep", "9797"])}
+
+
+def check_cancelled_workflow():
+    """A workflow that is cancelled while a command runs: the signal that a runner sends to the step's process."""
+    number, words, how = workflow("cancelled", "A fifth wish", "/locum code wait long", 109)
+    with open(SCRATCH / "cancelled.log", "w+") as said:
+        act = subprocess.Popen(words, stdout=said, stderr=subprocess.STDOUT, **how)
+        until = time.monotonic() + PATIENCE_S
+        while len(at_work()) < 2 and time.monotonic() < until and act.poll() is None:
+            time.sleep(0.05)
+        program = [one for one, (_, line) in at_work().items() if line[0] == LOCUM]
+        parents = [processes().get(parent, (0, []))[1] for parent, line in at_work().values() if line[0] == LOCUM]
+        check("a cancelled workflow: the step's process is the program itself", any(line[:1] == [ACT] for line in parents), parents)
+        begun = time.monotonic()
+        for one in program[:1]:
+            os.kill(one, signal.SIGINT)
+        while at_work() and time.monotonic() < begun + PATIENCE_S:
+            time.sleep(0.02)
+        took = time.monotonic() - begun
+        act.wait(timeout=60)
+        said.seek(0)
+        told = [each["body"] for each in own_comments(number)]
+        check("a cancelled workflow: within 5 s the comment says so, and no process is left", took < 5 and not at_work() and len(told) == 1 and "**locum: cancelled**" in told[0], f"{took:.1f} s, {at_work()}\n{told}\n{said.read()}")
+    check("a cancelled workflow: the claim is given back", claims() == "", claims())
 
 
 def check_examples():
@@ -378,6 +431,7 @@ def main():
     check_dispatch()
     check_refused_push()
     check_workflow()
+    check_cancelled_workflow()
     check_examples()
 
 
