@@ -19,7 +19,7 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 
 use crate::commits::ForgeCommit;
 use crate::event::EventSubject;
-use crate::posts::{Posting, ReactionTarget, Receipt};
+use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
 use locum_policy::Permit;
 
@@ -95,8 +95,11 @@ pub trait Forge: Send + Sync {
         since: Timestamp,
     ) -> BoxFuture<'_, Result<Vec<PlacedComment>, ForgeError>>;
 
-    /// Asks whether a reaction of ours is on something.
-    fn has_own_reaction(&self, target: ReactionTarget) -> BoxFuture<'_, Result<bool, ForgeError>>;
+    /// Reads the reactions of ours that are on something, each with its name, such as `eyes`.
+    fn own_reactions(
+        &self,
+        target: ReactionTarget,
+    ) -> BoxFuture<'_, Result<Vec<(OwnReaction, String)>, ForgeError>>;
 
     /// Asks how a workflow run ended; `None` while it has not.
     fn workflow_run_end<'a>(

@@ -160,6 +160,9 @@ pub(super) struct PlacedPost {
 /// A reaction on something.
 #[derive(Deserialize)]
 pub(super) struct Reaction {
+    pub(super) id: u64,
+    /// Its name, such as `eyes`.
+    pub(super) content: String,
     pub(super) user: Option<Account>,
 }
 

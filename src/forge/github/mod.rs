@@ -285,8 +285,11 @@ impl Forge for GitHub {
         self.read_recent(since).boxed()
     }
 
-    fn has_own_reaction(&self, target: ReactionTarget) -> BoxFuture<'_, Result<bool, ForgeError>> {
-        self.is_reacted_to(target).boxed()
+    fn own_reactions(
+        &self,
+        target: ReactionTarget,
+    ) -> BoxFuture<'_, Result<Vec<(OwnReaction, String)>, ForgeError>> {
+        self.reactions_of_ours(target).boxed()
     }
 
     fn workflow_run_end<'a>(

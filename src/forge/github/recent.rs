@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::github::GitHub;
 use crate::github::answers::{PlacedPost, Reaction};
 use crate::github::comments::{may_be_ours, thread_comment};
-use crate::posts::ReactionTarget;
+use crate::posts::{OwnReaction, ReactionTarget};
 use crate::{ForgeError, PlacedComment};
 
 /// Pages of each list that are read, of 100 comments each.
@@ -33,10 +33,14 @@ impl GitHub {
         Ok(found.into_iter().filter_map(placed).collect())
     }
 
-    /// Returns whether a reaction of ours is on something.
-    pub(super) async fn is_reacted_to(&self, target: ReactionTarget) -> Result<bool, ForgeError> {
+    /// Returns the reactions of ours that are on something, each with its name.
+    pub(super) async fn reactions_of_ours(
+        &self,
+        target: ReactionTarget,
+    ) -> Result<Vec<(OwnReaction, String)>, ForgeError> {
         let reactions = self.client.list(&self.reactions(target), Some::<Reaction>).await?;
         let own = if reactions.is_empty() { None } else { self.read_own_login().await };
-        Ok(reactions.iter().any(|reaction| may_be_ours(own, reaction.user.as_ref())))
+        let ours = reactions.into_iter().filter(|one| may_be_ours(own, one.user.as_ref()));
+        Ok(ours.map(|one| (OwnReaction { target, id: one.id }, one.content)).collect())
     }
 }

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::commits::ForgeCommit;
 use crate::event::EventSubject;
-use crate::posts::{Posting, ReactionTarget, Receipt};
+use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
 use crate::{
     CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, OwnIssue,
@@ -200,8 +200,11 @@ impl Forge for LocalForge {
         futures::future::ready(Ok(Vec::new())).boxed()
     }
 
-    fn has_own_reaction(&self, _target: ReactionTarget) -> BoxFuture<'_, Result<bool, ForgeError>> {
-        futures::future::ready(Ok(false)).boxed()
+    fn own_reactions(
+        &self,
+        _target: ReactionTarget,
+    ) -> BoxFuture<'_, Result<Vec<(OwnReaction, String)>, ForgeError>> {
+        futures::future::ready(Ok(Vec::new())).boxed()
     }
 
     fn workflow_run_end<'a>(

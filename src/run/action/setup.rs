@@ -1,5 +1,5 @@
-//! Reports mistakes of the set-up where whoever asked looks: 👀 on the request, and one comment with
-//! the place and the cure, before any model is asked.
+//! Reports mistakes of the set-up where whoever asked looks: 👀 and 😕 on the request, and one
+//! comment with the place and the cure, before any model is asked.
 //!
 //! In: an event and what keeps it from starting anything. Out: the comment, the same one each time,
 //! and the error for the log and the job summary. It answers whom the policy admits. Where the
@@ -10,12 +10,13 @@ use crate::run::action::admission::{self, thread_of};
 use crate::run::action::{ActionEnv, ForgeEvent, answer, progress_marker, reaction_target};
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::publish::SEEN;
+use crate::run::publish::reactions::Reactions;
 use crate::run::request::{self, RequestFacts};
 use crate::run::trusted::POLICY_FILE;
 use locum_agent::report::markdown::{code, inline, marker};
+use locum_agent::session::word::OutcomeReaction;
 use locum_files::diagnostic::Diagnostic;
 use locum_forge::event::{EventKind, Trigger};
-use locum_forge::posts::Posting;
 use locum_forge::{ForgeError, ThreadComment};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
@@ -166,12 +167,9 @@ async fn say(
     if env.inputs.dry_run || trigger.subject.is_none() {
         return error;
     }
-    if let Some(target) = reaction_target(trigger)
-        && let Ok(permit) =
-            policy.admit(Posting::Reaction { target, content: SEEN.to_owned() }, facts)
-        && let Err(error) = env.forge.post(permit).await
-    {
-        tracing::debug!(%error, "no reaction");
+    let reactions = Reactions { forge: env.forge, policy, facts };
+    if let Some(target) = reaction_target(trigger) {
+        reactions.show(target, SEEN).await;
     }
     let (marker, begun) = match own_comment(env, trigger).await {
         Some(marker) => (marker, true),
@@ -191,6 +189,9 @@ async fn say(
             }
         }
         Err(failed) => tracing::warn!(%failed, "the mistakes could not be posted on the thread"),
+    }
+    if let Some(target) = reaction_target(trigger) {
+        reactions.add(target, OutcomeReaction::Confused.as_str()).await;
     }
     error
 }

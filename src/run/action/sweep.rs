@@ -12,11 +12,13 @@ use serde_json::Value;
 use crate::run::action::admission::{self, PROGRESS};
 use crate::run::action::{ActionEnd, ActionEnv, carry, claim, refs, status, thread};
 use crate::run::error::RunError;
+use crate::run::publish::reactions::Reactions;
 use crate::run::source::FileSource;
 use crate::run::trusted::{POLICY_FILE, TrustedConfig};
 use locum_agent::report::comment::{WORKING, abandoned};
 use locum_agent::report::figures;
 use locum_agent::report::markdown::{code, fenced, marker};
+use locum_agent::session::word::OutcomeReaction;
 use locum_base::secret::Redactor;
 use locum_base::text;
 use locum_forge::command;
@@ -204,7 +206,10 @@ async fn close(
 ) -> bool {
     let marker = placed.comment.body.lines().next().unwrap_or_default();
     let retry = code(&format!("{} retry", prefix(env, scope)));
-    let body = abandoned(marker, why, &retry);
+    let own = OwnComment { id: placed.comment.id, body: placed.comment.body.clone() };
+    let run = status::value_of(&own, "run").filter(|run| !run.is_empty());
+    let run_url = run.map(|run| env.job.url_of_run(run));
+    let body = abandoned(marker, run_url.as_deref(), why, &retry);
     let number = placed.number;
     let marker = marker.to_owned();
     let body = cleaned(env, scope, &marker, &body);
@@ -213,7 +218,22 @@ async fn close(
         Some(_) => Posting::Reply { number, comment: placed.comment.id, marker, body },
         None => Posting::Comment { number, marker, body },
     };
-    post(env, scope, posting).await
+    let closed = post(env, scope, posting).await;
+    if closed && let Some(target) = request_of(&placed.comment) {
+        let reactions = Reactions { forge: env.forge, policy: scope.policy, facts: scope.facts };
+        reactions.show(target, OutcomeReaction::Confused.as_str()).await;
+    }
+    closed
+}
+
+/// Returns the comment that the run of a comment of ours was asked for by.
+fn request_of(comment: &ThreadComment) -> Option<ReactionTarget> {
+    let own = OwnComment { id: comment.id, body: comment.body.clone() };
+    let id = status::value_of(&own, "comment")?.parse().ok()?;
+    Some(match comment.place {
+        Some(_) => ReactionTarget::ReviewComment(id),
+        None => ReactionTarget::IssueComment(id),
+    })
 }
 
 /// Returns the requests of the last day that nothing answered.
@@ -243,7 +263,7 @@ async fn unanswered<'c>(
             None => ReactionTarget::IssueComment(comment.id),
         };
         // What is not known to be unanswered is left alone.
-        if env.forge.has_own_reaction(target).await != Ok(false) {
+        if env.forge.own_reactions(target).await != Ok(Vec::new()) {
             continue;
         }
         let tier = thread::tier_of(env, comment, scope.is_private).await;

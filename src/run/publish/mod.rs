@@ -13,6 +13,7 @@ pub mod lease;
 mod moved;
 pub mod own_branch;
 mod pull_request;
+pub(crate) mod reactions;
 mod review;
 mod seen;
 mod unpublished;
@@ -25,6 +26,7 @@ use crate::run::prepare::PreparedRun;
 use crate::run::publish::destination::PublishDestination;
 use crate::run::publish::lease::Lease;
 use crate::run::publish::moved::JudgedCommit;
+use crate::run::publish::reactions::Reactions;
 use crate::run::publish::unpublished::{NotPosted, Unpublished};
 use locum_agent::report::comment::{self, ChangeDestination, CommentFacts, PullRequestEffect};
 use locum_agent::report::waiting::DecisionChannel;
@@ -231,14 +233,21 @@ impl Publisher<'_> {
     async fn react(&self, outcome: &Outcome, ending: &RunEnd<'_>, published: &mut Publication) {
         let reaction = outcome.word.reaction();
         let waits = reaction == OutcomeReaction::Eyes;
+        let (policy, facts) = (&*self.run.policy, &self.run.plan.facts);
+        let reactions = Reactions { forge: self.forge, policy, facts };
+        let mut gone = Vec::new();
         if let Some(target) = self.reaction {
             let content = if waits && ending.decided.is_some() { TAKEN } else { reaction.as_str() };
             self.post(Posting::Reaction { target, content: content.to_owned() }, published).await;
+            if !self.lease.is_some_and(Lease::is_over) {
+                gone = reactions.withdraw_others(target, content).await;
+            }
         }
         let seen = if waits { &[] } else { ending.seen };
-        // One that cannot be withdrawn does no harm, so it is not reported.
         for reaction in seen.iter().copied().chain(ending.decided) {
-            self.post(Posting::Withdrawal(reaction), &mut Publication::default()).await;
+            if !gone.contains(&reaction) {
+                reactions.withdraw(reaction).await;
+            }
         }
     }
 

@@ -219,6 +219,9 @@ fn a_cancel_while_publishing_says_what_is_there_and_the_next_attempt_publishes_o
         assert_eq!((claims(&fixture), fixture.branches().len()), (String::new(), branches));
         let again = fixture.fresh(&Ask { inputs: &[("GITHUB_RUN_ATTEMPT", "2")], ..first() });
         assert_eq!((again.code, again.output("outcome")), (Some(0), "done"), "{again:?}");
+        let reactions = fixture.server.reactions();
+        let reactions: Vec<_> = reactions.iter().map(|one| &one["content"]).collect();
+        assert_eq!(reactions, ["rocket"], "what the first attempt said is taken back");
         let (comments, pulls) = (fixture.server.comments(7), fixture.server.pulls());
         assert_eq!((comments.len(), pulls.len()), (1, 1), "{comments:#?}");
         assert_eq!(

@@ -37,6 +37,7 @@ fn the_next_run_on_a_thread_closes_what_a_dead_one_left_there() {
         }
         ago(&fixture, 30);
         working(&fixture, 99);
+        fixture.server.react("issues/comments/599", "eyes");
         let of_another = "<!-- locum:v1 kind=progress comment=5 run=98 -->\n**locum: working**";
         fixture.server.add_comment(7, "mallory", "User", of_another);
         let step = fixture.step(&Ask::comment("/locum code say hello"));
@@ -44,7 +45,14 @@ fn the_next_run_on_a_thread_closes_what_a_dead_one_left_there() {
         let left = body(&fixture, 99);
         assert_eq!(left.contains("**locum: ended without a result**"), claims, "{left}");
         assert_eq!(left.contains("`/locum retry` starts the last request"), claims, "{left}");
+        let log = "[log] (link removed)";
+        assert_eq!(left.contains(&format!("a result** · {log}")), claims, "{left}");
         assert!(body(&fixture, 98).contains("**locum: working**"), "it is not ours");
+        let reactions = fixture.server.reactions();
+        let of_request =
+            reactions.iter().filter(|one| one["path"].as_str().unwrap().contains("/599/"));
+        let of_request: Vec<_> = of_request.map(|one| one["content"].as_str().unwrap()).collect();
+        assert_eq!(of_request, if claims { vec!["confused"] } else { vec!["eyes"] });
     }
 }
 

@@ -295,6 +295,12 @@ impl GitHubServer {
         self.world.lock().unwrap().issues.clone()
     }
 
+    /// Puts a reaction of ours on something.
+    pub fn react(&self, to: &str, content: &str) {
+        let path = format!("/repos/acme/app/{to}/reactions");
+        self.world.lock().unwrap().serve("POST", &path, &json!({ "content": content }));
+    }
+
     /// Returns the reactions, in order, each with the path it was put on.
     pub fn reactions(&self) -> Vec<Value> {
         self.world.lock().unwrap().reactions.clone()
