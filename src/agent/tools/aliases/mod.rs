@@ -6,13 +6,16 @@
 //! call alone, the policy included. Where two readings would differ in effect, none is taken: the
 //! model reads what to write instead.
 
+mod command;
+mod edit;
+mod lines;
+
 use serde_json::{Map, Value};
 
 use crate::tools::CallError;
 use crate::tools::arguments::{kind_of, quoted};
 use locum_base::tool::ToolName;
 use locum_files::fields::nearest;
-use locum_policy::command::tree;
 
 /// A tool's arguments, in its own words.
 #[derive(Debug, Default, PartialEq)]
@@ -156,9 +159,9 @@ pub(crate) fn map(
         rename(of, &mut fields, from, to)?;
     }
     match of.tool {
-        ToolName::ReadFile => line_range(&mut fields)?,
-        ToolName::ApplyDiff => diff(of, &mut fields)?,
-        ToolName::ExecuteCommand => command(of, &mut fields)?,
+        ToolName::ReadFile => lines::line_range(&mut fields)?,
+        ToolName::ApplyDiff => edit::diff(of, &mut fields)?,
+        ToolName::ExecuteCommand => command::command(of, &mut fields)?,
         ToolName::SearchFiles => letter_case(&mut fields),
         _ => {}
     }
@@ -258,110 +261,11 @@ fn unwrap_single(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<
     Ok(())
 }
 
-/// Turns the last line, or a range of lines, into an offset and a limit.
-fn line_range(fields: &mut Map<String, Value>) -> Result<(), CallError> {
-    let wrong = |what: &str| {
-        CallError(format!("{what} of `read_file` is not a range; use `offset` and `limit`."))
-    };
-    for name in ["line_range", "line_ranges", "lineRanges", "view_range", "lines"] {
-        let Some(value) = fields.remove(name) else { continue };
-        let (first, last) = range(&value).ok_or_else(|| wrong(&format!("`{name}`")))?;
-        if fields.contains_key("offset") || fields.contains_key("limit") {
-            return Err(wrong(&format!("`{name}` beside `offset` or `limit`")));
-        }
-        fields.insert("offset".to_owned(), first.into());
-        if let Some(last) = last {
-            let lines = (last + 1).checked_sub(first).filter(|lines| *lines > 0);
-            fields.insert("limit".to_owned(), lines.ok_or_else(|| wrong("A range"))?.into());
-        }
-    }
-    for name in ["end_line", "line_end"] {
-        let Some(value) = fields.remove(name) else { continue };
-        let last = number(&value).ok_or_else(|| wrong(&format!("`{name}`")))?;
-        let first = fields.get("offset").map_or(Some(1), number);
-        let lines = first.and_then(|first| (last + 1).checked_sub(first)).filter(|one| *one > 0);
-        let lines = lines.ok_or_else(|| wrong(&format!("`{name}` before the first line")))?;
-        if fields.contains_key("limit") {
-            return Err(wrong(&format!("`{name}` beside `limit`")));
-        }
-        fields.insert("limit".to_owned(), lines.into());
-    }
-    Ok(())
-}
-
-/// Reads `"3-9"`, `[3, 9]`, `[[3, 9]]` or `{ "start": 3, "end": 9 }`; an end of -1 is the file's.
-fn range(value: &Value) -> Option<(u64, Option<u64>)> {
-    match parsed(value.clone()) {
-        Value::String(text) => {
-            let (first, last) = text.split_once('-')?;
-            Some((first.trim().parse().ok()?, Some(last.trim().parse().ok()?)))
-        }
-        Value::Array(items) => match items.as_slice() {
-            [one] => range(one),
-            [first, last] if last.as_i64() == Some(-1) => Some((number(first)?, None)),
-            [first, last] => Some((number(first)?, Some(number(last)?))),
-            _ => None,
-        },
-        Value::Object(ends) => {
-            Some((number(ends.get("start")?)?, ends.get("end").and_then(number)))
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => None,
-    }
-}
-
 fn number(value: &Value) -> Option<u64> {
     match value {
         Value::Number(number) => number.as_u64(),
         Value::String(text) => text.trim().parse().ok(),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-    }
-}
-
-/// Takes a command as a list of words, a time limit in milliseconds, and `run_in_background`.
-fn command(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<(), CallError> {
-    if let Some(Value::Array(words)) = fields.get("command").cloned().map(parsed) {
-        let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
-        let words = words.filter(|words| !words.is_empty()).ok_or_else(|| {
-            CallError("`command` of `execute_command` is a list, but not of words.".to_owned())
-        })?;
-        let script = match words.as_slice() {
-            ["bash" | "sh" | "/bin/bash" | "/bin/sh", "-c" | "-lc", script] => (*script).to_owned(),
-            words => words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" "),
-        };
-        fields.insert("command".to_owned(), script.into());
-    }
-    let in_ms = ["Bash", "shell", "local_shell"];
-    let milliseconds = fields.remove("timeout_ms").or_else(|| {
-        let of_peer = in_ms.iter().any(|name| name.eq_ignore_ascii_case(of.called.trim()));
-        of_peer.then(|| fields.remove("timeout")).flatten()
-    });
-    if let Some(value) = milliseconds {
-        let seconds = number(&value).map(|milliseconds| milliseconds.div_ceil(1000).max(1));
-        let seconds = seconds.ok_or_else(|| {
-            CallError("The time limit must be a whole number of milliseconds.".to_owned())
-        })?;
-        fields.insert("timeout".to_owned(), seconds.into());
-    }
-    for name in ["run_in_background", "is_background", "background"] {
-        match fields.remove(name) {
-            None | Some(Value::Bool(false)) => {}
-            Some(_) => {
-                return Err(CallError(format!(
-                    "`{name}`: commands are waited for here, and end with the call. Run it without."
-                )));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Writes a word for a shell, in quotes where it needs them.
-fn shell_word(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_./-:=,@+%".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        tree::quoted(word)
     }
 }
 
@@ -380,87 +284,6 @@ fn letter_case(fields: &mut Map<String, Value>) {
 
 fn is_true(value: &Value) -> bool {
     value.as_bool().unwrap_or_else(|| value.as_str().is_some_and(|text| text == "true"))
-}
-
-/// Makes SEARCH/REPLACE blocks of a list of blocks, or of an old and a new text.
-fn diff(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<(), CallError> {
-    let wrong = |what: &str| {
-        CallError(format!("{what}; send SEARCH/REPLACE blocks as `diff` of `apply_diff`."))
-    };
-    for name in ["replace_all", "replaceAll"] {
-        if fields.remove(name).is_some_and(|value| is_true(&value)) {
-            return Err(wrong(&format!("`{name}` is not known here")));
-        }
-    }
-    if let Some(count) = fields.remove("expected_replacements")
-        && number(&count) != Some(1)
-    {
-        return Err(wrong("Several replacements at once are not known here"));
-    }
-    if let Some(value) = fields.get("diff").filter(|value| !value.is_string()).cloned() {
-        let blocks = match value {
-            Value::Array(blocks) => blocks,
-            one => vec![one],
-        };
-        let blocks: Option<Vec<String>> = blocks.iter().map(block).collect();
-        let text = blocks.ok_or_else(|| wrong("`diff` holds what is not a block"))?.join("\n");
-        fields.insert("diff".to_owned(), text.into());
-    }
-    let mut take = |names: &[&str]| names.iter().find_map(|name| fields.remove(*name));
-    let old = take(&["old_string", "oldString", "old_str", "old_text", "search"]);
-    let new = take(&["new_string", "newString", "new_str", "new_text", "replace"]);
-    match (old, new) {
-        (None, None) => Ok(()),
-        (Some(Value::String(old)), Some(Value::String(new))) if !fields.contains_key("diff") => {
-            let text = replacement(&old, &new, None).ok_or_else(|| {
-                wrong("The old and the new text must be whole lines, and the old one not empty")
-            })?;
-            fields.insert("diff".to_owned(), text.into());
-            Ok(())
-        }
-        (_, _) => Err(wrong(&format!("`{}` needs an old and a new text", of.called))),
-    }
-}
-
-/// Reads one block of a list: its text, or what it searches and puts there.
-fn block(value: &Value) -> Option<String> {
-    let Value::Object(fields) = value else { return value.as_str().map(str::to_owned) };
-    let text = |names: &[&str]| names.iter().find_map(|name| fields.get(*name)?.as_str());
-    let line = fields.get("start_line").and_then(number);
-    if let Some(content) = text(&["content", "diff"]) {
-        return match line {
-            Some(line) if !content.contains(":start_line:") => {
-                let after = content.strip_prefix("<<<<<<< SEARCH\n")?;
-                Some(format!("<<<<<<< SEARCH\n:start_line:{line}\n-------\n{after}"))
-            }
-            Some(_) | None => Some(content.to_owned()),
-        };
-    }
-    let old = text(&["search", "old_string", "old_str"])?;
-    replacement(old, text(&["replace", "new_string", "new_str"])?, line)
-}
-
-/// Returns a block that puts one text in the place of another; `None` where lines would be joined.
-fn replacement(old: &str, new: &str, line: Option<u64>) -> Option<String> {
-    let (old, new) = match (old.strip_suffix('\n'), new.strip_suffix('\n')) {
-        (Some(old), Some(new)) => (old, new),
-        (None, None) => (old, new),
-        (Some(old), None) if new.is_empty() => (old, new),
-        (Some(_), None) | (None, Some(_)) => return None,
-    };
-    let place = line.map(|line| format!(":start_line:{line}\n-------\n")).unwrap_or_default();
-    let escaped = |text: &str| {
-        let lines = text.split('\n').map(|line| {
-            let marks = ["<<<<<<<", "=======", ">>>>>>>", "-------", ":start_line:", ":end_line:"];
-            let is_mark = marks.iter().any(|mark| line.starts_with(mark));
-            if is_mark { format!("\\{line}") } else { line.to_owned() }
-        });
-        lines.collect::<Vec<_>>().join("\n")
-    };
-    let after = if new.is_empty() { String::new() } else { format!("{}\n", escaped(new)) };
-    (!old.is_empty()).then(|| {
-        format!("<<<<<<< SEARCH\n{place}{}\n=======\n{after}>>>>>>> REPLACE", escaped(old))
-    })
 }
 
 /// Reads a list or an object that was written as text.

@@ -1,0 +1,62 @@
+//! A command as other agents' tools have it: a list of words, a time limit in milliseconds, a wish
+//! to run in the background.
+//!
+//! In: arguments of `execute_command` as written. Out: the same with a script and seconds, or a
+//! sentence for the model where the effect would be another.
+
+use serde_json::{Map, Value};
+
+use crate::tools::CallError;
+use crate::tools::aliases::{CalledTool, number, parsed};
+use locum_policy::command::tree;
+
+/// Takes a command as a list of words, a time limit in milliseconds, and `run_in_background`.
+pub(crate) fn command(
+    of: CalledTool<'_>,
+    fields: &mut Map<String, Value>,
+) -> Result<(), CallError> {
+    if let Some(Value::Array(words)) = fields.get("command").cloned().map(parsed) {
+        let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+        let words = words.filter(|words| !words.is_empty()).ok_or_else(|| {
+            CallError("`command` of `execute_command` is a list, but not of words.".to_owned())
+        })?;
+        let script = match words.as_slice() {
+            ["bash" | "sh" | "/bin/bash" | "/bin/sh", "-c" | "-lc", script] => (*script).to_owned(),
+            words => words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" "),
+        };
+        fields.insert("command".to_owned(), script.into());
+    }
+    let in_ms = ["Bash", "shell", "local_shell"];
+    let milliseconds = fields.remove("timeout_ms").or_else(|| {
+        let of_peer = in_ms.iter().any(|name| name.eq_ignore_ascii_case(of.called.trim()));
+        of_peer.then(|| fields.remove("timeout")).flatten()
+    });
+    if let Some(value) = milliseconds {
+        let seconds = number(&value).map(|milliseconds| milliseconds.div_ceil(1000).max(1));
+        let seconds = seconds.ok_or_else(|| {
+            CallError("The time limit must be a whole number of milliseconds.".to_owned())
+        })?;
+        fields.insert("timeout".to_owned(), seconds.into());
+    }
+    for name in ["run_in_background", "is_background", "background"] {
+        match fields.remove(name) {
+            None | Some(Value::Bool(false)) => {}
+            Some(_) => {
+                return Err(CallError(format!(
+                    "`{name}`: commands are waited for here, and end with the call. Run it without."
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes a word for a shell, in quotes where it needs them.
+fn shell_word(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_./-:=,@+%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        tree::quoted(word)
+    }
+}
