@@ -170,13 +170,25 @@ impl fmt::Display for ToolName {
 /// Other names of tools.
 const ALIASES: &[(&str, &str)] = &[("write_file", "write_to_file"), ("search_and_replace", "edit")];
 
-/// Names that tools of the same effect have in Claude Code, Codex, Kilo and Kode. Models that were
-/// trained on those call them here too; their arguments are mapped where calls are read.
+/// Names that tools of the same effect have in Claude Code, Codex, Roo, Kilo and Kode. Models that
+/// were trained on those call them here too; their arguments are mapped where calls are read.
 const PEER_NAMES: &[(&[&str], ToolName)] = &[
     (&["Read", "view_file"], ToolName::ReadFile),
     (&["Write", "create_file"], ToolName::WriteToFile),
     (
-        &["Edit", "edit_file", "search_replace", "search_and_replace", "str_replace"],
+        &[
+            "Edit",
+            "edit_file",
+            "search_replace",
+            "search_and_replace",
+            "str_replace",
+            "MultiEdit",
+            "multi_edit",
+            "insert_content",
+            // These view and create files, too: the call's arguments say so.
+            "str_replace_editor",
+            "str_replace_based_edit_tool",
+        ],
         ToolName::ApplyDiff,
     ),
     (
@@ -215,11 +227,13 @@ mod tests {
             ("glob", Some(ToolName::Glob)),
             ("TodoWrite", Some(ToolName::UpdateTodoList)),
             ("write_file", Some(ToolName::WriteToFile)),
+            ("MultiEdit", Some(ToolName::ApplyDiff)),
+            ("insert_content", Some(ToolName::ApplyDiff)),
+            ("str_replace_based_edit_tool", Some(ToolName::ApplyDiff)),
             ("mcp__time__now", Some(ToolName::UseMcpTool)),
             // What has no tool of the same effect.
-            ("MultiEdit", None),
+            ("NotebookEdit", None),
             ("TaskOutput", None),
-            ("insert_content", None),
         ] {
             assert_eq!(ToolName::called(name), expected, "{name}");
         }

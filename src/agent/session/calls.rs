@@ -138,7 +138,7 @@ impl<'a> Session<'a> {
         let denied =
             self.task_env(id)?.with(|context| dispatch::restricted(&waiting.call, context));
         let intent = denied.as_ref().map(|(intent, _)| intent);
-        let tool = ToolName::called(&waiting.call.name);
+        let tool = dispatch::meant(&waiting.call);
         let elsewhere =
             match tool.filter(|tool| intent.is_some() || !system_prompt.offered.contains(tool)) {
                 Some(tool) => self.other_modes(id, DeniedByMode { tool, intent })?,

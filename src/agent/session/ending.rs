@@ -11,7 +11,7 @@ use crate::session::word::Severity;
 use crate::tools::dispatch;
 use crate::tools::tool::ToolEffect;
 use locum_base::text;
-use locum_base::tool::{self, ToolName};
+use locum_base::tool::ToolName;
 use locum_policy::verdict::RefusedBy;
 
 /// Bytes of the answer to a failed edit that a reason shows.
@@ -127,10 +127,9 @@ fn by_itself(facts: &EndFacts<'_>) -> (OutcomeWord, Option<String>) {
 }
 
 impl EditAttempts {
-    /// Takes the answer to a call in; `headline` is the call in one line.
-    pub(crate) fn answered(&mut self, event: &Event, headline: &str) {
-        let Event::Answered { tool, observation, refusal, .. } = event else { return };
-        let tool = ToolName::find(tool::resolve(tool.trim()));
+    /// Takes the answer to a call in: the tool it meant, and the call in one line.
+    pub(crate) fn answered(&mut self, event: &Event, tool: Option<ToolName>, headline: &str) {
+        let Event::Answered { observation, refusal, .. } = event else { return };
         let edits = tool.is_some_and(|tool| dispatch::effect(tool) == ToolEffect::Edits);
         // What the policy refuses of a command on the way to something else says nothing. A person's
         // no does, and a secret.

@@ -50,7 +50,7 @@ pub(crate) fn starts_task(waiting: &WaitingCall) -> bool {
 /// Returns true for tools that would write, run or send a text with a hole in it where a secret
 /// was.
 fn writes(waiting: &WaitingCall) -> bool {
-    ToolName::called(&waiting.call.name)
+    dispatch::meant(&waiting.call)
         .is_some_and(|tool| matches!(dispatch::effect(tool), ToolEffect::Edits | ToolEffect::Runs))
 }
 

@@ -17,6 +17,7 @@ use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, PendingDecis
 use crate::session::recorded::{RecordedDecision, TouchedPath};
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
+use crate::tools::dispatch;
 use crate::tools::kept_output::KeptOutput;
 use locum_base::chat::Message;
 use locum_base::id::TaskId;
@@ -413,6 +414,7 @@ impl SessionState {
         let Some(waiting) = task.turn.call(call) else { return };
         let hold = waiting.decided.as_ref().map(|decided| decided.id.clone());
         let mode = task.mode.clone();
+        let tool = dispatch::meant(&waiting.call);
         let headline = waiting.headline.clone().unwrap_or_else(|| waiting.call.name.clone());
         let command = waiting.command.clone().unwrap_or_else(|| headline.clone());
         if let Some(output) = observation.output.clone() {
@@ -431,7 +433,7 @@ impl SessionState {
             }
             self.commands.push(ran);
         }
-        self.edits.answered(event, &headline);
+        self.edits.answered(event, tool, &headline);
         if let Some(refusal) = refusal {
             let refusal = Refusal::clone(refusal);
             self.refusals.push(RefusedCall { task: id, mode, headline, refusal });

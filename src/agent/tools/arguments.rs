@@ -7,6 +7,7 @@
 
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::tools::{CallError, ToolContext};
@@ -183,6 +184,15 @@ impl CallFields {
     /// list or object.
     pub fn optional_value(&mut self, name: &'static str) -> Option<Value> {
         self.take(name).map(unwrap_text)
+    }
+
+    /// Takes what a mapping put in the place of a text; `None` where it is something else, which is
+    /// left.
+    pub(crate) fn mapped_value<T: DeserializeOwned>(&mut self, name: &'static str) -> Option<T> {
+        let value = self.fields.get(name).filter(|value| value.is_object())?;
+        let value = serde_json::from_value(value.clone()).ok()?;
+        self.take(name);
+        Some(value)
     }
 
     /// Takes a path and follows its links; the root where it may be left out and is.

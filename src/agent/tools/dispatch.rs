@@ -149,7 +149,7 @@ pub fn parse(
     offered: &[ToolName],
     context: ToolContext<'_>,
 ) -> Result<CheckedCall, CallError> {
-    let tool = find(call.name.trim(), offered, context)?;
+    let tool = find(call, offered, context)?;
     let call = CheckedCall::check(tool, arguments(tool, call)?.0, context)?;
     call.intents()
         .iter()
@@ -158,10 +158,17 @@ pub fn parse(
     Ok(call)
 }
 
+/// Returns the tool that a call means, by its name and, where that leaves it open, its arguments.
+pub fn meant(call: &ToolCall) -> Option<ToolName> {
+    let named = ToolName::called(&call.name)?;
+    let fields = CallFields::parse(named, &call.arguments).map(CallFields::into_fields);
+    Some(fields.map_or(named, |fields| aliases::meant(named, &call.name, &fields)))
+}
+
 /// Returns the edit that the mode's own restriction keeps a call from making, and the mode's words;
 /// for calls that [`parse`] refused.
 pub fn restricted(call: &ToolCall, context: ToolContext<'_>) -> Option<(Intent, String)> {
-    let tool = ToolName::called(&call.name)?;
+    let tool = meant(call)?;
     let (arguments, _) = arguments(tool, call).ok()?;
     edited(tool, arguments, context).into_iter().find_map(|place| {
         let error = place.check_edit(tool, context).err()?;
@@ -173,7 +180,7 @@ pub fn restricted(call: &ToolCall, context: ToolContext<'_>) -> Option<(Intent, 
 /// none.
 pub fn ignored(call: &ToolCall) -> String {
     let ignored = |tool| Some(aliases::note(tool, &arguments(tool, call).ok()?.1));
-    ToolName::called(&call.name).and_then(ignored).unwrap_or_default()
+    meant(call).and_then(ignored).unwrap_or_default()
 }
 
 /// Reads the arguments of a call in the tool's own words, and the names of those left out.
@@ -198,11 +205,15 @@ fn arguments(tool: ToolName, call: &ToolCall) -> Result<(CallFields, Vec<String>
     Ok((fields, left_out))
 }
 
-fn find(name: &str, offered: &[ToolName], context: ToolContext<'_>) -> Result<ToolName, CallError> {
-    Err(CallError(match ToolName::called(name) {
+fn find(
+    call: &ToolCall,
+    offered: &[ToolName],
+    context: ToolContext<'_>,
+) -> Result<ToolName, CallError> {
+    Err(CallError(match meant(call) {
         Some(tool) if offered.contains(&tool) => return Ok(tool),
         Some(tool) => format!("Tool \"{tool}\" is not allowed in {} mode.", context.mode.slug),
-        None => format!("Unknown tool \"{name}\"."),
+        None => format!("Unknown tool \"{}\".", call.name.trim()),
     }))
 }
 
@@ -219,6 +230,8 @@ pub async fn perform(permit: Permit<CheckedCall>, context: ToolContext<'_>) -> O
     Observation { text, ..observation }
 }
 
+#[cfg(test)]
+mod peer_edits;
 #[cfg(test)]
 mod peers;
 #[cfg(test)]

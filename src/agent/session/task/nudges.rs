@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use crate::session::event::Event;
 use crate::session::repetition::RecentCalls;
-use crate::session::task::turn::Turn;
+use crate::session::task::turn::{Turn, WaitingCall};
 use crate::tools::Observation;
+use crate::tools::dispatch;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
 use locum_policy::verdict::{Refusal, Verdict};
@@ -64,10 +65,12 @@ impl Nudges {
                 self.mistakes_in_a_row = self.mistakes_in_a_row.saturating_add(1);
                 self.last_mistake = Some(text.clone());
             }
-        } else if let Event::Answered { call, tool, observation, refusal, mistake, .. } = event {
+        } else if let Event::Answered { call, observation, refusal, mistake, .. } = event {
             // Whatever else it does then, it is no longer about that edit.
             let denied = refusal.as_ref().filter(|_| *mistake);
-            self.last_denied_edit = denied.and_then(|no| denied_edit(tool, no));
+            let waiting = turn.call(call);
+            self.last_denied_edit =
+                denied.zip(waiting).and_then(|(no, waiting)| denied_edit(waiting, no));
             if let Some(refusal) = refusal.as_ref().filter(|_| !mistake)
                 && self.refused.len() < REFUSALS_LIMIT
             {
@@ -111,8 +114,8 @@ impl Nudges {
 }
 
 /// Returns the edit that a mode's own restriction denied a call.
-fn denied_edit(tool: &str, refusal: &Refusal) -> Option<(ToolName, RepoPath)> {
-    let tool = ToolName::called(tool)?;
+fn denied_edit(waiting: &WaitingCall, refusal: &Refusal) -> Option<(ToolName, RepoPath)> {
+    let tool = dispatch::meant(&waiting.call)?;
     let edit = |verdict: &Verdict| {
         RepoPath::parse(verdict.intent.strip_prefix("edit(")?.strip_suffix(')')?).ok()
     };

@@ -1,50 +1,137 @@
-//! An edit as other agents' tools have it: a list of blocks, or an old and a new text.
+//! An edit as other agents' tools have it: a list of blocks, an old and a new text or several of
+//! them, lines to put in.
 //!
-//! In: arguments of `apply_diff` as written. Out: the same with SEARCH/REPLACE blocks, or a sentence
-//! for the model where the effect would be another.
+//! In: arguments of `apply_diff` as written. Out: the same with SEARCH/REPLACE blocks or a
+//! [`FileChange`] as `diff`, or a sentence for the model where the effect would be another.
 
 use serde_json::{Map, Value};
 
 use crate::tools::CallError;
-use crate::tools::aliases::{CalledTool, is_true, number};
+use crate::tools::aliases::{CalledTool, is_true, number, parsed};
+use crate::tools::arguments::kind_of;
+use crate::tools::files::apply_diff::edits::{FileChange, Insertion, TextEdit};
 
-/// Makes SEARCH/REPLACE blocks of a list of blocks, or of an old and a new text.
+/// Names of an old and a new text.
+const OLD: [&str; 5] = ["old_string", "oldString", "old_str", "old_text", "search"];
+const NEW: [&str; 5] = ["new_string", "newString", "new_str", "new_text", "replace"];
+
+/// Makes one change of a list of blocks, of an old and a new text or a list of those, or of a line
+/// and a text to put in.
 pub(crate) fn diff(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<(), CallError> {
-    let wrong = |what: &str| {
-        CallError(format!("{what}; send SEARCH/REPLACE blocks as `diff` of `apply_diff`."))
-    };
-    for name in ["replace_all", "replaceAll"] {
-        if fields.remove(name).is_some_and(|value| is_true(&value)) {
-            return Err(wrong(&format!("`{name}` is not known here")));
-        }
-    }
     if let Some(count) = fields.remove("expected_replacements")
         && number(&count) != Some(1)
     {
         return Err(wrong("Several replacements at once are not known here"));
     }
-    if let Some(value) = fields.get("diff").filter(|value| !value.is_string()).cloned() {
-        let blocks = match value {
-            Value::Array(blocks) => blocks,
-            one => vec![one],
-        };
-        let blocks: Option<Vec<String>> = blocks.iter().map(block).collect();
-        let text = blocks.ok_or_else(|| wrong("`diff` holds what is not a block"))?.join("\n");
-        fields.insert("diff".to_owned(), text.into());
-    }
-    let mut take = |names: &[&str]| names.iter().find_map(|name| fields.remove(*name));
-    let old = take(&["old_string", "oldString", "old_str", "old_text", "search"]);
-    let new = take(&["new_string", "newString", "new_str", "new_text", "replace"]);
-    match (old, new) {
-        (None, None) => Ok(()),
-        (Some(Value::String(old)), Some(Value::String(new))) if !fields.contains_key("diff") => {
-            let text = replacement(&old, &new, None).ok_or_else(|| {
-                wrong("The old and the new text must be whole lines, and the old one not empty")
-            })?;
-            fields.insert("diff".to_owned(), text.into());
+    let change = if of.called.trim().eq_ignore_ascii_case("insert_content") {
+        Some(FileChange::Insertion(inserted_before(fields)?))
+    } else if let Some(line) = fields.remove("insert_line") {
+        Some(FileChange::Insertion(inserted_after(&line, fields)?))
+    } else if let Some(edits) = fields.remove("edits") {
+        Some(FileChange::Texts(text_edits(fields.get("path"), edits)?))
+    } else {
+        let alone = |edit| FileChange::Texts(vec![edit]);
+        text_edit(fields).map_err(|what| wrong(&format!("`{}` {what}", of.called)))?.map(alone)
+    };
+    match change {
+        None => blocks(fields),
+        Some(_) if fields.contains_key("diff") => Err(wrong("Both `diff` and another edit")),
+        Some(change) => {
+            let change = serde_json::to_value(change).map_err(|_| wrong("The edit is no text"))?;
+            fields.insert("diff".to_owned(), change);
             Ok(())
         }
-        (_, _) => Err(wrong(&format!("`{}` needs an old and a new text", of.called))),
+    }
+}
+
+fn wrong(what: &str) -> CallError {
+    CallError(format!("{what}; send SEARCH/REPLACE blocks as `diff` of `apply_diff`."))
+}
+
+/// Joins a list of blocks.
+fn blocks(fields: &mut Map<String, Value>) -> Result<(), CallError> {
+    let Some(value) = fields.get("diff").filter(|value| !value.is_string()).cloned() else {
+        return Ok(());
+    };
+    let blocks = match value {
+        Value::Array(blocks) => blocks,
+        one => vec![one],
+    };
+    let blocks: Option<Vec<String>> = blocks.iter().map(block).collect();
+    let text = blocks.ok_or_else(|| wrong("`diff` holds what is not a block"))?.join("\n");
+    fields.insert("diff".to_owned(), text.into());
+    Ok(())
+}
+
+/// Takes an old and a new text; the error says what is wrong with the call.
+fn text_edit(fields: &mut Map<String, Value>) -> Result<Option<TextEdit>, &'static str> {
+    let mut take = |names: &[&str]| names.iter().find_map(|name| fields.remove(*name));
+    let (old, new) = (take(&OLD), take(&NEW));
+    let all = take(&["replace_all", "replaceAll"]).is_some_and(|value| is_true(&value));
+    match (old, new) {
+        (None, None) if all => Err("has `replace_all` without an old and a new text"),
+        (None, None) => Ok(None),
+        (Some(Value::String(old)), Some(Value::String(new))) => {
+            Ok(Some(TextEdit { old, new, all }))
+        }
+        (_, _) => Err("needs an old and a new text"),
+    }
+}
+
+/// Reads the list of `MultiEdit`; each edit may name the file once more.
+fn text_edits(path: Option<&Value>, edits: Value) -> Result<Vec<TextEdit>, CallError> {
+    let Value::Array(edits) = parsed(edits) else {
+        return Err(CallError("`edits` must be a list of old and new texts.".to_owned()));
+    };
+    let read = |(at, edit): (usize, Value)| {
+        let fault = |what: &str| CallError(format!("Edit {} of `edits` {what}.", at + 1));
+        let Value::Object(mut fields) = parsed(edit) else {
+            return Err(fault("must be an object with an old and a new text"));
+        };
+        for name in ["path", "file_path", "filePath"] {
+            if fields.remove(name).is_some_and(|other| Some(&other) != path) {
+                return Err(fault("is of another file; make a call for each file"));
+            }
+        }
+        let edit = text_edit(&mut fields).map_err(fault)?;
+        match fields.iter().find(|(_, value)| !value.is_null()) {
+            Some((unknown, _)) => Err(fault(&format!("has no parameter `{unknown}`"))),
+            None => edit.ok_or_else(|| fault("needs an old and a new text")),
+        }
+    };
+    let edits = edits.into_iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
+    if edits.is_empty() { Err(CallError("`edits` is empty.".to_owned())) } else { Ok(edits) }
+}
+
+/// Reads a call of Roo's: the lines go before a line, with 0 at the end of the file.
+fn inserted_before(fields: &mut Map<String, Value>) -> Result<Insertion, CallError> {
+    let line = fields.remove("line").ok_or_else(|| {
+        CallError("`insert_content` needs `line`, the line to put it before; 0 appends.".to_owned())
+    })?;
+    let after = whole_line("line", &line)?.checked_sub(1);
+    Ok(Insertion { after, or_end: true, text: inserted_text(&["content"], fields)? })
+}
+
+/// Reads an insertion that follows a line, with 0 at the beginning.
+fn inserted_after(line: &Value, fields: &mut Map<String, Value>) -> Result<Insertion, CallError> {
+    let after = Some(whole_line("insert_line", line)?);
+    let text = inserted_text(&["insert_text", "new_str", "text"], fields)?;
+    Ok(Insertion { after, or_end: false, text })
+}
+
+fn whole_line(name: &str, line: &Value) -> Result<usize, CallError> {
+    number(line).and_then(|line| usize::try_from(line).ok()).ok_or_else(|| {
+        CallError(format!("`{name}` must be a whole number of at least 0, not {}.", kind_of(line)))
+    })
+}
+
+fn inserted_text(names: &[&str], fields: &mut Map<String, Value>) -> Result<String, CallError> {
+    match names.iter().find_map(|name| fields.remove(*name)) {
+        Some(Value::String(text)) => Ok(text),
+        Some(_) | None => Err(CallError(format!(
+            "`{}`, the text to insert, must be there and be a text.",
+            names.first().unwrap_or(&"content")
+        ))),
     }
 }
 

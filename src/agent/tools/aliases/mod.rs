@@ -8,7 +8,9 @@
 
 mod command;
 mod edit;
+mod editor;
 mod lines;
+mod patch;
 
 use serde_json::{Map, Value};
 
@@ -143,6 +145,16 @@ fn renames(tool: ToolName) -> &'static [Renames] {
     }
 }
 
+/// Returns the tool that a call means, given the one of that name: where one tool of a peer has the
+/// effects of several, the arguments say which.
+pub(crate) fn meant(named: ToolName, called: &str, fields: &Map<String, Value>) -> ToolName {
+    match named {
+        ToolName::ApplyDiff if editor::is_editor(called) => editor::meant(fields),
+        ToolName::ExecuteCommand if patch::is_patch(fields) => ToolName::ApplyPatch,
+        named => named,
+    }
+}
+
 /// Maps the arguments of a call to the tool's own.
 ///
 /// # Errors
@@ -153,6 +165,9 @@ pub(crate) fn map(
     mut fields: Map<String, Value>,
 ) -> Result<MappedArguments, CallError> {
     fields.retain(|_, value| !value.is_null());
+    if editor::is_editor(of.called) {
+        editor::command(&mut fields)?;
+    }
     unwrap_single(of, &mut fields)?;
     let mut ignored = Vec::new();
     for (from, to) in renames(of.tool).iter().copied().flatten() {
@@ -161,6 +176,7 @@ pub(crate) fn map(
     match of.tool {
         ToolName::ReadFile => lines::line_range(&mut fields)?,
         ToolName::ApplyDiff => edit::diff(of, &mut fields)?,
+        ToolName::ApplyPatch => patch::patch(&mut fields)?,
         ToolName::ExecuteCommand => command::command(of, &mut fields)?,
         ToolName::SearchFiles => letter_case(&mut fields),
         _ => {}

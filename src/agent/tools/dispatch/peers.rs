@@ -8,6 +8,8 @@ use locum_base::tool::ToolName;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+const PATCH: &str = "*** Begin Patch\n*** Update File: src/a\n@@\n-one\n+1\n*** End Patch";
+
 const FILE: &str = "one\n  two\nthree\nfour\nfive\n";
 
 fn parsed(name: &str, arguments: &Value) -> Result<CheckedCall, String> {
@@ -105,15 +107,67 @@ fn what_other_agents_send_is_the_call_they_mean() {
             json!({ "file_path": "src/a", "old_string": "one\n", "new_string": "1\n",
             "replace_all": false }),
             "apply_diff",
-            json!({ "path": "src/a", "diff": "<<<<<<< SEARCH\none\n=======\n1\n>>>>>>> REPLACE" }),
+            json!({ "path": "src/a", "old_string": "one\n", "new_string": "1\n" }),
         ),
         (
             "edit_file",
-            json!({ "file_path": "src/a", "old_string": "=======", "new_string": "",
-            "expected_replacements": 1 }),
+            json!({ "file_path": "src/a", "old_str": "one", "new_str": "",
+            "expected_replacements": 1, "replace_all": "true" }),
             "apply_diff",
-            json!({ "path": "src/a",
-                "diff": "<<<<<<< SEARCH\n\\=======\n=======\n>>>>>>> REPLACE" }),
+            json!({ "path": "src/a", "edits": [{ "old_string": "one", "new_string": "",
+            "replace_all": true }] }),
+        ),
+        (
+            "MultiEdit",
+            json!({ "file_path": "src/a", "edits": "[{\"old_string\":\"one\",\"new_string\":\"1\"},\
+                {\"filePath\":\"src/a\",\"oldString\":\"two\",\"newString\":\"2\"}]" }),
+            "multi_edit",
+            json!({ "path": "src/a", "edits": [{ "old_string": "one", "new_string": "1" },
+            { "old_string": "two", "new_string": "2", "replace_all": false }] }),
+        ),
+        // One tool of several effects.
+        (
+            "str_replace_editor",
+            json!({ "command": "view", "path": "src/a", "view_range": [2, 3] }),
+            "read_file",
+            json!({ "path": "src/a", "offset": 2, "limit": 2 }),
+        ),
+        (
+            "str_replace_based_edit_tool",
+            json!({ "command": "create", "path": "b", "file_text": "x", "old_str": "" }),
+            "write_to_file",
+            json!({ "path": "b", "content": "x" }),
+        ),
+        (
+            "str_replace_based_edit_tool",
+            json!({ "command": "str_replace", "path": "src/a", "old_str": "one" }),
+            "apply_diff",
+            json!({ "path": "src/a", "old_string": "one", "new_string": "" }),
+        ),
+        // Patches.
+        (
+            "shell",
+            json!({ "command": ["apply_patch", PATCH], "workdir": ".", "timeout_ms": 10 }),
+            "apply_patch",
+            json!({ "patch": PATCH }),
+        ),
+        (
+            "shell",
+            json!({ "command": ["bash", "-lc", format!("apply_patch <<'EOF'\n{PATCH}\nEOF\n")] }),
+            "apply_patch",
+            json!({ "patch": PATCH }),
+        ),
+        (
+            "Bash",
+            json!({ "command": format!("apply_patch '{PATCH}'"), "description": "d" }),
+            "apply_patch",
+            json!({ "patch": PATCH }),
+        ),
+        (
+            "apply_patch",
+            json!({ "command": ["apply_patch", PATCH] }),
+            "apply_patch",
+            json!({ "patch": PATCH }),
         ),
         // Running.
         (
@@ -255,21 +309,76 @@ fn what_could_mean_two_things_is_not_guessed() {
             json!({ "path": "b", "content": "x", "append": true }),
             "has no parameter `append`",
         ),
+        ("Edit", json!({ "file_path": "src/a", "replace_all": true }), "`replace_all` without"),
         (
             "Edit",
-            json!({ "file_path": "src/a", "old_string": "o", "new_string": "0",
-            "replace_all": true }),
-            "`replace_all` is not known here",
+            json!({ "file_path": "src/a", "old_string": "o", "new_string": "0", "diff": "x" }),
+            "Both `diff` and another edit",
+        ),
+        ("MultiEdit", json!({ "file_path": "src/a", "edits": [] }), "`edits` is empty"),
+        ("MultiEdit", json!({ "file_path": "src/a", "edits": "one" }), "must be a list"),
+        ("MultiEdit", json!({ "edits": [{ "old_string": "a", "new_string": "b" }] }), "`path`"),
+        (
+            "MultiEdit",
+            json!({ "file_path": "src/a", "edits": [{ "old_string": "a", "new_string": "b" },
+            { "old_string": "a" }] }),
+            "Edit 2 of `edits` needs an old and a new text.",
         ),
         (
-            "Edit",
-            json!({ "file_path": "src/a", "old_string": "one\n", "new_string": "1" }),
-            "must be whole lines",
+            "MultiEdit",
+            json!({ "file_path": "src/a", "edits": [{ "file_path": "src/b", "old_string": "a",
+            "new_string": "b" }] }),
+            "Edit 1 of `edits` is of another file",
         ),
         (
-            "Edit",
-            json!({ "file_path": "new", "old_string": "", "new_string": "1" }),
-            "the old one not empty",
+            "MultiEdit",
+            json!({ "file_path": "src/a", "edits": [{ "old_string": "a", "new_string": "b",
+            "regex": true }] }),
+            "Edit 1 of `edits` has no parameter `regex`",
+        ),
+        ("insert_content", json!({ "path": "src/a", "content": "x" }), "needs `line`"),
+        (
+            "insert_content",
+            json!({ "path": "src/a", "line": -1, "content": "x" }),
+            "`line` must be a whole number of at least 0",
+        ),
+        ("insert_content", json!({ "path": "src/a", "line": 1 }), "`content`, the text to insert"),
+        ("str_replace_editor", json!({ "path": "src/a" }), "`command` must be `view`"),
+        (
+            "str_replace_editor",
+            json!({ "command": "undo_edit", "path": "src/a" }),
+            "`undo_edit` has no counterpart here",
+        ),
+        (
+            "str_replace_editor",
+            json!({ "command": "insert", "path": "src/a", "new_str": "x" }),
+            "`insert` needs `insert_line`",
+        ),
+        (
+            "str_replace_editor",
+            json!({ "command": "insert", "path": "src/a", "insert_line": 1, "new_str": "x",
+            "old_str": "one" }),
+            "no parameter `old_str`; it takes `path`, `diff`",
+        ),
+        (
+            "shell",
+            json!({ "command": ["apply_patch", PATCH], "workdir": "src" }),
+            "relative to the repository root",
+        ),
+        (
+            "shell",
+            json!({ "command": format!("apply_patch <<'EOF'\n{PATCH}\nEOF\nls") }),
+            "A patch goes alone",
+        ),
+        (
+            "shell",
+            json!({ "command": format!("cd src && apply_patch <<'EOF'\n{PATCH}\nEOF") }),
+            "A patch goes alone",
+        ),
+        (
+            "shell",
+            json!({ "command": format!("apply_patch <<'E'\n{PATCH}\nE\nrm src/a <<'E'\nE") }),
+            "A patch goes alone",
         ),
         ("Edit", json!({ "file_path": "src/a", "old_string": "one" }), "an old and a new text"),
         ("execute_command", json!({ "command": "x", "cmd": "y" }), "differ; give `command`"),

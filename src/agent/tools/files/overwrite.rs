@@ -18,14 +18,30 @@ pub(crate) fn refuse_outdated(
     content: &[u8],
     context: ToolContext<'_>,
 ) -> Result<(), CallError> {
-    let outdated = context
-        .given
-        .known
-        .is_some_and(|known| known.acquaintance(path, content) == Acquaintance::Outdated);
+    let outdated = acquaintance(path, content, context) == Some(Acquaintance::Outdated);
     if outdated {
         return Err(CallError(format!(
             "Nothing was changed: `{path}` was changed by a command or by somebody else since you \
              last read or wrote it. Call `read_file` on it, then edit what it holds now."
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses an edit at the number of a line in a file that the model never read.
+///
+/// # Errors
+/// A sentence for the model.
+pub(crate) fn refuse_unread(
+    path: &RepoPath,
+    content: &[u8],
+    context: ToolContext<'_>,
+) -> Result<(), CallError> {
+    let unread = acquaintance(path, content, context) == Some(Acquaintance::Unread);
+    if unread {
+        return Err(CallError(format!(
+            "Nothing was changed: you have not read `{path}`, so its lines have no numbers you \
+             could know. Call `read_file` on it first."
         )));
     }
     Ok(())
@@ -39,11 +55,13 @@ pub(crate) fn seen_after(
     after: &[u8],
     context: ToolContext<'_>,
 ) -> Vec<SeenFile> {
-    let unread = context
-        .given
-        .known
-        .is_some_and(|known| known.acquaintance(path, before) == Acquaintance::Unread);
+    let unread = acquaintance(path, before, context) == Some(Acquaintance::Unread);
     if unread { Vec::new() } else { vec![SeenFile::new(path, after)] }
+}
+
+/// Says what the model that calls knows of a file; `None` where no model calls.
+fn acquaintance(path: &RepoPath, content: &[u8], context: ToolContext<'_>) -> Option<Acquaintance> {
+    context.given.known.map(|known| known.acquaintance(path, content))
 }
 
 /// Refuses to replace the whole content of a file with `after` where the model does not know what

@@ -5,6 +5,7 @@
 //! that fit in one; nothing is changed when none does. Text found letter for letter comes before
 //! any that differs in blanks or signs.
 
+pub mod edits;
 pub mod matching;
 pub mod miss;
 pub mod parse;
@@ -107,8 +108,7 @@ pub fn apply_with(
     if file.edited.changed().is_empty() {
         Err(DiffError::NoBlockFits(failed))
     } else {
-        let changed = file.edited.changed().to_vec();
-        Ok(AppliedDiff { content: file.edited.text(), changed, failed })
+        Ok(AppliedDiff { failed, ..file.applied() })
     }
 }
 
@@ -131,6 +131,12 @@ impl<'a> TargetText<'a> {
         Self { original, edited: EditedLines::new(original), tolerance }
     }
 
+    /// Returns what became of the file, as if everything had fitted.
+    fn applied(&self) -> AppliedDiff {
+        let changed = self.edited.changed().to_vec();
+        AppliedDiff { content: self.edited.text(), changed, failed: Vec::new() }
+    }
+
     fn apply(&mut self, block: DiffBlock) -> Result<(), BlockError> {
         let block = self.placed(block);
         if block.search == block.replace {
@@ -139,15 +145,19 @@ impl<'a> TargetText<'a> {
         if block.search.is_empty() {
             return Err(BlockError::EmptySearch);
         }
-        let height = |text: &str| if text.is_empty() { 0 } else { text.split('\n').count() };
-        let loses = height(&block.replace) < height(&block.search);
-        let known = |line: &str| self.original.lines().any(|known| known.trim() == line);
-        if let Some(line) = first_placeholder(block.replace.split('\n'), known, loses) {
-            let line = line.to_owned();
+        if let Some(line) = self.placeholder(&block.search, &block.replace) {
             return Err(no_match(&block, Miss::Placeholder { line }));
         }
         let target = self.find(&block)?;
         self.replace(&target)
+    }
+
+    /// Returns the first new line that stands for text left out.
+    fn placeholder(&self, search: &str, replace: &str) -> Option<String> {
+        let height = |text: &str| if text.is_empty() { 0 } else { text.split('\n').count() };
+        let loses = height(replace) < height(search);
+        let known = |line: &str| self.original.lines().any(|known| known.trim() == line);
+        first_placeholder(replace.split('\n'), known, loses).map(str::to_owned)
     }
 
     /// Moves the start line with the changes made so far.

@@ -1,4 +1,4 @@
-//! The tool around [`crate::tools::files::apply_diff::apply`]: arguments in, file read and written,
+//! The tool around [`crate::tools::files::apply_diff::edits::change`]: arguments in, file read and written,
 //! a short notice out.
 
 use std::fmt::Write as _;
@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
-use crate::tools::files::apply_diff::{self, AppliedDiff, DiffError};
-use crate::tools::files::overwrite::{refuse_outdated, seen_after};
+use crate::tools::files::apply_diff::AppliedDiff;
+use crate::tools::files::apply_diff::edits::{ChangeError, FileChange, change};
+use crate::tools::files::overwrite::{refuse_outdated, refuse_unread, seen_after};
 use crate::tools::files::text::echo::echo;
 use crate::tools::files::text::lines::EditedLines;
 use crate::tools::files::write::write;
@@ -26,7 +27,7 @@ use locum_workspace::checkout::FileError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApplyDiff {
     place: ResolvedPath,
-    diff: String,
+    change: FileChange,
 }
 
 impl Tool for ApplyDiff {
@@ -48,10 +49,13 @@ impl Tool for ApplyDiff {
     fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let place =
             arguments.place("path", "the file, relative to the repository root", context)?;
-        let diff = arguments.text("diff", "the SEARCH/REPLACE blocks")?;
+        let change = match arguments.mapped_value("diff") {
+            Some(change) => change,
+            None => FileChange::Blocks(arguments.text("diff", "the SEARCH/REPLACE blocks")?),
+        };
         arguments.finish()?;
         place.check_edit(ToolName::ApplyDiff, context)?;
-        Ok(Self { place, diff })
+        Ok(Self { place, change })
     }
 
     fn intents(&self) -> Vec<Intent> {
@@ -83,11 +87,16 @@ impl Tool for ApplyDiff {
         let original = String::from_utf8(original).map_err(|_| unchanged("not UTF-8"))?;
         let may_be_read = (context.visible)(real);
         refuse_outdated(real, original.as_bytes(), context)?;
+        if let FileChange::Insertion(insertion) = &self.change
+            && insertion.counts_lines()
+        {
+            refuse_unread(real, original.as_bytes(), context)?;
+        }
         let applied = self.applied(&original).map_err(|error| {
             let why = if may_be_read {
                 error.to_string()
             } else {
-                "the diff does not fit, and the file may not be read.".to_owned()
+                "the edit does not fit, and the file may not be read.".to_owned()
             };
             CallError(format!("Nothing was changed in `{asked}`: {why}"))
         })?;
@@ -107,8 +116,8 @@ impl Tool for ApplyDiff {
 }
 
 impl ApplyDiff {
-    fn applied(&self, original: &str) -> Result<AppliedDiff, DiffError> {
-        apply_diff::apply(original, &self.diff)
+    fn applied(&self, original: &str) -> Result<AppliedDiff, ChangeError> {
+        change(original, &self.change)
     }
 }
 

@@ -1,0 +1,161 @@
+//! What edits in other agents' words do to a file, beside those that leave it as it is.
+
+use crate::tools::files::known::{KnownFiles, SeenFile};
+use crate::tools::fixture::ToolFixture;
+use locum_base::path::RepoPath;
+use locum_base::tool::ToolName;
+use locum_policy::Policy;
+use locum_policy::intent::{Act, Facts};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+const FILE: &str = "one\ntwo two\nthree\n";
+
+/// Performs a call; returns the file after it and the answer.
+fn done(name: &str, arguments: &Value) -> (String, String) {
+    let fixture = ToolFixture::new(&[("src/a", FILE)]);
+    let answer = fixture.call(name, &arguments.to_string());
+    assert_eq!(answer.is_error, fixture.content("src/a") == FILE, "{}", answer.text);
+    (fixture.content("src/a"), answer.text)
+}
+
+#[test]
+fn an_edit_of_a_peer_changes_what_it_would_change_there() {
+    for (name, arguments, expected) in [
+        (
+            "MultiEdit",
+            json!({ "file_path": "src/a", "edits": [
+            { "old_string": "one", "new_string": "1" },
+            { "old_string": "two", "new_string": "2", "replace_all": true },
+            { "old_string": "1\n2", "new_string": "1\n\n2" } ] }),
+            "1\n\n2 2\nthree\n",
+        ),
+        (
+            "Edit",
+            json!({ "file_path": "src/a", "old_string": "hre", "new_string": "re" }),
+            "one\ntwo two\ntree\n",
+        ),
+        (
+            "insert_content",
+            json!({ "path": "src/a", "line": 2, "content": "x\n" }),
+            "one\nx\ntwo two\nthree\n",
+        ),
+        (
+            "insert_content",
+            json!({ "path": "src/a", "line": 0, "content": "x" }),
+            "one\ntwo two\nthree\nx\n",
+        ),
+        (
+            "insert_content",
+            json!({ "path": "src/a", "line": "77", "content": "x" }),
+            "one\ntwo two\nthree\nx\n",
+        ),
+        (
+            "str_replace_editor",
+            json!({ "command": "insert", "path": "src/a", "insert_line": 0, "new_str": "x" }),
+            "x\none\ntwo two\nthree\n",
+        ),
+        (
+            "str_replace_based_edit_tool",
+            json!({ "command": "insert", "path": "src/a", "insert_line": 1,
+            "insert_text": "x\n" }),
+            "one\nx\ntwo two\nthree\n",
+        ),
+        (
+            "shell",
+            json!({ "command": "apply_patch <<EOF\n*** Begin Patch\n*** Update File: src/a\n@@\n\
+                -one\n+$1 `x`\n*** End Patch\nEOF" }),
+            "$1 `x`\ntwo two\nthree\n",
+        ),
+    ] {
+        let (after, answer) = done(name, &arguments);
+        assert_eq!(after, expected, "{name} {arguments}: {answer}");
+    }
+}
+
+#[test]
+fn an_edit_of_a_peer_that_does_not_fit_leaves_the_file_as_it_is() {
+    for (name, arguments, expected) in [
+        (
+            "MultiEdit",
+            json!({ "file_path": "src/a", "edits": [
+            { "old_string": "one", "new_string": "1" },
+            { "old_string": "two", "new_string": "2" } ] }),
+            "edit 2 of 2 does not fit, and all are made or none: the old text stands in several \
+             places, at line 2",
+        ),
+        (
+            "str_replace_editor",
+            json!({ "command": "insert", "path": "src/a", "insert_line": 4, "new_str": "x" }),
+            "the file has 3 lines, and the text was to follow line 4",
+        ),
+        (
+            "insert_content",
+            json!({ "path": "src/b", "line": 1, "content": "x" }),
+            "does not exist; write_to_file creates files",
+        ),
+    ] {
+        let (_, answer) = done(name, &arguments);
+        assert!(answer.contains(expected), "{name} {arguments}: {answer}");
+    }
+}
+
+#[test]
+fn lines_are_counted_only_in_a_file_that_was_read() {
+    let insert = |known: KnownFiles, line: usize| {
+        let mut fixture = ToolFixture::new(&[("src/a", FILE)]);
+        fixture.known = Some(known);
+        let arguments = json!({ "path": "src/a", "line": line, "content": "x" });
+        let answer = fixture.call("insert_content", &arguments.to_string());
+        (answer.is_error, answer.text)
+    };
+    let mut read = KnownFiles::default();
+    read.note(&[SeenFile::new(&RepoPath::parse("src/a").unwrap(), FILE.as_bytes())], None);
+    assert!(!insert(read, 2).0);
+    assert!(!insert(KnownFiles::default(), 0).0);
+    let (refused, text) = insert(KnownFiles::default(), 2);
+    assert!(refused && text.contains("you have not read"), "{text}");
+}
+
+#[test]
+fn a_call_of_a_peer_is_judged_as_the_tool_it_means() {
+    let policy = "version: 1\nrules:\n  - allow: ['read(**)', 'edit(src/**)', 'command(*)']\n  \
+                  - deny: 'edit(src/kept)'\n";
+    let policy = Policy::parse(policy, "policy.yml").unwrap();
+    let patch = |path: &str| format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch");
+    let calls = |path: &str| {
+        [
+            (
+                "MultiEdit",
+                json!({ "path": path, "edits": [{ "old_string": "a", "new_string": "b" }] }),
+            ),
+            ("insert_content", json!({ "path": path, "line": 0, "content": "x" })),
+            ("str_replace_editor", json!({ "command": "create", "path": path, "file_text": "x" })),
+            (
+                "str_replace_editor",
+                json!({ "command": "insert", "path": path, "insert_line": 0, "new_str": "x" }),
+            ),
+            ("shell", json!({ "command": ["apply_patch", patch(path)] })),
+            ("Bash", json!({ "command": format!("apply_patch <<EOF\n{}\nEOF", patch(path)) })),
+        ]
+    };
+    let fixture = ToolFixture::new(&[("src/a", FILE), ("src/kept", FILE)]);
+    let facts = Facts { mode: "code".to_owned(), ..Facts::default() };
+    for (path, expected) in [("src/a", true), ("src/kept", false), ("a", false)] {
+        for (name, arguments) in calls(path) {
+            let call = fixture.parse(name, &arguments.to_string(), ToolName::ALL).unwrap();
+            assert!(
+                call.intents().iter().any(|intent| intent.to_string() == format!("edit({path})"))
+            );
+            assert_eq!(policy.admit(call, &facts).is_ok(), expected, "{name} {arguments}");
+        }
+    }
+}
+
+#[test]
+fn a_patch_given_to_a_shell_is_not_the_shells() {
+    let fixture = ToolFixture::new(&[("src/a", FILE)]);
+    let arguments = json!({ "command": ["apply_patch", "*** Begin Patch"] }).to_string();
+    let refused = fixture.parse("shell", &arguments, &[ToolName::ExecuteCommand]).unwrap_err();
+    assert_eq!(refused.0, "Tool \"apply_patch\" is not allowed in code mode.");
+}
