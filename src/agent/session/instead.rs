@@ -10,6 +10,7 @@ use locum_modes::{Mode, access};
 use locum_policy::Policy;
 use locum_policy::command::Script;
 use locum_policy::command::examine::PathUse;
+use locum_policy::command::tables::verbs;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::lint::instead::{self, RefusedUse};
 use locum_policy::urls::WebUrl;
@@ -145,7 +146,6 @@ fn purpose(script: &Script, part: &RefusedUse) -> Option<CommandPurpose> {
     };
     let program = words.first()?.rsplit('/').next()?;
     let has = |option: &str| words.iter().skip(1).any(|word| word.starts_with(option));
-    let second = words.iter().skip(1).find(|word| !word.starts_with('-')).map(String::as_str);
     let first = script.simple_commands().first().map(|simple| simple.words.as_slice());
     let behind_pipe = script.text().contains('|') && first.is_some_and(|first| first != words);
     let writes = !script.redirected().1.is_empty()
@@ -169,7 +169,7 @@ fn purpose(script: &Script, part: &RefusedUse) -> Option<CommandPurpose> {
         "rm" | "mv" | "cp" => CommandPurpose::MoveFiles,
         "curl" | "wget" => CommandPurpose::FetchPage,
         "gh" | "hub" => CommandPurpose::Publish,
-        "git" => match second? {
+        "git" => match verbs::verb(words)? {
             "add" | "commit" | "push" | "tag" => CommandPurpose::Publish,
             "grep" => CommandPurpose::SearchFiles,
             "ls-files" | "ls-tree" => CommandPurpose::FindFiles,

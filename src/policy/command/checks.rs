@@ -4,6 +4,7 @@
 //! no table knows, such as a linter, unless they bring packages, talk to a network or only speak.
 
 use crate::command::examine::CommandEffects;
+use crate::command::tables::verbs;
 use crate::command::{Script, SimpleCommand};
 
 /// Programs that check nothing, whatever they are given.
@@ -63,9 +64,9 @@ impl Script {
 
     /// Returns whether a command of it, or one that such a command starts, is the program with one
     /// of these subcommands.
-    pub fn calls(&self, program: &str, verbs: &[&str]) -> bool {
+    pub fn calls(&self, program: &str, wanted: &[&str]) -> bool {
         self.all_examinations()
-            .any(|(simple, effects)| calls(&simple.words, &effects, program, verbs))
+            .any(|(simple, effects)| calls(&simple.words, &effects, program, wanted))
     }
 
     fn all_examinations(&self) -> impl Iterator<Item = (&SimpleCommand, CommandEffects)> {
@@ -74,11 +75,10 @@ impl Script {
     }
 }
 
-fn calls(words: &[String], effects: &CommandEffects, program: &str, verbs: &[&str]) -> bool {
+fn calls(words: &[String], effects: &CommandEffects, program: &str, wanted: &[&str]) -> bool {
     let called = words.first().is_some_and(|word| word == program);
-    let verb = words.iter().skip(1).find(|word| !word.starts_with(['-', '+']));
-    called && verb.is_some_and(|verb| verbs.contains(&verb.as_str()))
-        || effects.starts.iter().any(|inner| calls(&inner.words, &inner.effects, program, verbs))
+    called && verbs::verb(words).is_some_and(|verb| wanted.contains(&verb))
+        || effects.starts.iter().any(|inner| calls(&inner.words, &inner.effects, program, wanted))
 }
 
 fn checks(words: &[String], effects: &CommandEffects) -> bool {
@@ -87,8 +87,9 @@ fn checks(words: &[String], effects: &CommandEffects) -> bool {
         return checks(&started.words, &started.effects);
     }
     let Some(program) = words.first().map(String::as_str) else { return false };
-    let verb = words.get(1).map(String::as_str);
-    let asks = matches!(verb, Some("--version" | "--help" | "-V" | "-h"));
+    let verb = verbs::verb(words);
+    let asks =
+        matches!(words.get(1).map(String::as_str), Some("--version" | "--help" | "-V" | "-h"));
     let brings = NO_CHECKS.contains(&program)
         || (PACKAGE_MANAGERS.contains(&program)
             && verb.is_none_or(|verb| NO_CHECK_VERBS.contains(&verb)))
@@ -123,6 +124,8 @@ mod tests {
             ("git status", false),
             ("git commit -m x", false),
             ("git push", false),
+            ("npm --prefix web install", false),
+            ("npm --prefix web run lint", true),
             ("sleep 3", false),
             ("cargo --version", false),
             ("touch x; rm x", false),

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::command::UNKNOWN;
-use crate::command::tables::{git, programs, wrappers};
+use crate::command::tables::{git, programs, verbs, wrappers};
 use crate::glob::PathGlob;
 
 /// Settings that take away from a repository's configuration whatever starts programs.
@@ -81,10 +81,10 @@ impl NeutralFolder {
     pub(super) fn instead(&self, words: &[String], at: usize) -> Option<String> {
         let start = wrappers::innermost(words);
         let (words, at) = (words.get(start..)?, at.checked_sub(start)?);
-        let verb = words.get(verb_of_git(words)?)?;
+        let verb = verbs::verb(words)?;
         let numbers = !self.unseen.is_empty()
             && words.first().is_some_and(|word| word == "git")
-            && BY_NUMBER.contains(&verb.as_str());
+            && BY_NUMBER.contains(&verb);
         let word = words
             .get(at)
             .filter(|_| numbers && words.iter().take(at).all(|before| before != "--"))?;
@@ -126,7 +126,7 @@ impl NeutralFolder {
             SETTINGS.iter().flat_map(|(key, value)| ["-c".to_owned(), format!("{key}={value}")]),
         );
         let mut added = vec![(1, first)];
-        let verb = verb_of_git(words);
+        let verb = verbs::place(words);
         if let Some((at, verb)) = verb.and_then(|at| words.get(at).map(|verb| (at, verb))) {
             if SHOWS.contains(&verb.as_str()) {
                 let no_drivers = if verb == "blame" {
@@ -199,13 +199,6 @@ pub(super) fn names_git(words: &[String]) -> bool {
         .iter()
         .filter(|word| *word != UNKNOWN)
         .any(|word| word.split(|letter| !is_letter(letter)).any(|part| part == "git"))
-}
-
-/// Returns where the verb of git stands; `-C FOLDER` before it is none.
-fn verb_of_git(words: &[String]) -> Option<usize> {
-    let folder = words.get(1).is_some_and(|word| word == "-C");
-    let first = if folder { 3 } else { 1 };
-    words.iter().skip(first).position(|word| !word.starts_with('-')).map(|at| at + first)
 }
 
 /// A pattern that also holds where the search begins in a folder.
@@ -324,6 +317,7 @@ mod tests {
             ("rg -- x src", format!("rg {iglobs} -- x src")),
             ("grep -r x -- a", format!("grep -r x {excludes} -- a")),
             ("grep -n x a", "grep -n x a".to_owned()),
+            ("git -c a=b grep x", format!("git --no-pager grep x {pathspecs}")),
             ("git -C . grep x", format!("git --no-pager -C . grep x {pathspecs}")),
             ("timeout 5 rg x src", format!("timeout 5 rg x src {iglobs}")),
             ("env CI=1 nice grep -r x", format!("env CI=1 nice grep -r x {excludes}")),

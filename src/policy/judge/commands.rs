@@ -6,6 +6,7 @@
 
 use crate::command::Script;
 use crate::command::examine::{CommandEffects, PathUse, UncoveredWord};
+use crate::command::tables::verbs;
 use crate::glob::{LetterCase, PathGlob};
 use crate::intent::Intent;
 use crate::judge::{Evaluation, RuleMatch, Ruling};
@@ -339,13 +340,16 @@ impl Evaluation<'_> {
         &'j self,
         words: &'j [String],
     ) -> impl Iterator<Item = RuleMatch<'j>> {
-        let plain = without_global_options(words);
+        let plain = verbs::without_dropped(words);
+        let readings = verbs::readings(words);
         let by_program = self.judge.starting(RuleKind::Command, words.first().cloned());
         by_program.chain(self.judge.of_kind(RuleKind::Command)).filter(move |found| {
             self.counts(found, |pattern, case| {
                 pattern.command().is_some_and(|pattern| {
                     pattern.matches(words, case)
                         || plain.as_ref().is_some_and(|plain| pattern.matches(plain, case))
+                        || (case == LetterCase::Ignored
+                            && readings.iter().any(|reading| pattern.matches(reading, case)))
                 })
             })
         })
@@ -473,13 +477,4 @@ fn coverage(
         Some(finding) => (Err(finding.reason.clone()), false),
         None => (Ok(()), false),
     }
-}
-
-/// `git --no-pager diff` is `git diff` to a rule.
-fn without_global_options(words: &[String]) -> Option<Vec<String>> {
-    let harmless = ["--no-pager", "-P", "--no-optional-locks"];
-    let (program, rest) = words.split_first()?;
-    let skipped = rest.iter().take_while(|word| harmless.contains(&word.as_str())).count();
-    (program == "git" && skipped > 0)
-        .then(|| std::iter::once(program).chain(rest.iter().skip(skipped)).cloned().collect())
 }

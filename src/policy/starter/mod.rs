@@ -19,6 +19,7 @@ use std::fmt::Write as _;
 
 use crate::Policy;
 use crate::command::Script;
+use crate::command::tables::verbs;
 use crate::intent::{Facts, Intent};
 use crate::schema::PolicyErrors;
 use crate::starter::commands::ProposedTool;
@@ -250,7 +251,11 @@ fn allows(policy: &Policy, command: &str) -> bool {
 /// setting of the repository names.
 fn programs(tools: &[ProposedTool], proofs: &[Proof]) -> BTreeMap<String, String> {
     // What a tool installs for the project is started by that tool.
-    let has_runner = proofs.iter().any(|proof| proof.command.contains(" run "));
+    let runs = |proof: &Proof| {
+        let words: Vec<&str> = proof.command.split(' ').collect();
+        verbs::verb(&words) == Some("run")
+    };
+    let has_runner = proofs.iter().any(runs);
     let is_named = |tool: &&ProposedTool| {
         let why = &tool.line.why;
         why.contains("runs it") || why.contains("is set up") && !has_runner

@@ -4,6 +4,7 @@
 //! In: jobs of workflows and the tools that were found. Out: at most one command for each tool
 //! chain, as it runs without a network.
 
+use crate::command::tables::verbs;
 use crate::command::word;
 use crate::starter::ci::CiJob;
 use crate::starter::commands::ProposedTool;
@@ -216,10 +217,14 @@ fn tests(command: &str) -> bool {
             let stem = file.and_then(|file| file.rsplit_once('.')).map(|(stem, _)| stem);
             stem.is_some_and(|stem| named(&stem))
         }
-        "cargo" => match arguments.first() {
-            Some(&"nextest") => arguments.get(1) == Some(&"run"),
-            first => first == Some(&"test"),
-        },
+        "cargo" => {
+            let words = [vec![program], arguments].concat();
+            let mut verb = words.iter().skip(verbs::place(&words).unwrap_or(words.len()));
+            match verb.next() {
+                Some(&"nextest") => verb.next() == Some(&"run"),
+                first => first == Some(&"test"),
+            }
+        }
         _ => {
             words::holds(RUNNERS, program)
                 || words::holds(TESTING, program)

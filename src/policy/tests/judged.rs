@@ -368,6 +368,68 @@ fn folders_opened_to_commands_hold_no_credentials() {
 }
 
 #[test]
+fn a_rule_that_refuses_a_verb_looks_behind_the_options_before_it() {
+    let rules = "rules:\n  - allow: [\"read(**)\", \"command(git status:*)\", \"command(git \
+                 log)\", \"command(cargo test:*)\", \"command(npm test:*)\", \"command(docker \
+                 ps)\"]\n  - deny: [\"command(git push:*)\", \"command(cargo publish:*)\", \
+                 \"command(docker image rm:*)\", \"command(npm publish:*)\"]\n  - deny: \
+                 command(gh:*)\n    except: command(gh pr list:*)\n";
+    for (contained, rest) in [("words", Deny), ("allow", Allow)] {
+        let policy = policy(&format!("commands: {{ contained: {contained} }}\n{rules}"));
+        let facts = Facts { contained: true, sandboxed: true, ..facts("code") };
+        check(
+            &policy,
+            &facts,
+            &[
+                ("command(git -C src status)", Allow),
+                ("command(git -C src -C a status)", Allow),
+                ("command(git -C src log)", Allow),
+                ("command(cargo --locked test)", Allow),
+                ("command(cargo +nightly --locked test -q)", Allow),
+                ("command(npm --prefix web test)", Allow),
+                ("command(git -C src push)", Deny),
+                ("command(git -c a=b push)", Deny),
+                ("command(git --unheard x push)", Deny),
+                ("command(git --unheard push)", Deny),
+                ("command(timeout 5 git -C src push)", Deny),
+                ("command(cargo +nightly --locked publish)", Deny),
+                ("command(cargo --config x publish)", Deny),
+                ("command(npm --prefix web publish)", Deny),
+                ("command(docker --context x image --all rm y)", Deny),
+                ("command(gh -R o/r pr merge 5)", Deny),
+                ("command(gh pr --repo o/r merge 5)", Deny),
+                ("command(gh --unheard pr list)", Deny),
+                // Options that are not known to change nothing allow nothing by words.
+                ("command(git -C .git status)", rest),
+                ("command(git -C ../x status)", rest),
+                ("command(git -c core.pager=x log)", rest),
+                ("command(git --unheard status)", rest),
+                ("command(cargo --config x test)", rest),
+                ("command(cargo --unheard test)", rest),
+                ("command(docker --context x ps)", rest),
+                ("command(npm --unheard test)", rest),
+            ],
+        );
+    }
+    let policy = policy(
+        "rules:\n  - allow: [\"read(**)\", \"command(git blame:*)\", \"edit(src/**)\"]\n  - \
+         deny: [\"read(kept.txt)\", \"read(src/own.txt)\"]\n",
+    );
+    check(
+        &policy,
+        &facts("code"),
+        &[
+            ("command(git -C src blame a.rs)", Allow),
+            ("command(git -C src blame own.txt)", Deny),
+            // An absolute path reads like this one, seen from the folder of the script.
+            ("command(git -C src blame kept.txt)", Deny),
+            ("command(git -C src blame ../kept.txt)", Deny),
+            ("command(git -C src blame ../../x)", Deny),
+        ],
+    );
+}
+
+#[test]
 fn options_that_change_nothing_are_left_out_for_git_alone() {
     let policy = policy(
         "rules:\n  - allow: [\"command(git log)\", \"command(grep x)\", \"read(**)\"]\n  - deny: \

@@ -8,7 +8,7 @@ use crate::command::examine::{CommandEffects, PathUse, StartedCommand, Uncovered
 use crate::command::tables::index::{self, IndexedTable};
 use crate::command::tables::programs::{self, ProgramRunner, WITH_VERBS};
 use crate::command::tables::wrappers::{self, WrapperKind};
-use crate::command::tables::{OperandKind, ProgramEffect, git, spelling};
+use crate::command::tables::{OperandKind, ProgramEffect, git, spelling, verbs};
 use locum_base::path::RepoPath;
 
 impl CommandEffects {
@@ -42,8 +42,7 @@ impl Examiner<'_> {
     fn program(&mut self) {
         let Some(program) = self.words.first().map(|word| word.to_lowercase()) else { return };
         let program = program.as_str();
-        if let Some(usual) = spelling::usual(self.words) {
-            let (mut effects, known) = Self::started(&usual, self.folder);
+        if let Some((usual, (mut effects, known))) = self.elsewhere().or_else(|| self.usual()) {
             if program.contains('/') {
                 (effects.runs_code, effects.only_reads) = (true, false);
             }
@@ -127,6 +126,31 @@ impl Examiner<'_> {
         }
     }
 
+    /// The same command in another spelling, examined.
+    fn usual(&self) -> Option<(Vec<String>, (CommandEffects, bool))> {
+        let usual = spelling::usual(self.words)?;
+        let examined = Self::started(&usual, self.folder);
+        Some((usual, examined))
+    }
+
+    /// The same command without the folder it names first, examined in that folder. Absolute paths
+    /// among its words were made relative to this one, so it is examined here as well.
+    fn elsewhere(&self) -> Option<(Vec<String>, (CommandEffects, bool))> {
+        let (folder, words) = verbs::folder(self.words)?;
+        let folder = self
+            .folder
+            .join(folder)
+            .ok()
+            .filter(|folder| !folder.parts().any(|part| part.eq_ignore_ascii_case(".git")))?;
+        let (mut effects, mut known) = Self::started(&words, &folder);
+        if folder != *self.folder {
+            let (here, is_known) = Self::started(&words, self.folder);
+            (effects, known) = (effects.and(here), known && is_known);
+            effects.reads.push(PathUse::Perhaps(folder));
+        }
+        Some((words, (effects, known)))
+    }
+
     /// Returns true for a program that is known and only asked for its version or its options. One
     /// that runs code of the repository may load some even so.
     fn asks_for_help(&mut self, alone: Option<&IndexedTable>, is_known: bool) -> bool {
@@ -193,13 +217,7 @@ impl Examiner<'_> {
     }
 
     fn with_verb(&mut self, program: &str) {
-        while program == "git"
-            && self.words.get(self.next).is_some_and(|word| {
-                matches!(word.as_str(), "--no-pager" | "-P" | "--no-optional-locks")
-            })
-        {
-            self.next += 1;
-        }
+        self.next += verbs::dropped(self.words);
         let Some(verb) = self.words.get(self.next).cloned() else {
             self.finding(self.next, format!("`{program}` without a verb"));
             return;

@@ -15,6 +15,7 @@ pub(super) mod spelling;
 pub(super) mod tasks;
 mod text;
 mod tools;
+pub mod verbs;
 pub(crate) mod wrappers;
 
 /// Programs, or verbs of programs, that take the same words.

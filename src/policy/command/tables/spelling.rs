@@ -4,7 +4,7 @@
 //! In: the words of a command. Out: the words that rules and tables have for the same command. Only
 //! how it is judged follows; what runs is what was written.
 
-use crate::command::tables::{ProgramEffect, index};
+use crate::command::tables::{ProgramEffect, index, verbs};
 use crate::words;
 
 /// Folders of a repository in which its own tools are, as package managers put them there.
@@ -34,10 +34,12 @@ const NODE_VERBS: &str = "\
 pub(crate) fn usual(words: &[String]) -> Option<Vec<String>> {
     let (program, rest) = words.split_first()?;
     let spelled = match program.as_str() {
-        "cargo" => without_toolchain(rest)?,
+        "cargo" if rest.first().is_some_and(|word| word.starts_with('+')) => {
+            without_toolchain(rest)?
+        }
         "npm" | "pnpm" | "yarn" => node(program, rest)?,
-        "uv" => uv(rest)?,
-        "git" => rest.strip_prefix(&["-C".to_owned(), ".".to_owned()])?.to_vec(),
+        "uv" if rest.first().is_some_and(|word| word == "run") => uv(rest)?,
+        path if !path.contains('/') => return verbs::moved(words),
         path => {
             // Asked for its version, the real one would run nothing.
             let asks = rest.iter().any(|word| word == "--version" || word == "--help");
@@ -176,8 +178,9 @@ mod tests {
             ("npm run build", None),
             ("npm frob", None),
             ("npm -w a run build", Some("npm run build -w a")),
-            ("git -C . status", Some("git status")),
-            ("git -C .. status", None),
+            ("cargo --locked test", Some("cargo test --locked")),
+            ("cargo --config x test", None),
+            ("uv --offline run pytest", Some("uv run --offline pytest")),
             (".venv/bin/python -m pytest", Some("python -m pytest")),
             ("./node_modules/.bin/vitest run", Some("vitest run")),
             (".venv/bin/python --version", None),
