@@ -39,6 +39,9 @@ const BY_WORDS_EXPANDED: &str = "`:*` stands for further words; options not know
                                  are refused. Pipes, lists and expansions are fine where each \
                                  command is allowed";
 
+/// What no pattern that is wider than a name opens.
+const APART: &str = ", but no secrets";
+
 /// Kinds of acts, with the verb of their line. The last three steer, which needs no tool group.
 const KINDS: &[(RuleKind, &str)] = &[
     (RuleKind::Read, "read"),
@@ -100,7 +103,8 @@ pub(crate) fn lines(
             if texts.iter().all(Vec::is_empty) {
                 continue;
             }
-            lines.push(format!("{said} {verb}: {}", listed(&texts)));
+            let apart = if allows && *kind == RuleKind::Read { APART } else { "" };
+            lines.push(format!("{said} {verb}: {}{apart}", listed(&texts)));
             if allows && *kind == RuleKind::Command {
                 lines.extend(by_words_lines(policy, facts));
             }

@@ -15,7 +15,7 @@ fn tells_a_mode_what_it_may_do() {
     assert_eq!(
         policy.summary_lines(&facts("code"), |_| true),
         [
-            "You may read: `**`",
+            "You may read: `**`, but no secrets",
             "You may edit: `src/**`",
             "You may run: `cargo test:*`",
             crate::summary::BY_WORDS,
@@ -24,7 +24,7 @@ fn tells_a_mode_what_it_may_do() {
     );
     assert_eq!(
         policy.summary_lines(&facts("ask"), |kind| kind != RuleKind::Command),
-        ["You may read: `**`"]
+        ["You may read: `**`, but no secrets"]
     );
     assert_eq!(
         policy.summary_lines(&facts("ask"), |kind| kind == RuleKind::Command),
@@ -55,7 +55,7 @@ fn tells_a_run_what_it_may_do_as_the_judge_narrows_it() {
     assert_eq!(
         lines(&local),
         [
-            "You may read: `**`",
+            "You may read: `**`, but no secrets",
             "You may edit: `src/**` (except `src/cli/**`)",
             "You may run: `ls:*`, `npm run:*`",
             crate::summary::BY_WORDS,
