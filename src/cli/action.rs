@@ -145,6 +145,12 @@ fn carry_out(
     };
     let stopped = || stop.clone().received().boxed();
     let ends = runtime.block_on(action::run(&env, stopped, &mut watch));
+    for end in ends.iter().flatten() {
+        if let ActionEnd::Ran(ran) = end {
+            let text = live::outcome(&ran.outcome);
+            output.line(sanitise::log_safe(&text, redactor).trim_end());
+        }
+    }
     output.line(actions::GROUP_END);
     ends
 }
@@ -213,7 +219,7 @@ fn summary_of(end: &ActionEnd) -> String {
             format!("**locum**: dry run\n\n{}\n", markdown::fenced(&plan.to_string(), "text"))
         }
         ActionEnd::Ran(ran) => {
-            let mut landing = match &ran.publication.result {
+            let landing = match &ran.publication.result {
                 PublishResult::PullRequest { number, url, branch, effect, .. } => {
                     let effect = match effect {
                         PullRequestEffect::Opened => "",
@@ -228,11 +234,12 @@ fn summary_of(end: &ActionEnd) -> String {
                 }
                 PublishResult::Nowhere(why) | PublishResult::Diff(why) => markdown::inline(why),
             };
+            let mut paragraphs = vec![landing];
             if let Some(patch) =
                 ran.outcome.hindrance.is_some().then_some(&ran.patch).and_then(Option::as_ref)
             {
-                landing.push_str(&format!(
-                    "\n\nThe changes are kept as a patch: {}, which is the output `patch-path`.",
+                paragraphs.push(format!(
+                    "The changes are kept as a patch: {}, which is the output `patch-path`.",
                     markdown::code(&patch.display().to_string())
                 ));
             }
@@ -243,15 +250,16 @@ fn summary_of(end: &ActionEnd) -> String {
                 | PublishResult::Review { .. } => true,
             };
             for note in ran.publication.notes.iter().filter(said) {
-                landing.push_str(&format!("\n\nNot published: {}", markdown::inline(note)));
+                paragraphs.push(format!("Not published: {}", markdown::inline(note)));
             }
             for note in ran.publication.remarks.iter().chain(&ran.plan.notes) {
-                landing.push_str(&format!("\n\nNote: {}", markdown::inline(note)));
+                paragraphs.push(format!("Note: {}", markdown::inline(note)));
             }
             for risk in &ran.plan.risks {
-                landing.push_str(&format!("\n\n{}.", markdown::inline(risk)));
+                paragraphs.push(format!("{}.", markdown::inline(risk)));
             }
-            summary::job_summary(&ran.outcome, &ran.plan.mode, &landing)
+            paragraphs.retain(|paragraph| !paragraph.is_empty());
+            summary::job_summary(&ran.outcome, &ran.plan.mode, &paragraphs.join("\n\n"))
         }
     }
 }

@@ -394,6 +394,14 @@ pub fn carry_out(
         let stopped = stop.received().boxed();
         execute::run_and_publish(&execution, publisher, stopped, watch).await
     })?;
+    match (show.live, show.format) {
+        (LiveOutput::Within, _) => shown.borrow_mut().line(live::outcome(&outcome)),
+        (LiveOutput::Beside, OutputFormat::Json | OutputFormat::StreamJson) => {
+            shown.borrow_mut().talk(live::outcome(&outcome));
+        }
+        // What follows says it.
+        (LiveOutput::Beside, OutputFormat::Text) | (LiveOutput::Off, _) => {}
+    }
     Ok(LocalRunResult { outcome, publication })
 }
 

@@ -1,4 +1,5 @@
-//! What a run at work does right now: the commands and edits that have not ended, and since when.
+//! What a run at work does right now: the commands and edits that have not ended, and since when;
+//! of other calls that only look, nothing.
 //!
 //! In: each event as it happens. Out: what is under way, by task. It is computed anew in each
 //! process; nothing depends on it.
@@ -12,8 +13,9 @@ use crate::report::surface::Surface;
 use crate::session::event::{Event, JournalLine};
 use crate::session::state::SessionState;
 use locum_base::id::TaskId;
+use locum_policy::verdict::{Decision, Verdict};
 
-/// Most activities that are shown: of parallel sub-tasks, each may have one.
+/// Most activities that are shown: parallel sub-tasks and commands may each have one.
 const SHOWN_LIMIT: usize = 4;
 
 /// Something that began and has not ended.
@@ -25,31 +27,38 @@ pub struct Activity {
     pub since: Timestamp,
 }
 
-/// What is under way, by task.
+/// What is under way, by task and call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Activities(BTreeMap<TaskId, Activity>);
+pub struct Activities(BTreeMap<(TaskId, String), Activity>);
 
 impl Activities {
     /// Takes in an event, given the state it led to.
     pub fn take_in(&mut self, line: &JournalLine, state: &SessionState) {
-        let what = match &line.event {
+        let began = match &line.event {
             Event::Performing { task, call, .. } => {
-                let waiting = state.task(*task).map(|task| &task.turn.waiting);
-                let waiting =
-                    waiting.and_then(|calls| calls.iter().find(|waits| waits.call.id == *call));
-                waiting.and_then(|waits| waits.headline.clone())
+                let waiting = state.task(*task).and_then(|task| task.turn.call(call));
+                waiting.and_then(|waits| waits.headline.clone()).map(|what| (call, what))
             }
-            Event::Checking { commands, .. } => Some(commands.join(", ")),
+            // Commands that only look are not announced; they begin once they may.
+            Event::Judged { call, headline, command: Some(_), verdicts, approval, .. } => {
+                let allowed = |verdict: &Verdict| verdict.decision == Decision::Allow;
+                let begins = approval.is_some() || verdicts.iter().all(allowed);
+                begins.then(|| (call, headline.clone()))
+            }
+            Event::Checking { call, commands, .. } => Some((call, commands.join(", "))),
             _ => None,
         };
-        let Some(task) = line.event.task() else { return };
-        match what {
-            Some(what) => {
-                self.0.insert(task, Activity { what, since: line.at });
+        let Some(of) = line.event.task() else { return };
+        match (began, &line.event) {
+            (Some((call, what)), _) => {
+                self.0.insert((of, call.clone()), Activity { what, since: line.at });
             }
-            None => {
-                self.0.remove(&task);
+            (None, Event::Answered { call, .. }) => {
+                self.0.remove(&(of, call.clone()));
             }
+            // Several are judged before the first of them begins.
+            (None, Event::Judged { .. }) => {}
+            (None, _) => self.0.retain(|(task, _), _| *task != of),
         }
     }
 
@@ -81,12 +90,54 @@ mod tests {
     use crate::report::surface::Surface;
     use crate::session::event::{Event, JournalLine};
     use crate::session::state::SessionState;
+    use crate::tools::Observation;
     use jiff::Timestamp;
     use locum_base::id::TaskId;
+    use locum_policy::verdict::{Decision, Verdict};
     use pretty_assertions::assert_eq;
 
     fn at(second: i64, event: Event) -> JournalLine {
         JournalLine { at: Timestamp::from_second(second).unwrap(), event }
+    }
+
+    #[test]
+    fn commands_that_only_look_are_shown_too_until_each_ends() {
+        let state = SessionState::default();
+        let mut activities = Activities::default();
+        let judged = |call: &str, decision, script: Option<&str>| {
+            let verdict = Verdict { decision, ..Verdict::denied("x".into(), "y".into()) };
+            Event::Judged {
+                task: TaskId(0),
+                call: call.to_owned(),
+                headline: format!("run {call}"),
+                command: script.map(str::to_owned),
+                verdicts: vec![verdict],
+                approval: None,
+            }
+        };
+        for event in [
+            judged("git log", Decision::Allow, Some("git log")),
+            judged("du", Decision::Allow, Some("du")),
+            judged("rm", Decision::Deny, Some("rm")),
+            judged("list", Decision::Allow, None),
+        ] {
+            activities.take_in(&at(30, event), &state);
+        }
+        let now = Timestamp::from_second(35).unwrap();
+        assert_eq!(
+            activities.render(now, Surface::Markdown),
+            "⏳ `run du` for 5 s\n\n⏳ `run git log` for 5 s"
+        );
+        let answered = Event::Answered {
+            task: TaskId(0),
+            call: "git log".to_owned(),
+            tool: "execute_command".to_owned(),
+            observation: Observation::default(),
+            refusal: None,
+            mistake: false,
+        };
+        activities.take_in(&at(33, answered), &state);
+        assert_eq!(activities.render(now, Surface::Markdown), "⏳ `run du` for 5 s");
     }
 
     #[test]

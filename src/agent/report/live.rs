@@ -8,15 +8,16 @@ use crate::report::figures;
 use crate::report::markdown::visible;
 use crate::report::transcript;
 use crate::session::event::Event;
-use crate::session::outcome::CheckReport;
+use crate::session::outcome::{CheckReport, Outcome, PendingDecision};
 use crate::session::recorded::CompactionKind;
 use crate::session::state::SessionState;
+use crate::tools::Observation;
 use crate::tools::command_details::CommandDetails;
 use locum_base::id::TaskId;
 use locum_base::text::{counted, head};
 use locum_modes::prompts::reminders::may_spend;
 use locum_policy::intent::Intent;
-use locum_policy::verdict::{Decision, Verdict};
+use locum_policy::verdict::{Decision, Refusal, RefusedBy, Verdict};
 use locum_sandbox::exec::Exit;
 
 /// Bytes of the word at the beginning of a line about what a task does.
@@ -29,11 +30,28 @@ const LINE_LIMIT_CHARS: usize = 160;
 /// task that works beside others says in which.
 pub fn lines(event: &Event, state: &SessionState) -> Vec<String> {
     let isolated_commits = event.task().filter(|task| state.tree_owner(*task).is_some());
-    let lines = lines_of(event);
+    let lines = match event {
+        Event::Answered { task, call, tool, observation, refusal, .. } => {
+            let waiting = state.task(*task).and_then(|task| task.turn.call(call));
+            let headline = waiting.and_then(|waiting| waiting.headline.as_deref());
+            let headline = headline.unwrap_or(tool);
+            match refusal {
+                Some(refusal) => refused(refusal, observation, headline),
+                None => answered(observation, headline).into_iter().collect(),
+            }
+        }
+        event => lines_of(event),
+    };
     match isolated_commits {
         Some(task) => lines.into_iter().map(|line| of_task(task, line)).collect(),
         None => lines,
     }
+}
+
+/// Returns the last line of a run, once it is known what became of its result.
+pub fn outcome(outcome: &Outcome) -> String {
+    let reason = outcome.reason.as_ref().map(|reason| format!(" · {reason}")).unwrap_or_default();
+    one_line(&format!("outcome {}{reason}", outcome.word.as_str()))
 }
 
 /// Puts the task into a line that does not begin with one.
@@ -74,13 +92,6 @@ fn lines_of(event: &Event) -> Vec<String> {
         Event::Decided { decision, .. } => vec![one_line(&transcript::decided(decision))],
         Event::Judged { verdicts, .. } => {
             verdicts.iter().filter(|verdict| is_news(verdict)).map(verdict_line).collect()
-        }
-        Event::Answered { observation, refusal, .. } => {
-            let refused =
-                refusal.iter().flat_map(|refusal| refusal.verdicts.iter().map(verdict_line));
-            refused
-                .chain(observation.exit.map(|exit| exit_line(exit, &observation.command)))
-                .collect()
         }
         Event::Consulted { expert, answer, .. } => {
             vec![one_line(&format!("  expert  {expert} · {answer}"))]
@@ -137,8 +148,9 @@ fn lines_of(event: &Event) -> Vec<String> {
             vec![format!("message of {} · {}", message.by, one_line(&message.text))]
         }
         Event::ServerNoted { server, what } => vec![format!("MCP server {server} {what}")],
-        Event::Ended(outcome) => vec![format!("outcome {}", outcome.word.as_str())],
-        Event::Replied { .. }
+        Event::Ended(outcome) => outcome.pending().map(|pending| waits(&pending)).collect(),
+        Event::Answered { .. }
+        | Event::Replied { .. }
         | Event::Reminded { .. }
         | Event::WorkMeasured { .. }
         | Event::MessageRead { .. }
@@ -148,6 +160,51 @@ fn lines_of(event: &Event) -> Vec<String> {
         | Event::TodosChanged { .. }
         | Event::Checkpointed { .. } => Vec::new(),
     }
+}
+
+/// Returns what a call came to that was not refused, where that is news: a command ended, or
+/// something failed.
+fn answered(observation: &Observation, headline: &str) -> Option<String> {
+    match observation.exit {
+        Some(exit) => Some(exit_line(exit, &observation.command)),
+        None => observation.is_error.then(|| failed_line(headline, &observation.text)),
+    }
+}
+
+fn failed_line(headline: &str, text: &str) -> String {
+    one_line(&format!("  failed  {headline} · {}", one_line(text)))
+}
+
+/// Returns who or what refused a call, and how a command ended of which a part was undone.
+fn refused(refusal: &Refusal, observation: &Observation, headline: &str) -> Vec<String> {
+    let exit = observation.exit.map(|exit| exit_line(exit, &observation.command));
+    match &refusal.by {
+        RefusedBy::Person { login, reason } => {
+            let reason = match reason.as_str() {
+                "" => String::new(),
+                reason => format!(" · {reason}"),
+            };
+            vec![one_line(&format!("  denied  {headline} · by {login}{reason}"))]
+        }
+        RefusedBy::Policy | RefusedBy::Secret if refusal.verdicts.is_empty() => {
+            std::iter::once(failed_line(headline, &observation.text)).chain(exit).collect()
+        }
+        RefusedBy::Policy | RefusedBy::Secret => {
+            refusal.verdicts.iter().map(verdict_line).chain(exit).collect()
+        }
+    }
+}
+
+/// Returns what waits for a person.
+fn waits(pending: &PendingDecision) -> String {
+    one_line(&match pending {
+        PendingDecision::Hold(held) => {
+            let rule = held.verdicts.iter().find(|verdict| verdict.decision == Decision::Hold);
+            let why = rule.map(|verdict| format!(" · {}", verdict.reason())).unwrap_or_default();
+            format!("  hold    {} · waits as {}{why}", held.headline, held.id)
+        }
+        PendingDecision::Question(question) => format!("  asks    {}", question.text),
+    })
 }
 
 /// What stays within the session is always allowed, and a refusal is shown with its answer.
@@ -197,11 +254,14 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{lines, one_line, verdict_line};
+    use super::{lines, one_line, outcome, verdict_line};
+    use crate::report::sample;
     use crate::session::event::Event;
+    use crate::session::outcome::{Outcome, OutcomeWord};
     use crate::session::state::SessionState;
+    use crate::tools::Observation;
     use locum_base::id::TaskId;
-    use locum_policy::verdict::{Cause, Decision, RuleRef, Verdict};
+    use locum_policy::verdict::{Cause, Decision, Refusal, RefusedBy, RuleRef, Verdict};
     use pretty_assertions::assert_eq;
 
     fn verdict(decision: Decision) -> Verdict {
@@ -253,6 +313,56 @@ mod tests {
         };
         assert_eq!(lines(&judged(Decision::Allow), &SessionState::default()).len(), 1);
         assert_eq!(lines(&judged(Decision::Deny), &SessionState::default()).len(), 0);
+    }
+
+    fn answer(observation: Observation, refusal: Option<Refusal>) -> Vec<String> {
+        let event = Event::Answered {
+            task: TaskId(1),
+            call: "c".to_owned(),
+            tool: "apply_diff".to_owned(),
+            observation,
+            refusal: refusal.map(Box::new),
+            mistake: false,
+        };
+        lines(&event, &SessionState::default())
+    }
+
+    #[test]
+    fn what_failed_is_one_line_and_what_went_well_none() {
+        assert_eq!(answer(Observation::said("Changed `a`."), None), [""; 0]);
+        assert_eq!(
+            answer(Observation::failed("Nothing was changed in `a`: no.\nmore"), None),
+            ["  failed  apply_diff · Nothing was changed in `a`: no."]
+        );
+    }
+
+    #[test]
+    fn a_persons_no_names_the_person_and_the_policys_the_rule() {
+        let refusal = Refusal {
+            decision: Decision::Hold,
+            verdicts: vec![verdict(Decision::Hold)],
+            hint: None,
+            by: RefusedBy::Policy,
+        };
+        let observation = Observation::failed("no");
+        let policys = answer(observation.clone(), Some(refusal.clone()));
+        assert!(policys.len() == 1 && policys[0].starts_with("  hold    command("), "{policys:?}");
+        assert_eq!(
+            answer(observation, Some(refusal.by_person("ann", "not today"))),
+            ["  denied  apply_diff · by ann · not today"]
+        );
+    }
+
+    #[test]
+    fn what_waits_is_named_at_the_end_and_the_outcome_says_why() {
+        let held = sample::held();
+        let waiting = lines(&Event::Ended(Box::new(held.clone())), &SessionState::default());
+        assert!(!waiting.is_empty() && waiting[0].starts_with("  hold    "), "{waiting:?}");
+        let reason = Some("the push was refused".to_owned());
+        assert_eq!(
+            outcome(&Outcome { word: OutcomeWord::NotPublished, reason, ..held }),
+            "outcome not-published · the push was refused"
+        );
     }
 
     #[test]

@@ -32,6 +32,9 @@ fn is_not_published(fixture: &ActionFixture, step: &WorkflowStep, why: &str) -> 
     let summary = fixture.stage.read("summary");
     assert!(summary.starts_with("**locum: not published**"), "{summary}");
     assert!(summary.contains(why), "{why}: {summary}");
+    assert!(!summary.contains("\n\n\n"), "{summary}");
+    let ends: Vec<&str> = step.out.lines().filter(|line| line.starts_with("outcome ")).collect();
+    assert!(ends.len() == 1 && ends[0].starts_with("outcome not-published · "), "{step:?}");
     let shown = fixture
         .stage
         .locum(&["session", "show", "--json", step.output("session-id")])
