@@ -346,7 +346,9 @@ fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {
     };
     rows.extend(findings.half_visible.iter().map(in_part));
     for (place, problems) in [("laptop", &findings.laptop), ("Action", &findings.action)] {
-        rows.extend(problems.iter().map(|problem| row(place, "not ready", problem)));
+        let of_model = |problem: &&String| Some(*problem) == findings.model_problem.as_ref();
+        let in_short = |problem| if of_model(&problem) { "no model: see above" } else { problem };
+        rows.extend(problems.iter().map(|problem| row(place, "not ready", in_short(problem))));
         if problems.is_empty() {
             rows.push(row(place, "ready", ""));
         }

@@ -290,6 +290,8 @@ fn doctor_says_which_models_and_servers_a_run_has() {
         "{}",
         without.out
     );
+    let said = without.out.matches("which should hold the key").count();
+    assert!(said == 1 && without.out.contains("no model: see above"), "{}", without.out);
 }
 
 #[test]
