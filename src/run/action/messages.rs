@@ -77,7 +77,10 @@ impl<'a> FollowedThread<'a> {
             tracing::debug!(%error, "new comments are not read");
             Vec::new()
         });
-        for comment in comments {
+        let is_new = |comment: &ThreadComment| {
+            thread::is_later(comment, &self.event.trigger).is_none_or(|later| later)
+        };
+        for comment in comments.into_iter().filter(is_new) {
             let command = self.command(&comment);
             let stops = command.as_ref().is_some_and(|command| self.stops(command, &comment));
             let is_for_run = stops || command.is_none();

@@ -11,7 +11,7 @@ use crate::run::action::admission::{AdmittedEvent, PROGRESS, thread_of};
 use crate::run::task_material::TaskMaterial;
 use locum_base::text::ClippedText;
 use locum_forge::ThreadComment;
-use locum_forge::event::EventSubject;
+use locum_forge::event::{EventSubject, Trigger};
 use locum_modes::prompts::task::seen_of_markdown;
 use locum_policy::actors::{ActorFacts, Tier};
 
@@ -89,13 +89,21 @@ pub(super) async fn past(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> T
 fn before(comments: Vec<ThreadComment>, admitted: &AdmittedEvent<'_>) -> Vec<ThreadComment> {
     let trigger = &admitted.event.trigger;
     let asks = trigger.comment.as_ref().map(|comment| comment.id);
-    let later = |comment: &ThreadComment| {
-        comment.written_at.zip(trigger.happened_at).is_some_and(|(at, asked)| at > asked)
-    };
+    let later = |comment: &ThreadComment| is_later(comment, trigger).is_some_and(|later| later);
     comments
         .into_iter()
         .filter(|comment| Some(comment.id) != asks && (comment.is_own || !later(comment)))
         .collect()
+}
+
+/// Returns whether a comment was written after the event; `None` where that is not known. The forge
+/// tells times in seconds: within one, the numbers of comments of the same kind tell.
+pub(super) fn is_later(comment: &ThreadComment, trigger: &Trigger) -> Option<bool> {
+    let (at, asked) = comment.written_at.zip(trigger.happened_at)?;
+    let asks = trigger.comment.as_ref();
+    let asks = asks.filter(|asks| asks.place.is_some() == comment.place.is_some());
+    let after_it = asks.is_some_and(|asks| comment.id > asks.id);
+    Some(at > asked || (at == asked && after_it))
 }
 
 /// Returns the latest comments that the limits have room for, oldest first, their texts as readers

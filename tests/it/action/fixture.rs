@@ -59,7 +59,7 @@ tasks:
     turns:
       - expect:
           contains: ["alice writes to you:", "Say it in French."]
-          not_contains: ["another run", "Latin", "Morse"]
+          not_contains: ["another run", "Latin", "Morse", "[material: comment on #7"]
         calls: [{ tool: write_to_file, args: { path: src/hello.txt, content: "salut\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "Salut." } }]
   - contains: split it up

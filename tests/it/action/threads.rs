@@ -1,8 +1,10 @@
 //! What a run knows of its thread: what was said there before, by whom, and what the last run gave.
 
+use jiff::Timestamp;
 use pretty_assertions::assert_eq;
+use serde_json::json;
 
-use crate::action::fixture::{ActionFixture, Ask};
+use crate::action::fixture::{ActionFixture, Ask, payload};
 use crate::support::github::Fault;
 
 #[test]
@@ -29,6 +31,18 @@ fn comments_that_cannot_be_read_stop_no_run() {
     let list = "GET /repos/acme/app/issues/7/comments?per_page";
     fixture.server.fail(Fault::status(list, 403, "Resource not accessible"));
     let step = fixture.step(&Ask::comment("/locum code say hello"));
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
+}
+
+#[test]
+fn a_comment_of_the_same_second_reaches_the_model_once() {
+    let fixture = ActionFixture::new();
+    let second = Timestamp::now().strftime("%FT%TZ").to_string();
+    fixture.server.set_time(&second);
+    fixture.server.add_comment(7, "alice", "User", "Say it in French.");
+    let (event, mut payload) = payload(&Ask::comment("/locum code take my words"));
+    payload["comment"]["created_at"] = json!(second);
+    let step = fixture.step_with(event, &payload.to_string(), &[]);
     assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
 }
 
