@@ -340,7 +340,7 @@ impl Evaluation<'_> {
         &'j self,
         words: &'j [String],
     ) -> impl Iterator<Item = RuleMatch<'j>> {
-        let plain = verbs::without_dropped(words);
+        let plain = verbs::without_dropped(words).or_else(|| verbs::moved(words));
         let readings = verbs::readings(words);
         let by_program = self.judge.starting(RuleKind::Command, words.first().cloned());
         by_program.chain(self.judge.of_kind(RuleKind::Command)).filter(move |found| {

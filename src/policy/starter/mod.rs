@@ -5,11 +5,11 @@
 //! same repository. It is written to be read, cut down and added to by a maintainer, and is a valid
 //! policy whatever the repository holds.
 
+mod built_in;
 mod ci;
 mod commands;
 mod folders;
 mod proof;
-mod refused;
 pub mod scan;
 mod setup;
 pub mod workflow;
@@ -33,147 +33,10 @@ use locum_base::path::RepoPath;
 
 /// Modes that write and run.
 const WRITERS: &[&str] = &["code", "debug"];
-/// Programs that only look, whatever their known options.
-const LOOKS: &[&str] = &[
-    "ls",
-    "cat",
-    "tac",
-    "head",
-    "tail",
-    "wc",
-    "grep",
-    "egrep",
-    "fgrep",
-    "rg",
-    "find",
-    "tree",
-    "git status",
-    "git diff",
-    "git log",
-    "git show",
-    "git blame",
-    "git grep",
-    "git branch",
-    "git ls-files",
-    "git rev-parse",
-    "sort",
-    "uniq",
-    "cut",
-    "tr",
-    "nl",
-    "column",
-    "paste",
-    "comm",
-    "join",
-    "fold",
-    "rev",
-    "diff",
-    "cmp",
-    "stat",
-    "file",
-    "du",
-    "df",
-    "jq",
-    "sed -n",
-    "awk",
-    "xxd",
-    "od",
-    "hexdump",
-    "strings",
-    "base64",
-    "echo",
-    "printf",
-    "true",
-    "false",
-    ":",
-    "test",
-    "[",
-    "sleep",
-    "pwd",
-    "basename",
-    "dirname",
-    "readlink",
-    "realpath",
-    "which",
-    "whereis",
-    "type",
-    "hash",
-    "man",
-    "less",
-    "date",
-    "id",
-    "uname",
-    "nproc",
-    "free",
-    "uptime",
-    "printenv",
-    "mktemp",
-    "seq",
-    "sha256sum",
-    "sha1sum",
-    "md5sum",
-    "cksum",
-    "whoami",
-    "set",
-    "timeout",
-    "nice",
-    "ionice",
-    "nohup",
-    "stdbuf",
-    "env",
-    "command",
-    "xargs",
-    "for",
-    "while",
-    "until",
-    "case",
-    "git ls-tree",
-    "git rev-list",
-    "git describe",
-    "git remote",
-    "git tag",
-    "git config --get",
-    "git stash list",
-    "git reflog",
-    "git shortlog",
-    "git cat-file",
-    "git check-ignore",
-    "git merge-base",
-    "git name-rev",
-    "git show-ref",
-    "git for-each-ref",
-    "git count-objects",
-    "git worktree list",
-    "git clean",
-    "git apply --check",
-    "git apply --stat",
-    "git --version",
-    "git -v",
-    "git --help",
-];
-/// Programs that change nothing but the files they name.
-const CHANGES: &[&str] = &[
-    "mkdir",
-    "rmdir",
-    "touch",
-    "cp",
-    "mv",
-    "rm",
-    "chmod",
-    "sed",
-    "tee",
-    "truncate",
-    "git mv",
-    "git rm",
-    "git restore",
-    "git checkout",
-];
 /// How errors name the text.
 const ORIGIN: &str = "the starter policy";
 /// Commands among the examples.
 const EXAMPLES: usize = 8;
-/// Columns of lists with several commands on a line.
-const FLOW_COLUMNS: usize = 110;
 /// Modes there are without any file.
 const BUILT_IN: &[&str] =
     &["orchestrator", "architect", "code", "debug", "ask", "review", "coordinator"];
@@ -341,8 +204,8 @@ fn rules(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool], t
         "\nrules: # the strictest matching rule decides\n  - allow: \"read(**)\" # files that may \
          hold secrets stay closed all the same\n",
     );
-    flow(text, "allow", "commands that only look", LOOKS);
-    flow(text, "allow", "commands whose files are judged as edits", CHANGES);
+    text.push_str(&built_in::allowing("commands that only look"));
+    text.push_str(&built_in::allowing("commands whose files are judged as edits"));
     let _ = writeln!(text, "    modes: [{}]", writers.join(", "));
     list(
         text,
@@ -372,7 +235,7 @@ fn rules(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool], t
     if !folders.closed.is_empty() {
         text.push_str("    reason: written by programs or by others, not by hand\n");
     }
-    refused::rules(text);
+    text.push_str(&built_in::denying());
     if folders.sources.is_empty() {
         text.push_str(
             "  # No source folder was found. Name yours:\n  # - allow: [\"edit(src/**)\", \
@@ -397,25 +260,6 @@ fn output(scan: &StarterScan) -> Vec<ProposedLine> {
         .into_iter()
         .filter_map(|name| ProposedLine::new(format!("edit({name}/**)"), ".gitignore".to_owned()))
         .collect()
-}
-
-/// Writes commands that go together, each with anything after it, several on a line.
-fn flow(text: &mut String, decision: &str, title: &str, commands: &[&str]) {
-    let title = if title.is_empty() { String::new() } else { format!(" # {title}") };
-    let _ = writeln!(text, "  - {decision}:{title}");
-    text.push_str("      [");
-    let mut column = 7;
-    for (index, command) in commands.iter().enumerate() {
-        let pattern = quoted(&format!("command({command}:*)"));
-        if index > 0 {
-            let wraps = column + pattern.len() > FLOW_COLUMNS;
-            text.push_str(if wraps { ",\n       " } else { ", " });
-            column = if wraps { 7 } else { column + 2 };
-        }
-        column += pattern.len();
-        text.push_str(&pattern);
-    }
-    text.push_str("]\n");
 }
 
 fn list(
