@@ -78,7 +78,7 @@ pub enum Command {
     Action,
     /// Close what runs of the Action left behind, as a step of a workflow.
     ///
-    /// Edits comments of runs that ended without a word, answers requests that nothing answered, and
+    /// Edits comments of runs that ended without a result, answers requests that nothing answered, and
     /// removes claims and sessions that are over. Starts no run and asks no model.
     Sweep,
     /// List and run the repository's maintenance jobs (`.locum/jobs/*.yml`).

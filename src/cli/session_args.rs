@@ -48,7 +48,7 @@ pub struct SessionApproveArgs {
     /// It is checked, and changes nothing: apply it with `git apply`.
     #[arg(long)]
     pub always: bool,
-    /// Say this to the model beside the yes.
+    /// Send this note to the model with the approval.
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub note: String,
     /// Look for sessions below this folder.
