@@ -166,6 +166,8 @@ mod tests {
         let to = Written(to);
         let lines = tracing_subscriber::fmt().with_ansi(false).event_format(PlainLines);
         let logger = lines.with_writer(move || to.clone()).finish();
+        // NOTE: with a single subscriber alive, tests on other threads could answer for this one.
+        let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
         tracing::subscriber::with_default(logger, || {
             let _run = tracing::info_span!("run", session = "0199aabb").entered();
             tracing::warn!(server = "time", "the server did not start");

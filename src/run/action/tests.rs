@@ -10,7 +10,8 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
+use tracing::subscriber::NoSubscriber;
+use tracing::{Dispatch, Event, Metadata, Subscriber};
 
 use super::{ActionEnd, ActionEnv, run};
 use crate::config::action_context::ActionContext;
@@ -130,6 +131,9 @@ fn dry_run(event_name: &str, payload: &serde_json::Value) -> (usize, BTreeMap<St
     };
     let (sender, receiver) = channel();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    // NOTE: with a single subscriber alive, tracing asks the thread that meets a line of the log first
+    // who listens; a test on another thread would answer for this one, with nobody.
+    let _second = Dispatch::new(NoSubscriber::default());
     let ends = tracing::subscriber::with_default(ReadObserver(sender), || {
         let cancelled = || std::future::pending().boxed();
         runtime.block_on(run(&env, cancelled, &mut |_, _| {})).unwrap()
