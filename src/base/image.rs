@@ -21,6 +21,24 @@ pub const IMAGES_LIMIT: usize = 20;
 /// takes in one request.
 pub const IMAGES_LIMIT_BYTES: usize = 12 * 1024 * 1024;
 
+/// Says that images are too many, or too large together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a conversation holds {IMAGES_LIMIT} images of {IMAGES_LIMIT_BYTES} bytes together at most"
+)]
+pub struct TooManyImages;
+
+/// Checks that a conversation has room for images.
+///
+/// # Errors
+/// When they are too many, or too large together.
+pub fn check_room<'i>(images: impl IntoIterator<Item = &'i Image>) -> Result<(), TooManyImages> {
+    let (count, bytes) = images.into_iter().fold((0_usize, 0_usize), |(count, bytes), image| {
+        (count.saturating_add(1), bytes.saturating_add(image.size_bytes))
+    });
+    if count > IMAGES_LIMIT || bytes > IMAGES_LIMIT_BYTES { Err(TooManyImages) } else { Ok(()) }
+}
+
 /// What an image is, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

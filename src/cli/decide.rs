@@ -10,7 +10,7 @@ use crate::cli::session_args::{
     SessionAnswerArgs, SessionApproveArgs, SessionDenyArgs, SessionSendArgs,
 };
 use crate::cli::session_folder::{find, sessions_folder};
-use crate::cli::{CommandContext, ExitStatus, always};
+use crate::cli::{CommandContext, ExitStatus, always, given_images};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use locum_agent::report::markdown::visible;
@@ -20,6 +20,7 @@ use locum_agent::session::messages::{self, PersonMessage, SendError};
 use locum_agent::session::recorded::{PersonDecision, RecordedDecision};
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
+use locum_base::image::Image;
 
 /// Approves the pending call.
 ///
@@ -81,7 +82,9 @@ pub fn send(
     }
     let now = SystemClock::start().now();
     let id = format!("{:020}-{}", now.as_nanosecond(), std::process::id());
-    let message = PersonMessage { id, by: person(context), text: args.text.clone() };
+    let parse = |bytes: &[u8]| Image::parse(bytes).map_err(|error| format!("it {error}"));
+    let images = given_images::with_words(&args.image, context, parse)?;
+    let message = PersonMessage { id, by: person(context), text: args.text.clone(), images };
     messages::send(&folder, &message).map_err(|error| match error {
         SendError::Length | SendError::Full => RunError::usage("TEXT", error.to_string()),
         SendError::Io { .. } => RunError::internal(error.to_string()),

@@ -12,7 +12,7 @@ use crate::cli::output::Output;
 use crate::cli::recorded_run::{local_of, overrides_now};
 use crate::cli::session_args::SessionResumeArgs;
 use crate::cli::session_folder::{find, sessions_folder};
-use crate::cli::{CommandContext, ExitStatus, decide};
+use crate::cli::{CommandContext, ExitStatus, decide, given_images};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::execution::SessionOrigin;
@@ -59,10 +59,18 @@ pub fn run(
     // It may have been at work until now.
     let state = SessionState::of(&lines_of(&folder)?);
     let words = args.words.clone().filter(|words| !words.trim().is_empty());
+    let images = given_images::with_words(&args.image, context, |bytes| run.image(bytes))?;
+    if words.is_none() && !images.is_empty() {
+        return Err(RunError::usage("--image", "an image belongs to words")
+            .hint("say what it shows: `locum session resume ID \"TEXT\" --image FILE`"));
+    }
+    if !images.is_empty() && !run.sees_images() {
+        output.talk("note: the model is not known to read images; it reads that there are some");
+    }
     if limits != NewLimits::default() || words.is_some() || needs_nothing(&state) {
         let in_actions = context.environment.get("GITHUB_ACTIONS") == Some("true");
         let most = in_actions.then_some(run.policy.settings().budget);
-        let request = GoOnRequest { by: decide::person(context), limits, most, words };
+        let request = GoOnRequest { by: decide::person(context), limits, most, words, images };
         let granted = go_on::go_on(&folder, request, SystemClock::start().now());
         run.plan.budget = granted.map_err(|error| refused(&error, start))?;
     } else {

@@ -1,9 +1,8 @@
 //! `locum run`: a task in the checkout, asked by the user at the command line.
 
-use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
 
+use crate::cli::given_images;
 use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalSession, RunDisplay};
 use crate::cli::output::Output;
 use crate::cli::run_args::{OutputFormat, RunArgs, RunOptions};
@@ -11,11 +10,9 @@ use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::SessionOrigin;
-use crate::run::prepare::PreparedRun;
 use crate::run::run_request::RunRequest;
 use crate::run::trusted::POLICY_FILE;
 use crate::run::uncommitted;
-use locum_base::image::IMAGE_LIMIT_BYTES;
 use locum_workspace::Workspace;
 use locum_workspace::run_lock::RunLock;
 
@@ -80,7 +77,7 @@ pub fn start(
 ) -> Result<ExitStatus, RunError> {
     let mut workspace = local_run::open(&local.folder)?;
     let mut run = local_run::prepare(&local.request, &workspace, context)?;
-    show_images(&mut run, &options.image, context)?;
+    given_images::add(&mut run, &options.image, context)?;
     let own = run.settings.values.policy.as_deref().unwrap_or(POLICY_FILE);
     let policy = options.policy.is_none().then_some(own);
     let trusted = &local.request.trusted;
@@ -101,7 +98,7 @@ pub fn start(
         local.stands_for = Some(std::mem::replace(&mut local.folder, worktree));
         workspace = local_run::open(&local.folder)?;
         run = local_run::prepare(&local.request, &workspace, context)?;
-        show_images(&mut run, &options.image, context)?;
+        given_images::add(&mut run, &options.image, context)?;
     }
     let session = run.plan.session.as_str();
     let _lock =
@@ -127,32 +124,6 @@ pub fn start(
     let status = local_run::show_end(&ended, show, output);
     local_run::leave_worktree(&local, &ended.outcome, show, output)?;
     Ok(status)
-}
-
-/// Adds the images that a user gives to a run.
-///
-/// # Errors
-/// When one cannot be read or shown.
-fn show_images(
-    run: &mut PreparedRun,
-    files: &[PathBuf],
-    context: &CommandContext,
-) -> Result<(), RunError> {
-    for file in files {
-        let wrong = |why: String| {
-            RunError::usage("--image", format!("`{}` is not shown: {why}", file.display()))
-        };
-        let mut bytes = Vec::new();
-        File::open(context.folder.join(file))
-            .and_then(|file| file.take(IMAGE_LIMIT_BYTES as u64 + 1).read_to_end(&mut bytes))
-            .map_err(|error| wrong(error.to_string()))?;
-        let from = format!("given with the task as `{}`", file.display());
-        run.add_image(&bytes, from).map_err(wrong)?;
-    }
-    if run.unseen_images > 0 {
-        run.plan.notes.push(run.unseen());
-    }
-    Ok(())
 }
 
 /// Returns the task: the argument, else standard input.

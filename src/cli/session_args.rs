@@ -121,6 +121,9 @@ pub struct SessionSendArgs {
     /// What the model is to know or do.
     #[arg(value_name = "TEXT")]
     pub text: String,
+    /// Show this PNG, JPEG, GIF or WebP image to the model with the words; repeat for more.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub image: Vec<PathBuf>,
     /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
@@ -134,6 +137,9 @@ pub struct SessionResumeArgs {
     /// Say what it is to do besides; a session that ended takes it up, too.
     #[arg(value_name = "TEXT")]
     pub words: Option<String>,
+    /// Show this PNG, JPEG, GIF or WebP image to the model with the words; repeat for more.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub image: Vec<PathBuf>,
     /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,

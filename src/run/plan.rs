@@ -23,6 +23,9 @@ pub struct RunPlan {
     /// The slash command that the task calls, with its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// The images it comes with, each in one line.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<String>,
     /// Mode of the root task.
     pub mode: String,
     /// Who asked and how.
@@ -159,6 +162,7 @@ impl std::fmt::Display for RunPlan {
         let mut row = |name: &str, value: &str| writeln!(formatter, "{name:<9} {value}");
         row("task", self.task.trim().lines().next().unwrap_or_default())?;
         self.command.iter().try_for_each(|command| row("command", command))?;
+        self.images.iter().try_for_each(|image| row("shows", image))?;
         row("mode", &self.mode)?;
         row(
             "asked by",

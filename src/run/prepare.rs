@@ -23,7 +23,7 @@ use crate::run::task_material::TaskImage;
 use crate::run::trusted::TrustedConfig;
 use locum_agent::env::RunEnv;
 use locum_agent::session::system_prompt::{self, ToolPrerequisites};
-use locum_base::image::{IMAGES_LIMIT, IMAGES_LIMIT_BYTES, Image};
+use locum_base::image::{self, Image};
 use locum_base::secret::Redactor;
 use locum_modes::ModeEntry;
 use locum_modes::access::{self, TaskPurpose, ToolOffer};
@@ -94,23 +94,28 @@ impl PreparedRun {
     /// # Errors
     /// Why the bytes are not shown.
     pub fn add_image(&mut self, bytes: &[u8], from: String) -> Result<(), String> {
-        let image = Image::parse(bytes).map_err(|error| format!("it {error}"))?;
-        if matches!(self.redactor.plain_values().hide_bytes(bytes), Cow::Owned(_)) {
-            return Err("a secret is written in its bytes".to_owned());
-        }
+        let image = self.image(bytes)?;
         if !self.sees_images() {
             self.unseen_images += 1;
             return Ok(());
         }
-        let shown = self.images.iter().map(|shown| shown.image.size_bytes).sum::<usize>();
-        if self.images.len() == IMAGES_LIMIT || shown + bytes.len() > IMAGES_LIMIT_BYTES {
-            return Err(format!(
-                "a conversation holds {IMAGES_LIMIT} images of {IMAGES_LIMIT_BYTES} bytes together \
-                 at most"
-            ));
-        }
+        let shown = self.images.iter().map(|shown| &shown.image);
+        image::check_room(shown.chain([&image])).map_err(|error| error.to_string())?;
+        self.plan.images.push(format!("{image}; {from}"));
         self.images.push(TaskImage { image, from });
         Ok(())
+    }
+
+    /// Reads an image that a person gives.
+    ///
+    /// # Errors
+    /// Why the bytes are not shown.
+    pub fn image(&self, bytes: &[u8]) -> Result<Image, String> {
+        let image = Image::parse(bytes).map_err(|error| format!("it {error}"))?;
+        match self.redactor.plain_values().hide_bytes(bytes) {
+            Cow::Borrowed(_) => Ok(image),
+            Cow::Owned(_) => Err("a secret is written in its bytes".to_owned()),
+        }
     }
 
     /// Returns what every effect of the run goes through.
@@ -246,6 +251,7 @@ pub fn prepare(
         budget: settings.values.budget.tighten(policy.settings().budget),
         spending_limits: policy.settings().spending_limits,
         command: message.called(),
+        images: Vec::new(),
         tools: system_prompt::shown(&access::offered(mode, offer), &policy, &facts, known)
             .iter()
             .map(ToString::to_string)

@@ -60,11 +60,12 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
             shown(&start.task)
         ),
         Event::Resumed => "resumed".to_owned(),
-        Event::Continued { by, budget, words } => {
+        Event::Continued { by, budget, words, images } => {
             let words = words.iter().map(|words| format!("\n{by} wrote: {}", shown(words)));
             let rest = may_spend(budget);
             let words: String = words.collect();
-            format!("{by} lets the session go on; in all it may spend: {rest}{words}")
+            let images = described(images);
+            format!("{by} lets the session go on; in all it may spend: {rest}{words}{images}")
         }
         Event::TaskStarted { task, parent, mode, message, .. } => {
             let under = parent.map(|parent| format!(" for task {parent}")).unwrap_or_default();
@@ -137,7 +138,8 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
         Event::Noted { text, .. } => format!("note: {text}"),
         Event::Reminded { task, text, .. } => format!("task {task} was told: {}", shown(text)),
         Event::MessageReceived { message } => {
-            format!("{} wrote: {}", message.by, shown(&message.text))
+            let images = described(&message.images);
+            format!("{} wrote: {}{images}", message.by, shown(&message.text))
         }
         Event::MessageRead { task, .. } => format!("task {task} read it"),
         Event::Judged { headline, verdicts, approval, .. } => {

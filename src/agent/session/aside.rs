@@ -5,12 +5,15 @@
 //! those of the trusted commit, whatever the checkout holds; those of the root are in the system
 //! prompt.
 
+use std::borrow::Cow;
+
 use crate::session::event::Event;
 use crate::session::live::Session;
 use crate::session::messages::{MESSAGE_LIMIT_BYTES, MESSAGES_LIMIT, PersonMessage};
 use crate::session::stop::Stop;
 use crate::session::task::nudges::{BUDGET_ENDS, BUDGET_LOW, CHANGES_FULL};
 use locum_base::id::TaskId;
+use locum_base::image::Image;
 use locum_base::path::RepoPath;
 use locum_base::text::head;
 use locum_modes::access::TaskPurpose;
@@ -75,13 +78,17 @@ impl Session<'_> {
 
     /// Gives a task what people wrote that it has not read. Returns whether there was something.
     pub(crate) fn read_messages(&mut self, id: TaskId) -> Result<bool, Stop> {
-        for message in self.parts.inbox.take() {
+        for mut message in self.parts.inbox.take() {
             let known = &self.state.messages;
             if known.len() >= MESSAGES_LIMIT || known.iter().any(|known| known.id == message.id) {
                 continue;
             }
             let text = head(message.text.trim(), MESSAGE_LIMIT_BYTES);
-            let text = self.parts.run.redactor.redact(text);
+            let mut text = self.parts.run.redactor.redact(text);
+            self.parts.inbox.load_images(&mut message);
+            let sent = message.images.len();
+            message.images.retain(|image| self.may_be_kept(image));
+            text.push_str(&reminders::images_not_shown(sent - message.images.len()));
             let by = self.parts.run.redactor.redact(&message.by);
             self.emit(Event::MessageReceived { message: PersonMessage { text, by, ..message } })?;
         }
@@ -90,11 +97,26 @@ impl Session<'_> {
             return Ok(false);
         }
         let unread = self.state.messages.get(task.messages_read..).unwrap_or_default().to_vec();
-        for message in &unread {
-            let text = reminders::message_from_person(&message.by, &message.text);
-            self.emit(Event::MessageRead { task: id, message: message.id.clone(), text })?;
+        for PersonMessage { id: message, by, text, images } in &unread {
+            let (mut text, mut images) = (reminders::message_from_person(by, text), images.clone());
+            let task = self.task(id)?;
+            if self.model_of(task).sees_images {
+                let left_out = task.leave_out_images(&mut images);
+                text.push_str(&reminders::images_shown(&images));
+                text.push_str(&left_out);
+            } else {
+                text.push_str(&reminders::images_not_shown(images.len()));
+                images.clear();
+            }
+            self.emit(Event::MessageRead { task: id, message: message.clone(), text, images })?;
         }
         Ok(!unread.is_empty())
+    }
+
+    /// Whether the bytes of an image are there and hold no secret.
+    fn may_be_kept(&self, image: &Image) -> bool {
+        let hidden = |bytes| self.parts.run.redactor.plain_values().hide_bytes(bytes);
+        image.content.bytes().is_some_and(|bytes| matches!(hidden(bytes), Cow::Borrowed(_)))
     }
 
     fn tell_rules(&mut self, id: TaskId, folder: &RepoPath) -> Result<(), Stop> {

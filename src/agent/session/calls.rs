@@ -248,8 +248,9 @@ impl<'a> Session<'a> {
         observation: Observation,
     ) -> Result<(), Stop> {
         let (call, tool) = (waiting.call.id.clone(), waiting.call.name.clone());
-        let observation = self.shorten(waiting, observation)?;
-        let mut observation = self.task(id)?.with_room_for_images(observation);
+        let mut observation = self.shorten(waiting, observation)?;
+        let left_out = self.task(id)?.leave_out_images(&mut observation.images);
+        observation.text.push_str(&left_out);
         if !observation.is_mistake && observation.refused.is_none() {
             observation.text.push_str(&dispatch::ignored(&waiting.call));
         }

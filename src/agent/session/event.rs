@@ -82,6 +82,9 @@ pub enum Event {
         /// What they want besides: a task that ended takes it up.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         words: Option<String>,
+        /// Images that belong to these words.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
     /// A person wrote to the session while it worked.
     MessageReceived {
@@ -96,6 +99,9 @@ pub enum Event {
         message: String,
         /// The text as its model reads it.
         text: String,
+        /// The images its model is shown after it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
     /// A task began, the root task or a sub-task.
     TaskStarted {
@@ -405,6 +411,10 @@ impl Event {
             generated.image.as_slice()
         } else if let Self::Started(start) = self {
             &start.images
+        } else if let Self::MessageReceived { message } = self {
+            &message.images
+        } else if let Self::MessageRead { images, .. } | Self::Continued { images, .. } = self {
+            images
         } else {
             &[]
         }
@@ -420,6 +430,10 @@ impl Event {
             generated.image.as_mut_slice()
         } else if let Self::Started(start) = self {
             &mut start.images
+        } else if let Self::MessageReceived { message } = self {
+            &mut message.images
+        } else if let Self::MessageRead { images, .. } | Self::Continued { images, .. } = self {
+            images
         } else {
             &mut []
         }

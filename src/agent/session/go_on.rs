@@ -13,6 +13,7 @@ use crate::session::journal::{Journal, JournalError};
 use crate::session::messages::MESSAGE_LIMIT_BYTES;
 use crate::session::outcome::OutcomeWord;
 use crate::session::state::SessionState;
+use locum_base::image::Image;
 use locum_policy::budget::raise::{AbovePolicy, NewLimits};
 use locum_policy::budget::{Budget, Exhausted};
 
@@ -27,6 +28,8 @@ pub struct GoOnRequest {
     pub most: Option<Budget>,
     /// What they want besides; with it, a session that ended by itself goes on.
     pub words: Option<String>,
+    /// Images that belong to these words.
+    pub images: Vec<Image>,
 }
 
 /// Why a session does not go on.
@@ -67,12 +70,13 @@ pub fn go_on(folder: &Path, request: GoOnRequest, now: Timestamp) -> Result<Budg
         return Err(GoOnError::Length);
     }
     let (before, spent) = state.spending();
-    let GoOnRequest { by, limits, most, words } = request;
+    let GoOnRequest { by, limits, most, words, images } = request;
     let budget = limits.applied(&before, &spent);
     budget.ask_anything(&spent).map_err(GoOnError::UsedUp)?;
     if let Some(most) = most {
         most.ask_raise(&before, &budget)?;
     }
-    journal.append(&JournalLine { at: now, event: Event::Continued { by, budget, words } })?;
+    let event = Event::Continued { by, budget, words, images };
+    journal.append(&JournalLine { at: now, event })?;
     Ok(budget)
 }

@@ -2,7 +2,7 @@
 //! reads it before its next turn.
 //!
 //! In: messages from the thread a run belongs to (`receive`), or from another process, as files of
-//! the session's folder (`send`). Out: lines of the journal, from which a resumed session knows
+//! the session's folder (`send`), images beside them. Out: lines of the journal, from which a resumed session knows
 //! which ones its tasks have read. The caller checks who may write.
 
 #![expect(clippy::disallowed_methods, reason = "messages are files of the session's folder")]
@@ -11,6 +11,8 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+use locum_base::image::Image;
 
 /// Most bytes of one message.
 pub const MESSAGE_LIMIT_BYTES: usize = 16 * 1024;
@@ -28,6 +30,9 @@ pub struct PersonMessage {
     pub by: String,
     /// Their words.
     pub text: String,
+    /// Images that belong to them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
 }
 
 /// Where messages for a session arrive.
@@ -83,6 +88,15 @@ impl Inbox {
             .filter_map(|file| serde_json::from_slice(&std::fs::read(file).ok()?).ok());
         sent.chain(self.received.take()).collect()
     }
+
+    /// Reads the images of a message: those that were sent with it as files.
+    pub(crate) fn load_images(&self, message: &mut PersonMessage) {
+        for image in &mut message.images {
+            if let Ok(bytes) = std::fs::read(self.folder.join(&image.hash)) {
+                *image = image.clone().with_content(&bytes);
+            }
+        }
+    }
 }
 
 /// Sends a message to the session in a folder, which is at work.
@@ -99,8 +113,15 @@ pub fn send(session: &Path, message: &PersonMessage) -> Result<(), SendError> {
         move |source| SendError::Io { path, source }
     };
     std::fs::create_dir_all(&folder).map_err(failed(&folder))?;
-    if std::fs::read_dir(&folder).map_err(failed(&folder))?.count() >= MESSAGES_LIMIT {
+    let sent = std::fs::read_dir(&folder).map_err(failed(&folder))?;
+    let is_message = |file: &Path| file.extension().is_some_and(|ending| ending == "json");
+    if sent.flatten().filter(|file| is_message(&file.path())).count() >= MESSAGES_LIMIT {
         return Err(SendError::Full);
+    }
+    // Their images are there before the message is.
+    for image in &message.images {
+        let file = folder.join(&image.hash);
+        std::fs::write(&file, image.content.bytes().unwrap_or_default()).map_err(failed(&file))?;
     }
     // A reader sees a whole file or none.
     let half = folder.join(format!("{}.part", message.id));
@@ -116,7 +137,8 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     fn message(id: &str, text: &str) -> PersonMessage {
-        PersonMessage { id: id.to_owned(), by: "alice".to_owned(), text: text.to_owned() }
+        let (id, by, text) = (id.to_owned(), "alice".to_owned(), text.to_owned());
+        PersonMessage { id, by, text, images: Vec::new() }
     }
 
     #[test]

@@ -21,6 +21,7 @@ use crate::tools::dispatch;
 use crate::tools::kept_output::KeptOutput;
 use locum_base::chat::Message;
 use locum_base::id::TaskId;
+use locum_base::image::Image;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
 use locum_modes::access::TaskPurpose;
@@ -238,7 +239,7 @@ impl SessionState {
                     self.start_decided = Some(decision.clone());
                 }
                 if !decision.note.is_empty() {
-                    self.take_up(&decision.by, &decision.note);
+                    self.take_up(&decision.by, &decision.note, &[]);
                 }
             }
             Event::Noted { text, .. } => {
@@ -246,11 +247,11 @@ impl SessionState {
                     self.notes.push(text.clone());
                 }
             }
-            Event::Continued { budget, by, words } => {
+            Event::Continued { budget, by, words, images } => {
                 self.outcome = None;
                 self.raise(budget);
                 if let Some(words) = words {
-                    self.take_up(by, words);
+                    self.take_up(by, words, images);
                 }
             }
             Event::MessageReceived { message } => self.messages.push(message.clone()),
@@ -336,9 +337,10 @@ impl SessionState {
 
     /// Takes up what a person says with a decision or a resume. If the session had ended, its root
     /// task is at work again.
-    fn take_up(&mut self, by: &str, words: &str) {
+    fn take_up(&mut self, by: &str, words: &str, images: &[Image]) {
         let id = format!("beside the run, after {} messages", self.messages.len());
-        self.messages.push(PersonMessage { id, by: by.to_owned(), text: words.to_owned() });
+        let (by, text) = (by.to_owned(), words.to_owned());
+        self.messages.push(PersonMessage { id, by, text, images: images.to_vec() });
         if let Some(root) = self.tasks.first_mut()
             && root.ended.take().is_some()
         {

@@ -2,6 +2,8 @@
 //! for each occasion, always with what to do next. Decides nothing: when each is said is the
 //! session's matter.
 
+use locum_base::image::Image;
+use locum_base::text::counted;
 use locum_policy::budget::Budget;
 
 /// Said to a reply that called no tool.
@@ -146,6 +148,30 @@ pub fn message_from_person(by: &str, text: &str) -> String {
          is not final: when this is done too, call attempt_completion again.",
         text.trim()
     )
+}
+
+/// Says, below a person's words, which images of theirs come next.
+pub fn images_shown(images: &[Image]) -> String {
+    let lines: Vec<String> =
+        images.iter().enumerate().map(|(at, image)| format!("{}. {image}", at + 1)).collect();
+    match lines.as_slice() {
+        [] => String::new(),
+        lines => format!(
+            "\n\nThe images after this message belong to it, in their order:\n{}",
+            lines.join("\n")
+        ),
+    }
+}
+
+/// Says that images of a person cannot be shown.
+pub fn images_not_shown(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        count => format!(
+            "\n\n{} with it cannot be shown to you; say so where you would need to see it.",
+            counted(count, "image")
+        ),
+    }
 }
 
 /// Answers a call that was under way when the run was killed and that is not performed again.

@@ -144,5 +144,6 @@ fn message(comment: ThreadComment) -> PersonMessage {
             Some(place) => format!("At {place}:\n\n{text}"),
             None => text,
         },
+        images: Vec::new(),
     }
 }

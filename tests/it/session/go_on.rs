@@ -26,8 +26,13 @@ fn with_budget(budget: &str) -> Fixture {
 /// Lets a session go on with these limits, as a person at the command line.
 fn add(fixture: &Fixture, limits: NewLimits, most: Option<Budget>) -> Result<Budget, GoOnError> {
     let lines = Journal::read(&fixture.journal).unwrap();
-    let request =
-        GoOnRequest { by: "ada at the command line".to_owned(), limits, most, words: None };
+    let request = GoOnRequest {
+        by: "ada at the command line".to_owned(),
+        limits,
+        most,
+        words: None,
+        images: Vec::new(),
+    };
     go_on(&fixture.journal, request, lines.last().unwrap().at)
 }
 

@@ -7,6 +7,7 @@ use futures::stream::{self, BoxStream, StreamExt};
 use locum_agent::report::transcript::transcript;
 use locum_agent::session::event::Event;
 use locum_agent::session::journal::Journal;
+use locum_agent::session::messages::{PersonMessage, send};
 use locum_base::chat::Message;
 use locum_base::image::Image;
 use locum_models::scripted::ScriptedModel;
@@ -31,12 +32,16 @@ impl Model for Watching {
     }
 
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
-        let results = request.messages.iter().filter_map(|message| {
-            if let Message::Tool { results } = message { Some(results) } else { None }
-        });
-        let images = results
-            .flatten()
-            .flat_map(|result| &result.images)
+        let images = request
+            .messages
+            .iter()
+            .flat_map(|message| match message {
+                Message::Tool { results } => {
+                    results.iter().flat_map(|result| &result.images).collect()
+                }
+                Message::Images { images } => images.iter().collect(),
+                Message::User { .. } | Message::Assistant { .. } => Vec::new(),
+            })
             .map(|image| image.content.bytes().map(<[u8]>::to_vec))
             .collect();
         self.seen.lock().unwrap().push(images);
@@ -62,6 +67,73 @@ fn run(fixture: &Fixture, until: usize, journal: Journal) -> (Option<Ran>, Seen)
 fn blobs(journal: &Path) -> Vec<Vec<u8>> {
     let entries = std::fs::read_dir(journal.join("blobs")).into_iter().flatten();
     entries.map(|entry| std::fs::read(entry.unwrap().path()).unwrap()).collect()
+}
+
+#[test]
+fn an_image_of_a_person_whose_bytes_are_gone_is_said_to_be_missing() {
+    let script = r#"
+- expect: { contains: ["As here.", "1 image with it cannot be shown to you"] }
+  calls: [{ tool: attempt_completion, args: { result: "not seen" } }]
+"#;
+    let fixture = Fixture::new(&turns(script));
+    let journal = Journal::create(&fixture.journal).unwrap();
+    let image = Image::parse(&png(9)).unwrap();
+    let (id, by, text) = ("1".to_owned(), "ada".to_owned(), "As here.".to_owned());
+    let file = fixture.journal.join("messages").join(&image.hash);
+    send(&fixture.journal, &PersonMessage { id, by, text, images: vec![image] }).unwrap();
+    std::fs::remove_file(file).unwrap();
+    let (ran, seen) = run(&fixture, usize::MAX, journal);
+    assert_eq!((ran.unwrap().word(), seen), ("nothing-to-do", vec![vec![]]));
+}
+
+const WRITTEN_TO: &str = r#"
+- calls: [{ tool: read_file, args: { path: src/a.txt } }]
+- expect: { contains: ["ada writes to you:", "As here.", "1. image 9x7 png"] }
+  calls: [{ tool: read_file, args: { path: src/a.txt, limit: 1 } }]
+- calls: [{ tool: attempt_completion, args: { result: "seen" } }]
+"#;
+
+#[test]
+fn an_image_that_a_person_sends_is_shown_with_their_words_and_after_every_kill() {
+    let write_to = |folder: &Path| {
+        let message = PersonMessage {
+            id: "1".to_owned(),
+            by: "ada".to_owned(),
+            text: "As here.".to_owned(),
+            images: vec![Image::parse(&png(9)).unwrap()],
+        };
+        send(folder, &message).unwrap();
+    };
+    let sends = |fixture: Fixture| {
+        let folder = fixture.journal.clone();
+        fixture.watched(move |event| {
+            if matches!(event, Event::Replied { .. }) {
+                write_to(&folder);
+            }
+        })
+    };
+    let fixture = sends(Fixture::new(&turns(WRITTEN_TO)));
+    let (ran, seen) = run(&fixture, usize::MAX, Journal::create(&fixture.journal).unwrap());
+    let ran = ran.unwrap();
+    let shown = vec![Some(png(9))];
+    assert_eq!((ran.word(), seen), ("nothing-to-do", vec![vec![], shown.clone(), shown.clone()]));
+    assert_eq!(blobs(&fixture.journal), [png(9)]);
+    assert!(
+        !std::fs::read_to_string(fixture.journal.join("journal.jsonl")).unwrap().contains("IHDR")
+    );
+    let replied = ran.lines.iter().position(|line| matches!(line.event, Event::Replied { .. }));
+    for until in replied.unwrap() + 1..ran.lines.len() {
+        let fixture = sends(Fixture::new(&turns(WRITTEN_TO)));
+        run(&fixture, until, Journal::create(&fixture.journal).unwrap());
+        // What was sent is in the journal, or still in the folder.
+        write_to(&fixture.journal);
+        let (ran, seen) = run(&fixture, usize::MAX, Journal::resume(&fixture.journal).unwrap());
+        assert_eq!(ran.unwrap().word(), "nothing-to-do", "{until}");
+        assert!(
+            seen.iter().all(|images| images.is_empty() || *images == shown),
+            "{until}: {seen:?}"
+        );
+    }
 }
 
 const TWICE: &str = r#"

@@ -24,7 +24,8 @@ fn told(fixture: Fixture, when: fn(&Event) -> bool, text: &'static str) -> Fixtu
 
 fn write_to(session: &Path, text: &str) {
     let (id, by) = ("1".to_owned(), "ada".to_owned());
-    send(session, &PersonMessage { id, by, text: text.to_owned() }).unwrap();
+    let message = PersonMessage { id, by, text: text.to_owned(), images: Vec::new() };
+    send(session, &message).unwrap();
 }
 
 fn is_read(event: &Event) -> bool {
@@ -124,6 +125,7 @@ fn add(fixture: &Fixture, words: Option<&str>) -> Result<(), GoOnError> {
         limits: NewLimits::default(),
         most: None,
         words: words.map(str::to_owned),
+        images: Vec::new(),
     };
     go_on(&fixture.journal, request, lines.last().unwrap().at).map(drop)
 }

@@ -24,7 +24,7 @@ use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::{Control, Observation, Todo};
 use locum_base::chat::Message;
 use locum_base::id::TaskId;
-use locum_base::image::{IMAGES_LIMIT, IMAGES_LIMIT_BYTES};
+use locum_base::image::{IMAGES_LIMIT, IMAGES_LIMIT_BYTES, Image};
 use locum_base::path::RepoPath;
 use locum_base::text::head;
 use locum_modes::access::TaskPurpose;
@@ -223,13 +223,14 @@ impl TaskState {
         self.budgeting.budget.carve(&self.budgeting.spent, &self.end_reserve())
     }
 
-    /// Leaves out images of an observation that the conversation has no room for.
-    pub(crate) fn with_room_for_images(&self, mut observation: Observation) -> Observation {
-        if observation.images.is_empty() {
-            return observation;
+    /// Leaves out images that the conversation has no room for; returns a paragraph about each.
+    pub(crate) fn leave_out_images(&self, images: &mut Vec<Image>) -> String {
+        let mut left_out = String::new();
+        if images.is_empty() {
+            return left_out;
         }
         let (mut given, mut answered) = (Vec::new(), Vec::new());
-        for message in self.conversation.messages.iter() {
+        for message in self.conversation.messages.iter().chain(self.turn.held_back()) {
             match message {
                 Message::Images { images } => given.extend(images),
                 Message::Tool { results } => answered.extend(results),
@@ -241,21 +242,20 @@ impl TaskState {
         let (mut count, mut bytes) = shown.fold((0, 0_usize), |(count, bytes), image| {
             (count + 1, bytes.saturating_add(image.size_bytes))
         });
-        observation.images.retain(|image| {
+        images.retain(|image| {
             let fits = count < IMAGES_LIMIT
                 && bytes.saturating_add(image.size_bytes) <= IMAGES_LIMIT_BYTES;
             if fits {
                 (count, bytes) = (count + 1, bytes + image.size_bytes);
             } else {
                 let limit = IMAGES_LIMIT_BYTES / (1024 * 1024);
-                let left_out = format!(
+                left_out.push_str(&format!(
                     "\n\nThis {image} is left out: a conversation holds {IMAGES_LIMIT} images of \
                      {limit} MB together at most."
-                );
-                observation.text.push_str(&left_out);
+                ));
             }
             fits
         });
-        observation
+        left_out
     }
 }

@@ -28,7 +28,7 @@ pub struct Turn {
     /// What answered calls asked of the session and has not been done yet.
     pub pending_controls: VecDeque<Control>,
     /// Reminders that arose while calls wait; they come after their answers.
-    held_back: Vec<String>,
+    held_back: Vec<Message>,
 }
 
 /// A call of the last reply.
@@ -83,6 +83,11 @@ impl Turn {
         self.waiting.iter_mut().find(|waiting| waiting.call.id == call && waiting.answer.is_none())
     }
 
+    /// Returns what comes after the answers to the calls that wait.
+    pub(crate) fn held_back(&self) -> &[Message] {
+        &self.held_back
+    }
+
     /// Takes an event in; returns the messages it adds to the conversation.
     pub(crate) fn apply(&mut self, event: &Event) -> Vec<Message> {
         if let Event::Replied { reply, withheld, .. } = event {
@@ -91,10 +96,12 @@ impl Turn {
         if let Event::Reminded { text, .. } = event {
             return self.remind(text.clone());
         }
-        if let Event::MessageRead { text, .. } = event {
+        if let Event::MessageRead { text, images, .. } = event {
             // A result that was given before it was read is not the last word.
             self.pending_controls.retain(|control| !matches!(control, Control::Complete { .. }));
-            return self.remind(text.clone());
+            let shown = (!images.is_empty()).then(|| Message::Images { images: images.clone() });
+            let said = Message::User { text: text.clone() };
+            return self.say(std::iter::once(said).chain(shown).collect());
         }
         if let Event::Answered { call, observation, .. } = event {
             return self.answer(call, observation);
@@ -121,11 +128,16 @@ impl Turn {
     /// Takes a message to the model in; returns it where no call waits, else it comes after the
     /// answers.
     pub(crate) fn remind(&mut self, text: String) -> Vec<Message> {
+        self.say(vec![Message::User { text }])
+    }
+
+    /// As [`Turn::remind`], for several messages.
+    fn say(&mut self, messages: Vec<Message>) -> Vec<Message> {
         self.needs_nudge = false;
         if self.waiting.is_empty() {
-            return vec![Message::User { text }];
+            return messages;
         }
-        self.held_back.push(text);
+        self.held_back.extend(messages);
         Vec::new()
     }
 
@@ -147,9 +159,7 @@ impl Turn {
         let results = std::mem::take(&mut self.waiting);
         let results = results.into_iter().filter_map(|waiting| waiting.answer).collect();
         let held_back = std::mem::take(&mut self.held_back).into_iter();
-        std::iter::once(Message::Tool { results })
-            .chain(held_back.map(|text| Message::User { text }))
-            .collect()
+        std::iter::once(Message::Tool { results }).chain(held_back).collect()
     }
 
     /// Notes what an event says of a call on its way to an answer.

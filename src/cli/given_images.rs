@@ -1,0 +1,60 @@
+//! `--image`: images that a user gives with a task, or with words to a session.
+//!
+//! In: files, relative to the folder of the call. Out: images that a model can be shown, or which
+//! file is none. Whether the model sees them is known later.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::cli::CommandContext;
+use crate::run::error::RunError;
+use crate::run::prepare::PreparedRun;
+use locum_base::image::{self, IMAGE_LIMIT_BYTES, Image};
+
+/// Adds images to a run that begins.
+///
+/// # Errors
+/// When one cannot be read or shown.
+pub fn add(
+    run: &mut PreparedRun,
+    files: &[PathBuf],
+    context: &CommandContext,
+) -> Result<(), RunError> {
+    for file in files {
+        let bytes = read(file, context)?;
+        let from = format!("given with the task as `{}`", file.display());
+        run.add_image(&bytes, from).map_err(|why| not_shown(file, &why))?;
+    }
+    if run.unseen_images > 0 {
+        run.plan.notes.push(run.unseen());
+    }
+    Ok(())
+}
+
+/// Reads images that belong to words to a session; `parse` says what a file's bytes are.
+///
+/// # Errors
+/// When one cannot be read or shown, or they are too many.
+pub fn with_words(
+    files: &[PathBuf],
+    context: &CommandContext,
+    parse: impl Fn(&[u8]) -> Result<Image, String>,
+) -> Result<Vec<Image>, RunError> {
+    let read = |file: &PathBuf| parse(&read(file, context)?).map_err(|why| not_shown(file, &why));
+    let images = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    image::check_room(&images).map_err(|error| RunError::usage("--image", error.to_string()))?;
+    Ok(images)
+}
+
+fn read(file: &Path, context: &CommandContext) -> Result<Vec<u8>, RunError> {
+    let mut bytes = Vec::new();
+    File::open(context.folder.join(file))
+        .and_then(|file| file.take(IMAGE_LIMIT_BYTES as u64 + 1).read_to_end(&mut bytes))
+        .map_err(|error| not_shown(file, &error.to_string()))?;
+    Ok(bytes)
+}
+
+fn not_shown(file: &Path, why: &str) -> RunError {
+    RunError::usage("--image", format!("`{}` is not shown: {why}", file.display()))
+}
