@@ -17,6 +17,9 @@ use crate::verdict::Decision;
 /// Most patterns of one line; the others are counted.
 const LISTED_LIMIT: usize = 36;
 
+/// The same for what is denied: that is refused with the reason, whatever the line names.
+const DENIED_LIMIT: usize = 24;
+
 /// What a model reads where commands are contained.
 pub(crate) const CONTAINED: &str = "You may run: any script, in a shell. It has no way out to a \
                                     network, files outside the repository or secrets. Each file \
@@ -104,7 +107,8 @@ pub(crate) fn lines(
                 continue;
             }
             let apart = if allows && *kind == RuleKind::Read { APART } else { "" };
-            lines.push(format!("{said} {verb}: {}{apart}", listed(&texts)));
+            let limit = if decision == Decision::Deny { DENIED_LIMIT } else { LISTED_LIMIT };
+            lines.push(format!("{said} {verb}: {}{apart}", listed(&texts, limit)));
             if allows && *kind == RuleKind::Command {
                 lines.extend(by_words_lines(policy, facts));
             }
@@ -205,10 +209,10 @@ fn exceptions(rules: &[Rule], facts: &Facts) -> Vec<String> {
 }
 
 /// Joins patterns; of very many, the first of each rule.
-fn listed(by_rule: &[Vec<String>]) -> String {
+fn listed(by_rule: &[Vec<String>], limit: usize) -> String {
     let all: usize = by_rule.iter().map(Vec::len).sum();
     let mut counts = vec![0_usize; by_rule.len()];
-    let mut room = LISTED_LIMIT.min(all);
+    let mut room = limit.min(all);
     while room > 0 {
         for (count, texts) in counts.iter_mut().zip(by_rule) {
             if room > 0 && *count < texts.len() {
@@ -249,7 +253,10 @@ fn network(policy: &Policy) -> Option<String> {
         CommandNetwork::Open => None,
         CommandNetwork::Listed if !settings.network.allow.is_empty() => {
             let hosts = settings.network.allow.iter().map(|listed| format!("`{}`", listed.text));
-            Some(format!("Commands reach of the network only {}", listed(&[hosts.collect()])))
+            Some(format!(
+                "Commands reach of the network only {}",
+                listed(&[hosts.collect()], LISTED_LIMIT)
+            ))
         }
         CommandNetwork::Off | CommandNetwork::Listed => Some("Commands have no network".to_owned()),
     }
@@ -274,7 +281,7 @@ fn restrictions(
         });
     } else if !restriction.paths.is_empty() && has_tool_for(RuleKind::Edit) {
         let globs = restriction.paths.iter().map(|glob| format!("`{glob}`"));
-        lines.push(format!("This run edits only {}", listed(&[globs.collect()])));
+        lines.push(format!("This run edits only {}", listed(&[globs.collect()], LISTED_LIMIT)));
     }
     lines
 }
