@@ -49,7 +49,9 @@ fn an_image_is_sent_with_the_task_and_again_when_the_session_resumes() {
     let sent: Vec<usize> =
         server.asked().iter().map(|asked| asked.body.matches(PNG).count()).collect();
     assert_eq!(sent, [1, 1]);
-    assert!(server.asked()[0].body.contains("1. image 2x3 png, 29 bytes; given with the task as"));
+    let body = &server.asked()[0].body;
+    assert!(body.contains("1. image 2x3 png, 29 bytes; given with the task as"), "{body}");
+    assert!(!body.contains("anyone may have written"), "the user's own image: {body}");
 }
 
 #[test]

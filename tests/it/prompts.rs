@@ -335,7 +335,7 @@ fn agents_and_models_are_told_as_what_can_be_done() {
         "{message}"
     );
     assert!(message.contains("- `@ask-gpt-9` names no configured model"), "{message}");
-    assert!(!message.contains("- `@agent-nobody"), "{message}");
+    assert!(message.contains("- `@agent-nobody` names no mode"), "{message}");
     let alone = scene.run("Let @run-agent-ask look", &["--mode", "code"]);
     assert!(
         alone.message().contains(

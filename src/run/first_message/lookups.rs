@@ -27,7 +27,7 @@ use locum_modes::prompts::commands::expand::TaskPart;
 use locum_modes::prompts::mentions::{self, MENTIONS_LIMIT, Mention, MentionTarget, MentionedPath};
 use locum_modes::prompts::task::{self, UntrustedText};
 use locum_modes::{GroupEntry, Mode, ModeSource, ToolGroup};
-use locum_policy::intent::Intent;
+use locum_policy::intent::{Intent, TriggerKind};
 use locum_policy::lint::risks::refuses_text;
 use locum_policy::verdict::Decision;
 use locum_workspace::Workspace;
@@ -107,11 +107,20 @@ impl MessageContext<'_> {
                 .collect();
             self.look_up(&mentions::parse(&text), &mut found).await;
         }
-        found.materials.extend(self.images());
+        let is_local = self.run.plan.facts.trigger == TriggerKind::Local;
+        let (given, attached) =
+            if is_local { (self.images(), None) } else { (None, self.images()) };
+        found.materials.extend(attached);
         let Lookups { mut text, materials: looked_up, notes, .. } = found;
         if !notes.is_empty() {
             let notes: String = notes.iter().map(|note| format!("\n- {note}")).collect();
             text = format!("{}\n\nNote on what the task names:{notes}", text.trim());
+        }
+        // Whoever starts a run at the command line gives its images, too.
+        if let Some(TaskMaterial { what, text: lines, .. }) = given {
+            let is_seen = !self.run.images.is_empty();
+            let head = if is_seen { format!("Given with it are {what}:\n") } else { String::new() };
+            text = format!("{}\n\n{head}{lines}", text.trim());
         }
         let all: Vec<UntrustedText<'_>> = looked_up
             .iter()
@@ -164,9 +173,7 @@ impl MessageContext<'_> {
                 MentionTarget::Issue(number) if Some(*number) == self.run.plan.subject.thread() => {
                 }
                 MentionTarget::Issue(number) => self.issue(*number, found).await,
-                MentionTarget::Agent(name) => {
-                    found.notes.extend(self.agent(&mention.written, name))
-                }
+                MentionTarget::Agent(name) => found.notes.push(self.agent(&mention.written, name)),
                 MentionTarget::Model(name) => {
                     found.notes.extend(self.model(&mention.written, name))
                 }
@@ -259,24 +266,26 @@ impl MessageContext<'_> {
     }
 
     /// Says what naming an agent comes to.
-    fn agent(&self, written: &str, name: &str) -> Option<String> {
-        let mode =
-            self.run.modes.find(name).or_else(|| self.run.modes.find(&name.to_lowercase()))?;
+    fn agent(&self, written: &str, name: &str) -> String {
+        let modes = &self.run.modes;
+        let Some(mode) = modes.find(name).or_else(|| modes.find(&name.to_lowercase())) else {
+            return format!("`{written}` names no mode: do that part yourself");
+        };
         let slug = &mode.slug;
         if *slug == self.run.plan.facts.mode {
-            return Some(format!("`{written}` is the mode this task runs in"));
+            return format!("`{written}` is the mode this task runs in");
         }
         let verdict = self.env.policy.decide(&Intent::Delegate(slug.clone()), &self.run.plan.facts);
         let may = self.env.policy.may_delegate(&self.run.plan.facts)
             && verdict.decision != Decision::Deny;
-        Some(if may {
+        if may {
             format!("`{written}`: give that part to a sub-task in mode `{slug}`, with new_task")
         } else {
             format!(
                 "`{written}` names the mode `{slug}`, which this task may not hand work to: {}",
                 verdict.reason()
             )
-        })
+        }
     }
 
     /// Says what naming a model comes to.
