@@ -12,8 +12,9 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 
-use crate::cli::local_run::{StopSignal, open, runtime};
+use crate::cli::local_run::open;
 use crate::cli::output::Output;
+use crate::cli::stop_signal::{StopSignal, runtime};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::ActionInputs;

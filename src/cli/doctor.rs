@@ -6,12 +6,12 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::inspected::InspectedRepository;
-use crate::cli::local_run::runtime;
 use crate::cli::mcp::{self, ServerRow};
 use crate::cli::models::{ModelRow, mark_used};
 use crate::cli::output::Output;
 use crate::cli::policy_file::{parse, repository_file};
 use crate::cli::session_folder::sessions_folder;
+use crate::cli::stop_signal::runtime;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
 use crate::run::trusted::POLICY_FILE;

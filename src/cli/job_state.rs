@@ -3,8 +3,8 @@
 //! In: the checkout's remote. Out: the record of its jobs, or a job that the schedule starts again.
 
 use crate::cli::CommandContext;
-use crate::cli::local_run;
 use crate::cli::policy_file::{parse, repository_file};
+use crate::cli::stop_signal;
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::jobs::state_ref::{self, JobStateRef};
@@ -29,7 +29,7 @@ pub(super) fn load(
     let Some(remote) = remote_of(context, workspace, remote)? else { return Ok(None) };
     let git = GitBinary::new(&workspace.repo, context.environment.variables());
     let at = KeptAt { git: &git, remote: &remote, repo: &workspace.repo };
-    local_run::runtime()?.block_on(JobStateRef::new(at).load()).map(Some)
+    stop_signal::runtime()?.block_on(JobStateRef::new(at).load()).map(Some)
 }
 
 /// Lets a paused job run again; returns false where it was not paused.
@@ -56,7 +56,7 @@ pub(super) fn resume(
     let store = JobStateRef::new(at);
     let clock = SystemClock::start();
     let changed = store.change(&permit, &clock, |states| was_paused.set(states.resume(job)));
-    local_run::runtime()?.block_on(changed)?;
+    stop_signal::runtime()?.block_on(changed)?;
     Ok(was_paused.get())
 }
 

@@ -9,13 +9,11 @@ use std::path::{Path, PathBuf};
 
 use futures::FutureExt;
 use serde::{Deserialize, Serialize};
-use tokio::runtime::{Builder, Runtime};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
 
 use crate::cli::output::Output;
 use crate::cli::policy_file::{built_in, is_built_in};
 use crate::cli::run_args::{OutputFormat, RunOptions};
+use crate::cli::stop_signal::{StopSignal, runtime};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::load::{ConfigFile, FlagValue};
 use crate::config::settings::Publish;
@@ -476,49 +474,6 @@ fn follow(line: &JournalLine, state: &SessionState, show: RunDisplay, output: &m
         }
         LiveOutput::Within => {
             live::lines(&line.event, state).into_iter().for_each(|text| output.line(text));
-        }
-    }
-}
-
-/// Returns what carries out everything that waits, on this thread.
-///
-/// # Errors
-/// When the system has no room for it.
-pub fn runtime() -> Result<Runtime, RunError> {
-    Builder::new_current_thread().enable_all().build().map_err(RunError::internal)
-}
-
-/// Ctrl-C and SIGTERM, noticed from when it is made on: one that comes before anything waits for it
-/// is not lost.
-#[derive(Clone)]
-pub struct StopSignal(watch::Receiver<bool>);
-
-impl StopSignal {
-    /// Installs the handlers. Where that fails, the process ends by the signal as usual.
-    pub fn install(runtime: &Runtime) -> Self {
-        let (sender, receiver) = watch::channel(false);
-        let _context = runtime.enter();
-        match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
-            (Ok(mut interrupt), Ok(mut terminate)) => {
-                runtime.spawn(async move {
-                    tokio::select! {
-                        _ = interrupt.recv() => {}
-                        _ = terminate.recv() => {}
-                    }
-                    sender.send_replace(true);
-                });
-            }
-            (Err(error), _) | (_, Err(error)) => {
-                tracing::warn!(%error, "cannot install handlers of SIGINT and SIGTERM");
-            }
-        }
-        Self(receiver)
-    }
-
-    /// Resolves once one was received.
-    pub async fn received(mut self) {
-        if self.0.wait_for(|received| *received).await.is_err() {
-            std::future::pending().await
         }
     }
 }

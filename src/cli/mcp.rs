@@ -15,7 +15,7 @@ use crate::cli::output::Output;
 use crate::cli::policy_explain::word;
 use crate::cli::policy_file::{parse, repository_file};
 use crate::cli::prompt_args::ValidateArgs;
-use crate::cli::{CommandContext, ExitStatus, local_run, mcp_serve};
+use crate::cli::{CommandContext, ExitStatus, local_run, mcp_serve, stop_signal};
 use crate::run::error::RunError;
 use crate::run::servers::{ServerPlan, facts_of};
 use locum_agent::env::RunEnv;
@@ -211,7 +211,7 @@ impl McpInventory {
             },
             facts,
         };
-        let runtime = local_run::runtime()?;
+        let runtime = stop_signal::runtime()?;
         let mut rows = self.rows();
         runtime.block_on(async {
             let servers = McpServers::open(&self.plan.servers, around).await;

@@ -280,35 +280,6 @@ impl Repo {
         Ok(changes)
     }
 
-    /// Whether something that stays in the checkout is in the way of what the layer has at a path:
-    /// a folder that is not empty, or a file or link on the way there. What goes has to be gone
-    /// already; folders with nothing in them make way.
-    ///
-    /// # Errors
-    /// When the checkout cannot be read.
-    pub fn is_blocked(&self, path: &RepoPath, change: LayerChange) -> Result<bool, RepoError> {
-        if change == LayerChange::Removed {
-            return Ok(false);
-        }
-        let mut above = path.parent();
-        while !above.is_root() {
-            match self.checkout.entry(&above) {
-                Ok(Some(entry)) if entry.kind == EntryKind::Folder => break,
-                Ok(None) => above = above.parent(),
-                Ok(Some(_)) | Err(FileError::Link(_)) => return Ok(true),
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(match self.checkout.entry(path)?.map(|entry| entry.kind) {
-            None => false,
-            Some(EntryKind::File | EntryKind::Link) => change == LayerChange::Folder,
-            Some(EntryKind::Folder) => {
-                change == LayerChange::Written && !self.checkout.take_away_empty(path)
-            }
-            Some(EntryKind::Other) => true,
-        })
-    }
-
     /// Makes a path of the checkout what the layer has there, in one step; on behalf of whoever
     /// judged it. Times of change are kept, so that builds see no change of their own.
     ///

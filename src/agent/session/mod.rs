@@ -29,6 +29,7 @@ pub mod ending;
 mod enter;
 mod estimate;
 pub mod event;
+mod event_images;
 mod expert;
 mod finish;
 pub mod go_on;

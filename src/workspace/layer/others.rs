@@ -1,4 +1,5 @@
-//! What others did to the checkout while a command wrote to its layer.
+//! What others did to the checkout while a command wrote to its layer, and what of theirs is in the
+//! way of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,13 +9,42 @@ use rustix::fs::Stat;
 use rustix::io::Errno;
 
 use super::{Layer, LayerChange, on_layer};
-use crate::checkout::file_error;
+use crate::checkout::{EntryKind, FileError, file_error};
 use crate::repo::{CommitId, Repo, RepoError};
 use crate::stored::OnDisk;
 use crate::trees::stored_in;
 use locum_base::path::RepoPath;
 
 impl Repo {
+    /// Whether something that stays in the checkout is in the way of what the layer has at a path:
+    /// a folder that is not empty, or a file or link on the way there. What goes has to be gone
+    /// already; folders with nothing in them make way.
+    ///
+    /// # Errors
+    /// When the checkout cannot be read.
+    pub fn is_blocked(&self, path: &RepoPath, change: LayerChange) -> Result<bool, RepoError> {
+        if change == LayerChange::Removed {
+            return Ok(false);
+        }
+        let mut above = path.parent();
+        while !above.is_root() {
+            match self.checkout.entry(&above) {
+                Ok(Some(entry)) if entry.kind == EntryKind::Folder => break,
+                Ok(None) => above = above.parent(),
+                Ok(Some(_)) | Err(FileError::Link(_)) => return Ok(true),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(match self.checkout.entry(path)?.map(|entry| entry.kind) {
+            None => false,
+            Some(EntryKind::File | EntryKind::Link) => change == LayerChange::Folder,
+            Some(EntryKind::Folder) => {
+                change == LayerChange::Written && !self.checkout.take_away_empty(path)
+            }
+            Some(EntryKind::Other) => true,
+        })
+    }
+
     /// Whether somebody else changed a path of the checkout since the last command began, and not
     /// to what the layer has there. What was brought already is nobody else's.
     ///
