@@ -150,20 +150,22 @@ pub fn message_from_person(by: &str, text: &str) -> String {
     )
 }
 
-/// Says, below a person's words, which images of theirs come next.
+/// Lists the images that follow a person's message; the text goes below that message.
 pub fn images_shown(images: &[Image]) -> String {
-    let lines: Vec<String> =
-        images.iter().enumerate().map(|(at, image)| format!("{}. {image}", at + 1)).collect();
-    match lines.as_slice() {
-        [] => String::new(),
-        lines => format!(
-            "\n\nThe images after this message belong to it, in their order:\n{}",
-            lines.join("\n")
-        ),
-    }
+    let line = |(at, image): (usize, &Image)| format!("{}. {image}", at + 1);
+    images_listed(&images.iter().enumerate().map(line).collect::<Vec<_>>())
 }
 
-/// Says that images of a person cannot be shown.
+/// As [`images_shown`], with a line for each image.
+pub fn images_listed(lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let list = lines.join("\n");
+    format!("\n\nThe images after this message belong to it, in their order:\n{list}")
+}
+
+/// Reports that images of a person's message cannot be shown to the model.
 pub fn images_not_shown(count: usize) -> String {
     match count {
         0 => String::new(),

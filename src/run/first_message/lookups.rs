@@ -25,6 +25,7 @@ use locum_forge::Forge;
 use locum_modes::agent::rights::AgentRights;
 use locum_modes::prompts::commands::expand::TaskPart;
 use locum_modes::prompts::mentions::{self, MENTIONS_LIMIT, Mention, MentionTarget, MentionedPath};
+use locum_modes::prompts::reminders;
 use locum_modes::prompts::task::{self, UntrustedText};
 use locum_modes::{GroupEntry, Mode, ModeSource, ToolGroup};
 use locum_policy::intent::{Intent, TriggerKind};
@@ -107,20 +108,20 @@ impl MessageContext<'_> {
                 .collect();
             self.look_up(&mentions::parse(&text), &mut found).await;
         }
+        let (images, unseen) = self.images();
+        // Whoever starts a run at the command line gives its images, too.
         let is_local = self.run.plan.facts.trigger == TriggerKind::Local;
-        let (given, attached) =
-            if is_local { (self.images(), None) } else { (None, self.images()) };
-        found.materials.extend(attached);
+        if !is_local {
+            found.materials.extend(attached(images.iter().chain(&unseen)));
+        }
         let Lookups { mut text, materials: looked_up, notes, .. } = found;
         if !notes.is_empty() {
             let notes: String = notes.iter().map(|note| format!("\n- {note}")).collect();
             text = format!("{}\n\nNote on what the task names:{notes}", text.trim());
         }
-        // Whoever starts a run at the command line gives its images, too.
-        if let Some(TaskMaterial { what, text: lines, .. }) = given {
-            let is_seen = !self.run.images.is_empty();
-            let head = if is_seen { format!("Given with it are {what}:\n") } else { String::new() };
-            text = format!("{}\n\n{head}{lines}", text.trim());
+        if is_local {
+            let unseen = unseen.map(|unseen| format!("\n\n{unseen}")).unwrap_or_default();
+            text = format!("{}{}{unseen}", text.trim(), reminders::images_listed(&images));
         }
         let all: Vec<UntrustedText<'_>> = looked_up
             .iter()
@@ -143,22 +144,15 @@ impl MessageContext<'_> {
         }
     }
 
-    /// Says which images come with the task, or that they are not shown.
-    fn images(&self) -> Option<TaskMaterial> {
-        let images = &self.run.images;
-        let mut lines: Vec<String> = images
-            .iter()
-            .enumerate()
-            .map(|(at, TaskImage { image, from })| format!("{}. {image}; {from}", at + 1))
-            .collect();
-        if self.run.unseen_images > 0 {
-            lines.push(format!("{}.", self.run.unseen()));
-        }
-        (!lines.is_empty()).then(|| TaskMaterial {
-            what: "the images after this message, in their order".to_owned(),
-            origin: "attached by who wrote the texts".to_owned(),
-            text: lines.join("\n"),
-        })
+    /// Returns a line for each image that comes with the task, and one for those that are not
+    /// shown.
+    fn images(&self) -> (Vec<String>, Option<String>) {
+        let line = |(at, TaskImage { image, from }): (usize, &TaskImage)| {
+            format!("{}. {image}; {from}", at + 1)
+        };
+        let shown = self.run.images.iter().enumerate().map(line).collect();
+        let unseen = (self.run.unseen_images > 0).then(|| format!("{}.", self.run.unseen()));
+        (shown, unseen)
     }
 
     fn vision(&self) -> VisionSupport {
@@ -398,6 +392,17 @@ impl MessageContext<'_> {
             .map_err(|_| "it took too long".to_owned())?;
         if seen.is_error { Err(failure(&seen.text)) } else { Ok(seen) }
     }
+}
+
+/// Returns the images of a task that comes from a forge as material: strangers may have attached
+/// them.
+fn attached<'l>(lines: impl Iterator<Item = &'l String>) -> Option<TaskMaterial> {
+    let lines: Vec<&str> = lines.map(String::as_str).collect();
+    (!lines.is_empty()).then(|| TaskMaterial {
+        what: "the images after this message, in their order".to_owned(),
+        origin: "attached by who wrote the texts".to_owned(),
+        text: lines.join("\n"),
+    })
 }
 
 /// Returns why a look failed, in one line of our own words: what an address answered is not among
