@@ -198,11 +198,7 @@ impl Publisher<'_> {
         {
             hindrance = Some(unpublished::hindrance(format!("the run cannot go on: {why}")));
         }
-        if is_cancelled {
-            ending::settle(outcome, Settlement::Abandoned(CANCELLED));
-        } else {
-            self.settle(outcome, &hindrance);
-        }
+        self.settle(outcome, &hindrance, is_cancelled);
         if let Some(number) = ending.thread {
             let facts = CommentFacts { retry: ending.retry, ..self.comment_facts(ending.decide) };
             let body = comment::ended(&facts, outcome, published.result.landing());
@@ -214,9 +210,7 @@ impl Publisher<'_> {
                 Err(not) => {
                     let why = format!("the comment on #{number} could not be written: {not}");
                     hindrance.get_or_insert_with(|| unpublished::hindrance(why));
-                    if !is_cancelled {
-                        self.settle(outcome, &hindrance);
-                    }
+                    self.settle(outcome, &hindrance, is_cancelled);
                 }
             }
         } else if let PublishResult::Diff(why) | PublishResult::Nowhere(why) = &published.result
@@ -283,7 +277,11 @@ impl Publisher<'_> {
         hindrance.or_else(|| secret.filter(|_| may_land(outcome)).map(unpublished::hindrance))
     }
 
-    fn settle(&self, outcome: &mut Outcome, hindrance: &Option<Hindrance>) {
+    /// Takes into the outcome what became of its result.
+    fn settle(&self, outcome: &mut Outcome, hindrance: &Option<Hindrance>, is_cancelled: bool) {
+        if is_cancelled {
+            return ending::settle(outcome, Settlement::Abandoned(CANCELLED));
+        }
         let Some(hindrance) = hindrance else {
             return ending::settle(outcome, Settlement::Published);
         };
