@@ -78,8 +78,8 @@ pub enum Command {
     Action,
     /// Close what runs of the Action left behind, as a step of a workflow.
     ///
-    /// Edits comments of runs that ended without a result, answers requests that nothing answered, and
-    /// removes claims and sessions that are over. Starts no run and asks no model.
+    /// Edits comments of runs that ended without a result, answers requests that nothing answered,
+    /// and removes claims and sessions that are over. Starts no run and asks no model.
     Sweep,
     /// List and run the repository's maintenance jobs (`.locum/jobs/*.yml`).
     #[command(subcommand)]

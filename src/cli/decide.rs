@@ -83,7 +83,7 @@ pub fn send(
     let now = SystemClock::start().now();
     let id = format!("{:020}-{}", now.as_nanosecond(), std::process::id());
     let parse = |bytes: &[u8]| Image::parse(bytes).map_err(|error| format!("it {error}"));
-    let images = given_images::with_words(&args.image, context, parse)?;
+    let images = given_images::of_message(&args.image, context, parse)?;
     let message = PersonMessage { id, by: person(context), text: args.text.clone(), images };
     messages::send(&folder, &message).map_err(|error| match error {
         SendError::Length | SendError::Full => RunError::usage("TEXT", error.to_string()),

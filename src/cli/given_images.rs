@@ -1,4 +1,4 @@
-//! `--image`: images that a user gives with a task, or with words to a session.
+//! `--image`: images that a user gives with a task, or with a message to a session.
 //!
 //! In: files, relative to the folder of the call. Out: images that a model can be shown, or which
 //! file is none. Whether the model sees them is known later.
@@ -32,11 +32,11 @@ pub fn add(
     Ok(())
 }
 
-/// Reads images that belong to words to a session; `parse` says what a file's bytes are.
+/// Reads the images of a message to a session; `parse` says what a file's bytes are.
 ///
 /// # Errors
 /// When one cannot be read or shown, or they are too many.
-pub fn with_words(
+pub fn of_message(
     files: &[PathBuf],
     context: &CommandContext,
     parse: impl Fn(&[u8]) -> Result<Image, String>,

@@ -59,7 +59,7 @@ pub fn run(
     // It may have been at work until now.
     let state = SessionState::of(&lines_of(&folder)?);
     let words = args.words.clone().filter(|words| !words.trim().is_empty());
-    let images = given_images::with_words(&args.image, context, |bytes| run.image(bytes))?;
+    let images = given_images::of_message(&args.image, context, |bytes| run.image(bytes))?;
     if words.is_none() && !images.is_empty() {
         return Err(RunError::usage("--image", "an image belongs to words")
             .hint("say what it shows: `locum session resume ID \"TEXT\" --image FILE`"));

@@ -187,13 +187,13 @@ pub fn progress(facts: &CommentFacts<'_>, progress: &Progress, now: Timestamp) -
 /// How the comment of a run at work begins, after its hidden line.
 pub const WORKING: &str = "**locum: working**";
 
-/// Returns the comment of a run that ended without a result, as another one writes it: its page, how
-/// that is known, and the command that starts it again.
+/// Returns the comment of a run that ended without a result, as another run writes it: the page of
+/// that run, how it is known, and the command that starts it again.
 pub fn abandoned(marker: &str, run_url: Option<&str>, why: &str, retry: &str) -> String {
     let log = run_url.map_or_else(String::new, |url| format!(" · [log]({url})"));
     format!(
-        "{marker}\n**locum: ended without a result**{log}\n\n{why} What it had not published is lost. \
-         {retry} starts the last request on this thread again."
+        "{marker}\n**locum: ended without a result**{log}\n\n{why} What it had not published is \
+         lost. {retry} starts the last request on this thread again."
     )
 }
 

@@ -2,8 +2,8 @@
 //! reads it before its next turn.
 //!
 //! In: messages from the thread a run belongs to (`receive`), or from another process, as files of
-//! the session's folder (`send`), images beside them. Out: lines of the journal, from which a resumed session knows
-//! which ones its tasks have read. The caller checks who may write.
+//! the session's folder (`send`), images beside them. Out: lines of the journal, from which a
+//! resumed session knows which ones its tasks have read. The caller checks who may write.
 
 #![expect(clippy::disallowed_methods, reason = "messages are files of the session's folder")]
 

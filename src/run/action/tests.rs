@@ -131,8 +131,8 @@ fn dry_run(event_name: &str, payload: &serde_json::Value) -> (usize, BTreeMap<St
     };
     let (sender, receiver) = channel();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    // NOTE: with a single subscriber alive, tracing asks the thread that meets a line of the log first
-    // who listens; a test on another thread would answer for this one, with nobody.
+    // NOTE: with a single subscriber alive, tracing asks the thread that meets a log line first who
+    // listens; a test on another thread would answer for this one, with nobody.
     let _second = Dispatch::new(NoSubscriber::default());
     let ends = tracing::subscriber::with_default(ReadObserver(sender), || {
         let cancelled = || std::future::pending().boxed();

@@ -1,6 +1,6 @@
-//! 200 runs on 20 issues, eight at a time: a third is killed, a tenth of all answers is lost, leases
-//! run out. In the end each issue has one branch and one pull request, no claim is left, and whoever
-//! lost a claim published nothing.
+//! 200 runs on 20 issues, eight at a time: a third is killed, a tenth of all answers is lost,
+//! leases run out. In the end each issue has one branch and one pull request, no claim is left, and
+//! whoever lost a claim published nothing.
 
 use std::time::Duration;
 

@@ -67,8 +67,8 @@ fn no_model_or_no_key_names_the_variables() {
         "error: models: model `claude-opus-5-5`: the environment variable `ANTHROPIC_API_KEY`, \
          which should hold the key, is not set",
         "hint: set ANTHROPIC_API_KEY; in a workflow, the action's input `api-key` or `env: { \
-         ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }} }` sets it, from a secret that exists: \
-         see the repository's Settings, Secrets and variables, Actions",
+         ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }} }` sets it, from a secret that \
+         exists: see the repository's Settings, Secrets and variables, Actions",
     ];
     let variables = [("LOCUM_MODEL", "claude-opus-5-5"), ("OPENAI_API_KEY", "k")];
     check(&stage, &["run", "x"], &variables, &other);

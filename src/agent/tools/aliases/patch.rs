@@ -1,5 +1,5 @@
-//! A patch that is given to a shell, as Codex does: `apply_patch <<'EOF'`, or the words `apply_patch`
-//! and the patch.
+//! A patch that is given to a shell, as Codex does: `apply_patch <<'EOF'`, or `apply_patch` with
+//! the patch as its argument.
 //!
 //! In: arguments of a command. Out: those of `apply_patch`, with the patch letter for letter, or a
 //! sentence for the model where the command does something else beside it.

@@ -235,7 +235,8 @@ pub(crate) fn moved(words: &[String]) -> Option<Vec<String>> {
     Some(all.concat())
 }
 
-/// Returns the folder that a program is told to work in first of all, and the words without that.
+/// Returns the folder that the first option of a command makes its program work in, and the command
+/// without that option.
 pub(crate) fn folder(words: &[String]) -> Option<(&str, Vec<String>)> {
     let program = of(words)?;
     let option = words.get(1)?;

@@ -24,8 +24,8 @@ const NODE_PROGRAMS: &[(&str, &str)] = &[
 
 /// What npm and its like do with a package by themselves, before and after which they run a script
 /// of that name: npm, "Life Cycle Scripts", <https://docs.npmjs.com/cli/using-npm/scripts>.
-const LIFE_CYCLE: &str = "prepare pack publish publishOnly install uninstall version test start stop restart rebuild \
-     dependencies shrinkwrap";
+const LIFE_CYCLE: &str = "prepare pack publish publishOnly install uninstall version test start \
+                          stop restart rebuild dependencies shrinkwrap";
 
 /// Returns the package manager of the first project.
 pub(super) fn package_manager(found: &RepositoryTools<'_>) -> Option<&'static str> {

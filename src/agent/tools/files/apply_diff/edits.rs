@@ -1,9 +1,9 @@
-//! Edits that are no SEARCH/REPLACE blocks, as other agents' tools have them: old and new texts, of
-//! which all fit or none is made, and lines put in at a number.
+//! Edits that are not SEARCH/REPLACE blocks, as other agents' tools have them: old and new texts,
+//! of which all are made or none, and lines inserted at a number.
 //!
-//! In: the file's text and the edits. Out: the new text and what changed, or why nothing did. An old
-//! text may be a part of a line, and has to stand there letter for letter; whole lines are looked
-//! for as those of a block are.
+//! In: the file's text and the edits. Out: the new text and what changed, or why nothing did. An
+//! old text may be a part of a line, and has to stand there letter for letter; whole lines are
+//! looked for as those of a block are.
 
 use serde::{Deserialize, Serialize};
 
@@ -89,8 +89,8 @@ pub enum ChangeError {
 pub enum TextError {
     /// It stands in several places.
     #[error(
-        "the old text stands in several places, at {}. Give more of the text around the one that is meant, or \
-         `replace_all: true` for each of them",
+        "the old text stands in several places, at {}. Give more of the text around the one that \
+         is meant, or `replace_all: true` for each of them",
         listed(.0)
     )]
     Several(Vec<usize>),

@@ -1,5 +1,5 @@
-//! The tool around [`crate::tools::files::apply_diff::edits::change`]: arguments in, file read and written,
-//! a short notice out.
+//! The tool around [`crate::tools::files::apply_diff::edits::change`]: arguments in, file read and
+//! written, a short notice out.
 
 use std::fmt::Write as _;
 
