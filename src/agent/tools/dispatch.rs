@@ -211,10 +211,17 @@ fn find(
     context: ToolContext<'_>,
 ) -> Result<ToolName, CallError> {
     Err(CallError(match meant(call) {
-        Some(tool) if offered.contains(&tool) => return Ok(tool),
+        Some(tool) if is_accepted(tool, offered) => return Ok(tool),
         Some(tool) => format!("Tool \"{tool}\" is not allowed in {} mode.", context.mode.slug),
         None => format!("Unknown tool \"{}\".", call.name.trim()),
     }))
+}
+
+/// Returns whether a call of a tool is accepted. A patch is, wherever files may be changed by blocks:
+/// models that were trained on it send it unasked, and it is judged edit by edit like them.
+fn is_accepted(tool: ToolName, offered: &[ToolName]) -> bool {
+    offered.contains(&tool)
+        || (tool == ToolName::ApplyPatch && offered.contains(&ToolName::ApplyDiff))
 }
 
 /// Does what was permitted. Never fails: a failure is an observation with `is_error`.

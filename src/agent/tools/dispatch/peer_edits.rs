@@ -158,4 +158,8 @@ fn a_patch_given_to_a_shell_is_not_the_shells() {
     let arguments = json!({ "command": ["apply_patch", "*** Begin Patch"] }).to_string();
     let refused = fixture.parse("shell", &arguments, &[ToolName::ExecuteCommand]).unwrap_err();
     assert_eq!(refused.0, "Tool \"apply_patch\" is not allowed in code mode.");
+    let patch = "*** Begin Patch\n*** Update File: src/a\n@@\n-one\n+1\n*** End Patch";
+    let arguments = json!({ "command": ["apply_patch", patch] }).to_string();
+    assert!(fixture.parse("shell", &arguments, &[ToolName::ApplyDiff]).is_ok());
+    assert!(fixture.parse("shell", &arguments, &[ToolName::WriteToFile]).is_err());
 }
