@@ -92,7 +92,7 @@ fn changes_nothing_on_an_issue_on_a_fork_or_without_leave() {
 }
 
 #[test]
-fn waits_for_no_run_that_is_at_work_on_the_pull_request() {
+fn reverts_nothing_while_a_run_works_on_the_pull_request() {
     let fixture = ActionFixture::new();
     fixture.pull_request(false);
     let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code say hello") });
