@@ -161,11 +161,16 @@ fn a_signal_during_a_command_cancels_it_and_what_it_wrote_is_known() {
 }
 
 #[test]
-fn a_tool_of_some_models_is_for_those_whose_profile_includes_it() {
+fn a_tool_of_some_models_is_offered_to_those_whose_profile_includes_it() {
     let patch = "*** Begin Patch\\n*** Add File: src/b.txt\\n+two\\n*** Update File: \
                  src/a.txt\\n@@\\n-one\\n+1\\n*** End Patch";
     let script = script(&[&format!(r#"{{ tool: apply_patch, args: {{ patch: "{patch}" }} }}"#)]);
-    for (included, outcome) in [("[]", "failed"), ("[apply_patch]", "done")] {
+    // A mode that may edit understands a patch that was not offered; one that may not refuses it.
+    for (mode, included, offered, written) in [
+        ("code", "[]", false, true),
+        ("code", "[apply_patch]", true, true),
+        ("ask", "[apply_patch]", false, false),
+    ] {
         let stage = stage();
         let profile = format!(
             "{{ provider: scripted, model: .locum/script.yml, included_tools: {included} }}"
@@ -174,10 +179,16 @@ fn a_tool_of_some_models_is_for_those_whose_profile_includes_it() {
             "checkout/.locum/config.yml",
             &format!("models: {{ profiles: {{ fixed: {profile} }} }}\n"),
         );
+        stage.write("checkout/.locum/policy.yml", &POLICY.replace("[code]", "[code, ask]"));
         stage.write("checkout/.locum/script.yml", &script);
         stage.commit("third");
-        let ran = stage.run(&["run", "Do the task.", "--output-format", "json"]);
-        assert_eq!(ran.json()["outcome"], outcome, "{ran:?}");
-        assert_eq!(stage.path("checkout/src/b.txt").exists(), included != "[]");
+        let run = ["run", "Do the task.", "--mode", mode, "--output-format", "json"];
+        let plan = stage.run(&[run.as_slice(), &["--dry-run"]].concat()).json();
+        let tools = plan["tools"].as_array().expect("a plan lists its tools");
+        assert_eq!(tools.iter().any(|tool| tool == "apply_patch"), offered, "{plan}");
+        let ran = stage.run(&run);
+        assert_eq!(ran.json()["changes"].as_array().is_some_and(|it| it.len() == 2), written);
+        assert_eq!(ran.err.contains("not allowed in ask mode"), !written, "{ran:?}");
+        assert_eq!(stage.path("checkout/src/b.txt").exists(), written);
     }
 }
