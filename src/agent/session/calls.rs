@@ -252,7 +252,8 @@ impl<'a> Session<'a> {
         let left_out = self.task(id)?.leave_out_images(&mut observation.images);
         observation.text.push_str(&left_out);
         if !observation.is_mistake && observation.refused.is_none() {
-            observation.text.push_str(&dispatch::ignored(&waiting.call));
+            let ignored = dispatch::ignored(&waiting.call);
+            observation.text.push_str(&self.parts.run.redactor.redact(&ignored));
         }
         let refusal = observation.refused.take();
         let mistake = std::mem::take(&mut observation.is_mistake);

@@ -5,10 +5,10 @@
 //! call's intents, and only `perform` has effects, each under the permit. Texts are redacted and
 //! bounded here, once for every tool. What is particular to a tool is in its [`Tool`].
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tracing::debug;
 
-use crate::tools::aliases::{self, CalledTool, MappedArguments};
+use crate::tools::aliases::{self, CalledTool, MappedArguments, unknown};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -176,14 +176,19 @@ pub fn restricted(call: &ToolCall, context: ToolContext<'_>) -> Option<(Intent, 
     })
 }
 
-/// Says which arguments of a call were left out, as a paragraph to put behind its answer; empty for
+/// Says which arguments of a call were ignored, as a paragraph to put behind its answer; empty for
 /// none.
 pub fn ignored(call: &ToolCall) -> String {
-    let ignored = |tool| Some(aliases::note(tool, &arguments(tool, call).ok()?.1));
-    meant(call).and_then(ignored).unwrap_or_default()
+    let note = |tool| {
+        let (_, ignored) = arguments(tool, call).ok()?;
+        let properties = properties(tool);
+        let known: Vec<&str> = properties.keys().map(String::as_str).collect();
+        Some(unknown::note(tool, &ignored, &known))
+    };
+    meant(call).and_then(note).unwrap_or_default()
 }
 
-/// Reads the arguments of a call in the tool's own words, and the names of those left out.
+/// Reads the arguments of a call in the tool's own words, and the names of those ignored.
 fn arguments(tool: ToolName, call: &ToolCall) -> Result<(CallFields, Vec<String>), CallError> {
     let called = call.name.trim();
     let fields = CallFields::parse(tool, &call.arguments)?.called(called);
@@ -191,18 +196,24 @@ fn arguments(tool: ToolName, call: &ToolCall) -> Result<(CallFields, Vec<String>
     if tool == ToolName::UseMcpTool && called != tool.as_str() {
         return Ok((fields, Vec::new()));
     }
-    let spec = spec(tool);
-    let known = spec.parameters.get("properties").and_then(Value::as_object);
-    let known: Vec<String> = known.into_iter().flat_map(|known| known.keys().cloned()).collect();
+    let properties = properties(tool);
+    let only_reads = effect(tool) == ToolEffect::Reads;
+    let of = CalledTool { tool, called, only_reads, properties: &properties };
     let mut left_out = Vec::new();
     let fields = fields.mapped(|fields| {
-        let changes_nothing = matches!(effect(tool), ToolEffect::Reads | ToolEffect::Steers);
-        let of = CalledTool { tool, called, changes_nothing, known: &known };
         let MappedArguments { fields, ignored } = aliases::map(of, fields)?;
         left_out = ignored;
         Ok(fields)
     })?;
     Ok((fields, left_out))
+}
+
+/// Returns the schemas of a tool's parameters, by name.
+fn properties(tool: ToolName) -> Map<String, Value> {
+    match spec(tool).parameters.get_mut("properties").map(Value::take) {
+        Some(Value::Object(properties)) => properties,
+        Some(_) | None => Map::new(),
+    }
 }
 
 fn find(

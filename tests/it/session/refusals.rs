@@ -109,7 +109,8 @@ fn calls_as_other_agents_have_them_are_judged_and_performed_as_what_they_mean() 
     assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"));
     let written = &ran.answers("write_to_file")[0];
     assert!(
-        written.ends_with("(`line_count` is not a parameter of `write_to_file` and was ignored.)")
+        written.ends_with("(Ignored: `line_count`. `write_to_file` takes `path`, `content`.)"),
+        "{written}"
     );
     assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/a.txt", "src/b.txt"]));
 }

@@ -1,5 +1,4 @@
-//! A command as other agents' tools have it: a list of words, a time limit in milliseconds, a wish
-//! to run in the background.
+//! A command as other agents' tools have it: a list of words, a time limit in milliseconds.
 //!
 //! In: arguments of `execute_command` as written. Out: the same with a script and seconds, or a
 //! sentence for the model where the effect would be another.
@@ -10,7 +9,7 @@ use crate::tools::CallError;
 use crate::tools::aliases::{CalledTool, number, parsed};
 use locum_policy::command::tree;
 
-/// Takes a command as a list of words, a time limit in milliseconds, and `run_in_background`.
+/// Takes a command as a list of words, and a time limit in milliseconds.
 pub(crate) fn command(
     of: CalledTool<'_>,
     fields: &mut Map<String, Value>,
@@ -37,16 +36,6 @@ pub(crate) fn command(
             CallError("The time limit must be a whole number of milliseconds.".to_owned())
         })?;
         fields.insert("timeout".to_owned(), seconds.into());
-    }
-    for name in ["run_in_background", "is_background", "background"] {
-        match fields.remove(name) {
-            None | Some(Value::Bool(false)) => {}
-            Some(_) => {
-                return Err(CallError(format!(
-                    "`{name}`: commands are waited for here, and end with the call. Run it without."
-                )));
-            }
-        }
     }
     Ok(())
 }

@@ -7,17 +7,36 @@
 use serde_json::{Map, Value};
 
 use crate::tools::CallError;
-use crate::tools::aliases::{CalledTool, is_true, number, parsed};
+use crate::tools::aliases::{CalledTool, is_true, number, parsed, unknown};
 use crate::tools::arguments::kind_of;
 use crate::tools::files::apply_diff::edits::{FileChange, Insertion, TextEdit};
+use locum_base::tool::ToolName;
 
 /// Names of an old and a new text.
 const OLD: [&str; 5] = ["old_string", "oldString", "old_str", "old_text", "search"];
 const NEW: [&str; 5] = ["new_string", "newString", "new_str", "new_text", "replace"];
 
+/// What is read of a block that is an object.
+const BLOCK: [&str; 9] = [
+    "content",
+    "diff",
+    "start_line",
+    "search",
+    "old_string",
+    "old_str",
+    "replace",
+    "new_string",
+    "new_str",
+];
+
 /// Makes one change of a list of blocks, of an old and a new text or a list of those, or of a line
 /// and a text to put in.
-pub(crate) fn diff(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<(), CallError> {
+/// Names of what else an edit of a list has are added to `ignored`.
+pub(crate) fn diff(
+    of: CalledTool<'_>,
+    fields: &mut Map<String, Value>,
+    ignored: &mut Vec<String>,
+) -> Result<(), CallError> {
     if let Some(count) = fields.remove("expected_replacements")
         && number(&count) != Some(1)
     {
@@ -28,13 +47,13 @@ pub(crate) fn diff(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Resul
     } else if let Some(line) = fields.remove("insert_line") {
         Some(FileChange::Insertion(inserted_after(&line, fields)?))
     } else if let Some(edits) = fields.remove("edits") {
-        Some(FileChange::Texts(text_edits(fields.get("path"), edits)?))
+        Some(FileChange::Texts(text_edits(fields.get("path"), edits, ignored)?))
     } else {
         let alone = |edit| FileChange::Texts(vec![edit]);
         text_edit(fields).map_err(|what| wrong(&format!("`{}` {what}", of.called)))?.map(alone)
     };
     match change {
-        None => blocks(fields),
+        None => blocks(fields, ignored),
         Some(_) if fields.contains_key("diff") => Err(wrong("Both `diff` and another edit")),
         Some(change) => {
             let change = serde_json::to_value(change).map_err(|_| wrong("The edit is no text"))?;
@@ -49,7 +68,7 @@ fn wrong(what: &str) -> CallError {
 }
 
 /// Joins a list of blocks.
-fn blocks(fields: &mut Map<String, Value>) -> Result<(), CallError> {
+fn blocks(fields: &mut Map<String, Value>, ignored: &mut Vec<String>) -> Result<(), CallError> {
     let Some(value) = fields.get("diff").filter(|value| !value.is_string()).cloned() else {
         return Ok(());
     };
@@ -57,6 +76,11 @@ fn blocks(fields: &mut Map<String, Value>) -> Result<(), CallError> {
         Value::Array(blocks) => blocks,
         one => vec![one],
     };
+    for fields in blocks.iter().filter_map(Value::as_object) {
+        let beside = fields.iter().filter(|(name, _)| !BLOCK.contains(&name.as_str()));
+        note_beside("diff", beside, ignored)
+            .map_err(|what| CallError(format!("A block of `diff` {what}.")))?;
+    }
     let blocks: Option<Vec<String>> = blocks.iter().map(block).collect();
     let text = blocks.ok_or_else(|| wrong("`diff` holds what is not a block"))?.join("\n");
     fields.insert("diff".to_owned(), text.into());
@@ -79,11 +103,15 @@ fn text_edit(fields: &mut Map<String, Value>) -> Result<Option<TextEdit>, &'stat
 }
 
 /// Reads the list of `MultiEdit`; each edit may name the file once more.
-fn text_edits(path: Option<&Value>, edits: Value) -> Result<Vec<TextEdit>, CallError> {
+fn text_edits(
+    path: Option<&Value>,
+    edits: Value,
+    ignored: &mut Vec<String>,
+) -> Result<Vec<TextEdit>, CallError> {
     let Value::Array(edits) = parsed(edits) else {
         return Err(CallError("`edits` must be a list of old and new texts.".to_owned()));
     };
-    let read = |(at, edit): (usize, Value)| {
+    let mut read = |(at, edit): (usize, Value)| {
         let fault = |what: &str| CallError(format!("Edit {} of `edits` {what}.", at + 1));
         let Value::Object(mut fields) = parsed(edit) else {
             return Err(fault("must be an object with an old and a new text"));
@@ -94,13 +122,31 @@ fn text_edits(path: Option<&Value>, edits: Value) -> Result<Vec<TextEdit>, CallE
             }
         }
         let edit = text_edit(&mut fields).map_err(fault)?;
-        match fields.iter().find(|(_, value)| !value.is_null()) {
-            Some((unknown, _)) => Err(fault(&format!("has no parameter `{unknown}`"))),
-            None => edit.ok_or_else(|| fault("needs an old and a new text")),
-        }
+        note_beside("edits", &fields, ignored).map_err(|what| fault(&what))?;
+        edit.ok_or_else(|| fault("needs an old and a new text"))
     };
-    let edits = edits.into_iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
+    let edits = edits.into_iter().enumerate().map(&mut read).collect::<Result<Vec<_>, _>>()?;
     if edits.is_empty() { Err(CallError("`edits` is empty.".to_owned())) } else { Ok(edits) }
+}
+
+/// Adds what an edit of a list has beside to `ignored`, unless it changes what the edit does; the
+/// error says what is wrong with the edit.
+fn note_beside<'f>(
+    list: &str,
+    beside: impl IntoIterator<Item = (&'f String, &'f Value)>,
+    ignored: &mut Vec<String>,
+) -> Result<(), String> {
+    for (name, value) in beside {
+        if let Some(instead) = unknown::instead_of(ToolName::ApplyDiff, name, value) {
+            let instead = instead.trim_end_matches('.');
+            return Err(format!("has no parameter `{name}`. {instead}"));
+        }
+        let name = format!("{list}.{name}");
+        if !value.is_null() && !ignored.contains(&name) {
+            ignored.push(name);
+        }
+    }
+    Ok(())
 }
 
 /// Reads a call of Roo's: the lines go before a line, with 0 at the end of the file.

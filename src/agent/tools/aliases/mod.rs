@@ -2,20 +2,21 @@
 //! were trained on those write them here too.
 //!
 //! In: the tool, the name it was called by, and the arguments as written. Out: the tool's own
-//! arguments, and the names of those that were left out. Everything after this sees the mapped
-//! call alone, the policy included. Where two readings would differ in effect, none is taken: the
-//! model reads what to write instead.
+//! arguments, and the names of those that were ignored. Everything after this sees the mapped call
+//! alone, the policy included. Where two readings would differ in effect, none is taken: the model
+//! reads what to write instead.
 
 mod command;
 mod edit;
 mod editor;
 mod lines;
 mod patch;
+pub(crate) mod unknown;
 
 use serde_json::{Map, Value};
 
 use crate::tools::CallError;
-use crate::tools::arguments::{kind_of, quoted};
+use crate::tools::arguments::kind_of;
 use locum_base::tool::ToolName;
 use locum_files::fields::nearest;
 
@@ -24,7 +25,7 @@ use locum_files::fields::nearest;
 pub(crate) struct MappedArguments {
     /// The arguments that the tool knows, and those it has to refuse.
     pub(crate) fields: Map<String, Value>,
-    /// Names of arguments that change nothing and were left out.
+    /// Names of arguments that it does not know and that were ignored.
     pub(crate) ignored: Vec<String>,
 }
 
@@ -35,10 +36,10 @@ pub(crate) struct CalledTool<'c> {
     pub(crate) tool: ToolName,
     /// The name the model called it by.
     pub(crate) called: &'c str,
-    /// Whether its calls read or steer alone, so that what it does not know may be left out.
-    pub(crate) changes_nothing: bool,
-    /// Names of its own parameters.
-    pub(crate) known: &'c [String],
+    /// Whether its calls only read, so that a slip of the pen does no harm.
+    pub(crate) only_reads: bool,
+    /// The schemas of its own parameters.
+    pub(crate) properties: &'c Map<String, Value>,
 }
 
 /// Other names of parameters, each with the tool's own.
@@ -60,27 +61,6 @@ const FOLDER: Renames = &[
     ("directory_path", "path"),
     ("relative_workspace_path", "path"),
 ];
-
-/// Arguments that say something about a call and change nothing of what it does.
-const REMARKS: &[&str] = &[
-    "description",
-    "explanation",
-    "line_count",
-    "requires_approval",
-    "security_risk",
-    "task_progress",
-    "justification",
-    "with_escalated_permissions",
-    "yield_time_ms",
-    "max_output_tokens",
-    "login",
-    "prompt",
-];
-
-/// Arguments of tools that read which change what is found: to leave them out would answer another
-/// question.
-const DECISIVE: &[&str] =
-    &["invert_match", "-v", "multiline", "fixed_strings", "literal", "whole_word", "-w"];
 
 fn renames(tool: ToolName) -> &'static [Renames] {
     match tool {
@@ -115,6 +95,8 @@ fn renames(tool: ToolName) -> &'static [Renames] {
             ("workdir", "cwd"),
             ("working_directory", "cwd"),
             ("directory", "cwd"),
+            ("working_dir", "cwd"),
+            ("dir_path", "cwd"),
             ("timeout_seconds", "timeout"),
             ("timeout_secs", "timeout"),
         ]],
@@ -137,7 +119,14 @@ fn renames(tool: ToolName) -> &'static [Renames] {
         }
         ToolName::AttemptCompletion => &[&[("summary", "result")]],
         ToolName::WebFetch => &[&[("uri", "url"), ("address", "url")]],
-        ToolName::UseMcpTool => &[&[("server", "server_name"), ("tool", "tool_name")]],
+        ToolName::UseMcpTool => &[&[
+            ("server", "server_name"),
+            ("tool", "tool_name"),
+            ("args", "arguments"),
+            ("params", "arguments"),
+            ("parameters", "arguments"),
+            ("input", "arguments"),
+        ]],
         ToolName::AccessMcpResource => &[&[("server", "server_name")]],
         ToolName::Skill => &[&[("name", "skill"), ("arguments", "args")]],
         ToolName::AskExpertModel => &[&[("expert_model", "expert")]],
@@ -175,35 +164,74 @@ pub(crate) fn map(
     }
     match of.tool {
         ToolName::ReadFile => lines::line_range(&mut fields)?,
-        ToolName::ApplyDiff => edit::diff(of, &mut fields)?,
+        ToolName::ApplyDiff => edit::diff(of, &mut fields, &mut ignored)?,
         ToolName::ApplyPatch => patch::patch(&mut fields)?,
         ToolName::ExecuteCommand => command::command(of, &mut fields)?,
         ToolName::SearchFiles => letter_case(&mut fields),
         _ => {}
     }
-    let unknown: Vec<String> =
-        fields.keys().filter(|name| !of.known.contains(name)).cloned().collect();
-    for name in unknown {
-        if may_be_left_out(of, &name, fields.get(&name)) {
-            fields.remove(&name);
-            ignored.push(name);
+    let unknown = leave_out(&mut fields, of.properties, |name, value, given| {
+        may_be_ignored(of, name, value, given)
+    })?;
+    ignored.extend(unknown);
+    for (name, schema) in of.properties {
+        if let Some(inner) = schema.get("properties").and_then(Value::as_object)
+            && let Some(Value::Object(given)) = fields.get_mut(name)
+        {
+            given.retain(|_, value| !value.is_null());
+            let unknown = leave_out(given, inner, |_, _, _| Ok(true))?;
+            ignored.extend(unknown.into_iter().map(|inner| format!("{name}.{inner}")));
         }
     }
     Ok(MappedArguments { fields, ignored })
 }
 
-/// Whether a parameter that the tool has not may be left out. What may be a slip of the pen, or
-/// would have changed the effect, is refused by the tool itself.
-fn may_be_left_out(of: CalledTool<'_>, name: &str, value: Option<&Value>) -> bool {
-    let off = matches!(value, Some(Value::Bool(false)))
-        || matches!(value, Some(Value::String(text)) if text.is_empty());
-    if REMARKS.contains(&name) || off {
-        return true;
+/// Takes out the arguments that have no schema and that may be ignored; returns their names.
+fn leave_out(
+    fields: &mut Map<String, Value>,
+    properties: &Map<String, Value>,
+    may_be_ignored: impl Fn(&str, &Value, &Map<String, Value>) -> Result<bool, CallError>,
+) -> Result<Vec<String>, CallError> {
+    let mut ignored = Vec::new();
+    for (name, value) in fields.iter().filter(|(name, _)| !properties.contains_key(*name)) {
+        if may_be_ignored(name, value, fields)? {
+            ignored.push(name.clone());
+        }
     }
-    let known: Vec<&str> = of.known.iter().map(String::as_str).collect();
-    of.changes_nothing && !DECISIVE.contains(&name) && nearest(name, &known).is_none()
+    for name in &ignored {
+        fields.remove(name);
+    }
+    Ok(ignored)
 }
 
+/// Whether a parameter that the tool has not may be ignored. What may be a slip of the pen for one
+/// that is missing is refused by the tool itself, where it would change more than an answer.
+fn may_be_ignored(
+    of: CalledTool<'_>,
+    name: &str,
+    value: &Value,
+    given: &Map<String, Value>,
+) -> Result<bool, CallError> {
+    if let Some(instead) = unknown::instead_of(of.tool, name, value) {
+        return Err(CallError(format!(
+            "`{}` has no parameter `{name}`, and without it the call would do something else. \
+             {instead}",
+            of.tool
+        )));
+    }
+    if unknown::is_nothing(value) {
+        return Ok(true);
+    }
+    if of.tool == ToolName::UseMcpTool && !given.contains_key("arguments") {
+        return Err(CallError(format!(
+            "`{name}` is not a parameter of `use_mcp_tool`: what the server's tool takes goes into \
+             `arguments`."
+        )));
+    }
+    let missing = of.properties.keys().filter(|known| !given.contains_key(*known));
+    let missing: Vec<&str> = missing.map(String::as_str).collect();
+    Ok(of.only_reads || nearest(name, &missing).is_none())
+}
 /// Gives a parameter the tool's own name.
 fn rename(
     of: CalledTool<'_>,
@@ -211,7 +239,7 @@ fn rename(
     from: &str,
     to: &str,
 ) -> Result<(), CallError> {
-    if of.known.iter().any(|name| name == from) {
+    if of.properties.contains_key(from) {
         return Ok(());
     }
     let Some(value) = fields.remove(from) else { return Ok(()) };
@@ -306,15 +334,4 @@ fn is_true(value: &Value) -> bool {
 fn parsed(value: Value) -> Value {
     let inner = value.as_str().and_then(|text| serde_json::from_str(text).ok());
     inner.filter(|inner: &Value| inner.is_array() || inner.is_object()).unwrap_or(value)
-}
-
-/// Says which arguments were left out.
-pub(crate) fn note(tool: ToolName, ignored: &[String]) -> String {
-    match ignored {
-        [] => String::new(),
-        [one] => format!("\n\n(`{one}` is not a parameter of `{tool}` and was ignored.)"),
-        several => {
-            format!("\n\n({} are not parameters of `{tool}` and were ignored.)", quoted(several))
-        }
-    }
 }

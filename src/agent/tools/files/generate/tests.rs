@@ -58,7 +58,7 @@ fn what_cannot_become_a_picture_is_said_at_once() {
         (json!({ "prompt": "a fox", "path": "png" }), "has to end in"),
         (json!({ "prompt": "a fox", "path": "link.png" }), "`a.txt` does not"),
         (json!({ "prompt": "a fox", "path": "../a.png" }), "../a.png"),
-        (json!({ "prompt": "a fox", "path": "a.png", "size": 3 }), "has no parameter `size`"),
+        (json!({ "prompt": "a fox", "path": "a.png", "dry_run": true }), "no parameter `dry_run`"),
         (json!({ "prompt": "x".repeat(40_000), "path": "a.png" }), "more than 32768 bytes"),
     ] {
         let error = parse(&fixture, &arguments).unwrap_err();
