@@ -254,3 +254,5 @@ mod peer_edits;
 mod peers;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unknown_parameters;
