@@ -96,7 +96,13 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max_tokens: Option<u64>,
     /// Stop after this many US dollars by the price table.
-    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = dollars)]
+    #[arg(
+        long,
+        visible_alias = "budget",
+        value_name = "USD",
+        allow_negative_numbers = true,
+        value_parser = dollars
+    )]
     pub max_cost_usd: Option<f64>,
     /// Stop after this many minutes of wall time.
     #[arg(long, value_name = "MINUTES", allow_negative_numbers = true)]

@@ -167,7 +167,7 @@ pub struct LimitArgs {
     #[arg(long, value_name = "[+]N")]
     pub max_tokens: Option<NewLimit<u64>>,
     /// Allow this many US dollars in all, or `+USD` more.
-    #[arg(long, value_name = "[+]USD")]
+    #[arg(long, visible_alias = "budget", value_name = "[+]USD")]
     pub max_cost_usd: Option<NewLimit<f64>>,
     /// Allow this many minutes of wall time in all, or `+MINUTES` more.
     #[arg(long, value_name = "[+]MINUTES")]

@@ -1,7 +1,9 @@
 //! Runs of the binary that stop for a person, and the words by which they go on.
 
 use crate::support::stage::{Ran, Stage};
+use locum_agent::session::event::JournalLine;
 use locum_agent::session::journal::Journal;
+use locum_agent::session::state::SessionState;
 use pretty_assertions::assert_eq;
 
 const POLICY: &str = r#"
@@ -232,6 +234,38 @@ fn a_run_that_a_limit_stopped_says_how_it_goes_on_and_does() {
     assert_eq!(stage.names("checkout/src"), ["a.txt", "b.txt", "c.txt"]);
     let over = stage.run(&["session", "resume", &session, "--max-turns", "+1"]);
     assert!(over.code == Some(2) && over.err.contains("ended as `done`"), "{over:?}");
+}
+
+#[test]
+fn budget_is_short_for_the_limit_of_dollars() {
+    let stage = stage();
+    let plan = stage.play(STOPPED, &["--budget", "1.25", "--dry-run"]);
+    assert!(plan.code == Some(0) && plan.out.contains("$1.25"), "{plan:?}");
+    let ran = stage.play(STOPPED, &["--budget=3", "--max-turns", "1"]);
+    assert_eq!(ran.code, Some(6), "{ran:?}");
+    let session = stage.sessions().remove(0);
+    let dollars = |journal: &[JournalLine]| SessionState::of(journal).spending().0.cost_usd;
+    assert_eq!(dollars(&stage.journal()).to_string(), "3");
+
+    for (limit, expected) in [
+        ("--budget=NaN", "not an amount"),
+        ("--budget=-1", "not an amount"),
+        ("--budget=+2", "--max-turns +20"),
+    ] {
+        let refused = stage.run(&["session", "resume", &session, limit]);
+        assert!(refused.code == Some(2) && refused.err.contains(expected), "{refused:?}");
+    }
+    let above = ["session", "resume", &session, "--max-turns", "+1", "--budget", "500"];
+    let mut in_actions = stage.locum(&above);
+    let refused: Ran = in_actions.env("GITHUB_ACTIONS", "true").output().unwrap().into();
+    let said = "above the policy's `budget.cost_usd` of 5";
+    assert!(refused.code == Some(2) && refused.err.contains(said), "{refused:?}");
+
+    for (turns, limit, expected) in [("+1", "500", "500"), ("+9", "+2", "2")] {
+        let words = ["session", "resume", &session, "--max-turns", turns, "--budget", limit];
+        stage.run(&words);
+        assert_eq!(dollars(&stage.journal()).to_string(), expected, "{limit}");
+    }
 }
 
 #[test]
