@@ -47,6 +47,12 @@ const TRIGGERS: &[Word<TriggerKind>] = &[
     ("assign", TriggerKind::Assign, "By assigning an issue"),
     ("dispatch", TriggerKind::Dispatch, "By `workflow_dispatch`"),
     ("schedule", TriggerKind::Schedule, "By a schedule"),
+    ("pull_request", TriggerKind::PullRequest, "By a pull request"),
+    ("ci_failure", TriggerKind::CiFailure, "By a failed check"),
+    ("push", TriggerKind::Push, "By a push"),
+    ("release", TriggerKind::Release, "By a release"),
+    ("merge_group", TriggerKind::MergeGroup, "By a merge queue"),
+    ("repository_dispatch", TriggerKind::RepositoryDispatch, "By `repository_dispatch`"),
 ];
 
 /// Who starts a run.

@@ -171,7 +171,7 @@ impl Restriction {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 pub enum TriggerKind {
     /// A user on the command line.
     #[default]
@@ -186,4 +186,16 @@ pub enum TriggerKind {
     Dispatch,
     /// A cron schedule of the workflow.
     Schedule,
+    /// A pull request was opened, pushed to, made ready or labelled.
+    PullRequest,
+    /// A check of a pull request failed.
+    CiFailure,
+    /// A branch was pushed to.
+    Push,
+    /// A release was published.
+    Release,
+    /// A merge queue asks for checks.
+    MergeGroup,
+    /// `repository_dispatch`.
+    RepositoryDispatch,
 }

@@ -346,7 +346,8 @@ mod tests {
             (r#"{"intent": "edit(a)", "tier": "maintaner"}"#, "did you mean `maintainer`?"),
             (
                 r#"{"intent": "edit(a)", "trigger": "cron"}"#,
-                "one of: local, comment, label, assign, dispatch, schedule",
+                "one of: local, comment, label, assign, dispatch, schedule, pull_request, \
+                 ci_failure, push, release, merge_group, repository_dispatch",
             ),
         ] {
             assert_eq!(PolicyQuery::parse(text).unwrap_err().hint.as_deref(), Some(hint), "{text}");

@@ -31,10 +31,16 @@ pub const TRIGGERS: &[(&str, TriggerKind)] = &[
     ("assign", TriggerKind::Assign),
     ("dispatch", TriggerKind::Dispatch),
     ("schedule", TriggerKind::Schedule),
+    ("pull_request", TriggerKind::PullRequest),
+    ("ci_failure", TriggerKind::CiFailure),
+    ("push", TriggerKind::Push),
+    ("release", TriggerKind::Release),
+    ("merge_group", TriggerKind::MergeGroup),
+    ("repository_dispatch", TriggerKind::RepositoryDispatch),
 ];
 
 /// Returns the word for a trigger.
-pub(crate) fn trigger_word(trigger: TriggerKind) -> &'static str {
+pub fn trigger_word(trigger: TriggerKind) -> &'static str {
     word_of(TRIGGERS, &trigger)
 }
 

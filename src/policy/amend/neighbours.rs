@@ -92,7 +92,7 @@ impl Comparison<'_> {
     fn circumstances(&self) -> Vec<Facts> {
         let spec = self.before.settings();
         let mut jobs = vec![None];
-        jobs.extend(spec.triggers.schedule_jobs.iter().cloned().map(Some));
+        jobs.extend(spec.triggers.started_jobs().cloned().map(Some));
         jobs.push(self.facts.job.clone());
         jobs.dedup();
         let mut all = Vec::new();
@@ -145,6 +145,10 @@ pub(super) fn starting_tiers(triggers: &Triggers) -> Vec<Tier> {
     tiers.extend(triggers.label.iter().flat_map(|label| &label.tiers));
     tiers.extend(triggers.assign.iter().flat_map(|assign| &assign.tiers));
     tiers.extend(&triggers.dispatch_tiers);
+    tiers.extend(triggers.events.iter().flat_map(|rule| &rule.tiers));
+    if triggers.rules_for(TriggerKind::CiFailure).next().is_some() {
+        tiers.push(Tier::Bot);
+    }
     if !triggers.users.is_empty() {
         tiers.extend([Tier::Collaborator, Tier::Contributor, Tier::Stranger]);
     }

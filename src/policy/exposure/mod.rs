@@ -171,8 +171,30 @@ pub(crate) fn starts(spec: &PolicySpec) -> Vec<(TriggerKind, Option<&'static str
         ),
         TriggerKind::Dispatch => (*kind, !triggers.dispatch_tiers.is_empty(), None),
         TriggerKind::Schedule => (*kind, !triggers.schedule_jobs.is_empty(), None),
+        TriggerKind::PullRequest
+        | TriggerKind::CiFailure
+        | TriggerKind::Push
+        | TriggerKind::Release
+        | TriggerKind::MergeGroup
+        | TriggerKind::RepositoryDispatch => (
+            *kind,
+            // A failed check of our own pull request has no actor.
+            triggers
+                .rules_for(*kind)
+                .any(|rule| *kind == TriggerKind::CiFailure || someone(&rule.tiers)),
+            text_of_strangers(*kind),
+        ),
     });
     kinds.filter(|(_, starts, _)| *starts).map(|(kind, _, text)| (kind, text)).collect()
+}
+
+/// Returns what strangers write of what an event of the repository brings along.
+fn text_of_strangers(kind: TriggerKind) -> Option<&'static str> {
+    match kind {
+        TriggerKind::PullRequest => Some("pull requests"),
+        TriggerKind::CiFailure => Some("the output of checks"),
+        _ => None,
+    }
 }
 
 fn reach(

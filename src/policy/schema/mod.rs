@@ -1,6 +1,7 @@
 //! `PolicySpec`: the policy file as written, every key of it, with its defaults. Unknown keys are
 //! errors.
 
+pub mod events;
 mod publish;
 
 use std::collections::BTreeMap;
@@ -11,8 +12,9 @@ use crate::actors::Tier;
 use crate::budget::Budget;
 use crate::edit_command::EditCommand;
 use crate::glob::PathGlob;
-use crate::intent::Facts;
+use crate::intent::{Facts, TriggerKind};
 use crate::rule::LocatedPattern;
+use crate::schema::events::EventRule;
 use crate::spending_limit::SpendingLimits;
 use crate::urls::pattern::UrlPattern;
 use locum_files::diagnostic::Diagnostic;
@@ -91,12 +93,32 @@ pub struct Triggers {
     pub dashboard: bool,
     /// Tiers that may start a run by `workflow_dispatch`, or a job by a box of the dashboard.
     pub dispatch_tiers: Vec<Tier>,
+    /// What pull requests, pushes, failed checks and their like start, in the order of the file
+    /// within each kind.
+    pub events: Vec<EventRule>,
     /// Tiers that may approve or deny held calls.
     pub approve_tiers: Vec<Tier>,
     /// Bots that may start runs, by login. Never a wildcard.
     pub bots: Vec<String>,
     /// What a pull request from a fork may start.
     pub forks: Forks,
+}
+
+impl Triggers {
+    /// Returns the entries for one kind of event.
+    pub fn rules_for(&self, kind: TriggerKind) -> impl Iterator<Item = &EventRule> {
+        self.events.iter().filter(move |rule| rule.kind == kind)
+    }
+
+    /// Returns the tiers that may start a run by one kind of event.
+    pub fn tiers_for(&self, kind: TriggerKind) -> impl Iterator<Item = Tier> {
+        self.rules_for(kind).flat_map(|rule| rule.tiers.iter().copied())
+    }
+
+    /// Returns the names of jobs that something other than a person starts.
+    pub fn started_jobs(&self) -> impl Iterator<Item = &String> {
+        self.schedule_jobs.iter().chain(self.events.iter().filter_map(|rule| rule.job.as_ref()))
+    }
 }
 
 impl Default for Triggers {
@@ -112,6 +134,7 @@ impl Default for Triggers {
             schedule_jobs: Vec::new(),
             dashboard: false,
             dispatch_tiers: Vec::new(),
+            events: Vec::new(),
             approve_tiers: vec![Tier::Maintainer],
             bots: Vec::new(),
             forks: Forks::ReadOnly,

@@ -6,6 +6,8 @@
 mod budget;
 mod commands;
 mod counts;
+mod events;
+mod logins;
 mod modes;
 mod network;
 mod publish;

@@ -1,8 +1,9 @@
 //! Reads `triggers`: who may start what, and who decides on held calls.
 
 use crate::actors::Tier;
-use crate::rule::TIERS;
-use crate::schema::{AssignTrigger, CommentTrigger, Forks, LabelTrigger, ListedUser, Triggers};
+use crate::schema::{AssignTrigger, CommentTrigger, Forks, LabelTrigger, Triggers};
+use crate::settings::events;
+use crate::settings::logins::{BOT, LOGIN, USER, tiers};
 use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
 use locum_files::shape::{AnyText, Boolean, MappingOr, OneOf, OneOrMany, ParsedText};
@@ -28,6 +29,7 @@ pub(super) fn triggers(section: &mut Section<'_>) -> Triggers {
     }
     let about = "Runs started by `workflow_dispatch`.";
     found.dispatch_tiers = listed(section, "dispatch", about, |dispatch| Some(tiers(dispatch)));
+    found.events = events::rules(section);
     let approve = |section: &mut Section<'_>| {
         let mut tiers = vec![Tier::Maintainer];
         section.set(
@@ -76,11 +78,6 @@ fn listed<T>(
     section.key(key, about, Mapping(key, inner)).flatten().unwrap_or_default()
 }
 
-fn tiers(section: &mut Section<'_>) -> Vec<Tier> {
-    let about = "Tiers that may start a run this way; none when absent.";
-    section.key("tiers", about, OneOrMany(OneOf(TIERS))).unwrap_or_default()
-}
-
 fn comment(section: &mut Section<'_>) -> CommentTrigger {
     let mut prefix = "/locum".to_owned();
     section.set("prefix", "The word a command starts with.", PREFIX, &mut prefix);
@@ -109,45 +106,6 @@ fn assign(section: &mut Section<'_>) -> AssignTrigger {
     AssignTrigger { login, tiers: tiers(section) }
 }
 
-fn is_login(text: &str) -> bool {
-    !text.is_empty()
-        && text.len() <= 60
-        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
-}
-
-/// An account that issues can be assigned to.
-const LOGIN: ParsedText<String> = ParsedText {
-    parse: |text| {
-        let name = text.strip_suffix("[bot]").unwrap_or(text);
-        is_login(name)
-            .then(|| text.to_owned())
-            .ok_or_else(|| Rejection::from(format!("`{text}` is not a login")))
-    },
-    write: Some(String::clone),
-    pattern: r"^[A-Za-z0-9_-]+(\[bot\])?$",
-    example: "locum-bot",
-};
-
-const USER: ParsedText<ListedUser> = ParsedText {
-    parse: |text| {
-        let (login, id) = text
-            .split_once(':')
-            .map_or((text, None), |(login, id)| (login, Some(id.parse::<u64>())));
-        if text.ends_with("[bot]") {
-            return Err(Rejection::from(format!("`{text}` is a bot"))
-                .hint("bots are listed under `triggers.bots`"));
-        }
-        match id.transpose() {
-            Ok(id) if is_login(login) => Ok(ListedUser { login: login.to_owned(), id }),
-            Ok(_) | Err(_) => Err(Rejection::from(format!("`{text}` is not a login"))
-                .hint("users are listed by name, `bob` or `bob:583231`, never by a wildcard")),
-        }
-    },
-    write: None,
-    pattern: "^[A-Za-z0-9_-]+(:[0-9]+)?$",
-    example: "bob:583231",
-};
-
 const PREFIX: ParsedText<String> = ParsedText {
     parse: |text| {
         let good = text.len() > 1
@@ -164,16 +122,4 @@ const PREFIX: ParsedText<String> = ParsedText {
     write: Some(String::clone),
     pattern: r"^[/@!]\S{1,39}$",
     example: "/locum",
-};
-
-const BOT: ParsedText<String> = ParsedText {
-    parse: |text| {
-        let good = !text.is_empty() && !text.contains(['*', '?']);
-        good.then(|| text.to_owned()).ok_or_else(|| {
-            Rejection::from(format!("`{text}`: bots are listed by name, never by a wildcard"))
-        })
-    },
-    write: Some(String::clone),
-    pattern: r"^[^*?]+$",
-    example: "renovate[bot]",
 };

@@ -160,8 +160,14 @@ pub fn unknown_jobs(policy: &Policy, known: &[String]) -> Vec<Warning> {
             warnings.extend(first.map(|written| Warning::of_rule(policy, written, unknown(job))));
         }
     }
-    for job in policy.settings().triggers.schedule_jobs.iter().filter(|job| !known.contains(job)) {
+    let triggers = &policy.settings().triggers;
+    for job in triggers.schedule_jobs.iter().filter(|job| !known.contains(job)) {
         warnings.push(Warning::of_key(policy, "triggers.schedule", unknown(job)));
+    }
+    for rule in &triggers.events {
+        let key = format!("triggers.{}", trigger_word(rule.kind));
+        let jobs = rule.job.iter().filter(|job| !known.contains(job));
+        warnings.extend(jobs.map(|job| Warning::of_key(policy, &key, unknown(job))));
     }
     warnings
 }
@@ -195,12 +201,18 @@ fn modes_not_allowed(policy: &Policy) -> Vec<Warning> {
     let named = between
         .map(|mode| ("modes.transitions", mode))
         .chain(delegating.map(|mode| ("modes.delegation", mode)));
+    let started = policy.settings().triggers.events.iter();
+    let started = started.filter_map(|rule| Some((rule, rule.mode.as_ref()?)));
+    let started =
+        started.map(|(rule, mode)| (format!("triggers.{}", trigger_word(rule.kind)), mode));
     named
+        .map(|(key, mode)| (key.to_owned(), mode))
+        .chain(started)
         .filter(|(_, mode)| !modes.allow.contains(mode))
         .map(|(key, mode)| {
             Warning::of_key(
                 policy,
-                key,
+                &key,
                 format!(
                     "`{key}` names `{mode}`, which is not in `modes.allow`{}",
                     did_you_mean(mode, &modes.allow)
@@ -285,6 +297,7 @@ fn never_allows(policy: &Policy, rule: &Rule, written: &LocatedPattern) -> Optio
 
 /// Who may start runs in one way.
 fn starting_tiers(triggers: &Triggers, kind: TriggerKind) -> Vec<Tier> {
+    let of_events: Vec<Tier>;
     let named = match kind {
         TriggerKind::Local => return vec![Tier::Maintainer],
         TriggerKind::Schedule => return vec![Tier::Schedule],
@@ -292,6 +305,16 @@ fn starting_tiers(triggers: &Triggers, kind: TriggerKind) -> Vec<Tier> {
         TriggerKind::Label => triggers.label.as_ref().map(|label| &label.tiers),
         TriggerKind::Assign => triggers.assign.as_ref().map(|assign| &assign.tiers),
         TriggerKind::Dispatch => Some(&triggers.dispatch_tiers),
+        TriggerKind::PullRequest
+        | TriggerKind::CiFailure
+        | TriggerKind::Push
+        | TriggerKind::Release
+        | TriggerKind::MergeGroup
+        | TriggerKind::RepositoryDispatch => {
+            let own = (kind == TriggerKind::CiFailure).then_some(Tier::Bot);
+            of_events = own.into_iter().chain(triggers.tiers_for(kind)).collect();
+            Some(&of_events)
+        }
     };
     let listed = if triggers.users.is_empty() {
         vec![]

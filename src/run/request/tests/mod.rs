@@ -56,6 +56,7 @@ fn fixture(body: &str) -> RequestFixture {
             assign: Some(AssignTrigger { login: "locum-bot".to_owned(), tiers: tiers.clone() }),
             users: Vec::new(),
             schedule_jobs: Vec::new(),
+            events: Vec::new(),
             dashboard: false,
             dispatch_tiers: tiers,
             approve_tiers: vec![Tier::Maintainer],

@@ -1,0 +1,69 @@
+//! What events of the repository start: pull requests, failed checks, pushes, releases and their
+//! like, each with filters and the mode or job it starts.
+
+use crate::actors::Tier;
+use crate::glob::PathGlob;
+use crate::intent::TriggerKind;
+
+/// One entry of `triggers.pull_request`, `triggers.push` and their like. The first entry whose
+/// filters all fit an event decides what it starts.
+#[derive(Clone, Debug, Default)]
+pub struct EventRule {
+    /// The kind of event it is for.
+    pub kind: TriggerKind,
+    /// Actions of the event that count: `opened`, `published`; for `repository_dispatch` its type.
+    /// Empty means every action that [`actions_of`] lists.
+    pub actions: Vec<String>,
+    /// Tiers of whoever caused the event.
+    pub tiers: Vec<Tier>,
+    /// Patterns of branch names: a pull request's target, else the branch the event is about.
+    pub branches: Vec<PathGlob>,
+    /// Patterns of paths, at least one of which was changed.
+    pub paths: Vec<PathGlob>,
+    /// Logins of which one wrote the pull request.
+    pub authors: Vec<String>,
+    /// Whether drafts count as well.
+    pub drafts: bool,
+    /// A label that the pull request has; for `labeled`, the one that was put on.
+    pub label: Option<String>,
+    /// Names of the workflows, or slugs of the apps, whose failure counts; empty means all.
+    pub workflows: Vec<String>,
+    /// The mode it starts.
+    pub mode: Option<String>,
+    /// The job it starts.
+    pub job: Option<String>,
+    /// What is to be done, in place of what the kind of event says.
+    pub task: Option<String>,
+}
+
+/// Returns the actions of an event of this kind that can start something; the first `default` of
+/// them do where an entry names none. Empty where there are none, or any word may stand.
+pub fn actions_of(kind: TriggerKind) -> (&'static [&'static str], usize) {
+    match kind {
+        TriggerKind::PullRequest => {
+            (&["opened", "reopened", "ready_for_review", "synchronize", "labeled"], 3)
+        }
+        TriggerKind::Release => (&["published", "released", "prereleased", "created"], 1),
+        TriggerKind::Local
+        | TriggerKind::Comment
+        | TriggerKind::Label
+        | TriggerKind::Assign
+        | TriggerKind::Dispatch
+        | TriggerKind::Schedule
+        | TriggerKind::CiFailure
+        | TriggerKind::Push
+        | TriggerKind::MergeGroup
+        | TriggerKind::RepositoryDispatch => (&[], 0),
+    }
+}
+
+impl EventRule {
+    /// Returns whether an action counts.
+    pub fn has_action(&self, action: &str) -> bool {
+        if !self.actions.is_empty() {
+            return self.actions.iter().any(|one| one == action);
+        }
+        let (actions, default) = actions_of(self.kind);
+        actions.is_empty() || actions.iter().take(default).any(|one| *one == action)
+    }
+}
