@@ -13,6 +13,7 @@ use crate::cli::trigger_args::TriggerExplainArgs;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
+use crate::run::publish::own_branch::PullRequestMarker;
 use crate::run::request::{
     CheckAuthority, JobFacts, RefusalNotice, Request, RequestCheck, RequestFacts, RequestRefusal,
     RequestedAction, TriggerExamination, examine,
@@ -21,11 +22,12 @@ use crate::run::trusted::POLICY_FILE;
 use crate::run::user::named_file;
 use locum_agent::report::markdown::visible;
 use locum_base::clock::Clock;
-use locum_forge::event::{self, EventError, Trigger};
+use locum_forge::event::{self, EventError, EventSubject, Trigger};
 use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::Policy;
 use locum_policy::actors::Tier;
 use locum_policy::intent::Facts;
+use locum_workspace::repo::CommitId;
 
 /// Who might be behind an event, as the forge would answer.
 const STANDINGS: [(Tier, ForgePermission); 4] = [
@@ -36,8 +38,17 @@ const STANDINGS: [(Tier, ForgePermission); 4] = [
 ];
 
 /// Rules that say that nothing was asked of locum at all.
-const NOTHING_ASKED: [&str; 3] =
-    ["triggers.comment.prefix", "triggers.label.name", "triggers.assign.login"];
+const NOTHING_ASKED: [&str; 9] = [
+    "triggers.comment.prefix",
+    "triggers.label.name",
+    "triggers.assign.login",
+    "triggers.pull_request",
+    "triggers.ci_failure",
+    "triggers.push",
+    "triggers.release",
+    "triggers.merge_group",
+    "triggers.repository_dispatch",
+];
 
 /// What is known of the repository.
 struct TriggerFacts {
@@ -61,6 +72,12 @@ pub fn explain(
         RunError::usage("--event", format!("there is no file `{}`", args.event.display()))
     })?;
     let trigger = match event::parse(&args.event_name, &payload.text) {
+        Err(EventError::Ignored { .. }) if args.with_task => {
+            event::parse_other(&args.event_name, &payload.text)
+        }
+        parsed => parsed,
+    };
+    let trigger = match trigger {
         Ok(trigger) => trigger,
         Err(error @ EventError::Ignored { .. }) => {
             return Ok(nothing(&error.to_string(), args, output));
@@ -169,17 +186,30 @@ fn examined(
     if contributed {
         trigger.actor.association = "CONTRIBUTOR".to_owned();
     }
+    let of_checks = trigger.checks.as_ref().and_then(|checks| checks.pull_requests.first());
+    if let (Some(number), Some(head)) = (of_checks, &trigger.head) {
+        trigger.subject = Some(EventSubject {
+            number: *number,
+            is_pull_request: true,
+            is_open: true,
+            head_sha: Some(head.sha.clone()),
+            ..EventSubject::default()
+        });
+    }
     let subject = trigger.subject.as_ref().filter(|subject| subject.is_pull_request);
     let pull_request = subject.map(|subject| PullRequest {
         number: subject.number,
         title: subject.title.clone(),
-        body: subject.body.clone(),
+        body: if args.own_pull_request { own_line(subject) } else { subject.body.clone() },
         is_open: subject.is_open,
         head_branch: String::new(),
         head_sha: subject.head_sha.clone().unwrap_or_default(),
         base_branch: trigger.default_branch.clone(),
         base_sha: String::new(),
         is_fork: args.fork,
+        author: subject.author.clone(),
+        is_own: args.own_pull_request,
+        labels: args.label.clone(),
         head_pushed_at: None,
     });
     let named = Some(trigger.default_branch.as_str()).filter(|branch| !branch.is_empty());
@@ -190,16 +220,24 @@ fn examined(
             repository: &trigger.repository,
             default_branch,
             git_ref: &format!("refs/heads/{default_branch}"),
+            has_task: args.with_task,
         },
         own_login: args.own_login.as_deref(),
         permission: Ok(permission),
         restarted_by: None,
         pull_request: pull_request.as_ref(),
+        changed_paths: args.changed.as_deref(),
         recent_runs: 0,
         modes: &known.modes,
         profiles: &known.profiles,
     };
     examine(&trigger, known.policy.as_ref().map(|policy| &policy.settings().triggers), &facts)
+}
+
+/// Returns the line by which we know our own pull request.
+fn own_line(subject: &EventSubject) -> String {
+    let head = CommitId(subject.head_sha.clone().unwrap_or_default());
+    PullRequestMarker::new("explained", ("explained", "explained"), &head, None).line()
 }
 
 fn as_text(

@@ -34,8 +34,9 @@ const PERMISSIONS: &[Word<ForgePermission>] = &[
 pub struct TriggerExplainArgs {
     /// Name of the event, such as `issue_comment`.
     ///
-    /// Known: `issue_comment`, `issues`, `pull_request_review_comment`, `workflow_dispatch`,
-    /// `schedule`.
+    /// Known: `issue_comment`, `issues`, `pull_request`, `pull_request_target`,
+    /// `pull_request_review`, `pull_request_review_comment`, `workflow_run`, `check_suite`, `push`,
+    /// `release`, `merge_group`, `repository_dispatch`, `workflow_dispatch`, `schedule`.
     #[arg(long, value_name = "NAME")]
     pub event_name: String,
     /// File with the event's payload, as GitHub sends it.
@@ -53,6 +54,18 @@ pub struct TriggerExplainArgs {
     /// Assume that the pull request comes from a fork.
     #[arg(long)]
     pub fork: bool,
+    /// Assume that these paths were changed. Without it, filters by paths fit.
+    #[arg(long, value_name = "PATH")]
+    pub changed: Option<Vec<String>>,
+    /// Assume that the workflow's input `prompt`, `prompt-file` or `job` says what is to be done.
+    #[arg(long)]
+    pub with_task: bool,
+    /// Assume that the pull request whose checks ended has this label.
+    #[arg(long, value_name = "NAME")]
+    pub label: Vec<String>,
+    /// Assume that the pull request whose checks ended is Locum's own.
+    #[arg(long)]
+    pub own_pull_request: bool,
     /// Assume that Locum comments under this login.
     #[arg(long, value_name = "LOGIN")]
     pub own_login: Option<String>,

@@ -111,6 +111,11 @@ impl ActionInputs {
         tightened
     }
 
+    /// Returns whether these inputs say what is to be done.
+    pub fn has_task(&self) -> bool {
+        self.prompt.is_some() || self.prompt_file.is_some() || self.job.is_some()
+    }
+
     /// Returns true when these inputs let a user start runs.
     pub fn allows_user(&self, login: &str) -> bool {
         self.allow_users.is_empty()

@@ -255,6 +255,12 @@ pub struct PullRequest {
     pub base_sha: String,
     /// True when the head lies in another repository.
     pub is_fork: bool,
+    /// Login of its author; `ghost` for a deleted account.
+    pub author: String,
+    /// True when we may have opened it, by its author.
+    pub is_own: bool,
+    /// Names of its labels.
+    pub labels: Vec<String>,
     /// When somebody last pushed to the repository of the head, by the forge's clock.
     pub head_pushed_at: Option<Timestamp>,
 }

@@ -95,6 +95,7 @@ impl Scene {
                 .at("ref")
                 .given()
                 .map_or(Ok("refs/heads/main"), |git_ref| git_ref.text())?,
+            has_task: false,
         };
         let known = RequestFacts {
             job,
@@ -102,6 +103,7 @@ impl Scene {
             permission: permission(&case.at("actor"))?,
             restarted_by: restarted_by(case)?,
             pull_request: pull_request.as_ref(),
+            changed_paths: None,
             recent_runs: u32::try_from(recent_runs).map_err(|error| error.to_string())?,
             modes: &modes,
             profiles: &[],
@@ -321,6 +323,9 @@ fn pull_request(case: &Field<'_>) -> Result<Option<PullRequest>, String> {
         base_branch: "main".to_owned(),
         base_sha: "bbb".to_owned(),
         head_pushed_at: None,
+        author: String::new(),
+        is_own: false,
+        labels: Vec::new(),
         is_fork,
     }))
 }

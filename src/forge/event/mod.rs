@@ -4,11 +4,16 @@
 //! In: the event's name and its JSON. Out: the trigger, or why there is none. Permissions are
 //! checked later: an event of a known kind and action is a trigger, whoever caused it.
 
+mod json;
+mod read;
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::event::json::JsonNode;
 
 /// GitHub sends no payload above 25 MB:
 /// <https://docs.github.com/en/webhooks/webhook-events-and-payloads>.
@@ -33,6 +38,19 @@ pub struct Trigger {
     pub actor: Actor,
     /// The issue or pull request it happened on.
     pub subject: Option<EventSubject>,
+    /// What the payload calls the action: `created`, `opened`; the type of a
+    /// `repository_dispatch`; may be empty.
+    #[serde(default)]
+    pub action: String,
+    /// The commit an event is about, for pull requests, pushes, checks and merge queues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<EventHead>,
+    /// The checks that ended, for `workflow_run` and `check_suite`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<EventChecks>,
+    /// What else the event says, in words of others: notes of a release, the payload of a dispatch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<EventText>,
     /// The issue's body before it was edited, for edits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body_before: Option<String>,
@@ -61,8 +79,26 @@ pub enum EventKind {
     IssueAssigned,
     /// The body of an issue was edited.
     IssueEdited,
+    /// An issue was opened.
+    IssueOpened,
     /// A comment on a line of a pull request was created.
     ReviewComment,
+    /// A review was submitted, with a summary.
+    ReviewSummary,
+    /// A pull request was opened, pushed to, made ready or labelled.
+    PullRequest,
+    /// A workflow or the checks of an app ended.
+    ChecksEnded,
+    /// A branch was pushed to.
+    Push,
+    /// Something happened to a release.
+    Release,
+    /// A merge queue asks for checks.
+    MergeGroup,
+    /// Another program sent an event.
+    RepositoryDispatch,
+    /// Some other event, for which the workflow itself says what is to be done.
+    Other,
     /// Someone started the workflow by hand.
     Dispatch,
     /// A schedule started the workflow: the event that says least.
@@ -105,6 +141,51 @@ pub struct EventSubject {
     pub head_sha: Option<String>,
 }
 
+/// The commit an event is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventHead {
+    /// Its name, 40 hexadecimal digits.
+    pub sha: String,
+    /// The branch it is on; empty where the payload names none.
+    pub branch: String,
+    /// The branch it is to be merged into, for pull requests and merge queues.
+    pub target: Option<String>,
+    /// The commit before a push.
+    pub before: Option<String>,
+    /// True for the draft of a pull request.
+    pub is_draft: bool,
+    /// Labels of the pull request.
+    pub labels: Vec<String>,
+}
+
+/// Checks that ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventChecks {
+    /// Number of the workflow run; `None` for the checks of an app.
+    pub run: Option<u64>,
+    /// Name of the workflow, or slug of the app.
+    pub name: String,
+    /// How they ended, such as `failure`.
+    pub conclusion: String,
+    /// Which attempt of the workflow run it was, from 1.
+    pub attempt: u64,
+    /// Their address on the web; may be empty.
+    pub url: String,
+    /// Pull requests of this repository that the commit is the head of, as the payload says.
+    pub pull_requests: Vec<u64>,
+}
+
+/// Words of others that an event brings along.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventText {
+    /// What it is, as in `the notes of release v1.2`.
+    pub what: String,
+    /// Who wrote it.
+    pub author: String,
+    /// The words.
+    pub text: String,
+}
+
 /// The comment that asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comment {
@@ -144,6 +225,58 @@ pub enum EventError {
 /// # Errors
 /// When the event starts nothing or the payload is malformed.
 pub fn parse(name: &str, payload: &str) -> Result<Trigger, EventError> {
+    let (root, action) = object_of(name, payload)?;
+    let root = JsonNode { value: &root, path: String::new() };
+    let Some(kind) = kind_of(name, &action) else {
+        return Err(EventError::Ignored { name: name.to_owned(), action });
+    };
+    let mut trigger = read::read(kind, &root)
+        .map_err(|message| EventError::Malformed { name: name.to_owned(), message })?;
+    trigger.action = action;
+    Ok(trigger)
+}
+
+/// Returns the kind of an event; `None` for those that start nothing.
+fn kind_of(name: &str, action: &str) -> Option<EventKind> {
+    Some(match (name, action) {
+        ("issue_comment", "created") => EventKind::IssueComment,
+        ("issues", "opened") => EventKind::IssueOpened,
+        ("issues", "labeled") => EventKind::IssueLabeled,
+        ("issues", "assigned") => EventKind::IssueAssigned,
+        ("issues", "edited") => EventKind::IssueEdited,
+        ("pull_request_review_comment", "created") => EventKind::ReviewComment,
+        ("pull_request_review", "submitted") => EventKind::ReviewSummary,
+        (
+            "pull_request" | "pull_request_target",
+            "opened" | "reopened" | "ready_for_review" | "synchronize" | "labeled",
+        ) => EventKind::PullRequest,
+        ("workflow_run" | "check_suite", "completed") => EventKind::ChecksEnded,
+        ("push", _) => EventKind::Push,
+        ("release", "published" | "released" | "prereleased" | "created") => EventKind::Release,
+        ("merge_group", "checks_requested") => EventKind::MergeGroup,
+        ("repository_dispatch", _) => EventKind::RepositoryDispatch,
+        ("workflow_dispatch", _) => EventKind::Dispatch,
+        ("schedule", _) => EventKind::Schedule,
+        (_, _) => return None,
+    })
+}
+
+/// Reads an event of any name as one for which the workflow itself says what is to be done: it has
+/// an actor, and a subject where the payload has one.
+///
+/// # Errors
+/// When the payload is malformed.
+pub fn parse_other(name: &str, payload: &str) -> Result<Trigger, EventError> {
+    let (root, action) = object_of(name, payload)?;
+    let root = JsonNode { value: &root, path: String::new() };
+    let mut trigger = read::read(EventKind::Other, &root)
+        .map_err(|message| EventError::Malformed { name: name.to_owned(), message })?;
+    trigger.action = action;
+    Ok(trigger)
+}
+
+/// Reads a payload as JSON, and its action.
+fn object_of(name: &str, payload: &str) -> Result<(Value, String), EventError> {
     let malformed = |message: String| EventError::Malformed { name: name.to_owned(), message };
     if payload.len() > PAYLOAD_LIMIT_BYTES {
         return Err(malformed(format!("{} bytes, {PAYLOAD_LIMIT_BYTES} at most", payload.len())));
@@ -151,206 +284,8 @@ pub fn parse(name: &str, payload: &str) -> Result<Trigger, EventError> {
     // serde_json refuses JSON nested deeper than 128 levels by itself.
     let root: Value =
         serde_json::from_str(payload).map_err(|error| malformed(format!("not JSON: {error}")))?;
-    let root = JsonNode { value: &root, path: String::new() };
-    let action = root
-        .get("action")
-        .and_then(|action| action.value.as_str().map(str::to_owned))
-        .unwrap_or_default();
-    let kind = match (name, action.as_str()) {
-        ("issue_comment", "created") => EventKind::IssueComment,
-        ("issues", "labeled") => EventKind::IssueLabeled,
-        ("issues", "assigned") => EventKind::IssueAssigned,
-        ("issues", "edited") => EventKind::IssueEdited,
-        ("pull_request_review_comment", "created") => EventKind::ReviewComment,
-        ("workflow_dispatch", _) => EventKind::Dispatch,
-        ("schedule", _) => EventKind::Schedule,
-        (_, _) => return Err(EventError::Ignored { name: name.to_owned(), action }),
-    };
-    read(kind, &root).map_err(malformed)
-}
-
-fn read(kind: EventKind, root: &JsonNode<'_>) -> Result<Trigger, String> {
-    let repository = root.get("repository");
-    let mut trigger = Trigger { kind, ..Trigger::default() };
-    if kind != EventKind::Schedule || repository.is_some() {
-        let repository = root.need("repository")?;
-        trigger.repository = repository.text("full_name")?;
-        trigger.default_branch = repository.text("default_branch")?;
-        trigger.is_private = repository.flag("private")?.unwrap_or(true);
-    }
-    match kind {
-        EventKind::IssueComment | EventKind::ReviewComment => {
-            let comment = root.need("comment")?;
-            trigger.actor = read_actor(root, &comment)?;
-            trigger.subject = Some(match kind {
-                EventKind::ReviewComment => read_pull_request(&root.need("pull_request")?)?,
-                _ => read_issue(&root.need("issue")?)?,
-            });
-            trigger.happened_at = comment.time("created_at")?;
-            trigger.comment = Some(read_comment(&comment, kind)?);
-        }
-        EventKind::IssueLabeled | EventKind::IssueAssigned | EventKind::IssueEdited => {
-            let issue = root.need("issue")?;
-            trigger.actor = read_actor(root, &issue)?;
-            trigger.happened_at = issue.time("updated_at")?;
-            match kind {
-                EventKind::IssueLabeled => {
-                    trigger.label = Some(root.need("label")?.text("name")?);
-                }
-                EventKind::IssueAssigned => {
-                    trigger.assignee = Some(root.need("assignee")?.text("login")?);
-                }
-                _ => trigger.body_before = root.body_before()?,
-            }
-            trigger.subject = Some(read_issue(&issue)?);
-        }
-        EventKind::Dispatch => {
-            trigger.actor = read_actor(root, root)?;
-            trigger.inputs =
-                root.get("inputs").map_or_else(|| Ok(BTreeMap::new()), |inputs| inputs.texts())?;
-        }
-        EventKind::Schedule => {
-            trigger.schedule = root.text_or_none("schedule")?.filter(|cron| !cron.is_empty())
-        }
-    }
-    Ok(trigger)
-}
-
-/// Reads who did it: the sender, with the association that the comment or issue claims of its own
-/// author.
-fn read_actor(root: &JsonNode<'_>, claim: &JsonNode<'_>) -> Result<Actor, String> {
-    let sender = root.need("sender")?;
-    let association = claim.text_or_none("author_association")?.unwrap_or_default();
-    let is_user = sender.text_or_none("type")?.as_deref() == Some("User");
-    Ok(Actor {
-        login: sender.text("login")?,
-        id: sender.number_or_none("id")?,
-        is_user,
-        association,
-    })
-}
-
-fn read_comment(comment: &JsonNode<'_>, kind: EventKind) -> Result<Comment, String> {
-    let mut place = None;
-    if kind == EventKind::ReviewComment {
-        let line = comment.number_or_none("line")?.or(comment.number_or_none("original_line")?);
-        place = Some((comment.text("path")?, line));
-    }
-    Ok(Comment {
-        id: comment.number("id")?,
-        body: comment.text_or_none("body")?.unwrap_or_default(),
-        url: comment.text_or_none("html_url")?.unwrap_or_default(),
-        place,
-    })
-}
-
-fn read_issue(issue: &JsonNode<'_>) -> Result<EventSubject, String> {
-    Ok(EventSubject {
-        is_pull_request: issue.get("pull_request").is_some(),
-        is_locked: issue.flag("locked")?.unwrap_or(false),
-        ..read_subject(issue)?
-    })
-}
-
-fn read_pull_request(pull: &JsonNode<'_>) -> Result<EventSubject, String> {
-    Ok(EventSubject {
-        is_pull_request: true,
-        is_locked: pull.flag("locked")?.unwrap_or(false),
-        head_sha: Some(pull.need("head")?.text("sha")?),
-        ..read_subject(pull)?
-    })
-}
-
-fn read_subject(subject: &JsonNode<'_>) -> Result<EventSubject, String> {
-    let author = subject.get("user").map(|user| user.text("login")).transpose()?;
-    Ok(EventSubject {
-        number: subject.number("number")?,
-        title: subject.text_or_none("title")?.unwrap_or_default(),
-        body: subject.text_or_none("body")?.unwrap_or_default(),
-        // The account may be gone; its words stay.
-        author: author.unwrap_or_else(|| "ghost".to_owned()),
-        is_open: subject.text("state")? == "open",
-        ..EventSubject::default()
-    })
-}
-
-/// A JSON value that knows where it stands.
-struct JsonNode<'a> {
-    value: &'a Value,
-    path: String,
-}
-
-impl<'a> JsonNode<'a> {
-    /// Returns a member; one that is null counts as absent.
-    fn get(&self, key: &str) -> Option<JsonNode<'a>> {
-        let value = self.value.get(key).filter(|value| !value.is_null())?;
-        Some(JsonNode { value, path: self.path_of(key) })
-    }
-
-    fn need(&self, key: &str) -> Result<JsonNode<'a>, String> {
-        self.get(key).ok_or_else(|| format!("`{}` is missing", self.path_of(key)))
-    }
-
-    fn path_of(&self, key: &str) -> String {
-        if self.path.is_empty() { format!("$.{key}") } else { format!("{}.{key}", self.path) }
-    }
-
-    fn text(&self, key: &str) -> Result<String, String> {
-        self.text_or_none(key)?.ok_or_else(|| format!("`{}` is missing", self.path_of(key)))
-    }
-
-    fn text_or_none(&self, key: &str) -> Result<Option<String>, String> {
-        self.member(key, "text", |value| value.as_str().map(str::to_owned))
-    }
-
-    fn number(&self, key: &str) -> Result<u64, String> {
-        self.number_or_none(key)?.ok_or_else(|| format!("`{}` is missing", self.path_of(key)))
-    }
-
-    fn number_or_none(&self, key: &str) -> Result<Option<u64>, String> {
-        self.member(key, "a number", Value::as_u64)
-    }
-
-    fn flag(&self, key: &str) -> Result<Option<bool>, String> {
-        self.member(key, "true or false", Value::as_bool)
-    }
-
-    fn time(&self, key: &str) -> Result<Option<Timestamp>, String> {
-        self.member(key, "a time", |value| value.as_str().and_then(|text| text.parse().ok()))
-    }
-
-    fn member<T>(
-        &self,
-        key: &str,
-        what: &str,
-        read: impl Fn(&Value) -> Option<T>,
-    ) -> Result<Option<T>, String> {
-        let Some(node) = self.get(key) else { return Ok(None) };
-        read(node.value).map(Some).ok_or_else(|| format!("`{}` is not {what}", node.path))
-    }
-
-    /// Reads what a body was before an edit; `None` where the edit was about something else.
-    fn body_before(&self) -> Result<Option<String>, String> {
-        let body = self.get("changes").and_then(|changes| changes.get("body"));
-        body.map_or(Ok(None), |body| body.text_or_none("from"))
-    }
-
-    /// Reads an object of plain values as texts.
-    fn texts(&self) -> Result<BTreeMap<String, String>, String> {
-        let members =
-            self.value.as_object().ok_or_else(|| format!("`{}` is not an object", self.path))?;
-        members
-            .iter()
-            .filter(|(_, value)| !value.is_null())
-            .map(|(key, value)| match value {
-                Value::String(text) => Ok((key.clone(), text.clone())),
-                Value::Bool(_) | Value::Number(_) => Ok((key.clone(), value.to_string())),
-                Value::Null | Value::Array(_) | Value::Object(_) => {
-                    Err(format!("`{}` is not text", self.path_of(key)))
-                }
-            })
-            .collect()
-    }
+    let action = root.get("action").and_then(Value::as_str).unwrap_or_default().to_owned();
+    Ok((root, action))
 }
 
 #[cfg(test)]

@@ -119,10 +119,12 @@ fn other_events_and_actions_start_nothing() {
     for (name, action) in [
         ("issue_comment", "edited"),
         ("issue_comment", "deleted"),
-        ("issues", "opened"),
-        ("push", ""),
+        ("issues", "closed"),
+        ("pull_request", "closed"),
         ("gollum", "created"),
-        ("pull_request_target", "opened"),
+        ("pull_request_target", "assigned"),
+        ("workflow_run", "requested"),
+        ("release", "deleted"),
     ] {
         let payload = with(comment_event(), "/action", json!(action));
         assert_eq!(
@@ -155,4 +157,104 @@ fn names_the_place_of_what_is_wrong() {
     assert!(
         message("issue_comment", &" ".repeat(super::PAYLOAD_LIMIT_BYTES + 1)).contains("at most")
     );
+}
+
+/// An example of a payload as the forge documents it, without addresses.
+#[expect(clippy::disallowed_methods, reason = "a test reads its vectors")]
+fn example(name: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/events");
+    std::fs::read_to_string(format!("{folder}/{name}.json")).unwrap()
+}
+
+/// What is read of an example, in a line: kind, action, actor, subject, head, and what else it
+/// says.
+fn summary(name: &str) -> String {
+    let (event, _) = name.split_once('.').unwrap_or((name, ""));
+    let read = parse(event, &example(name)).unwrap();
+    let mut words = vec![format!("{:?} {}", read.kind, read.action), read.actor.login.clone()];
+    words.extend(read.subject.map(|subject| format!("#{} by {}", subject.number, subject.author)));
+    words.extend(read.comment.map(|comment| format!("comment {}", comment.id)));
+    words.extend(read.label);
+    words.extend(read.head.map(|head| {
+        let target = head.target.unwrap_or_default();
+        let sha: String = head.sha.chars().take(7).collect();
+        format!("{} at {sha} to {target:?} {:?}", head.branch, head.labels)
+    }));
+    words.extend(read.checks.map(|checks| {
+        let super::EventChecks { run, name, conclusion, attempt, pull_requests, .. } = checks;
+        format!("{run:?} {name:?} {conclusion} {attempt} {pull_requests:?}")
+    }));
+    words.extend(read.text.map(|text| format!("{}: {}", text.what, text.text)));
+    words.join(" | ")
+}
+
+#[test]
+fn reads_every_event_of_a_repository() {
+    let names = [
+        "pull_request.opened",
+        "pull_request.synchronize",
+        "pull_request.ready_for_review",
+        "pull_request.labeled",
+        "pull_request_review.submitted",
+        "issues.opened",
+        "issues.edited",
+        "workflow_run.completed",
+        "check_suite.completed",
+        "push",
+        "push.new-branch",
+        "push.deleted-tag",
+        "release.published",
+        "merge_group.checks_requested",
+        "repository_dispatch",
+    ];
+    let read: Vec<String> = names.iter().map(|name| summary(name)).collect();
+    let expected = [
+        "PullRequest opened | Codertocat | #2 by Codertocat | changes at ec26c3e to \"master\" \
+         [\"bug\"]",
+        "PullRequest synchronize | Codertocat | #2 by Codertocat | changes at ec26c3e to \
+         \"master\" [\"bug\"]",
+        "PullRequest ready_for_review | Codertocat | #2 by Codertocat | changes at ec26c3e to \
+         \"master\" [\"bug\"]",
+        "PullRequest labeled | Codertocat | #2 by Codertocat | bug | changes at ec26c3e to \
+         \"master\" [\"bug\"]",
+        "ReviewSummary submitted | Codertocat | #2 by Codertocat | comment 237895671",
+        "IssueOpened opened | Codertocat | #1 by Codertocat",
+        "IssueEdited edited | Codertocat | #1 by Codertocat",
+        // The repository of the example is another one than its pull request's.
+        "ChecksEnded completed | Codertocat | master at 3484a3f to \"\" [] | Some(289782451) \"\" \
+         success 1 []",
+        "ChecksEnded completed | Codertocat | changes at ec26c3e to \"\" [] | None \
+         \"octocoders-linter\" success 1 [2]",
+        "Push  | Codertocat |  at 0000000 to \"\" []",
+        "Push  | Codertocat | master at 6113728 to \"\" []",
+        "Push  | Codertocat |  at 0000000 to \"\" []",
+        "Release published | Codertocat | the notes of release 0.0.1: ",
+        "MergeGroup checks_requested | Codertocat |  at 2ffea6d to \"main\" []",
+        "RepositoryDispatch on-demand-test | Codertocat | the payload of the event: \
+         {\"unit\":false,\"integration\":true}",
+    ];
+    assert_eq!(read, expected);
+}
+
+#[test]
+fn checks_are_of_pull_requests_of_this_repository_only() {
+    let mut payload: Value = serde_json::from_str(&example("workflow_run.completed")).unwrap();
+    let read = |payload: &Value| {
+        let read = parse("workflow_run", &payload.to_string()).unwrap();
+        read.checks.unwrap().pull_requests
+    };
+    assert_eq!(read(&payload), Vec::<u64>::new());
+    let id = payload["repository"]["id"].clone();
+    payload["workflow_run"]["pull_requests"][0]["base"]["repo"]["id"] = id;
+    assert_eq!(read(&payload), [2]);
+}
+
+#[test]
+fn an_event_of_any_name_has_an_actor_and_perhaps_a_subject() {
+    let read = super::parse_other("pull_request", &example("pull_request.opened")).unwrap();
+    assert_eq!(
+        (read.kind, read.subject.map(|subject| subject.number)),
+        (EventKind::Other, Some(2))
+    );
+    assert!(super::parse_other("watch", "{}").is_err());
 }

@@ -28,6 +28,8 @@ pub(super) struct Post {
     pub(super) body: Option<String>,
     pub(super) user: Option<Account>,
     pub(super) html_url: Option<String>,
+    /// Reviews are submitted.
+    #[serde(alias = "submitted_at")]
     pub(super) created_at: Option<Timestamp>,
 }
 
@@ -68,10 +70,18 @@ pub(super) struct Pull {
     pub(super) user: Option<Account>,
     #[serde(default)]
     pub(super) draft: bool,
+    #[serde(default)]
+    pub(super) labels: Vec<Label>,
     /// `None` unless it was merged.
     pub(super) merged_at: Option<Timestamp>,
     pub(super) head: Branch,
     pub(super) base: Branch,
+}
+
+/// A label of an issue or pull request.
+#[derive(Deserialize)]
+pub(super) struct Label {
+    pub(super) name: String,
 }
 
 /// One end of a pull request.

@@ -78,9 +78,15 @@ impl GitHub {
         since: Option<Timestamp>,
     ) -> Result<Vec<ThreadComment>, ForgeError> {
         let mut found = Vec::new();
-        for list in self.comment_lists(thread, since) {
-            let recent =
-                |read: ReadComment| Some(read).filter(|read| written_since(&read.post, since));
+        let summaries = self.path(&format!("pulls/{}/reviews", thread.number));
+        let summaries = thread.is_pull_request.then_some(summaries);
+        for list in self.comment_lists(thread, since).chain(summaries) {
+            // A review of comments alone has no words of its own.
+            let says = |read: &ReadComment| {
+                written_since(&read.post, since)
+                    && read.post.body.as_deref().is_some_and(|body| !body.is_empty())
+            };
+            let recent = |read: ReadComment| Some(read).filter(says);
             found.extend(self.client.list(&list, recent).await?);
         }
         let own = if found.is_empty() { None } else { self.read_own_login().await };

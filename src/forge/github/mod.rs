@@ -26,7 +26,7 @@ use crate::commits::ForgeCommit;
 use crate::event::EventSubject;
 use crate::github::answers::{Collaborator, Issue, Post, Pull, PullCommit, WorkflowRun};
 use crate::github::client::{NAME, RestClient};
-use crate::github::comments::Endpoints;
+use crate::github::comments::{Endpoints, may_be_ours};
 use crate::github::pulls::NewPull;
 use crate::github::review::SubmittedReview;
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
@@ -184,8 +184,12 @@ impl Forge for GitHub {
             // Names can be given to another repository; ids cannot. A head whose repository is gone
             // counts as foreign.
             let base = pull.base.repo.and_then(|base| base.id);
+            let own = self.read_own_login().await;
             Ok(PullRequest {
                 number,
+                is_own: may_be_ours(own, pull.user.as_ref()),
+                author: pull.user.map_or_else(|| "ghost".to_owned(), |user| user.login),
+                labels: pull.labels.into_iter().map(|label| label.name).collect(),
                 title: pull.title.unwrap_or_default(),
                 body: pull.body.unwrap_or_default(),
                 is_open: pull.state == "open",

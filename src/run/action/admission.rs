@@ -5,16 +5,18 @@ use std::rc::Rc;
 
 use jiff::SignedDuration;
 
-use crate::run::action::{ActionEnv, ForgeEvent, refs};
+use crate::run::action::{ActionEnv, ForgeEvent, changed, refs};
 use crate::run::error::RunError;
 use crate::run::job::Job;
 use crate::run::jobs::dashboard::{self, dashboard_marker};
+use crate::run::publish::own_branch::is_ours;
 use crate::run::request::{self, JobFacts, RefusalNotice, Request, RequestFacts, RequestRefusal};
 use crate::run::source::FileSource;
 use crate::run::trusted::TrustedConfig;
 use locum_forge::event::{EventKind, EventSubject, Trigger};
-use locum_forge::{ForgeError, ForgePermission, Thread};
+use locum_forge::{ForgeError, ForgePermission, PullRequest, Thread};
 use locum_policy::Policy;
+use locum_policy::intent::TriggerKind;
 use locum_policy::lint::risks::exposed_where_private;
 use locum_policy::schema::Triggers;
 use locum_workspace::repo::CommitId;
@@ -81,9 +83,9 @@ pub(super) async fn admit<'a>(
     if default_branch.is_empty() {
         return Ok(skipped("repository", "the payload does not name the default branch"));
     }
-    if trigger.kind != EventKind::Schedule && !env.inputs.allows_user(&trigger.actor.login) {
-        let why = format!("{} is not in the input `allow-users`", trigger.actor.login);
-        return Ok(skipped("allow-users", &why));
+    let is_by_someone = !matches!(trigger.kind, EventKind::Schedule | EventKind::ChecksEnded);
+    if is_by_someone && !env.inputs.allows_user(&trigger.actor.login) {
+        return Ok(not_allowed(trigger));
     }
     let default_tip = refs::default_tip(env, &default_branch).await?;
     let at_default = load(env, &default_tip)?;
@@ -94,31 +96,64 @@ pub(super) async fn admit<'a>(
             return Ok(Admission::Skipped(refused.to_string()));
         }
     }
-    let event = find(env, trigger.clone(), default_branch, default_tip.clone()).await?;
+    let event = match find(env, trigger.clone(), default_branch, default_tip.clone()).await? {
+        Ok(event) => event,
+        Err(why) => return Ok(skipped("pull-request", &why)),
+    };
+    // Checks of our own pull request have no actor.
+    let is_ours = event.pull_request.as_ref().is_some_and(is_ours);
+    if trigger.kind == EventKind::ChecksEnded
+        && !is_ours
+        && !env.inputs.allows_user(&trigger.actor.login)
+    {
+        return Ok(not_allowed(trigger));
+    }
     let config = if event.trusted == default_tip { at_default } else { load(env, &event.trusted)? };
     let Some(config) = config else { return Ok(Admission::NoPolicy(event.trusted)) };
     decide(env, event, config).await
 }
 
-/// Finds what an event is about and the commit that judges it.
+/// Finds what an event is about and the commit that judges it; the inner error says why it is about
+/// nothing.
 async fn find(
     env: &ActionEnv<'_>,
-    trigger: Trigger,
+    mut trigger: Trigger,
     default_branch: String,
     default_tip: CommitId,
-) -> Result<ForgeEvent, RunError> {
+) -> Result<Result<ForgeEvent, String>, RunError> {
     let subject = trigger.subject.as_ref().filter(|subject| subject.is_pull_request);
-    let Some(number) = subject.map(|subject| subject.number) else {
-        return Ok(ForgeEvent {
-            trigger,
-            pull_request: None,
-            default_branch,
-            trusted: default_tip,
-        });
+    let of_checks = trigger.checks.as_ref().map(|checks| checks.pull_requests.first().copied());
+    let number = match (subject, of_checks) {
+        (Some(subject), _) => subject.number,
+        (None, Some(Some(number))) => number,
+        (None, Some(None)) => {
+            return Ok(Err("the checks are not of a pull request of this repository".to_owned()));
+        }
+        (None, None) => {
+            let (pull_request, trusted) = (None, default_tip);
+            return Ok(Ok(ForgeEvent { trigger, pull_request, default_branch, trusted }));
+        }
     };
     let pull_request = env.forge.pull_request(number).await.map_err(RunError::internal)?;
+    let head_sha = trigger.head.as_ref().map(|head| head.sha.clone());
+    trigger.subject.get_or_insert_with(|| subject_of(&pull_request, head_sha));
     let trusted = refs::base_of(env, &pull_request).await?;
-    Ok(ForgeEvent { trigger, pull_request: Some(pull_request), default_branch, trusted })
+    Ok(Ok(ForgeEvent { trigger, pull_request: Some(pull_request), default_branch, trusted }))
+}
+
+/// Returns the pull request whose checks ended as what the event is about; `head` is the commit
+/// that was checked.
+fn subject_of(pull_request: &PullRequest, head: Option<String>) -> EventSubject {
+    EventSubject {
+        number: pull_request.number,
+        title: pull_request.title.clone(),
+        body: pull_request.body.clone(),
+        author: pull_request.author.clone(),
+        is_pull_request: true,
+        is_open: pull_request.is_open,
+        is_locked: false,
+        head_sha: head,
+    }
 }
 
 /// Asks the forge who this is, and decides.
@@ -128,8 +163,13 @@ async fn decide<'a>(
     config: TrustedConfig<'a>,
 ) -> Result<Admission<'a>, RunError> {
     let (trigger, modes) = (&event.trigger, config.runnable());
-    let profiles: Vec<String> = config.settings.values.models.profiles.keys().cloned().collect();
     let triggers = env.inputs.tighten(&config.policy.settings().triggers);
+    let by_paths = request::screen(trigger, &triggers, &job_facts(env, &event.default_branch));
+    let changed_paths = match by_paths {
+        Ok(true) => changed::paths(env, &event).await?,
+        Ok(false) | Err(_) => None,
+    };
+    let profiles: Vec<String> = config.settings.values.models.profiles.keys().cloned().collect();
     let own_login = env.forge.own_login().await;
     let asked = async {
         let permission = permission(env, trigger, &trigger.actor.login).await?;
@@ -145,6 +185,7 @@ async fn decide<'a>(
         permission,
         restarted_by,
         pull_request: event.pull_request.as_ref(),
+        changed_paths: changed_paths.as_deref(),
         recent_runs: recent_runs(env, trigger, SignedDuration::from_hours(1)).await?,
         modes: modes.as_deref().unwrap_or_default(),
         profiles: &profiles,
@@ -153,14 +194,20 @@ async fn decide<'a>(
         .and_then(|request| check_job(env, trigger, request, &triggers))
         .and_then(|request| check_private(trigger, &config.policy).map(|()| request));
     let decided = match (decided, trigger.kind) {
-        (Ok(request), EventKind::IssueEdited) => match jobs_of_boxes(env, &event, &config).await? {
-            Ok(jobs) => check_box(trigger, request, &triggers, jobs),
-            Err(BoxError::NotOurs) => Err(silent(BOX_RULE, "the issue is not the dashboard")),
-            Err(BoxError::Unusable(error)) => {
-                let policy = config.policy;
-                return Ok(Admission::Unusable(Box::new(UnusableSetup { event, policy, error })));
+        (Ok(request), EventKind::IssueEdited) if request.facts.trigger == TriggerKind::Dispatch => {
+            match jobs_of_boxes(env, &event, &config).await? {
+                Ok(jobs) => check_box(trigger, request, &triggers, jobs),
+                Err(BoxError::NotOurs) => Err(silent(BOX_RULE, "the issue is not the dashboard")),
+                Err(BoxError::Unusable(error)) => {
+                    let policy = config.policy;
+                    return Ok(Admission::Unusable(Box::new(UnusableSetup {
+                        event,
+                        policy,
+                        error,
+                    })));
+                }
             }
-        },
+        }
         (decided, _) => decided,
     };
     Ok(match (decided, modes) {
@@ -219,7 +266,12 @@ fn check_job(
     mut request: Request,
     triggers: &Triggers,
 ) -> Result<Request, RequestRefusal> {
-    request.job = request.job.or_else(|| env.inputs.job.clone());
+    // An entry of the policy says itself what it starts.
+    let by_rule = request::rules::kind_of(trigger.kind)
+        .is_some_and(|(kind, _)| kind == request.facts.trigger);
+    if !by_rule {
+        request.job = request.job.or_else(|| env.inputs.job.clone());
+    }
     request.facts.job.clone_from(&request.job);
     match &request.job {
         Some(job)
@@ -303,6 +355,7 @@ pub(super) fn job_facts<'a>(env: &ActionEnv<'a>, default_branch: &'a str) -> Job
         repository: &env.job.repository,
         default_branch,
         git_ref: &env.job.git_ref,
+        has_task: env.inputs.has_task(),
     }
 }
 
@@ -359,6 +412,11 @@ pub(super) fn default_branch(env: &ActionEnv<'_>, trigger: &Trigger) -> String {
 
 fn silent(rule: &'static str, why: &str) -> RequestRefusal {
     RequestRefusal { why: why.to_owned(), rule, notice: RefusalNotice::Silent }
+}
+
+fn not_allowed(trigger: &Trigger) -> Admission<'static> {
+    let why = format!("{} is not in the input `allow-users`", trigger.actor.login);
+    skipped("allow-users", &why)
 }
 
 fn skipped(rule: &'static str, why: &str) -> Admission<'static> {

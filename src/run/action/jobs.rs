@@ -26,7 +26,7 @@ use locum_forge::event::EventKind;
 use locum_forge::posts::{Posting, Receipt};
 use locum_forge::pull_requests::PullRequestFilter;
 use locum_forge::sanitise::{self, TextRules};
-use locum_policy::intent::Facts;
+use locum_policy::intent::{Facts, TriggerKind};
 
 /// Longest reason that is remembered, in bytes.
 const REASON_LIMIT_BYTES: usize = 400;
@@ -112,7 +112,7 @@ impl<'e> JobBook<'e> {
             })
             .await;
         }
-        if self.admitted.event.trigger.kind == EventKind::IssueEdited {
+        if self.is_by_box() {
             self.show(Some(job)).await;
         }
     }
@@ -120,7 +120,7 @@ impl<'e> JobBook<'e> {
     /// Does what follows the run of a job, however it ended.
     pub(super) async fn end(&mut self, job: &str, end: Result<&mut ActionEnd, &RunError>) {
         let Some(result) = self.result_of(&end) else {
-            if self.admitted.event.trigger.kind == EventKind::IssueEdited {
+            if self.is_by_box() {
                 self.show(None).await;
             }
             return;
@@ -153,8 +153,13 @@ impl<'e> JobBook<'e> {
         }
     }
 
+    /// Whether somebody started it, and not the schedule or an event.
     fn is_by_hand(&self) -> bool {
-        self.admitted.event.trigger.kind != EventKind::Schedule
+        self.admitted.request.facts.trigger == TriggerKind::Dispatch
+    }
+
+    fn is_by_box(&self) -> bool {
+        self.is_by_hand() && self.admitted.event.trigger.kind == EventKind::IssueEdited
     }
 
     /// Returns how a run ended; `None` where nothing ran.

@@ -8,6 +8,7 @@
 mod admission;
 mod answer;
 mod carry;
+mod changed;
 mod claim;
 mod decide;
 mod earlier;
@@ -184,7 +185,14 @@ async fn run_event(
     cancelled: impl Fn() -> BoxFuture<'static, ()>,
     watch: &mut dyn FnMut(&JournalLine, &SessionState),
 ) -> Result<Vec<ActionEnd>, RunError> {
-    let trigger = match event::parse(&env.job.event_name, env.payload) {
+    let name = env.job.event_name.as_str();
+    let trigger = match event::parse(name, env.payload) {
+        Err(EventError::Ignored { .. }) if env.inputs.has_task() => {
+            event::parse_other(name, env.payload)
+        }
+        parsed => parsed,
+    };
+    let trigger = match trigger {
         Ok(trigger) => trigger,
         Err(error @ EventError::Ignored { .. }) => {
             return Ok(vec![ActionEnd::Skipped(error.to_string())]);
@@ -365,7 +373,8 @@ async fn claimed(
     };
     let base_branch = work_items::base_branch(env, admitted);
     // A base branch of the workflow's own choice is not where the run starts.
-    let is_from_base = event.pull_request.is_some() || base_branch == event.default_branch;
+    let start = refs::pushed_branch(event).unwrap_or(&event.default_branch);
+    let is_from_base = event.pull_request.is_some() || base_branch == start;
     let mut request = work_items::run_request(admitted, item, base, material);
     let mut past = ThreadPast::default();
     if request.work.is_none() {

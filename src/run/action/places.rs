@@ -17,6 +17,9 @@ fn asked_by(trigger: &Trigger) -> String {
         (Some(comment), _) => comment.id.to_string(),
         (None, EventKind::IssueAssigned) => "assigned".to_owned(),
         (None, EventKind::IssueEdited) => "edited".to_owned(),
+        (None, EventKind::IssueOpened) => "opened".to_owned(),
+        (None, EventKind::PullRequest) if trigger.action != "labeled" => "pull-request".to_owned(),
+        (None, EventKind::ChecksEnded) => "checks".to_owned(),
         (None, _) => "label".to_owned(),
     }
 }
@@ -39,9 +42,22 @@ pub(super) fn reaction_target(trigger: &Trigger) -> Option<ReactionTarget> {
         EventKind::ReviewComment => {
             trigger.comment.as_ref().map(|comment| ReactionTarget::ReviewComment(comment.id))
         }
-        EventKind::IssueLabeled | EventKind::IssueAssigned => {
+        EventKind::IssueOpened
+        | EventKind::IssueLabeled
+        | EventKind::IssueAssigned
+        | EventKind::ReviewSummary => {
             trigger.subject.as_ref().map(|subject| ReactionTarget::Issue(subject.number))
         }
-        EventKind::IssueEdited | EventKind::Dispatch | EventKind::Schedule => None,
+        // Nobody asked who could see a reaction; an edited issue was reacted to when it was opened.
+        EventKind::IssueEdited
+        | EventKind::PullRequest
+        | EventKind::ChecksEnded
+        | EventKind::Push
+        | EventKind::Release
+        | EventKind::MergeGroup
+        | EventKind::RepositoryDispatch
+        | EventKind::Other
+        | EventKind::Dispatch
+        | EventKind::Schedule => None,
     }
 }

@@ -5,6 +5,7 @@ use crate::run::action::{ActionEnv, ForgeEvent};
 use crate::run::error::RunError;
 use crate::run::publish::own_branch::{BranchUpdate, OwnBranch};
 use locum_forge::PullRequest;
+use locum_forge::event::EventKind;
 use locum_workspace::git_binary::FetchDepth;
 use locum_workspace::repo::CommitId;
 
@@ -59,8 +60,9 @@ pub(super) async fn start(
         return Ok(tip.clone());
     }
     let Some(pull_request) = &event.pull_request else {
-        repo.switch_to(&event.trusted).map_err(RunError::internal)?;
-        return Ok(event.trusted.clone());
+        let start = start_of_event(env, event).await?;
+        repo.switch_to(&start).map_err(RunError::internal)?;
+        return Ok(start);
     };
     let head = fetch_head(env, pull_request, 1).await?;
     fetch_history(env, pull_request, (&event.trusted, &head)).await;
@@ -68,10 +70,33 @@ pub(super) async fn start(
     Ok(head)
 }
 
+/// Returns where a run starts that is about no pull request: the branch that was pushed to, the
+/// commit that a merge queue asks about, else the trusted commit.
+async fn start_of_event(env: &ActionEnv<'_>, event: &ForgeEvent) -> Result<CommitId, RunError> {
+    if let Some(branch) = pushed_branch(event)
+        && branch != event.default_branch
+    {
+        return fetch_branch(env, branch).await;
+    }
+    let Some(head) = &event.trigger.head else { return Ok(event.trusted.clone()) };
+    match event.trigger.kind {
+        EventKind::MergeGroup => env.workspace.repo.commit_of(&head.sha).map_err(|error| {
+            RunError::internal(error).hint("check out the commit that the event is about")
+        }),
+        _ => Ok(event.trusted.clone()),
+    }
+}
+
+/// Returns the branch that was pushed to, where a push is what happened: a run starts there.
+pub(super) fn pushed_branch(event: &ForgeEvent) -> Option<&str> {
+    let head = event.trigger.head.as_ref();
+    head.filter(|_| event.trigger.kind == EventKind::Push).map(|head| head.branch.as_str())
+}
+
 /// Fetches more of a pull request and its base where a shallow checkout does not show where they
 /// parted, so that the change can be shown. Without it the run goes on, and shows what it changes
 /// itself.
-async fn fetch_history(
+pub(super) async fn fetch_history(
     env: &ActionEnv<'_>,
     pull_request: &PullRequest,
     (base, head): (&CommitId, &CommitId),
@@ -120,7 +145,11 @@ pub(super) async fn fetch_head(
     Ok(head)
 }
 
-async fn fetch_branch(env: &ActionEnv<'_>, branch: &str) -> Result<CommitId, RunError> {
+/// Fetches the tip of a branch.
+///
+/// # Errors
+/// When it cannot be fetched.
+pub(super) async fn fetch_branch(env: &ActionEnv<'_>, branch: &str) -> Result<CommitId, RunError> {
     let local = format!("refs/locum/trusted/{branch}");
     let refspec = format!("+refs/heads/{branch}:{local}");
     env.git.fetch(env.remote, &refspec, depth(env)).await.map_err(RunError::internal)?;
@@ -184,6 +213,9 @@ mod tests {
             base_branch: "main".to_owned(),
             base_sha: base.0,
             is_fork: false,
+            author: String::new(),
+            is_own: false,
+            labels: Vec::new(),
             head_pushed_at: None,
         };
         let repo = Repo::open(folder.path()).unwrap();

@@ -104,9 +104,14 @@ pub(super) async fn settle(env: &ActionEnv<'_>, place: &SetupPlace<'_>, own: &[T
 /// Returns whether an event is a command of someone who may write here, by the rules of the
 /// built-in policy.
 async fn is_by_maintainer(env: &ActionEnv<'_>, trigger: &Trigger) -> bool {
-    if !matches!(trigger.kind, EventKind::IssueComment | EventKind::ReviewComment)
-        || !env.inputs.allows_user(&trigger.actor.login)
-    {
+    let may_be_command = matches!(
+        trigger.kind,
+        EventKind::IssueComment
+            | EventKind::IssueOpened
+            | EventKind::ReviewComment
+            | EventKind::ReviewSummary
+    );
+    if !may_be_command || !env.inputs.allows_user(&trigger.actor.login) {
         return false;
     }
     let triggers = env.inputs.tighten(&Policy::builtin().settings().triggers);
@@ -130,6 +135,7 @@ async fn is_by_maintainer(env: &ActionEnv<'_>, trigger: &Trigger) -> bool {
         permission,
         restarted_by,
         pull_request: pull_request.as_ref(),
+        changed_paths: None,
         recent_runs: 0,
         modes: &[],
         profiles: &[],

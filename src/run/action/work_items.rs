@@ -1,8 +1,8 @@
 //! From an admitted event to run requests: one for a task, one for each job that is due.
 
 use crate::config::load::FlagValue;
-use crate::run::action::ActionEnv;
 use crate::run::action::admission::AdmittedEvent;
+use crate::run::action::{ActionEnv, refs};
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::first_message::FirstMessage;
 use crate::run::job::{Job, JobWork, OnOpen, Schedule};
@@ -12,7 +12,7 @@ use crate::run::run_request::{Overrides, RunRequest};
 use crate::run::task_material::{TaskAuthor, TaskMaterial};
 use locum_forge::event::{EventKind, EventSubject};
 use locum_modes::prompts::task::seen_of_markdown;
-use locum_policy::intent::{Facts, Restriction};
+use locum_policy::intent::{Facts, Restriction, TriggerKind};
 use locum_policy::schema::PublishForm;
 use locum_workspace::repo::CommitId;
 
@@ -80,7 +80,14 @@ pub(super) fn work_items(
     let source = &config.origin.source;
     if let Some(name) = &request.job {
         let job = config.jobs()?.iter().find(|job| job.name == *name);
-        return job.map(|job| vec![of_job(job)]).ok_or_else(|| {
+        let item = |job: &Job| {
+            let mut item = of_job(job);
+            if event.pull_request.is_some() {
+                item.job = Some((job.name.clone(), subject(admitted)));
+            }
+            vec![item]
+        };
+        return job.map(item).ok_or_else(|| {
             RunError::usage("job", format!("there is no job `{name}` in {source}"))
         });
     }
@@ -89,7 +96,7 @@ pub(super) fn work_items(
         _ if !text.is_empty() => (text.to_owned(), TaskAuthor::Asker),
         (Some(prompt), _) => (prompt, TaskAuthor::Asker),
         (None, _) if event.trigger.kind == EventKind::Schedule => return due(env, admitted),
-        (None, Some(subject)) => (task_of(subject), TaskAuthor::Program),
+        (None, Some(subject)) => (task_of(subject, request.facts.trigger), TaskAuthor::Program),
         (None, None) => {
             return Err(RunError::usage("prompt", "there is no task")
                 .hint("give the input `prompt`, `prompt-file` or `job`"));
@@ -119,9 +126,16 @@ fn prompt(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<Option<St
 }
 
 /// Returns the task where no one wrote one: the issue or pull request itself.
-fn task_of(subject: &EventSubject) -> String {
+fn task_of(subject: &EventSubject, trigger: TriggerKind) -> String {
     let EventSubject { number, title, .. } = subject;
-    if subject.is_pull_request {
+    if trigger == TriggerKind::PullRequest {
+        format!("Look at pull request #{number} as your mode does: {title}")
+    } else if trigger == TriggerKind::CiFailure {
+        format!(
+            "Checks of pull request #{number} failed. Find the cause from their output below, and \
+             mend it."
+        )
+    } else if subject.is_pull_request {
         format!("Do what pull request #{number} needs.")
     } else {
         format!("Resolve issue #{number}: {title}")
@@ -202,6 +216,7 @@ pub(super) fn base_branch(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> 
         .map(|pull_request| pull_request.head_branch.clone());
     of_head
         .or_else(|| env.inputs.base_branch.clone())
+        .or_else(|| refs::pushed_branch(event).map(str::to_owned))
         .unwrap_or_else(|| event.default_branch.clone())
 }
 
@@ -234,9 +249,26 @@ pub(super) fn subject(admitted: &AdmittedEvent<'_>) -> RunSubject {
 fn materials(admitted: &AdmittedEvent<'_>) -> Vec<TaskMaterial> {
     let event = &admitted.event;
     // A job has its task; the dashboard that started it says nothing about that.
-    let subject = event.trigger.subject.as_ref();
-    let subject = subject.filter(|_| event.trigger.kind != EventKind::IssueEdited);
-    let Some(subject) = subject else { return Vec::new() };
+    let text = event.trigger.text.as_ref().map(|text| TaskMaterial {
+        what: text.what.clone(),
+        origin: format!("written by {}", text.author),
+        text: text.text.clone(),
+    });
+    let pushed = event.trigger.head.as_ref().filter(|_| event.trigger.kind == EventKind::Push);
+    let pushed = pushed.map(|head| TaskMaterial {
+        what: "the push".to_owned(),
+        origin: "the forge".to_owned(),
+        text: format!(
+            "branch {}\nfrom {}\nto {}",
+            head.branch,
+            head.before.as_deref().unwrap_or("nothing"),
+            head.sha
+        ),
+    });
+    let is_box = event.trigger.kind == EventKind::IssueEdited
+        && admitted.request.facts.trigger == TriggerKind::Dispatch;
+    let subject = event.trigger.subject.as_ref().filter(|_| !is_box);
+    let Some(subject) = subject else { return text.into_iter().chain(pushed).collect() };
     let kind = if subject.is_pull_request { "pull request" } else { "issue" };
     let of_forge = |what: &str, text: String| TaskMaterial {
         what: what.to_owned(),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use locum_agent::report::commit::SUBJECT_TRAILER;
 use locum_agent::report::markdown::{marker, marker_value};
 use locum_base::path::RepoPath;
+use locum_forge::PullRequest;
 use locum_workspace::repo::CommitId;
 
 /// How the line of a pull request begins.
@@ -155,6 +156,12 @@ impl PullRequestMarker {
 pub fn subject_of(message: &str) -> Option<&str> {
     let trailers = message.trim_end().rsplit("\n\n").next()?;
     trailers.lines().find_map(|line| line.strip_prefix(SUBJECT_TRAILER)?.strip_prefix(": "))
+}
+
+/// Returns whether a pull request is one that Locum opened: by its author and the hidden line of
+/// its description.
+pub fn is_ours(pull_request: &PullRequest) -> bool {
+    pull_request.is_own && PullRequestMarker::parse(&pull_request.body).is_some()
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 //! refuses. Who asked is decided in `who`.
 
 use crate::run::jobs::dashboard;
+use crate::run::request::ask::Ask;
+use crate::run::request::rules::{self, EventFacts};
 use crate::run::request::who::is;
 use crate::run::request::{
     EVENT_AGE_LIMIT, JobFacts, RUNS_PER_HOUR, RequestFacts, RequestRefusal, posted, silent,
@@ -12,6 +14,7 @@ use crate::run::request::{
 use locum_forge::command::{self, CommentCommand};
 use locum_forge::event::{EventKind, Trigger};
 use locum_forge::sanitise::BODY_LIMIT_CHARS;
+use locum_policy::intent::TriggerKind;
 use locum_policy::schema::{Forks, Triggers};
 
 /// Login of comments made with a workflow's own token: possibly ours, so never to be obeyed.
@@ -34,25 +37,30 @@ pub(super) fn screen_repository(
     Ok(())
 }
 
-/// Returns the command of a comment; `None` for events that ask without words.
-pub(super) fn find_ask(
+/// Returns what an event asks for.
+///
+/// # Errors
+/// Why it asks for nothing.
+pub(super) fn find_ask<'t>(
     trigger: &Trigger,
-    triggers: &Triggers,
-    known: &JobFacts<'_>,
-) -> Result<Option<CommentCommand>, RequestRefusal> {
+    triggers: &'t Triggers,
+    known: EventFacts<'_>,
+) -> Result<Ask<'t>, RequestRefusal> {
     match trigger.kind {
-        EventKind::IssueComment | EventKind::ReviewComment => {
-            find_command(trigger, triggers).map(Some)
+        EventKind::IssueComment | EventKind::ReviewComment | EventKind::ReviewSummary => {
+            let body = trigger.comment.as_ref().map_or("", |comment| comment.body.as_str());
+            find_command(body, triggers).map(Ask::Command)
         }
-        EventKind::IssueLabeled => {
-            let rule = triggers
-                .label
-                .as_ref()
-                .ok_or_else(|| silent("triggers.label", "labels start nothing here"))?;
-            if trigger.label.as_deref() != Some(rule.name.as_str()) {
-                return Err(silent("triggers.label.name", "the label is another one"));
-            }
-            Ok(None)
+        EventKind::IssueOpened => find_command(body_of(trigger), triggers).map(Ask::Command),
+        EventKind::IssueEdited => match find_new_command(trigger, triggers) {
+            Some(command) => Ok(Ask::Command(command)),
+            None => find_box(trigger, triggers).map(|_| Ask::Way(TriggerKind::Dispatch)),
+        },
+        EventKind::IssueLabeled => find_label(trigger, triggers),
+        EventKind::PullRequest
+            if trigger.action == "labeled" && find_label(trigger, triggers).is_ok() =>
+        {
+            Ok(Ask::Way(TriggerKind::Label))
         }
         EventKind::IssueAssigned => {
             let rule = triggers
@@ -65,12 +73,58 @@ pub(super) fn find_ask(
                     "the issue was assigned to somebody else",
                 ));
             }
-            Ok(None)
+            Ok(Ask::Way(TriggerKind::Assign))
         }
-        EventKind::IssueEdited => find_box(trigger, triggers).map(|_| None),
-        EventKind::Dispatch => Ok(None),
-        EventKind::Schedule => screen_schedule(trigger, known).map(|()| None),
+        EventKind::Dispatch | EventKind::Other => Ok(Ask::Way(TriggerKind::Dispatch)),
+        EventKind::Schedule => {
+            screen_schedule(trigger, known.job).map(|()| Ask::Way(TriggerKind::Schedule))
+        }
+        EventKind::PullRequest
+        | EventKind::ChecksEnded
+        | EventKind::Push
+        | EventKind::Release
+        | EventKind::MergeGroup
+        | EventKind::RepositoryDispatch => find_rule(trigger, triggers, known),
     }
+}
+
+/// Returns the entry of the policy for an event of the repository. Where there is none of its
+/// kind, the workflow itself may say what is to be done.
+fn find_rule<'t>(
+    trigger: &Trigger,
+    triggers: &'t Triggers,
+    known: EventFacts<'_>,
+) -> Result<Ask<'t>, RequestRefusal> {
+    let Some((kind, key)) = rules::kind_of(trigger.kind) else {
+        return Err(silent("event", "events of this kind start nothing"));
+    };
+    match rules::find(trigger, triggers, (kind, key), known)? {
+        Some(rule) => Ok(Ask::Rule(rule)),
+        None if known.job.has_task => Ok(Ask::Way(TriggerKind::Dispatch)),
+        None => Err(silent(key, "such events start nothing here")),
+    }
+}
+
+fn find_label<'t>(trigger: &Trigger, triggers: &Triggers) -> Result<Ask<'t>, RequestRefusal> {
+    let rule = triggers
+        .label
+        .as_ref()
+        .ok_or_else(|| silent("triggers.label", "labels start nothing here"))?;
+    if trigger.label.as_deref() != Some(rule.name.as_str()) {
+        return Err(silent("triggers.label.name", "the label is another one"));
+    }
+    Ok(Ask::Way(TriggerKind::Label))
+}
+
+fn body_of(trigger: &Trigger) -> &str {
+    trigger.subject.as_ref().map_or("", |subject| subject.body.as_str())
+}
+
+/// Returns the command that an edit put into the body of an issue: one that stood there before was
+/// somebody's already.
+fn find_new_command(trigger: &Trigger, triggers: &Triggers) -> Option<CommentCommand> {
+    let before = find_command(trigger.body_before.as_deref()?, triggers).ok();
+    find_command(body_of(trigger), triggers).ok().filter(|_| before.is_none())
 }
 
 /// Returns the text of the box that an edit of the dashboard ticked.
@@ -80,20 +134,18 @@ pub(crate) fn find_box(trigger: &Trigger, triggers: &Triggers) -> Result<String,
         return Err(silent(rule, "edits of issues start nothing here"));
     }
     let before = trigger.body_before.as_deref().unwrap_or_default();
-    let after = trigger.subject.as_ref().map_or("", |subject| subject.body.as_str());
-    match dashboard::ticked(before, after) {
+    match dashboard::ticked(before, body_of(trigger)) {
         Ok(Some(text)) => Ok(text),
         Ok(None) => Err(silent(rule, "the edit does not tick a box of the dashboard")),
         Err(why) => Err(posted(rule, &why)),
     }
 }
 
-fn find_command(trigger: &Trigger, triggers: &Triggers) -> Result<CommentCommand, RequestRefusal> {
+fn find_command(body: &str, triggers: &Triggers) -> Result<CommentCommand, RequestRefusal> {
     let rule = triggers
         .comment
         .as_ref()
         .ok_or_else(|| silent("triggers.comment", "comments start nothing here"))?;
-    let body = trigger.comment.as_ref().map_or("", |comment| comment.body.as_str());
     if body.len() > BODY_LIMIT_CHARS && body.chars().count() > BODY_LIMIT_CHARS {
         return Err(silent("comment-length", "the comment is longer than the forge allows"));
     }
@@ -103,11 +155,7 @@ fn find_command(trigger: &Trigger, triggers: &Triggers) -> Result<CommentCommand
 
 /// A schedule runs on the default branch only: there alone its jobs were reviewed.
 fn screen_schedule(trigger: &Trigger, known: &JobFacts<'_>) -> Result<(), RequestRefusal> {
-    let default = if trigger.default_branch.is_empty() {
-        known.default_branch
-    } else {
-        trigger.default_branch.as_str()
-    };
+    let default = known.default_branch_of(trigger);
     if default.is_empty() || known.git_ref.strip_prefix("refs/heads/") != Some(default) {
         return Err(silent("schedule-branch", "schedules run on the default branch only"));
     }

@@ -5,23 +5,27 @@
 //! made it. It performs no lookups and fails closed: an answer that is missing, failed or unknown
 //! is a refusal.
 
+mod ask;
 pub(crate) mod event;
+pub(crate) mod rules;
 mod who;
 pub(crate) mod words;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::run::request::ask::Ask;
 use crate::run::request::event::{
     find_ask, fork_is_read_only, screen_bot, screen_own, screen_rate, screen_repository,
     screen_thread,
 };
-use crate::run::request::who::{CommandPurpose, admit_tier, is_listed, screen_restart, tier_of};
+use crate::run::request::rules::EventFacts;
+use crate::run::request::who::{admit_tier, is_listed, screen_restart, tier_of};
 use locum_agent::session::recorded::PersonDecision;
-use locum_forge::command::CommentCommand;
-use locum_forge::event::{EventKind, Trigger};
+use locum_forge::event::Trigger;
 use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::actors::Tier;
 use locum_policy::intent::{Facts, TriggerKind};
+use locum_policy::schema::events::EventRule;
 use locum_policy::schema::{Forks, Triggers};
 
 /// An event older than this starts nothing: its purpose may long be settled otherwise.
@@ -153,6 +157,22 @@ pub struct JobFacts<'a> {
     pub default_branch: &'a str,
     /// The ref the job runs on: `refs/heads/main`.
     pub git_ref: &'a str,
+    /// Whether the workflow itself says what is to be done, by its inputs.
+    pub has_task: bool,
+}
+
+impl<'a> JobFacts<'a> {
+    /// Returns the default branch, as the payload says where it does.
+    fn default_branch_of<'t>(&self, trigger: &'t Trigger) -> &'t str
+    where
+        'a: 't,
+    {
+        if trigger.default_branch.is_empty() {
+            self.default_branch
+        } else {
+            &trigger.default_branch
+        }
+    }
 }
 
 /// What is known besides the trigger and the policy.
@@ -169,6 +189,9 @@ pub struct RequestFacts<'a> {
     pub restarted_by: Option<(&'a str, Result<ForgePermission, String>)>,
     /// The pull request as it is now, when the trigger is about one.
     pub pull_request: Option<&'a PullRequest>,
+    /// Paths that the pull request or push changes; `None` where nobody looked, since no filter of
+    /// the policy asks for them.
+    pub changed_paths: Option<&'a [String]>,
     /// Runs started on the same issue or pull request within the last hour.
     pub recent_runs: u32,
     /// Modes there are.
@@ -209,12 +232,17 @@ pub fn examine(
         CheckAuthority::Event,
         screen_repository(trigger, &known.job),
     );
-    let authority = find_ask(trigger, triggers, &known.job);
-    let Some(command) = checks.take("it asks for something", CheckAuthority::Event, authority)
-    else {
+    let facts = EventFacts {
+        job: &known.job,
+        changed_paths: known.changed_paths,
+        pull_request: known.pull_request,
+    };
+    let ask = find_ask(trigger, triggers, facts);
+    let Some(ask) = checks.take("it asks for something", CheckAuthority::Event, ask) else {
         return checks.refused();
     };
-    if trigger.kind != EventKind::Schedule {
+    let command = ask.command();
+    if !ask.is_without_actor(known.pull_request) {
         let own = screen_own(trigger, known.own_login);
         checks.take("it is not our own output", CheckAuthority::Event, own);
         checks.take(
@@ -226,12 +254,11 @@ pub fn examine(
     let tier = checks.take(
         "the forge knows who it is",
         CheckAuthority::Forge,
-        tier_of(trigger, triggers, known),
+        tier_of(trigger, &ask, triggers, known),
     );
     if let Some(tier) = tier {
         let listed = is_listed(trigger, triggers, known);
-        let admitted =
-            admit_tier(trigger.kind, tier, listed, triggers, CommandPurpose::of(command.as_ref()));
+        let admitted = admit_tier(&ask, tier, listed, triggers);
         checks.take("the policy lets them ask this way", CheckAuthority::Policy, admitted);
     }
     checks.take(
@@ -247,7 +274,7 @@ pub fn examine(
     checks.take(
         "fewer runs were started here than an hour may have",
         CheckAuthority::Forge,
-        match &command {
+        match command {
             Some(command) if words::starts_nothing(command) => Ok(()),
             Some(_) | None => screen_rate(known),
         },
@@ -259,11 +286,13 @@ pub fn examine(
             CheckAuthority::Forge,
             read_only,
         )
-        .unwrap_or(true);
+        .unwrap_or(true)
+        // The queue merges what it checks: nothing may be added to it.
+        || ask.kind() == TriggerKind::MergeGroup;
     let facts = Facts {
-        trigger: trigger_kind(trigger.kind),
+        trigger: ask.kind(),
         tier: tier.unwrap_or(Tier::Stranger),
-        job: input(trigger, &["job"]),
+        job: job_of(trigger, &ask),
         ..Facts::default()
     };
     let mut request = Request {
@@ -276,15 +305,55 @@ pub fn examine(
         contained: read_only && triggers.forks == Forks::Contained,
         flags: CommandFlags::default(),
     };
-    let read = match &command {
-        Some(command) => words::read_command(&mut request, command, known),
-        None => read_inputs(&mut request, trigger, known),
+    let read = match &ask {
+        Ask::Command(command) => words::read_command(&mut request, command, known),
+        Ask::Rule(rule) => read_rule(&mut request, trigger, rule, known),
+        Ask::Way(_) => read_inputs(&mut request, trigger, known),
     };
     checks.take("what it asks for is understood", CheckAuthority::Event, read);
+    if matches!(ask, Ask::Rule(_)) {
+        checks.keep_silent();
+    }
     match checks.first() {
         None => TriggerExamination { checks: checks.0, request: Ok(request) },
         Some(_) => checks.refused(),
     }
+}
+
+/// Returns the job that is asked for: by the policy's entry, else by an input of the event.
+fn job_of(trigger: &Trigger, ask: &Ask<'_>) -> Option<String> {
+    match ask {
+        Ask::Rule(EventRule { job: Some(job), .. }) => Some(job.clone()),
+        Ask::Rule(rule) if rule.kind != TriggerKind::RepositoryDispatch => None,
+        Ask::Rule(EventRule { task: Some(_), .. }) => None,
+        Ask::Rule(_) | Ask::Way(_) | Ask::Command(_) => input(trigger, &["job"]),
+    }
+}
+
+/// Reads what an entry of the policy starts. Of the event itself only the payload of a
+/// `repository_dispatch` says what is to be done, where the entry does not.
+fn read_rule(
+    request: &mut Request,
+    trigger: &Trigger,
+    rule: &EventRule,
+    known: &RequestFacts<'_>,
+) -> Result<(), RequestRefusal> {
+    if rule.kind == TriggerKind::RepositoryDispatch {
+        read_inputs(request, trigger, known)?;
+    }
+    if let Some(task) = &rule.task {
+        request.text.clone_from(task);
+    }
+    let usual = match rule.kind {
+        TriggerKind::PullRequest => "review",
+        TriggerKind::CiFailure => "debug",
+        _ => "",
+    };
+    let usual = Some(usual).filter(|usual| known.modes.iter().any(|mode| mode == usual));
+    if let Some(mode) = rule.mode.as_deref().or(usual) {
+        request.mode = Some(words::known_mode(mode, known)?);
+    }
+    Ok(())
 }
 
 fn read_inputs(
@@ -348,6 +417,13 @@ impl RequestChecks {
         value
     }
 
+    /// Makes every refusal one that only the log shows: nobody asked.
+    fn keep_silent(&mut self) {
+        for refused in self.0.iter_mut().filter_map(|check| check.refused.as_mut()) {
+            refused.notice = RefusalNotice::Silent;
+        }
+    }
+
     fn first(&self) -> Option<&RequestRefusal> {
         self.0.iter().find_map(|check| check.refused.as_ref())
     }
@@ -369,7 +445,7 @@ fn input(trigger: &Trigger, names: &[&str]) -> Option<String> {
 }
 
 /// Decides what can be decided before the forge is asked anything: most comments are not for us.
-/// Returns the command, for events that carry one.
+/// Returns whether the entry that fits, or could, filters by the paths that were changed.
 ///
 /// # Errors
 /// The first rule that refuses it.
@@ -377,24 +453,17 @@ pub fn screen(
     trigger: &Trigger,
     triggers: &Triggers,
     job: &JobFacts<'_>,
-) -> Result<Option<CommentCommand>, RequestRefusal> {
+) -> Result<bool, RequestRefusal> {
     screen_repository(trigger, job)?;
-    let command = find_ask(trigger, triggers, job)?;
-    if trigger.kind != EventKind::Schedule {
+    let facts = EventFacts { job, changed_paths: None, pull_request: None };
+    let ask = find_ask(trigger, triggers, facts)?;
+    // Whose checks failed is known with the pull request only.
+    if !matches!(ask.kind(), TriggerKind::Schedule | TriggerKind::CiFailure) {
         screen_own(trigger, None)?;
         screen_bot(trigger, triggers)?;
     }
-    Ok(command)
-}
-
-fn trigger_kind(kind: EventKind) -> TriggerKind {
-    match kind {
-        EventKind::IssueComment | EventKind::ReviewComment => TriggerKind::Comment,
-        EventKind::IssueLabeled => TriggerKind::Label,
-        EventKind::IssueAssigned => TriggerKind::Assign,
-        EventKind::Dispatch | EventKind::IssueEdited => TriggerKind::Dispatch,
-        EventKind::Schedule => TriggerKind::Schedule,
-    }
+    let rules = matches!(ask, Ask::Rule(_)).then(|| triggers.rules_for(ask.kind()));
+    Ok(rules.into_iter().flatten().any(|rule| !rule.paths.is_empty()))
 }
 
 fn silent(rule: &'static str, why: &str) -> RequestRefusal {

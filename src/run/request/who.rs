@@ -3,11 +3,13 @@
 //! In: the trigger, the policy's settings and what the forge answered. Out: the tier, or the rule
 //! that refuses.
 
+use crate::run::request::ask::Ask;
 use crate::run::request::{RefusalNotice, RequestFacts, RequestRefusal, silent};
 use locum_forge::ForgePermission;
 use locum_forge::command::CommentCommand;
-use locum_forge::event::{Actor, EventKind, Trigger};
+use locum_forge::event::{Actor, Trigger};
 use locum_policy::actors::{ActorFacts, Tier};
+use locum_policy::intent::TriggerKind;
 use locum_policy::schema::{ListedUser, Triggers};
 
 /// What a command is for, as far as it matters who may use it.
@@ -34,11 +36,14 @@ impl CommandPurpose {
 /// Returns the actor's tier by the forge's answer, never by the event's claim.
 pub(super) fn tier_of(
     trigger: &Trigger,
+    ask: &Ask<'_>,
     triggers: &Triggers,
     known: &RequestFacts<'_>,
 ) -> Result<Tier, RequestRefusal> {
-    if trigger.kind == EventKind::Schedule {
-        return Ok(Tier::Schedule);
+    if ask.is_without_actor(known.pull_request) {
+        // Checks of our own pull request failed: what goes on is a program's work.
+        let is_schedule = ask.kind() == TriggerKind::Schedule;
+        return Ok(if is_schedule { Tier::Schedule } else { Tier::Bot });
     }
     let login = &trigger.actor.login;
     let permission = known.permission.as_ref().map_err(|error| {
@@ -74,32 +79,30 @@ pub(super) fn is_listed(trigger: &Trigger, triggers: &Triggers, known: &RequestF
 }
 
 pub(super) fn admit_tier(
-    kind: EventKind,
+    ask: &Ask<'_>,
     tier: Tier,
     listed: bool,
     triggers: &Triggers,
-    purpose: CommandPurpose,
 ) -> Result<(), RequestRefusal> {
-    let (rule, tiers) = match kind {
-        EventKind::IssueComment | EventKind::ReviewComment
-            if purpose == CommandPurpose::Approve =>
-        {
+    let purpose = CommandPurpose::of(ask.command());
+    let (rule, tiers) = match ask {
+        Ask::Command(_) if purpose == CommandPurpose::Approve => {
             ("triggers.approve.tiers", Some(triggers.approve_tiers.as_slice()))
         }
-        EventKind::IssueComment | EventKind::ReviewComment => {
+        Ask::Command(_) => {
             ("triggers.comment.tiers", triggers.comment.as_ref().map(|rule| rule.tiers.as_slice()))
         }
-        EventKind::IssueLabeled => {
+        Ask::Rule(rule) => (tiers_key(rule.kind), Some(rule.tiers.as_slice())),
+        Ask::Way(TriggerKind::Label) => {
             ("triggers.label.tiers", triggers.label.as_ref().map(|rule| rule.tiers.as_slice()))
         }
-        EventKind::IssueAssigned => {
+        Ask::Way(TriggerKind::Assign) => {
             ("triggers.assign.tiers", triggers.assign.as_ref().map(|rule| rule.tiers.as_slice()))
         }
-        // A ticked box of the dashboard starts a job by hand, as the workflow's button does.
-        EventKind::Dispatch | EventKind::IssueEdited => {
-            ("triggers.dispatch.tiers", Some(triggers.dispatch_tiers.as_slice()))
-        }
-        EventKind::Schedule => return Ok(()),
+        Ask::Way(TriggerKind::Schedule) => return Ok(()),
+        // A ticked box of the dashboard starts a job by hand, as the workflow's button does; an
+        // event for which the workflow says what is to be done starts that.
+        Ask::Way(_) => ("triggers.dispatch.tiers", Some(triggers.dispatch_tiers.as_slice())),
     };
     // A bot is admitted by its name, but never in place of a user.
     let in_a_persons_place =
@@ -109,7 +112,7 @@ pub(super) fn admit_tier(
     }
     // Users and bots by name as well, in the ways that are open at all; never to approve a held
     // call.
-    let by_hand = matches!(kind, EventKind::Dispatch | EventKind::IssueEdited);
+    let by_hand = matches!(ask, Ask::Way(TriggerKind::Dispatch));
     let open = !by_hand || !triggers.dispatch_tiers.is_empty();
     if listed && open && purpose != CommandPurpose::Approve {
         return Ok(());
@@ -122,6 +125,17 @@ pub(super) fn admit_tier(
         rule,
         notice: RefusalNotice::Silent,
     })
+}
+
+fn tiers_key(kind: TriggerKind) -> &'static str {
+    match kind {
+        TriggerKind::PullRequest => "triggers.pull_request.tiers",
+        TriggerKind::CiFailure => "triggers.ci_failure.tiers",
+        TriggerKind::Push => "triggers.push.tiers",
+        TriggerKind::Release => "triggers.release.tiers",
+        TriggerKind::MergeGroup => "triggers.merge_group.tiers",
+        _ => "triggers.repository_dispatch.tiers",
+    }
 }
 
 pub(super) fn screen_restart(known: &RequestFacts<'_>) -> Result<(), RequestRefusal> {

@@ -164,6 +164,15 @@ tasks:
       - calls: [{ tool: write_to_file, args: { path: src/hello.txt, content: "hello\n" } }]
       - calls: [{ tool: execute_command, args: { command: "sleep 50" } }]
       - calls: [{ tool: attempt_completion, args: { result: "Waited." } }]
+  - contains: "Look at pull request #8 as your mode does: A feature"
+    turns:
+      - expect: { contains: ["[material: pull request #8; origin: written by Codertocat]", "the commits of the pull request"] }
+        calls: [{ tool: attempt_completion, args: { result: "Looked at it." } }]
+  - contains: Write it up.
+    turns:
+      - expect: { contains: ["[material: the notes of release 0.0.1; origin: written by Codertocat]"] }
+        calls: [{ tool: write_to_file, args: { path: src/notes.txt, content: "0.0.1\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Wrote it up." } }]
   - contains: Resolve issue
     turns:
       - calls: [{ tool: attempt_completion, args: { result: "Nothing is needed." } }]
@@ -230,8 +239,18 @@ impl ActionFixture {
 
     /// With another `publish` of the policy, and what else is to be added to it.
     pub(crate) fn publishing(publish: &str) -> Self {
+        Self::under(&format!("{POLICY}{publish}\n"))
+    }
+
+    /// With more entries of `triggers`.
+    pub(crate) fn started_by(entry: &str) -> Self {
+        let policy = POLICY.replacen("triggers:\n", &format!("triggers:\n  {entry}\n"), 1);
+        Self::under(&format!("{policy}publish: {{ allow: [comment, commit, pull-request] }}\n"))
+    }
+
+    fn under(policy: &str) -> Self {
         let stage = Stage::with(&[
-            (".locum/policy.yml", &format!("{POLICY}{publish}\n")),
+            (".locum/policy.yml", policy),
             (".locum/config.yml", CONFIG),
             (".locum/script.yml", SCRIPT),
             (".locum/jobs/touch.yml", JOB),

@@ -7,6 +7,7 @@ mod chaos;
 pub(crate) mod claims;
 mod dashboard;
 mod details;
+mod events;
 pub(crate) mod fixture;
 mod git_data;
 mod holds;

@@ -1,6 +1,7 @@
 //! Who may start what, rule by rule: each allow with a neighbouring refusal.
 
 mod edges;
+mod events;
 mod threads;
 
 use super::{
@@ -22,6 +23,8 @@ struct RequestFixture {
     permission: Result<ForgePermission, String>,
     pull_request: Option<PullRequest>,
     restarted_by: Option<Result<ForgePermission, String>>,
+    changed_paths: Option<Vec<String>>,
+    has_task: bool,
     recent_runs: u32,
     git_ref: &'static str,
     now: &'static str,
@@ -43,6 +46,10 @@ fn fixture(body: &str) -> RequestFixture {
                 association: "MEMBER".to_owned(),
             },
             subject: Some(EventSubject { number: 7, is_open: true, ..EventSubject::default() }),
+            action: "created".to_owned(),
+            head: None,
+            checks: None,
+            text: None,
             body_before: None,
             comment: Some(Comment { id: 11, body: body.to_owned(), ..Comment::default() }),
             label: None,
@@ -66,6 +73,8 @@ fn fixture(body: &str) -> RequestFixture {
         permission: Ok(ForgePermission::Write),
         pull_request: None,
         restarted_by: None,
+        changed_paths: None,
+        has_task: false,
         recent_runs: 0,
         git_ref: "refs/heads/main",
         now: "2026-01-02T04:00:00Z",
@@ -83,6 +92,9 @@ fn pull_request() -> PullRequest {
         base_branch: "main".to_owned(),
         base_sha: "bbb".to_owned(),
         is_fork: false,
+        author: String::new(),
+        is_own: false,
+        labels: Vec::new(),
         head_pushed_at: None,
     }
 }
@@ -102,6 +114,7 @@ impl RequestFixture {
             permission: self.permission.clone(),
             restarted_by: self.restarted_by.clone().map(|permission| ("mallory", permission)),
             pull_request: self.pull_request.as_ref(),
+            changed_paths: self.changed_paths.as_deref(),
             recent_runs: self.recent_runs,
             modes: &modes,
             profiles: &profiles,
@@ -115,6 +128,7 @@ impl RequestFixture {
             repository: "acme/app",
             default_branch: "main",
             git_ref: self.git_ref,
+            has_task: self.has_task,
         }
     }
 

@@ -1,0 +1,44 @@
+//! `Ask`: what an event asks for, and how the run is started by that.
+
+use crate::run::publish::own_branch::is_ours;
+use locum_forge::PullRequest;
+use locum_forge::command::CommentCommand;
+use locum_policy::intent::TriggerKind;
+use locum_policy::schema::events::EventRule;
+
+/// What an event asks for.
+#[derive(Debug)]
+pub(super) enum Ask<'t> {
+    /// What a command says.
+    Command(CommentCommand),
+    /// What an entry of the policy says.
+    Rule(&'t EventRule),
+    /// What the way it was started in says: an issue, inputs, a schedule.
+    Way(TriggerKind),
+}
+
+impl Ask<'_> {
+    /// Returns the command, where there is one.
+    pub(super) fn command(&self) -> Option<&CommentCommand> {
+        if let Self::Command(command) = self { Some(command) } else { None }
+    }
+
+    /// Returns how the run is started.
+    pub(super) fn kind(&self) -> TriggerKind {
+        match self {
+            Self::Command(_) => TriggerKind::Comment,
+            Self::Rule(rule) => rule.kind,
+            Self::Way(kind) => *kind,
+        }
+    }
+
+    /// Returns true where nobody asks: by a schedule, or where checks of our own pull request
+    /// failed.
+    pub(super) fn is_without_actor(&self, pull_request: Option<&PullRequest>) -> bool {
+        match self.kind() {
+            TriggerKind::Schedule => true,
+            TriggerKind::CiFailure => pull_request.is_some_and(is_ours),
+            _ => false,
+        }
+    }
+}
