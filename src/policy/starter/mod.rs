@@ -13,6 +13,7 @@ mod proof;
 pub mod scan;
 mod setup;
 pub mod workflow;
+mod workflow_events;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use crate::schema::Triggers;
 use crate::starter::StarterProposal;
+use crate::starter::workflow_events::WorkflowEvents;
 use crate::written::quoted;
 
 /// The model a workflow asks, as inputs of the Action.
@@ -48,6 +49,9 @@ pub fn workflow(proposal: &StarterProposal, triggers: &Triggers, model: &Workflo
          write # to push branches\n      issues: write # to comment, react and label\n      \
          pull-requests: write # to open pull requests and comment on them\n",
     );
+    for permission in &events.permissions {
+        let _ = writeln!(text, "      {permission}");
+    }
     if let Some(permission) = &model.permission {
         let _ = writeln!(text, "      {permission}");
     }
@@ -67,80 +71,6 @@ pub fn workflow(proposal: &StarterProposal, triggers: &Triggers, model: &Workflo
     }
     let _ = writeln!(text, "          api-key: {}", model.key);
     text
-}
-
-/// What starts the workflow.
-#[derive(Default)]
-struct WorkflowEvents {
-    /// The keys below `on`.
-    text: String,
-    /// When the job runs.
-    conditions: Vec<String>,
-    /// For people.
-    words: Vec<&'static str>,
-}
-
-impl WorkflowEvents {
-    fn of(triggers: &Triggers) -> Self {
-        let mut events = Self::default();
-        if !triggers.schedule_jobs.is_empty() {
-            events.conditions.push("github.event_name == 'schedule'".to_owned());
-        }
-        if !triggers.dispatch_tiers.is_empty() {
-            events.conditions.push("github.event_name == 'workflow_dispatch'".to_owned());
-        }
-        if let Some(comment) = &triggers.comment {
-            events.words.push("a comment");
-            events.text.push_str(
-                "  issue_comment: # zizmor: ignore[dangerous-triggers] the comment is read as \
-                 data, and who may ask is checked first\n    types: [created]\n  \
-                 pull_request_review_comment:\n    types: [created]\n",
-            );
-            let word = comment.prefix.replace('\'', "''");
-            events.conditions.push(format!("contains(github.event.comment.body, '{word}')"));
-        }
-        events.issues(triggers);
-        if !triggers.dispatch_tiers.is_empty() {
-            events.words.push("a button");
-            events.text.push_str(
-                "  workflow_dispatch:\n    inputs:\n      task:\n        description: The task\n        \
-                 type: string\n      mode:\n        description: The mode to start in; the \
-                 policy's default when empty\n        type: string\n",
-            );
-            if !triggers.schedule_jobs.is_empty() {
-                events.text.push_str(
-                    "      job:\n        description: A job of .locum/jobs to run instead of a \
-                     task\n        type: string\n",
-                );
-            }
-        }
-        if !triggers.schedule_jobs.is_empty() {
-            events.words.push("a schedule");
-            events.text.push_str(
-                "  schedule:\n    - cron: \"17 * * * *\" # every hour; .locum/jobs sets when each \
-                 job is due\n",
-            );
-        }
-        events
-    }
-
-    fn issues(&mut self, triggers: &Triggers) {
-        let mut types = Vec::new();
-        if let Some(label) = &triggers.label {
-            self.words.push("a label");
-            types.push("labeled");
-            let name = label.name.replace('\'', "''");
-            self.conditions.push(format!("github.event.label.name == '{name}'"));
-        }
-        if triggers.assign.is_some() {
-            self.words.push("an assignment");
-            types.push("assigned");
-            self.conditions.push("github.event.action == 'assigned'".to_owned());
-        }
-        if !types.is_empty() {
-            let _ = writeln!(self.text, "  issues:\n    types: [{}]", types.join(", "));
-        }
-    }
 }
 
 fn listed(words: &[&str]) -> String {

@@ -150,13 +150,43 @@ fn a_workflow_listens_to_what_the_policy_starts_and_to_nothing_else() {
         let policy = Policy::parse(&format!("version: 1\ntriggers: {triggers}\n"), "p").unwrap();
         workflow(&proposal, &policy.settings().triggers, &model)
     };
-    let parts =
-        ["issue_comment:", "\n  issues:", "labeled", "assigned", "workflow_dispatch:", "schedule:"];
+    let parts = [
+        "  issue_comment:",
+        "  pull_request_review:",
+        "  issues:\n    types: [opened]",
+        "  issues:\n    types: [labeled]",
+        "  issues:\n    types: [assigned, edited]",
+        "  pull_request:\n    types: [labeled]",
+        "  pull_request:\n    types: [opened, ready_for_review, reopened]",
+        "  pull_request:\n    types: [opened, synchronize]",
+        "  workflow_run:",
+        "    workflows: [\"CI\"] # name the workflows",
+        "    workflows: [\"Tests\", \"Lint\"]",
+        "      actions: write # to read the output of failed jobs",
+        "  push:\n    branches: [\"**\"]",
+        "  push:\n    branches: [\"release/*\"]",
+        "  release:\n    types: [published]",
+        "  merge_group:\n    types: [checks_requested]",
+        "  repository_dispatch:\n    types: [\"tidy\"]",
+        "  workflow_dispatch:",
+        "  schedule:",
+    ];
+    let at = |places: &[usize]| places.iter().map(|place| parts[*place]).collect::<Vec<_>>();
     for (triggers, expected) in [
-        ("{ comment: { prefix: /do, tiers: [maintainer] } }", &["issue_comment:"][..]),
-        ("{ label: { name: x, tiers: [maintainer] } }", &["\n  issues:", "labeled"]),
-        ("{ dispatch: { tiers: [maintainer] } }", &["workflow_dispatch:"]),
-        ("{ schedule: { jobs: [nightly] } }", &["schedule:"]),
+        ("{ comment: { prefix: /do, tiers: [maintainer] } }", at(&[0, 1, 2])),
+        ("{ label: { name: x, tiers: [maintainer] } }", at(&[3, 5])),
+        ("{ assign: { login: x }, schedule: { dashboard: true } }", at(&[4])),
+        ("{ pull_request: { tiers: [maintainer] } }", at(&[6])),
+        ("{ pull_request: [{ on: opened }, { on: [synchronize, opened] }] }", at(&[7])),
+        ("{ ci_failure: {} }", at(&[8, 9, 11])),
+        ("{ ci_failure: { workflows: [Tests, Lint] } }", at(&[8, 10, 11])),
+        ("{ push: { job: x } }", at(&[12])),
+        ("{ push: { job: x, branches: [\"release/*\"] } }", at(&[13])),
+        ("{ release: { job: x } }", at(&[14])),
+        ("{ merge_group: { job: x } }", at(&[15])),
+        ("{ repository_dispatch: { types: [tidy] } }", at(&[16])),
+        ("{ dispatch: { tiers: [maintainer] } }", at(&[17])),
+        ("{ schedule: { jobs: [nightly] } }", at(&[18])),
     ] {
         let text = written(triggers);
         let document = YamlDocument::parse(&text);
