@@ -18,9 +18,6 @@ const MORE_CONTEXT_LINES: usize = 12;
 /// Furthest that a line number is off.
 const OFF_LINES: u64 = 30;
 
-/// How near a wrong line number is to another copy of the text when it names that copy.
-const NAMES_LINES: usize = 3;
-
 /// What stands behind the last line of a file that it does not end.
 const NO_LINE_END: &str = "\\ No newline at end of file\n";
 
@@ -84,8 +81,8 @@ pub(crate) enum Fate {
     OtherText,
     /// The same but for line ends or a byte order mark, which neither format can express.
     LineEnds,
-    /// Another place, where the very text that was sent stands, blank by blank: the noise made it
-    /// that place's, or the wrong line number names it.
+    /// Another place, which the noise made the one that is named: the wrong line number is exactly
+    /// that of another copy, or the changed text is what stands there, blank by blank.
     OtherCopy,
     /// Another place.
     WrongPlace,
@@ -244,11 +241,12 @@ impl FileChange {
             !there.is_empty()
                 && there.iter().zip(&change.old).all(|(one, two)| one.trim() == two.trim())
         };
-        let near = line.map_or(0..0, |line| around(line - 1, NAMES_LINES));
+        let named = line.map(|line| line - 1);
         let sent = without_blank_ends(&noisy.old);
-        let as_sent = around(touched.start, noisy.old.len() + noisy.new.len())
-            .any(|at| self.old.get(at..at + sent.len()) == Some(sent));
-        if as_sent || near.clone().any(|at| at != change.start && copy(&at)) {
+        let as_sent = noisy.old != change.old
+            && around(touched.start, noisy.old.len() + noisy.new.len())
+                .any(|at| self.old.get(at..at + sent.len()) == Some(sent));
+        if as_sent || named.is_some_and(|at| at != change.start && copy(&at)) {
             Fate::OtherCopy
         } else {
             Fate::WrongPlace

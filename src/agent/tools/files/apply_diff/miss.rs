@@ -58,18 +58,19 @@ impl Display for NoMatch {
         match &self.why {
             Miss::Nowhere { .. } => self.nowhere(formatter),
             Miss::Several { lines, likeness } => {
-                let near = match self.start_line {
-                    0 => String::new(),
-                    line => format!(" near line {line}"),
-                };
                 let like = match likeness {
                     Likeness::Exact => "",
                     _ => ", blanks left out of account",
                 };
+                let none = match self.start_line {
+                    0 => String::new(),
+                    line => format!("; line {line} is none of them"),
+                };
                 write!(
                     formatter,
-                    "this SEARCH part stands at {}{near}{like}. Write `:start_line:N` with the \
-                     first line of the one that is meant, or more lines around it:\n{}",
+                    "this SEARCH part stands at {}{like}{none}. Write `:start_line:N` with the \
+                     exact first line of the one that is meant, as read_file shows it, or more \
+                     lines around it:\n{}",
                     listed(lines),
                     self.search
                 )

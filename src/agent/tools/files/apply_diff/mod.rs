@@ -22,9 +22,9 @@ use crate::tools::files::text::lines::{ChangedRange, EditedLines};
 use crate::tools::files::text::placeholder::first_placeholder;
 use crate::tools::files::text::stand::{Likeness, places};
 
-/// How far from its start line text may stand that stands elsewhere nearby, too: models miscount
-/// by a line or two, and by more after an edit further up, which then says nothing.
-const NEAR_LINES: usize = 3;
+/// Furthest that a model's line numbers are off, by miscounting or after edits further up. Of two
+/// copies within that of a start line, either can be meant, unless one begins exactly there.
+const MISCOUNT_LINES: usize = 30;
 
 /// Lines shown around the place a block was looked for, in both directions together.
 const SURROUNDING_LINES: usize = 40;
@@ -185,10 +185,7 @@ impl<'a> TargetText<'a> {
                     let line = match self.stands(form, likeness).as_slice() {
                         [] => continue,
                         [line] => *line,
-                        lines => {
-                            let lines = lines.iter().map(|line| line + 1).collect();
-                            return Err(no_match(block, Miss::Several { lines, likeness }));
-                        }
+                        [..] => return Err(self.several(block, form, likeness)),
                     };
                     return Ok(Target { line, likeness: Some(likeness), block: (*form).clone() });
                 }
@@ -210,17 +207,20 @@ impl<'a> TargetText<'a> {
             found.retain(|line| !self.edited.is_new(&run(*line)));
         }
         let Some(start) = block.start_line.checked_sub(1) else { return found };
-        let mut by_distance: Vec<(usize, usize)> =
-            found.iter().map(|line| (line.abs_diff(start), *line)).collect();
-        by_distance.sort_unstable();
-        // Of places that are only alike, none is more meant than the other by a line nearby.
-        let near = if likeness == Likeness::Exact { NEAR_LINES } else { 0 };
-        match by_distance.as_slice() {
-            [(first, line), (second, _), ..] if first < second && *first <= near => {
-                vec![*line]
-            }
-            _ => found,
+        if found.contains(&start) {
+            return vec![start];
         }
+        // Of places that are only alike, none is more meant than the other by a line nearby.
+        let is_near = |line: &usize| line.abs_diff(start) <= MISCOUNT_LINES;
+        let near: Vec<usize> = found.iter().copied().filter(is_near).collect();
+        if near.len() == 1 && likeness == Likeness::Exact { near } else { found }
+    }
+
+    /// Says where all the places are of which one is meant, those far from the start line, too.
+    fn several(&self, block: &DiffBlock, form: &DiffBlock, likeness: Likeness) -> BlockError {
+        let everywhere = DiffBlock { start_line: 0, ..form.clone() };
+        let lines = self.stands(&everywhere, likeness).iter().map(|line| line + 1).collect();
+        no_match(block, Miss::Several { lines, likeness })
     }
 
     fn most_similar(&self, block: &DiffBlock, least: f64) -> Option<LineMatch> {

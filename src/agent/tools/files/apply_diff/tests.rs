@@ -129,18 +129,17 @@ fn text_found_letter_for_letter_comes_first() {
 fn of_several_places_the_one_at_the_start_line_is_meant_or_none() {
     let file = "x\na\nx\nb\nc\nx\nd\ne\nf\ng\nx\n";
     let at = |line: usize| block(&format!(":start_line:{line}\n-------\n"), "x", "y");
-    let changed = |line: usize| {
-        let lines = file.lines().enumerate();
-        lines
-            .map(|(at, text)| if at + 1 == line { "y\n".into() } else { format!("{text}\n") })
-            .collect::<String>()
-    };
-    for (line, expected) in [(1, 1), (3, 3), (4, 3), (5, 6), (6, 6), (7, 6), (11, 11), (14, 11)] {
-        assert_eq!(landed(file, &at(line)), Ok(changed(expected)), "{line}");
+    for line in [1, 3, 6, 11] {
+        let changed = file
+            .lines()
+            .enumerate()
+            .map(|(at, text)| if at + 1 == line { "y\n".into() } else { format!("{text}\n") });
+        assert_eq!(landed(file, &at(line)), Ok(changed.collect()), "{line}");
     }
-    // Equally near, too far from each, or without a line.
-    assert_eq!(landed(file, &at(2)), Err(vec![1, 3, 6, 11]));
-    assert_eq!(landed(file, &at(20)), Err(vec![1, 3, 6, 11]));
+    // Near one, equally near, far from each, or without a line.
+    for line in [2, 4, 5, 7, 14, 20, 30] {
+        assert_eq!(landed(file, &at(line)), Err(vec![1, 3, 6, 11]), "{line}");
+    }
     assert_eq!(landed(file, &block("", "x", "y")), Err(vec![1, 3, 6, 11]));
     // Where blanks differ it is no other.
     assert_eq!(landed("  x\na\n\tx\n", &block("", "x", "y")), Err(vec![1, 3]));
@@ -150,14 +149,55 @@ fn of_several_places_the_one_at_the_start_line_is_meant_or_none() {
 }
 
 #[test]
+fn a_line_that_is_off_by_up_to_30_never_means_the_other_copy() {
+    const OFF: usize = 30;
+    for gap in 1..=70 {
+        let copies = [40, 40 + gap];
+        let text = |changed: Option<usize>| -> String {
+            let line = |line: usize| match line {
+                line if Some(line) == changed => "y\n".to_owned(),
+                line if copies.contains(&line) => "x\n".to_owned(),
+                line => format!("line {line}\n"),
+            };
+            (1..=160).map(line).collect()
+        };
+        for meant in copies {
+            for given in meant - OFF..=meant + OFF {
+                let edit = block(&format!(":start_line:{given}\n-------\n"), "x", "y");
+                let found = landed(&text(None), &edit);
+                let sole = copies.iter().filter(|copy| copy.abs_diff(given) <= OFF).count() == 1;
+                let expected = if copies.contains(&given) || sole {
+                    Ok(text(Some(if copies.contains(&given) { given } else { meant })))
+                } else {
+                    Err(copies.to_vec())
+                };
+                assert_eq!(found, expected, "copies at {copies:?}, {given} for {meant}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_refusal_names_the_lines_and_what_to_write() {
     let Err(DiffError::NoBlockFits(failed)) = apply("x\na\nx\n", &block("", "x", "y")) else {
         panic!("one of two places was taken");
     };
     assert_eq!(
         failed.first().unwrap().to_string(),
-        "this SEARCH part stands at lines 1 and 3. Write `:start_line:N` with the first line \
-         of the one that is meant, or more lines around it:\nx"
+        "this SEARCH part stands at lines 1 and 3. Write `:start_line:N` with the exact first \
+         line of the one that is meant, as read_file shows it, or more lines around it:\nx"
+    );
+    let far = format!("x\na\nx\n{}x\n", "b\n".repeat(60));
+    let Err(DiffError::NoBlockFits(failed)) =
+        apply(&far, &block(":start_line:2\n-------\n", "x", "y"))
+    else {
+        panic!("one of three places was taken");
+    };
+    assert!(
+        failed.first().unwrap().to_string().starts_with(
+            "this SEARCH part stands at lines 1, 3 and 64; line 2 is none of them. Write "
+        ),
+        "{failed:?}"
     );
 }
 
