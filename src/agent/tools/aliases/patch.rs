@@ -1,13 +1,15 @@
 //! A patch that is given to a shell, as Codex does: `apply_patch <<'EOF'`, or `apply_patch` with
 //! the patch as its argument.
 //!
-//! In: arguments of a command. Out: those of `apply_patch`, with the patch letter for letter, or a
-//! sentence for the model where the command does something else beside it.
+//! In: arguments of a command. Out: those of `apply_patch`, with the patch letter for letter and the
+//! folder it is of as a [`FolderPatch`], or a sentence for the model where the command does
+//! something else beside it.
 
 use serde_json::{Map, Value};
 
 use crate::tools::CallError;
 use crate::tools::aliases::parsed;
+use crate::tools::files::apply_patch::tool::FolderPatch;
 
 const NAMES: [&str; 2] = ["apply_patch", "applypatch"];
 
@@ -31,11 +33,36 @@ pub(crate) fn is_patch(fields: &Map<String, Value>) -> bool {
     }
 }
 
-/// Takes the patch out of a command; arguments without a command stay as they are.
+/// Takes the patch out of a command, and the folder that its paths are relative to.
 pub(crate) fn patch(fields: &mut Map<String, Value>) -> Result<(), CallError> {
-    let Some(command) = fields.remove("command").or_else(|| fields.remove("cmd")) else {
-        return Ok(());
-    };
+    if let Some(command) = fields.remove("command").or_else(|| fields.remove("cmd")) {
+        fields.insert("patch".to_owned(), of_command(command)?.into());
+        for name in ["timeout", "timeout_ms", "timeout_seconds", "timeout_secs"] {
+            fields.remove(name);
+        }
+    }
+    let names = ["workdir", "cwd", "working_directory", "working_dir", "directory", "dir_path"];
+    for name in names {
+        match fields.remove(name) {
+            None => {}
+            Some(Value::String(folder)) if matches!(folder.trim(), "" | "." | "./") => {}
+            Some(Value::String(folder)) => {
+                let Some(Value::String(patch)) = fields.remove("patch") else {
+                    return Err(CallError(format!("`{name}` is given without one `patch`.")));
+                };
+                let patch = serde_json::to_value(FolderPatch { folder, patch })
+                    .map_err(|_| CallError("The patch is no text.".to_owned()))?;
+                fields.insert("patch".to_owned(), patch);
+            }
+            Some(_) => {
+                return Err(CallError(format!("`{name}` of `apply_patch` must name a folder.")));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn of_command(command: Value) -> Result<String, CallError> {
     let patch = match parsed(command) {
         Value::Array(words) => {
             let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
@@ -48,27 +75,13 @@ pub(crate) fn patch(fields: &mut Map<String, Value>) -> Result<(), CallError> {
         Value::String(script) => of_script(&script),
         _ => None,
     };
-    let patch = patch.ok_or_else(|| {
+    patch.ok_or_else(|| {
         CallError(
             "A patch goes alone, from `*** Begin Patch` to `*** End Patch`, as `patch` of \
              `apply_patch`; what else the command does goes into a call of its own."
                 .to_owned(),
         )
-    })?;
-    for name in ["workdir", "cwd", "working_directory", "directory"] {
-        let folder = fields.remove(name);
-        let is_root = |folder: &Value| matches!(folder.as_str(), Some("" | "." | "./"));
-        if !folder.as_ref().is_none_or(is_root) {
-            return Err(CallError(format!(
-                "`{name}`: paths of a patch are relative to the repository root. Send it without."
-            )));
-        }
-    }
-    for name in ["timeout", "timeout_ms", "timeout_seconds", "timeout_secs"] {
-        fields.remove(name);
-    }
-    fields.insert("patch".to_owned(), patch.into());
-    Ok(())
+    })
 }
 
 fn is_script(option: &str) -> bool {

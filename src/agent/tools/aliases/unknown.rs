@@ -123,7 +123,7 @@ const DECISIVE: &[DecisiveParameters] = &[
     },
     DecisiveParameters {
         tools: PATCH,
-        names: "strip workdir cwd working_directory directory base_dir root",
+        names: "strip base_dir root",
         redundant: ". ./",
         instead: "Paths of a patch are relative to the repository root.",
         ..ROW

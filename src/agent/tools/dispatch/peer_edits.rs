@@ -153,6 +153,56 @@ fn a_call_of_a_peer_is_judged_as_the_tool_it_means() {
 }
 
 #[test]
+fn a_patch_is_relative_to_the_folder_it_is_given_with() {
+    let patch = |path: &str| {
+        format!("*** Begin Patch\n*** Update File: {path}\n@@\n-one\n+1\n*** End Patch")
+    };
+    let fixture = || ToolFixture::new(&[("src/a", FILE), ("src/in/a", FILE), ("a", FILE)]);
+    for (folder, path, changed) in [
+        (".", "src/a", "src/a"),
+        ("src", "a", "src/a"),
+        ("./src/", "in/a", "src/in/a"),
+        ("src/in", "../a", "src/a"),
+        ("ROOT", "src/a", "src/a"),
+        ("ROOT/", "a", "a"),
+        ("ROOT/src", "a", "src/a"),
+        ("ROOT/src", "ROOT/a", "a"),
+    ] {
+        let fixture = fixture();
+        let root = fixture.root().display().to_string();
+        let [folder, path] = [folder, path].map(|text| text.replace("ROOT", &root));
+        for arguments in [
+            json!({ "command": ["apply_patch", patch(&path)], "workdir": folder }),
+            json!({ "cmd": format!("apply_patch <<'E'\n{}\nE", patch(&path)), "cwd": folder }),
+        ] {
+            let call = fixture.parse("shell", &arguments.to_string(), ToolName::ALL).unwrap();
+            assert_eq!(call.intents()[0].to_string(), format!("edit({changed})"), "{arguments}");
+        }
+        let arguments = json!({ "patch": patch(&path), "workdir": folder });
+        let answer = fixture.call("apply_patch", &arguments.to_string());
+        assert!(answer.text.contains(changed), "{}", answer.text);
+        for file in ["src/a", "src/in/a", "a"] {
+            assert_eq!(fixture.content(file) == FILE, file != changed, "{folder} {path}: {file}");
+        }
+    }
+    for (folder, path) in [
+        ("/tmp", "src/a"),
+        ("ROOT/..", "src/a"),
+        ("ROOTS", "src/a"),
+        ("..", "src/a"),
+        ("src", "../../a"),
+        ("src", "/etc/passwd"),
+    ] {
+        let fixture = fixture();
+        let root = fixture.root().display().to_string();
+        let arguments = json!({ "command": ["apply_patch", patch(path)],
+            "workdir": folder.replace("ROOT", &root) });
+        let refused = fixture.parse("shell", &arguments.to_string(), ToolName::ALL);
+        assert!(refused.is_err(), "{folder} {path}: {refused:?}");
+    }
+}
+
+#[test]
 fn a_patch_given_to_a_shell_is_not_the_shells() {
     let fixture = ToolFixture::new(&[("src/a", FILE)]);
     let arguments = json!({ "command": ["apply_patch", "*** Begin Patch"] }).to_string();

@@ -354,11 +354,6 @@ fn what_could_mean_two_things_is_not_guessed() {
         ),
         (
             "shell",
-            json!({ "command": ["apply_patch", PATCH], "workdir": "src" }),
-            "relative to the repository root",
-        ),
-        (
-            "shell",
             json!({ "command": format!("apply_patch <<'EOF'\n{PATCH}\nEOF\nls") }),
             "A patch goes alone",
         ),

@@ -5,6 +5,8 @@
 //! headers, `@@` chunks, `*** End Patch`. Tolerated, because models write them: a here-document
 //! around the patch, a first chunk without `@@`, empty lines as context.
 
+use locum_base::path::RepoPath;
+
 /// Most files one patch may name.
 pub const FILES_LIMIT: usize = 200;
 
@@ -53,6 +55,21 @@ impl Hunk {
             Self::Update { path, to, .. } => (path, to.as_deref()),
         };
         std::iter::once(path.as_str()).chain(to)
+    }
+
+    /// Returns the same with paths that were relative to a folder; absolute ones stay.
+    pub fn below(self, folder: &RepoPath) -> Self {
+        let below = |path: String| {
+            let is_whole = *folder == RepoPath::root() || path.starts_with('/');
+            if is_whole { path } else { format!("{folder}/{path}") }
+        };
+        match self {
+            Self::Add { path, content } => Self::Add { path: below(path), content },
+            Self::Delete { path } => Self::Delete { path: below(path) },
+            Self::Update { path, to, chunks } => {
+                Self::Update { path: below(path), to: to.map(below), chunks }
+            }
+        }
     }
 }
 

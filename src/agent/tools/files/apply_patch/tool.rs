@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
@@ -33,6 +34,15 @@ pub struct ApplyPatch {
     places: Vec<(String, ResolvedPath)>,
 }
 
+/// A patch of which the paths are relative to a folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FolderPatch {
+    /// The folder, as the model wrote it.
+    pub folder: String,
+    /// The patch.
+    pub patch: String,
+}
+
 impl Tool for ApplyPatch {
     const EFFECT: ToolEffect = ToolEffect::Edits;
     const DESCRIPTION: &'static str = "Change, create, move and delete files by one patch; all of \
@@ -49,11 +59,8 @@ impl Tool for ApplyPatch {
 
     /// Checks the patch and asks the mode about every file it names, on both ends of a move.
     fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let patch =
-            arguments.text("patch", "the patch, from `*** Begin Patch` to `*** End Patch`")?;
+        let hunks = hunks(&mut arguments, context)?;
         arguments.finish()?;
-        let hunks =
-            parse(&patch).map_err(|error| CallError(format!("Nothing was changed: {error}.")))?;
         let mut places: Vec<(String, ResolvedPath)> = Vec::new();
         for path in hunks.iter().flat_map(Hunk::paths) {
             if places.iter().any(|(known, _)| known == path) {
@@ -139,11 +146,24 @@ impl Tool for ApplyPatch {
     }
 
     fn edited(mut arguments: CallFields, context: ToolContext<'_>) -> Vec<ResolvedPath> {
-        let patch = arguments.text("patch", "the patch").unwrap_or_default();
-        let hunks = parse(&patch).unwrap_or_default();
+        let hunks = hunks(&mut arguments, context).unwrap_or_default();
         let paths = hunks.iter().flat_map(Hunk::paths);
         paths.filter_map(|path| ResolvedPath::find(path, context).ok()).collect()
     }
+}
+
+/// Reads the patch, with the paths of its folder.
+fn hunks(arguments: &mut CallFields, context: ToolContext<'_>) -> Result<Vec<Hunk>, CallError> {
+    let (folder, patch) = match arguments.mapped_value("patch") {
+        Some(FolderPatch { folder, patch }) => (ResolvedPath::find(&folder, context)?.asked, patch),
+        None => {
+            let meaning = "the patch, from `*** Begin Patch` to `*** End Patch`";
+            (RepoPath::root(), arguments.text("patch", meaning)?)
+        }
+    };
+    let hunks =
+        parse(&patch).map_err(|error| CallError(format!("Nothing was changed: {error}.")))?;
+    Ok(hunks.into_iter().map(|hunk| hunk.below(&folder)).collect())
 }
 
 impl ApplyPatch {
