@@ -1,6 +1,7 @@
 //! Where work comes from and results go. GitHub and `local` (a folder).
 
 pub mod attachments;
+pub mod checks;
 pub mod command;
 pub mod commits;
 pub mod event;
@@ -17,8 +18,9 @@ use jiff::Timestamp;
 use serde::Deserialize as _;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 
+use crate::checks::FailedCheck;
 use crate::commits::ForgeCommit;
-use crate::event::EventSubject;
+use crate::event::{EventChecks, EventSubject};
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
 use locum_policy::Permit;
@@ -100,6 +102,12 @@ pub trait Forge: Send + Sync {
         &self,
         target: ReactionTarget,
     ) -> BoxFuture<'_, Result<Vec<(OwnReaction, String)>, ForgeError>>;
+
+    /// Reads what failed of checks that ended, with the ends of their outputs.
+    fn failed_checks<'a>(
+        &'a self,
+        checks: &'a EventChecks,
+    ) -> BoxFuture<'a, Result<Vec<FailedCheck>, ForgeError>>;
 
     /// Asks how a workflow run ended; `None` while it has not.
     fn workflow_run_end<'a>(

@@ -97,6 +97,11 @@ pub enum Posting {
         /// Logins of the users.
         logins: Vec<String>,
     },
+    /// Failed jobs of a workflow run that are run again.
+    Rerun {
+        /// Number of the workflow run.
+        run: u64,
+    },
     /// The milestone that a pull request belongs to.
     Milestone {
         /// Number of the pull request.
@@ -155,6 +160,7 @@ impl Posting {
             | Self::Milestone { .. } => PublicationKind::PullRequest,
             Self::Labels { .. } => PublicationKind::Label,
             Self::Issue { .. } => PublicationKind::Issue,
+            Self::Rerun { .. } => PublicationKind::Check,
         }
     }
 }

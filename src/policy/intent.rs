@@ -83,6 +83,8 @@ pub enum PublicationKind {
     Label,
     /// An issue, where maintainers decide on what a scheduled run waits for.
     Issue,
+    /// What a commit's checks show: failed jobs that are run again.
+    Check,
 }
 
 /// Words for what is published, as written in policies.
@@ -93,6 +95,7 @@ pub const PUBLICATIONS: &[(&str, PublicationKind)] = &[
     ("pull-request", PublicationKind::PullRequest),
     ("label", PublicationKind::Label),
     ("issue", PublicationKind::Issue),
+    ("check", PublicationKind::Check),
 ];
 
 impl fmt::Display for PublicationKind {

@@ -161,8 +161,10 @@ pub struct EventHead {
 /// Checks that ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventChecks {
-    /// Number of the workflow run; `None` for the checks of an app.
-    pub run: Option<u64>,
+    /// Number of the workflow run, or of the suite of an app's checks.
+    pub id: u64,
+    /// True for a workflow run.
+    pub is_workflow: bool,
     /// Name of the workflow, or slug of the app.
     pub name: String,
     /// How they ended, such as `failure`.

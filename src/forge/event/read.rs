@@ -210,9 +210,9 @@ fn read_checks(root: &JsonNode<'_>) -> Result<(EventChecks, EventHead), String> 
         branch: checks.text_or_none("head_branch")?.unwrap_or_default(),
         ..EventHead::default()
     };
-    let of_id = checks.number("id")?;
     let read = EventChecks {
-        run: is_run.then_some(of_id),
+        id: checks.number("id")?,
+        is_workflow: is_run,
         name: name.unwrap_or_default(),
         conclusion: checks.text_or_none("conclusion")?.unwrap_or_default(),
         attempt: checks.number_or_none("run_attempt")?.unwrap_or(1),

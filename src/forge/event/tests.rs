@@ -181,8 +181,8 @@ fn summary(name: &str) -> String {
         format!("{} at {sha} to {target:?} {:?}", head.branch, head.labels)
     }));
     words.extend(read.checks.map(|checks| {
-        let super::EventChecks { run, name, conclusion, attempt, pull_requests, .. } = checks;
-        format!("{run:?} {name:?} {conclusion} {attempt} {pull_requests:?}")
+        let super::EventChecks { id, name, conclusion, attempt, pull_requests, .. } = checks;
+        format!("{id} {name:?} {conclusion} {attempt} {pull_requests:?}")
     }));
     words.extend(read.text.map(|text| format!("{}: {}", text.what, text.text)));
     words.join(" | ")
@@ -221,9 +221,9 @@ fn reads_every_event_of_a_repository() {
         "IssueOpened opened | Codertocat | #1 by Codertocat",
         "IssueEdited edited | Codertocat | #1 by Codertocat",
         // The repository of the example is another one than its pull request's.
-        "ChecksEnded completed | Codertocat | master at 3484a3f to \"\" [] | Some(289782451) \"\" \
+        "ChecksEnded completed | Codertocat | master at 3484a3f to \"\" [] | 289782451 \"\" \
          success 1 []",
-        "ChecksEnded completed | Codertocat | changes at ec26c3e to \"\" [] | None \
+        "ChecksEnded completed | Codertocat | changes at ec26c3e to \"\" [] | 118578147 \
          \"octocoders-linter\" success 1 [2]",
         "Push  | Codertocat |  at 0000000 to \"\" []",
         "Push  | Codertocat | master at 6113728 to \"\" []",

@@ -210,6 +210,20 @@ impl RestClient {
         }
     }
 
+    /// Asks for something that has no answer but that it was taken.
+    ///
+    /// # Errors
+    /// As [`RestClient::get`].
+    pub(super) async fn order(&self, path: &str) -> Result<(), ForgeError> {
+        let request = RequestLine { method: "POST", path };
+        let octocrab = self.connected(request).await?;
+        let sent = async {
+            let answer = octocrab._post(path, None::<&()>).await?;
+            octocrab::map_github_error(answer).await.map(drop)
+        };
+        sent.await.map_err(|error| self.failure(request, &error))
+    }
+
     /// Waits before a write is sent again.
     ///
     /// # Errors

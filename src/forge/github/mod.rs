@@ -5,6 +5,7 @@
 
 mod answers;
 mod attachments;
+mod checks;
 mod client;
 mod comments;
 mod commits;
@@ -22,8 +23,9 @@ use jiff::Timestamp;
 use serde_json::json;
 use tokio::sync::OnceCell;
 
+use crate::checks::FailedCheck;
 use crate::commits::ForgeCommit;
-use crate::event::EventSubject;
+use crate::event::{EventChecks, EventSubject};
 use crate::github::answers::{Collaborator, Issue, Post, Pull, PullCommit, WorkflowRun};
 use crate::github::client::{NAME, RestClient};
 use crate::github::comments::{Endpoints, may_be_ours};
@@ -134,6 +136,7 @@ impl GitHub {
                 self.request_review(*number, reviewer).await
             }
             Posting::Assignees { number, logins } => self.assign(*number, logins).await,
+            Posting::Rerun { run } => self.rerun(*run).await,
             Posting::Milestone { number, title } => self.put_milestone(*number, title).await,
         }
     }
@@ -151,6 +154,13 @@ impl GitHub {
 impl Forge for GitHub {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn failed_checks<'a>(
+        &'a self,
+        checks: &'a EventChecks,
+    ) -> BoxFuture<'a, Result<Vec<FailedCheck>, ForgeError>> {
+        self.read_failed_checks(checks).boxed()
     }
 
     fn attachment<'a>(&'a self, address: &'a str) -> BoxFuture<'a, Result<Vec<u8>, ForgeError>> {
@@ -327,6 +337,8 @@ fn segment(name: &str) -> String {
     url::form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>().replace('+', "%20")
 }
 
+#[cfg(test)]
+mod check_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

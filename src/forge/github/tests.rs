@@ -335,7 +335,7 @@ fn reactions_labels_and_replies_go_where_they_belong() {
                 format!("PATCH /repos/acme/app/pulls/comments/{}", first.id),
             ]
         );
-        assert_eq!(server.issues()[0]["labels"], json!(["locum"]));
+        assert_eq!(server.issues()[0]["labels"], json!([{ "name": "locum" }]));
     });
 }
 

@@ -115,7 +115,7 @@ fn reactions_and_labels_come_to_the_same_when_they_are_sent_twice() {
         assert_eq!(server.reactions().len(), 0);
         server.fail(Fault::status("POST", 504, "Gateway Timeout"));
         github.publish(&Posting::Labels { number: 7, labels: vec!["x".to_owned()] }).await.unwrap();
-        assert_eq!(server.issues()[0]["labels"], json!(["x"]));
+        assert_eq!(server.issues()[0]["labels"], json!([{ "name": "x" }]));
     });
 }
 

@@ -15,8 +15,9 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::checks::FailedCheck;
 use crate::commits::ForgeCommit;
-use crate::event::EventSubject;
+use crate::event::{EventChecks, EventSubject};
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
 use crate::{
@@ -62,6 +63,7 @@ impl LocalForge {
             }
             Posting::Withdrawal(_) => ("withdrawal".to_owned(), None),
             Posting::Reaction { .. } => ("reaction".to_owned(), None),
+            Posting::Rerun { run } => (format!("rerun-{run}"), None),
             Posting::Labels { number, .. } => (format!("labels-{number}"), None),
             Posting::ReviewRequest { number, .. } => (format!("review-request-{number}"), None),
             Posting::Assignees { number, .. } => (format!("assignees-{number}"), None),
@@ -205,6 +207,13 @@ impl Forge for LocalForge {
         _target: ReactionTarget,
     ) -> BoxFuture<'_, Result<Vec<(OwnReaction, String)>, ForgeError>> {
         futures::future::ready(Ok(Vec::new())).boxed()
+    }
+
+    fn failed_checks<'a>(
+        &'a self,
+        checks: &'a EventChecks,
+    ) -> BoxFuture<'a, Result<Vec<FailedCheck>, ForgeError>> {
+        futures::future::ready(self.unknown(&format!("the checks {}", checks.id))).boxed()
     }
 
     fn workflow_run_end<'a>(

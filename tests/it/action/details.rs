@@ -29,7 +29,7 @@ fn a_new_pull_request_gets_them_and_an_updated_one_asks_nobody_again() {
     let pull = fixture.server.pulls()[0].clone();
     assert_eq!(asked(&fixture), [json!("alice"), json!("security")]);
     assert_eq!(pull["assignees"], json!([{ "login": "eve" }]));
-    assert_eq!((&pull["milestone"], &pull["labels"]), (&json!(4), &json!(["robot"])));
+    assert_eq!((&pull["milestone"], &pull["labels"]), (&json!(4), &json!([{ "name": "robot" }])));
     let summary = fixture.stage.read("summary");
     for said in [
         "no review was requested of `nobody`",
@@ -82,5 +82,8 @@ fn a_job_says_who_looks_at_its_pull_requests() {
     assert_eq!(step.output("outcome"), "done", "{step:?}");
     let pull = fixture.server.pulls()[0].clone();
     assert_eq!((asked(&fixture), &pull["milestone"]), (vec![json!("eve")], &json!(3)));
-    assert_eq!((&pull["labels"], requests(&fixture, "/assignees")), (&json!(["deps"]), 0));
+    assert_eq!(
+        (&pull["labels"], requests(&fixture, "/assignees")),
+        (&json!([{ "name": "deps" }]), 0)
+    );
 }

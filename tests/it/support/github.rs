@@ -86,6 +86,8 @@ struct World {
     reactions: Vec<Value>,
     reviews: Vec<Value>,
     runs: Vec<Value>,
+    jobs: Vec<Value>,
+    check_runs: Vec<Value>,
     files: Vec<Value>,
     commits: Vec<Value>,
     milestones: Vec<Value>,
@@ -230,6 +232,24 @@ impl GitHubServer {
         let runs = &mut self.world.lock().unwrap().runs;
         runs.retain(|known| known["id"] != id);
         runs.push(run);
+    }
+
+    /// Adds a job of an attempt of a workflow run, with its log, which is stored elsewhere.
+    pub fn add_job(&self, (run, attempt): (u64, u64), job: Value, log: &str) {
+        let number = job["id"].as_u64().unwrap();
+        let mut job = job;
+        (job["run_id"], job["run_attempt"]) = (json!(run), json!(attempt));
+        let stored = self.attach(&format!("/stored/{number}"), None, log.as_bytes());
+        let path = format!("/repos/acme/app/actions/jobs/{number}/logs");
+        self.attach(&path, Some(&stored), b"");
+        self.world.lock().unwrap().jobs.push(job);
+    }
+
+    /// Adds a check of an app's suite.
+    pub fn add_check_run(&self, suite: u64, check: Value) {
+        let mut check = check;
+        check["suite"] = json!(suite);
+        self.world.lock().unwrap().check_runs.push(check);
     }
 
     /// Returns the reviews that were submitted.
@@ -487,6 +507,25 @@ impl World {
             }
             ("GET", ["issues", "comments"]) => page(self.comments.iter().rev(), &query),
             ("GET", ["pulls", "comments"]) => page(self.review_comments.iter().rev(), &query),
+            ("GET", ["actions", "runs", run, "attempts", attempt, "jobs"]) => {
+                let of_attempt = |job: &&Value| {
+                    job["run_id"] == number_of(run) && job["run_attempt"] == number_of(attempt)
+                };
+                let jobs: Vec<&Value> = self.jobs.iter().filter(of_attempt).collect();
+                (200, json!({ "total_count": jobs.len(), "jobs": jobs }))
+            }
+            ("POST", ["actions", "runs", run, "rerun-failed-jobs"]) => {
+                if self.jobs.iter().any(|job| job["run_id"] == number_of(run)) {
+                    (201, Value::Null)
+                } else {
+                    not_found()
+                }
+            }
+            ("GET", ["check-suites", suite, "check-runs"]) => {
+                let of_suite = |check: &&Value| check["suite"] == number_of(suite);
+                let checks: Vec<&Value> = self.check_runs.iter().filter(of_suite).collect();
+                (200, json!({ "total_count": checks.len(), "check_runs": checks }))
+            }
             ("GET", ["actions", "runs", run]) => {
                 found(self.runs.iter().find(|known| known["id"] == number_of(run)))
             }
@@ -620,6 +659,8 @@ impl World {
     }
 
     fn label(&mut self, number: u64, labels: &Value) -> (u16, Value) {
+        let names = labels.as_array().cloned().unwrap_or_default();
+        let labels: Value = names.into_iter().map(|name| json!({ "name": name })).collect();
         for thread in self
             .issues
             .iter_mut()
@@ -628,7 +669,7 @@ impl World {
         {
             thread["labels"] = labels.clone();
         }
-        (200, labels.clone())
+        (200, labels)
     }
 
     /// Leaves out who is no collaborator, as GitHub does.
