@@ -338,6 +338,7 @@ pub fn carry_out(
     let forge = local.postings.as_ref().map(LocalForge::new);
     let thread = run.plan.subject.thread();
     let destination = PublishDestination {
+        remarks: Vec::new(),
         base_branch: stands_for
             .as_ref()
             .unwrap_or(workspace)

@@ -34,6 +34,8 @@ pub struct ActionInputs {
     pub allow_fork: Option<Forks>,
     /// Decide and plan, but neither run nor publish.
     pub dry_run: bool,
+    /// Whether the token is the workflow's own, whose pushes start no other workflow.
+    pub is_workflow_token: bool,
 }
 
 impl ActionInputs {
@@ -83,6 +85,7 @@ impl ActionInputs {
             allow_bots,
             allow_fork,
             dry_run,
+            is_workflow_token: environment.get("WORKFLOW_TOKEN") == Some("true"),
         };
         (inputs, errors)
     }

@@ -42,6 +42,8 @@ pub struct CommentFacts<'a> {
     pub run_url: Option<&'a str>,
     /// The word that commands start with, where a comment can start the run again.
     pub retry: Option<&'a str>,
+    /// What is said beside the result, each in a paragraph of its own.
+    pub remarks: &'a [String],
     /// What may be spent.
     pub budget: &'a Budget,
     /// How maintainers decide on what a run stopped for.
@@ -230,7 +232,9 @@ pub fn ended(
             whole: &whole(facts.run_url, outcome),
         },
     );
-    let lead = join(&parts.lead);
+    let mut lead = parts.lead;
+    lead.extend_from_slice(facts.remarks);
+    let lead = join(&lead);
     room_chars = room_chars.saturating_sub(figures::width(&lead) + 2);
     let files = changed::files(&outcome.changes, surface);
     room_chars = room_chars.saturating_sub(figures::width(&files) + 2);

@@ -163,6 +163,7 @@ fn facts<'a>(marker: &'a str, budget: &'a Budget, decide: DecisionChannel<'a>) -
         notify: Notify::Nobody,
         retry: Some("/locum").filter(|_| decide != DecisionChannel::CommandLine),
         run_url: Some(RUN),
+        remarks: &[],
         budget,
         decide,
     }

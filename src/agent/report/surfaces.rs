@@ -114,6 +114,7 @@ fn check(case: &Case<'_>) {
         notify: Notify::Nobody,
         retry: None,
         run_url: None,
+        remarks: &[],
         budget: &Budget::default(),
         decide: DecisionChannel::CommandLine,
     };

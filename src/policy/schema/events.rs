@@ -36,6 +36,21 @@ pub struct EventRule {
     pub task: Option<String>,
 }
 
+/// How failed checks are repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepairRules {
+    /// Runs that try it on one pull request; then it is handed over.
+    pub attempts: u32,
+    /// How often failed jobs are run again before a model is asked.
+    pub reruns: u32,
+}
+
+impl Default for RepairRules {
+    fn default() -> Self {
+        Self { attempts: 3, reruns: 1 }
+    }
+}
+
 /// Returns the actions of an event of this kind that can start something; the first `default` of
 /// them do where an entry names none. Empty where there are none, or any word may stand.
 pub fn actions_of(kind: TriggerKind) -> (&'static [&'static str], usize) {

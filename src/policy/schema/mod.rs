@@ -14,7 +14,7 @@ use crate::edit_command::EditCommand;
 use crate::glob::PathGlob;
 use crate::intent::{Facts, TriggerKind};
 use crate::rule::LocatedPattern;
-use crate::schema::events::EventRule;
+use crate::schema::events::{EventRule, RepairRules};
 use crate::spending_limit::SpendingLimits;
 use crate::urls::pattern::UrlPattern;
 use locum_files::diagnostic::Diagnostic;
@@ -96,6 +96,8 @@ pub struct Triggers {
     /// What pull requests, pushes, failed checks and their like start, in the order of the file
     /// within each kind.
     pub events: Vec<EventRule>,
+    /// How failed checks are repaired.
+    pub repairs: RepairRules,
     /// Tiers that may approve or deny held calls.
     pub approve_tiers: Vec<Tier>,
     /// Bots that may start runs, by login. Never a wildcard.
@@ -135,6 +137,7 @@ impl Default for Triggers {
             dashboard: false,
             dispatch_tiers: Vec::new(),
             events: Vec::new(),
+            repairs: RepairRules::default(),
             approve_tiers: vec![Tier::Maintainer],
             bots: Vec::new(),
             forks: Forks::ReadOnly,

@@ -3,11 +3,10 @@
 
 use crate::glob::PathGlob;
 use crate::intent::TriggerKind;
-use crate::schema::events::{EventRule, actions_of};
+use crate::schema::events::{EventRule, RepairRules, actions_of};
 use crate::settings::logins::{LOGIN, tiers};
-use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
-use locum_files::shape::{AnyText, AtLeastOne, Boolean, OneOf, OneOrMany, ParsedText};
+use locum_files::shape::{AnyText, AtLeastOne, Boolean, OneOf, OneOrMany, ParsedText, WholeNumber};
 
 /// Reads every kind of event.
 pub(super) fn rules(section: &mut Section<'_>) -> Vec<EventRule> {
@@ -25,6 +24,16 @@ pub(super) fn rules(section: &mut Section<'_>) -> Vec<EventRule> {
         let about = format!("{about} One entry, or a list: the first that fits counts.");
         rules.extend(section.key(key, &about, OneOrMany(Mapping(key, read))).unwrap_or_default());
     }
+    rules
+}
+
+/// Reads how failed checks are repaired.
+pub(super) fn repairs(section: &mut Section<'_>) -> RepairRules {
+    let mut rules = RepairRules::default();
+    let about = "Runs that try to repair one pull request; then it is handed over.";
+    section.set("attempts", about, WholeNumber { least: 0, most: 20 }, &mut rules.attempts);
+    let about = "How often failed jobs of a workflow are run again before a model is asked.";
+    section.set("reruns", about, WholeNumber { least: 0, most: 5 }, &mut rules.reruns);
     rules
 }
 
@@ -104,12 +113,8 @@ fn with_work(section: &mut Section<'_>, rule: &mut EventRule) {
     section.exactly_one(&["job", "task"]);
     rule.job = section.key("job", "Job that is started, by name.", AnyText);
     rule.task = section.key("task", "Work for a model.", AnyText);
-    let about = "Beside `task`: mode of the run; the policy's default when absent.";
+    let about = "Mode of the run; the job's own or the policy's default when absent.";
     rule.mode = section.key("mode", about, AnyText);
-    if rule.mode.is_some() && rule.job.is_some() {
-        let why = Rejection::from("`mode` stands beside `task`; a job names its own mode");
-        section.wrong(section.place_of("mode"), why);
-    }
     rule.tiers = tiers(section);
 }
 

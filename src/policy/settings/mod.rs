@@ -17,6 +17,7 @@ mod variables;
 use crate::schema::{OnHold, OnQuestion, PolicySpec, SourceVisibility};
 use crate::settings::budget::budget;
 use crate::settings::commands::commands;
+use crate::settings::events::repairs;
 use crate::settings::modes::modes;
 use crate::settings::network::{mcp, network};
 use crate::settings::publish::publish;
@@ -29,6 +30,8 @@ pub fn read_settings(file: &mut Section<'_>) -> PolicySpec {
     let mut spec = PolicySpec::default();
     let about = "Who may start what; what is not named here starts nothing.";
     file.set("triggers", about, Mapping("triggers", triggers), &mut spec.triggers);
+    let about = "How failed checks are repaired, where `triggers.ci_failure` starts that.";
+    file.set("ci", about, Mapping("ci", repairs), &mut spec.triggers.repairs);
     file.set(
         "modes",
         "Which modes may run and how they follow each other.",

@@ -48,6 +48,8 @@ pub(super) struct AdmittedEvent<'a> {
     pub(super) request: Request,
     /// The configuration it was admitted under, and that its runs are prepared with.
     pub(super) config: TrustedConfig<'a>,
+    /// What is said beside the result of its runs.
+    pub(super) remarks: Vec<String>,
 }
 
 /// An event that was refused.
@@ -218,9 +220,12 @@ async fn decide<'a>(
             let policy = config.policy;
             Admission::Unusable(Box::new(UnusableSetup { event, policy, error }))
         }
-        (Ok(request), Ok(_)) => {
-            Admission::Admitted(Box::new(AdmittedEvent { event, request, config }))
-        }
+        (Ok(request), Ok(_)) => Admission::Admitted(Box::new(AdmittedEvent {
+            event,
+            request,
+            config,
+            remarks: Vec::new(),
+        })),
         (Err(refused), Ok(_)) => {
             Admission::Refused(Box::new(RefusedEvent { event, refused, policy: config.policy }))
         }

@@ -30,7 +30,7 @@ pub(super) async fn question(
         Question::Stop => status::stopping(env, admitted).await?,
         Question::Explain(plan) => explained(admitted, plan),
     };
-    let AdmittedEvent { event, request, config } = admitted;
+    let AdmittedEvent { event, request, config, .. } = admitted;
     post(env, event, &config.policy, &request.facts, &body).await;
     Ok(ActionEnd::Answered { what: question.name().to_owned(), refused: false })
 }
@@ -61,7 +61,7 @@ impl Question<'_> {
 
 /// Answers a dry run that a comment asks for, with its plan.
 pub(super) async fn plan(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>, plan: &RunPlan) {
-    let AdmittedEvent { event, request, config } = admitted;
+    let AdmittedEvent { event, request, config, .. } = admitted;
     let body = format!(
         "**locum: dry run**\n\nThis is what would run. No model was asked, and nothing was \
          changed. Write the command without `--dry-run` to start it.\n\n{}",
@@ -76,7 +76,7 @@ pub(super) async fn done(
     admitted: &AdmittedEvent<'_>,
     what: String,
 ) -> ActionEnd {
-    let AdmittedEvent { event, request, config } = admitted;
+    let AdmittedEvent { event, request, config, .. } = admitted;
     post(env, event, &config.policy, &request.facts, &what).await;
     ActionEnd::Answered { what, refused: false }
 }

@@ -19,6 +19,7 @@ mod messages;
 mod places;
 mod rebase;
 mod refs;
+mod repair;
 mod retry;
 mod session_run;
 mod setup;
@@ -64,7 +65,7 @@ use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_forge::event::{self, EventError, Trigger};
 use locum_forge::{Forge, PullRequest};
-use locum_policy::intent::Facts;
+use locum_policy::intent::{Facts, TriggerKind};
 use locum_workspace::Workspace;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::remote::Remote;
@@ -217,7 +218,7 @@ async fn run_event(
             Err(why) => return Ok(vec![answer::refuse(env, admitted, &why).await]),
         }
     }
-    let admitted = match admission {
+    let mut admitted = match admission {
         Admission::Admitted(admitted) => *admitted,
         Admission::Refused(refused) => {
             let RefusedEvent { event, refused, policy } = *refused;
@@ -237,6 +238,13 @@ async fn run_event(
             return Err(setup::tell(env, &place, error).await);
         }
     };
+    if admitted.request.facts.trigger == TriggerKind::CiFailure {
+        match repair::begin(env, &mut admitted).await {
+            Ok(None) => {}
+            Ok(Some(end)) => return Ok(vec![end]),
+            Err(error) => return Err(setup::tell(env, &place_of(&admitted), error).await),
+        }
+    }
     match follow(env, &admitted, cancelled, watch).await {
         Ok(ends) => Ok(ends),
         Err(error) => Err(setup::tell(env, &place_of(&admitted), error).await),
@@ -244,7 +252,7 @@ async fn run_event(
 }
 
 fn place_of<'a>(admitted: &'a AdmittedEvent<'_>) -> SetupPlace<'a> {
-    let AdmittedEvent { event, request, config } = admitted;
+    let AdmittedEvent { event, request, config, .. } = admitted;
     SetupPlace { event, policy: &config.policy, facts: &request.facts }
 }
 
@@ -336,6 +344,9 @@ async fn one(
             if let RunSubject::Job { name, .. } = &subject {
                 return Ok(ActionEnd::Skipped(format!("job `{name}` is left out: {why}")));
             }
+            if !admitted.request.is_asked() {
+                return Ok(ActionEnd::Skipped(why));
+            }
             let refused = RequestRefusal { why, rule: "claim", notice: RefusalNotice::Posted };
             return Ok(answer::refusal(env, &admitted.event, policy, &refused).await);
         }
@@ -398,7 +409,9 @@ async fn claimed(
             marker: progress_marker(env, &event.trigger),
             thread: request.subject.thread(),
             reply_to: reply_to(&event.trigger),
-            requested_by: Some(login.clone()).filter(|login| !login.is_empty()),
+            requested_by: Some(login.clone())
+                .filter(|login| !login.is_empty() && admitted.request.is_asked()),
+            remarks: admitted.remarks.clone(),
             asked: earlier::asked(env, &event.trigger),
             continues: earlier.map(|earlier| earlier.branch),
             merges,

@@ -76,12 +76,13 @@ pub(super) fn work_items(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
 ) -> Result<Vec<WorkItem>, RunError> {
-    let AdmittedEvent { event, request, config } = admitted;
+    let AdmittedEvent { event, request, config, .. } = admitted;
     let source = &config.origin.source;
     if let Some(name) = &request.job {
         let job = config.jobs()?.iter().find(|job| job.name == *name);
         let item = |job: &Job| {
             let mut item = of_job(job);
+            item.mode = request.mode.clone().or(item.mode);
             if event.pull_request.is_some() {
                 item.job = Some((job.name.clone(), subject(admitted)));
             }
@@ -295,5 +296,6 @@ fn materials(admitted: &AdmittedEvent<'_>) -> Vec<TaskMaterial> {
         );
         materials.push(of_forge("the commits of the pull request", commits));
     }
+    materials.extend(text);
     materials
 }

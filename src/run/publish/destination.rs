@@ -20,6 +20,9 @@ pub struct PublishDestination {
     pub reply_to: Option<u64>,
     /// Login of who asked.
     pub requested_by: Option<String>,
+    /// What is said beside the result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// True where the run starts from the tip of `base_branch`.
     #[serde(default)]
     pub is_from_base: bool,

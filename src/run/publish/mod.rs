@@ -183,7 +183,8 @@ impl Publisher<'_> {
         cancelled: impl Future<Output = ()>,
     ) -> Publication {
         ending::settle(outcome, Settlement::Pending);
-        let mut published = Publication::default();
+        let remarks = self.destination.remarks.clone();
+        let mut published = Publication { remarks, ..Publication::default() };
         // A session that was cancelled is reported as such.
         let listens = outcome.word != OutcomeWord::Cancelled;
         let landed = tokio::select! {
@@ -351,6 +352,7 @@ impl Publisher<'_> {
             retry: None,
             notify: self.run.policy.settings().publish.notify,
             run_url: self.run_url,
+            remarks: &self.destination.remarks,
             budget: &plan.budget,
             decide,
         }

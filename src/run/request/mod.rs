@@ -55,6 +55,16 @@ pub struct Request {
     pub job: Option<String>,
 }
 
+impl Request {
+    /// Returns whether somebody asked for it, who looks for an answer.
+    pub fn is_asked(&self) -> bool {
+        matches!(
+            self.facts.trigger,
+            TriggerKind::Comment | TriggerKind::Label | TriggerKind::Assign | TriggerKind::Dispatch
+        )
+    }
+}
+
 /// What a trigger requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum RequestedAction {
@@ -345,8 +355,8 @@ fn read_rule(
         request.text.clone_from(task);
     }
     let usual = match rule.kind {
-        TriggerKind::PullRequest => "review",
-        TriggerKind::CiFailure => "debug",
+        TriggerKind::PullRequest if rule.job.is_none() => "review",
+        TriggerKind::CiFailure if rule.job.is_none() => "debug",
         _ => "",
     };
     let usual = Some(usual).filter(|usual| known.modes.iter().any(|mode| mode == usual));

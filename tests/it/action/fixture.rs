@@ -168,6 +168,11 @@ tasks:
     turns:
       - expect: { contains: ["[material: pull request #8; origin: written by Codertocat]", "the commits of the pull request"] }
         calls: [{ tool: attempt_completion, args: { result: "Looked at it." } }]
+  - contains: "Checks of pull request"
+    turns:
+      - expect: { contains: ["[material: the output of the checks that failed; origin: written by the checks]", "--- test, step Run the tests https://x/jobs/71", "hello.txt does not end in peace", "[error]Process completed with exit code 1."], not_contains: ["fixture-token-1234567890"] }
+        calls: [{ tool: read_file, args: { path: src/hello.txt } }, { tool: write_to_file, args: { path: src/hello.txt, content: "hello, peace\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "It ends in peace now." } }]
   - contains: Write it up.
     turns:
       - expect: { contains: ["[material: the notes of release 0.0.1; origin: written by Codertocat]"] }
@@ -245,7 +250,9 @@ impl ActionFixture {
     /// With more entries of `triggers`.
     pub(crate) fn started_by(entry: &str) -> Self {
         let policy = POLICY.replacen("triggers:\n", &format!("triggers:\n  {entry}\n"), 1);
-        Self::under(&format!("{policy}publish: {{ allow: [comment, commit, pull-request] }}\n"))
+        Self::under(&format!(
+            "{policy}publish: {{ allow: [comment, commit, pull-request, check] }}\n"
+        ))
     }
 
     fn under(policy: &str) -> Self {

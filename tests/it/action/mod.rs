@@ -18,6 +18,7 @@ mod pictures;
 mod publish;
 mod rebase;
 mod refusals;
+mod repair;
 mod setup;
 mod shell;
 mod sweep;
@@ -385,7 +386,7 @@ fn a_payload_that_is_none_is_an_error_that_names_its_file() {
     let step = fixture.step_with("issue_comment", "{", &[]);
     assert_eq!((step.code, step.output("conclusion")), (Some(2), "failure"), "{step:?}");
     assert!(step.err.contains("event.json") && step.out.contains("::error"), "{step:?}");
-    let other = fixture.step_with("push", &json!({}).to_string(), &[]);
+    let other = fixture.step_with("gollum", &json!({}).to_string(), &[]);
     assert_eq!((other.code, other.output("outcome")), (Some(0), "skipped"), "{other:?}");
 }
 

@@ -25,6 +25,7 @@ fn with_facts(check: impl Fn(&CommentFacts<'_>)) {
         notify: Notify::Asker,
         retry: None,
         run_url,
+        remarks: &[],
         budget: &budget,
         decide,
     });

@@ -64,6 +64,7 @@ fn fixture(body: &str) -> RequestFixture {
             users: Vec::new(),
             schedule_jobs: Vec::new(),
             events: Vec::new(),
+            repairs: locum_policy::schema::events::RepairRules::default(),
             dashboard: false,
             dispatch_tiers: tiers,
             approve_tiers: vec![Tier::Maintainer],
