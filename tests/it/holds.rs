@@ -116,6 +116,31 @@ fn always_proposes_a_change_of_the_policy_and_changes_nothing() {
 }
 
 #[test]
+fn always_on_one_pattern_of_a_list_leaves_nothing_that_policy_check_warns_of() {
+    let policy = "version: 1\nmodes: { default: code, allow: [code] }\nrules:\n  - allow: \
+                  \"read(**)\"\n  - hold: [\"command(ls)\", \"command(wc:*)\"]\n";
+    let script = "version: 1\ntasks:\n  - turns:\n      - calls: [{ tool: execute_command, args: \
+                  { command: ls } }]\n";
+    let stage = Stage::with(&[(".locum/policy.yml", policy), ("src/a.txt", "a\n")]);
+    let ran = stage.play(script, &["--output-format", "json"]);
+    assert_eq!(ran.code, Some(5), "{ran:?}");
+    let session = ran.json()["session"].as_str().unwrap().to_owned();
+    let approved = stage.run(&["session", "approve", &session, "all", "--always"]);
+    stage.write("always.patch", &approved.out);
+    stage.git(&["apply", "../always.patch"]);
+    assert_eq!(
+        stage.read("checkout/.locum/policy.yml"),
+        policy.replace(
+            "  - hold: [\"command(ls)\", \"command(wc:*)\"]\n",
+            "  - hold: [\"command(wc:*)\"]\n  - allow: \"command(ls)\"\n"
+        )
+    );
+    let checked = stage.run(&["policy", "check"]);
+    assert!(checked.code == Some(0), "{checked:?}");
+    assert!(!format!("{}{}", checked.out, checked.err).contains("warning"), "{checked:?}");
+}
+
+#[test]
 fn a_no_and_an_answer_go_to_the_model() {
     let stage = stage();
     let (session, hold, _) = paused(&stage);

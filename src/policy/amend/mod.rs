@@ -2,8 +2,9 @@
 //! from now on.
 //!
 //! In: a policy, the text it was read from, what was held and under which facts. Out: the changed
-//! text, or why there is none. A holding rule is given an `except` and, where nothing else allows
-//! the call, a rule beside it that names exactly that. What comes out is read and judged like any
+//! text, or why there is none. A holding rule is given an `except`, or loses the one pattern of its
+//! list that means nothing else. Where nothing else allows the call, a rule beside it names exactly
+//! that. What comes out is read and judged like any
 //! policy: the call must be allowed, and everything like it must be decided as before. It only
 //! proposes: a person commits it.
 
@@ -75,15 +76,31 @@ pub enum AmendmentError {
     Rejected(String),
 }
 
-/// How a rule that holds is changed, from the smallest change on.
+/// How a rule that holds is changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Attempt {
-    /// A rule that is about nothing else allows.
+struct Attempt {
+    /// What is written.
+    change: RuleChange,
+    /// Whether the call is allowed in its own mode alone.
+    in_one_mode: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RuleChange {
+    /// What is about nothing else goes: a rule allows, a pattern leaves its list.
     Replaced,
-    /// The call is taken out of the rule.
+    /// The call is taken out of the rule by an `except`.
     Excepted,
-    /// The same, in the mode of the call alone.
-    InOneMode,
+}
+
+impl Attempt {
+    /// From the smallest change on.
+    const ALL: [Self; 4] = [
+        Self { change: RuleChange::Replaced, in_one_mode: false },
+        Self { change: RuleChange::Excepted, in_one_mode: false },
+        Self { change: RuleChange::Replaced, in_one_mode: true },
+        Self { change: RuleChange::Excepted, in_one_mode: true },
+    ];
 }
 
 /// Returns the change of a policy's text that allows what is held.
@@ -113,14 +130,14 @@ pub fn amend(
         }
         intents.push(intent);
     }
-    let tried = |attempt| Draft::begin(policy, text, facts, attempt).finish(&intents);
-    let mut result = tried(Attempt::Replaced);
-    for attempt in [Attempt::Excepted, Attempt::InOneMode] {
-        if matches!(result, Err(AmendmentError::Wider(_))) {
-            result = tried(attempt);
+    let mut wider = None;
+    for attempt in Attempt::ALL {
+        match Draft::begin(policy, text, facts, attempt).finish(&intents) {
+            Err(error @ AmendmentError::Wider(_)) => wider = Some(error),
+            result => return result,
         }
     }
-    result
+    Err(wider.unwrap_or_else(|| AmendmentError::Unnameable(held.join(", "))))
 }
 
 /// Reads a text as the same policy would be read, and leaves its examples untried.
@@ -171,7 +188,7 @@ impl<'d> Draft<'d> {
 
     /// Takes what is held out of the rule that holds it.
     fn except(&mut self, intent: &Intent, verdict: &Verdict) -> Result<(), AmendmentError> {
-        let rule_ref = match verdict.cause.origin() {
+        let mut rule_ref = match verdict.cause.origin() {
             Cause::Rule { rule, .. } => rule.clone(),
             Cause::Complexity { .. } => return Err(AmendmentError::Complexity),
             _ => return Err(AmendmentError::Denied(verdict.reason())),
@@ -180,27 +197,26 @@ impl<'d> Draft<'d> {
         let patterns = target::held_patterns(intent, &verdict.cause, &rule_ref)
             .ok_or_else(|| AmendmentError::Unnameable(intent.to_string()))?;
         let others = self.others(&rule);
-        let may_replace = self.attempt == Attempt::Replaced
-            && rule.except.is_empty()
-            && rule.patterns.len() == 1
-            && others.is_empty();
-        let is_whole = |pattern: &String| {
-            let is_same = |only: &LocatedPattern| {
-                Pattern::parse(pattern).is_ok_and(|read| read == only.pattern)
-            };
-            may_replace && rule.patterns.iter().all(is_same)
-        };
+        let is_replaced = self.attempt.change == RuleChange::Replaced;
         for pattern in patterns {
-            if is_whole(&pattern) {
+            let is_whole = is_replaced
+                && rule.except.is_empty()
+                && rule.patterns.iter().all(|only| is_same(only, &pattern));
+            if is_whole && others.is_empty() {
                 self.write(&rule_ref, |site| site.allowing())?;
-            } else {
-                self.write(&rule_ref, |site| site.excepting(&pattern))?;
-                for conditions in others.iter().rev() {
-                    let reason = rule.reason.as_deref();
-                    let decision = Decision::Hold;
-                    let rule = NewRule { decision, pattern: &pattern, conditions, reason };
-                    self.write(&rule_ref, |site| site.followed_by(&rule))?;
-                }
+                self.names(pattern);
+                continue;
+            }
+            for conditions in others.iter().rev() {
+                let reason = rule.reason.as_deref();
+                let decision = Decision::Hold;
+                let rule = NewRule { decision, pattern: &pattern, conditions, reason };
+                self.write(&rule_ref, |site| site.followed_by(&rule))?;
+            }
+            let left = if is_replaced { self.without(&rule_ref, &pattern, is_whole) } else { None };
+            match left {
+                Some(left) => rule_ref = left,
+                None => self.write(&rule_ref, |site| site.excepting(&pattern))?,
             }
             self.names(pattern);
         }
@@ -208,11 +224,36 @@ impl<'d> Draft<'d> {
         if others.iter().any(|others| !others.tiers.is_empty()) {
             conditions.tiers = vec![self.facts.tier];
         }
-        if self.attempt == Attempt::InOneMode {
+        if self.attempt.in_one_mode {
             conditions.modes = vec![self.facts.mode.clone()];
         }
         self.held_by = Some((rule_ref, conditions));
         Ok(())
+    }
+
+    /// Takes a pattern out of the list of the rule, or the whole rule, which those of others
+    /// follow; returns where one stands then that new rules can follow. `None`, and nothing
+    /// changed, where the rule has no such pattern beside others.
+    fn without(&mut self, rule_ref: &RuleRef, pattern: &str, is_whole: bool) -> Option<RuleRef> {
+        let at = self.position(rule_ref)?;
+        let rule = self.now.policy.judge.rules().get(at)?;
+        let site = RuleSite::find(&self.now.text, rule_ref)?;
+        let text = if is_whole {
+            site.removed()?
+        } else {
+            let written = rule.patterns.iter().find(|written| is_same(written, pattern))?;
+            site.without(written.place)?
+        };
+        let policy = parsed(self.before, &text).ok()?;
+        let rules = self.now.policy.judge.rules().len();
+        let is_one = policy.judge.rules().len() + usize::from(is_whole) == rules;
+        let left = policy.judge.rules().get(at);
+        let left = left.filter(|left| is_one && left.decision == Decision::Hold)?;
+        let first = left.patterns.first()?;
+        let (pattern, line) = (first.text.clone(), first.place.line);
+        self.now.policy = policy;
+        self.now.text = text;
+        Some(RuleRef { pattern, line, ..rule_ref.clone() })
     }
 
     /// Adds a rule that allows what no rule allows.
@@ -238,14 +279,19 @@ impl<'d> Draft<'d> {
     }
 
     fn rule(&self, wanted: &RuleRef) -> Result<Rule, AmendmentError> {
-        let mut rules = self.now.policy.judge.rules().iter();
-        let is_wanted = |rule: &&Rule| {
+        let at = self.position(wanted);
+        let rule = at.and_then(|at| self.now.policy.judge.rules().get(at)).cloned();
+        rule.ok_or_else(|| AmendmentError::Layout(wanted.place()))
+    }
+
+    /// Returns which of the rules holds by a pattern.
+    fn position(&self, wanted: &RuleRef) -> Option<usize> {
+        self.now.policy.judge.rules().iter().position(|rule| {
             rule.decision == Decision::Hold
                 && rule.patterns.iter().any(|written| {
                     written.place.line == wanted.line && written.text == wanted.pattern
                 })
-        };
-        rules.find(is_wanted).cloned().ok_or_else(|| AmendmentError::Layout(wanted.place()))
+        })
     }
 
     fn write(
@@ -293,7 +339,7 @@ impl<'d> Draft<'d> {
             .allow
             .iter()
             .filter(|mode| {
-                self.attempt == Attempt::InOneMode
+                self.attempt.in_one_mode
                     && **mode != facts.mode
                     && (narrowing.modes.is_empty() || narrowing.modes.contains(mode))
             })
@@ -320,4 +366,9 @@ impl<'d> Draft<'d> {
             None => Ok(self.now),
         }
     }
+}
+
+/// Whether a written pattern means exactly what another text does.
+fn is_same(written: &LocatedPattern, pattern: &str) -> bool {
+    Pattern::parse(pattern).is_ok_and(|read| read == written.pattern)
 }

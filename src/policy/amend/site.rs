@@ -93,6 +93,37 @@ impl<'t> RuleSite<'t> {
         }
     }
 
+    /// Returns the text without the pattern at a place, which is one of several.
+    pub(super) fn without(&self, place: Position) -> Option<String> {
+        let items = self.hold.node.list().filter(|items| items.len() > 1)?;
+        let item = items.iter().find(|item| item.place == place)?;
+        self.without_item(item, starts_with(self.text, &self.hold.node, '['))
+    }
+
+    /// Returns the text without the rule, which is one of several.
+    pub(super) fn removed(&self) -> Option<String> {
+        self.without_item(&self.rule, self.is_flow_list)
+    }
+
+    /// Returns the text without an item of a list of several.
+    fn without_item(&self, item: &YamlNode, is_flow_list: bool) -> Option<String> {
+        let (mut start, mut end) = (offset(self.text, item.place)?, self.end(item, is_flow_list)?);
+        if !is_flow_list {
+            self.dash_before(item)?;
+            let (line, line_end) = self.line_around(start, end)?;
+            return self.cut(line, line_end);
+        }
+        let rest = self.text.get(end..)?;
+        if let Some(behind) = rest.trim_start_matches(' ').strip_prefix(',') {
+            end = self.text.len() - behind.trim_start_matches(' ').len();
+        } else if let Some(before) = self.text.get(..start)?.trim_end().strip_suffix(',') {
+            start = before.len();
+        }
+        let (line, line_end) = self.line_around(start, end).unwrap_or((start, end));
+        let is_alone = self.text.get(line..start)?.trim().is_empty() && line_end > end;
+        if is_alone { self.cut(line, line_end) } else { self.cut(start, end) }
+    }
+
     /// Returns the text with another rule behind this one.
     pub(super) fn followed_by(&self, rule: &NewRule<'_>) -> Option<String> {
         let word = match rule.decision {
@@ -111,6 +142,19 @@ impl<'t> RuleSite<'t> {
         let margin = " ".repeat(dash as usize + 2);
         let lines = keys.join(&format!("{}{margin}", self.line_end()));
         self.line_after(end, dash, &format!("- {lines}"))
+    }
+
+    /// Returns the line around a place, with its line end, where only a comment follows the place.
+    fn line_around(&self, start: usize, end: usize) -> Option<(usize, usize)> {
+        let line = self.text.get(..start)?.rfind('\n').map_or(0, |newline| newline + 1);
+        let rest = self.text.get(end..)?;
+        let behind = rest.split('\n').next()?;
+        let is_last = behind.trim().is_empty() || behind.trim_start().starts_with('#');
+        is_last.then(|| (line, (end + behind.len() + 1).min(self.text.len())))
+    }
+
+    fn cut(&self, start: usize, end: usize) -> Option<String> {
+        Some(format!("{}{}", self.text.get(..start)?, self.text.get(end..)?))
     }
 
     fn line_end(&self) -> &'static str {

@@ -67,6 +67,7 @@ fn names_exactly_what_was_held_and_keeps_every_other_letter() {
             "+    except: \"command(cargo add serde)\"\n\
              +  - allow: \"command(timeout 60 cargo add serde)\"",
         ),
+        // `cargo.toml` is still held, so its pattern stays.
         ("edit(Cargo.toml)", "+    except: \"edit(Cargo.toml)\"\n+  - allow: \"edit(Cargo.toml)\""),
         // Another rule allows it once it is not held.
         ("edit(src/held/a.rs)", "+    except: \"edit(src/held/a.rs)\""),
@@ -94,6 +95,92 @@ fn names_exactly_what_was_held_and_keeps_every_other_letter() {
         assert_eq!(difference(POLICY, &change.text), expected, "{intent}");
         assert_eq!(decide(&change.policy, intent, &facts()), Decision::Allow, "{intent}");
         assert_eq!(idle(&change.policy), idle(&Policy::parse(POLICY, "p").unwrap()), "{intent}");
+    }
+}
+
+#[test]
+fn a_pattern_of_a_list_that_means_nothing_else_is_taken_out() {
+    let before = "version: 1\nmodes: { default: code, allow: [code] }\nrules:\n";
+    for (rule, expected) in [
+        (
+            "  - hold: [\"command(make)\", \"command(deploy:*)\"]   # two\n",
+            "  - hold: [\"command(deploy:*)\"]   # two\n",
+        ),
+        ("  - hold: [command(deploy:*), command(make)]\n", "  - hold: [command(deploy:*)]\n"),
+        (
+            "  - hold: ['command(deploy:*)' , 'command(make)', command(ls), ]\n",
+            "  - hold: ['command(deploy:*)' , command(ls), ]\n",
+        ),
+        (
+            "  - hold: [\n      \"command(deploy:*)\",  # looked at\n      \"command(make)\"\n    ]\n",
+            "  - hold: [\n      \"command(deploy:*)\",  # looked at\n    ]\n",
+        ),
+        (
+            "  - hold: [\n      \"command(make)\",\n      \"command(deploy:*)\",\n    ]\n",
+            "  - hold: [\n      \"command(deploy:*)\",\n    ]\n",
+        ),
+        (
+            "  - hold:\n      - command(make)   # builds\n      - command(deploy:*)\n    reason: x\n",
+            "  - hold:\n      - command(deploy:*)\n    reason: x\n",
+        ),
+        (
+            "  - reason: x\n    hold:\n    - command(deploy:*)\n    - 'command(make)'\n    # end\n",
+            "  - reason: x\n    hold:\n    - command(deploy:*)\n    # end\n",
+        ),
+        (
+            "  - { hold: [command(make), command(deploy:*)], except: command(deploy x) }\n",
+            "  - { hold: [command(deploy:*)], except: command(deploy x) }\n",
+        ),
+    ] {
+        let policy = format!("{before}{rule}  - allow: \"read(**)\"\n");
+        let read = Policy::parse(&policy, "policy.yml").unwrap();
+        assert_eq!(idle(&read), Vec::<String>::new(), "{rule}");
+        let change = amended(&policy, "command(make)", &facts()).unwrap();
+        let allowed = "  - allow: \"command(make)\"\n  - allow: \"read(**)\"\n";
+        // A comment that follows the rule is the next one's.
+        let found = change.text.replace("    # end\n", "");
+        assert_eq!(found, format!("{before}{expected}{allowed}").replace("    # end\n", ""));
+        assert_eq!(idle(&change.policy), Vec::<String>::new(), "{}", change.text);
+        for (intent, decision) in [
+            ("command(make)", Decision::Allow),
+            ("command(make all)", Decision::Deny),
+            ("command(deploy now)", Decision::Hold),
+        ] {
+            assert_eq!(decide(&change.policy, intent, &facts()), decision, "{intent}");
+        }
+    }
+}
+
+#[test]
+fn two_patterns_of_one_list_are_taken_out_one_after_the_other() {
+    let policy = "version: 1\nmodes: { default: code, allow: [code] }\nrules:\n  - hold:\n      \
+                  - command(make)\n      - command(npm ci)\n      - command(deploy:*)\n";
+    let read = Policy::parse(policy, "policy.yml").unwrap();
+    let change = amend(&read, policy, &["command(make && npm ci)".to_owned()], &facts()).unwrap();
+    assert_eq!(
+        difference(policy, &change.text),
+        "-      - command(make)\n-      - command(npm ci)\n+  - allow: \"command(npm ci)\"\n\
+         +  - allow: \"command(make)\""
+    );
+    assert_eq!(idle(&change.policy), Vec::<String>::new());
+}
+
+#[test]
+fn a_pattern_of_a_list_is_held_on_for_runs_of_others() {
+    for list in ["[command(make), command(deploy:*)]", "command(make)"] {
+        let policy = format!(
+            "version: 1\nmodes: {{ default: code, allow: [code] }}\ntriggers:\n  comment: {{ \
+                  prefix: /locum, tiers: [maintainer, contributor] }}\nrules:\n  - hold: {list}\n"
+        );
+        let policy = policy.as_str();
+        let change = amended(policy, "command(make)", &facts()).unwrap();
+        assert_eq!(idle(&change.policy), Vec::<String>::new(), "{}", change.text);
+        for (tier, expected) in
+            [(Tier::Maintainer, Decision::Allow), (Tier::Contributor, Decision::Hold)]
+        {
+            let facts = Facts { tier, ..facts() };
+            assert_eq!(decide(&change.policy, "command(make)", &facts), expected, "{tier:?}");
+        }
     }
 }
 
