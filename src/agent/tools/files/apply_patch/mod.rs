@@ -311,6 +311,12 @@ mod tests {
             ("x\na\nx\nb\n", "@@\n-a\n+c\n@@\n-x\n+y", "x\nc\ny\nb\n"),
             ("x\na\nx\n", "@@\n-x\n+y\n@@\n-a\n+c", "y\nc\nx\n"),
             ("g\nx\nf\nx\n", "@@ f\n-x\n+y", "g\nx\nf\ny\n"),
+            ("g:\n  x\n\nf:\n  x\n", "@@ g:\n-  x\n+  y", "g:\n  y\n\nf:\n  x\n"),
+            (
+                "A:\n f:\n  x\n g:\n  x\n",
+                "@@ A:\n-  x\n+  y\n@@\n-  x\n+  z",
+                "A:\n f:\n  y\n g:\n  z\n",
+            ),
         ] {
             assert_eq!(
                 only(&[("f", before)], &format!("*** Update File: f\n{body}")).as_deref(),
@@ -331,6 +337,8 @@ mod tests {
             ("x\na\nx\nb\nx\n", "@@\n-a\n+c\n@@\n-x\n+y", "lines 3 and 5"),
             ("  x\na\n\tx\n", "@@\n-x\n+y", "lines 1 and 3"),
             ("f\nx\nf\nx\n", "@@ f\n-x\n+y", "lines 2 and 4"),
+            ("A:\n f:\n  x\n g:\n  x\nB:\n  x\n", "@@ A:\n-  x\n+  y", "lines 3 and 5"),
+            ("A:\n f:\n  x\n g:\n  x\n  x\n", "@@  g:\n-  x\n+  y", "lines 5 and 6"),
         ] {
             let text = refused(before, body);
             assert!(text.starts_with(&format!("`f` has these lines at {places}.")), "{text}");

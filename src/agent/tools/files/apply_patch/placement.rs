@@ -44,10 +44,18 @@ pub enum Misplaced {
     },
 }
 
+/// A line above a chunk.
+struct ContextLine {
+    line: usize,
+    /// The line behind those below it that are indented deeper: its class, its function. A chunk
+    /// that fits twice in there can be meant by either.
+    end: usize,
+}
+
 /// What is known of a chunk alone.
 struct ChunkPlaces {
     /// Where the line above it stands; `None` where none is given.
-    context: Option<Vec<usize>>,
+    context: Option<Vec<ContextLine>>,
     /// Where its lines stand; `None` where it only adds lines at the end.
     lines: Option<Vec<usize>>,
     height: usize,
@@ -91,8 +99,8 @@ fn first_way(known: &[ChunkPlaces], count: usize) -> Result<Vec<usize>, Misplace
     let mut at = 0;
     let place = |(chunk, known): (usize, &ChunkPlaces)| {
         if let Some(context) = &known.context {
-            let found = context.iter().find(|line| **line >= at);
-            at = found.ok_or(Misplaced::NoContext { chunk, line: at })? + 1;
+            let found = context.iter().find(|context| context.line >= at);
+            at = found.ok_or(Misplaced::NoContext { chunk, line: at })?.line + 1;
         }
         let Some(lines) = &known.lines else { return Ok(count) };
         let found = lines.iter().find(|line| **line >= at);
@@ -108,15 +116,18 @@ fn last_way(known: &[ChunkPlaces], count: usize) -> Vec<usize> {
     let mut bound = usize::MAX;
     let place = |known: &ChunkPlaces| {
         let fits = |line: &usize| line.saturating_add(known.height) <= bound;
-        let below = |context: usize| {
+        let below = |context: &ContextLine| {
             known.lines.as_ref().map_or(Some(count), |lines| {
-                lines.iter().find(|line| **line > context).copied().filter(fits)
+                let mut after = lines.iter().copied().filter(|line| *line > context.line);
+                let mut within = after.clone().filter(|line| *line < context.end && fits(line));
+                within.next_back().or_else(|| after.next().filter(fits))
             })
         };
         let (start, top) = match (&known.context, &known.lines) {
             (Some(context), _) => {
-                let found = context.iter().rev().filter(|line| **line < bound);
-                found.filter_map(|line| Some((below(*line)?, *line))).next().unwrap_or_default()
+                let contexts = context.iter().rev().filter(|context| context.line < bound);
+                let found = |context| Some((below(context)?, context.line));
+                contexts.filter_map(found).next().unwrap_or_default()
             }
             (None, Some(lines)) => {
                 let start = lines.iter().rev().find(|line| fits(line)).copied().unwrap_or_default();
@@ -134,8 +145,10 @@ fn last_way(known: &[ChunkPlaces], count: usize) -> Vec<usize> {
 
 impl ChunkPlaces {
     fn of(lines: &[String], count: usize, chunk: &PatchChunk) -> Self {
-        let context =
-            chunk.context.as_ref().map(|line| strictest(lines, &[line.as_str()], count).0);
+        let context = chunk.context.as_ref().map(|line| {
+            let found = strictest(lines, &[line.as_str()], count).0.into_iter();
+            found.map(|line| ContextLine { line, end: block_end(lines, line) }).collect()
+        });
         let mut known =
             Self { context, lines: None, height: 0, likeness: Likeness::Exact, unwritten: 0 };
         let old: Vec<&str> = chunk.old.iter().map(String::as_str).collect();
@@ -159,6 +172,15 @@ impl ChunkPlaces {
         }
         Self { lines: Some(starts), likeness, ..known }
     }
+}
+
+/// Returns the first line below one that is not blank and not indented deeper.
+fn block_end(lines: &[String], line: usize) -> usize {
+    let depth = |line: &String| line.len() - line.trim_start().len();
+    let own = lines.get(line).map_or(0, depth);
+    let rest = lines.iter().enumerate().skip(line + 1);
+    let mut ends = rest.filter(|(_, line)| !line.trim_start().is_empty() && depth(line) <= own);
+    ends.next().map_or(lines.len(), |(at, _)| at)
 }
 
 /// Returns where lines stand, by the strictest likeness that finds any.
