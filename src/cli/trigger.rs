@@ -322,7 +322,8 @@ fn plan(request: &Request, known: &TriggerFacts) -> Vec<(&'static str, String)> 
         rows.push((
             "only",
             format!(
-                "read-only: no edits, only {commands} commands, and only the comment is published"
+                "read-only: no edits, only {commands} commands, and only comments and reviews are \
+                 published"
             ),
         ));
     }

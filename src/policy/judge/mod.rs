@@ -386,7 +386,12 @@ fn taken_away(intent: &Intent, facts: &Facts) -> Option<String> {
     match intent {
         Intent::Edit(path) => read_only().or_else(|| outside(path, &restriction.paths)),
         Intent::Command(script) if !contains && !script.only_reads() => read_only(),
-        Intent::Publish(publication) if *publication != PublicationKind::Comment => read_only(),
+        // What is said changes nothing.
+        Intent::Publish(publication)
+            if !matches!(publication, PublicationKind::Comment | PublicationKind::Review) =>
+        {
+            read_only()
+        }
         Intent::Fetch(_)
         | Intent::Browse(_)
         | Intent::Connect(_)

@@ -3,6 +3,7 @@
 
 pub mod events;
 mod publish;
+pub mod review;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,12 +16,13 @@ use crate::glob::PathGlob;
 use crate::intent::{Facts, TriggerKind};
 use crate::rule::LocatedPattern;
 use crate::schema::events::{EventRule, RepairRules};
+use crate::schema::review::ReviewRules;
 use crate::spending_limit::SpendingLimits;
 use crate::urls::pattern::UrlPattern;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Diagnostics;
 
-pub use publish::{CommitSigner, Notify, PublishForm, PublishForms, PublishRules};
+pub use publish::{CommitSigner, Notify, PublishAs, PublishForm, PublishForms, PublishRules};
 
 /// A policy file's settings, checked; the rules are private to the policy.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +48,8 @@ pub struct PolicySpec {
     pub questions: OnQuestion,
     /// What is published and how.
     pub publish: PublishRules,
+    /// What of a review's findings becomes comments.
+    pub review: ReviewRules,
     /// Who may see the source; `None` where the policy does not say, which counts as public unless
     /// the forge says otherwise.
     pub source: Option<SourceVisibility>,

@@ -2,6 +2,8 @@
 //!
 //! In: nothing but its readers' values. Out: what a change becomes and who is concerned by it.
 
+use std::collections::BTreeMap;
+
 use crate::intent::PublicationKind;
 use crate::pull_request::PullRequestDetails;
 
@@ -11,7 +13,7 @@ pub struct PublishRules {
     /// Kinds of publication allowed.
     pub allow: Vec<PublicationKind>,
     /// What a change becomes.
-    pub publish_as: PublishForms,
+    pub publish_as: PublishAs,
     /// Template of the branch name: `{subject}` (`issue-12`, `job-docs`) and `{slug}` are filled
     /// in.
     pub branch: String,
@@ -54,7 +56,7 @@ impl Default for PublishRules {
     fn default() -> Self {
         Self {
             allow: vec![PublicationKind::Comment],
-            publish_as: PublishForms::default(),
+            publish_as: PublishAs::default(),
             branch: "locum/{subject}-{slug}".to_owned(),
             draft: true,
             details: PullRequestDetails::default(),
@@ -63,6 +65,22 @@ impl Default for PublishRules {
             sign: CommitSigner::Git,
             notify: Notify::Asker,
         }
+    }
+}
+
+/// What a change becomes, by the mode of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PublishAs {
+    /// In modes that are not named.
+    pub otherwise: PublishForms,
+    /// In these modes, by slug.
+    pub modes: BTreeMap<String, PublishForm>,
+}
+
+impl PublishAs {
+    /// Returns what a change becomes in a mode.
+    pub fn in_mode(&self, mode: &str) -> PublishForms {
+        self.modes.get(mode).map_or(self.otherwise, |form| PublishForms::of(*form))
     }
 }
 

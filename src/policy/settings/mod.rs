@@ -11,6 +11,7 @@ mod logins;
 mod modes;
 mod network;
 mod publish;
+mod review;
 mod triggers;
 mod variables;
 
@@ -21,6 +22,7 @@ use crate::settings::events::repairs;
 use crate::settings::modes::modes;
 use crate::settings::network::{mcp, network};
 use crate::settings::publish::publish;
+use crate::settings::review::review;
 use crate::settings::triggers::triggers;
 use locum_files::section::{Mapping, Section};
 use locum_files::shape::OneOf;
@@ -77,5 +79,7 @@ pub fn read_settings(file: &mut Section<'_>) -> PolicySpec {
         Mapping("publish", publish),
         &mut spec.publish,
     );
+    let about = "What of a review's findings becomes comments on lines.";
+    file.set("review", about, Mapping("review", review), &mut spec.review);
     spec
 }

@@ -1,15 +1,17 @@
 //! Reads `publish`: what is published and how.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value as Json, json};
 
 use crate::command::word;
 use crate::intent::PUBLICATIONS;
 use crate::pull_request::read_details;
-use crate::schema::{CommitSigner, Notify, PublishForm, PublishForms, PublishRules};
+use crate::schema::{CommitSigner, Notify, PublishAs, PublishForm, PublishForms, PublishRules};
 use locum_files::fields::Diagnostics;
 use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
-use locum_files::shape::{Boolean, OneOf, OneOrMany, ParsedText, Shape};
+use locum_files::shape::{Boolean, MapOf, OneOf, OneOrMany, ParsedText, Shape};
 use locum_files::yaml::YamlNode;
 
 pub(super) fn publish(section: &mut Section<'_>) -> PublishRules {
@@ -22,7 +24,7 @@ pub(super) fn publish(section: &mut Section<'_>) -> PublishRules {
     );
     section.set(
         "as",
-        "What a change becomes; one word, or one for `issues` and one for `pull-requests`.",
+        "What a change becomes; one word, or one each for `issues`, `pull-requests` and `modes`.",
         EitherForm,
         &mut found.publish_as,
     );
@@ -74,7 +76,7 @@ const ISSUE_FORMS: &[(&str, PublishForm)] = &[
 struct EitherForm;
 
 impl EitherForm {
-    fn each(section: &mut Section<'_>) -> PublishForms {
+    fn each(section: &mut Section<'_>) -> PublishAs {
         let mut forms = PublishForms::default();
         section.set(
             "issues",
@@ -84,22 +86,19 @@ impl EitherForm {
         );
         let about = "On a pull request; `pull-request` opens one of its own against its branch.";
         section.set("pull-requests", about, OneOf(FORMS), &mut forms.pull_requests);
-        forms
+        let about = "In these modes, by slug, in place of the two.";
+        let modes = section.key("modes", about, MapOf(OneOf(FORMS))).unwrap_or_default();
+        PublishAs { otherwise: forms, modes }
     }
 }
 
 impl Shape for EitherForm {
-    type Value = PublishForms;
+    type Value = PublishAs;
 
-    fn read(
-        &self,
-        node: &YamlNode,
-        what: &str,
-        mistakes: &mut Diagnostics,
-    ) -> Option<PublishForms> {
+    fn read(&self, node: &YamlNode, what: &str, mistakes: &mut Diagnostics) -> Option<PublishAs> {
         match node.entries() {
             Some(_) => Mapping("as", Self::each).read(node, what, mistakes),
-            None => OneOf(FORMS).read(node, what, mistakes).map(PublishForms::of),
+            None => OneOf(FORMS).read(node, what, mistakes).map(of_word),
         }
     }
 
@@ -107,12 +106,13 @@ impl Shape for EitherForm {
         json!({ "anyOf": [OneOf(FORMS).schema(), Mapping("as", Self::each).schema()] })
     }
 
-    fn written(&self, forms: &PublishForms) -> Option<Json> {
-        FORMS
-            .iter()
-            .find(|(_, form)| PublishForms::of(*form) == *forms)
-            .map(|(word, _)| json!(word))
+    fn written(&self, forms: &PublishAs) -> Option<Json> {
+        FORMS.iter().find(|(_, form)| of_word(*form) == *forms).map(|(word, _)| json!(word))
     }
+}
+
+fn of_word(form: PublishForm) -> PublishAs {
+    PublishAs { otherwise: PublishForms::of(form), modes: BTreeMap::new() }
 }
 
 const SUCCESS: ParsedText<String> = ParsedText {

@@ -6,7 +6,7 @@
 //! requests that we opened, by their hidden line, and for the branch by its name and its trailer.
 
 use crate::run::action::admission::AdmittedEvent;
-use crate::run::action::work_items::WorkItem;
+use crate::run::action::work_items::{self, WorkItem};
 use crate::run::action::{ActionEnv, refs};
 use crate::run::error::RunError;
 use crate::run::job::OnOpen;
@@ -20,7 +20,7 @@ use locum_agent::report::branch;
 use locum_forge::event::Trigger;
 use locum_forge::pull_requests::{ListedPullRequest, PullRequestFilter};
 use locum_forge::{Forge, ForgeError};
-use locum_policy::schema::PublishForm;
+use locum_policy::schema::{PublishForm, PublishForms};
 use locum_workspace::repo::CommitId;
 
 /// What a run does about earlier ones of its subject.
@@ -87,7 +87,7 @@ pub(super) async fn find(
         another: admitted.request.flags.new_pull_request,
         subject: &subject,
     };
-    let form = form(admitted, &subject);
+    let form = form(work_items::forms(admitted, item.mode()), &subject);
     let pull = match form {
         PublishForm::PullRequest => {
             let Some(open) = listed(env.forge, PullRequestFilter::Open).await? else {
@@ -222,8 +222,7 @@ async fn without_pull_request(
 }
 
 /// Returns what becomes of the changes of a run.
-fn form(admitted: &AdmittedEvent<'_>, subject: &RunSubject) -> PublishForm {
-    let forms = admitted.config.policy.settings().publish.publish_as;
+fn form(forms: PublishForms, subject: &RunSubject) -> PublishForm {
     match subject {
         RunSubject::PullRequest { is_fork: true, .. } => PublishForm::Comment,
         RunSubject::PullRequest { own_pull_request: true, .. } => PublishForm::PullRequest,

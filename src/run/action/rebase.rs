@@ -8,7 +8,7 @@ use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::claim::Claim;
 use crate::run::action::earlier::EarlierWork;
 use crate::run::action::refs::HISTORY_COMMITS;
-use crate::run::action::{ActionEnd, ActionEnv, answer, refs};
+use crate::run::action::{ActionEnd, ActionEnv, answer, refs, work_items};
 use crate::run::error::RunError;
 use crate::run::publish::AUTHOR;
 use crate::run::publish::own_branch::{BaseMerge, BranchUpdate};
@@ -148,7 +148,8 @@ async fn branches(
         if pull_request.is_fork {
             return Ok(Err("the pull request comes from a fork".to_owned()));
         }
-        if publish.publish_as.pull_requests != PublishForm::Commit {
+        let forms = work_items::forms(admitted, admitted.request.mode.as_deref());
+        if forms.pull_requests != PublishForm::Commit {
             return Ok(Err("`publish.as` lets no commit onto a pull request".to_owned()));
         }
         let (branch, base) = (&pull_request.head_branch, &pull_request.base_branch);

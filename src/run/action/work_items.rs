@@ -13,7 +13,7 @@ use crate::run::task_material::{TaskAuthor, TaskMaterial};
 use locum_forge::event::{EventKind, EventSubject};
 use locum_modes::prompts::task::seen_of_markdown;
 use locum_policy::intent::{Facts, Restriction, TriggerKind};
-use locum_policy::schema::PublishForm;
+use locum_policy::schema::{PublishForm, PublishForms};
 use locum_workspace::repo::CommitId;
 
 /// One thing to run.
@@ -36,6 +36,11 @@ impl WorkItem {
     /// Returns what it does about its pull request that is still open.
     pub(super) fn on_open(&self) -> OnOpen {
         self.on_open
+    }
+
+    /// Returns the mode it asks for.
+    pub(super) fn mode(&self) -> Option<&str> {
+        self.mode.as_deref()
     }
 
     /// Returns the name of the job it is, if it is one.
@@ -223,8 +228,14 @@ pub(super) fn base_branch(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> 
 
 /// Returns whether changes to a pull request become one of their own: by request, or by the policy.
 fn own_pull_request(admitted: &AdmittedEvent<'_>) -> bool {
-    let forms = admitted.config.policy.settings().publish.publish_as;
+    let forms = forms(admitted, admitted.request.mode.as_deref());
     admitted.request.flags.new_pull_request || forms.pull_requests == PublishForm::PullRequest
+}
+
+/// Returns what changes become in a mode; `None` is the policy's default one.
+pub(super) fn forms(admitted: &AdmittedEvent<'_>, mode: Option<&str>) -> PublishForms {
+    let settings = admitted.config.policy.settings();
+    settings.publish.publish_as.in_mode(mode.unwrap_or(&settings.modes.default))
 }
 
 /// Returns what the event is about.

@@ -460,7 +460,8 @@ impl Publisher<'_> {
     /// Returns what a change of this run becomes. Asking for a pull request of its own makes one of
     /// what would be a commit.
     fn form(&self) -> PublishForm {
-        let forms = self.run.policy.settings().publish.publish_as;
+        let forms = &self.run.policy.settings().publish.publish_as;
+        let forms = forms.in_mode(&self.run.plan.mode);
         match (&self.run.plan.subject, forms.pull_requests) {
             (RunSubject::PullRequest { own_pull_request: true, .. }, PublishForm::Commit) => {
                 PublishForm::PullRequest
