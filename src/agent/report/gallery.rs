@@ -5,6 +5,7 @@ use crate::report::activity::Activities;
 use crate::report::comment::{
     ChangeDestination, CommentFacts, Progress, PullRequestEffect, ended, progress,
 };
+use crate::report::findings::Finding;
 use crate::report::markdown::marker;
 use crate::report::pull_request::{self, PullRequestFacts};
 use crate::report::review::{self, ReviewFacts};
@@ -20,6 +21,7 @@ use jiff::Timestamp;
 use locum_base::id::TaskId;
 use locum_policy::budget::{Budget, Exhausted};
 use locum_policy::schema::Notify;
+use locum_policy::schema::review::{Confidence, Severity};
 use pretty_assertions::assert_eq;
 
 const RUN: &str = "https://github.com/acme/slug/actions/runs/4242";
@@ -155,6 +157,11 @@ fn outcomes() -> Vec<(&'static str, Outcome, ChangeDestination<'static>)> {
     ]
 }
 
+fn finding(severity: Severity) -> Finding {
+    let (path, body) = ("src/a.rs".to_owned(), "`src/a.rs:3` loses the case".to_owned());
+    Finding { path, first: 3, last: 3, severity, confidence: Confidence::High, body }
+}
+
 fn facts<'a>(marker: &'a str, budget: &'a Budget, decide: DecisionChannel<'a>) -> CommentFacts<'a> {
     CommentFacts {
         marker,
@@ -235,10 +242,9 @@ fn every_pull_request_and_review_is_worth_reading() {
         marker: &marker,
         requested_by: Some("octocat"),
         run_url: Some(RUN),
-        summary: "Two places lose the case of what was translated. The rest looks right.",
         checks: &failing.checks,
         suggested: 1,
-        found: 2,
+        found: &[finding(Severity::Blocker), finding(Severity::ShouldFix)],
     };
     insta::assert_snapshot!("posting_review", review::body(&facts, &failing.changes));
 }

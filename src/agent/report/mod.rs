@@ -9,6 +9,7 @@ pub mod branch;
 pub mod comment;
 pub mod commit;
 pub mod figures;
+pub mod findings;
 #[cfg(test)]
 mod gallery;
 pub mod hindrance;

@@ -6,7 +6,8 @@
 //! whole or not at all.
 
 use crate::report::figures;
-use crate::report::markdown::{contained, fenced, visible};
+use crate::report::findings::{self, COMMENT_LIMIT, COMMENT_LIMIT_CHARS, Finding};
+use crate::report::markdown::{fenced, visible};
 use crate::report::sections::{self, changed, checks};
 use crate::report::surface::{Surface, join};
 use crate::session::outcome::CheckReport;
@@ -14,12 +15,6 @@ use locum_forge::CommentableLines;
 use locum_forge::posts::LineComment;
 use locum_workspace::diff::{ChangeKind, FileChange};
 
-/// Most comments of one review.
-const COMMENT_LIMIT: usize = 50;
-/// Most characters of one comment.
-const COMMENT_LIMIT_CHARS: usize = 20_000;
-/// Most characters of the result in the review's text.
-const SUMMARY_LIMIT_CHARS: usize = 15_000;
 /// Most characters of the diff in the review's text.
 const DIFF_LIMIT_CHARS: usize = 40_000;
 
@@ -32,14 +27,12 @@ pub struct ReviewFacts<'a> {
     pub requested_by: Option<&'a str>,
     /// Page of the workflow run.
     pub run_url: Option<&'a str>,
-    /// The result in the model's words.
-    pub summary: &'a str,
     /// The policy's `publish.success` commands as run with the changes made.
     pub checks: &'a [CheckReport],
     /// How many of the comments suggest a change.
     pub suggested: usize,
-    /// How many of them report findings.
-    pub found: usize,
+    /// The findings among them.
+    pub found: &'a [Finding],
 }
 
 /// What became of changes.
@@ -65,20 +58,9 @@ pub fn suggestions(changes: &[FileChange], lines: &CommentableLines) -> Suggeste
     found
 }
 
-/// Returns what a result reports about lines that can be commented on: entries of lists that name
-/// `path:line` or `path:line-line`.
-pub fn findings(summary: &str, lines: &CommentableLines) -> Vec<LineComment> {
-    entries(&visible(summary))
-        .iter()
-        .filter_map(|entry| finding(entry, lines))
-        .take(COMMENT_LIMIT)
-        .collect()
-}
-
 /// Returns the review's text.
 pub fn body(facts: &ReviewFacts<'_>, rest: &[FileChange]) -> String {
-    let summary = Surface::Markdown.said(facts.summary, SUMMARY_LIMIT_CHARS);
-    let mut paragraphs = vec![summary];
+    let mut paragraphs = Vec::new();
     let mut said = Vec::new();
     if facts.suggested > 0 {
         said.push(format!(
@@ -86,11 +68,14 @@ pub fn body(facts: &ReviewFacts<'_>, rest: &[FileChange]) -> String {
             figures::count(facts.suggested, "suggested change")
         ));
     }
-    if facts.found > 0 {
-        said.push(figures::count(facts.found, "comment"));
+    if !facts.found.is_empty() {
+        said.push(findings::counted(facts.found));
     }
     if !said.is_empty() {
-        paragraphs.push(format!("{}. Nothing was pushed.", said.join(", ")));
+        paragraphs.push(format!(
+            "{}. Nothing was pushed. The comment of the run has the result.",
+            said.join(", ")
+        ));
     }
     if !facts.checks.is_empty() {
         paragraphs.push(format!(
@@ -210,65 +195,9 @@ fn parts_of(patch: &str) -> Option<Vec<ChangedLines<'_>>> {
     Some(parts)
 }
 
-/// Returns the entries of a text's lists, each with what is indented below it.
-fn entries(text: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let mut open = false;
-    for line in text.lines() {
-        let content = line.trim_start();
-        let numbered = content.trim_start_matches(|letter: char| letter.is_ascii_digit());
-        let item = ["- ", "* ", "+ "].iter().find_map(|mark| content.strip_prefix(mark));
-        let item =
-            item.or_else(|| numbered.strip_prefix(". ").filter(|_| numbered.len() < content.len()));
-        match item {
-            Some(item) => {
-                found.push(item.to_owned());
-                open = true;
-            }
-            None if content.is_empty() => {}
-            None if line.len() == content.len() => open = false,
-            None => {
-                if let Some(entry) = found.last_mut().filter(|_| open) {
-                    entry.push('\n');
-                    entry.push_str(content);
-                }
-            }
-        }
-    }
-    found
-}
-
-fn finding(entry: &str, lines: &CommentableLines) -> Option<LineComment> {
-    let head = entry.lines().next()?;
-    let (path, first, last) =
-        lines.keys().find_map(|path| place(head, path).map(|(first, last)| (path, first, last)))?;
-    let spans = lines.get(path)?;
-    let span = spans.iter().find(|(from, to)| from <= &last && &last <= to)?;
-    let body = contained(&figures::clip(entry, COMMENT_LIMIT_CHARS));
-    Some(LineComment { path: path.clone(), first: first.max(span.0), last, body })
-}
-
-/// Finds `path:3` or `path:3-5` in a line.
-fn place(line: &str, path: &str) -> Option<(u32, u32)> {
-    let named = format!("{path}:");
-    line.match_indices(&named).find_map(|(at, _)| {
-        let is_whole = line.get(..at)?.chars().next_back().is_none_or(|letter| {
-            !letter.is_alphanumeric() && !matches!(letter, '/' | '.' | '-' | '_')
-        });
-        let rest = line.get(at + named.len()..)?;
-        let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
-        let first = digits(rest);
-        let (start, last) =
-            (first.parse::<u32>().ok()?, rest.get(first.len()..)?.strip_prefix('-').map(digits));
-        let last =
-            last.and_then(|last| last.parse().ok()).filter(|last| *last >= start).unwrap_or(start);
-        (is_whole && start > 0).then_some((start, last))
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{findings, suggestions};
+    use super::suggestions;
     use locum_base::path::RepoPath;
     use locum_forge::CommentableLines;
     use locum_workspace::diff::between;
@@ -339,26 +268,6 @@ mod tests {
         assert_eq!(
             suggestions(&[elsewhere.clone(), added.clone()], &shown()).rest,
             [elsewhere, added]
-        );
-    }
-
-    #[test]
-    fn a_result_that_names_lines_becomes_comments_there() {
-        let text = "Needs changes. See src/a.rs:2.\n\n1. **blocker** `src/a.rs:2-4`: wrong\n   \
-                    for an empty list\n2. src/a.rs:9 nit\n\nafter\n  indented\n- src/a.rs:6 not \
-                    shown\n- lib/src/a.rs:3 another file\n- src/b.rs:1 nothing shown\n* \
-                    src/a.rs:0\n* src/a.rs:5-7 ends outside";
-        let found: Vec<_> = findings(text, &shown())
-            .into_iter()
-            .map(|comment| (comment.first, comment.last, comment.body))
-            .collect();
-        let expected = |first, last, body: &str| (first, last, body.to_owned());
-        assert_eq!(
-            found,
-            [
-                expected(2, 4, "**blocker** `src/a.rs:2-4`: wrong\nfor an empty list"),
-                expected(9, 9, "src/a.rs:9 nit")
-            ]
         );
     }
 }

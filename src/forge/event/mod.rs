@@ -197,6 +197,9 @@ pub struct Comment {
     pub body: String,
     /// Its address on the web.
     pub url: String,
+    /// The review comment that it answers, where it answers one.
+    #[serde(default)]
+    pub in_reply_to: Option<u64>,
     /// File and line, for review comments.
     pub place: Option<(String, Option<u64>)>,
 }

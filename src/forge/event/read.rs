@@ -155,6 +155,7 @@ fn read_comment(comment: &JsonNode<'_>, kind: EventKind) -> Result<Comment, Stri
         id: comment.number("id")?,
         body: comment.text_or_none("body")?.unwrap_or_default(),
         url: comment.text_or_none("html_url")?.unwrap_or_default(),
+        in_reply_to: comment.number_or_none("in_reply_to_id")?,
         place,
     })
 }

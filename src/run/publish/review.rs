@@ -6,19 +6,25 @@ use sha2::{Digest, Sha256};
 use crate::run::plan::RunSubject;
 use crate::run::publish::unpublished::Unpublished;
 use crate::run::publish::{Publication, PublishResult, Publisher};
-use locum_agent::report::markdown;
+use locum_agent::report::findings::{self, ChosenFindings, Finding, KnownFinding};
 use locum_agent::report::review::{self, ReviewFacts, SuggestedChanges};
+use locum_agent::report::{figures, markdown};
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
-use locum_forge::CommentableLines;
+use locum_base::path::RepoPath;
 use locum_forge::posts::{LineComment, Posting};
 use locum_forge::sanitise;
+use locum_forge::{CommentableLines, Thread};
+use locum_workspace::repo::CommitId;
+
+/// Lines of a larger file are not looked at to know a finding again.
+const FILE_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What a review says.
 struct ReviewParts<'a> {
     /// The changes, where they can be committed with a click.
     suggested: SuggestedChanges,
-    /// What was found, on the lines it names.
-    found: Vec<LineComment>,
+    /// What was found, and is not left out.
+    found: Vec<Finding>,
     /// The outcome that is reviewed with.
     outcome: &'a Outcome,
 }
@@ -36,7 +42,7 @@ impl Publisher<'_> {
         let lines = self.lines().await?;
         let mut suggested = review::suggestions(&outcome.changes, &lines);
         self.take_back_altered(outcome, &mut suggested);
-        let found = review::findings(&outcome.summary, &lines);
+        let found = self.chosen(outcome, &lines, published).await?;
         self.submit(ReviewParts { suggested, found, outcome }, published).await
     }
 
@@ -50,12 +56,80 @@ impl Publisher<'_> {
             return Ok(PublishResult::default());
         }
         let lines = self.lines().await?;
-        let found = review::findings(&outcome.summary, &lines);
+        let found = self.chosen(outcome, &lines, published).await?;
         if found.is_empty() {
             return Ok(PublishResult::default());
         }
         let suggested = SuggestedChanges::default();
         self.submit(ReviewParts { suggested, found, outcome }, published).await
+    }
+
+    /// Returns the findings that become comments: none that was said in an earlier review, and as
+    /// few as the policy wants.
+    async fn chosen(
+        &self,
+        outcome: &Outcome,
+        lines: &CommentableLines,
+        published: &mut Publication,
+    ) -> Result<Vec<Finding>, String> {
+        let found = findings::findings(&outcome.summary, lines);
+        if found.is_empty() {
+            return Ok(found);
+        }
+        let earlier = self.earlier_findings().await?;
+        let rules = self.run.policy.settings().review;
+        let ChosenFindings { kept, repeated, left_out } =
+            findings::chosen(found, rules, &earlier, |one| self.known_by(one));
+        if repeated > 0 {
+            let what = figures::count(repeated, "finding");
+            published.remarks.push(format!("{what} of earlier reviews not repeated"));
+        }
+        if left_out > 0 {
+            let what = figures::count(left_out, "finding");
+            published.remarks.push(format!(
+                "{what} below the policy's `review.floor` or beyond `review.comments` are only in \
+                 the result"
+            ));
+        }
+        Ok(kept)
+    }
+
+    /// Returns what reviews before this run said on lines of the pull request.
+    async fn earlier_findings(&self) -> Result<Vec<KnownFinding>, String> {
+        let number = self.run.plan.subject.thread().unwrap_or_default();
+        let thread = Thread { number, is_pull_request: true };
+        let comments = self
+            .forge
+            .thread_comments(thread, None)
+            .await
+            .map_err(|error| format!("what earlier reviews said cannot be read: {error}"))?;
+        let run = self.run_of_marker();
+        let known = comments.iter().filter(|comment| comment.is_own).filter_map(|comment| {
+            let place = comment.place.as_deref()?;
+            let path = place.rsplit_once(':').map_or(place, |(path, _)| path);
+            KnownFinding::parse(path, &comment.body, run)
+        });
+        Ok(known.collect())
+    }
+
+    /// Returns what a finding is known by: its words, and the text of its line at the head.
+    fn known_by(&self, finding: &Finding) -> KnownFinding {
+        let RunSubject::PullRequest { head_sha, .. } = &self.run.plan.subject else {
+            return finding.known_by(None);
+        };
+        let text = RepoPath::parse(&finding.path).ok().and_then(|path| {
+            let head = CommitId(head_sha.clone());
+            self.workspace.repo.file_at(&head, &path, FILE_LIMIT_BYTES).ok().flatten()
+        });
+        let line = usize::try_from(finding.last).ok().and_then(|last| last.checked_sub(1));
+        let text = text.as_ref().map(|file| file.text.as_str());
+        finding.known_by(text.zip(line).and_then(|(text, line)| text.lines().nth(line)))
+    }
+
+    /// Returns the number of the workflow run, as the hidden line of its comment has it.
+    fn run_of_marker(&self) -> &str {
+        let words = self.destination.marker.split(' ');
+        words.filter_map(|word| word.strip_prefix("run=")).next().unwrap_or_default()
     }
 
     async fn lines(&self) -> Result<CommentableLines, String> {
@@ -91,26 +165,22 @@ impl Publisher<'_> {
         published: &mut Publication,
     ) -> Result<PublishResult, Unpublished> {
         let ReviewParts { suggested, found, outcome } = parts;
-        let Outcome { summary, checks, .. } = outcome;
+        let checks = &outcome.checks;
         let RunSubject::PullRequest { number, head_sha, .. } = &self.run.plan.subject else {
             return Err(Unpublished::Intended("there is no pull request to review".to_owned()));
         };
-        let found: Vec<LineComment> = found
-            .into_iter()
-            .map(|comment| LineComment { body: self.clean(&comment.body, ""), ..comment })
-            .collect();
+        let on_lines: Vec<LineComment> = found.iter().map(|one| self.comment_of(one)).collect();
         let counts = (suggested.comments.len(), found.len());
-        let comments = [suggested.comments, found].concat();
+        let comments = [suggested.comments, on_lines].concat();
         let marker =
             markdown::marker("review", &[("of", &digest(&self.destination.marker, &comments))]);
         let facts = ReviewFacts {
             marker: &marker,
             requested_by: self.destination.requested_by.as_deref(),
             run_url: self.run_url,
-            summary,
             checks,
             suggested: counts.0,
-            found: counts.1,
+            found: &found,
         };
         let body = self.clean(&review::body(&facts, &suggested.rest), &marker);
         let posting = Posting::Review {
@@ -125,6 +195,17 @@ impl Publisher<'_> {
             published.notes.pop();
         })?;
         Ok(PublishResult::Review { url: receipt.url, comments: counts.0 + counts.1 })
+    }
+
+    /// Returns the comment that a finding becomes, with the line by which it is known again.
+    fn comment_of(&self, finding: &Finding) -> LineComment {
+        let marker = self.known_by(finding).marker(self.run_of_marker());
+        LineComment {
+            path: finding.path.clone(),
+            first: finding.first,
+            last: finding.last,
+            body: self.clean(&format!("{marker}\n{}", finding.body), &marker),
+        }
     }
 
     fn clean(&self, text: &str, marker: &str) -> String {

@@ -252,6 +252,7 @@ pub fn examine(
         return checks.refused();
     };
     let command = ask.command();
+    let is_answer = trigger.comment.as_ref().is_some_and(|asks| asks.in_reply_to.is_some());
     if !ask.is_without_actor(known.pull_request) {
         let own = screen_own(trigger, known.own_login);
         checks.take("it is not our own output", CheckAuthority::Event, own);
@@ -285,7 +286,7 @@ pub fn examine(
         "fewer runs were started here than an hour may have",
         CheckAuthority::Forge,
         match command {
-            Some(command) if words::starts_nothing(command) => Ok(()),
+            Some(command) if words::starts_nothing(command, is_answer) => Ok(()),
             Some(_) | None => screen_rate(known),
         },
     );
@@ -316,7 +317,7 @@ pub fn examine(
         flags: CommandFlags::default(),
     };
     let read = match &ask {
-        Ask::Command(command) => words::read_command(&mut request, command, known),
+        Ask::Command(command) => words::read_command(&mut request, command, (known, is_answer)),
         Ask::Rule(rule) => read_rule(&mut request, trigger, rule, known),
         Ask::Way(_) => read_inputs(&mut request, trigger, known),
     };

@@ -9,7 +9,7 @@ use locum_forge::command::{self, CommentCommand};
 
 /// Every verb and what it does, for lists; `cancel` is another word for `stop`.
 pub(crate) const VERBS: &[(&str, &str)] = &[
-    ("fix", "starts a run in the default mode"),
+    ("fix", "starts a run in the default mode; `fix all` mends what reviews found here"),
     ("plan", "starts a run in mode `architect`"),
     ("retry", "starts the last run here again, with the same words"),
     ("stop", "stops the run that is at work here"),
@@ -19,14 +19,25 @@ pub(crate) const VERBS: &[(&str, &str)] = &[
     ("deny", "denies a held call, by its name, or `all`"),
     ("answer", "answers a run's question"),
     ("status", "lists the runs of the last day and what waits"),
-    ("explain", "says what a run here may do, and why"),
+    ("explain", "says what a run here may do, and why; answering a finding, explains that"),
     ("help", "lists modes, verbs and flags"),
 ];
 
+/// What `fix`, `fix all` and `explain` mean about findings.
+const FIX_ANSWERED: &str = "Mend what the answered comment of the review reports, if it holds.";
+const FIX_ALL: &str = "Mend every finding of the earlier reviews of this pull request that still \
+                       holds; say of each what you did, or why it does not hold.";
+const EXPLAIN_ANSWERED: &str = "Explain what the answered comment of the review reports: how it \
+                                goes wrong, and what would mend it. Say so if it does not hold.";
+
+/// Reads a command. `is_answer` says that its comment answers one on a line of a pull request.
+///
+/// # Errors
+/// What is wrong with it.
 pub(super) fn read_command(
     request: &mut Request,
     command: &CommentCommand,
-    known: &RequestFacts<'_>,
+    (known, is_answer): (&RequestFacts<'_>, bool),
 ) -> Result<(), RequestRefusal> {
     for (flag, value) in &command.flags {
         let value = value.as_deref();
@@ -87,6 +98,17 @@ pub(super) fn read_command(
             check_alone(command)?;
             request.action = RequestedAction::Undo;
         }
+        // An answer to a review comment is about that, not about Locum.
+        Some("explain") if is_answer && command.text.is_empty() => {
+            if request.mode.is_none() && known.modes.iter().any(|mode| mode == "ask") {
+                request.mode = Some("ask".to_owned());
+            }
+            request.text = EXPLAIN_ANSWERED.to_owned();
+        }
+        Some("fix") if command.text.is_empty() && is_answer => {
+            request.text = FIX_ANSWERED.to_owned();
+        }
+        Some("fix") if command.text == "all" => request.text = FIX_ALL.to_owned(),
         Some("explain") if explains(command, known) => {
             if !command.text.is_empty() {
                 request.mode = Some(known_mode(&command.text, known)?);
@@ -115,10 +137,10 @@ pub(super) fn read_command(
 
 /// Returns whether a command only asks about Locum, whatever its words: it starts nothing, so no
 /// limit on runs stands in its way.
-pub(super) fn starts_nothing(command: &CommentCommand) -> bool {
+pub(super) fn starts_nothing(command: &CommentCommand, is_answer: bool) -> bool {
     match command.verb.as_deref() {
         Some("help" | "status" | "stop" | "cancel" | "undo") => true,
-        Some("explain") if command.text.is_empty() => true,
+        Some("explain") if command.text.is_empty() => !is_answer,
         Some(_) | None => command.flags.iter().any(|(flag, _)| flag == "dry-run"),
     }
 }

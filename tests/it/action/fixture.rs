@@ -116,7 +116,7 @@ tasks:
       - calls: [{ tool: attempt_completion, args: { result: "Rearranged." } }]
   - contains: look at it
     turns:
-      - calls: [{ tool: attempt_completion, args: { result: "Needs changes.\n\n1. **nit** `src/lib.txt:1` is vague" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Needs changes.\n\n1. **should fix** `src/lib.txt:1` is vague\n2. **nit** `src/lib.txt:1` is short" } }]
   - contains: try the workflow
     turns:
       - calls: [{ tool: write_to_file, args: { path: .github/workflows/x.yml, content: "on: push\n" } }]
@@ -173,6 +173,18 @@ tasks:
       - expect: { contains: ["[material: the output of the checks that failed; origin: written by the checks]", "--- test, step Run the tests https://x/jobs/71", "hello.txt does not end in peace", "[error]Process completed with exit code 1."], not_contains: ["fixture-token-1234567890"] }
         calls: [{ tool: read_file, args: { path: src/hello.txt } }, { tool: write_to_file, args: { path: src/hello.txt, content: "hello, peace\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "It ends in peace now." } }]
+  - contains: Mend what the answered comment of the review reports
+    turns:
+      - expect: { contains: ["[material: the finding that the comment answers; origin: written by Locum]", "src/lib.txt:1: **should fix** `src/lib.txt:1` is vague"] }
+        calls: [{ tool: attempt_completion, args: { result: "Mended the finding." } }]
+  - contains: Explain what the answered comment of the review reports
+    turns:
+      - expect: { contains: ["[material: the finding that the comment answers; origin: written by Locum]"] }
+        calls: [{ tool: attempt_completion, args: { result: "Explained the finding." } }]
+  - contains: Mend every finding of the earlier reviews
+    turns:
+      - expect: { contains: ["[material: findings of earlier reviews of #8, the latest first; origin: written by Locum]", "is vague"] }
+        calls: [{ tool: attempt_completion, args: { result: "Mended all." } }]
   - contains: Write it up.
     turns:
       - expect: { contains: ["[material: the notes of release 0.0.1; origin: written by Codertocat]"] }

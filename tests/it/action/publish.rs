@@ -4,7 +4,7 @@
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use crate::action::fixture::{ActionFixture, Ask};
+use crate::action::fixture::{ActionFixture, Ask, payload};
 use crate::action::git_data;
 use crate::support::github::Fault;
 
@@ -103,10 +103,96 @@ fn a_run_that_only_looks_reviews_what_it_found() {
     let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum ask look at it") });
     assert_eq!(step.output("outcome"), "done", "{step:?}");
     let reviews = fixture.server.reviews();
-    assert_eq!(
-        reviews[0]["comments"],
-        json!([{ "path": "src/lib.txt", "line": 1, "side": "RIGHT", "body": "**nit** `src/lib.txt:1` is vague" }])
+    let comments = reviews[0]["comments"].as_array().unwrap();
+    assert_eq!(comments.len(), 1, "a nit is below the floor: {comments:?}");
+    let (mark, said) = comments[0]["body"].as_str().unwrap().split_once('\n').unwrap();
+    assert!(mark.starts_with("<!-- locum:v1 kind=finding words="), "{mark}");
+    assert_eq!(said, "**should fix** `src/lib.txt:1` is vague");
+    assert_eq!((&comments[0]["line"], &comments[0]["side"]), (&json!(1), &json!("RIGHT")));
+    let body = reviews[0]["body"].as_str().unwrap();
+    assert!(body.contains("1 finding: 1 should fix. Nothing was pushed."), "{body}");
+    assert!(!body.contains("Needs changes"), "the result is in the comment of the run: {body}");
+}
+
+#[test]
+fn what_a_review_said_is_not_said_again_by_the_next_one() {
+    let fixture = with_form("review");
+    fixture.pull_request(false);
+    let review = |ids| Ask { number: 8, ids, ..Ask::comment("/locum ask look at it") };
+    let first = fixture.fresh(&review((55, 4242)));
+    assert_eq!((first.output("outcome"), fixture.server.reviews().len()), ("done", 1), "{first:?}");
+    // The same workflow run again, and two later ones.
+    for ids in [(55, 4242), (56, 4243), (57, 4244)] {
+        let again = fixture.fresh(&review(ids));
+        assert_eq!(again.output("outcome"), "done", "{again:?}");
+        assert_eq!(fixture.server.reviews().len(), 1, "{ids:?} {:#?}", fixture.server.reviews());
+    }
+}
+
+#[test]
+fn one_mode_reviews_and_another_pushes_under_one_policy() {
+    let fixture = ActionFixture::publishing(
+        "publish: { allow: [comment, review, commit], as: { pull-requests: commit, modes: { ask: review } } }",
     );
+    fixture
+        .server
+        .change_files(&[json!({ "filename": "src/lib.txt", "patch": "@@ -0,0 +1,1 @@\n+text" })]);
+    let head = fixture.pull_request(false);
+    let looked = fixture.step(&Ask { number: 8, ..Ask::comment("/locum ask look at it") });
+    assert_eq!(
+        (looked.output("outcome"), fixture.server.reviews().len()),
+        ("done", 1),
+        "{looked:?}"
+    );
+    assert_eq!(fixture.remote(&["rev-parse", "feature"]).trim(), head);
+    let pushed =
+        fixture.fresh(&Ask { number: 8, ids: (56, 4243), ..Ask::comment("/locum code say hello") });
+    assert_eq!(
+        (pushed.output("outcome"), fixture.server.reviews().len()),
+        ("done", 1),
+        "{pushed:?}"
+    );
+    assert_ne!(fixture.remote(&["rev-parse", "feature"]).trim(), head);
+}
+
+#[test]
+fn a_forks_pull_request_is_reviewed_on_its_lines_and_nothing_else_is_done() {
+    let fixture = with_form("review");
+    fixture.pull_request(true);
+    let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum ask look at it") });
+    assert_eq!((step.output("outcome"), fixture.server.reviews().len()), ("done", 1), "{step:?}");
+    let improved = Ask { number: 8, ids: (56, 4243), ..Ask::comment("/locum code improve it") };
+    let step = fixture.fresh(&improved);
+    assert_eq!(step.output("outcome"), "refused", "{step:?}");
+    assert!(fixture.branches().is_empty());
+}
+
+#[test]
+fn a_finding_is_mended_or_explained_where_it_is_answered() {
+    let fixture = with_form("review");
+    fixture.pull_request(false);
+    fixture.step(&Ask { number: 8, ..Ask::comment("/locum ask look at it") });
+    let finding = fixture.server.review_comments(8)[0]["id"].as_u64().unwrap();
+    for (at, (body, result)) in [
+        ("/locum fix", "Mended the finding."),
+        ("/locum explain", "Explained the finding."),
+        ("/locum fix all", "Mended all."),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        fixture.move_on(true);
+        let id = 60 + u64::try_from(at).unwrap();
+        let mut asked = payload(&Ask { number: 8, ids: (id, 5000 + id), ..Ask::comment(body) }).1;
+        asked["pull_request"] = fixture.server.pulls()[0].clone();
+        asked["comment"]["path"] = json!("src/lib.txt");
+        asked["comment"]["line"] = json!(1);
+        asked["comment"]["in_reply_to_id"] = json!(finding);
+        let run = (5000 + id).to_string();
+        let variables = [("GITHUB_RUN_ID", run.as_str())];
+        let step = fixture.step_with("pull_request_review_comment", &asked.to_string(), &variables);
+        assert_eq!(step.output("final-message"), result, "{body}: {step:?}");
+    }
 }
 
 #[test]

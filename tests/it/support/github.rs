@@ -252,6 +252,12 @@ impl GitHubServer {
         self.world.lock().unwrap().check_runs.push(check);
     }
 
+    /// Returns the comments on lines of a pull request.
+    pub fn review_comments(&self, number: u64) -> Vec<Value> {
+        let world = self.world.lock().unwrap();
+        world.review_comments.iter().filter(|one| one["number"] == number).cloned().collect()
+    }
+
     /// Returns the reviews that were submitted.
     pub fn reviews(&self) -> Vec<Value> {
         self.world.lock().unwrap().reviews.clone()
@@ -654,6 +660,11 @@ impl World {
         let mut review = self.own_comment(number, body);
         review["commit_id"] = body["commit_id"].clone();
         review["comments"] = json!(comments);
+        for one in comments {
+            let mut comment = self.own_comment(number, &one);
+            (comment["path"], comment["line"]) = (one["path"].clone(), one["line"].clone());
+            self.review_comments.push(comment);
+        }
         self.reviews.push(review.clone());
         (200, review)
     }
