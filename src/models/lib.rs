@@ -88,10 +88,21 @@ pub struct ModelRequest<'a> {
     pub task: TaskId,
     /// The mode the task is in.
     pub mode: &'a str,
-    /// How many replies this task has had before.
+    /// How many replies this task has had before, with those of earlier runs.
     pub turn: u32,
+    /// What of the conversation is of earlier runs.
+    pub earlier: EarlierTurns,
     /// Set where an image is requested instead of text, by the one message of the conversation.
     pub picture: Option<ImageRequest<'a>>,
+}
+
+/// What of a conversation is of earlier runs, whose conversation a task goes on with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EarlierTurns {
+    /// Messages at its beginning; 0 once they are left out.
+    pub messages: usize,
+    /// Replies of the model.
+    pub turns: u32,
 }
 
 /// An image that is requested.

@@ -14,6 +14,7 @@ use crate::run::error::RunError;
 use crate::run::execution::{RunExecution, SessionOrigin};
 use crate::run::first_message::lookups::MessageContext;
 use crate::run::place;
+use crate::run::prepare::PreparedRun;
 use crate::run::progress;
 use crate::run::publish::{Publication, Publisher, RunEnd};
 use crate::run::servers;
@@ -22,6 +23,7 @@ use crate::run::telemetry;
 use locum_agent::report::activity::Activities;
 use locum_agent::report::comment::Progress;
 use locum_agent::session;
+use locum_agent::session::earlier::EarlierConversation;
 use locum_agent::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
 use locum_agent::session::journal::{Journal, JournalError};
 use locum_agent::session::outcome::Outcome;
@@ -174,6 +176,7 @@ async fn run<'a>(
     };
     let start = SessionStart {
         images: prepared.images.iter().map(|shown| shown.image.clone()).collect(),
+        earlier: earlier(prepared)?,
         version: JOURNAL_VERSION,
         id: plan.session.clone(),
         task: prepared.redactor.redact(&plan.task),
@@ -219,6 +222,12 @@ async fn run<'a>(
         counted.end(&outcome).await;
     }
     Ok(outcome)
+}
+
+/// Returns the conversation that a run goes on with, without secrets there may be since.
+fn earlier(prepared: &PreparedRun) -> Result<Option<Box<EarlierConversation>>, RunError> {
+    let value = serde_json::to_value(&prepared.earlier).map_err(RunError::internal)?;
+    serde_json::from_value(redacted(value, &prepared.redactor)).map_err(RunError::internal)
 }
 
 /// Takes secrets out of every text of a value: a task, a script.

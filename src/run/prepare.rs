@@ -22,6 +22,7 @@ use crate::run::servers::ServerPlan;
 use crate::run::task_material::TaskImage;
 use crate::run::trusted::TrustedConfig;
 use locum_agent::env::RunEnv;
+use locum_agent::session::earlier::EarlierConversation;
 use locum_agent::session::system_prompt::{self, ToolPrerequisites};
 use locum_base::image::{self, Image};
 use locum_base::secret::Redactor;
@@ -44,6 +45,8 @@ pub struct PreparedRun {
     pub plan: RunPlan,
     /// First message of the root task, before what it names is looked up.
     pub message: FirstMessage,
+    /// The conversation that the root task goes on with, added by who starts the run.
+    pub earlier: Option<EarlierConversation>,
     /// Images that the root task is shown with it, added by who starts the run.
     pub images: Vec<TaskImage>,
     /// Images of the thread that its model cannot be shown.
@@ -278,6 +281,7 @@ pub fn prepare(
     Ok(PreparedRun {
         plan,
         message,
+        earlier: None,
         images: Vec::new(),
         unseen_images: 0,
         command_env,

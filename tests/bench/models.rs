@@ -31,7 +31,7 @@ use locum_models::build::build;
 use locum_models::profile::{ModelSettings, Provider};
 use locum_models::resolve::{ModelFacts, resolve};
 use locum_models::tokens::Tokenizer;
-use locum_models::{Model, ModelRequest};
+use locum_models::{EarlierTurns, Model, ModelRequest};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 use support::model_server::{Answer, ModelServer, Piece};
@@ -189,6 +189,7 @@ impl Asker {
             mode: "code",
             turn: 0,
             picture: None,
+            earlier: EarlierTurns::default(),
         };
         let began = processor_time();
         self.runtime.block_on(

@@ -92,6 +92,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
     let journal = folder.path().join("session");
     let start = SessionStart {
         images: Vec::new(),
+        earlier: None,
         version: JOURNAL_VERSION,
         id: SessionId::parse("0123456789abcdef").unwrap(),
         task: "Do it.".to_owned(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::session::earlier::EarlierConversation;
 use crate::session::id::SessionId;
 use crate::session::messages::PersonMessage;
 use crate::session::outcome::{ChargedUsage, CheckReport, Outcome};
@@ -45,6 +46,9 @@ pub struct SessionStart {
     /// Images that the root task is shown with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
+    /// The conversation that it goes on with; the first message follows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Box<EarlierConversation>>,
     /// The mode of the root task.
     pub mode: String,
     /// Who asked and how; `mode` in it is the root task's.

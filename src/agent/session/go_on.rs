@@ -1,18 +1,21 @@
 //! A session that a person, the time or the budget stopped is let go on, with more to spend where
-//! that is asked.
+//! that is asked; or a new one goes on with its conversation.
 //!
 //! In: the journal of a session that is not at work, and what a person asks for. Out: one more line
-//! in it, or why not. The caller checks who may ask.
+//! in it, or why not; or what the new session begins with. The caller checks who may ask.
 
 use std::path::Path;
 
 use jiff::Timestamp;
 
+use crate::session::earlier::{EarlierConversation, UnpublishedWork};
 use crate::session::event::{Event, JournalLine};
 use crate::session::journal::{Journal, JournalError};
 use crate::session::messages::MESSAGE_LIMIT_BYTES;
 use crate::session::outcome::OutcomeWord;
+use crate::session::recorded::TouchedPath;
 use crate::session::state::SessionState;
+use locum_base::chat::Message;
 use locum_base::image::Image;
 use locum_policy::budget::raise::{AbovePolicy, NewLimits};
 use locum_policy::budget::{Budget, Exhausted};
@@ -79,4 +82,31 @@ pub fn go_on(folder: &Path, request: GoOnRequest, now: Timestamp) -> Result<Budg
     let event = Event::Continued { by, budget, words, images };
     journal.append(&JournalLine { at: now, event })?;
     Ok(budget)
+}
+
+/// Returns what an ended session leaves to the one that goes on with its conversation; `None` where
+/// its model never replied. A reply with a call that was never answered is left out.
+pub fn conversation_of(state: &SessionState) -> Option<EarlierConversation> {
+    let root = state.root()?;
+    let mut messages = Vec::clone(&root.conversation.messages);
+    let is_reply = |message: &Message| matches!(message, Message::Assistant { .. });
+    if root.turn.open().next().is_some() {
+        messages.truncate(messages.iter().rposition(is_reply)?);
+    }
+    messages.iter().rposition(is_reply)?;
+    let touched = state
+        .tree
+        .touched
+        .iter()
+        .map(|(path, diff_lines)| TouchedPath { path: path.clone(), diff_lines: *diff_lines });
+    let work = state.tree.checkpoint.as_ref().map(|checkpoint| UnpublishedWork {
+        checkpoint: checkpoint.clone(),
+        touched: touched.collect(),
+    });
+    Some(EarlierConversation {
+        session: state.start.as_ref()?.id.clone(),
+        messages,
+        turns: root.conversation.earlier.turns.saturating_add(root.turn.number),
+        work,
+    })
 }

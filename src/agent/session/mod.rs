@@ -25,6 +25,7 @@ pub mod checked;
 mod checks;
 mod compaction;
 mod condense;
+pub mod earlier;
 pub mod ending;
 mod enter;
 mod estimate;

@@ -186,7 +186,7 @@ impl SessionState {
     /// Takes in what an event means for more than its own task.
     fn apply_to_session(&mut self, event: &Event) {
         match event {
-            Event::Started(start) => self.start = Some(start.clone()),
+            Event::Started(start) => self.begin(start),
             Event::ServersListed { servers } => self.servers.clone_from(servers),
             Event::TaskStarted {
                 task,
@@ -201,10 +201,13 @@ impl SessionState {
                 let (mode, message) = (mode.clone(), message.clone());
                 let mut state = TaskState::new(*task, *parent, mode, message, *budget);
                 state.todos.clone_from(todos);
-                if let Some(start) = self.start.as_ref().filter(|_| parent.is_none())
-                    && !start.images.is_empty()
-                {
-                    state.conversation.push(Message::Images { images: start.images.clone() });
+                if let Some(start) = self.start.as_ref().filter(|_| parent.is_none()) {
+                    if let Some(earlier) = &start.earlier {
+                        state.conversation.follow(earlier);
+                    }
+                    if !start.images.is_empty() {
+                        state.conversation.push(Message::Images { images: start.images.clone() });
+                    }
                 }
                 state.isolation.isolated = tree.is_some();
                 state.isolation.start = parent.and_then(|parent| {
@@ -283,6 +286,17 @@ impl SessionState {
             | Event::TodosChanged { .. }
             | Event::ModeSwitched { .. } => {}
         }
+    }
+
+    /// Begins with the work that an earlier session left.
+    fn begin(&mut self, start: &SessionStart) {
+        self.start = Some(Box::new(start.clone()));
+        let Some(work) = start.earlier.as_ref().and_then(|earlier| earlier.work.as_ref()) else {
+            return;
+        };
+        let touched = work.touched.iter().map(|file| (file.path.clone(), file.diff_lines));
+        self.tree.touched = touched.collect();
+        self.tree.checkpoint = Some(work.checkpoint.clone());
     }
 
     fn with_task(&mut self, id: TaskId, change: impl FnOnce(&mut TaskState)) {

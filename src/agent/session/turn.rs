@@ -35,7 +35,8 @@ impl<'a> Session<'a> {
         let in_flight =
             self.request(InFlightRequest { task: id, model, estimate_tokens }, cached)?;
         let messages = Arc::clone(&task.conversation.messages);
-        let (mode, turn) = (task.mode.clone(), task.turn.number);
+        let earlier = task.conversation.earlier;
+        let (mode, turn) = (task.mode.clone(), earlier.turns.saturating_add(task.turn.number));
         let temperature = self.mode(&mode)?.temperature.map(|temperature| temperature.0);
         let span = self.turn_span(id);
         let reply = async move {
@@ -43,6 +44,7 @@ impl<'a> Session<'a> {
                 system: &system_prompt.system,
                 tools: &system_prompt.tools,
                 temperature,
+                earlier,
                 ..ModelRequest::new(&messages, id, &mode, turn)
             };
             in_flight.whole(request).await

@@ -2,9 +2,9 @@
 //! and tests of modes and policies.
 //!
 //! In: a checked [`ModelScript`] and requests. Out: the reply the script has for the task's mode,
-//! its first message and the turn. It keeps no state: the same request always gets the same reply,
-//! so a killed run resumes to the same end. Every request is checked for its shape and for what the
-//! script expects of it.
+//! its first message in this run and the turn of this run. It keeps no state: the same request
+//! always gets the same reply, so a killed run resumes to the same end. Every request is checked for
+//! its shape and for what the script expects of it.
 
 mod expect;
 pub mod script;
@@ -36,7 +36,7 @@ impl ScriptedModel {
         check_conversation(request.messages)
             .map_err(|message| self.fault(format!("the request is malformed: {message}")))?;
         let (number, task) = self.find_task(request)?;
-        let index = usize::try_from(request.turn).unwrap_or(usize::MAX);
+        let index = index_of(request);
         let place =
             || format!("task {number}{}, turn {}", described(task), index.saturating_add(1));
         let Some(turn) = task.turns.get(index) else {
@@ -60,7 +60,7 @@ impl ScriptedModel {
     }
 
     fn find_task(&self, request: &ModelRequest<'_>) -> Result<(usize, &ScriptTask), ModelError> {
-        let first = match request.messages.first() {
+        let first = match request.messages.get(request.earlier.messages) {
             Some(Message::User { text }) => text.as_str(),
             Some(Message::Images { .. } | Message::Assistant { .. } | Message::Tool { .. })
             | None => "",
@@ -99,7 +99,7 @@ impl Model for ScriptedModel {
     }
 
     fn may_reply(&self, request: &ModelRequest<'_>) -> bool {
-        let index = usize::try_from(request.turn).unwrap_or(usize::MAX);
+        let index = index_of(request);
         self.find_task(request).is_ok_and(|(_, task)| index < task.turns.len())
     }
 
@@ -110,6 +110,12 @@ impl Model for ScriptedModel {
         };
         stream::iter(items).boxed()
     }
+}
+
+/// Returns which reply of this run is asked for, from 0.
+fn index_of(request: &ModelRequest<'_>) -> usize {
+    let turn = request.turn.saturating_sub(request.earlier.turns);
+    usize::try_from(turn).unwrap_or(usize::MAX)
 }
 
 fn described(task: &ScriptTask) -> String {

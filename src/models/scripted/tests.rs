@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 
 use super::ScriptedModel;
 use crate::scripted::script::ModelScript;
-use crate::{Delta, Model, ModelError, ModelRequest};
+use crate::{Delta, EarlierTurns, Model, ModelError, ModelRequest};
 use locum_base::chat::{Message, StopReason, ToolCall, ToolResult, ToolSpec, Usage};
 use locum_base::id::TaskId;
 
@@ -50,6 +50,15 @@ fn answered(ids: &[&str], text: &str) -> Vec<Message> {
 }
 
 fn play(mode: &str, messages: &[Message], turn: u32) -> Vec<Result<Delta, ModelError>> {
+    play_after(EarlierTurns::default(), mode, messages, turn)
+}
+
+fn play_after(
+    earlier: EarlierTurns,
+    mode: &str,
+    messages: &[Message],
+    turn: u32,
+) -> Vec<Result<Delta, ModelError>> {
     let tools = [ToolSpec {
         name: "read_file".into(),
         description: String::new(),
@@ -66,12 +75,25 @@ fn play(mode: &str, messages: &[Message], turn: u32) -> Vec<Result<Delta, ModelE
         mode,
         turn,
         picture: None,
+        earlier,
     };
     block_on(model.stream(request).collect())
 }
 
 fn fault(mode: &str, messages: &[Message], turn: u32) -> String {
     play(mode, messages, turn).pop().unwrap().unwrap_err().to_string()
+}
+
+#[test]
+fn a_conversation_that_goes_on_is_played_by_what_this_run_added() {
+    let earlier = EarlierTurns { messages: 4, turns: 4 };
+    let mut messages = vec![user("something else")];
+    messages.extend(answered(&["a"], "found"));
+    messages.push(user("fix the parser"));
+    let deltas = play_after(earlier, "code", &messages, 4);
+    assert_eq!(deltas[..1], play("code", &[user("fix the parser")], 0)[..1]);
+    // Its calls are named apart from those of before.
+    assert!(matches!(&deltas[1], Ok(Delta::Call { id: Some(id), .. }) if id == "call-2-5-1"));
 }
 
 #[test]

@@ -150,6 +150,19 @@ pub fn message_from_person(by: &str, text: &str) -> String {
     )
 }
 
+/// Tells a task that it goes on with the conversation of an earlier run, below what a person asks
+/// now. `base` is the commit the checkout is at; `has_work` says that it holds what the earlier run
+/// changed.
+pub fn conversation_goes_on(base: &str, has_work: bool) -> String {
+    let work = if has_work { ", with what you changed before and did not publish" } else { "" };
+    format!(
+        "This was written after the result above, and the conversation goes on in a new run. The \
+         checkout is at commit {base}{work}. Others may have changed it since: read a file again \
+         before you edit it. A result you gave before is not final: when this is done too, call \
+         attempt_completion again."
+    )
+}
+
 /// Lists the images that follow a person's message; the text goes below that message.
 pub fn images_shown(images: &[Image]) -> String {
     let line = |(at, image): (usize, &Image)| format!("{}. {image}", at + 1);

@@ -123,6 +123,11 @@ impl MessageContext<'_> {
             let unseen = unseen.map(|unseen| format!("\n\n{unseen}")).unwrap_or_default();
             text = format!("{}{}{unseen}", text.trim(), reminders::images_listed(&images));
         }
+        if let Some(earlier) = &self.run.earlier {
+            let base = &self.run.plan.base.0;
+            let goes_on = reminders::conversation_goes_on(base, earlier.work.is_some());
+            text = format!("{}\n\n---\n{goes_on}", text.trim());
+        }
         let all: Vec<UntrustedText<'_>> = looked_up
             .iter()
             .chain(&message.materials)

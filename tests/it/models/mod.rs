@@ -22,7 +22,7 @@ use locum_models::build::build;
 use locum_models::profile::{ModelSettings, Profile};
 use locum_models::resolve::{ModelFacts, resolve};
 use locum_models::retry::{RetryLimits, StreamObserver, complete};
-use locum_models::{Delta, Model, ModelError, ModelRequest};
+use locum_models::{Delta, EarlierTurns, Model, ModelError, ModelRequest};
 use locum_testing::clock::TestClock;
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -80,6 +80,7 @@ async fn ask_async(
         mode: "code",
         turn: 0,
         picture: None,
+        earlier: EarlierTurns::default(),
     };
     let clock = TestClock::default();
     let limits = RetryLimits { attempts: 3, ..RetryLimits::default() };

@@ -229,6 +229,7 @@ impl Fixture {
         let facts = Facts { mode: self.mode.clone(), ..Facts::default() };
         let start = SessionStart {
             images: Vec::new(),
+            earlier: None,
             version: JOURNAL_VERSION,
             id: SessionId::parse("0123456789abcdef").unwrap(),
             task: "Do the thing.\nAll of it.".to_owned(),

@@ -1,14 +1,19 @@
 //! What events make of a state.
 
 use super::SessionState;
-use crate::session::event::{Event, JournalLine};
+use crate::session::earlier::EarlierConversation;
+use crate::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
+use crate::session::go_on;
+use crate::session::id::SessionId;
 use crate::session::recorded::{ReplyCharge, TouchedPath};
 use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::{Control, Observation};
 use locum_base::chat::{Message, Reply, StopReason, ToolCall, Usage};
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
+use locum_modes::prompts::place::RunPlace;
 use locum_policy::budget::Budget;
+use locum_policy::intent::Facts;
 use locum_workspace::repo::CommitId;
 use pretty_assertions::assert_eq;
 
@@ -25,6 +30,26 @@ impl RecordedLines {
             .unwrap();
         self.0.push(JournalLine { at, event });
         self
+    }
+
+    /// The first line of a session.
+    fn begun(self, id: &str, earlier: Option<EarlierConversation>) -> Self {
+        self.then(Event::Started(Box::new(SessionStart {
+            version: JOURNAL_VERSION,
+            id: SessionId::parse(id).unwrap(),
+            task: String::new(),
+            message: String::new(),
+            images: vec![],
+            earlier: earlier.map(Box::new),
+            mode: "code".to_owned(),
+            facts: Facts::default(),
+            budget: Budget::default(),
+            base: CommitId("b".into()),
+            policy_hash: String::new(),
+            models: Default::default(),
+            place: RunPlace::default(),
+            caller: serde_json::Value::Null,
+        })))
     }
 
     fn started(self, task: TaskId, parent: Option<(TaskId, &str)>) -> Self {
@@ -136,6 +161,38 @@ fn each_context_begins_with_the_one_before() {
         matches!(before.as_slice(), [.., Message::Tool { .. }, Message::User { .. }]),
         "what was said midway comes after: {before:?}"
     );
+}
+
+#[test]
+fn a_session_goes_on_with_the_conversation_and_the_work_of_an_ended_one() {
+    let touched = vec![TouchedPath { path: path("x"), diff_lines: Some(2) }];
+    let ended = RecordedLines::default()
+        .begun("1111", None)
+        .started(ROOT, None)
+        .replied(ROOT, &["a"])
+        .answered(ROOT, "a", false)
+        .then(Event::Checkpointed { tree: None, commit: CommitId("c".into()), touched })
+        .replied(ROOT, &["cut", "off"])
+        .answered(ROOT, "off", false);
+    let earlier = go_on::conversation_of(&ended.state()).unwrap();
+    let said = context(&ended.state())[..3].to_vec();
+    assert_eq!((earlier.messages.clone(), earlier.turns), (said, 2), "no call is open");
+
+    let messages = earlier.messages.clone();
+    let next = RecordedLines::default().begun("2222", Some(earlier)).started(ROOT, None);
+    let own = Message::User { text: "task 0".into() };
+    let state = next.state();
+    assert_eq!(context(&state), [messages, vec![own]].concat());
+    assert_eq!(state.tree.checkpoint, Some(CommitId("c".into())));
+    assert_eq!(state.tree.touched.get(&path("x")), Some(&Some(2)));
+    assert_eq!(state.spending().1.turns, 0, "it spends on its own account");
+    assert_eq!(state.tasks[0].last_words(), "", "it has said nothing itself");
+
+    // Its own reply makes it a conversation that goes on again.
+    let again = next.replied(ROOT, &["b"]).answered(ROOT, "b", false);
+    let earlier = go_on::conversation_of(&again.state()).unwrap();
+    assert_eq!((earlier.messages.len(), earlier.turns, earlier.session.as_str()), (6, 3, "2222"));
+    assert_eq!(go_on::conversation_of(&RecordedLines::default().started(ROOT, None).state()), None);
 }
 
 #[test]

@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use crate::session::earlier::EarlierConversation;
 use crate::session::event::Event;
 use locum_base::chat::Message;
+use locum_models::EarlierTurns;
 
 /// What a task's model is sent.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +19,8 @@ pub struct Conversation {
     pub measured: Option<MeasuredConversation>,
     /// How often its beginning was left out.
     pub compactions: u32,
+    /// What of it is of earlier sessions.
+    pub earlier: EarlierTurns,
 }
 
 /// A conversation with its last reply, as its provider counted it.
@@ -53,12 +57,22 @@ impl Conversation {
         Arc::make_mut(&mut self.messages).push(message);
     }
 
+    /// Puts the conversation of an earlier session before what is there.
+    pub(crate) fn follow(&mut self, earlier: &EarlierConversation) {
+        let EarlierConversation { messages, turns, .. } = earlier;
+        self.earlier = EarlierTurns { messages: messages.len(), turns: *turns };
+        let own = std::mem::take(&mut self.messages);
+        self.messages = Arc::new(messages.iter().chain(own.iter()).cloned().collect());
+        self.size_bytes = self.messages.iter().map(Message::size_bytes).sum();
+    }
+
     /// Leaves out the first messages, for which this text stands.
     fn compact(&mut self, left_out: usize, text: String) {
         let rest = self.messages.get(left_out..).unwrap_or_default().iter().cloned();
         self.messages = Arc::new(std::iter::once(Message::User { text }).chain(rest).collect());
         self.size_bytes = self.messages.iter().map(Message::size_bytes).sum();
         self.measured = None;
+        self.earlier.messages = 0;
         self.compactions = self.compactions.saturating_add(1);
     }
 }

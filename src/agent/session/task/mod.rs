@@ -186,7 +186,8 @@ impl TaskState {
     /// otherwise. What it said twice is there once.
     pub fn last_words(&self) -> String {
         let mut texts: Vec<&str> = Vec::new();
-        for message in self.conversation.messages.iter().rev() {
+        let own = self.conversation.messages.iter().skip(self.conversation.earlier.messages);
+        for message in own.rev() {
             match message {
                 Message::Assistant { text, calls, .. } if calls.is_empty() => {
                     texts.retain(|other| *other != text.trim());

@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 
 use super::tools;
 use crate::xml::{PromptedToolCalls, write};
-use crate::{Delta, Model, ModelError, ModelRequest};
+use crate::{Delta, EarlierTurns, Model, ModelError, ModelRequest};
 use locum_base::chat::{Message, OpaqueState, StopReason, ToolCall, ToolResult};
 use locum_base::id::TaskId;
 
@@ -127,6 +127,7 @@ fn native_calls_pass_and_what_only_the_provider_reads_does_not() {
         mode: "code",
         turn: 0,
         picture: None,
+        earlier: EarlierTurns::default(),
     };
     let deltas: Vec<_> = block_on(model.stream(request).collect());
     let call = Delta::Call {

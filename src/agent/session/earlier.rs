@@ -1,0 +1,36 @@
+//! `EarlierConversation`: what a session that ended leaves to the one that goes on with its
+//! conversation.
+//!
+//! It holds what the root task's model read and said, to which the first message of the new session
+//! is added, and the work that was not published. Nothing else goes on: facts, limits, approvals
+//! and refusals are the new session's own. `go_on` reads it off an ended session.
+
+use serde::{Deserialize, Serialize};
+
+use crate::session::id::SessionId;
+use crate::session::recorded::TouchedPath;
+use locum_base::chat::Message;
+use locum_workspace::repo::CommitId;
+
+/// What a session begins with of the conversation of another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EarlierConversation {
+    /// The session whose conversation it is.
+    pub session: SessionId,
+    /// What its root task's model was sent and replied; every call in it is answered.
+    pub messages: Vec<Message>,
+    /// Model replies there were before.
+    pub turns: u32,
+    /// What it changed and did not publish; `None` where the new session begins with its base.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<UnpublishedWork>,
+}
+
+/// What a session changed and did not publish.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnpublishedWork {
+    /// Its last checkpoint.
+    pub checkpoint: CommitId,
+    /// The paths it touched.
+    pub touched: Vec<TouchedPath>,
+}
