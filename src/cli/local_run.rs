@@ -374,6 +374,7 @@ pub fn carry_out(
         decided: None,
         retry: None,
         decide: DecisionChannel::CommandLine,
+        kept: None,
     };
     let inbox = Inbox::of(folder);
     let execution = RunExecution {

@@ -41,7 +41,7 @@ pub async fn keep_posting(
             let now = clock.now();
             (comment::progress(&facts, &progress, now), refresh_after(&progress, now))
         };
-        publisher.post(publisher.comment(number, (&body, None), UNDECIDED), &mut published).await;
+        publisher.post(publisher.comment(number, (&body, None), &facts), &mut published).await;
         if !published.notes.is_empty() {
             // The policy or the forge refused; it will not accept ten seconds later.
             return;

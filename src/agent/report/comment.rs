@@ -48,6 +48,8 @@ pub struct CommentFacts<'a> {
     pub budget: &'a Budget,
     /// How maintainers decide on what a run stopped for.
     pub decide: DecisionChannel<'a>,
+    /// The hidden line that says where a session that ended is kept.
+    pub kept: Option<&'a str>,
 }
 
 impl CommentFacts<'_> {
@@ -58,6 +60,14 @@ impl CommentFacts<'_> {
     pub fn mention(&self) -> Option<String> {
         let login = self.requested_by.filter(|login| is_login(login))?;
         (self.notify == Notify::Asker).then(|| format!("Asked by @{login}."))
+    }
+
+    /// Returns the hidden second line: where the session waits for a decision, or is kept.
+    pub fn session_line(&self) -> Option<&str> {
+        match self.decide {
+            DecisionChannel::Comment { marker, .. } => Some(marker),
+            DecisionChannel::CommandLine | DecisionChannel::Nowhere(_) => self.kept,
+        }
     }
 
     /// Says who asked, where no mention does.
@@ -215,11 +225,8 @@ pub fn ended(
         budget: None,
         run_url: facts.run_url,
     };
-    let hidden = match facts.decide {
-        DecisionChannel::Comment { marker, .. } => format!("{}\n{marker}", facts.marker),
-        DecisionChannel::CommandLine | DecisionChannel::Nowhere(_) => facts.marker.to_owned(),
-    };
-    let head = format!("{hidden}\n{}", state.render());
+    let session = facts.session_line().map(|line| format!("\n{line}")).unwrap_or_default();
+    let head = format!("{}{session}\n{}", facts.marker, state.render());
     let mut room_chars = ROOM_CHARS.saturating_sub(figures::width(&head) + 2);
     let parts = ReportParts::of(
         outcome,

@@ -168,6 +168,7 @@ fn facts<'a>(marker: &'a str, budget: &'a Budget, decide: DecisionChannel<'a>) -
         mode: "code",
         requested_by: Some("octocat"),
         notify: Notify::Nobody,
+        kept: None,
         retry: Some("/locum").filter(|_| decide != DecisionChannel::CommandLine),
         run_url: Some(RUN),
         remarks: &[],

@@ -112,6 +112,7 @@ fn check(case: &Case<'_>) {
         mode: "code",
         requested_by: Some("alice"),
         notify: Notify::Nobody,
+        kept: None,
         retry: None,
         run_url: None,
         remarks: &[],

@@ -158,7 +158,7 @@ pub(super) async fn carry_out(
         Err(why) => DecisionChannel::Nowhere(why),
     };
     let retry = Some(prefix.as_str()).filter(|prefix| !prefix.is_empty());
-    let ending = RunEnd { thread: thread_number, seen: &seen, decided, retry, decide };
+    let ending = RunEnd { thread: thread_number, seen: &seen, decided, retry, decide, kept: None };
     let publication = publisher.publish(&mut outcome, &ending, cancelled).await;
     if let (Some(claim), Ok(None) | Err(_)) = (start.claim(), &kept) {
         carry::drop_off(env, run, claim).await;

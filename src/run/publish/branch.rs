@@ -1,7 +1,7 @@
 //! Commits onto branches: a pull request's own, or one of ours, from which a pull request may be
 //! opened.
 
-use crate::run::publish::lease::{LEASE_OVER, Lease};
+use crate::run::publish::lease::LEASE_OVER;
 use crate::run::publish::own_branch::{BranchUpdate, OwnBranch};
 use crate::run::publish::unpublished::Unpublished;
 use crate::run::publish::{PublishResult, Publisher};
@@ -232,7 +232,7 @@ impl Publisher<'_> {
     }
 
     fn admit<A: Act>(&self, act: A) -> Result<Permit<A>, PlacementError> {
-        if self.lease.is_some_and(Lease::is_over) {
+        if self.is_late() {
             return Err(PlacementError::Refused(LEASE_OVER.to_owned()));
         }
         self.run

@@ -14,6 +14,7 @@ mod moved;
 pub mod own_branch;
 mod pull_request;
 pub(crate) mod reactions;
+mod report;
 mod review;
 mod seen;
 mod unpublished;
@@ -26,15 +27,14 @@ use crate::run::prepare::PreparedRun;
 use crate::run::publish::destination::PublishDestination;
 use crate::run::publish::lease::Lease;
 use crate::run::publish::moved::JudgedCommit;
-use crate::run::publish::reactions::Reactions;
 use crate::run::publish::unpublished::{NotPosted, Unpublished};
-use locum_agent::report::comment::{self, ChangeDestination, CommentFacts, PullRequestEffect};
+use locum_agent::report::comment::{ChangeDestination, PullRequestEffect};
 use locum_agent::report::waiting::DecisionChannel;
-use locum_agent::report::{figures, markdown};
+use locum_agent::report::{comment, markdown};
 use locum_agent::session::ending::{self, Settlement};
 use locum_agent::session::hindrance::Hindrance;
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
-use locum_agent::session::word::{OutcomeReaction, Severity};
+use locum_agent::session::word::Severity;
 use locum_forge::Forge;
 use locum_forge::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use locum_forge::sanitise::{self, TextRules};
@@ -48,8 +48,6 @@ use locum_workspace::remote::Remote;
 pub(crate) const SEEN: &str = "eyes";
 /// Why a run that was cancelled after its session is not published, or not all of it.
 const CANCELLED: &str = "it was stopped from outside while its result was being published";
-/// What says that a comment decided, where the run it was about waits for the next one.
-const TAKEN: &str = "+1";
 
 /// Name and e-mail of the commits' author.
 pub const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
@@ -67,6 +65,8 @@ pub struct RunEnd<'a> {
     pub retry: Option<&'a str>,
     /// How maintainers decide on what the run stops for.
     pub decide: DecisionChannel<'a>,
+    /// The hidden line that says where its session is kept; `None` where it is not, or waits.
+    pub kept: Option<&'a str>,
 }
 
 /// What was published, and what was not.
@@ -82,6 +82,14 @@ pub struct Publication {
     pub notes: Vec<String>,
     /// What else readers should know of it.
     pub remarks: Vec<String>,
+}
+
+/// Where the changes of a run are, before anyone is told.
+pub struct Landed {
+    /// What was published.
+    pub published: Publication,
+    hindrance: Option<Hindrance>,
+    is_cancelled: bool,
 }
 
 /// Where the changes of a run went.
@@ -101,6 +109,8 @@ pub enum PublishResult {
         draft: bool,
         /// What the run did to it.
         effect: PullRequestEffect,
+        /// Hash of the commit its branch is at.
+        head: String,
     },
     /// As a commit onto a branch that was there.
     Commit {
@@ -131,7 +141,7 @@ impl PublishResult {
     pub fn landing(&self) -> ChangeDestination<'_> {
         match self {
             Self::Nowhere(why) => ChangeDestination::Nowhere(why),
-            Self::PullRequest { number, url, branch, draft, effect } => {
+            Self::PullRequest { number, url, branch, draft, effect, .. } => {
                 let (number, draft, effect) = (*number, *draft, *effect);
                 ChangeDestination::PullRequest { number, url, branch, draft, effect }
             }
@@ -140,6 +150,16 @@ impl PublishResult {
                 ChangeDestination::Review { url, comments: *comments }
             }
             Self::Diff(why) => ChangeDestination::Diff(why),
+        }
+    }
+}
+
+impl PublishResult {
+    /// Returns the commit that the branch with the changes is at; `None` where no branch has them.
+    pub fn head(&self) -> Option<&str> {
+        match self {
+            Self::PullRequest { head, .. } | Self::Commit { id: head, .. } => Some(head),
+            Self::Nowhere(_) | Self::Review { .. } | Self::Diff(_) => None,
         }
     }
 }
@@ -174,14 +194,25 @@ pub struct Publisher<'a> {
 
 impl Publisher<'_> {
     /// Publishes everything the policy allows, and takes what became of it into the outcome; what
-    /// fails becomes a note, and the comment says so. Cancelled, it gives up what is not there yet,
-    /// and says what is.
+    /// fails becomes a note, and the comment says so.
     pub async fn publish(
         &self,
         outcome: &mut Outcome,
         ending: &RunEnd<'_>,
         cancelled: impl Future<Output = ()>,
     ) -> Publication {
+        let landed = self.publish_changes(outcome, ending, cancelled).await;
+        self.publish_report(outcome, ending, landed).await
+    }
+
+    /// Puts the changes where they belong, and takes what became of them into the outcome.
+    /// Cancelled, it gives up what is not there yet.
+    pub async fn publish_changes(
+        &self,
+        outcome: &mut Outcome,
+        ending: &RunEnd<'_>,
+        cancelled: impl Future<Output = ()>,
+    ) -> Landed {
         ending::settle(outcome, Settlement::Pending);
         let remarks = self.destination.remarks.clone();
         let mut published = Publication { remarks, ..Publication::default() };
@@ -200,50 +231,7 @@ impl Publisher<'_> {
             hindrance = Some(unpublished::hindrance(format!("the run cannot go on: {why}")));
         }
         self.settle(outcome, &hindrance, is_cancelled);
-        if let Some(number) = ending.thread {
-            let facts = CommentFacts { retry: ending.retry, ..self.comment_facts(ending.decide) };
-            let body = comment::ended(&facts, outcome, published.result.landing());
-            let posting = self.comment(number, (&body, facts.mention()), ending.decide);
-            match self.attempt(posting, &mut published).await {
-                Ok(receipt) => published.comment = Some(receipt),
-                // What the policy does not let it say is meant to be said nowhere.
-                Err(NotPosted::Policy(_)) => {}
-                Err(not) => {
-                    let why = format!("the comment on #{number} could not be written: {not}");
-                    hindrance.get_or_insert_with(|| unpublished::hindrance(why));
-                    self.settle(outcome, &hindrance, is_cancelled);
-                }
-            }
-        } else if let PublishResult::Diff(why) | PublishResult::Nowhere(why) = &published.result
-            && !why.is_empty()
-        {
-            // No comment says it.
-            published.notes.push(why.clone());
-        }
-        self.react(outcome, ending, &mut published).await;
-        published
-    }
-
-    /// Says on what started the run how it ended.
-    async fn react(&self, outcome: &Outcome, ending: &RunEnd<'_>, published: &mut Publication) {
-        let reaction = outcome.word.reaction();
-        let waits = reaction == OutcomeReaction::Eyes;
-        let (policy, facts) = (&*self.run.policy, &self.run.plan.facts);
-        let reactions = Reactions { forge: self.forge, policy, facts };
-        let mut gone = Vec::new();
-        if let Some(target) = self.reaction {
-            let content = if waits && ending.decided.is_some() { TAKEN } else { reaction.as_str() };
-            self.post(Posting::Reaction { target, content: content.to_owned() }, published).await;
-            if !self.lease.is_some_and(Lease::is_over) {
-                gone = reactions.withdraw_others(target, content).await;
-            }
-        }
-        let seen = if waits { &[] } else { ending.seen };
-        for reaction in seen.iter().copied().chain(ending.decided) {
-            if !gone.contains(&reaction) {
-                reactions.withdraw(reaction).await;
-            }
-        }
+        Landed { published, hindrance, is_cancelled }
     }
 
     /// Takes in where the changes went; returns what stood in the way.
@@ -318,46 +306,6 @@ impl Publisher<'_> {
         }
     }
 
-    /// Returns the posting of a comment whose body is sanitised, with a mention below it where
-    /// there is room for one.
-    pub fn comment(
-        &self,
-        number: u64,
-        (body, mention): (&str, Option<String>),
-        decide: DecisionChannel<'_>,
-    ) -> Posting {
-        let mut rules = self.text_rules(&self.destination.marker);
-        if let DecisionChannel::Comment { marker, .. } = decide {
-            rules.markers.push(marker.to_owned());
-        }
-        let mut body = sanitise::markdown(body, &rules, &self.run.redactor);
-        let mention = mention.map(|line| format!("\n\n{line}")).unwrap_or_default();
-        if figures::width(&body) + figures::width(&mention) <= sanitise::BODY_LIMIT_CHARS {
-            body.push_str(&mention);
-        }
-        let marker = self.destination.marker.clone();
-        match self.destination.reply_to {
-            Some(comment) => Posting::Reply { number, comment, marker, body },
-            None => Posting::Comment { number, marker, body },
-        }
-    }
-
-    /// Returns what the comment needs to know.
-    pub fn comment_facts<'f>(&'f self, decide: DecisionChannel<'f>) -> CommentFacts<'f> {
-        let plan = &self.run.plan;
-        CommentFacts {
-            marker: &self.destination.marker,
-            mode: &plan.mode,
-            requested_by: self.destination.requested_by.as_deref(),
-            retry: None,
-            notify: self.run.policy.settings().publish.notify,
-            run_url: self.run_url,
-            remarks: &self.destination.remarks,
-            budget: &plan.budget,
-            decide,
-        }
-    }
-
     /// Asks the policy, then publishes; a refusal or an error becomes a note.
     pub async fn post(&self, posting: Posting, published: &mut Publication) -> Option<Receipt> {
         self.attempt(posting, published).await.ok()
@@ -381,7 +329,7 @@ impl Publisher<'_> {
     }
 
     async fn ask_and_post(&self, posting: Posting) -> Result<Receipt, NotPosted> {
-        if self.lease.is_some_and(Lease::is_over) {
+        if self.is_late() {
             return Err(NotPosted::LeaseOver);
         }
         let permit = self.run.policy.admit(posting, &self.run.plan.facts);
@@ -389,8 +337,13 @@ impl Publisher<'_> {
         self.forge.post(permit).await.map_err(NotPosted::Forge)
     }
 
+    /// Returns whether the time is over in which the run may post.
+    pub fn is_late(&self) -> bool {
+        self.lease.is_some_and(Lease::is_over)
+    }
+
     /// Says why the changes may not even be shown: one of them holds a secret.
-    fn secret(&self, outcome: &Outcome) -> Option<String> {
+    pub fn secret(&self, outcome: &Outcome) -> Option<String> {
         let held_back = |change: &&FileChange| {
             change.withheld || sanitise::patch(&change.patch, &self.run.redactor).is_err()
         };

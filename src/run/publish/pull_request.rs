@@ -71,6 +71,7 @@ impl Publisher<'_> {
                 branch: earlier.name.clone(),
                 draft: pull.is_draft,
                 effect: PullRequestEffect::Updated,
+                head: head.0,
             });
         }
         self.refuse_closed(&change).await?;
@@ -84,10 +85,12 @@ impl Publisher<'_> {
         let receipt = self.propose(posting, &branch, published).await?;
         if receipt.updated {
             let (number, url, effect) = (receipt.id, receipt.url, PullRequestEffect::Updated);
-            return Ok(PublishResult::PullRequest { number, url, branch, draft, effect });
+            let head = head.0;
+            return Ok(PublishResult::PullRequest { number, url, branch, draft, effect, head });
         }
         let (number, url, effect) = (receipt.id, receipt.url, PullRequestEffect::Opened);
-        let opened = PublishResult::PullRequest { number, url, branch, draft, effect };
+        let head = head.0;
+        let opened = PublishResult::PullRequest { number, url, branch, draft, effect, head };
         published.result = opened.clone();
         self.give_details(number, published).await;
         Ok(opened)
@@ -291,6 +294,7 @@ fn unchanged(earlier: &OwnBranch, pull: &OwnPullRequest) -> PublishResult {
         branch: earlier.name.clone(),
         draft: pull.is_draft,
         effect: PullRequestEffect::Unchanged,
+        head: earlier.tip.0.clone(),
     }
 }
 

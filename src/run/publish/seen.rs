@@ -67,12 +67,9 @@ impl Publisher<'_> {
     /// Posts the run's comment before there is any progress.
     async fn begin_comment(&self) -> Result<(), ForgeError> {
         let Some(number) = self.destination.thread else { return Ok(()) };
-        let body = comment::progress(
-            &self.comment_facts(progress::UNDECIDED),
-            &Progress::default(),
-            Timestamp::UNIX_EPOCH,
-        );
-        let posting = self.comment(number, (&body, None), progress::UNDECIDED);
+        let facts = self.comment_facts(progress::UNDECIDED);
+        let body = comment::progress(&facts, &Progress::default(), Timestamp::UNIX_EPOCH);
+        let posting = self.comment(number, (&body, None), &facts);
         let Ok(permit) = self.run.policy.admit(posting, &self.run.plan.facts) else {
             return Ok(());
         };

@@ -23,6 +23,7 @@ fn with_facts(check: impl Fn(&CommentFacts<'_>)) {
         mode: "orchestrator",
         requested_by: Some("octocat"),
         notify: Notify::Asker,
+        kept: None,
         retry: None,
         run_url,
         remarks: &[],

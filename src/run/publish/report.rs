@@ -1,0 +1,113 @@
+//! What is said of a run on its thread: the one comment, and the reaction on what started it.
+//!
+//! In: an outcome, and where its changes are. Out: postings; what cannot be said becomes a note.
+
+use crate::run::publish::reactions::Reactions;
+use crate::run::publish::unpublished::{self, NotPosted};
+use crate::run::publish::{Landed, Publication, PublishResult, Publisher, RunEnd};
+use locum_agent::report::comment::{self, CommentFacts};
+use locum_agent::report::figures;
+use locum_agent::report::waiting::DecisionChannel;
+use locum_agent::session::outcome::Outcome;
+use locum_agent::session::word::OutcomeReaction;
+use locum_forge::posts::Posting;
+use locum_forge::sanitise;
+
+/// What says that a comment decided, where the run it was about waits for the next one.
+const TAKEN: &str = "+1";
+
+impl Publisher<'_> {
+    /// Says in the comment and by the reaction how the run ended and where its changes are.
+    pub async fn publish_report(
+        &self,
+        outcome: &mut Outcome,
+        ending: &RunEnd<'_>,
+        landed: Landed,
+    ) -> Publication {
+        let Landed { mut published, mut hindrance, is_cancelled } = landed;
+        if let Some(number) = ending.thread {
+            let RunEnd { retry, kept, .. } = *ending;
+            let facts = CommentFacts { retry, kept, ..self.comment_facts(ending.decide) };
+            let body = comment::ended(&facts, outcome, published.result.landing());
+            let posting = self.comment(number, (&body, facts.mention()), &facts);
+            match self.attempt(posting, &mut published).await {
+                Ok(receipt) => published.comment = Some(receipt),
+                // What the policy does not let it say is meant to be said nowhere.
+                Err(NotPosted::Policy(_)) => {}
+                Err(not) => {
+                    let why = format!("the comment on #{number} could not be written: {not}");
+                    hindrance.get_or_insert_with(|| unpublished::hindrance(why));
+                    self.settle(outcome, &hindrance, is_cancelled);
+                }
+            }
+        } else if let PublishResult::Diff(why) | PublishResult::Nowhere(why) = &published.result
+            && !why.is_empty()
+        {
+            // No comment says it.
+            published.notes.push(why.clone());
+        }
+        self.react(outcome, ending, &mut published).await;
+        published
+    }
+
+    /// Says on what started the run how it ended.
+    async fn react(&self, outcome: &Outcome, ending: &RunEnd<'_>, published: &mut Publication) {
+        let reaction = outcome.word.reaction();
+        let waits = reaction == OutcomeReaction::Eyes;
+        let (policy, facts) = (&*self.run.policy, &self.run.plan.facts);
+        let reactions = Reactions { forge: self.forge, policy, facts };
+        let mut gone = Vec::new();
+        if let Some(target) = self.reaction {
+            let content = if waits && ending.decided.is_some() { TAKEN } else { reaction.as_str() };
+            self.post(Posting::Reaction { target, content: content.to_owned() }, published).await;
+            if !self.is_late() {
+                gone = reactions.withdraw_others(target, content).await;
+            }
+        }
+        let seen = if waits { &[] } else { ending.seen };
+        for reaction in seen.iter().copied().chain(ending.decided) {
+            if !gone.contains(&reaction) {
+                reactions.withdraw(reaction).await;
+            }
+        }
+    }
+
+    /// Returns the posting of a comment whose body is sanitised, with a mention below it where
+    /// there is room for one.
+    pub fn comment(
+        &self,
+        number: u64,
+        (body, mention): (&str, Option<String>),
+        facts: &CommentFacts<'_>,
+    ) -> Posting {
+        let mut rules = self.text_rules(&self.destination.marker);
+        rules.markers.extend(facts.session_line().map(str::to_owned));
+        let mut body = sanitise::markdown(body, &rules, &self.run.redactor);
+        let mention = mention.map(|line| format!("\n\n{line}")).unwrap_or_default();
+        if figures::width(&body) + figures::width(&mention) <= sanitise::BODY_LIMIT_CHARS {
+            body.push_str(&mention);
+        }
+        let marker = self.destination.marker.clone();
+        match self.destination.reply_to {
+            Some(comment) => Posting::Reply { number, comment, marker, body },
+            None => Posting::Comment { number, marker, body },
+        }
+    }
+
+    /// Returns what the comment needs to know.
+    pub fn comment_facts<'f>(&'f self, decide: DecisionChannel<'f>) -> CommentFacts<'f> {
+        let plan = &self.run.plan;
+        CommentFacts {
+            marker: &self.destination.marker,
+            mode: &plan.mode,
+            requested_by: self.destination.requested_by.as_deref(),
+            retry: None,
+            kept: None,
+            notify: self.run.policy.settings().publish.notify,
+            run_url: self.run_url,
+            remarks: &self.destination.remarks,
+            budget: &plan.budget,
+            decide,
+        }
+    }
+}
