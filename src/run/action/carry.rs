@@ -155,8 +155,8 @@ pub(super) fn waits_words(ids: &[String], thread: u64) -> String {
     format!("waits {} on #{thread}\n", ids.join(","))
 }
 
-/// Deletes what waited for longer than anything may: sessions without a decision, and claims whose
-/// run was killed.
+/// Deletes what was kept for longer than anything may be: sessions without a decision or a later
+/// comment, and claims whose run was killed.
 pub(super) async fn sweep(env: &ActionEnv<'_>, policy: &Policy, facts: &Facts) {
     let Ok(kept) = env.git.own_refs(env.remote).await else { return };
     claim::sweep(env, (policy, facts), &kept).await;
@@ -178,7 +178,7 @@ pub(super) async fn sweep(env: &ActionEnv<'_>, policy: &Policy, facts: &Facts) {
         }
         let Ok(permit) = permit(policy, facts) else { return };
         match env.git.push_session(&permit, env.remote, &session, (Some(&tip), None)).await {
-            Ok(()) => tracing::info!(session, "removed a session without a decision"),
+            Ok(()) => tracing::info!(session, "removed an expired session from its ref"),
             Err(error) => {
                 tracing::warn!(%error, session, "could not remove an expired session from its ref")
             }
@@ -283,7 +283,7 @@ fn claim_words(env: &ActionEnv<'_>, event: &ForgeEvent) -> String {
 }
 
 /// The act of keeping a session in the repository: it belongs to the comment that asks.
-struct KeepSession;
+pub(super) struct KeepSession;
 
 impl Act for KeepSession {
     fn intents(&self) -> Vec<Intent> {
@@ -291,7 +291,7 @@ impl Act for KeepSession {
     }
 }
 
-fn permit(policy: &Policy, facts: &Facts) -> Result<Permit<KeepSession>, String> {
+pub(super) fn permit(policy: &Policy, facts: &Facts) -> Result<Permit<KeepSession>, String> {
     policy.admit(KeepSession, facts).map_err(|refusal| refusal.to_string())
 }
 

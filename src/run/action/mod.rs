@@ -15,6 +15,7 @@ mod earlier;
 mod fenced;
 mod images;
 mod jobs;
+mod kept;
 mod messages;
 mod places;
 mod rebase;

@@ -13,6 +13,7 @@ use futures::future;
 use crate::run::action::carry::{self, CarriedState};
 use crate::run::action::claim::Claim;
 use crate::run::action::fenced::{self, Worked};
+use crate::run::action::kept;
 use crate::run::action::messages::FollowedThread;
 use crate::run::action::places::reaction_target;
 use crate::run::action::sweep::{self, SweepScope};
@@ -159,8 +160,12 @@ pub(super) async fn carry_out(
     };
     let retry = Some(prefix.as_str()).filter(|prefix| !prefix.is_empty());
     let ending = RunEnd { thread: thread_number, seen: &seen, decided, retry, decide, kept: None };
-    let publication = publisher.publish(&mut outcome, &ending, cancelled).await;
-    if let (Some(claim), Ok(None) | Err(_)) = (start.claim(), &kept) {
+    let landed = publisher.publish_changes(&mut outcome, &ending, cancelled).await;
+    let at = (&publisher, &landed.published.result);
+    let line = kept::keep(env, &session, &outcome, at).await;
+    let ending = RunEnd { kept: line.as_deref(), ..ending };
+    let publication = publisher.publish_report(&mut outcome, &ending, landed).await;
+    if let (Some(claim), Ok(None) | Err(_), None) = (start.claim(), &kept, &line) {
         carry::drop_off(env, run, claim).await;
     }
     execute::close(&execution, &outcome).await?;

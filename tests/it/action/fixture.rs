@@ -322,11 +322,23 @@ impl ActionFixture {
         );
     }
 
-    /// The private refs of carried sessions at the remote, each with its commit.
+    /// The private refs at the remote, each with its commit, without those of ended sessions.
     pub(crate) fn kept_sessions(&self) -> Vec<String> {
-        self.remote(&["for-each-ref", "--format=%(refname) %(objectname)", "refs/locum"])
+        self.private_refs(|said| !said.starts_with("ended on "))
+    }
+
+    /// The private refs of sessions that ended, each with its commit.
+    pub(crate) fn ended_sessions(&self) -> Vec<String> {
+        self.private_refs(|said| said.starts_with("ended on "))
+    }
+
+    fn private_refs(&self, counts: impl Fn(&str) -> bool) -> Vec<String> {
+        let format = "--format=%(subject)\t%(refname) %(objectname)";
+        self.remote(&["for-each-ref", format, "refs/locum"])
             .lines()
-            .map(str::to_owned)
+            .filter_map(|line| line.split_once('\t'))
+            .filter(|(said, _)| counts(said))
+            .map(|(_, kept)| kept.to_owned())
             .collect()
     }
 

@@ -112,12 +112,13 @@ fn a_comment_on_an_issue_becomes_a_pull_request() {
     // One comment, edited in place, and nothing in it pings or closes anything.
     let comments = fixture.server.comments(7);
     assert_eq!(comments.len(), 1, "{comments:#?}");
-    assert!(
-        comments[0]
-            .starts_with("<!-- locum:v1 kind=progress comment=55 run=4242 -->\n**locum: done**"),
-        "{}",
-        comments[0]
-    );
+    let mut lines = comments[0].lines();
+    assert_eq!(lines.next(), Some("<!-- locum:v1 kind=progress comment=55 run=4242 -->"));
+    let kept = lines.next().unwrap_or_default();
+    assert!(kept.starts_with("<!-- locum:v1 kind=conversation id="), "{}", comments[0]);
+    assert_eq!(fixture.ended_sessions().len(), 1);
+    let state = lines.next().unwrap_or_default();
+    assert!(state.starts_with("**locum: done**"), "{}", comments[0]);
     assert!(
         !comments[0].contains("@carol") && !comments[0].contains("fixture-token"),
         "{}",

@@ -55,7 +55,7 @@ fn is_not_published(fixture: &ActionFixture, step: &WorkflowStep, why: &str) -> 
 /// Checks that the comment says it, and returns it.
 fn told(fixture: &ActionFixture, parts: &[&str]) -> String {
     let comment = fixture.server.comments(7).pop().unwrap();
-    let first = comment.lines().nth(1).unwrap_or_default();
+    let first = comment.lines().find(|line| !line.starts_with("<!--")).unwrap_or_default();
     assert!(first.starts_with("**locum: not published**"), "{comment}");
     for part in parts {
         assert!(comment.contains(part), "{part}: {comment}");
