@@ -202,6 +202,15 @@ impl Journal {
         }
     }
 
+    /// Reads every line of a journal's text; what comes after the last newline is dropped.
+    ///
+    /// # Errors
+    /// When a line is not an event, or the session of a later version.
+    pub fn lines_in(text: &str) -> Result<Vec<JournalLine>, String> {
+        let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        whole.map(|line| parse_line(line.as_bytes())).collect()
+    }
+
     /// Returns the folder it lies in, which is the session's own.
     pub fn folder(&self) -> &Path {
         &self.folder

@@ -31,6 +31,9 @@ use locum_workspace::repo::CommitId;
 /// A session with a larger journal is not carried.
 pub(super) const CARRIED_LIMIT_BYTES: u64 = 20 * 1024 * 1024;
 
+/// How the line of a session begins that waits for a decision.
+pub(super) const WAITS: &str = "<!-- locum:v1 kind=session ";
+
 /// Sessions that one workflow run takes away at most.
 const SWEPT_AT_ONCE: usize = 10;
 
@@ -187,16 +190,18 @@ pub(super) async fn sweep(env: &ActionEnv<'_>, policy: &Policy, facts: &Facts) {
 }
 
 /// Takes a session off its ref, which held `from`. One that stays does no harm.
-pub(super) async fn drop_off(env: &ActionEnv<'_>, run: &PreparedRun, from: &CommitId) {
-    let session = run.plan.session.as_str();
-    let done = async {
-        let permit = permit(&run.policy, &run.plan.facts)?;
-        let moved = env.git.push_session(&permit, env.remote, session, (Some(from), None)).await;
-        moved.map_err(|error| error.to_string())
-    };
-    if let Err(why) = done.await {
-        tracing::warn!(%why, session, "could not remove the ended session from its ref");
-    }
+///
+/// # Errors
+/// Why it stays, as part of a sentence.
+pub(super) async fn drop_off(
+    env: &ActionEnv<'_>,
+    run: &PreparedRun,
+    (session, from): (&SessionId, &CommitId),
+) -> Result<(), String> {
+    let permit = permit(&run.policy, &run.plan.facts)?;
+    let moves = (Some(from), None);
+    let moved = env.git.push_session(&permit, env.remote, session.as_str(), moves).await;
+    moved.map_err(|error| error.to_string())
 }
 
 /// Why a session is not resumed.
@@ -213,7 +218,7 @@ impl From<RunError> for ClaimError {
     }
 }
 
-/// Fetches the session our comment names. Returns the ref's commit: the session's own, or this same
+/// Fetches the session our comment names, by its name and commit. Returns the ref's commit: the session's own, or this same
 /// workflow run's claim on it.
 ///
 /// # Errors
@@ -221,9 +226,9 @@ impl From<RunError> for ClaimError {
 pub(super) async fn fetch(
     env: &ActionEnv<'_>,
     event: &ForgeEvent,
-    waits: &WaitingSession,
+    (session, commit): (&SessionId, &CommitId),
 ) -> Result<CommitId, ClaimError> {
-    let name = format!("{SESSION_REFS}{}", waits.session);
+    let name = format!("{SESSION_REFS}{session}");
     let depth = refs::depth_of(env, 3);
     let fetched = env.git.fetch(env.remote, &format!("+{name}:{name}"), depth).await;
     fetched.map_err(|error| {
@@ -231,11 +236,11 @@ pub(super) async fn fetch(
     })?;
     let repo = &env.workspace.repo;
     let tip = repo.commit_of(&name).map_err(RunError::internal)?;
-    if tip == waits.commit {
+    if tip == *commit {
         return Ok(tip);
     }
     let (message, parent) = repo.message_of(&tip).map_err(RunError::internal)?;
-    Err(ClaimError::Refused(if parent.as_ref() != Some(&waits.commit) {
+    Err(ClaimError::Refused(if parent.as_ref() != Some(commit) {
         "the session in the repository is not the one that the run's comment names".to_owned()
     } else if message == claim_words(env, event) {
         return Ok(tip);

@@ -49,7 +49,8 @@ pub(super) async fn decide(
                 let (policy, facts) = (&admitted.config.policy, &admitted.request.facts);
                 answer::post(env, &admitted.event, policy, facts, &rule.comment()).await;
             }
-            let ended = carry_out(env, &admitted.event, session, control, &mut claim).await;
+            let ended = carry_out(env, &admitted.event, session, control, &mut claim);
+            let ended = Box::pin(ended).await;
             claim.release().await;
             ended
         }
@@ -70,7 +71,7 @@ async fn take<'a>(
     let event = &admitted.event;
     let waiting = carry::waiting(env, event, decision.target.first()).await?;
     let waits = one_of(waiting, decision).map_err(ClaimError::Refused)?;
-    let tip = carry::fetch(env, event, &waits).await?;
+    let tip = carry::fetch(env, event, (&waits.session, &waits.commit)).await?;
     let thread = event.trigger.subject.as_ref().map(|subject| subject.number);
     let (words, _) = env.workspace.repo.message_of(&waits.commit).map_err(RunError::internal)?;
     if words != carry::waits_words(&waits.ids, thread.unwrap_or_default()) {
@@ -116,7 +117,8 @@ async fn take<'a>(
     let destination = PublishDestination { thread, ..carried.destination };
     let carried = CarriedState { destination, ..carried };
     let start = ActionStart::Resumed { claim: tip };
-    Ok((SessionRun { run, folder, carried, start }, claim, proposed))
+    let superseded = Vec::new();
+    Ok((SessionRun { run, folder, carried, superseded, start }, claim, proposed))
 }
 
 /// Returns the change of the policy by which nobody is asked again about what is approved.

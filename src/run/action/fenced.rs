@@ -35,7 +35,7 @@ pub(super) async fn work(
     (thread, claim): (&mut FollowedThread<'_>, &mut Claim<'_>),
     control: RunControl<'_>,
 ) -> Result<Worked, RunError> {
-    let RunControl { cancelled, watch } = control;
+    let RunControl { cancelled, watch, .. } = control;
     let (stop, stopped) = oneshot::channel();
     let stopped = async move {
         tokio::select! {

@@ -16,14 +16,15 @@ use locum_agent::session::outcome::Outcome;
 use locum_workspace::repo::{CommitId, NewCommit};
 
 /// A session with a larger journal is not kept.
-const KEPT_LIMIT_BYTES: u64 = 8 * 1024 * 1024;
+pub(super) const KEPT_LIMIT_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Where a session that ended is kept, as our own comment says.
-struct KeptSession {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct KeptSession {
     /// Name of the session.
-    session: SessionId,
+    pub(super) session: SessionId,
     /// The commit that holds it.
-    commit: CommitId,
+    pub(super) commit: CommitId,
 }
 
 impl KeptSession {
@@ -32,12 +33,34 @@ impl KeptSession {
         let keys = [("id", self.session.as_str()), ("commit", &self.commit.0)];
         markdown::marker("conversation", &keys)
     }
+
+    /// Reads the second line of a comment of ours; `None` unless we would write it ourselves, letter
+    /// for letter.
+    pub(super) fn parse(body: &str) -> Option<Self> {
+        let line = body.lines().nth(1)?.trim_end();
+        let value = |key: &str| {
+            let mut words = line.split(' ');
+            words.find_map(|word| word.strip_prefix(key)?.strip_prefix('=')).map(str::to_owned)
+        };
+        let kept =
+            Self { session: SessionId::parse(&value("id")?)?, commit: CommitId(value("commit")?) };
+        (kept.line() == line).then_some(kept)
+    }
 }
 
 /// What the commit of an ended session says: where it ended, and which commit holds its changes.
-fn ended_words(thread: u64, head: Option<&str>) -> String {
+pub(super) fn ended_words(thread: u64, head: Option<&str>) -> String {
     let published = head.map_or_else(String::new, |head| format!(", published as {head}"));
     format!("ended on #{thread}{published}\n")
+}
+
+/// Reads the commit that holds a session's changes from what its own commit says; `None` unless it
+/// ended on this thread.
+pub(super) fn head_in(words: &str, thread: u64) -> Option<Option<CommitId>> {
+    let head = words.trim_end().split_once(", published as ").map(|(_, head)| head);
+    let is_hash = |head: &str| head.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (head.is_none_or(is_hash) && ended_words(thread, head) == words)
+        .then(|| head.map(|head| CommitId(head.to_owned())))
 }
 
 /// Puts a session that ended on a thread onto its ref. Returns the hidden line for the run's
@@ -67,6 +90,22 @@ pub(super) async fn keep(
     }
 }
 
+/// Takes the sessions off their refs that a run took the place of: the newest counts.
+pub(super) async fn drop_superseded(
+    env: &ActionEnv<'_>,
+    session: &SessionRun,
+    publisher: &Publisher<'_>,
+) {
+    if publisher.is_late() {
+        return;
+    }
+    for KeptSession { session: superseded, commit } in &session.superseded {
+        if let Err(why) = carry::drop_off(env, &session.run, (superseded, commit)).await {
+            tracing::info!(%why, session = %superseded, "an earlier session stays on its ref");
+        }
+    }
+}
+
 async fn put(
     env: &ActionEnv<'_>,
     session: &SessionRun,
@@ -92,4 +131,49 @@ async fn put(
     let moved = env.git.push_session(&permit, env.remote, plan.session.as_str(), moves).await;
     moved.map_err(|error| error.to_string())?;
     Ok(KeptSession { session: plan.session.clone(), commit })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KeptSession, ended_words, head_in};
+    use locum_agent::session::id::SessionId;
+    use locum_workspace::repo::CommitId;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn only_the_line_that_we_write_says_where_a_session_is_kept() {
+        let kept = KeptSession {
+            session: SessionId::parse("0199aabb").unwrap(),
+            commit: CommitId("0123456789abcdef0123456789abcdef01234567".to_owned()),
+        };
+        let line = kept.line();
+        let first = "<!-- locum:v1 kind=progress run=1 -->";
+        assert_eq!(KeptSession::parse(&format!("{first}\n{line}\r\ntext")), Some(kept));
+        for body in [
+            line.clone(),
+            format!("{first}\n> {line}"),
+            format!("{first}\n\n{line}"),
+            format!("{first}\n{}", line.replace("commit=", "commit=x commit=")),
+            format!("{first}\n{}", line.replace("kind=conversation", "kind=session")),
+            format!("{first}\n{}", line.replace(" -->", " waits=0123456789abcdef -->")),
+            format!("{first}\n{}", line.replace("id=0199aabb", "id=../../heads/main")),
+        ] {
+            assert_eq!(KeptSession::parse(&body), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_commit_says_on_which_thread_a_session_ended_and_what_holds_its_changes() {
+        let head = || Some(CommitId("0123".to_owned()));
+        assert_eq!(head_in(&ended_words(7, Some("0123")), 7), Some(head()));
+        assert_eq!(head_in(&ended_words(7, None), 7), Some(None));
+        for words in [
+            ended_words(8, None),
+            "waits 0123 on #7\n".to_owned(),
+            "ended on #7".to_owned(),
+            "ended on #7, published as 0123\n\nmore\n".to_owned(),
+        ] {
+            assert_eq!(head_in(&words, 7), None, "{words}");
+        }
+    }
 }

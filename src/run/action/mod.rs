@@ -10,6 +10,7 @@ mod answer;
 mod carry;
 mod changed;
 mod claim;
+mod conversation;
 mod decide;
 mod earlier;
 mod fenced;
@@ -43,13 +44,13 @@ use crate::run::action::admission::{Admission, AdmittedEvent, RefusedEvent, Unus
 use crate::run::action::answer::Question;
 use crate::run::action::carry::CarriedState;
 use crate::run::action::claim::{Claim, ClaimAnswer, ClaimRequest};
+use crate::run::action::conversation::{ConversationWish, ThreadRun};
 use crate::run::action::earlier::{Beginning, EarlierWork};
 use crate::run::action::jobs::JobBook;
 use crate::run::action::places::{progress_marker, reaction_target, reply_to};
 use crate::run::action::rebase::Rebase;
 use crate::run::action::session_run::{ActionStart, SessionRun, carry_out};
 use crate::run::action::setup::SetupPlace;
-use crate::run::action::thread::ThreadPast;
 use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
 use crate::run::execute;
@@ -136,10 +137,11 @@ pub struct FinishedRun {
     pub fails: bool,
 }
 
-/// How a run is stopped from outside and followed.
+/// How a run begins on its thread, is stopped from outside and followed.
 struct RunControl<'w> {
     cancelled: BoxFuture<'static, ()>,
     watch: &'w mut dyn FnMut(&JournalLine, &SessionState),
+    wish: ConversationWish,
 }
 
 /// An event, with what was found out about it before anything runs.
@@ -211,9 +213,11 @@ async fn run_event(
         Ok(admission) => admission,
         Err(error) => return Err(setup::tell_maintainer(env, &trigger, error).await),
     };
+    let mut wish = ConversationWish::GoOn;
     if let Admission::Admitted(admitted) = &admission
         && admitted.request.action == RequestedAction::Retry
     {
+        wish = ConversationWish::BeginAnew;
         match retry::last_request(env, admitted).await? {
             Ok(again) => admission = admission::admit(env, &again).await?,
             Err(why) => return Ok(vec![answer::refuse(env, admitted, &why).await]),
@@ -246,7 +250,7 @@ async fn run_event(
             Err(error) => return Err(setup::tell(env, &place_of(&admitted), error).await),
         }
     }
-    match follow(env, &admitted, cancelled, watch).await {
+    match follow(env, &admitted, wish, cancelled, watch).await {
         Ok(ends) => Ok(ends),
         Err(error) => Err(setup::tell(env, &place_of(&admitted), error).await),
     }
@@ -261,10 +265,11 @@ fn place_of<'a>(admitted: &'a AdmittedEvent<'_>) -> SetupPlace<'a> {
 async fn follow(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
+    wish: ConversationWish,
     cancelled: impl Fn() -> BoxFuture<'static, ()>,
     watch: &mut dyn FnMut(&JournalLine, &SessionState),
 ) -> Result<Vec<ActionEnd>, RunError> {
-    let control = RunControl { cancelled: cancelled(), watch: &mut *watch };
+    let control = RunControl { cancelled: cancelled(), watch: &mut *watch, wish };
     let end = match &admitted.request.action {
         RequestedAction::Run | RequestedAction::Rebase => None,
         RequestedAction::Help => Some(answer::question(env, admitted, Question::Help).await?),
@@ -292,7 +297,7 @@ async fn follow(
     let mut book = JobBook::open_for(env, admitted, &items).await;
     let mut ends = Vec::new();
     for item in items {
-        let control = RunControl { cancelled: cancelled(), watch: &mut *watch };
+        let control = RunControl { cancelled: cancelled(), watch: &mut *watch, wish };
         ends.push(match (&mut book, item.job().map(str::to_owned)) {
             (Some(book), Some(job)) => match book.left_out(&job) {
                 Some(why) => ActionEnd::Skipped(why),
@@ -388,13 +393,12 @@ async fn claimed(
     let start = refs::pushed_branch(event).unwrap_or(&event.default_branch);
     let is_from_base = event.pull_request.is_some() || base_branch == start;
     let mut request = work_items::run_request(admitted, item, base, material);
-    let mut past = ThreadPast::default();
-    if request.work.is_none() {
-        past = thread::past(env, admitted).await;
-        request.materials.append(&mut past.materials);
-    }
+    let wish = if rebase.is_some() { ConversationWish::BeginAnew } else { control.wish };
     let merges = rebase.map(|rebase| rebase.give_to(&mut request));
-    let mut run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
+    let ThreadRun { mut run, request, past, superseded } = match &request.work {
+        None => Box::pin(conversation::prepare(env, admitted, request, wish)).await?,
+        Some(_) => ThreadRun::without(admitted, request, env.workspace)?,
+    };
     let shown = match request.work {
         None => images::show(env, admitted, &past.written, &mut run).await,
         Some(_) => Vec::new(),
@@ -426,8 +430,9 @@ async fn claimed(
         seen: Vec::new(),
         images: shown,
     };
-    let session = SessionRun { run, folder, carried, start: ActionStart::Fresh };
-    carry_out(env, event, session, control, claim).await
+    let session = SessionRun { run, folder, carried, superseded, start: ActionStart::Fresh };
+    // The states of all that waits for this one are as large as its own: it is on the heap.
+    Box::pin(carry_out(env, event, session, control, claim)).await
 }
 
 /// Answers what a run here may do, by the plan of one.

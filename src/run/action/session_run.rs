@@ -13,7 +13,7 @@ use futures::future;
 use crate::run::action::carry::{self, CarriedState};
 use crate::run::action::claim::Claim;
 use crate::run::action::fenced::{self, Worked};
-use crate::run::action::kept;
+use crate::run::action::kept::{self, KeptSession};
 use crate::run::action::messages::FollowedThread;
 use crate::run::action::places::reaction_target;
 use crate::run::action::sweep::{self, SweepScope};
@@ -40,6 +40,8 @@ pub(super) struct SessionRun {
     pub(super) folder: PathBuf,
     /// What the next workflow run needs.
     pub(super) carried: CarriedState,
+    /// Where sessions are kept that it takes the place of.
+    pub(super) superseded: Vec<KeptSession>,
     /// Whether it begins or resumes.
     pub(super) start: ActionStart,
 }
@@ -68,7 +70,7 @@ pub(super) async fn carry_out(
     control: RunControl<'_>,
     claim: &mut Claim<'_>,
 ) -> Result<ActionEnd, RunError> {
-    let SessionRun { run, folder, carried, start } = &session;
+    let SessionRun { run, folder, carried, start, .. } = &session;
     let (run_url, repository_url) = (env.job.run_url(), env.job.repository_url());
     let lease = Rc::clone(&claim.lease);
     let publisher = Publisher {
@@ -126,9 +128,9 @@ pub(super) async fn carry_out(
         forge: Some(env.forge),
         clock: env.clock,
     };
-    let RunControl { cancelled, watch } = control;
+    let RunControl { cancelled, watch, wish } = control;
     let cancelled = future::select(cancelled, stopped).map(drop).shared();
-    let control = RunControl { cancelled: cancelled.clone().boxed(), watch };
+    let control = RunControl { cancelled: cancelled.clone().boxed(), watch, wish };
     let worked = fenced::work(&execution, &publisher, (&mut thread, claim), control).await?;
     let mut outcome = match worked {
         Worked::Ended(outcome) => outcome,
@@ -166,8 +168,12 @@ pub(super) async fn carry_out(
     let ending = RunEnd { kept: line.as_deref(), ..ending };
     let publication = publisher.publish_report(&mut outcome, &ending, landed).await;
     if let (Some(claim), Ok(None) | Err(_), None) = (start.claim(), &kept, &line) {
-        carry::drop_off(env, run, claim).await;
+        let session = &run.plan.session;
+        if let Err(why) = carry::drop_off(env, run, (session, claim)).await {
+            tracing::warn!(%why, %session, "could not remove the ended session from its ref");
+        }
     }
+    kept::drop_superseded(env, &session, &publisher).await;
     execute::close(&execution, &outcome).await?;
     finish(env, session, outcome, publication)
 }

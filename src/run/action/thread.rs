@@ -4,7 +4,9 @@
 //! In: an admitted event. Out: texts for the first message. They are data like the issue itself,
 //! whoever wrote them: only the comment that asks is an instruction.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
 
 use crate::run::action::ActionEnv;
 use crate::run::action::admission::{AdmittedEvent, PROGRESS, thread_of};
@@ -50,24 +52,69 @@ pub(super) struct WrittenText {
     pub(super) body: String,
 }
 
-/// Reads what was said on a thread before the comment that asks.
-pub(super) async fn past(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> ThreadPast {
-    let Some(subject) = &admitted.event.trigger.subject else { return ThreadPast::default() };
-    let read = env.forge.thread_comments(thread_of(subject), None).await;
-    let comments = match read {
-        Ok(comments) => before(comments, admitted),
+/// The comments of a thread, as they were read.
+pub(super) struct ThreadComments {
+    /// Our own.
+    pub(super) own: Vec<ThreadComment>,
+    /// Those of others from before the comment that asks; `None` where they could not be read.
+    others: Option<Vec<ThreadComment>>,
+}
+
+/// What a conversation that goes on knows of its thread.
+pub(super) struct KnownComments {
+    /// The comment that asked for its last run; what was written before that stands in it.
+    pub(super) asked: Option<u64>,
+    /// When that run began, where no comment asked, or it is gone.
+    pub(super) began: Timestamp,
+    /// Comments that it was given while it worked.
+    pub(super) received: BTreeSet<u64>,
+}
+
+/// Reads the comments of a thread.
+pub(super) async fn read(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> ThreadComments {
+    let nothing = ThreadComments { own: Vec::new(), others: Some(Vec::new()) };
+    let Some(subject) = &admitted.event.trigger.subject else { return nothing };
+    match env.forge.thread_comments(thread_of(subject), None).await {
+        Ok(comments) => {
+            let comments = before(comments, admitted).into_iter();
+            let (own, others) = comments.partition(|comment| comment.is_own);
+            ThreadComments { own, others: Some(others) }
+        }
         Err(error) => {
             tracing::warn!(%error, "earlier comments are not read");
-            let materials = vec![TaskMaterial {
-                what: format!("the comments of #{}", subject.number),
-                origin: "the forge".to_owned(),
-                text: "They could not be read.".to_owned(),
-            }];
-            return ThreadPast { materials, ..ThreadPast::default() };
+            ThreadComments { others: None, ..nothing }
         }
+    }
+}
+
+/// Returns what was said on a thread before the comment that asks; for a conversation that goes on,
+/// what it does not know yet.
+pub(super) async fn past(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    comments: ThreadComments,
+    known: Option<&KnownComments>,
+) -> ThreadPast {
+    let Some(subject) = &admitted.event.trigger.subject else { return ThreadPast::default() };
+    let ThreadComments { own, others } = comments;
+    let Some(mut others) = others else {
+        let materials = vec![TaskMaterial {
+            what: format!("the comments of #{}", subject.number),
+            origin: "the forge".to_owned(),
+            text: "They could not be read.".to_owned(),
+        }];
+        return ThreadPast { materials, ..ThreadPast::default() };
     };
-    let (own, others): (Vec<_>, Vec<_>) = comments.into_iter().partition(|comment| comment.is_own);
+    if let Some(KnownComments { asked, began, received }) = known {
+        let is_known = |id: u64| Some(id) == *asked || received.contains(&id);
+        let asks = others.iter().find(|comment| Some(comment.id) == *asked);
+        let since = asks.and_then(|comment| comment.written_at).unwrap_or(*began);
+        others.retain(|comment| {
+            comment.written_at.is_none_or(|at| at >= since) && !is_known(comment.id)
+        });
+    }
     let last_run = own.iter().rev().find(|comment| comment.body.starts_with(PROGRESS));
+    let last_run = last_run.filter(|_| known.is_none());
     let whole: BTreeMap<u64, String> =
         others.iter().map(|comment| (comment.id, comment.body.clone())).collect();
     let (shown, left_out) = latest(others);

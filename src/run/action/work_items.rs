@@ -256,6 +256,17 @@ pub(super) fn subject(admitted: &AdmittedEvent<'_>) -> RunSubject {
     }
 }
 
+/// Leaves out what the issue or pull request says, where that stands in the conversation already.
+pub(super) fn forget_subject(admitted: &AdmittedEvent<'_>, materials: &mut Vec<TaskMaterial>) {
+    let subject = admitted.event.trigger.subject.as_ref().map(name_of);
+    materials.retain(|material| Some(&material.what) != subject.as_ref());
+}
+
+fn name_of(subject: &EventSubject) -> String {
+    let kind = if subject.is_pull_request { "pull request" } else { "issue" };
+    format!("{kind} #{}", subject.number)
+}
+
 /// Returns what the task is about, in the words of whoever wrote them: data, never instructions. As
 /// it was at the time of the event.
 fn materials(admitted: &AdmittedEvent<'_>) -> Vec<TaskMaterial> {
@@ -281,14 +292,13 @@ fn materials(admitted: &AdmittedEvent<'_>) -> Vec<TaskMaterial> {
         && admitted.request.facts.trigger == TriggerKind::Dispatch;
     let subject = event.trigger.subject.as_ref().filter(|_| !is_box);
     let Some(subject) = subject else { return text.into_iter().chain(pushed).collect() };
-    let kind = if subject.is_pull_request { "pull request" } else { "issue" };
     let of_forge = |what: &str, text: String| TaskMaterial {
         what: what.to_owned(),
         origin: "the forge".to_owned(),
         text,
     };
     let mut materials = vec![TaskMaterial {
-        what: format!("{kind} #{}", subject.number),
+        what: name_of(subject),
         origin: format!("written by {}", subject.author),
         text: format!("{}\n\n{}", subject.title, seen_of_markdown(&subject.body)),
     }];

@@ -193,7 +193,7 @@ fn a_pull_request_that_is_closed_meanwhile_gets_nothing() {
 }
 
 /// Somebody else's commit on one of our branches.
-fn push_by_somebody(fixture: &ActionFixture, branch: &str) {
+pub(super) fn push_by_somebody(fixture: &ActionFixture, branch: &str) {
     let tree = fixture.remote(&["rev-parse", &format!("{branch}^{{tree}}")]);
     let theirs = fixture.remote(&["commit-tree", tree.trim(), "-p", branch, "-m", "By somebody"]);
     fixture.remote(&["update-ref", &format!("refs/heads/{branch}"), theirs.trim()]);

@@ -5,6 +5,7 @@ mod again;
 mod ceilings;
 mod chaos;
 pub(crate) mod claims;
+mod conversation;
 mod dashboard;
 mod details;
 mod events;

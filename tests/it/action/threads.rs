@@ -16,9 +16,9 @@ fn a_run_reads_what_was_said_on_its_thread_before() {
     fixture.server.add_comment(9, "alice", "User", "Elsewhere.");
     let first = fixture.step(&Ask::comment("/locum code do as discussed"));
     assert_eq!(first.code, Some(0), "{first:?}");
-    // Another machine, another comment: the run before is part of what was said.
+    // Another machine, another comment, another mode: the run before is part of what was said.
     fixture.move_on(true);
-    let again = Ask { ids: (56, 4243), ..Ask::comment("/locum code go on from there") };
+    let again = Ask { ids: (56, 4243), ..Ask::comment("/locum ask go on from there") };
     let second = fixture.step(&again);
     assert_eq!(second.code, Some(0), "{second:?}");
     assert_eq!(fixture.server.comments(7).len(), 5);

@@ -1,0 +1,442 @@
+//! A later comment on a thread goes on with the conversation of the last session there.
+//!
+//! In: a run that is prepared as if it began anew, and our own comments. Out: the run with that
+//! conversation, or as it was, with one sentence why. The conversation alone goes on, with the work
+//! that was not published: who asks now, by which trigger and for how much is judged anew. It goes
+//! on only for the same tier, policy and mode, and in the checkout that it left: at the commit that
+//! its changes were published as, or at its base.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use crate::run::action::admission::{AdmittedEvent, PROGRESS};
+use crate::run::action::carry::{CarriedState, ClaimError};
+use crate::run::action::kept::{KEPT_LIMIT_BYTES, KeptSession, head_in};
+use crate::run::action::thread::{self, KnownComments, ThreadComments, ThreadPast};
+use crate::run::action::{ActionEnv, carry, earlier, progress_marker, work_items};
+use crate::run::error::RunError;
+use crate::run::plan::{RunPlan, RunSubject};
+use crate::run::prepare::{self, PreparedRun};
+use crate::run::run_request::RunRequest;
+use locum_agent::session::earlier::{EarlierConversation, UnpublishedWork};
+use locum_agent::session::go_on;
+use locum_agent::session::hold;
+use locum_agent::session::journal::{JOURNAL_FILE, Journal};
+use locum_agent::session::state::SessionState;
+use locum_base::path::RepoPath;
+use locum_policy::intent::Facts;
+use locum_workspace::Workspace;
+use locum_workspace::repo::CommitId;
+
+/// A run on a thread, prepared.
+pub(super) struct ThreadRun {
+    /// What it works with.
+    pub(super) run: PreparedRun,
+    /// What it was prepared from.
+    pub(super) request: RunRequest,
+    /// What was said on the thread that it does not know yet.
+    pub(super) past: ThreadPast,
+    /// Where sessions are kept that this one takes the place of.
+    pub(super) superseded: Vec<KeptSession>,
+}
+
+impl ThreadRun {
+    /// Prepares a run that needs nothing of its thread.
+    ///
+    /// # Errors
+    /// As [`prepare::prepare`].
+    pub(super) fn without(
+        admitted: &AdmittedEvent<'_>,
+        request: RunRequest,
+        workspace: &Workspace,
+    ) -> Result<Self, RunError> {
+        let run = prepare::prepare(request.clone(), &admitted.config, workspace)?;
+        Ok(Self { run, request, past: ThreadPast::default(), superseded: Vec::new() })
+    }
+}
+
+/// Whether a comment may go on with an earlier conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConversationWish {
+    /// It may.
+    GoOn,
+    /// It asks for the same again, from the beginning.
+    BeginAnew,
+}
+
+/// Prepares a run on a thread: with the conversation of the last session there, or anew.
+///
+/// # Errors
+/// As [`prepare::prepare`], or when the checkout cannot be brought to where it goes on.
+pub(super) async fn prepare(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    mut request: RunRequest,
+    wish: ConversationWish,
+) -> Result<ThreadRun, RunError> {
+    let comments = thread::read(env, admitted).await;
+    let own = progress_marker(env, &admitted.event.trigger);
+    let last = LastRun::of(&comments, &own);
+    let superseded = superseded(&comments, &own, &last);
+    let asks = admitted.event.trigger.comment.is_some() && wish == ConversationWish::GoOn;
+    let resumed = match &last {
+        LastRun::Kept(kept) if asks => {
+            let anew = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
+            resume(env, admitted, kept, &anew.plan).await.map(Some)
+        }
+        LastRun::NotKept(why) if asks => Err((*why).to_owned()),
+        LastRun::Kept(_) | LastRun::NotKept(_) | LastRun::None => Ok(None),
+    };
+    let (resumed, note) = match resumed {
+        Ok(resumed) => (resumed, None),
+        Err(why) => {
+            (None, Some(format!("the conversation of the last run here is not resumed: {why}")))
+        }
+    };
+    let known = resumed.as_ref().map(|resumed| &resumed.known);
+    let mut past = thread::past(env, admitted, comments, known).await;
+    if resumed.is_some() {
+        work_items::forget_subject(admitted, &mut request.materials);
+    }
+    request.materials.append(&mut past.materials);
+    if let Some(ResumedConversation { base, .. }) = &resumed {
+        env.workspace.repo.switch_to(base).map_err(RunError::internal)?;
+        request.base.clone_from(base);
+    }
+    let mut run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
+    run.plan.notes.extend(note);
+    if let Some(ResumedConversation { earlier, .. }) = resumed {
+        let note = format!("the conversation of session {} is resumed", earlier.session);
+        run.plan.notes.push(note);
+        take_up(env, &run, &earlier)?;
+        run.earlier = Some(earlier);
+    }
+    Ok(ThreadRun { run, request, past, superseded })
+}
+
+/// What the last run on a thread left.
+enum LastRun {
+    /// There was none.
+    None,
+    /// Its session is kept.
+    Kept(KeptSession),
+    /// Its session is not; says why.
+    NotKept(&'static str),
+}
+
+impl LastRun {
+    /// Reads it off our own comments; the one of this very request, by its first line, does not
+    /// count.
+    fn of(comments: &ThreadComments, own: &str) -> Self {
+        let is_other = |body: &str| body.starts_with(PROGRESS) && body.lines().next() != Some(own);
+        let mut bodies = comments.own.iter().rev().map(|comment| comment.body.as_str());
+        let Some(body) = bodies.find(|body| is_other(body)) else { return Self::None };
+        match KeptSession::parse(body) {
+            Some(kept) => Self::Kept(kept),
+            None if body.lines().nth(1).is_some_and(|line| line.starts_with(carry::WAITS)) => {
+                Self::NotKept("it waits for a decision")
+            }
+            None => Self::NotKept("it is not kept in the repository"),
+        }
+    }
+}
+
+/// Returns the sessions that no later comment goes on with once this run is over: the last one, and
+/// that of an earlier attempt at the same request.
+fn superseded(comments: &ThreadComments, own: &str, last: &LastRun) -> Vec<KeptSession> {
+    let is_own = |body: &&str| body.lines().next() == Some(own);
+    let attempt = comments.own.iter().map(|comment| comment.body.as_str()).find(is_own);
+    let last = if let LastRun::Kept(kept) = last { Some(kept.clone()) } else { None };
+    last.into_iter().chain(attempt.and_then(KeptSession::parse)).collect()
+}
+
+/// A conversation that goes on.
+struct ResumedConversation {
+    earlier: EarlierConversation,
+    known: KnownComments,
+    /// The commit to go on from.
+    base: CommitId,
+}
+
+/// Fetches the session that a comment of ours names, and judges whether this run goes on with it.
+/// The error says why not.
+async fn resume(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    kept: &KeptSession,
+    plan: &RunPlan,
+) -> Result<ResumedConversation, String> {
+    let flags = &admitted.request.flags;
+    if flags.new_pull_request || flags.model.is_some() {
+        let flag = if flags.new_pull_request { "--new-pr" } else { "--model" };
+        return Err(format!("`{flag}` begins a new one"));
+    }
+    let names = (&kept.session, &kept.commit);
+    let fetched = carry::fetch(env, &admitted.event, names).await;
+    fetched.map_err(|error| match error {
+        ClaimError::Refused(why) => why,
+        ClaimError::Failed(error) => error.report(),
+    })?;
+    let ended = EndedSession::read(env, kept, plan).map_err(|why| format!("it {why}"))?;
+    ended.judge(env, admitted, plan)
+}
+
+/// A session that ended, as its journal tells.
+struct EndedSession {
+    state: SessionState,
+    carried: CarriedState,
+    began: Timestamp,
+    /// The commit that its changes were published as.
+    head: Option<CommitId>,
+    /// The commit that holds the changes that it did not publish.
+    work: Option<CommitId>,
+}
+
+impl EndedSession {
+    fn read(env: &ActionEnv<'_>, kept: &KeptSession, plan: &RunPlan) -> Result<Self, String> {
+        let repo = &env.workspace.repo;
+        let unreadable = |error: &dyn std::fmt::Display| format!("cannot be read: {error}");
+        let (words, work) = repo.message_of(&kept.commit).map_err(|error| unreadable(&error))?;
+        let head = head_in(&words, plan.subject.thread().unwrap_or_default())
+            .ok_or("ended on another issue or pull request")?;
+        let path = RepoPath::parse(JOURNAL_FILE).map_err(|error| unreadable(&error))?;
+        let journal = repo
+            .file_at(&kept.commit, &path, KEPT_LIMIT_BYTES)
+            .map_err(|error| unreadable(&error))?
+            .ok_or("has no journal")?;
+        let lines = Journal::lines_in(&journal.text).map_err(|error| unreadable(&error))?;
+        let began = lines.first().map(|line| line.at).unwrap_or_default();
+        let state = SessionState::of(&lines);
+        let start = state.start.as_ref().filter(|start| start.id == kept.session);
+        let start = start.ok_or("is not the one that the run's comment names")?;
+        let carried = serde_json::from_value(start.caller.clone());
+        let carried = carried.map_err(|error| unreadable(&error))?;
+        Ok(Self { state, carried, began, head, work })
+    }
+
+    /// Returns what goes on of it in a run that is prepared as if it began anew.
+    fn judge(
+        &self,
+        env: &ActionEnv<'_>,
+        admitted: &AdmittedEvent<'_>,
+        plan: &RunPlan,
+    ) -> Result<ResumedConversation, String> {
+        let (Some(start), Some(outcome)) = (&self.state.start, &self.state.outcome) else {
+            return Err("it did not end".to_owned());
+        };
+        let asked = earlier::asked(env, &admitted.event.trigger);
+        if self.carried.destination.asked == asked {
+            return Err("the same comment asked for it".to_owned());
+        }
+        check_age(&self.state, env.clock.now())?;
+        let judged =
+            JudgedBy { policy_hash: &start.policy_hash, mode: &start.mode, facts: &start.facts };
+        let now = JudgedBy { policy_hash: &plan.policy.hash, mode: &plan.mode, facts: &plan.facts };
+        judged.check_same(&now)?;
+        let earlier = go_on::conversation_of(&self.state).ok_or("its model never replied")?;
+        let begins = StartCommits { base: &plan.base, trusted: &plan.trusted };
+        let left = LeftCheckout {
+            began: StartCommits { base: &start.base, trusted: &self.carried.request.trusted },
+            head: self.head.as_ref(),
+            is_issue: matches!(plan.subject, RunSubject::Issue { .. }),
+            has_changes: !outcome.changes.is_empty(),
+            has_approvals: !outcome.approved.is_empty(),
+        };
+        let (base, has_work) = left.base_after(&begins)?;
+        let received = self.state.messages.iter();
+        let received = received.filter_map(|message| message.id.strip_prefix("comment "));
+        let asked = self.carried.destination.asked.strip_prefix("comment-");
+        let work = match (earlier.work.filter(|_| has_work), &self.work) {
+            (None, _) => None,
+            (Some(work), Some(commit)) => {
+                Some(UnpublishedWork { checkpoint: commit.clone(), ..work })
+            }
+            (Some(_), None) => return Err("its changes are not kept".to_owned()),
+        };
+        Ok(ResumedConversation {
+            earlier: EarlierConversation { work, ..earlier },
+            known: KnownComments {
+                asked: asked.and_then(|id| id.parse().ok()),
+                began: self.began,
+                received: received.filter_map(|id| id.parse().ok()).collect::<BTreeSet<u64>>(),
+            },
+            base,
+        })
+    }
+}
+
+/// Checks that a session did not end too long ago: its ref may be gone any time.
+fn check_age(state: &SessionState, now: Timestamp) -> Result<(), String> {
+    let is_over = |at: Timestamp| now.duration_since(at) > hold::WAIT_LIMIT;
+    if state.last_at().is_none_or(is_over) {
+        let days = hold::WAIT_LIMIT.as_hours() / 24;
+        return Err(format!("it ended more than {days} days ago"));
+    }
+    Ok(())
+}
+
+/// What judges a run.
+struct JudgedBy<'a> {
+    policy_hash: &'a str,
+    mode: &'a str,
+    facts: &'a Facts,
+}
+
+impl JudgedBy<'_> {
+    /// Checks that a session was judged as the run is that would go on with it: who asks has
+    /// neither more rights than who began it, nor fewer than what stands in it was read with.
+    fn check_same(&self, now: &Self) -> Result<(), String> {
+        if self.policy_hash != now.policy_hash {
+            return Err("the policy, or an ignore file, is another one since".to_owned());
+        }
+        if self.mode != now.mode {
+            return Err(format!(
+                "it worked in mode `{}`, and this comment asks for mode `{}`",
+                self.mode, now.mode
+            ));
+        }
+        let limits = |facts: &Facts| (facts.restriction.read_only, facts.restriction.contained);
+        if self.facts.tier != now.facts.tier || limits(self.facts) != limits(now.facts) {
+            return Err("who asked for it has other rights than who asks now".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// The commits that a run on a thread begins with.
+struct StartCommits<'a> {
+    /// The one it starts from.
+    base: &'a CommitId,
+    /// The one that is trusted.
+    trusted: &'a CommitId,
+}
+
+/// The checkout that a session left.
+struct LeftCheckout<'a> {
+    began: StartCommits<'a>,
+    /// The commit that its changes were published as.
+    head: Option<&'a CommitId>,
+    /// Whether it worked on an issue, on no branch of others.
+    is_issue: bool,
+    has_changes: bool,
+    has_approvals: bool,
+}
+
+impl LeftCheckout<'_> {
+    /// Returns the commit that a run goes on from, which would begin anew with these, and whether
+    /// the work that was not published comes with it.
+    fn base_after(&self, now: &StartCommits<'_>) -> Result<(CommitId, bool), String> {
+        let Self { began, head, is_issue, has_changes, has_approvals } = self;
+        let is_same = began.base == now.base;
+        // Its change is brought onto the tip when it is published.
+        let is_default = *is_issue && began.base == began.trusted && now.base == now.trusted;
+        match head {
+            Some(head) if *head == now.base => Ok((now.base.clone(), false)),
+            Some(_) => Err("what it published was changed, merged or closed since".to_owned()),
+            None if !has_changes && (is_same || *is_issue) => Ok((now.base.clone(), false)),
+            None if !is_same && !is_default => Err("the branch has new commits since".to_owned()),
+            None if *has_approvals => {
+                Err("a person approved what it did not publish, for that run alone".to_owned())
+            }
+            None => Ok((began.base.clone(), true)),
+        }
+    }
+}
+
+/// Brings the checkout to where an earlier session left it.
+fn take_up(
+    env: &ActionEnv<'_>,
+    run: &PreparedRun,
+    earlier: &EarlierConversation,
+) -> Result<(), RunError> {
+    let Some(work) = &earlier.work else { return Ok(()) };
+    let touched = work.touched.iter().map(|file| file.path.clone()).collect();
+    let session = run.plan.session.as_str();
+    let taken = env.workspace.repo.take_up(session, &work.checkpoint, &touched);
+    taken.map_err(RunError::internal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{JudgedBy, LeftCheckout, StartCommits};
+    use locum_policy::actors::Tier;
+    use locum_policy::intent::{Facts, Restriction, TriggerKind};
+    use locum_workspace::repo::CommitId;
+    use pretty_assertions::assert_eq;
+
+    fn judged<'a>(policy_hash: &'a str, mode: &'a str, facts: &'a Facts) -> JudgedBy<'a> {
+        JudgedBy { policy_hash, mode, facts }
+    }
+
+    #[test]
+    fn a_conversation_goes_on_for_who_is_judged_as_it_was() {
+        let facts = |tier| Facts { tier, ..Facts::default() };
+        let restricted = |read_only, contained| {
+            let restriction = Restriction { read_only, contained, paths: Vec::new() };
+            Facts { restriction, ..Facts::default() }
+        };
+        let began = facts(Tier::Maintainer);
+        let before = judged("1", "code", &began);
+        let other_paths = Facts {
+            trigger: TriggerKind::Comment,
+            restriction: Restriction {
+                paths: vec!["docs/**".to_owned()],
+                ..Restriction::default()
+            },
+            ..Facts::default()
+        };
+        assert_eq!(before.check_same(&judged("1", "code", &other_paths)), Ok(()));
+        for (hash, mode, now) in [
+            ("2", "code", facts(Tier::Maintainer)),
+            ("1", "ask", facts(Tier::Maintainer)),
+            ("1", "code", facts(Tier::Stranger)),
+            ("1", "code", restricted(true, false)),
+            ("1", "code", restricted(true, true)),
+        ] {
+            assert!(before.check_same(&judged(hash, mode, &now)).is_err(), "{hash} {mode} {now:?}");
+        }
+        // Nor does a stranger's conversation get a maintainer's rights.
+        let stranger = facts(Tier::Stranger);
+        assert!(judged("1", "code", &stranger).check_same(&before).is_err());
+    }
+
+    #[test]
+    fn a_conversation_goes_on_in_the_checkout_that_it_left() {
+        let [old, new, head] = ["a", "b", "c"].map(|id| CommitId(id.to_owned()));
+        let at = |base, trusted| StartCommits { base, trusted };
+        let left = |head, is_issue, has_changes| LeftCheckout {
+            began: at(&old, &old),
+            head,
+            is_issue,
+            has_changes,
+            has_approvals: false,
+        };
+        let goes_on = |left: &LeftCheckout<'_>, base, trusted| {
+            let from = left.base_after(&at(base, trusted)).ok();
+            from.map(|(commit, has_work)| (commit.0, has_work))
+        };
+        let from = |commit: &CommitId, has_work| Some((commit.0.clone(), has_work));
+        for (left, base, expected) in [
+            // Published: only where nobody pushed since.
+            (left(Some(&head), true, true), &head, from(&head, false)),
+            (left(Some(&head), true, true), &old, None),
+            (left(Some(&head), true, true), &new, None),
+            // Not published: with its work, on an issue wherever the default branch is.
+            (left(None, true, true), &old, from(&old, true)),
+            (left(None, true, true), &new, from(&old, true)),
+            (left(None, false, true), &old, from(&old, true)),
+            (left(None, false, true), &new, None),
+            // Nothing changed.
+            (left(None, true, false), &new, from(&new, false)),
+            (left(None, false, false), &old, from(&old, false)),
+            (left(None, false, false), &new, None),
+        ] {
+            assert_eq!(goes_on(&left, base, base), expected, "{base:?}");
+        }
+        // The tip of a branch of ours is not the default branch.
+        assert_eq!(goes_on(&left(None, true, true), &head, &new), None);
+        let approved = LeftCheckout { has_approvals: true, ..left(None, true, true) };
+        assert_eq!(goes_on(&approved, &old, &old), None);
+    }
+}
