@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use crate::report::activity::Activities;
 use crate::report::figures;
 use crate::report::markdown::{address, code, inline};
-use crate::report::sections::{self, ReportParts, ReportView, StateLine, changed, tasks};
+use crate::report::sections::{self, ReportParts, ReportView, StateLine, changed, cost, tasks};
 use crate::report::surface::{Surface, join};
 use crate::report::waiting::DecisionChannel;
 use crate::session::outcome::{Outcome, TaskReport};
@@ -194,6 +194,11 @@ pub fn progress(facts: &CommentFacts<'_>, progress: &Progress, now: Timestamp) -
         tasks::checklist(&progress.todos, Surface::Markdown),
         asked(facts),
     ])
+}
+
+/// Returns the commit that the run of a comment began with; the first digits of it.
+pub fn begun_at(comment: &str) -> Option<&str> {
+    cost::commit_of(comment)
 }
 
 /// How the comment of a run at work begins, after its hidden line.

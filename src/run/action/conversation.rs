@@ -14,7 +14,7 @@ use crate::run::action::admission::{AdmittedEvent, PROGRESS};
 use crate::run::action::carry::{CarriedState, ClaimError};
 use crate::run::action::kept::{KEPT_LIMIT_BYTES, KeptSession, head_in};
 use crate::run::action::thread::{self, KnownComments, ThreadComments, ThreadPast};
-use crate::run::action::{ActionEnv, carry, earlier, progress_marker, work_items};
+use crate::run::action::{ActionEnv, carry, earlier, progress_marker, reviewed, work_items};
 use crate::run::error::RunError;
 use crate::run::plan::{RunPlan, RunSubject};
 use crate::run::prepare::{self, PreparedRun};
@@ -100,6 +100,10 @@ pub(super) async fn prepare(
         work_items::forget_subject(admitted, &mut request.materials);
     }
     request.materials.append(&mut past.materials);
+    if let Some(commit) = reviewed::since(env, admitted, &past.own, &request.base) {
+        request.materials.push(reviewed::material(&commit));
+        request.review_base = Some(commit);
+    }
     if let Some(ResumedConversation { base, .. }) = &resumed {
         env.workspace.repo.switch_to(base).map_err(RunError::internal)?;
         request.base.clone_from(base);

@@ -23,6 +23,7 @@ mod rebase;
 mod refs;
 mod repair;
 mod retry;
+mod reviewed;
 mod session_run;
 mod setup;
 mod status;
@@ -407,6 +408,7 @@ async fn claimed(
     run.plan.notes.extend(claim.note.clone());
     let folder = execute::folder_of(&run.settings.session_folder()?, &run.plan.session);
     let login = &event.trigger.actor.login;
+    let reviewed = request.review_base.as_ref().map(reviewed::remark);
     let carried = CarriedState {
         destination: PublishDestination {
             base_branch,
@@ -416,7 +418,7 @@ async fn claimed(
             reply_to: reply_to(&event.trigger),
             requested_by: Some(login.clone())
                 .filter(|login| !login.is_empty() && admitted.request.is_asked()),
-            remarks: admitted.remarks.clone(),
+            remarks: admitted.remarks.iter().cloned().chain(reviewed).collect(),
             asked: earlier::asked(env, &event.trigger),
             continues: earlier.map(|earlier| earlier.branch),
             merges,

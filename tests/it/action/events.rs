@@ -71,6 +71,33 @@ fn a_pull_request_is_looked_at_when_it_is_opened() {
 }
 
 #[test]
+fn the_next_push_is_looked_at_from_where_the_last_look_ended() {
+    let entry = "pull_request: { on: [opened, synchronize], mode: review, tiers: [maintainer] }";
+    let fixture = ActionFixture::started_by(entry);
+    fixture.set_modes("[code, ask, architect, review]");
+    let head = fixture.pull_request(false);
+    let opened = of_pull_request("pull_request.opened", "alice", &head);
+    let ran = fixture.step_with("pull_request", &opened.to_string(), &[("GITHUB_RUN_ID", "1")]);
+    assert_eq!(ran.output("final-message"), "Looked at it.", "{ran:?}");
+    let next = fixture.push_on(8, "feature", "src/new.txt", "new\n");
+    fixture.move_on(true);
+    let pushed = of_pull_request("pull_request.synchronize", "alice", &next);
+    let ran = fixture.step_with("pull_request", &pushed.to_string(), &[("GITHUB_RUN_ID", "2")]);
+    assert_eq!(ran.output("final-message"), "Looked at what is new.", "{ran:?}");
+    let comments = fixture.server.comments(8).concat();
+    let said = format!("Looked at what came after commit `{}`.", &head[..12]);
+    assert!(comments.contains(&said), "{comments}");
+    // A head that was rewritten is looked at as a whole.
+    let rewritten = fixture.remote(&["rev-parse", &format!("{head}~1")]).trim().to_owned();
+    fixture.remote(&["update-ref", "refs/pull/8/head", &rewritten]);
+    fixture.server.change_pull(8, "/head/sha", json!(rewritten));
+    fixture.move_on(true);
+    let pushed = of_pull_request("pull_request.synchronize", "alice", &rewritten);
+    let ran = fixture.step_with("pull_request", &pushed.to_string(), &[("GITHUB_RUN_ID", "3")]);
+    assert_eq!(ran.output("final-message"), "Looked at it.", "{ran:?}");
+}
+
+#[test]
 fn paths_of_a_filter_are_compared_with_what_the_pull_request_changes() {
     for (paths, outcome) in [("[\".locum/*\"]", "done"), ("[\"docs/**\"]", "skipped")] {
         let entry = format!("pull_request: {{ mode: ask, tiers: maintainer, paths: {paths} }}");

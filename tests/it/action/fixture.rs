@@ -164,6 +164,10 @@ tasks:
       - calls: [{ tool: write_to_file, args: { path: src/hello.txt, content: "hello\n" } }]
       - calls: [{ tool: execute_command, args: { command: "sleep 50" } }]
       - calls: [{ tool: attempt_completion, args: { result: "Waited." } }]
+  - contains: "Look at what came after it; the change shown begins there."
+    turns:
+      - expect: { contains: ["src/new.txt", "An earlier run looked at this pull request up to commit"], not_contains: ["taken: over"] }
+        calls: [{ tool: attempt_completion, args: { result: "Looked at what is new." } }]
   - contains: "Look at pull request #8 as your mode does: A feature"
     turns:
       - expect: { contains: ["[material: pull request #8; origin: written by Codertocat]", "the commits of the pull request"] }
@@ -408,6 +412,32 @@ impl ActionFixture {
             "head": { "ref": "feature", "sha": head, "repo": { "id": if fork { 2 } else { 1 }, "full_name": owner } },
             "base": { "ref": "main", "sha": base, "repo": { "id": 1, "full_name": "acme/app" } },
         }));
+        head
+    }
+
+    /// Lets these modes run, as of now.
+    pub(crate) fn set_modes(&self, modes: &str) {
+        let policy = self.stage.read("checkout/.locum/policy.yml");
+        let policy = policy.replace("allow: [code, ask, architect]", &format!("allow: {modes}"));
+        self.stage.write("checkout/.locum/policy.yml", &policy);
+        self.stage.commit("modes");
+        let remote = self.stage.path("remotes/acme/app.git");
+        self.stage.git(&["push", "-q", remote.to_str().unwrap(), "main:main"]);
+    }
+
+    /// Adds a commit with a file to the branch of a pull request; returns it.
+    pub(crate) fn push_on(&self, number: u64, branch: &str, file: &str, text: &str) -> String {
+        let stage = &self.stage;
+        let url = stage.path("remotes/acme/app.git");
+        stage.git_in(".", &["clone", "-q", "--branch", branch, url.to_str().unwrap(), "pushed"]);
+        stage.write(&format!("pushed/{file}"), text);
+        stage.git_in("pushed", &["add", "-A"]);
+        let who = ["-c", "user.name=bob", "-c", "user.email=bob@example.org"];
+        stage.git_in("pushed", &[who.as_slice(), &["commit", "-qm", "more"]].concat());
+        stage.git_in("pushed", &["push", "-q", "origin", branch]);
+        let head = stage.git_in("pushed", &["rev-parse", "HEAD"]).trim().to_owned();
+        self.remote(&["update-ref", &format!("refs/pull/{number}/head"), &head]);
+        self.server.change_pull(number, "/head/sha", json!(head));
         head
     }
 

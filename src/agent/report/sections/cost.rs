@@ -6,6 +6,10 @@ use crate::report::sections::tasks::{TASK_LIMIT, name_within};
 use crate::report::surface::{Surface, join};
 use crate::session::outcome::{ChargedUsage, Outcome, TaskReport};
 
+/// How the line about the session begins, and what stands between it and its commit.
+const SESSION: &str = "Session ";
+const FROM: &str = ", from commit ";
+
 /// Most characters of a task's title in a cell: a table has to fit a phone.
 const CELL_LIMIT_CHARS: usize = 40;
 
@@ -41,12 +45,22 @@ pub(super) fn cost(outcome: &Outcome, surface: Surface) -> String {
         )
     };
     let session = format!(
-        "Session {}, from commit {}.",
+        "{SESSION}{}{FROM}{}.",
         surface.code(&outcome.session.to_string()),
         surface.code(figures::short(&outcome.base))
     );
     let title = format!("Cost: {money}, {}", figures::duration(spent.seconds));
     surface.fold(&title, &join(&[all, by_task(&outcome.tasks, surface), session]))
+}
+
+/// Returns the commit that a run began with, as the last such line of its comment says: what a
+/// model says stands before it.
+pub(crate) fn commit_of(comment: &str) -> Option<&str> {
+    let line = comment.lines().rev().find(|line| line.starts_with(SESSION))?;
+    let (_, commit) = line.split_once(FROM)?;
+    let commit = commit.strip_prefix('`')?.strip_suffix("`.")?;
+    let is_commit = commit.len() >= 7 && commit.chars().all(|digit| digit.is_ascii_hexdigit());
+    is_commit.then_some(commit)
 }
 
 /// Returns what each task used up as a table; empty for a single task.
@@ -81,4 +95,22 @@ fn by_task(tasks: &[TaskReport], surface: Surface) -> String {
 
 fn tokens(number: u64) -> Option<String> {
     (number > 0).then(|| figures::tokens(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::commit_of;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn the_commit_of_a_run_is_the_one_of_the_last_line_about_a_session() {
+        let comment = "Session `aa`, from commit `0000000`.\n\ntext\n\nSession `bb`, from commit \
+                       `0123456789ab`.\n\n</details>\n\nAsked by @bob.";
+        assert_eq!(commit_of(comment), Some("0123456789ab"));
+        for none in
+            ["", "Session `aa`.", "Session `aa`, from commit `main`.", "from commit `0123456`."]
+        {
+            assert_eq!(commit_of(none), None, "{none}");
+        }
+    }
 }

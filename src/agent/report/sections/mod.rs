@@ -7,7 +7,7 @@
 
 pub(crate) mod changed;
 pub(crate) mod checks;
-mod cost;
+pub(crate) mod cost;
 mod refused;
 pub(crate) mod tasks;
 
