@@ -209,7 +209,11 @@ def prepare():
 
 
 def claims():
-    return git(REMOTE, "for-each-ref", "refs/locum")
+    return git(REMOTE, "for-each-ref", "refs/locum/claims")
+
+
+def kept_sessions():
+    return git(REMOTE, "for-each-ref", "refs/locum/sessions").splitlines()
 
 
 def own_comments(number):
@@ -226,6 +230,7 @@ def check_issue(number):
     pushes = [each["status"] for each in first.pushes]
     check("a comment on an issue: git http-backend took every push, with the token", set(pushes) == {200}, first.log)
     check("a comment on an issue: its claim is given back", claims() == "", claims())
+    check("a comment on an issue: its session is kept for the next one", len(kept_sessions()) == 1, "\n".join(kept_sessions()))
     changed = git(REMOTE, "diff", "--name-only", "main", branch) if first.outputs.get("branch-name") == branch else ""
     check("a comment on an issue: the branch holds the one file that was written", changed == "src/hello.txt", changed)
     check("a comment on an issue: the checkout is left as it was", git(CHECKOUT, "status", "--porcelain") == "", first)
