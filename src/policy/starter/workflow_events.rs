@@ -113,12 +113,22 @@ impl WorkflowEvents {
     fn repository(&mut self, triggers: &Triggers) {
         let rules = |kind| triggers.rules_for(kind).collect::<Vec<_>>();
         let mut pull_request = actions(&rules(TriggerKind::PullRequest), TriggerKind::PullRequest);
+        // A label counts on a pull request as it does on an issue.
+        let labeled = "labeled".to_owned();
+        let only_by_label = triggers.label.is_some() && !pull_request.contains(&labeled);
         if !pull_request.is_empty() {
             self.words.push("a pull request");
-            self.starts_always("pull_request");
-        } else if triggers.label.is_some() {
-            // A label counts on a pull request as it does on an issue.
-            pull_request.push("labeled".to_owned());
+            if only_by_label {
+                self.conditions.push(
+                    "(github.event_name == 'pull_request' && github.event.action != 'labeled')"
+                        .to_owned(),
+                );
+            } else {
+                self.starts_always("pull_request");
+            }
+        }
+        if only_by_label {
+            pull_request.push(labeled);
         }
         if !pull_request.is_empty() {
             let _ =
@@ -171,8 +181,8 @@ impl WorkflowEvents {
     fn failures(&mut self, rules: &[&EventRule]) {
         self.words.push("a failed check");
         self.conditions.push(
-            "(github.event_name == 'workflow_run' && github.event.workflow_run.conclusion == \
-             'failure')"
+            "(github.event_name == 'workflow_run' && contains(fromJSON('[\"failure\", \
+             \"timed_out\", \"startup_failure\"]'), github.event.workflow_run.conclusion))"
                 .to_owned(),
         );
         let named: Vec<String> =

@@ -170,6 +170,7 @@ fn a_workflow_listens_to_what_the_policy_starts_and_to_nothing_else() {
         "  repository_dispatch:\n    types: [\"tidy\"]",
         "  workflow_dispatch:",
         "  schedule:",
+        "  pull_request:\n    types: [opened, labeled]",
     ];
     let at = |places: &[usize]| places.iter().map(|place| parts[*place]).collect::<Vec<_>>();
     for (triggers, expected) in [
@@ -178,6 +179,7 @@ fn a_workflow_listens_to_what_the_policy_starts_and_to_nothing_else() {
         ("{ assign: { login: x }, schedule: { dashboard: true } }", at(&[4])),
         ("{ pull_request: { tiers: [maintainer] } }", at(&[6])),
         ("{ pull_request: [{ on: opened }, { on: [synchronize, opened] }] }", at(&[7])),
+        ("{ label: { name: x }, pull_request: { on: opened } }", at(&[3, 19])),
         ("{ ci_failure: {} }", at(&[8, 9, 11])),
         ("{ ci_failure: { workflows: [Tests, Lint] } }", at(&[8, 10, 11])),
         ("{ push: { job: x } }", at(&[12])),
