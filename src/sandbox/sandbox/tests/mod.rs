@@ -190,10 +190,7 @@ impl SandboxFixture {
         ScriptAttempt { sandbox, writes, git_hidden, policy, timeout, proxy }: ScriptAttempt<'_>,
         layer: Option<LayerFolders<'_>>,
     ) -> Result<CommandOutput, ExecError> {
-        let file = self.root.join("script.sh");
-        std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
-        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755))
-            .unwrap();
+        write_program(&self.root.join("script.sh"), &format!("#!/bin/sh\n{script}\n"));
         let script = Script::parse("./script.sh");
         let policy = Policy::parse(policy, "policy.yml").unwrap();
         let mode = "code".to_owned();
@@ -227,6 +224,20 @@ impl SandboxFixture {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(exec::run(&permit, command))
     }
+}
+
+/// Writes a program by another process: a child that a test beside this one starts meanwhile would
+/// have the file open for writing, and what is open for writing cannot be started.
+#[expect(clippy::disallowed_types, reason = "a test makes the program that is tried")]
+fn write_program(file: &Path, text: &str) {
+    let script = r#"printf %s "$2" > "$1" && chmod 755 "$1""#;
+    let written = std::process::Command::new("sh")
+        .args(["-c", script, "sh"])
+        .arg(file)
+        .arg(text)
+        .status()
+        .unwrap();
+    assert!(written.success());
 }
 
 /// The sandboxes to try: with namespaces and without, as a runner that refuses them would give it.
