@@ -2,7 +2,9 @@
 
 use locum_agent::tools::files::apply_diff::miss::Miss;
 use locum_agent::tools::files::apply_diff::parse::DiffParseError;
-use locum_agent::tools::files::apply_diff::{BlockError, DiffError, Tolerance, apply_with};
+use locum_agent::tools::files::apply_diff::{
+    BlockError, DiffError, NearCopies, Tolerance, apply_with,
+};
 use serde_json::json;
 
 use crate::Judged;
@@ -18,6 +20,8 @@ pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, Strin
             .given()
             .map_or(Ok(default.similarity), |given| given.number())?,
         lines: case.at("buffer_lines").given().map_or(Ok(default.lines), |given| given.size())?,
+        // Peers take an exact line at its word.
+        near_copies: NearCopies::Take,
     };
     let mut several = false;
     let found = match apply_with(case.at("original").text()?, case.at("diff").text()?, tolerance) {
@@ -25,6 +29,10 @@ pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, Strin
             json!({ "success": true, "content": applied.content, "failed_blocks": applied.failed.len() })
         }
         Err(DiffError::Parse(error)) => json!({ "success": false, "reason": parse_reason(&error) }),
+        Err(DiffError::Unconfirmed(_)) => {
+            several = true;
+            json!({ "success": false })
+        }
         Err(DiffError::NoBlockFits(failed)) => {
             several = failed.iter().any(stands_in_several_places);
             json!({ "success": false, "reason": failed.first().map(block_reason), "failed_blocks": failed.len() })

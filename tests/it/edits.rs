@@ -33,15 +33,17 @@ fn answers(stage: &Stage, calls: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_edit_of_text_that_stands_twice_is_refused_and_one_with_its_line_lands() {
+fn an_edit_of_text_that_stands_twice_is_refused_and_one_with_its_line_lands_when_sent_again() {
     let stage = stage("x\ny\nx\n");
     let calls = r#"
       - calls: [{ tool: apply_diff, args: { path: src/a.txt, diff: "<<<<<<< SEARCH\nx\n=======\nz\n>>>>>>> REPLACE\n" } }]
       - calls: [{ tool: apply_diff, args: { path: src/a.txt, diff: "<<<<<<< SEARCH\n:start_line:3\n-------\nx\n=======\nz\n>>>>>>> REPLACE\n" } }]
+      - calls: [{ tool: apply_diff, args: { path: src/a.txt, diff: "<<<<<<< SEARCH\n:start_line:3\n-------\nx\n=======\nz\n>>>>>>> REPLACE\n" } }]
 "#;
     let answers = answers(&stage, calls.trim_start_matches('\n'));
     assert!(answers[0].contains("stands at lines 1 and 3"), "{}", answers[0]);
-    assert!(answers[1].ends_with("it reads now:\n1 | x\n2 | y\n3 | z"), "{}", answers[1]);
+    assert!(answers[1].contains("line 3 was named. Send the same call again"), "{}", answers[1]);
+    assert!(answers[2].ends_with("it reads now:\n1 | x\n2 | y\n3 | z"), "{}", answers[2]);
     assert_eq!(stage.read("checkout/src/a.txt"), "x\ny\nz\n");
 }
 

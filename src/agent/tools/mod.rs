@@ -129,7 +129,7 @@ pub struct Observation {
     /// What it showed of files or wrote to them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<SeenFile>,
-    /// The overwrite it refused, by its hash: sent once more, it is done.
+    /// The edit it refused, by its hash: sent once more, it is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unconfirmed: Option<String>,
     /// What the session is asked to do.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use locum_agent::tools::files::apply_diff::{self, BlockError, DiffError};
+use locum_agent::tools::files::apply_diff::{self, BlockError, DiffError, NearCopies, Tolerance};
 use locum_agent::tools::files::apply_patch::{self, PatchError};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
@@ -40,6 +40,8 @@ impl Rolls {
 /// What is wrong with a change as it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Noise {
+    /// Nothing: the change alone with its exact line.
+    Nothing,
     /// The line number is off by up to 30.
     Line,
     /// There is no line number.
@@ -60,6 +62,7 @@ impl Noise {
 
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::Nothing => "one change, exact line",
             Self::Line => "line off by up to 30",
             Self::NoLine => "no line",
             Self::Dedented => "common blanks stripped",
@@ -124,14 +127,24 @@ impl FileChange {
         self.changes.len()
     }
 
-    /// Sends the whole change to `apply_diff`.
-    pub(crate) fn by_diff(&self) -> Fate {
+    /// Sends the whole change to `apply_diff`;
+    /// once more where it is asked about, which `asked` counts.
+    pub(crate) fn by_diff(&self, asked: &mut usize) -> Fate {
         let diff: String =
             self.changes.iter().map(|change| block(change, Some(change.start + 1))).collect();
         if self.changes.is_empty() {
             return self.compared(&self.before);
         }
-        match apply_diff::apply(&self.before, &diff) {
+        let applied = match apply_diff::apply(&self.before, &diff) {
+            Err(DiffError::Unconfirmed(_)) => {
+                *asked += 1;
+                let near_copies = NearCopies::Take;
+                let tolerance = Tolerance { near_copies, ..Tolerance::default() };
+                apply_diff::apply_with(&self.before, &diff, tolerance)
+            }
+            applied => applied,
+        };
+        match applied {
             Ok(applied) => match applied.failed.first() {
                 None => self.compared(&applied.content),
                 Some(error) => Fate::Refused(reason_of_block(error)),
@@ -181,6 +194,8 @@ impl FileChange {
         mut told: impl FnMut(&'static str, Noise, Fate),
     ) {
         for change in &self.changes {
+            let exact = self.noisy_diff(change, change, Some(change.start + 1));
+            told("apply_diff", Noise::Nothing, exact);
             for noise in Noise::ALL {
                 let Some(noisy) = noisy(change, noise, rolls) else { continue };
                 let line = match noise {
@@ -370,10 +385,13 @@ fn patched(before: &str, chunks: &str) -> Result<String, &'static str> {
 
 const SEVERAL: &str = "several places";
 
+const ASKED: &str = "asked whether the line is right";
+
 fn reason_of_diff(error: &DiffError) -> &'static str {
     match error {
         DiffError::Parse(_) => "not a diff",
         DiffError::NoBlockFits(failed) => failed.first().map_or("", reason_of_block),
+        DiffError::Unconfirmed(_) => ASKED,
     }
 }
 
@@ -385,6 +403,7 @@ fn reason_of_block(error: &BlockError) -> &'static str {
         BlockError::NoMatch(miss) => match miss.why {
             Miss::Nowhere { .. } => "no such lines",
             Miss::Several { .. } => SEVERAL,
+            Miss::NearCopies { .. } => ASKED,
             Miss::Indentation { .. } => "indentation unclear",
             Miss::Placeholder { .. } => "placeholder",
         },
@@ -422,7 +441,7 @@ fn noisy(change: &Change, noise: Noise, rolls: &mut Rolls) -> Option<Change> {
     };
     let mut noisy = change.clone();
     match noise {
-        Noise::Line | Noise::NoLine => return Some(noisy),
+        Noise::Nothing | Noise::Line | Noise::NoLine => return Some(noisy),
         Noise::Dedented => {
             let all = change.old.iter().chain(&change.new).filter(|line| !line.trim().is_empty());
             let common =
@@ -469,6 +488,8 @@ fn noisy(change: &Change, noise: Noise, rolls: &mut Rolls) -> Option<Change> {
 pub(crate) struct Tally {
     pub(crate) exact: BTreeMap<&'static str, BTreeMap<Fate, usize>>,
     pub(crate) noisy: BTreeMap<(&'static str, Noise), BTreeMap<Fate, usize>>,
+    /// Files whose changes `apply_diff` was sent twice, as it asked.
+    pub(crate) asked: usize,
 }
 
 impl Tally {
@@ -479,7 +500,9 @@ impl Tally {
         rolls: &mut Rolls,
         mut told: impl FnMut(&'static str, Option<Noise>, &Fate),
     ) {
-        for (tool, fate) in [("apply_diff", file.by_diff()), ("apply_patch", file.by_patch())] {
+        for (tool, fate) in
+            [("apply_diff", file.by_diff(&mut self.asked)), ("apply_patch", file.by_patch())]
+        {
             told(tool, None, &fate);
             *self.exact.entry(tool).or_default().entry(fate).or_default() += 1;
         }
@@ -490,6 +513,7 @@ impl Tally {
     }
 
     pub(crate) fn merge(&mut self, other: Self) {
+        self.asked += other.asked;
         for (tool, fates) in other.exact {
             for (fate, count) in fates {
                 *self.exact.entry(tool).or_default().entry(fate).or_default() += count;
@@ -545,6 +569,7 @@ impl Tally {
                 }
             }
         }
+        let _ = writeln!(text, "apply_diff, as committed: {} asked about first", self.asked);
         text
     }
 }

@@ -163,6 +163,9 @@ impl TaskState {
         {
             Arc::make_mut(&mut self.known).note(seen, unconfirmed.as_ref());
         }
+        if matches!(event, Event::Replied { .. }) && self.known.has_asked() {
+            Arc::make_mut(&mut self.known).replied();
+        }
         if let Event::MessageRead { .. } = event {
             self.messages_read = self.messages_read.saturating_add(1);
         } else if let Event::TodosChanged { todos, .. } = event {

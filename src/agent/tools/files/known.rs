@@ -5,7 +5,7 @@
 //! destroy what the model never saw. What a command or a sub-task changed counts as not seen, and
 //! a part of a file that was read as the whole.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -32,7 +32,10 @@ impl SeenFile {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownFiles {
     hashes: BTreeMap<RepoPath, String>,
-    unconfirmed: Option<String>,
+    /// What calls that answered the last reply are refused until they are sent again.
+    asked: BTreeSet<String>,
+    /// The same of the last reply before it that has any: what a call sent now confirms.
+    unconfirmed: BTreeSet<String>,
 }
 
 /// What a model knows of the content a file has now.
@@ -47,12 +50,25 @@ pub enum Acquaintance {
 }
 
 impl KnownFiles {
-    /// Takes in what a call showed or wrote, and the overwrite it refused until it is sent again.
+    /// Takes in what a call showed or wrote, and the edit it refused until it is sent again.
     pub fn note(&mut self, seen: &[SeenFile], unconfirmed: Option<&String>) {
         for SeenFile { path, hash } in seen {
             self.hashes.insert(path.clone(), hash.clone());
         }
-        self.unconfirmed = unconfirmed.cloned().or_else(|| self.unconfirmed.take());
+        self.asked.extend(unconfirmed.cloned());
+    }
+
+    /// Whether calls were refused until they are sent again, and the model has not replied since.
+    pub fn has_asked(&self) -> bool {
+        !self.asked.is_empty()
+    }
+
+    /// Notes a reply: its calls are sent by a model that has read what was asked. A call that is
+    /// twice in one reply confirms nothing.
+    pub fn replied(&mut self) {
+        if self.has_asked() {
+            self.unconfirmed = std::mem::take(&mut self.asked);
+        }
     }
 
     /// Says what is known of a file that holds this now.
@@ -64,9 +80,9 @@ impl KnownFiles {
         }
     }
 
-    /// Whether the last overwrite that was refused until it is sent again is this one.
-    pub fn is_confirmed(&self, overwrite: &str) -> bool {
-        self.unconfirmed.as_deref() == Some(overwrite)
+    /// Whether an edit is among those that were last refused until they are sent again.
+    pub fn is_confirmed(&self, edit: &str) -> bool {
+        self.unconfirmed.contains(edit)
     }
 }
 
@@ -90,8 +106,26 @@ mod tests {
         assert_eq!(known.acquaintance(&path, b"1"), Acquaintance::Current);
         assert_eq!(known.acquaintance(&path, b"2"), Acquaintance::Outdated);
         assert_eq!(known.acquaintance(&other, b"1"), Acquaintance::Unread);
-        known.note(&[SeenFile::new(&path, b"2")], Some(&"x".to_owned()));
+        known.note(&[SeenFile::new(&path, b"2")], None);
         assert_eq!(known.acquaintance(&path, b"2"), Acquaintance::Current);
-        assert!(known.is_confirmed("x") && !known.is_confirmed("y"));
+    }
+
+    #[test]
+    fn only_a_later_reply_confirms() {
+        let mut known = KnownFiles::default();
+        let asked = |known: &mut KnownFiles, edit: &str| known.note(&[], Some(&edit.to_owned()));
+        let confirmed = |known: &KnownFiles| ["x", "y", "z"].map(|edit| known.is_confirmed(edit));
+        known.replied();
+        asked(&mut known, "x");
+        asked(&mut known, "y");
+        assert_eq!(confirmed(&known), [false, false, false]);
+        known.replied();
+        assert_eq!(confirmed(&known), [true, true, false]);
+        // What else is done in between changes nothing, until there is something newer.
+        known.replied();
+        asked(&mut known, "z");
+        assert_eq!(confirmed(&known), [true, true, false]);
+        known.replied();
+        assert_eq!(confirmed(&known), [false, false, true]);
     }
 }

@@ -221,10 +221,12 @@ mod tests {
         fixture.call("write_to_file", &arguments)
     }
 
-    /// Does a call and lets the model know what it showed.
+    /// Does a call, lets the model know what it showed, and has it reply.
     fn noted(fixture: &mut ToolFixture, call: impl Fn(&ToolFixture) -> Observation) -> Observation {
         let done = call(fixture);
-        fixture.known.get_or_insert_default().note(&done.seen, done.unconfirmed.as_ref());
+        let known = fixture.known.get_or_insert_default();
+        known.note(&done.seen, done.unconfirmed.as_ref());
+        known.replied();
         done
     }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::tools::files::apply_diff::miss::{Miss, listed};
 use crate::tools::files::apply_diff::parse::DiffBlock;
 use crate::tools::files::apply_diff::{
-    AppliedDiff, BlockError, DiffError, TargetText, Tolerance, apply, no_match,
+    AppliedDiff, BlockError, DiffError, NearCopies, TargetText, Tolerance, apply_with, no_match,
 };
 use locum_base::text::counted;
 
@@ -110,9 +110,15 @@ fn of_several(number: usize, count: usize) -> String {
 ///
 /// # Errors
 /// When it does not fit.
-pub fn change(original: &str, change: &FileChange) -> Result<AppliedDiff, ChangeError> {
+pub fn change(
+    original: &str,
+    change: &FileChange,
+    near_copies: NearCopies,
+) -> Result<AppliedDiff, ChangeError> {
     match change {
-        FileChange::Blocks(diff) => Ok(apply(original, diff)?),
+        FileChange::Blocks(diff) => {
+            Ok(apply_with(original, diff, Tolerance { near_copies, ..Tolerance::default() })?)
+        }
         FileChange::Texts(edits) => {
             let mut file = TargetText::new(original, Tolerance::default());
             for (at, edit) in edits.iter().enumerate() {
@@ -255,6 +261,7 @@ fn line_of(text: &str, at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{FileChange, Insertion, TextEdit, change};
+    use crate::tools::files::apply_diff::NearCopies;
     use pretty_assertions::assert_eq;
 
     fn texts(original: &str, edits: &[(&str, &str, bool)]) -> Result<String, String> {
@@ -264,7 +271,9 @@ mod tests {
             all: *all,
         };
         let edits = FileChange::Texts(edits.iter().map(edit).collect());
-        change(original, &edits).map(|applied| applied.content).map_err(|error| error.to_string())
+        change(original, &edits, NearCopies::Ask)
+            .map(|applied| applied.content)
+            .map_err(|error| error.to_string())
     }
 
     #[test]
@@ -346,7 +355,7 @@ mod tests {
             ("a\n", Some(1), false, "", Err("there is no text to insert")),
         ] {
             let insertion = Insertion { after, or_end, text: text.to_owned() };
-            let done = change(original, &FileChange::Insertion(insertion))
+            let done = change(original, &FileChange::Insertion(insertion), NearCopies::Ask)
                 .map(|applied| applied.content)
                 .map_err(|error| error.to_string());
             let expected = expected.map(str::to_owned).map_err(str::to_owned);

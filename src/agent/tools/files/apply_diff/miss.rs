@@ -39,6 +39,12 @@ pub enum Miss {
         /// What was left out of account.
         likeness: Likeness,
     },
+    /// It stands where the start line says, and so near to that in other places that the number may
+    /// be off.
+    NearCopies {
+        /// The first line of each place.
+        lines: Vec<usize>,
+    },
     /// It is indented otherwise than the file, in a way that leaves open how deep the new lines go.
     Indentation {
         /// Where it stands.
@@ -75,6 +81,15 @@ impl Display for NoMatch {
                     self.search
                 )
             }
+            Miss::NearCopies { lines } => write!(
+                formatter,
+                "this SEARCH part stands at {}, and line {} was named. Send the same call again \
+                 to change that one, or write the first line of another, or more lines around \
+                 it:\n{}",
+                listed(lines),
+                self.start_line,
+                self.search
+            ),
             Miss::Indentation { line, text } => write!(
                 formatter,
                 "this SEARCH part is indented otherwise than the file, so how deep the new lines \

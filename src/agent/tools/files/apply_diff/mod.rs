@@ -26,21 +26,32 @@ use crate::tools::files::text::stand::{Likeness, places};
 /// copies within that of a start line, either can be meant, unless one begins exactly there.
 const MISCOUNT_LINES: usize = 30;
 
+/// What becomes of a block whose start line is exactly one copy's while another is that near.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NearCopies {
+    /// Nothing is changed until the call is sent again.
+    Ask,
+    /// The one at the start line is changed.
+    Take,
+}
+
 /// Lines shown around the place a block was looked for, in both directions together.
 const SURROUNDING_LINES: usize = 40;
 
-/// How far from its start line, and how unlike the file, a search text may be.
+/// How far from its start line, how unlike the file and how near a copy a search text may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// Least similarity, 0.0 to 1.0; 1.0 still leaves blanks and typographic signs out of account.
     pub similarity: f64,
     /// Lines before and after the start line that are searched.
     pub lines: usize,
+    /// Whether a start line that may be another copy's is asked about.
+    pub near_copies: NearCopies,
 }
 
 impl Default for Tolerance {
     fn default() -> Self {
-        Self { similarity: 1.0, lines: 40 }
+        Self { similarity: 1.0, lines: 40, near_copies: NearCopies::Ask }
     }
 }
 
@@ -64,6 +75,9 @@ pub enum DiffError {
     /// No block fits; one error each.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))]
     NoBlockFits(Vec<BlockError>),
+    /// Start lines are exactly those of copies near others; the blocks that have them.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))]
+    Unconfirmed(Vec<NoMatch>),
 }
 
 /// Why one block did not fit.
@@ -99,11 +113,19 @@ pub fn apply_with(
 ) -> Result<AppliedDiff, DiffError> {
     let blocks = parse::parse(diff)?;
     let mut file = TargetText::new(original, tolerance);
-    let mut failed = Vec::new();
+    file.named = blocks.iter().map(|block| (block.start_line, block.search.clone())).collect();
+    let (mut failed, mut unconfirmed) = (Vec::new(), Vec::new());
     for block in blocks {
-        if let Err(error) = file.apply(block) {
-            failed.push(error);
+        match file.apply(block) {
+            Err(BlockError::NoMatch(miss)) if matches!(miss.why, Miss::NearCopies { .. }) => {
+                unconfirmed.push(*miss);
+            }
+            Err(error) => failed.push(error),
+            Ok(()) => {}
         }
+    }
+    if !unconfirmed.is_empty() {
+        return Err(DiffError::Unconfirmed(unconfirmed));
     }
     if file.edited.changed().is_empty() {
         Err(DiffError::NoBlockFits(failed))
@@ -117,6 +139,8 @@ struct TargetText<'a> {
     original: &'a str,
     edited: EditedLines,
     tolerance: Tolerance,
+    /// Start lines and search texts of all blocks, as sent.
+    named: Vec<(usize, String)>,
 }
 
 /// A place where a block goes.
@@ -128,7 +152,7 @@ struct Target {
 
 impl<'a> TargetText<'a> {
     fn new(original: &'a str, tolerance: Tolerance) -> Self {
-        Self { original, edited: EditedLines::new(original), tolerance }
+        Self { original, edited: EditedLines::new(original), tolerance, named: Vec::new() }
     }
 
     /// Returns what became of the file, as if everything had fitted.
@@ -138,6 +162,7 @@ impl<'a> TargetText<'a> {
     }
 
     fn apply(&mut self, block: DiffBlock) -> Result<(), BlockError> {
+        let sent_line = block.start_line;
         let block = self.placed(block);
         if block.search == block.replace {
             return Err(BlockError::Identical);
@@ -149,6 +174,7 @@ impl<'a> TargetText<'a> {
             return Err(no_match(&block, Miss::Placeholder { line }));
         }
         let target = self.find(&block)?;
+        self.check_named(&block, sent_line, &target)?;
         self.replace(&target)
     }
 
@@ -197,15 +223,46 @@ impl<'a> TargetText<'a> {
             .ok_or_else(|| self.nowhere(&plain))
     }
 
+    /// Refuses a place that the start line names exactly where another copy is so near that a
+    /// number that is off could mean it. Numbers copied with the text decide, and so do other
+    /// blocks that name the other copies.
+    fn check_named(
+        &self,
+        block: &DiffBlock,
+        sent_line: usize,
+        target: &Target,
+    ) -> Result<(), BlockError> {
+        let Some(likeness) = target.likeness else { return Ok(()) };
+        let copied = blank::is_numbered(&block.search).then(|| blank::first_number(&block.search));
+        let is_named = sent_line > 0 && block.start_line == target.line + 1;
+        if self.tolerance.near_copies == NearCopies::Take
+            || !is_named
+            || copied.flatten() == Some(sent_line)
+        {
+            return Ok(());
+        }
+        let is_named_too = |line: usize| {
+            let names = |(named, search): &(usize, String)| {
+                *named > 0 && self.edited.moved(*named) == line + 1 && *search == block.search
+            };
+            self.named.iter().any(names)
+        };
+        let is_near =
+            |line: &usize| line.abs_diff(target.line) <= MISCOUNT_LINES && !is_named_too(*line);
+        if !self.copies(&target.block, likeness).iter().any(is_near) {
+            return Ok(());
+        }
+        // Nothing of the call is done: the lines are those of the file as it is.
+        let file = TargetText::new(self.original, self.tolerance);
+        let everywhere = DiffBlock { start_line: 0, ..target.block.clone() };
+        let lines = file.copies(&everywhere, likeness).iter().map(|line| line + 1).collect();
+        let sent = DiffBlock { start_line: sent_line, ..block.clone() };
+        Err(no_match(&sent, Miss::NearCopies { lines }))
+    }
+
     /// Returns where a block can be meant: one place, several, or none.
     fn stands(&self, block: &DiffBlock, likeness: Likeness) -> Vec<usize> {
-        let wanted: Vec<&str> = block.search.split('\n').collect();
-        let LineBounds { start, end } = self.bounds(block);
-        let mut found = places(self.edited.lines(), &wanted, likeness, start..end);
-        let run = |line: usize| line..line + wanted.len();
-        if found.iter().any(|line| !self.edited.is_new(&run(*line))) {
-            found.retain(|line| !self.edited.is_new(&run(*line)));
-        }
+        let found = self.copies(block, likeness);
         let Some(start) = block.start_line.checked_sub(1) else { return found };
         if found.contains(&start) {
             return vec![start];
@@ -214,6 +271,19 @@ impl<'a> TargetText<'a> {
         let is_near = |line: &usize| line.abs_diff(start) <= MISCOUNT_LINES;
         let near: Vec<usize> = found.iter().copied().filter(is_near).collect();
         if near.len() == 1 && likeness == Likeness::Exact { near } else { found }
+    }
+
+    /// Returns every place around the start line that holds the text, those that earlier blocks
+    /// wrote only where there is no other.
+    fn copies(&self, block: &DiffBlock, likeness: Likeness) -> Vec<usize> {
+        let wanted: Vec<&str> = block.search.split('\n').collect();
+        let LineBounds { start, end } = self.bounds(block);
+        let mut found = places(self.edited.lines(), &wanted, likeness, start..end);
+        let run = |line: usize| line..line + wanted.len();
+        if found.iter().any(|line| !self.edited.is_new(&run(*line))) {
+            found.retain(|line| !self.edited.is_new(&run(*line)));
+        }
+        found
     }
 
     /// Says where all the places are of which one is meant, those far from the start line, too.

@@ -1,6 +1,8 @@
 //! Blocks of a diff against a text: what is taken, what is refused and how that is reported.
 
-use super::{AppliedDiff, BlockError, ChangedRange, DiffError, Tolerance, apply, apply_with};
+use super::{
+    AppliedDiff, BlockError, ChangedRange, DiffError, NearCopies, Tolerance, apply, apply_with,
+};
 use crate::tools::files::apply_diff::miss::Miss;
 use pretty_assertions::assert_eq;
 
@@ -82,19 +84,22 @@ fn a_huge_file_is_searched_quickly_and_a_miss_stays_bounded() {
     assert!(apply(&original, &block("", &search, "x")).is_err());
 }
 
-/// What became of a block: the new text, or the lines of a refusal.
+/// What became of a block, start lines confirmed: the new text, or the lines of a refusal.
 fn landed(original: &str, diff: &str) -> Result<String, Vec<usize>> {
-    match apply(original, diff) {
+    let confirmed = Tolerance { near_copies: NearCopies::Take, ..Tolerance::default() };
+    match apply_with(original, diff, confirmed) {
         Ok(applied) => Ok(applied.content),
         Err(DiffError::NoBlockFits(failed)) => match failed.as_slice() {
             [BlockError::NoMatch(miss)] => match &miss.why {
                 Miss::Several { lines, .. } => Err(lines.clone()),
                 Miss::Indentation { line, .. } => Err(vec![*line]),
-                Miss::Nowhere { .. } | Miss::Placeholder { .. } => Err(vec![]),
+                Miss::Nowhere { .. } | Miss::Placeholder { .. } | Miss::NearCopies { .. } => {
+                    Err(vec![])
+                }
             },
             _ => Err(vec![]),
         },
-        Err(DiffError::Parse(_)) => Err(vec![]),
+        Err(DiffError::Unconfirmed(_) | DiffError::Parse(_)) => Err(vec![]),
     }
 }
 
@@ -175,6 +180,49 @@ fn a_line_that_is_off_by_up_to_30_never_means_the_other_copy() {
             }
         }
     }
+}
+
+/// The lines of the copies that a diff is asked about; `None` where it is not.
+fn asked(original: &str, diff: &str) -> Option<Vec<usize>> {
+    let Err(DiffError::Unconfirmed(blocks)) = apply(original, diff) else { return None };
+    blocks.first().map(|block| match &block.why {
+        Miss::NearCopies { lines } => lines.clone(),
+        other => panic!("{other:?}"),
+    })
+}
+
+#[test]
+fn an_exact_line_is_asked_about_where_another_copy_is_within_30() {
+    let text = |gap: usize| format!("x\n{}x\nz\n", "b\n".repeat(gap - 1));
+    let at =
+        |line: usize, search: &str| block(&format!(":start_line:{line}\n-------\n"), search, "y");
+    for (gap, expected) in [(1, true), (30, true), (31, false), (40, false)] {
+        let lines = vec![1, gap + 1];
+        for line in &lines {
+            let found = asked(&text(gap), &at(*line, "x"));
+            assert_eq!(found, expected.then(|| lines.clone()), "{gap} {line}");
+        }
+    }
+    // What decides already: more lines, numbers copied from the file, blocks for both copies.
+    let file = text(4);
+    for diff in [
+        at(5, "x\nz"),
+        block("", "5 | x", "5 | y"),
+        block(":start_line:5\n-------\n", "5 | x", "5 | y"),
+        [at(1, "x"), at(5, "x")].concat(),
+    ] {
+        assert_eq!(asked(&file, &diff), None, "{diff}");
+        assert!(apply(&file, &diff).is_ok(), "{diff}");
+    }
+    // Lines are those of the file as it is, and nothing of the call is done.
+    let diff = [block("", "z", "z1\nz2"), block("", "b\nb\nb", ""), at(5, "x")].concat();
+    assert_eq!(asked(&file, &diff), Some(vec![1, 5]));
+    let text = apply(&file, &at(5, "x")).unwrap_err().to_string();
+    assert_eq!(
+        text,
+        "this SEARCH part stands at lines 1 and 5, and line 5 was named. Send the same call again \
+         to change that one, or write the first line of another, or more lines around it:\nx"
+    );
 }
 
 #[test]

@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
-use crate::tools::files::apply_diff::AppliedDiff;
 use crate::tools::files::apply_diff::edits::{ChangeError, FileChange, change};
+use crate::tools::files::apply_diff::miss::NoMatch;
+use crate::tools::files::apply_diff::{AppliedDiff, DiffError, NearCopies};
+use crate::tools::files::known::content_hash;
 use crate::tools::files::overwrite::{refuse_outdated, refuse_unread, seen_after};
 use crate::tools::files::text::echo::echo;
 use crate::tools::files::text::lines::EditedLines;
@@ -92,7 +94,21 @@ impl Tool for ApplyDiff {
         {
             refuse_unread(real, original.as_bytes(), context)?;
         }
-        let applied = self.applied(&original).map_err(|error| {
+        let applied = match self.applied(&original, NearCopies::Ask) {
+            Err(ChangeError::Blocks(DiffError::Unconfirmed(blocks))) => {
+                let key = self.confirmation(&original, &blocks);
+                // A person who approved the edit saw where it goes.
+                if permit.approval().is_none()
+                    && context.given.known.is_some_and(|known| !known.is_confirmed(&key))
+                {
+                    let text = question(&self.place, blocks, may_be_read);
+                    return Ok(Observation { unconfirmed: Some(key), ..Observation::failed(text) });
+                }
+                self.applied(&original, NearCopies::Take)
+            }
+            done => done,
+        };
+        let applied = applied.map_err(|error| {
             let why = if may_be_read {
                 error.to_string()
             } else {
@@ -111,14 +127,36 @@ impl Tool for ApplyDiff {
 
     fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
         let text = std::str::from_utf8(before?).ok()?;
-        Some(self.applied(text).ok()?.content.into_bytes())
+        Some(self.applied(text, NearCopies::Take).ok()?.content.into_bytes())
     }
 }
 
 impl ApplyDiff {
-    fn applied(&self, original: &str) -> Result<AppliedDiff, ChangeError> {
-        change(original, &self.change)
+    fn applied(&self, original: &str, near_copies: NearCopies) -> Result<AppliedDiff, ChangeError> {
+        change(original, &self.change, near_copies)
     }
+
+    /// Returns what tells blocks that are asked about from others, and from the same ones in another
+    /// content of the file.
+    fn confirmation(&self, original: &str, blocks: &[NoMatch]) -> String {
+        let mut asked = format!("{}\n{}\n", self.place.real, content_hash(original.as_bytes()));
+        for NoMatch { start_line, search, .. } in blocks {
+            let _ = writeln!(asked, "{start_line} {}", content_hash(search.as_bytes()));
+        }
+        content_hash(asked.as_bytes())
+    }
+}
+
+/// Asks whether the start lines of blocks are right.
+fn question(place: &ResolvedPath, blocks: Vec<NoMatch>, may_be_read: bool) -> String {
+    let why = if may_be_read {
+        DiffError::Unconfirmed(blocks).to_string()
+    } else {
+        "another place near the line that is named is like it. Send the same call again if the \
+         line is right."
+            .to_owned()
+    };
+    format!("Nothing was changed in `{}`: {why}", place.asked)
 }
 
 /// Says what changed and what stands there now, so that the model need not read the file again.
@@ -182,6 +220,44 @@ mod tests {
         assert!(fixture.call("apply_diff", &arguments).text.contains("kept to itself"));
         fixture.hidden.push("a");
         assert!(!fixture.call("apply_diff", &arguments).text.contains("itself"));
+    }
+
+    #[test]
+    fn a_line_that_may_be_another_copys_is_taken_when_it_is_sent_again() {
+        let call = |fixture: &mut ToolFixture, line: usize| {
+            let diff = format!(
+                "<<<<<<< SEARCH\n:start_line:{line}\n-------\nx\n=======\ny\n>>>>>>> REPLACE"
+            );
+            let arguments = json!({ "path": "a", "diff": diff }).to_string();
+            fixture.known.get_or_insert_default();
+            let done = fixture.call("apply_diff", &arguments);
+            fixture.known.get_or_insert_default().note(&done.seen, done.unconfirmed.as_ref());
+            done.is_error
+        };
+        let replied = |fixture: &mut ToolFixture| {
+            fixture.known.get_or_insert_default().replied();
+        };
+        let mut fixture = ToolFixture::new(&[("a", "x\nb\nx\n")]);
+        // Twice in one reply, the question was not read.
+        assert!(call(&mut fixture, 3) && call(&mut fixture, 3));
+        replied(&mut fixture);
+        fixture.call("read_file", r#"{"path": "a"}"#);
+        replied(&mut fixture);
+        // Another line is another question.
+        assert!(call(&mut fixture, 1));
+        assert!(!call(&mut fixture, 3));
+        assert_eq!(fixture.content("a"), "x\nb\ny\n");
+        // A file that changed in between is asked about once more.
+        let mut fixture = ToolFixture::new(&[("a", "x\nb\nx\n")]);
+        assert!(call(&mut fixture, 3));
+        replied(&mut fixture);
+        let diff = "<<<<<<< SEARCH\nb\n=======\nc\n>>>>>>> REPLACE";
+        let other = json!({ "path": "a", "diff": diff }).to_string();
+        assert!(!fixture.call("apply_diff", &other).is_error);
+        assert!(call(&mut fixture, 3));
+        replied(&mut fixture);
+        assert!(!call(&mut fixture, 3));
+        assert_eq!(fixture.content("a"), "x\nc\ny\n");
     }
 
     #[test]
