@@ -15,6 +15,14 @@ const AFTER_LINES: usize = 3;
 /// How a runner marks an error.
 const ERROR_MARK: &str = "##[error]";
 
+/// Endings of a job, a check or a workflow that are failures.
+const FAILURES: [&str; 3] = ["failure", "timed_out", "startup_failure"];
+
+/// Returns whether an ending, in the forge's word, is a failure.
+pub fn is_failure(conclusion: &str) -> bool {
+    FAILURES.contains(&conclusion)
+}
+
 /// One job or check that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedCheck {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::ForgeError;
-use crate::checks::{FAILED_LIMIT, FailedCheck, excerpt};
+use crate::checks::{FAILED_LIMIT, FailedCheck, excerpt, is_failure};
 use crate::event::EventChecks;
 use crate::github::GitHub;
 use crate::github::client::{NAME, RestClient};
@@ -26,9 +26,6 @@ const REDIRECTS_LIMIT: usize = 3;
 
 /// Time for one log.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
-
-/// Endings of a job or check that are failures.
-const FAILURES: [&str; 3] = ["failure", "timed_out", "startup_failure"];
 
 #[derive(Deserialize)]
 struct Jobs {
@@ -54,7 +51,7 @@ struct Part {
 
 impl Part {
     fn has_failed(&self) -> bool {
-        self.conclusion.as_deref().is_some_and(|conclusion| FAILURES.contains(&conclusion))
+        self.conclusion.as_deref().is_some_and(is_failure)
     }
 }
 

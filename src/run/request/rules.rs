@@ -9,6 +9,7 @@ use crate::run::request::who::is;
 use crate::run::request::{JobFacts, RequestRefusal, silent};
 use locum_base::path::RepoPath;
 use locum_forge::PullRequest;
+use locum_forge::checks::is_failure;
 use locum_forge::event::{EventHead, EventKind, Trigger};
 use locum_policy::glob::{LetterCase, PathGlob};
 use locum_policy::intent::TriggerKind;
@@ -25,9 +26,6 @@ pub(super) struct EventFacts<'a> {
     /// The pull request as it is now; `None` before the forge was asked.
     pub(super) pull_request: Option<&'a PullRequest>,
 }
-
-/// Endings of checks that are failures.
-const FAILURES: [&str; 3] = ["failure", "timed_out", "startup_failure"];
 
 /// Returns the kind of entry that an event of this kind is matched with, and its key.
 pub(crate) fn kind_of(kind: EventKind) -> Option<(TriggerKind, &'static str)> {
@@ -65,8 +63,8 @@ pub(super) fn find<'t>(
 }
 
 /// Returns whether the checks that ended failed.
-pub(super) fn have_failed(trigger: &Trigger) -> bool {
-    trigger.checks.as_ref().is_some_and(|checks| FAILURES.contains(&checks.conclusion.as_str()))
+fn have_failed(trigger: &Trigger) -> bool {
+    trigger.checks.as_ref().is_some_and(|checks| is_failure(&checks.conclusion))
 }
 
 /// Checks every filter of an entry; what nobody has looked at yet fits.
@@ -141,6 +139,9 @@ fn fits_label(
 ) -> Result<(), String> {
     if rule.kind == TriggerKind::CiFailure {
         let Some(pull_request) = pull_request else { return Ok(()) };
+        if pull_request.is_fork {
+            return Err(format!("pull request #{} comes from a fork", pull_request.number));
+        }
         let has = |label: &String| pull_request.labels.contains(label);
         if is_ours(pull_request) || rule.label.as_ref().is_some_and(has) {
             return Ok(());

@@ -207,6 +207,9 @@ fn failed_checks_start_a_repair_of_our_own_pull_requests_and_of_labelled_ones() 
     started(&named("workflows: [CI]"), TriggerKind::CiFailure, "code");
     refused(&named("workflows: [Release]"), "`workflows` does not name `CI`");
     refused(&named("branches: [other]"), "`branches` does not name");
+    let mut of_fork = labelled("tiers: maintainer", "locum-ci");
+    of_fork.pull_request.as_mut().unwrap().is_fork = true;
+    refused(&of_fork, "comes from a fork");
     // Whoever writes our hidden line into a description does not make it ours.
     let mut forged = failed(name, "mode: code", true);
     forged.pull_request.as_mut().unwrap().is_own = false;
