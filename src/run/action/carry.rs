@@ -218,8 +218,8 @@ impl From<RunError> for ClaimError {
     }
 }
 
-/// Fetches the session our comment names, by its name and commit. Returns the ref's commit: the session's own, or this same
-/// workflow run's claim on it.
+/// Fetches the session our comment names, by its name and commit. Returns the commit of the ref:
+/// the session's own, or this same workflow run's claim on it.
 ///
 /// # Errors
 /// Why the session cannot be taken.

@@ -2,7 +2,7 @@
 //! its journal as a commit on a private ref, which our own comment names in its second, hidden line.
 //!
 //! In: an ended session, and where its changes are by now. Out: that line. The commit says on which
-//! thread it ended and which commit holds its changes, so that neither can be told otherwise; a
+//! thread it ended and which commit holds its changes, so that an edited comment changes neither; a
 //! session that waits for a decision says something else in both (`carry`). Changes that are not
 //! published hang on the commit as its first parent, without what was there on the way to them; with
 //! a secret in them, nothing is kept. What cannot be kept ends no run: the next one begins anew.

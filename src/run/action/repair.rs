@@ -59,7 +59,7 @@ pub(super) async fn begin(
     admitted.event.trigger.text = Some(EventText {
         what: "the output of the checks that failed".to_owned(),
         author: "the checks".to_owned(),
-        text: redactor.redact(&told(&checks, &failed)),
+        text: redactor.redact(&failed_output(&checks, &failed)),
     });
     admitted.remarks.push(format!(
         "This is repair {} of {} here. The checks of the commit decide whether it helps, not the \
@@ -69,8 +69,8 @@ pub(super) async fn begin(
     ));
     if env.inputs.is_workflow_token {
         admitted.remarks.push(
-            "What the workflow's own token pushes starts no checks. Give the action the token of an \
-             App, as docs/action-reference.md shows under \"Permissions and tokens\"."
+            "What the workflow's own token pushes starts no checks. Give the action the token of \
+             an App, as docs/action-reference.md shows under \"Permissions and tokens\"."
                 .to_owned(),
         );
     }
@@ -126,10 +126,10 @@ async fn hand_over(
 }
 
 /// Returns what the checks print, check by check.
-fn told(checks: &EventChecks, failed: &[FailedCheck]) -> String {
-    let mut told = format!("{}: {} {}\n", checks.name, checks.conclusion, checks.url);
+fn failed_output(checks: &EventChecks, failed: &[FailedCheck]) -> String {
+    let mut text = format!("{}: {} {}\n", checks.name, checks.conclusion, checks.url);
     if failed.is_empty() {
-        told.push_str("No job or check of it is listed as failed.\n");
+        text.push_str("No job or check of it is listed as failed.\n");
     }
     for check in failed {
         let steps = if check.steps.is_empty() {
@@ -137,11 +137,11 @@ fn told(checks: &EventChecks, failed: &[FailedCheck]) -> String {
         } else {
             format!(", step {}", check.steps.join(", "))
         };
-        told.push_str(&format!("\n--- {}{steps} {}\n", check.name, check.url));
+        text.push_str(&format!("\n--- {}{steps} {}\n", check.name, check.url));
         match &check.output {
-            Ok(output) => told.push_str(output),
-            Err(why) => told.push_str(&format!("[its output could not be read: {why}]\n")),
+            Ok(output) => text.push_str(output),
+            Err(why) => text.push_str(&format!("[its output could not be read: {why}]\n")),
         }
     }
-    told
+    text
 }

@@ -122,10 +122,9 @@ pub(super) async fn past(
     let mut materials: Vec<TaskMaterial> = last_run.map(result).into_iter().collect();
     let answered = admitted.event.trigger.comment.as_ref().and_then(|asks| asks.in_reply_to);
     let answered = own.iter().filter(|comment| is_finding(comment) && Some(comment.id) == answered);
-    materials.extend(
-        answered
-            .map(|comment| told("the finding that the comment answers", &finding_line(comment))),
-    );
+    materials.extend(answered.map(|comment| {
+        own_material("the finding that the comment answers", &finding_line(comment))
+    }));
     let findings: String = own
         .iter()
         .filter(|comment| is_finding(comment))
@@ -135,7 +134,7 @@ pub(super) async fn past(
         .collect();
     if !findings.is_empty() {
         let what = format!("findings of earlier reviews of #{}, the latest first", subject.number);
-        materials.push(told(&what, &findings));
+        materials.push(own_material(&what, &findings));
     }
     if left_out > 0 {
         materials.push(TaskMaterial {
@@ -257,7 +256,7 @@ fn finding_line(comment: &ThreadComment) -> String {
     format!("- {}: {said}", comment.place.as_deref().unwrap_or("no line any more"))
 }
 
-fn told(what: &str, text: &str) -> TaskMaterial {
+fn own_material(what: &str, text: &str) -> TaskMaterial {
     TaskMaterial {
         what: what.to_owned(),
         origin: "written by Locum".to_owned(),
