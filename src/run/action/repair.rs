@@ -70,7 +70,8 @@ pub(super) async fn begin(
     if env.inputs.is_workflow_token {
         admitted.remarks.push(
             "What the workflow's own token pushes starts no checks. Give the action the token of \
-             an App, as docs/action-reference.md shows under \"Permissions and tokens\"."
+             a GitHub App: Locum's docs/action-reference.md shows how, under \"Permissions and \
+             tokens\"."
                 .to_owned(),
         );
     }
