@@ -23,6 +23,11 @@ pub fn is_failure(conclusion: &str) -> bool {
     FAILURES.contains(&conclusion)
 }
 
+/// Returns whether an ending, in the forge's word, is a success; what was skipped proves nothing.
+pub fn is_success(conclusion: &str) -> bool {
+    conclusion == "success"
+}
+
 /// One job or check that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedCheck {

@@ -109,6 +109,14 @@ pub trait Forge: Send + Sync {
         checks: &'a EventChecks,
     ) -> BoxFuture<'a, Result<Vec<FailedCheck>, ForgeError>>;
 
+    /// Asks how every run of the workflow, or suite of the app, of these checks ended on a commit;
+    /// `None` stands for one that has not.
+    fn check_ends<'a>(
+        &'a self,
+        commit: &'a str,
+        checks: &'a EventChecks,
+    ) -> BoxFuture<'a, Result<Vec<Option<String>>, ForgeError>>;
+
     /// Asks how a workflow run ended; `None` while it has not.
     fn workflow_run_end<'a>(
         &'a self,

@@ -68,3 +68,38 @@ fn failed_jobs_are_run_again_by_one_request() {
         assert!(matches!(unknown, Err(ForgeError::NotFound { .. })));
     });
 }
+
+#[test]
+fn all_ends_of_a_workflow_or_an_app_on_a_commit_are_read() {
+    on_server("", async |server, github, _| {
+        let commit = "a".repeat(40);
+        let app = json!({ "slug": "linter" });
+        for end in [
+            json!({ "name": "CI", "conclusion": "success" }),
+            json!({ "name": "CI", "conclusion": null }),
+            json!({ "name": "Lint", "conclusion": "failure" }),
+            json!({ "app": app, "conclusion": "failure", "latest_check_runs_count": 2 }),
+            json!({ "app": app, "conclusion": null, "latest_check_runs_count": 0 }),
+            json!({ "app": { "slug": "other" }, "conclusion": null, "latest_check_runs_count": 1 }),
+        ] {
+            server.end_checks(&commit, end);
+        }
+        server.end_checks("b", json!({ "name": "CI", "conclusion": "failure" }));
+        let named = |name: &str, is_workflow: bool| EventChecks {
+            name: name.to_owned(),
+            is_workflow,
+            ..EventChecks::default()
+        };
+        let ends = github.check_ends(&commit, &named("CI", true)).await;
+        assert_eq!(ends, Ok(vec![Some("success".to_owned()), None]));
+        let ends = github.check_ends(&commit, &named("linter", false)).await;
+        assert_eq!(ends, Ok(vec![Some("failure".to_owned())]));
+        // What was not read could be red.
+        let more = json!({ "total_count": 101, "workflow_runs": [] }).to_string();
+        let fault =
+            Fault { body: more, ..Fault::status("GET /repos/acme/app/actions/runs", 200, "") };
+        server.fail(fault);
+        let ends = github.check_ends(&commit, &named("CI", true)).await;
+        assert!(matches!(ends, Err(ForgeError::Failed { .. })), "{ends:?}");
+    });
+}

@@ -75,7 +75,67 @@ struct CheckOutput {
     text: Option<String>,
 }
 
+#[derive(Deserialize)]
+struct WorkflowRuns {
+    total_count: usize,
+    workflow_runs: Vec<CheckEnd>,
+}
+
+#[derive(Deserialize)]
+struct CheckSuites {
+    total_count: usize,
+    check_suites: Vec<CheckEnd>,
+}
+
+/// A workflow run or a suite of an app's checks, and how it ended.
+#[derive(Deserialize)]
+struct CheckEnd {
+    name: Option<String>,
+    app: Option<App>,
+    conclusion: Option<String>,
+    /// Checks of a suite: every app that is installed has one, also where it checks nothing.
+    latest_check_runs_count: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct App {
+    slug: Option<String>,
+}
+
+impl CheckEnd {
+    fn is_of(&self, checks: &EventChecks) -> bool {
+        let name = match &self.app {
+            Some(app) => app.slug.as_ref(),
+            None => self.name.as_ref(),
+        };
+        name == Some(&checks.name) && self.latest_check_runs_count != Some(0)
+    }
+}
+
 impl GitHub {
+    /// Asks how the checks of a name ended on a commit.
+    pub(super) async fn read_check_ends(
+        &self,
+        commit: &str,
+        checks: &EventChecks,
+    ) -> Result<Vec<Option<String>>, ForgeError> {
+        let (path, total, ends) = if checks.is_workflow {
+            let path = self.path(&format!("actions/runs?head_sha={commit}&per_page=100"));
+            let WorkflowRuns { total_count, workflow_runs } = self.client.get(&path).await?;
+            (path, total_count, workflow_runs)
+        } else {
+            let path = self.path(&format!("commits/{commit}/check-suites?per_page=100"));
+            let CheckSuites { total_count, check_suites } = self.client.get(&path).await?;
+            (path, total_count, check_suites)
+        };
+        if total > ends.len() {
+            let message = format!("{total} are listed, and {} of them were read", ends.len());
+            return Err(ForgeError::Failed { forge: NAME, action: format!("GET {path}"), message });
+        }
+        let ends = ends.into_iter().filter(|end| end.is_of(checks));
+        Ok(ends.map(|end| end.conclusion).collect())
+    }
+
     /// Reads what failed of checks that ended.
     pub(super) async fn read_failed_checks(
         &self,

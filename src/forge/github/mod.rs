@@ -163,6 +163,14 @@ impl Forge for GitHub {
         self.read_failed_checks(checks).boxed()
     }
 
+    fn check_ends<'a>(
+        &'a self,
+        commit: &'a str,
+        checks: &'a EventChecks,
+    ) -> BoxFuture<'a, Result<Vec<Option<String>>, ForgeError>> {
+        self.read_check_ends(commit, checks).boxed()
+    }
+
     fn attachment<'a>(&'a self, address: &'a str) -> BoxFuture<'a, Result<Vec<u8>, ForgeError>> {
         self.client.attachment(address).boxed()
     }

@@ -216,6 +216,14 @@ impl Forge for LocalForge {
         futures::future::ready(self.unknown(&format!("the checks {}", checks.id))).boxed()
     }
 
+    fn check_ends<'a>(
+        &'a self,
+        _commit: &'a str,
+        checks: &'a EventChecks,
+    ) -> BoxFuture<'a, Result<Vec<Option<String>>, ForgeError>> {
+        futures::future::ready(self.unknown(&format!("the checks {}", checks.id))).boxed()
+    }
+
     fn workflow_run_end<'a>(
         &'a self,
         run: &'a str,

@@ -88,6 +88,7 @@ struct World {
     runs: Vec<Value>,
     jobs: Vec<Value>,
     check_runs: Vec<Value>,
+    check_ends: Vec<Value>,
     files: Vec<Value>,
     commits: Vec<Value>,
     milestones: Vec<Value>,
@@ -250,6 +251,18 @@ impl GitHubServer {
         let mut check = check;
         check["suite"] = json!(suite);
         self.world.lock().unwrap().check_runs.push(check);
+    }
+
+    /// Says how a workflow run, or the suite of an app, ended on a commit.
+    pub fn end_checks(&self, commit: &str, end: Value) {
+        let mut end = end;
+        end["head_sha"] = json!(commit);
+        self.world.lock().unwrap().check_ends.push(end);
+    }
+
+    /// Takes back how checks ended.
+    pub fn forget_checks(&self) {
+        self.world.lock().unwrap().check_ends.clear();
     }
 
     /// Returns the comments on lines of a pull request.
@@ -532,6 +545,16 @@ impl World {
                 let checks: Vec<&Value> = self.check_runs.iter().filter(of_suite).collect();
                 (200, json!({ "total_count": checks.len(), "check_runs": checks }))
             }
+            ("GET", ["actions", "runs"]) => {
+                let commit = query.iter().find(|(key, _)| key == "head_sha");
+                let commit = commit.map_or("", |(_, value)| value.as_str());
+                let ends = self.ends_on(commit, |end| end["app"].is_null());
+                (200, json!({ "total_count": ends.len(), "workflow_runs": ends }))
+            }
+            ("GET", ["commits", commit, "check-suites"]) => {
+                let ends = self.ends_on(commit, |end| !end["app"].is_null());
+                (200, json!({ "total_count": ends.len(), "check_suites": ends }))
+            }
             ("GET", ["actions", "runs", run]) => {
                 found(self.runs.iter().find(|known| known["id"] == number_of(run)))
             }
@@ -613,6 +636,11 @@ impl World {
             ("POST", ["pulls"]) => self.open_pull(&repository, body),
             _ => not_found(),
         }
+    }
+
+    fn ends_on(&self, commit: &str, counts: impl Fn(&Value) -> bool) -> Vec<&Value> {
+        let ends = self.check_ends.iter();
+        ends.filter(|end| end["head_sha"] == commit && counts(end)).collect()
     }
 
     fn add(&mut self, number: u64, body: &Value, on_a_line: bool) -> (u16, Value) {
