@@ -353,6 +353,7 @@ pub fn carry_out(
         asked: String::new(),
         continues: None,
         merges: None,
+        repairs: None,
     };
     let publisher = forge.as_ref().map(|forge| Publisher {
         run,

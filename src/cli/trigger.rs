@@ -300,6 +300,10 @@ fn plan(request: &Request, known: &TriggerFacts) -> Vec<(&'static str, String)> 
         RequestedAction::Stop => "would stop the run that is at work there, if one is",
         RequestedAction::Retry => "would start the last run there again",
         RequestedAction::Undo => "would revert the last commit of Locum on the pull request",
+        RequestedAction::ChecksPassed => {
+            "would say in the comment of the repair that made this commit that its checks pass, if \
+             one did"
+        }
         RequestedAction::Decide(_) => {
             "would resume the run that waits under this name, if one does"
         }

@@ -126,6 +126,32 @@ fn a_fork_is_shown_as_the_policy_treats_it() {
 }
 
 #[test]
+fn checks_that_passed_are_said_to_end_in_a_word_and_not_in_a_run() {
+    let policy = POLICY.replace("triggers:", "triggers:\n  ci_failure: { mode: code }");
+    let stage = Stage::with(&[(".locum/policy.yml", &policy)]);
+    let vector = "tests/vectors/events/workflow_run.completed.json";
+    let file = format!("{}/{vector}", env!("CARGO_MANIFEST_DIR"));
+    let mut event: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let explain = |event: &Value| {
+        stage.write("event.json", &event.to_string());
+        let file = stage.path("event.json");
+        let given = ["trigger", "explain", "--event-name", "workflow_run", "--event"];
+        stage.run(&[&given[..], &[file.to_str().unwrap(), "--own-pull-request"]].concat())
+    };
+    event["workflow_run"]["pull_requests"] = json!([{ "number": 8 }]);
+    for (conclusion, code, said) in [
+        ("success", 0, "so     would say in the comment of the repair that made this commit"),
+        ("failure", 0, "so     would run"),
+        ("skipped", 0, "the checks did not fail: `skipped` (rule: triggers.ci_failure)"),
+    ] {
+        event["workflow_run"]["conclusion"] = json!(conclusion);
+        let ran = explain(&event);
+        assert_eq!(ran.code, Some(code), "{conclusion}: {ran:?}");
+        assert!(ran.out.contains(said), "{conclusion}: {ran:?}");
+    }
+}
+
+#[test]
 fn doctor_says_what_the_policy_at_hand_makes_of_commands() {
     let stage = Stage::with(&[
         ("src/a.txt", "a\n"),

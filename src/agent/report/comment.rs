@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::report::activity::Activities;
 use crate::report::figures;
-use crate::report::markdown::{address, code, inline};
+use crate::report::markdown::{address, code, inline, marker};
 use crate::report::sections::{self, ReportParts, ReportView, StateLine, changed, cost, tasks};
 use crate::report::surface::{Surface, join};
 use crate::report::waiting::DecisionChannel;
@@ -50,6 +50,8 @@ pub struct CommentFacts<'a> {
     pub decide: DecisionChannel<'a>,
     /// The hidden line that says where a session that ended is kept.
     pub kept: Option<&'a str>,
+    /// The hidden line that says which commit is to mend which checks.
+    pub repair: Option<&'a str>,
 }
 
 impl CommentFacts<'_> {
@@ -68,6 +70,11 @@ impl CommentFacts<'_> {
             DecisionChannel::Comment { marker, .. } => Some(marker),
             DecisionChannel::CommandLine | DecisionChannel::Nowhere(_) => self.kept,
         }
+    }
+
+    /// Returns the hidden lines, the first of which names the comment.
+    pub fn hidden_lines(&self) -> impl Iterator<Item = &str> {
+        [Some(self.marker), self.session_line(), self.repair].into_iter().flatten()
     }
 
     /// Says who asked, where no mention does.
@@ -214,6 +221,28 @@ pub fn abandoned(marker: &str, run_url: Option<&str>, why: &str, retry: &str) ->
     )
 }
 
+/// Returns the hidden line of a repair: the commit that it made, and the checks that are to mend.
+pub fn repair_line(head: &str, checks: &str) -> String {
+    marker("repair", &[("head", head), ("checks", checks)])
+}
+
+/// Returns the comment of a repair with the news that the checks it was to mend pass; `None` unless
+/// it is of a repair that made this commit, and does not say so yet.
+pub fn repaired(comment: &str, (head, checks): (&str, &str), news: &str) -> Option<String> {
+    let repair = repair_line(head, checks);
+    let (before, after) = comment.split_once(&format!("\n{repair}\n"))?;
+    // The lines before are hidden ones, the next one says how the run ended.
+    let is_hidden = |line: &str| line.starts_with("<!-- ") && line.ends_with(" -->");
+    let (state, rest) = after.split_once('\n').unwrap_or((after, ""));
+    let is_whole = before.lines().all(is_hidden) && state.starts_with("**locum: ");
+    is_whole.then(|| format!("{before}\n{}\n{state}\n\n{news}\n{rest}", passed_line(head, checks)))
+}
+
+/// Returns the hidden line that takes the place of [`repair_line`] once the checks pass.
+pub fn passed_line(head: &str, checks: &str) -> String {
+    marker("repaired", &[("head", head), ("checks", checks)])
+}
+
 /// Returns the comment when the run has ended.
 pub fn ended(
     facts: &CommentFacts<'_>,
@@ -230,8 +259,8 @@ pub fn ended(
         budget: None,
         run_url: facts.run_url,
     };
-    let session = facts.session_line().map(|line| format!("\n{line}")).unwrap_or_default();
-    let head = format!("{}{session}\n{}", facts.marker, state.render());
+    let hidden: Vec<&str> = facts.hidden_lines().collect();
+    let head = format!("{}\n{}", hidden.join("\n"), state.render());
     let mut room_chars = ROOM_CHARS.saturating_sub(figures::width(&head) + 2);
     let parts = ReportParts::of(
         outcome,

@@ -181,8 +181,9 @@ impl WorkflowEvents {
     fn failures(&mut self, rules: &[&EventRule]) {
         self.words.push("a failed check");
         self.conditions.push(
-            "(github.event_name == 'workflow_run' && contains(fromJSON('[\"failure\", \
-             \"timed_out\", \"startup_failure\"]'), github.event.workflow_run.conclusion))"
+            "(github.event_name == 'workflow_run' && contains(fromJSON('[\"success\", \
+             \"failure\", \"timed_out\", \"startup_failure\"]'), \
+             github.event.workflow_run.conclusion) && github.event.workflow_run.pull_requests[0])"
                 .to_owned(),
         );
         let named: Vec<String> =

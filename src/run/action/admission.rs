@@ -10,7 +10,9 @@ use crate::run::error::RunError;
 use crate::run::job::Job;
 use crate::run::jobs::dashboard::{self, dashboard_marker};
 use crate::run::publish::own_branch::is_ours;
-use crate::run::request::{self, JobFacts, RefusalNotice, Request, RequestFacts, RequestRefusal};
+use crate::run::request::{
+    self, JobFacts, RefusalNotice, Request, RequestFacts, RequestRefusal, RequestedAction,
+};
 use crate::run::source::FileSource;
 use crate::run::trusted::TrustedConfig;
 use locum_forge::event::{EventKind, EventSubject, Trigger};
@@ -215,6 +217,9 @@ async fn decide<'a>(
     Ok(match (decided, modes) {
         (Err(refused), _) if refused.notice == RefusalNotice::Silent => {
             Admission::Skipped(refused.to_string())
+        }
+        (Ok(request), Err(error)) if request.action == RequestedAction::ChecksPassed => {
+            Admission::Skipped(error.report())
         }
         (_, Err(error)) => {
             let policy = config.policy;

@@ -278,6 +278,7 @@ async fn follow(
         RequestedAction::Stop => Some(answer::question(env, admitted, Question::Stop).await?),
         RequestedAction::Explain => Some(explain(env, admitted).await?),
         RequestedAction::Undo => Some(undo::undo(env, admitted).await?),
+        RequestedAction::ChecksPassed => Some(repair::passed(env, admitted).await),
         // What is asked again was put in its place by now.
         RequestedAction::Retry => {
             Some(answer::refuse(env, admitted, "nothing can be asked again").await)
@@ -422,6 +423,7 @@ async fn claimed(
             asked: earlier::asked(env, &event.trigger),
             continues: earlier.map(|earlier| earlier.branch),
             merges,
+            repairs: repair::repaired_checks(admitted),
         },
         // The materials are in the message the session begins with.
         request: RunRequest {

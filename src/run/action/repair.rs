@@ -1,18 +1,27 @@
 //! Failed checks: jobs that may only be flaky are run again, then a run tries to mend what failed, so
-//! many times on one pull request. Whether it did is up to the checks of the new commit.
+//! many times on one pull request. Whether it did is up to the checks of the new commit: when they
+//! pass, the comment of the repair says so.
 //!
-//! In: an admitted event of checks that failed. Out: the event with the output of what failed, as
+//! In: an admitted event of checks that ended. Out: the event with the output of what failed, as
 //! words of others; or what was done in place of a run.
 
 use crate::run::action::admission::{AdmittedEvent, thread_of};
 use crate::run::action::{ActionEnd, ActionEnv, answer};
 use crate::run::error::RunError;
-use locum_agent::report::markdown::{code, marker};
+use crate::run::request::RequestedAction;
+use locum_agent::report::comment;
+use locum_agent::report::markdown::{address, code, marker};
 use locum_base::secret::Redactor;
-use locum_base::text::counted;
-use locum_forge::checks::FailedCheck;
+use locum_base::text::{self, counted};
+use locum_forge::ForgeError;
+use locum_forge::checks::{FailedCheck, is_success};
 use locum_forge::event::{EventChecks, EventText};
 use locum_forge::posts::Posting;
+use locum_forge::sanitise::{self, TextRules};
+use locum_policy::intent::TriggerKind;
+
+/// Digits of a commit that are shown.
+const SHOWN_DIGITS: usize = 12;
 
 /// How the progress comments of repairs begin.
 const REPAIRS: &str = "<!-- locum:v1 kind=progress comment=checks ";
@@ -25,6 +34,9 @@ pub(super) async fn begin(
     env: &ActionEnv<'_>,
     admitted: &mut AdmittedEvent<'_>,
 ) -> Result<Option<ActionEnd>, RunError> {
+    if admitted.request.action == RequestedAction::ChecksPassed {
+        return Ok(None);
+    }
     let trigger = &admitted.event.trigger;
     let (Some(checks), Some(subject)) = (trigger.checks.clone(), &trigger.subject) else {
         return Ok(None);
@@ -78,6 +90,86 @@ pub(super) async fn begin(
     Ok(None)
 }
 
+/// Says in the comment of a repair that the checks of the commit it made pass. Where there is
+/// nothing to say, only the log says why.
+pub(super) async fn passed(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> ActionEnd {
+    match say_passed(env, admitted).await {
+        Ok(what) => ActionEnd::Answered { what, refused: false },
+        Err(why) => ActionEnd::Skipped(why),
+    }
+}
+
+/// Edits the comment of the repair; the error says why not.
+async fn say_passed(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<String, String> {
+    let AdmittedEvent { event, request, config, .. } = admitted;
+    let trigger = &event.trigger;
+    let (Some(checks), Some(subject), Some(head)) =
+        (&trigger.checks, &trigger.subject, &trigger.head)
+    else {
+        return Err("the event names no checks of a pull request".to_owned());
+    };
+    let (name, commit) = (&checks.name, text::head(&head.sha, SHOWN_DIGITS));
+    let failed = |error: ForgeError| format!("it is not known whether `{name}` passes: {error}");
+    let comments = env.forge.own_comments(thread_of(subject), REPAIRS, None).await;
+    let comments = comments.map_err(failed)?;
+    let key = key_of(checks);
+    let page = page_of(checks);
+    let news = format!("**The checks pass:** {} succeeded on commit `{commit}`{page}.", code(name));
+    let repaired = comments
+        .iter()
+        .rev()
+        .find_map(|old| comment::repaired(&old.body, (&head.sha, &key), &news));
+    let Some(body) = repaired else {
+        let line = comment::passed_line(&head.sha, &key);
+        let is_said = comments.iter().any(|old| old.body.lines().any(|said| said == line));
+        return Err(if is_said {
+            format!("the comment of the repair says already that `{name}` passes on {commit}")
+        } else {
+            format!("no repair of `{name}` made commit {commit}")
+        });
+    };
+    let ends = env.forge.check_ends(&head.sha, checks).await.map_err(failed)?;
+    let is_green = |end: &Option<String>| end.as_deref().is_some_and(is_success);
+    if ends.is_empty() || !ends.iter().all(is_green) {
+        return Err(format!("not every run of `{name}` on commit {commit} has succeeded"));
+    }
+    if env.inputs.dry_run {
+        return Err(format!("a dry run does not say that `{name}` passes on {commit}"));
+    }
+    let is_hidden = |line: &&str| line.starts_with("<!-- locum:v1 ");
+    let markers: Vec<String> = body.lines().take_while(is_hidden).map(str::to_owned).collect();
+    let marker = markers.first().cloned().unwrap_or_default();
+    let prefix = answer::prefix_of(env, &config.policy.settings().triggers);
+    let rules = TextRules { markers, prefix, ..TextRules::default() };
+    let body = sanitise::markdown(&body, &rules, &Redactor::new(env.environment.secrets()));
+    let posting = Posting::Comment { number: subject.number, marker, body };
+    let permit =
+        config.policy.admit(posting, &request.facts).map_err(|refusal| refusal.to_string())?;
+    env.forge.post(permit).await.map_err(|error| error.to_string())?;
+    Ok(format!("`{name}` passes on commit {commit}, which a repair made; its comment says so"))
+}
+
+/// Returns the checks that a run tries to mend, as its comment names them.
+pub(super) fn repaired_checks(admitted: &AdmittedEvent<'_>) -> Option<String> {
+    let is_repair = admitted.request.facts.trigger == TriggerKind::CiFailure;
+    admitted.event.trigger.checks.as_ref().filter(|_| is_repair).map(key_of)
+}
+
+/// Names a workflow or an app.
+fn key_of(checks: &EventChecks) -> String {
+    let kind = if checks.is_workflow { "workflow" } else { "app" };
+    format!("{kind}:{}", checks.name)
+}
+
+/// Returns a link to the page of checks, where there is one.
+fn page_of(checks: &EventChecks) -> String {
+    if checks.url.is_empty() {
+        String::new()
+    } else {
+        format!(" ([log]({}))", address(&checks.url))
+    }
+}
+
 /// Has the failed jobs run again; the error says why they are not.
 async fn run_again(
     env: &ActionEnv<'_>,
@@ -104,8 +196,7 @@ async fn hand_over(
 ) -> ActionEnd {
     let AdmittedEvent { event, request, config, .. } = admitted;
     let tried = counted(usize::try_from(attempts).unwrap_or(usize::MAX), "repair");
-    let page =
-        if checks.url.is_empty() { String::new() } else { format!(" ([log]({}))", checks.url) };
+    let page = page_of(checks);
     let prefix = answer::prefix_of(env, &config.policy.settings().triggers);
     let prefix = if prefix.is_empty() { "/locum".to_owned() } else { prefix };
     let body = format!(

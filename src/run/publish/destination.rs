@@ -35,4 +35,7 @@ pub struct PublishDestination {
     /// The base that is merged once the run has resolved the conflicts with it.
     #[serde(default)]
     pub merges: Option<BaseMerge>,
+    /// The checks that the run tries to mend, as its comment names them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repairs: Option<String>,
 }

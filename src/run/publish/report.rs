@@ -27,7 +27,9 @@ impl Publisher<'_> {
         let Landed { mut published, mut hindrance, is_cancelled } = landed;
         if let Some(number) = ending.thread {
             let RunEnd { retry, kept, .. } = *ending;
-            let facts = CommentFacts { retry, kept, ..self.comment_facts(ending.decide) };
+            let repair = self.repair_line(&published.result);
+            let repair = repair.as_deref();
+            let facts = CommentFacts { retry, kept, repair, ..self.comment_facts(ending.decide) };
             let body = comment::ended(&facts, outcome, published.result.landing());
             let posting = self.comment(number, (&body, facts.mention()), &facts);
             match self.attempt(posting, &mut published).await {
@@ -48,6 +50,12 @@ impl Publisher<'_> {
         }
         self.react(outcome, ending, &mut published).await;
         published
+    }
+
+    /// Returns the hidden line by which the checks of what a repair pushed are waited for.
+    fn repair_line(&self, result: &PublishResult) -> Option<String> {
+        let checks = self.destination.repairs.as_ref()?;
+        result.head().map(|head| comment::repair_line(head, checks))
     }
 
     /// Says on what started the run how it ended.
@@ -81,7 +89,7 @@ impl Publisher<'_> {
         facts: &CommentFacts<'_>,
     ) -> Posting {
         let mut rules = self.text_rules(&self.destination.marker);
-        rules.markers.extend(facts.session_line().map(str::to_owned));
+        rules.markers = facts.hidden_lines().map(str::to_owned).collect();
         let mut body = sanitise::markdown(body, &rules, &self.run.redactor);
         let mention = mention.map(|line| format!("\n\n{line}")).unwrap_or_default();
         if figures::width(&body) + figures::width(&mention) <= sanitise::BODY_LIMIT_CHARS {
@@ -103,6 +111,7 @@ impl Publisher<'_> {
             requested_by: self.destination.requested_by.as_deref(),
             retry: None,
             kept: None,
+            repair: None,
             notify: self.run.policy.settings().publish.notify,
             run_url: self.run_url,
             remarks: &self.destination.remarks,

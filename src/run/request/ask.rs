@@ -13,6 +13,8 @@ pub(super) enum Ask<'t> {
     Command(CommentCommand),
     /// What an entry of the policy says.
     Rule(&'t EventRule),
+    /// That checks passed which such an entry of the policy would have repaired.
+    Passed(&'t EventRule),
     /// What the way it was started in says: an issue, inputs, a schedule.
     Way(TriggerKind),
 }
@@ -27,17 +29,17 @@ impl Ask<'_> {
     pub(super) fn kind(&self) -> TriggerKind {
         match self {
             Self::Command(_) => TriggerKind::Comment,
-            Self::Rule(rule) => rule.kind,
+            Self::Rule(rule) | Self::Passed(rule) => rule.kind,
             Self::Way(kind) => *kind,
         }
     }
 
-    /// Returns true where nobody asks: by a schedule, or where checks of our own pull request
-    /// failed.
+    /// Returns true where nobody asks: by a schedule, where checks of our own pull request failed,
+    /// or where checks passed.
     pub(super) fn is_without_actor(&self, pull_request: Option<&PullRequest>) -> bool {
-        match self.kind() {
-            TriggerKind::Schedule => true,
-            TriggerKind::CiFailure => pull_request.is_some_and(is_ours),
+        match (self, self.kind()) {
+            (Self::Passed(_), _) | (_, TriggerKind::Schedule) => true,
+            (_, TriggerKind::CiFailure) => pull_request.is_some_and(is_ours),
             _ => false,
         }
     }

@@ -99,6 +99,7 @@ fn find_rule<'t>(
         return Err(silent("event", "events of this kind start nothing"));
     };
     match rules::find(trigger, triggers, (kind, key), known)? {
+        Some(rule) if rules::have_passed(trigger) => Ok(Ask::Passed(rule)),
         Some(rule) => Ok(Ask::Rule(rule)),
         None if known.job.has_task => Ok(Ask::Way(TriggerKind::Dispatch)),
         None => Err(silent(key, "such events start nothing here")),

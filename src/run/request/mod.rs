@@ -87,6 +87,8 @@ pub enum RequestedAction {
     Retry,
     /// To revert the last commit of ours on the pull request.
     Undo,
+    /// To say in the comment of a repair that its checks pass.
+    ChecksPassed,
 }
 
 /// A maintainer's decision on a hold or a question.
@@ -287,6 +289,7 @@ pub fn examine(
         CheckAuthority::Forge,
         match command {
             Some(command) if words::starts_nothing(command, is_answer) => Ok(()),
+            None if matches!(ask, Ask::Passed(_)) => Ok(()),
             Some(_) | None => screen_rate(known),
         },
     );
@@ -306,8 +309,12 @@ pub fn examine(
         job: job_of(trigger, &ask),
         ..Facts::default()
     };
+    let action = match &ask {
+        Ask::Passed(_) => RequestedAction::ChecksPassed,
+        Ask::Command(_) | Ask::Rule(_) | Ask::Way(_) => RequestedAction::Run,
+    };
     let mut request = Request {
-        action: RequestedAction::Run,
+        action,
         mode: None,
         text: String::new(),
         job: facts.job.clone(),
@@ -319,10 +326,11 @@ pub fn examine(
     let read = match &ask {
         Ask::Command(command) => words::read_command(&mut request, command, (known, is_answer)),
         Ask::Rule(rule) => read_rule(&mut request, trigger, rule, known),
+        Ask::Passed(_) => Ok(()),
         Ask::Way(_) => read_inputs(&mut request, trigger, known),
     };
     checks.take("what it asks for is understood", CheckAuthority::Event, read);
-    if matches!(ask, Ask::Rule(_)) {
+    if matches!(ask, Ask::Rule(_) | Ask::Passed(_)) {
         checks.keep_silent();
     }
     match checks.first() {
@@ -336,7 +344,7 @@ fn job_of(trigger: &Trigger, ask: &Ask<'_>) -> Option<String> {
     match ask {
         Ask::Rule(EventRule { job: Some(job), .. }) => Some(job.clone()),
         Ask::Rule(rule) if rule.kind != TriggerKind::RepositoryDispatch => None,
-        Ask::Rule(EventRule { task: Some(_), .. }) => None,
+        Ask::Rule(EventRule { task: Some(_), .. }) | Ask::Passed(_) => None,
         Ask::Rule(_) | Ask::Way(_) | Ask::Command(_) => input(trigger, &["job"]),
     }
 }

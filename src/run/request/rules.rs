@@ -9,7 +9,7 @@ use crate::run::request::who::is;
 use crate::run::request::{JobFacts, RequestRefusal, silent};
 use locum_base::path::RepoPath;
 use locum_forge::PullRequest;
-use locum_forge::checks::is_failure;
+use locum_forge::checks::{is_failure, is_success};
 use locum_forge::event::{EventHead, EventKind, Trigger};
 use locum_policy::glob::{LetterCase, PathGlob};
 use locum_policy::intent::TriggerKind;
@@ -67,6 +67,11 @@ fn have_failed(trigger: &Trigger) -> bool {
     trigger.checks.as_ref().is_some_and(|checks| is_failure(&checks.conclusion))
 }
 
+/// Returns whether the checks that ended passed.
+pub(crate) fn have_passed(trigger: &Trigger) -> bool {
+    trigger.checks.as_ref().is_some_and(|checks| is_success(&checks.conclusion))
+}
+
 /// Checks every filter of an entry; what nobody has looked at yet fits.
 fn fits(trigger: &Trigger, rule: &EventRule, known: EventFacts<'_>) -> Result<(), String> {
     let head = trigger.head.as_ref();
@@ -74,7 +79,7 @@ fn fits(trigger: &Trigger, rule: &EventRule, known: EventFacts<'_>) -> Result<()
         let key = if rule.kind == TriggerKind::RepositoryDispatch { "types" } else { "on" };
         return Err(format!("`{key}` does not name `{}`", trigger.action));
     }
-    if rule.kind == TriggerKind::CiFailure && !have_failed(trigger) {
+    if rule.kind == TriggerKind::CiFailure && !have_failed(trigger) && !have_passed(trigger) {
         let conclusion = trigger.checks.as_ref().map_or("", |checks| checks.conclusion.as_str());
         return Err(format!("the checks did not fail: `{conclusion}`"));
     }

@@ -92,6 +92,8 @@ pub(super) fn admit_tier(
         Ask::Command(_) => {
             ("triggers.comment.tiers", triggers.comment.as_ref().map(|rule| rule.tiers.as_slice()))
         }
+        // Nothing runs, and what is edited is our own.
+        Ask::Passed(_) => return Ok(()),
         Ask::Rule(rule) => (tiers_key(rule.kind), Some(rule.tiers.as_slice())),
         Ask::Way(TriggerKind::Label) => {
             ("triggers.label.tiers", triggers.label.as_ref().map(|rule| rule.tiers.as_slice()))

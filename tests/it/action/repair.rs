@@ -67,7 +67,8 @@ fn a_flaky_job_costs_no_model_and_a_failing_one_is_mended_from_its_log() {
     assert!(fixture.server.comments(number).is_empty(), "nothing is said of a flaky job");
     let passed = ended(&fixture, number, (70, 2), "success");
     let ran = step(&fixture, &passed, 5002);
-    assert!(ran.output("final-message").contains("the checks did not fail"), "{ran:?}");
+    assert!(ran.output("final-message").contains("no repair of `CI` made commit"), "{ran:?}");
+    assert!(fixture.server.comments(number).is_empty(), "nothing is said of it");
     assert_eq!(fixture.branches(), branches);
 
     let failed = ended(&fixture, number, (69, 2), "failure");
@@ -85,6 +86,63 @@ fn a_flaky_job_costs_no_model_and_a_failing_one_is_mended_from_its_log() {
     // The same event again, late: the checks are those of a commit that is no longer the head.
     let ran = step(&fixture, &failed, 5004);
     assert!(ran.output("final-message").contains("has new commits"), "{ran:?}");
+}
+
+#[test]
+fn when_the_checks_of_a_repair_pass_its_comment_says_so_once() {
+    let (fixture, number) = opened(ENTRY);
+    let failed = ended(&fixture, number, (69, 2), "failure");
+    let ran = step(&fixture, &failed, 5003);
+    assert_eq!(ran.output("outcome"), "done", "{ran:?}");
+    let before = fixture.server.comments(number);
+    let passed = ended(&fixture, number, (90, 1), "success");
+    let head = passed["workflow_run"]["head_sha"].as_str().unwrap().to_owned();
+    let short = &head[..12];
+    let silent = |run: u64, payload: &Value, why: &str| {
+        let writes = fixture.server.writes().len();
+        let ran = step(&fixture, payload, run);
+        let said = ran.output("final-message");
+        assert!(said.contains(why), "{why}: {ran:?}");
+        assert_eq!((ran.code, ran.output("outcome")), (Some(0), "skipped"), "{ran:?}");
+        assert_eq!(fixture.server.writes().len(), writes, "{why}");
+    };
+    // The payload alone is not believed, and one green run of two is not all of them.
+    silent(5010, &passed, "not every run of `CI` on commit");
+    let end = |name: &str, end: Value| {
+        fixture.server.end_checks(&head, json!({ "id": 1, "name": name, "conclusion": end }));
+    };
+    end("Lint", json!("failure"));
+    end("CI", json!("success"));
+    end("CI", Value::Null);
+    silent(5011, &passed, "not every run of `CI` on commit");
+    let mut other = passed.clone();
+    other["workflow_run"]["conclusion"] = json!("cancelled");
+    silent(5012, &other, "the checks did not fail: `cancelled`");
+    other["workflow_run"]["conclusion"] = json!("success");
+    other["workflow_run"]["head_sha"] = json!("0".repeat(40));
+    silent(5013, &other, "has new commits");
+    assert_eq!(fixture.server.comments(number), before);
+
+    fixture.server.forget_checks();
+    end("Lint", json!("failure"));
+    end("CI", json!("success"));
+    let ran = step(&fixture, &passed, 5014);
+    assert_eq!((ran.code, ran.output("session-id")), (Some(0), ""), "{ran:?}");
+    let comments = fixture.server.comments(number);
+    assert_eq!(comments.len(), before.len(), "no comment is added");
+    let comment = comments.iter().find(|text| text.contains("The checks pass:")).unwrap();
+    let news = format!("**The checks pass:** `CI` succeeded on commit `{short}` ([log](https://");
+    assert!(comment.contains(&news), "{comment}");
+    let old = before.iter().find(|text| text.contains("This is repair 1 of 3 here.")).unwrap();
+    assert_eq!(comment.lines().next(), old.lines().next());
+    let without = |text: &str| {
+        let kept = text.lines().filter(|line| {
+            !line.starts_with("**The checks pass:**") && !line.contains("kind=repair")
+        });
+        kept.filter(|line| !line.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(without(comment), without(old), "all that it said stays");
+    silent(5015, &passed, "says already that `CI` passes");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::{RequestFixture, fixture, pull_request};
 use crate::run::publish::own_branch::PullRequestMarker;
-use crate::run::request::{RefusalNotice, Request, RequestRefusal, screen};
+use crate::run::request::{RefusalNotice, Request, RequestRefusal, RequestedAction, screen};
 use locum_forge::ForgePermission;
 use locum_forge::event::{EventKind, Trigger, parse, parse_other};
 use locum_policy::Policy;
@@ -189,9 +189,15 @@ fn failed_checks_start_a_repair_of_our_own_pull_requests_and_of_labelled_ones() 
         refused(&failed(name, "mode: code", false), "is not Locum's own");
     }
     let name = "workflow_run.completed";
-    let passed = failed(name, "mode: code", true)
-        .with(|trigger| trigger.checks.as_mut().unwrap().conclusion = "success".to_owned());
-    refused(&passed, "the checks did not fail: `success`");
+    let ended_as = |own: bool, conclusion: &str| {
+        failed(name, "mode: code, tiers: maintainer", own).with(|trigger| {
+            trigger.checks.as_mut().unwrap().conclusion = conclusion.to_owned();
+        })
+    };
+    let passed = ended_as(true, "success").decide().unwrap();
+    assert_eq!((passed.action, passed.facts.tier), (RequestedAction::ChecksPassed, Tier::Bot));
+    refused(&ended_as(true, "skipped"), "the checks did not fail: `skipped`");
+    refused(&ended_as(false, "success"), "is not Locum's own");
     let labelled = |tiers: &str, label: &str| {
         let mut fixture = failed(name, &format!("mode: code, label: locum-ci, {tiers}"), false);
         fixture.pull_request.as_mut().unwrap().labels.push(label.to_owned());
