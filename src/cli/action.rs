@@ -299,7 +299,7 @@ fn outputs_of_run(ran: &FinishedRun) -> Vec<(&'static str, String)> {
             (pushed.map(|pushed| pushed.name.clone()).unwrap_or_default(), String::new())
         }
     };
-    let conclusion = actions::conclusion(outcome.word, ran.fails);
+    let conclusion = actions::conclusion(outcome.word, ran.fails).as_str();
     let mut outputs = without_run(outcome.word.as_str(), conclusion, message);
     outputs.extend([
         ("branch-name", branch),

@@ -81,7 +81,7 @@ pub(super) fn all(
     } else {
         Policy::parse(&proposal.policy, POLICY_FILE)?
     };
-    let workflow = workflow(&proposal, &policy.settings().triggers, &model.workflow);
+    let workflow = workflow(&proposal, policy.settings(), &model.workflow);
     let files: Vec<InitFile<'_>> =
         [(POLICY_FILE, proposal.policy.as_str()), (WORKFLOW_FILE, workflow.as_str())]
             .into_iter()

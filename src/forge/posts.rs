@@ -97,6 +97,8 @@ pub enum Posting {
         /// Logins of the users.
         logins: Vec<String>,
     },
+    /// A check run of our own on a commit; the one with the same name there is updated.
+    CheckRun(CheckRun),
     /// Failed jobs of a workflow run that are run again.
     Rerun {
         /// Number of the workflow run.
@@ -109,6 +111,83 @@ pub enum Posting {
         /// Title of an open milestone.
         title: String,
     },
+}
+
+/// A check run: how something ended, with remarks on lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckRun {
+    /// The commit that shows it.
+    pub commit: String,
+    /// Its name, by which it is found again.
+    pub name: String,
+    /// How it ended.
+    pub conclusion: CheckConclusion,
+    /// One line of plain text.
+    pub title: String,
+    /// Body in Markdown.
+    pub summary: String,
+    /// Remarks on lines. The forge only ever adds to those that are there.
+    pub annotations: Vec<CheckAnnotation>,
+    /// Page with more about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details_url: Option<String>,
+}
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckConclusion {
+    /// It passed.
+    Success,
+    /// It failed.
+    Failure,
+    /// Neither.
+    Neutral,
+}
+
+impl CheckConclusion {
+    /// Returns the forge's word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::Neutral => "neutral",
+        }
+    }
+}
+
+/// A remark of a check run on lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckAnnotation {
+    /// Path of the file.
+    pub path: String,
+    /// First line, counted from 1.
+    #[serde(rename = "start_line")]
+    pub first: u32,
+    /// Last line; the same as the first for one line.
+    #[serde(rename = "end_line")]
+    pub last: u32,
+    /// How bad it is.
+    #[serde(rename = "annotation_level")]
+    pub level: CheckLevel,
+    /// What it is, in a few words.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// What is said, in plain text.
+    #[serde(default)]
+    pub message: Option<String>,
+}
+
+/// How bad a remark is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckLevel {
+    /// Worth knowing.
+    Notice,
+    /// Worth a change.
+    Warning,
+    /// Stands in the way.
+    Failure,
 }
 
 /// A comment on lines of a pull request, as they are at its head.
@@ -160,7 +239,7 @@ impl Posting {
             | Self::Milestone { .. } => PublicationKind::PullRequest,
             Self::Labels { .. } => PublicationKind::Label,
             Self::Issue { .. } => PublicationKind::Issue,
-            Self::Rerun { .. } => PublicationKind::Check,
+            Self::CheckRun(_) | Self::Rerun { .. } => PublicationKind::Check,
         }
     }
 }

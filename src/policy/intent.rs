@@ -83,7 +83,7 @@ pub enum PublicationKind {
     Label,
     /// An issue, where maintainers decide on what a scheduled run waits for.
     Issue,
-    /// What a commit's checks show: failed jobs that are run again.
+    /// What a commit's checks show: check runs of our own, and failed jobs that are run again.
     Check,
 }
 
@@ -154,7 +154,7 @@ pub struct Facts {
 #[serde(default)]
 pub struct Restriction {
     /// Nothing may be written, no command run that does more than read, nothing published but
-    /// comments.
+    /// what is said: comments, reviews and check runs.
     pub read_only: bool,
     /// Nevertheless, any command may run where it is contained. What it writes stays out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::report::figures;
 use crate::session::outcome::OutcomeWord;
 use crate::session::word::Severity;
+use locum_forge::posts::CheckConclusion;
 
 /// Longest message of an annotation, in characters; GitHub cuts longer ones.
 const ANNOTATION_LIMIT_CHARS: usize = 4_000;
@@ -111,11 +112,11 @@ pub fn level(word: OutcomeWord, fails: bool) -> AnnotationLevel {
 }
 
 /// Returns the output `conclusion` of an outcome, in the words of GitHub's check runs.
-pub fn conclusion(word: OutcomeWord, fails: bool) -> &'static str {
+pub fn conclusion(word: OutcomeWord, fails: bool) -> CheckConclusion {
     match (fails, word) {
-        (true, _) => "failure",
-        (false, OutcomeWord::Done) => "success",
-        (false, _) => "neutral",
+        (true, _) => CheckConclusion::Failure,
+        (false, OutcomeWord::Done) => CheckConclusion::Success,
+        (false, _) => CheckConclusion::Neutral,
     }
 }
 

@@ -17,6 +17,9 @@ pub const FINDING_MARK: &str = "<!-- locum:v1 kind=finding ";
 /// Most comments of one review.
 pub(super) const COMMENT_LIMIT: usize = 50;
 
+/// Most findings of one result.
+const FINDINGS_LIMIT: usize = 200;
+
 /// Most characters of one comment.
 pub(super) const COMMENT_LIMIT_CHARS: usize = 20_000;
 
@@ -112,11 +115,15 @@ impl KnownFinding {
 /// Returns what a result reports about lines that can be commented on: entries of lists that name
 /// `path:line` or `path:line-line`.
 pub fn findings(summary: &str, lines: &CommentableLines) -> Vec<Finding> {
-    entries(&visible(summary))
-        .iter()
-        .filter_map(|entry| finding(entry, lines))
-        .take(COMMENT_LIMIT)
-        .collect()
+    let mut found = all_findings(summary, lines);
+    found.truncate(COMMENT_LIMIT);
+    found
+}
+
+/// Returns what a result reports about these lines, as far as anything is read of it.
+pub fn all_findings(summary: &str, lines: &CommentableLines) -> Vec<Finding> {
+    let entries = entries(&visible(summary));
+    entries.iter().filter_map(|entry| finding(entry, lines)).take(FINDINGS_LIMIT).collect()
 }
 
 /// Chooses what becomes comments: nothing said before, nothing below the floor, the worst first.

@@ -5,6 +5,7 @@
 
 pub mod actions;
 pub mod activity;
+pub mod annotations;
 pub mod branch;
 pub mod comment;
 pub mod commit;
@@ -16,6 +17,7 @@ pub mod hindrance;
 pub mod json;
 pub mod live;
 pub mod markdown;
+pub mod named_lines;
 pub mod pull_request;
 pub mod resume;
 pub mod review;

@@ -141,8 +141,8 @@ fn check(case: &Case<'_>) {
     assert_eq!(looks.0, is_good, "{case:?}");
     assert_eq!(looks.1 == OutcomeReaction::Rocket, is_good, "{case:?}");
     assert_eq!(looks.2 == actions::AnnotationLevel::Error, fails, "{case:?}");
-    assert_eq!(actions::conclusion(word, fails) == "failure", fails, "{case:?}");
-    assert_eq!(actions::conclusion(word, fails) == "success", word == Done, "{case:?}");
+    assert_eq!(actions::conclusion(word, fails).as_str() == "failure", fails, "{case:?}");
+    assert_eq!(actions::conclusion(word, fails).as_str() == "success", word == Done, "{case:?}");
 
     // What went wrong with publishing.
     let hindered = matches!(case.publishing, Publishing::Hindered);

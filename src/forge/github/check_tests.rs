@@ -7,7 +7,7 @@ use crate::checks::FailedCheck;
 use crate::event::EventChecks;
 use crate::github::tests::on_server;
 use crate::github::tests::server::Fault;
-use crate::posts::Posting;
+use crate::posts::{CheckAnnotation, CheckConclusion, CheckLevel, CheckRun, Posting};
 use crate::{Forge as _, ForgeError};
 
 #[test]
@@ -101,5 +101,73 @@ fn all_ends_of_a_workflow_or_an_app_on_a_commit_are_read() {
         server.fail(fault);
         let ends = github.check_ends(&commit, &named("CI", true)).await;
         assert!(matches!(ends, Err(ForgeError::Failed { .. })), "{ends:?}");
+    });
+}
+
+/// A check run with so many annotations.
+fn check_run(annotations: u32) -> CheckRun {
+    let annotation = |line: u32| CheckAnnotation {
+        path: "src/a.rs".to_owned(),
+        first: line,
+        last: line + 1,
+        level: CheckLevel::Warning,
+        title: Some("should fix".to_owned()),
+        message: Some(format!("line {line}")),
+    };
+    CheckRun {
+        commit: "c0ffee".to_owned(),
+        name: "locum: review".to_owned(),
+        conclusion: CheckConclusion::Neutral,
+        title: "done".to_owned(),
+        summary: "All of it.".to_owned(),
+        annotations: (1..=annotations).map(annotation).collect(),
+        details_url: None,
+    }
+}
+
+#[test]
+fn a_check_run_is_made_once_and_no_annotation_is_there_twice() {
+    on_server("", async |server, github, _| {
+        // Of another program, with the same name on the same commit.
+        server.add_check_run(1, json!({ "id": 1, "name": "locum: review", "head_sha": "c0ffee" }));
+        let receipt = github.publish(&Posting::CheckRun(check_run(120))).await.unwrap();
+        let made = &server.check_runs()[1];
+        assert_eq!((made["id"].as_u64(), receipt.updated), (Some(receipt.id), false));
+        assert_eq!(made["output"]["annotations"].as_array().unwrap().len(), 120);
+        let of = |line: u32| json!({ "path": "src/a.rs", "start_line": line, "end_line": line + 1, "annotation_level": "warning", "title": "should fix", "message": format!("line {line}") });
+        assert_eq!(made["output"]["annotations"][119], of(120));
+        let path = format!("/repos/acme/app/check-runs/{}", receipt.id);
+        let patch = format!("PATCH {path}");
+        assert_eq!(server.writes(), ["POST /repos/acme/app/check-runs", &patch, &patch]);
+
+        let changed = CheckRun { conclusion: CheckConclusion::Failure, ..check_run(121) };
+        let again = github.publish(&Posting::CheckRun(changed)).await.unwrap();
+        assert_eq!((again.id, again.updated), (receipt.id, true));
+        let known = server.check_runs();
+        assert_eq!((known.len(), &known[1]["conclusion"]), (2, &json!("failure")));
+        assert_eq!(known[1]["output"]["annotations"].as_array().unwrap().len(), 121);
+    });
+}
+
+#[test]
+fn annotations_whose_answer_was_lost_are_looked_for_first() {
+    on_server("", async |server, github, _| {
+        for to in ["POST /repos/acme/app/check-runs", "PATCH /repos/acme/app/check-runs"] {
+            server.fail(Fault::status(to, 502, "lost").performed());
+        }
+        github.publish(&Posting::CheckRun(check_run(130))).await.unwrap();
+        let known = server.check_runs();
+        assert_eq!(known.len(), 1, "{known:#?}");
+        assert_eq!(known[0]["output"]["annotations"].as_array().unwrap().len(), 130);
+    });
+}
+
+#[test]
+fn a_check_run_of_another_app_is_left_and_one_of_our_own_is_made() {
+    on_server("", async |server, github, _| {
+        github.publish(&Posting::CheckRun(check_run(0))).await.unwrap();
+        server.fail(Fault::status("PATCH /repos/acme/app/check-runs", 403, "no"));
+        let made = github.publish(&Posting::CheckRun(check_run(0))).await.unwrap();
+        assert!(!made.updated && server.check_runs().len() == 2, "{made:?}");
     });
 }

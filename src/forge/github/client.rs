@@ -228,14 +228,22 @@ impl RestClient {
     ///
     /// # Errors
     /// The error itself where the write is not to be repeated.
-    async fn wait(&self, waits: &mut RetryWaits, error: ForgeError) -> Result<(), ForgeError> {
+    pub(super) async fn wait(
+        &self,
+        waits: &mut RetryWaits,
+        error: ForgeError,
+    ) -> Result<(), ForgeError> {
         let Some(pause) = repeat::next(waits, &error, &self.budget) else { return Err(error) };
         debug!(%error, wait_s = pause.as_secs(), "repeated after a wait");
         self.clock.sleep(pause).await;
         Ok(())
     }
 
-    async fn send_once<T: DeserializeOwned>(
+    /// Sends a write and never repeats it.
+    ///
+    /// # Errors
+    /// As [`RestClient::get`].
+    pub(super) async fn send_once<T: DeserializeOwned>(
         &self,
         method: &'static str,
         path: &str,

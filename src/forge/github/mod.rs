@@ -5,6 +5,7 @@
 
 mod answers;
 mod attachments;
+mod check_runs;
 mod checks;
 mod client;
 mod comments;
@@ -136,6 +137,7 @@ impl GitHub {
                 self.request_review(*number, reviewer).await
             }
             Posting::Assignees { number, logins } => self.assign(*number, logins).await,
+            Posting::CheckRun(check) => self.put_check_run(check).await,
             Posting::Rerun { run } => self.rerun(*run).await,
             Posting::Milestone { number, title } => self.put_milestone(*number, title).await,
         }

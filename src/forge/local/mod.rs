@@ -63,6 +63,11 @@ impl LocalForge {
             }
             Posting::Withdrawal(_) => ("withdrawal".to_owned(), None),
             Posting::Reaction { .. } => ("reaction".to_owned(), None),
+            Posting::CheckRun(check) => {
+                let is_plain = |letter: char| letter.is_ascii_alphanumeric();
+                let name = check.name.replace(|letter| !is_plain(letter), "-");
+                (format!("check-{name}"), None)
+            }
             Posting::Rerun { run } => (format!("rerun-{run}"), None),
             Posting::Labels { number, .. } => (format!("labels-{number}"), None),
             Posting::ReviewRequest { number, .. } => (format!("review-request-{number}"), None),

@@ -388,7 +388,10 @@ fn taken_away(intent: &Intent, facts: &Facts) -> Option<String> {
         Intent::Command(script) if !contains && !script.only_reads() => read_only(),
         // What is said changes nothing.
         Intent::Publish(publication)
-            if !matches!(publication, PublicationKind::Comment | PublicationKind::Review) =>
+            if !matches!(
+                publication,
+                PublicationKind::Comment | PublicationKind::Review | PublicationKind::Check
+            ) =>
         {
             read_only()
         }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::schema::Triggers;
+use crate::schema::PolicySpec;
 use crate::starter::StarterProposal;
 use crate::starter::workflow_events::WorkflowEvents;
 use crate::written::quoted;
@@ -27,8 +27,12 @@ pub struct WorkflowModel {
 pub const ACTION: &str = "OWNER/locum@0000000000000000000000000000000000000000";
 
 /// Writes the workflow.
-pub fn workflow(proposal: &StarterProposal, triggers: &Triggers, model: &WorkflowModel) -> String {
-    let events = WorkflowEvents::of(triggers);
+pub fn workflow(
+    proposal: &StarterProposal,
+    settings: &PolicySpec,
+    model: &WorkflowModel,
+) -> String {
+    let events = WorkflowEvents::of(&settings.triggers, &settings.publish.allow);
     let mut text = format!(
         "# .github/workflows/locum.yml: starts locum on {}.\nname: locum\n\non:\n{}",
         listed(&events.words),

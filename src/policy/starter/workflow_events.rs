@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::glob::PathGlob;
-use crate::intent::TriggerKind;
+use crate::intent::{PublicationKind, TriggerKind};
 use crate::schema::Triggers;
 use crate::schema::events::{EventRule, actions_of};
 use crate::written::quoted;
@@ -25,7 +25,7 @@ pub(super) struct WorkflowEvents {
 }
 
 impl WorkflowEvents {
-    pub(super) fn of(triggers: &Triggers) -> Self {
+    pub(super) fn of(triggers: &Triggers, publishes: &[PublicationKind]) -> Self {
         let mut events = Self::default();
         if !triggers.schedule_jobs.is_empty() {
             events.starts_always("schedule");
@@ -47,6 +47,7 @@ impl WorkflowEvents {
         }
         events.issues(triggers);
         events.repository(triggers);
+        events.checks(triggers, publishes);
         if !triggers.dispatch_tiers.is_empty() {
             events.words.push("a button");
             events.text.push_str(
@@ -201,7 +202,15 @@ impl WorkflowEvents {
         );
         self.permissions
             .push("actions: write # to read the output of failed jobs and run them again");
-        self.permissions.push("checks: read # to see what else failed");
+    }
+
+    /// Adds what reading and publishing checks needs.
+    fn checks(&mut self, triggers: &Triggers, publishes: &[PublicationKind]) {
+        if publishes.contains(&PublicationKind::Check) {
+            self.permissions.push("checks: write # to show results as check runs");
+        } else if triggers.rules_for(TriggerKind::CiFailure).next().is_some() {
+            self.permissions.push("checks: read # to see what else failed");
+        }
     }
 
     fn branches(&mut self, rules: &[&EventRule]) {

@@ -177,6 +177,9 @@ async fn run_again(
     checks: &EventChecks,
 ) -> Result<ActionEnd, String> {
     let AdmittedEvent { request, config, .. } = admitted;
+    if request.facts.restriction.read_only {
+        return Err("this run may only read".to_owned());
+    }
     let permit = config
         .policy
         .admit(Posting::Rerun { run: checks.id }, &request.facts)

@@ -6,6 +6,7 @@
 //! updates what is there. `branch` puts commits onto branches, `review` onto nothing: it suggests.
 
 mod branch;
+pub(crate) mod check_run;
 mod commit;
 mod cure;
 pub mod destination;

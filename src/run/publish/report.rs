@@ -42,6 +42,7 @@ impl Publisher<'_> {
                     self.settle(outcome, &hindrance, is_cancelled);
                 }
             }
+            self.publish_check(outcome, &body, &mut published).await;
         } else if let PublishResult::Diff(why) | PublishResult::Nowhere(why) = &published.result
             && !why.is_empty()
         {

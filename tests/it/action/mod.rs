@@ -4,6 +4,7 @@
 mod again;
 mod ceilings;
 mod chaos;
+mod check_runs;
 pub(crate) mod claims;
 mod conversation;
 mod dashboard;

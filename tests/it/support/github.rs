@@ -265,6 +265,11 @@ impl GitHubServer {
         self.world.lock().unwrap().check_ends.clear();
     }
 
+    /// Returns the check runs as they are now.
+    pub fn check_runs(&self) -> Vec<Value> {
+        self.world.lock().unwrap().check_runs.clone()
+    }
+
     /// Returns the comments on lines of a pull request.
     pub fn review_comments(&self, number: u64) -> Vec<Value> {
         let world = self.world.lock().unwrap();
@@ -555,6 +560,27 @@ impl World {
                 let ends = self.ends_on(commit, |end| !end["app"].is_null());
                 (200, json!({ "total_count": ends.len(), "check_suites": ends }))
             }
+            ("GET", ["commits", commit, "check-runs"]) => {
+                let name = query.iter().find(|(key, _)| key == "check_name");
+                let wanted = |check: &&Value| {
+                    check["head_sha"] == *commit
+                        && name.is_none_or(|(_, name)| check["name"] == *name)
+                };
+                let checks: Vec<&Value> = self.check_runs.iter().filter(wanted).collect();
+                (200, json!({ "total_count": checks.len(), "check_runs": checks }))
+            }
+            ("GET", ["check-runs", id, "annotations"]) => {
+                let check = self.check_runs.iter().find(|check| check["id"] == number_of(id));
+                let annotations = check.and_then(|check| check["output"]["annotations"].as_array());
+                page(annotations.into_iter().flatten(), &query)
+            }
+            ("POST", ["check-runs"]) => {
+                let id = self.id();
+                let page = format!("https://github.example/runs/{id}");
+                self.check_runs.push(json!({ "id": id, "html_url": page, "head_sha": body["head_sha"], "name": body["name"], "output": {} }));
+                self.change_check_run(id, 201, body)
+            }
+            ("PATCH", ["check-runs", id]) => self.change_check_run(number_of(id), 200, body),
             ("GET", ["actions", "runs", run]) => {
                 found(self.runs.iter().find(|known| known["id"] == number_of(run)))
             }
@@ -695,6 +721,29 @@ impl World {
         }
         self.reviews.push(review.clone());
         (200, review)
+    }
+
+    /// Changes a check run. Annotations are added to those that are there, 50 at a time, as GitHub
+    /// does.
+    fn change_check_run(&mut self, id: u64, status: u16, body: &Value) -> (u16, Value) {
+        let Some(check) = self.check_runs.iter_mut().find(|check| check["id"] == id) else {
+            return not_found();
+        };
+        let added = body["output"]["annotations"].as_array().cloned().unwrap_or_default();
+        if added.len() > 50 || !body["output"]["summary"].is_string() {
+            self.check_runs.retain(|check| status != 201 || check["id"] != id);
+            return (422, json!({ "message": "Invalid request." }));
+        }
+        let mut annotations =
+            check["output"]["annotations"].as_array().cloned().unwrap_or_default();
+        annotations.extend(added);
+        for (key, value) in body.as_object().into_iter().flatten() {
+            check[key] = value.clone();
+        }
+        check["output"]["annotations"] = json!(annotations);
+        let mut answer = check.clone();
+        answer["output"]["annotations_count"] = json!(annotations.len());
+        (status, answer)
     }
 
     fn label(&mut self, number: u64, labels: &Value) -> (u16, Value) {

@@ -148,7 +148,7 @@ fn a_workflow_listens_to_what_the_policy_starts_and_to_nothing_else() {
     };
     let written = |triggers: &str| {
         let policy = Policy::parse(&format!("version: 1\ntriggers: {triggers}\n"), "p").unwrap();
-        workflow(&proposal, &policy.settings().triggers, &model)
+        workflow(&proposal, policy.settings(), &model)
     };
     let parts = [
         "  issue_comment:",
@@ -171,6 +171,8 @@ fn a_workflow_listens_to_what_the_policy_starts_and_to_nothing_else() {
         "  workflow_dispatch:",
         "  schedule:",
         "  pull_request:\n    types: [opened, labeled]",
+        "      checks: read # to see what else failed",
+        "      checks: write # to show results as check runs",
     ];
     let at = |places: &[usize]| places.iter().map(|place| parts[*place]).collect::<Vec<_>>();
     for (triggers, expected) in [
@@ -180,8 +182,10 @@ fn a_workflow_listens_to_what_the_policy_starts_and_to_nothing_else() {
         ("{ pull_request: { tiers: [maintainer] } }", at(&[6])),
         ("{ pull_request: [{ on: opened }, { on: [synchronize, opened] }] }", at(&[7])),
         ("{ label: { name: x }, pull_request: { on: opened } }", at(&[3, 19])),
-        ("{ ci_failure: {} }", at(&[8, 9, 11])),
-        ("{ ci_failure: { workflows: [Tests, Lint] } }", at(&[8, 10, 11])),
+        ("{ ci_failure: {} }", at(&[8, 9, 11, 20])),
+        ("{ ci_failure: {} }\npublish: { allow: [check] }", at(&[8, 9, 11, 21])),
+        ("{ push: { job: x } }\npublish: { allow: [comment, check] }", at(&[12, 21])),
+        ("{ ci_failure: { workflows: [Tests, Lint] } }", at(&[8, 10, 11, 20])),
         ("{ push: { job: x } }", at(&[12])),
         ("{ push: { job: x, branches: [\"release/*\"] } }", at(&[13])),
         ("{ release: { job: x } }", at(&[14])),
@@ -213,7 +217,7 @@ fn the_example_is_what_a_rust_repository_gets() {
         permission: None,
     };
     assert_eq!(
-        workflow(&proposal, &policy.settings().triggers, &model),
+        workflow(&proposal, policy.settings(), &model),
         include_str!("../../../../config/examples/workflow.yml")
     );
 }

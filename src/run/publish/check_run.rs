@@ -1,0 +1,92 @@
+//! How a run on a pull request ended, as a check run on its commit: the result, and what was found
+//! on lines.
+//!
+//! In: an outcome, and what its comment says. Out: one posting; what fails becomes a note.
+
+use crate::run::plan::RunSubject;
+use crate::run::publish::unpublished::NotPosted;
+use crate::run::publish::{Publication, PublishResult, Publisher};
+use locum_agent::report::actions;
+use locum_agent::report::annotations::annotations;
+use locum_agent::report::figures;
+use locum_agent::report::findings::{self, Finding};
+use locum_agent::report::named_lines::named_lines;
+use locum_agent::session::outcome::Outcome;
+use locum_base::path::RepoPath;
+use locum_forge::ForgeError;
+use locum_forge::posts::{CheckAnnotation, CheckRun, Posting};
+use locum_forge::sanitise;
+use locum_policy::intent::PublicationKind;
+use locum_workspace::repo::CommitId;
+
+/// Lines of a larger file are not remarked on.
+const FILE_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
+
+/// What a token needs to publish check runs.
+pub(crate) const NEEDS: &str = "the job needs `permissions: { checks: write }`";
+
+impl Publisher<'_> {
+    /// Shows on the pull request's commit how the run ended, where the policy publishes checks.
+    /// `report` is the comment's text.
+    pub(super) async fn publish_check(
+        &self,
+        outcome: &Outcome,
+        report: &str,
+        published: &mut Publication,
+    ) {
+        let settings = self.run.policy.settings();
+        let RunSubject::PullRequest { head_sha, .. } = &self.run.plan.subject else { return };
+        if !settings.publish.allow.contains(&PublicationKind::Check) {
+            return;
+        }
+        // What was pushed is what people look at now; the lines are those of before.
+        let (commit, found) = match &published.result {
+            PublishResult::Commit { id, .. } => (id.clone(), Vec::new()),
+            PublishResult::Nowhere(_)
+            | PublishResult::PullRequest { .. }
+            | PublishResult::Review { .. }
+            | PublishResult::Diff(_) => (head_sha.clone(), self.remarks(outcome, head_sha)),
+        };
+        let fails = self.run.settings.fails_on(outcome.word);
+        let mut title = figures::headline(outcome);
+        if !found.is_empty() {
+            title = format!("{title}; {}", findings::counted(&found));
+        }
+        let rules = self.text_rules("");
+        let clean = |text: &str| sanitise::markdown(text, &rules, &self.run.redactor);
+        let annotations = annotations(&found).into_iter().map(|annotation| CheckAnnotation {
+            message: annotation.message.as_deref().map(clean),
+            ..annotation
+        });
+        let posting = Posting::CheckRun(CheckRun {
+            commit,
+            name: format!("locum: {}", self.run.plan.mode),
+            conclusion: actions::conclusion(outcome.word, fails),
+            title: sanitise::title(&title, &rules, &self.run.redactor),
+            summary: clean(report),
+            annotations: annotations.collect(),
+            details_url: self.run_url.map(str::to_owned),
+        });
+        if let Err(NotPosted::Forge(ForgeError::Forbidden { .. })) =
+            self.attempt(posting, published).await
+            && let Some(note) = published.notes.last_mut()
+        {
+            note.push_str("; ");
+            note.push_str(NEEDS);
+        }
+    }
+
+    /// Returns what the result reports about lines of a commit, above the policy's floor.
+    fn remarks(&self, outcome: &Outcome, head_sha: &str) -> Vec<Finding> {
+        let head = CommitId(head_sha.to_owned());
+        let lines = named_lines(&outcome.summary, |path| {
+            let path = RepoPath::parse(path).ok()?;
+            let file = self.workspace.repo.file_at(&head, &path, FILE_LIMIT_BYTES).ok()??;
+            u32::try_from(file.text.lines().count()).ok()
+        });
+        let rules = self.run.policy.settings().review;
+        let mut found = findings::all_findings(&outcome.summary, &lines);
+        found.retain(|one| one.severity >= rules.floor && one.confidence >= rules.confidence);
+        found
+    }
+}
