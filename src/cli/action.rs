@@ -19,7 +19,7 @@ use crate::cli::{CommandContext, ExitStatus};
 use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::ActionInputs;
 use crate::config::files;
-use crate::run::action::{self, ActionEnd, ActionEnv, FinishedRun};
+use crate::run::action::{self, ActionEnd, ActionEnv, FinishedCheck, FinishedRun};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::publish::PublishResult;
@@ -33,6 +33,7 @@ use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_base::secret::{Redactor, SHORTEST_VALUE_BYTES, Secret};
 use locum_forge::github::GitHub;
+use locum_forge::posts::CheckConclusion;
 use locum_forge::sanitise;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::remote::Remote;
@@ -173,6 +174,7 @@ fn finish(
                 (AnnotationLevel::Notice, format!("answered: {what}"))
             }
             ActionEnd::Planned(plan) => (AnnotationLevel::Notice, format!("dry run\n{plan}")),
+            ActionEnd::Checked(check) => (level_of(check), check_words(check)),
             ActionEnd::Ran(ran) => (actions::level(ran.outcome.word, ran.fails), ran_words(ran)),
         };
         let message = redactor.redact(&message);
@@ -208,6 +210,20 @@ fn ran_words(ran: &FinishedRun) -> String {
     format!("{}{reason}", figures::headline(&ran.outcome))
 }
 
+fn level_of(check: &FinishedCheck) -> AnnotationLevel {
+    match check.conclusion {
+        CheckConclusion::Failure => AnnotationLevel::Error,
+        CheckConclusion::Success | CheckConclusion::Neutral => AnnotationLevel::Notice,
+    }
+}
+
+fn check_words(check: &FinishedCheck) -> String {
+    let FinishedCheck { name, title, details, unpublished, .. } = check;
+    let not = unpublished.as_ref().map(|why| format!("\nnot published: {why}"));
+    let details = if details.is_empty() { String::new() } else { format!("\n{details}") };
+    format!("{name}: {title}{details}{}", not.unwrap_or_default())
+}
+
 fn summary_of(end: &ActionEnd) -> String {
     match end {
         ActionEnd::Skipped(why) => {
@@ -218,6 +234,9 @@ fn summary_of(end: &ActionEnd) -> String {
         }
         ActionEnd::Planned(plan) => {
             format!("**locum**: dry run\n\n{}\n", markdown::fenced(&plan.to_string(), "text"))
+        }
+        ActionEnd::Checked(check) => {
+            format!("**locum**: check\n\n{}\n", markdown::fenced(&check_words(check), "text"))
         }
         ActionEnd::Ran(ran) => {
             let landing = match &ran.publication.result {
@@ -272,6 +291,9 @@ fn outputs_of(end: &ActionEnd) -> Vec<(&'static str, String)> {
             without_run("skipped", "neutral", what.clone())
         }
         ActionEnd::Planned(plan) => without_run("skipped", "neutral", plan.to_string()),
+        ActionEnd::Checked(check) => {
+            without_run("skipped", check.conclusion.as_str(), check_words(check))
+        }
         ActionEnd::Ran(ran) => outputs_of_run(ran),
     }
 }
@@ -332,6 +354,10 @@ fn status(end: &ActionEnd) -> ExitStatus {
         ActionEnd::Skipped(_) | ActionEnd::Answered { .. } | ActionEnd::Planned(_) => {
             ExitStatus::Done
         }
+        ActionEnd::Checked(check) if check.conclusion == CheckConclusion::Failure => {
+            ExitStatus::Usage
+        }
+        ActionEnd::Checked(_) => ExitStatus::Done,
         // `fail-on` may name what went well, too.
         ActionEnd::Ran(ran) if ran.fails && ran.outcome.word.exit_code() == 0 => ExitStatus::Failed,
         ActionEnd::Ran(ran) if ran.fails => ExitStatus::Ended(ran.outcome.word),

@@ -308,6 +308,12 @@ fn plan(request: &Request, known: &TriggerFacts) -> Vec<(&'static str, String)> 
             "would resume the run that waits under this name, if one does"
         }
     };
+    let checks = (!request.checks.names.is_empty()).then(|| request.checks.names.join(", "));
+    if request.checks.alone {
+        let mut rows = vec![("so", "would only be checked".to_owned())];
+        rows.extend(checks.map(|names| ("checks", names)));
+        return rows;
+    }
     let mode = request.mode.clone().unwrap_or_else(|| policy.settings().modes.default.clone());
     let task = if request.text.is_empty() {
         "the issue, pull request, job or prompt itself"
@@ -320,14 +326,15 @@ fn plan(request: &Request, known: &TriggerFacts) -> Vec<(&'static str, String)> 
         ("task", first_line(task)),
     ];
     rows.push(("mode", mode.clone()));
+    rows.extend(checks.map(|names| ("checks", names)));
     rows.extend(request.job.clone().map(|job| ("job", job)));
     if request.read_only {
         let commands = if request.contained { "contained" } else { "read-only" };
         rows.push((
             "only",
             format!(
-                "read-only: no edits, only {commands} commands, and only comments and reviews are \
-                 published"
+                "read-only: no edits, only {commands} commands, and only comments, reviews and \
+                 check runs are published"
             ),
         ));
     }

@@ -15,6 +15,7 @@ pub mod models;
 pub mod patch;
 pub mod place;
 pub mod plan;
+mod policy_check;
 pub mod prepare;
 pub mod progress;
 pub mod proposed_rule;

@@ -34,7 +34,12 @@ pub struct EventRule {
     pub job: Option<String>,
     /// What is to be done, in place of what the kind of event says.
     pub task: Option<String>,
+    /// Names of the checks it starts.
+    pub checks: Vec<String>,
 }
+
+/// The name of the check of the policy itself, which no model makes.
+pub const POLICY_CHECK: &str = "policy";
 
 /// How failed checks are repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +78,12 @@ pub fn actions_of(kind: TriggerKind) -> (&'static [&'static str], usize) {
 }
 
 impl EventRule {
+    /// Returns whether it starts checks and nothing else.
+    pub fn has_only_checks(&self) -> bool {
+        !self.checks.is_empty()
+            && [&self.mode, &self.job, &self.task].into_iter().all(Option::is_none)
+    }
+
     /// Returns whether an action counts.
     pub fn has_action(&self, action: &str) -> bool {
         if !self.actions.is_empty() {

@@ -170,9 +170,12 @@ impl<'e> JobBook<'e> {
                 let (reason, tail) = what_failed(outcome);
                 (outcome.word.as_str(), grade(outcome.word), reason, tail)
             }
-            Ok(ActionEnd::Skipped(_) | ActionEnd::Answered { .. } | ActionEnd::Planned(_)) => {
-                return None;
-            }
+            Ok(
+                ActionEnd::Skipped(_)
+                | ActionEnd::Answered { .. }
+                | ActionEnd::Planned(_)
+                | ActionEnd::Checked(_),
+            ) => return None,
             Err(error) => ("failed", JobGrade::Failed, error.to_string(), String::new()),
         };
         let redactor = Redactor::new(self.env.environment.secrets());

@@ -19,6 +19,7 @@ mod jobs;
 mod kept;
 mod messages;
 mod places;
+mod policy_check;
 mod rebase;
 mod refs;
 mod repair;
@@ -67,6 +68,7 @@ use locum_agent::session::outcome::Outcome;
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_forge::event::{self, EventError, Trigger};
+use locum_forge::posts::CheckConclusion;
 use locum_forge::{Forge, PullRequest};
 use locum_policy::intent::{Facts, TriggerKind};
 use locum_workspace::Workspace;
@@ -118,8 +120,24 @@ pub enum ActionEnd {
     },
     /// A dry run's plan.
     Planned(Box<RunPlan>),
+    /// A check of a pull request that no model made.
+    Checked(FinishedCheck),
     /// A run that ended, whatever its outcome.
     Ran(Box<FinishedRun>),
+}
+
+/// A check that ended.
+pub struct FinishedCheck {
+    /// Its name.
+    pub name: String,
+    /// How it ended.
+    pub conclusion: CheckConclusion,
+    /// In one line.
+    pub title: String,
+    /// What it found, line by line.
+    pub details: String,
+    /// Why it is not shown on the commit; `None` where it is.
+    pub unpublished: Option<String>,
 }
 
 /// A run that ended.
@@ -292,12 +310,18 @@ async fn follow(
         return Ok(vec![end]);
     }
     let policy = &admitted.config.policy;
+    let mut ends: Vec<ActionEnd> = policy_check::check(env, admitted).await?.into_iter().collect();
+    if admitted.request.checks.alone {
+        if ends.is_empty() {
+            ends.push(ActionEnd::Skipped("no check is about what was changed".to_owned()));
+        }
+        return Ok(ends);
+    }
     if let Some(refused) = work_items::unusable_command(admitted)? {
         return Ok(vec![answer::refusal(env, &admitted.event, policy, &refused).await]);
     }
     let items = work_items::work_items(env, admitted)?;
     let mut book = JobBook::open_for(env, admitted, &items).await;
-    let mut ends = Vec::new();
     for item in items {
         let control = RunControl { cancelled: cancelled(), watch: &mut *watch, wish };
         ends.push(match (&mut book, item.job().map(str::to_owned)) {

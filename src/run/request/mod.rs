@@ -53,6 +53,17 @@ pub struct Request {
     pub flags: CommandFlags,
     /// The requested job, if any.
     pub job: Option<String>,
+    /// The checks that are requested.
+    pub checks: RequestedChecks,
+}
+
+/// Checks that a pull request is to be put to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestedChecks {
+    /// Their names.
+    pub names: Vec<String>,
+    /// Whether nothing else is requested.
+    pub alone: bool,
 }
 
 impl Request {
@@ -322,6 +333,7 @@ pub fn examine(
         read_only,
         contained: read_only && triggers.forks == Forks::Contained,
         flags: CommandFlags::default(),
+        checks: RequestedChecks::default(),
     };
     let read = match &ask {
         Ask::Command(command) => words::read_command(&mut request, command, (known, is_answer)),
@@ -363,6 +375,7 @@ fn read_rule(
     if let Some(task) = &rule.task {
         request.text.clone_from(task);
     }
+    request.checks = RequestedChecks { names: rule.checks.clone(), alone: rule.has_only_checks() };
     let usual = match rule.kind {
         TriggerKind::PullRequest if rule.job.is_none() => "review",
         TriggerKind::CiFailure if rule.job.is_none() => "debug",

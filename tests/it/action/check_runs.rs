@@ -3,7 +3,8 @@
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use crate::action::fixture::{ActionFixture, Ask};
+use crate::action::events::of_pull_request;
+use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
 use crate::support::github::Fault;
 
 const REVIEWS: &str = "publish: { allow: [comment, review, check], as: review }";
@@ -67,4 +68,70 @@ fn no_check_run_is_made_without_the_policys_leave_or_the_tokens() {
     let step = fixture.step(&Ask::comment("/locum ask look at it"));
     let checks = fixture.server.check_runs();
     assert!(step.code == Some(0) && checks.is_empty(), "an issue has no commit: {checks:#?}");
+}
+
+/// Runs the step for what a maintainer did to the pull request.
+fn step(fixture: &ActionFixture, event: &str, head: &str) -> WorkflowStep {
+    fixture.step_with("pull_request", &of_pull_request(event, "alice", head).to_string(), &[])
+}
+
+const CHECKED: &str =
+    "pull_request: { on: [opened, synchronize], checks: [policy], tiers: [maintainer] }";
+
+#[test]
+fn a_pull_request_that_breaks_the_policy_is_told_at_the_line() {
+    let fixture = ActionFixture::started_by(CHECKED);
+    fixture.pull_request(false);
+    let broken = "version: 1\nruls: []\n";
+    let head = fixture.push_on(8, "feature", ".locum/policy.yml", broken);
+    for _ in 0..2 {
+        let ran = step(&fixture, "pull_request.opened", &head);
+        assert_eq!((ran.code, ran.output("conclusion")), (Some(2), "failure"), "{ran:?}");
+        assert!(ran.out.contains(".locum/policy.yml:2:1: unknown key `ruls`"), "{ran:?}");
+        let checks = fixture.server.check_runs();
+        assert_eq!(checks.len(), 1, "{checks:#?}");
+        let check = &checks[0];
+        assert_eq!(
+            (&check["name"], &check["head_sha"]),
+            (&json!("locum policy check"), &json!(head))
+        );
+        assert_eq!(check["conclusion"], "failure");
+        let annotations = check["output"]["annotations"].as_array().unwrap();
+        assert_eq!(annotations.len(), 1, "{annotations:#?}");
+        let place =
+            ["path", "start_line", "annotation_level"].map(|key| annotations[0][key].clone());
+        assert_eq!(place, [json!(".locum/policy.yml"), json!(2), json!("failure")]);
+        assert!(
+            fixture.server.comments(8).is_empty(),
+            "no model is asked and nothing else is said"
+        );
+    }
+    let mended =
+        "version: 1\nmodes: { default: code, allow: [code] }\nrules: [{ allow: ['read(**)'] }]\n";
+    let head = fixture.push_on(8, "feature", ".locum/policy.yml", mended);
+    let ran = step(&fixture, "pull_request.synchronize", &head);
+    assert_eq!((ran.code, ran.output("conclusion")), (Some(0), "success"), "{ran:?}");
+    assert_eq!(fixture.server.check_runs().len(), 2, "each commit has its own");
+}
+
+#[test]
+fn the_policy_is_checked_beside_a_review_and_only_where_it_changes() {
+    let entry = "pull_request: { on: [opened], mode: ask, checks: [policy], tiers: [maintainer] }";
+    let fixture = ActionFixture::started_by(entry);
+    let head = fixture.pull_request(false);
+    let ran = step(&fixture, "pull_request.opened", &head);
+    // The job of the base cannot run in the default mode of the new policy.
+    assert_eq!((ran.code, ran.output("outcome")), (Some(2), "done"), "{ran:?}");
+    let names: Vec<_> =
+        fixture.server.check_runs().iter().map(|check| check["name"].clone()).collect();
+    assert_eq!(names, [json!("locum policy check"), json!("locum: ask")]);
+
+    let fixture = ActionFixture::started_by(CHECKED);
+    fixture.pull_request(false);
+    let base = fixture.remote(&["rev-parse", "main"]).trim().to_owned();
+    fixture.remote(&["update-ref", "refs/heads/feature", &base]);
+    let head = fixture.push_on(8, "feature", "src/new.txt", "new\n");
+    let ran = step(&fixture, "pull_request.opened", &head);
+    assert_eq!((ran.code, ran.output("outcome")), (Some(0), "skipped"), "{ran:?}");
+    assert!(fixture.server.check_runs().is_empty());
 }

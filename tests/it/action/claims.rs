@@ -109,6 +109,7 @@ fn ran(end: ActionEnd) -> FinishedRun {
         ActionEnd::Ran(ran) => *ran,
         ActionEnd::Skipped(why) | ActionEnd::Answered { what: why, .. } => panic!("{why}"),
         ActionEnd::Planned(plan) => panic!("{plan}"),
+        ActionEnd::Checked(check) => panic!("{}", check.title),
     }
 }
 

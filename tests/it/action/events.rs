@@ -17,7 +17,7 @@ fn example(name: &str, login: &str) -> Value {
 }
 
 /// The same, about pull request 8 as it is.
-fn of_pull_request(name: &str, login: &str, head: &str) -> Value {
+pub(crate) fn of_pull_request(name: &str, login: &str, head: &str) -> Value {
     let mut payload = example(name, login);
     payload["pull_request"]["number"] = json!(8);
     payload["pull_request"]["title"] = json!("A feature");

@@ -429,6 +429,7 @@ impl ActionFixture {
     pub(crate) fn push_on(&self, number: u64, branch: &str, file: &str, text: &str) -> String {
         let stage = &self.stage;
         let url = stage.path("remotes/acme/app.git");
+        let _ = std::fs::remove_dir_all(stage.path("pushed"));
         stage.git_in(".", &["clone", "-q", "--branch", branch, url.to_str().unwrap(), "pushed"]);
         stage.write(&format!("pushed/{file}"), text);
         stage.git_in("pushed", &["add", "-A"]);

@@ -9,7 +9,7 @@ pub(crate) mod claims;
 mod conversation;
 mod dashboard;
 mod details;
-mod events;
+pub(crate) mod events;
 pub(crate) mod fixture;
 mod git_data;
 mod holds;
