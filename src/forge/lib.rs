@@ -10,6 +10,7 @@ pub mod local;
 pub mod posts;
 pub mod pull_requests;
 pub mod sanitise;
+pub mod threads;
 
 use std::collections::BTreeMap;
 
@@ -23,6 +24,7 @@ use crate::commits::ForgeCommit;
 use crate::event::{EventChecks, EventSubject};
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
+use crate::threads::ReviewThread;
 use locum_policy::Permit;
 
 /// A place where work comes from and results go. Reads need no permit, every write takes one.
@@ -48,6 +50,9 @@ pub trait Forge: Send + Sync {
     /// Reads which lines of a pull request's head a review can comment on: those its diff shows.
     fn commentable_lines(&self, number: u64)
     -> BoxFuture<'_, Result<CommentableLines, ForgeError>>;
+
+    /// Reads the threads on lines of a pull request.
+    fn review_threads(&self, number: u64) -> BoxFuture<'_, Result<Vec<ReviewThread>, ForgeError>>;
 
     /// Reads the commits that a pull request would merge, oldest first; the forge lists 250 at most.
     fn pull_request_commits(

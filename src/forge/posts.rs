@@ -51,6 +51,13 @@ pub enum Posting {
         /// Comments on lines, each with its range.
         comments: Vec<LineComment>,
     },
+    /// A thread on lines of a pull request is marked as resolved.
+    Resolution {
+        /// Number of the pull request.
+        number: u64,
+        /// The thread's name at the forge.
+        thread: String,
+    },
     /// A pull request from a pushed branch; an open one from the same branch is updated.
     PullRequest {
         /// Branch to merge.
@@ -232,7 +239,7 @@ impl Posting {
             | Self::Withdrawal(_)
             | Self::Comment { .. }
             | Self::Reply { .. } => PublicationKind::Comment,
-            Self::Review { .. } => PublicationKind::Review,
+            Self::Review { .. } | Self::Resolution { .. } => PublicationKind::Review,
             Self::PullRequest { .. }
             | Self::ReviewRequest { .. }
             | Self::Assignees { .. }

@@ -11,6 +11,7 @@ mod client;
 mod comments;
 mod commits;
 mod details;
+mod graph;
 mod pulls;
 mod recent;
 mod repeat;
@@ -30,10 +31,12 @@ use crate::event::{EventChecks, EventSubject};
 use crate::github::answers::{Collaborator, Issue, Post, Pull, PullCommit, WorkflowRun};
 use crate::github::client::{NAME, RestClient};
 use crate::github::comments::{Endpoints, may_be_ours};
+use crate::github::graph::GraphClient;
 use crate::github::pulls::NewPull;
 use crate::github::review::SubmittedReview;
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
+use crate::threads::ReviewThread;
 use crate::{
     CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, OwnIssue,
     PlacedComment, PullRequest, Thread, ThreadComment,
@@ -47,6 +50,7 @@ use locum_policy::intent::PublicationKind;
 /// A repository at GitHub or a server that speaks like it.
 pub struct GitHub {
     client: RestClient,
+    graph: GraphClient,
     /// `owner/name`.
     repository: String,
     /// Who we are, once asked; `None` when the forge does not say.
@@ -80,6 +84,7 @@ impl GitHub {
             });
         }
         Ok(Self {
+            graph: GraphClient::new(api_url, token.clone(), Arc::clone(&clock)),
             client: RestClient::new(api_url, token, clock),
             repository: repository.to_owned(),
             login: OnceCell::new(),
@@ -125,6 +130,7 @@ impl GitHub {
                 self.put_review(*number, marker, &SubmittedReview::new(commit, body, comments))
                     .await
             }
+            Posting::Resolution { number, thread } => self.resolve(*number, thread).await,
             Posting::PullRequest { head, base, title, body, draft } => {
                 let draft = *draft;
                 self.put_pull_request(&NewPull { head, base, title, body, draft }).await
@@ -240,6 +246,10 @@ impl Forge for GitHub {
         number: u64,
     ) -> BoxFuture<'_, Result<CommentableLines, ForgeError>> {
         self.read_lines(number).boxed()
+    }
+
+    fn review_threads(&self, number: u64) -> BoxFuture<'_, Result<Vec<ReviewThread>, ForgeError>> {
+        self.read_threads(number).boxed()
     }
 
     fn pull_request_commits(

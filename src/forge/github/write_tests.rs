@@ -3,10 +3,11 @@
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use crate::ForgeError;
 use crate::github::tests::server::Fault;
 use crate::github::tests::{MARKER, comment, on_server};
-use crate::posts::{OwnReaction, Posting, ReactionTarget};
+use crate::posts::{LineComment, OwnReaction, Posting, ReactionTarget};
+use crate::threads::ReviewThread;
+use crate::{Forge as _, ForgeError};
 use locum_base::clock::Clock as _;
 
 fn pull_request() -> Posting {
@@ -173,4 +174,62 @@ fn who_cannot_be_given_a_pull_request_is_named() {
         let pull = server.pulls()[0].clone();
         assert_eq!((&pull["asked"], &pull["milestone"]), (&json!(["bob", "security"]), &json!(4)));
     });
+}
+
+#[test]
+fn threads_are_read_page_by_page_and_resolved() {
+    for prefix in ["", "/api/v3"] {
+        on_server(prefix, async |server, github, _| {
+            let lines: String = (1..=60).map(|line| format!("\n+line {line}")).collect();
+            let patch = format!("@@ -0,0 +1,60 @@{lines}");
+            server.change_files(&[json!({ "filename": "a.py", "patch": patch })]);
+            let on_line = |line: u32| LineComment {
+                path: "a.py".to_owned(),
+                first: line,
+                last: line,
+                body: format!("finding {line}"),
+            };
+            let review = Posting::Review {
+                number: 7,
+                commit: "c0ffee".to_owned(),
+                marker: MARKER.to_owned(),
+                body: MARKER.to_owned(),
+                comments: (1..=60).map(on_line).collect(),
+            };
+            github.publish(&review).await.unwrap();
+            let first = server.review_comments(7)[0]["id"].as_u64().unwrap();
+            server.answer_on_line(7, first, "ann", "no, that is meant so");
+            server.react(&format!("pulls/comments/{first}"), "-1");
+            let threads = github.review_threads(7).await.unwrap();
+            assert_eq!(threads.len(), 60);
+            let expected = ReviewThread {
+                id: format!("T_{first}"),
+                first,
+                is_own: true,
+                is_resolved: false,
+                down_votes: 1,
+                answers: 1,
+            };
+            assert_eq!(threads[0], expected);
+            assert_eq!((threads[1].down_votes, threads[1].answers), (0, 0));
+            let resolve =
+                |thread: &str| Posting::Resolution { number: 7, thread: thread.to_owned() };
+            github.publish(&resolve(&expected.id)).await.unwrap();
+            assert!(github.review_threads(7).await.unwrap()[0].is_resolved);
+            assert_eq!(server.resolved(), [first]);
+            let unknown = github.publish(&resolve("T_1")).await.unwrap_err();
+            assert!(matches!(unknown, ForgeError::NotFound { .. }), "{unknown}");
+            let refusal = json!({ "data": null, "errors": [{
+                "type": "FORBIDDEN", "message": "Resource not accessible by integration" }] });
+            server.fail(Fault {
+                body: refusal.to_string(),
+                ..Fault::status("POST /graphql", 200, "")
+            });
+            let refused = github.publish(&resolve("T_1")).await.unwrap_err();
+            assert_eq!(
+                refused.to_string(),
+                "github refused POST /graphql: Resource not accessible by integration"
+            );
+        });
+    }
 }

@@ -20,6 +20,7 @@ use crate::commits::ForgeCommit;
 use crate::event::{EventChecks, EventSubject};
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
+use crate::threads::ReviewThread;
 use crate::{
     CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, OwnIssue,
     PlacedComment, PullRequest, Thread, ThreadComment,
@@ -50,6 +51,7 @@ impl LocalForge {
                 (format!("reply-{comment}"), Some(body.clone()))
             }
             Posting::Review { number, .. } => (format!("review-{number}"), None),
+            Posting::Resolution { number, .. } => (format!("resolution-{number}"), None),
             Posting::PullRequest { head, base, title, body, draft } => {
                 // The first line names the branch only, so that a new base or title changes the
                 // same file.
@@ -158,6 +160,10 @@ impl Forge for LocalForge {
         number: u64,
     ) -> BoxFuture<'_, Result<CommentableLines, ForgeError>> {
         futures::future::ready(self.unknown(&format!("lines of pull request {number}"))).boxed()
+    }
+
+    fn review_threads(&self, _number: u64) -> BoxFuture<'_, Result<Vec<ReviewThread>, ForgeError>> {
+        futures::future::ready(Ok(Vec::new())).boxed()
     }
 
     fn pull_request_commits(

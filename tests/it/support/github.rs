@@ -11,6 +11,9 @@ use axum::extract::State;
 use axum::http::{Request, Response};
 use serde_json::{Value, json};
 
+#[path = "github_graph.rs"]
+mod graph;
+
 /// A running server; it ends with the runtime.
 pub struct GitHubServer {
     /// Where its API starts.
@@ -85,6 +88,8 @@ struct World {
     review_comments: Vec<Value>,
     reactions: Vec<Value>,
     reviews: Vec<Value>,
+    /// Comments whose threads are resolved.
+    resolved: Vec<u64>,
     runs: Vec<Value>,
     jobs: Vec<Value>,
     check_runs: Vec<Value>,
@@ -313,7 +318,10 @@ impl GitHubServer {
     pub fn writes(&self) -> Vec<String> {
         self.requests()
             .iter()
-            .filter(|request| request.method != "GET")
+            .filter(|request| {
+                let asks = request.body["query"].as_str().unwrap_or_default();
+                request.method != "GET" && !asks.starts_with("query")
+            })
             .map(|request| format!("{} {}", request.method, request.path))
             .collect()
     }
@@ -418,7 +426,9 @@ async fn answer(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) 
         world.requests.push(Recorded { method, path: whole, headers, body });
         return response;
     }
-    let Some(path) = whole.strip_prefix(&world.prefix).map(str::to_owned) else {
+    // Beside the REST API of an Enterprise server.
+    let graph = (whole == "/api/graphql").then_some("/graphql");
+    let Some(path) = graph.or(whole.strip_prefix(&world.prefix)).map(str::to_owned) else {
         return respond(404, &[], &json!({ "message": "Not Found" }).to_string());
     };
     world.requests.push(Recorded {
@@ -490,6 +500,9 @@ impl World {
                 Some(login) => (200, json!({ "login": login, "type": self.kind })),
                 None => (403, json!({ "message": "Resource not accessible by integration" })),
             };
+        }
+        if (method, parts.as_slice()) == ("POST", &["graphql"]) {
+            return graph::answer(self, body);
         }
         let ["repos", owner, name, rest @ ..] = parts.as_slice() else { return not_found() };
         let repository = format!("{owner}/{name}");
@@ -615,8 +628,10 @@ impl World {
             ("POST", ["pulls", number, "reviews"]) => self.review(number_of(number), body),
             ("PUT", ["pulls", _, "reviews", id]) => edit(&mut self.reviews, "id", id, body),
             ("POST", ["issues", number, "comments"]) => self.add(number_of(number), body, false),
-            ("POST", ["pulls", number, "comments", _, "replies"]) => {
-                self.add(number_of(number), body, true)
+            ("POST", ["pulls", number, "comments", to, "replies"]) => {
+                let mut body = body.clone();
+                body["in_reply_to_id"] = json!(number_of(to));
+                self.add(number_of(number), &body, true)
             }
             ("PATCH", ["issues", "comments", id]) => edit(&mut self.comments, "id", id, body),
             ("PATCH", ["pulls", "comments", id]) => edit(&mut self.review_comments, "id", id, body),
@@ -679,7 +694,8 @@ impl World {
                 json!({ "message": "Validation Failed", "errors": ["body is too long (maximum is 65536 characters)"] }),
             );
         }
-        let comment = self.own_comment(number, body);
+        let mut comment = self.own_comment(number, body);
+        comment["in_reply_to_id"] = body["in_reply_to_id"].clone();
         let comments = if on_a_line { &mut self.review_comments } else { &mut self.comments };
         comments.push(comment.clone());
         (201, comment)

@@ -1,0 +1,226 @@
+//! GitHub's GraphQL API, for what its REST API cannot do: threads of review comments.
+//!
+//! In: a query and its variables. Out: the data of the answer, or the first of its errors. Queries
+//! are sent as other requests that come to the same when they are sent twice.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::ForgeError;
+use crate::github::GitHub;
+use crate::github::client::{NAME, RestClient};
+use crate::posts::Receipt;
+use crate::threads::ReviewThread;
+use locum_base::clock::Clock;
+use locum_base::secret::Secret;
+use locum_base::text::head;
+use locum_policy::intent::PublicationKind;
+
+/// Where the API is, below its start.
+const PATH: &str = "/graphql";
+
+/// Pages of threads that are read, of 50 each.
+const PAGES: usize = 10;
+
+/// The message of an error is shown up to this length.
+const MESSAGE_LIMIT_BYTES: usize = 400;
+
+const THREADS: &str = "query($owner: String!, $name: String!, $number: Int!, $after: String) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) {
+    reviewThreads(first: 50, after: $after) {
+      pageInfo { hasNextPage endCursor }
+      nodes { id isResolved comments(first: 30) {
+        nodes { databaseId viewerDidAuthor reactionGroups { content reactors { totalCount } } }
+      } }
+    }
+  } }
+}";
+
+const RESOLVE: &str = "mutation($id: ID!) {
+  resolveReviewThread(input: { threadId: $id }) { thread { isResolved } }
+}";
+
+/// A connection to the GraphQL API beside a REST API.
+pub(super) struct GraphClient {
+    client: RestClient,
+}
+
+#[derive(Deserialize)]
+struct Answer<T> {
+    data: Option<T>,
+    #[serde(default)]
+    errors: Vec<AnswerError>,
+}
+
+#[derive(Deserialize)]
+struct AnswerError {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    message: String,
+}
+
+#[derive(Deserialize)]
+struct RepositoryData {
+    repository: PullRequestData,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PullRequestData {
+    pull_request: ThreadsData,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ThreadsData {
+    review_threads: ThreadPage,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ThreadPage {
+    page_info: PageInfo,
+    nodes: Vec<ThreadNode>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PageInfo {
+    has_next_page: bool,
+    end_cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ThreadNode {
+    id: String,
+    is_resolved: bool,
+    comments: CommentNodes,
+}
+
+#[derive(Deserialize)]
+struct CommentNodes {
+    nodes: Vec<CommentNode>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CommentNode {
+    database_id: Option<u64>,
+    viewer_did_author: bool,
+    #[serde(default)]
+    reaction_groups: Option<Vec<ReactionGroup>>,
+}
+
+#[derive(Deserialize)]
+struct ReactionGroup {
+    content: String,
+    reactors: ReactorCount,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ReactorCount {
+    total_count: u64,
+}
+
+impl GraphClient {
+    /// Prepares a connection; `api_url` is where the REST API starts. On Enterprise servers that is
+    /// `/api/v3`, and the GraphQL API lies beside it.
+    pub(super) fn new(api_url: &str, token: Option<Secret>, clock: Arc<dyn Clock>) -> Self {
+        let api_url = api_url.trim_end_matches('/');
+        let start = match api_url.strip_suffix("/v3") {
+            Some(start) if start.ends_with("/api") => start,
+            Some(_) | None => api_url,
+        };
+        Self { client: RestClient::new(start, token, clock) }
+    }
+
+    /// Asks, or changes what comes to the same when it is changed twice.
+    ///
+    /// # Errors
+    /// When the forge refuses, or does not know what is asked for.
+    pub(super) async fn ask<T: DeserializeOwned>(
+        &self,
+        query: &str,
+        variables: &Value,
+    ) -> Result<T, ForgeError> {
+        let body = json!({ "query": query, "variables": variables });
+        let answer: Answer<T> = self.client.send("POST", PATH, &body).await?;
+        match (answer.errors.into_iter().next(), answer.data) {
+            (Some(error), _) => Err(error.into_error()),
+            (None, Some(data)) => Ok(data),
+            (None, None) => Err(failed("it answered with neither data nor an error".to_owned())),
+        }
+    }
+}
+
+impl AnswerError {
+    fn into_error(self) -> ForgeError {
+        let Self { kind, message } = self;
+        let message = head(&message, MESSAGE_LIMIT_BYTES).to_owned();
+        let action = format!("POST {PATH}");
+        match kind.as_str() {
+            "FORBIDDEN" | "INSUFFICIENT_SCOPES" => {
+                ForgeError::Forbidden { forge: NAME, action, message }
+            }
+            "NOT_FOUND" => ForgeError::NotFound { forge: NAME, what: message },
+            "RATE_LIMITED" => ForgeError::RateLimited { forge: NAME, action, retry_after_s: None },
+            _ => failed(message),
+        }
+    }
+}
+
+fn failed(message: String) -> ForgeError {
+    ForgeError::Failed { forge: NAME, action: format!("POST {PATH}"), message }
+}
+
+impl ThreadNode {
+    /// Returns the thread; `None` where the comment that opened it is gone.
+    fn into_thread(self) -> Option<ReviewThread> {
+        let (first, answers) = self.comments.nodes.split_first()?;
+        let down =
+            first.reaction_groups.iter().flatten().filter(|one| one.content == "THUMBS_DOWN");
+        let answers = answers.iter().filter(|comment| !comment.viewer_did_author).count();
+        Some(ReviewThread {
+            first: first.database_id?,
+            is_own: first.viewer_did_author,
+            is_resolved: self.is_resolved,
+            down_votes: down.map(|one| one.reactors.total_count).sum(),
+            answers: u64::try_from(answers).unwrap_or(u64::MAX),
+            id: self.id,
+        })
+    }
+}
+
+impl GitHub {
+    /// Reads the threads on lines of a pull request, 500 at most.
+    pub(super) async fn read_threads(&self, number: u64) -> Result<Vec<ReviewThread>, ForgeError> {
+        let (owner, name) = self.repository.split_once('/').unwrap_or_default();
+        let mut found = Vec::new();
+        let mut after: Option<String> = None;
+        for _ in 0..PAGES {
+            let variables =
+                json!({ "owner": owner, "name": name, "number": number, "after": after });
+            let RepositoryData { repository } = self.graph.ask(THREADS, &variables).await?;
+            let page = repository.pull_request.review_threads;
+            found.extend(page.nodes.into_iter().filter_map(ThreadNode::into_thread));
+            after = page.page_info.end_cursor.filter(|_| page.page_info.has_next_page);
+            if after.is_none() {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Marks a thread as resolved.
+    pub(super) async fn resolve(&self, number: u64, thread: &str) -> Result<Receipt, ForgeError> {
+        let _: Value = self.graph.ask(RESOLVE, &json!({ "id": thread })).await?;
+        let (publication, url) = (PublicationKind::Review, String::new());
+        Ok(Receipt { publication, id: number, url, updated: true })
+    }
+}
