@@ -22,7 +22,7 @@ use crate::config::files;
 use crate::run::action::{self, ActionEnd, ActionEnv, FinishedCheck, FinishedRun};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
-use crate::run::publish::PublishResult;
+use crate::run::publish::{Publication, PublishResult};
 use crate::run::user::own_settings;
 use locum_agent::report::actions::{self, Annotation, AnnotationLevel};
 use locum_agent::report::comment::PullRequestEffect;
@@ -272,7 +272,8 @@ fn summary_of(end: &ActionEnd) -> String {
             for note in ran.publication.notes.iter().filter(said) {
                 paragraphs.push(format!("Not published: {}", markdown::inline(note)));
             }
-            for note in ran.publication.remarks.iter().chain(&ran.plan.notes) {
+            let Publication { remarks, about_findings, .. } = &ran.publication;
+            for note in remarks.iter().chain(about_findings).chain(&ran.plan.notes) {
                 paragraphs.push(format!("Note: {}", markdown::inline(note)));
             }
             for risk in &ran.plan.risks {

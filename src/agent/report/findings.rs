@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::report::figures;
 use crate::report::markdown::{contained, marker, visible};
-use locum_forge::CommentableLines;
+use locum_forge::{CommentableLines, ThreadComment};
 use locum_policy::schema::review::{CONFIDENCES, Confidence, ReviewRules, SEVERITIES, Severity};
 
 /// How the hidden line of a finding begins.
@@ -52,6 +52,10 @@ pub struct KnownFinding {
     pub words: String,
     /// The text of its line, as a digest; empty where it is not known.
     pub line: String,
+    /// The text of its file, as a digest; empty where it is not known.
+    pub file: String,
+    /// The workflow run that reported it; empty before it is.
+    pub run: String,
 }
 
 /// What became of the findings of one review.
@@ -66,8 +70,8 @@ pub struct ChosenFindings {
 }
 
 impl Finding {
-    /// Returns what it is known by; `line` is the text of its last line.
-    pub fn known_by(&self, line: Option<&str>) -> KnownFinding {
+    /// Returns what it is known by; `file` is the text of its file.
+    pub fn known_by(&self, file: Option<&str>) -> KnownFinding {
         let first = self.body.lines().next().unwrap_or_default();
         let words: String = first
             .replace(&self.path, "")
@@ -75,11 +79,15 @@ impl Finding {
             .filter(|letter| letter.is_alphabetic())
             .flat_map(char::to_lowercase)
             .collect();
+        let at = usize::try_from(self.last).ok().and_then(|last| last.checked_sub(1));
+        let line = file.zip(at).and_then(|(file, at)| file.lines().nth(at));
         let line = line.map(str::trim).filter(|line| !line.is_empty());
         KnownFinding {
             path: self.path.clone(),
             words: digest(&words),
             line: line.map(digest).unwrap_or_default(),
+            file: file.map(digest).unwrap_or_default(),
+            run: String::new(),
         }
     }
 }
@@ -87,22 +95,42 @@ impl Finding {
 impl KnownFinding {
     /// Returns the hidden line of its comment. `run` names the workflow run that wrote it.
     pub fn marker(&self, run: &str) -> String {
-        marker("finding", &[("words", &self.words), ("line", &self.line), ("run", run)])
+        let (words, line, file) = (&self.words, &self.line, &self.file);
+        marker("finding", &[("words", words), ("line", line), ("file", file), ("run", run)])
     }
 
-    /// Reads a comment of ours at a path; `None` for what is no finding, or one of this run.
-    pub fn parse(path: &str, body: &str, run: &str) -> Option<Self> {
+    /// Reads a comment of ours at a path; `None` for what is no finding.
+    fn parse(path: &str, body: &str) -> Option<Self> {
         let line = body.lines().next()?.strip_prefix(FINDING_MARK)?;
         let value = |key: &str| {
             line.split(' ')
                 .find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
                 .unwrap_or_default()
         };
-        (value("run") != run).then(|| Self {
+        Some(Self {
             path: path.to_owned(),
             words: value("words").to_owned(),
             line: value("line").to_owned(),
+            file: value("file").to_owned(),
+            run: value("run").to_owned(),
         })
+    }
+
+    /// Reads a comment of ours; `None` for what is no finding, or on no file.
+    pub fn of_comment(comment: &ThreadComment) -> Option<Self> {
+        let place = comment.place.as_deref()?;
+        let path = place.rsplit_once(':').map_or(place, |(path, _)| path);
+        Self::parse(path, &comment.body)
+    }
+
+    /// Returns whether its file still has this text; where it does not know, whether its line is
+    /// there.
+    pub fn is_of(&self, file: &str) -> bool {
+        match (self.file.as_str(), self.line.as_str()) {
+            ("", "") => true,
+            ("", known) => file.lines().any(|line| digest(line.trim()) == known),
+            (known, _) => digest(file) == known,
+        }
     }
 
     /// Returns whether another one is the same: it says the same, or is about the same text.
@@ -122,8 +150,31 @@ pub fn findings(summary: &str, lines: &CommentableLines) -> Vec<Finding> {
 
 /// Returns what a result reports about these lines, as far as anything is read of it.
 pub fn all_findings(summary: &str, lines: &CommentableLines) -> Vec<Finding> {
-    let entries = entries(&visible(summary));
-    entries.iter().filter_map(|entry| finding(entry, lines)).take(FINDINGS_LIMIT).collect()
+    entries(&visible(summary))
+        .iter()
+        .filter(|entry| numbers_of_fixed(entry).is_empty())
+        .filter_map(|entry| finding(entry, lines))
+        .take(FINDINGS_LIMIT)
+        .collect()
+}
+
+/// Returns the numbers of the earlier findings that a result calls fixed, in entries of lists that
+/// begin with the word: `Fixed: finding 12`.
+pub fn fixed(summary: &str) -> Vec<u64> {
+    entries(&visible(summary)).iter().flat_map(|entry| numbers_of_fixed(entry)).collect()
+}
+
+fn numbers_of_fixed(entry: &str) -> Vec<u64> {
+    let head = entry.lines().next().unwrap_or_default().replace(['*', '`', '_'], "").to_lowercase();
+    let Some((_, named)) =
+        head.trim_start().strip_prefix("fixed").and_then(|rest| rest.split_once("finding"))
+    else {
+        return Vec::new();
+    };
+    // What follows the numbers may hold others: lines, counts.
+    let words = named.trim_start_matches('s').split([' ', ',', '#', ':']);
+    let words = words.filter(|word| !matches!(*word, "" | "and" | "finding" | "findings"));
+    words.map_while(|word| word.trim_end_matches('.').parse().ok()).take(COMMENT_LIMIT).collect()
 }
 
 /// Chooses what becomes comments: nothing said before, nothing below the floor, the worst first.

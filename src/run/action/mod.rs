@@ -14,6 +14,7 @@ mod conversation;
 mod decide;
 mod earlier;
 mod fenced;
+mod findings;
 mod images;
 mod jobs;
 mod kept;

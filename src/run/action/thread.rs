@@ -10,8 +10,8 @@ use jiff::Timestamp;
 
 use crate::run::action::ActionEnv;
 use crate::run::action::admission::{AdmittedEvent, PROGRESS, thread_of};
+use crate::run::action::findings;
 use crate::run::task_material::TaskMaterial;
-use locum_agent::report::findings::FINDING_MARK;
 use locum_base::text::ClippedText;
 use locum_forge::ThreadComment;
 use locum_forge::event::{EventSubject, Trigger};
@@ -26,10 +26,6 @@ const COMMENT_LIMIT_BYTES: usize = 4 * 1024;
 const THREAD_LIMIT_BYTES: usize = 24 * 1024;
 /// Bytes of the last run's comment that a run is given.
 const RESULT_LIMIT_BYTES: usize = 8 * 1024;
-/// Findings of earlier reviews that a run is given.
-const FINDINGS_LIMIT: usize = 40;
-/// Bytes of one of them.
-const FINDING_LIMIT_BYTES: usize = 300;
 /// Authors whose permission is asked for; those of later comments come first.
 const AUTHORS_LIMIT: usize = 10;
 
@@ -120,22 +116,7 @@ pub(super) async fn past(
     let (shown, left_out) = latest(others);
     let tiers = tiers(env, admitted, &shown).await;
     let mut materials: Vec<TaskMaterial> = last_run.map(result).into_iter().collect();
-    let answered = admitted.event.trigger.comment.as_ref().and_then(|asks| asks.in_reply_to);
-    let answered = own.iter().filter(|comment| is_finding(comment) && Some(comment.id) == answered);
-    materials.extend(answered.map(|comment| {
-        own_material("the finding that the comment answers", &finding_line(comment))
-    }));
-    let findings: String = own
-        .iter()
-        .filter(|comment| is_finding(comment))
-        .rev()
-        .take(FINDINGS_LIMIT)
-        .map(|comment| format!("{}\n", finding_line(comment)))
-        .collect();
-    if !findings.is_empty() {
-        let what = format!("findings of earlier reviews of #{}, the latest first", subject.number);
-        materials.push(own_material(&what, &findings));
-    }
+    materials.extend(findings::materials(env, admitted, (subject, &own)).await);
     if left_out > 0 {
         materials.push(TaskMaterial {
             what: format!("the comments of #{}", subject.number),
@@ -242,25 +223,6 @@ fn material(
         what: format!("comment on #{}{place}", subject.number),
         origin: format!("written by {} ({tier}){day}", comment.author),
         text: comment.body,
-    }
-}
-
-fn is_finding(comment: &ThreadComment) -> bool {
-    comment.body.starts_with(FINDING_MARK)
-}
-
-/// Returns a finding in a line, with its place.
-fn finding_line(comment: &ThreadComment) -> String {
-    let said: Vec<&str> = comment.body.lines().skip(1).collect();
-    let said = ClippedText::head_tail(&seen_of_markdown(&said.join(" ")), FINDING_LIMIT_BYTES).text;
-    format!("- {}: {said}", comment.place.as_deref().unwrap_or("no line any more"))
-}
-
-fn own_material(what: &str, text: &str) -> TaskMaterial {
-    TaskMaterial {
-        what: what.to_owned(),
-        origin: "written by Locum".to_owned(),
-        text: text.to_owned(),
     }
 }
 

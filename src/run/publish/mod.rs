@@ -16,6 +16,7 @@ pub mod own_branch;
 mod pull_request;
 pub(crate) mod reactions;
 mod report;
+mod resolved;
 mod review;
 mod seen;
 mod unpublished;
@@ -83,6 +84,8 @@ pub struct Publication {
     pub notes: Vec<String>,
     /// What else readers should know of it.
     pub remarks: Vec<String>,
+    /// What became of findings, new and earlier, in sentences that the comment has, too.
+    pub about_findings: Vec<String>,
 }
 
 /// Where the changes of a run are, before anyone is told.
@@ -226,6 +229,9 @@ impl Publisher<'_> {
         };
         let is_cancelled = matches!(landed, Err(Unpublished::Cancelled));
         let mut hindrance = self.take_in(outcome, landed, &mut published);
+        if !is_cancelled {
+            self.resolve_fixed(outcome, &mut published).await;
+        }
         if outcome.word.severity() == Severity::Waits
             && let DecisionChannel::Nowhere(why) = ending.decide
         {

@@ -29,7 +29,10 @@ impl Publisher<'_> {
             let RunEnd { retry, kept, .. } = *ending;
             let repair = self.repair_line(&published.result);
             let repair = repair.as_deref();
-            let facts = CommentFacts { retry, kept, repair, ..self.comment_facts(ending.decide) };
+            let remarks = [&*self.destination.remarks, &*published.about_findings].concat();
+            let remarks = &remarks;
+            let known = self.comment_facts(ending.decide);
+            let facts = CommentFacts { retry, kept, repair, remarks, ..known };
             let body = comment::ended(&facts, outcome, published.result.landing());
             let posting = self.comment(number, (&body, facts.mention()), &facts);
             match self.attempt(posting, &mut published).await {

@@ -13,7 +13,7 @@ use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_base::path::RepoPath;
 use locum_forge::posts::{LineComment, Posting};
 use locum_forge::sanitise;
-use locum_forge::{CommentableLines, Thread};
+use locum_forge::{CommentableLines, ForgeError, Thread, ThreadComment};
 use locum_workspace::repo::CommitId;
 
 /// Lines of a larger file are not looked at to know a finding again.
@@ -82,13 +82,13 @@ impl Publisher<'_> {
             findings::chosen(found, rules, &earlier, |one| self.known_by(one));
         if repeated > 0 {
             let what = figures::count(repeated, "finding");
-            published.remarks.push(format!("{what} of earlier reviews not repeated"));
+            published.about_findings.push(format!("Not repeated: {what} of earlier reviews."));
         }
         if left_out > 0 {
             let what = figures::count(left_out, "finding");
-            published.remarks.push(format!(
-                "{what} below the policy's `review.floor` or beyond `review.comments` are only in \
-                 the result"
+            published.about_findings.push(format!(
+                "Only in the result: {what} below the policy's `review.floor` or beyond \
+                 `review.comments`."
             ));
         }
         Ok(kept)
@@ -97,33 +97,36 @@ impl Publisher<'_> {
     /// Returns what reviews before this run said on lines of the pull request.
     async fn earlier_findings(&self) -> Result<Vec<KnownFinding>, String> {
         let number = self.run.plan.subject.thread().unwrap_or_default();
-        let thread = Thread { number, is_pull_request: true };
         let comments = self
-            .forge
-            .thread_comments(thread, None)
+            .own_on_lines(number)
             .await
             .map_err(|error| format!("what earlier reviews said cannot be read: {error}"))?;
-        let run = self.run_of_marker();
-        let known = comments.iter().filter(|comment| comment.is_own).filter_map(|comment| {
-            let place = comment.place.as_deref()?;
-            let path = place.rsplit_once(':').map_or(place, |(path, _)| path);
-            KnownFinding::parse(path, &comment.body, run)
-        });
-        Ok(known.collect())
+        let known = comments.iter().filter_map(KnownFinding::of_comment);
+        Ok(known.filter(|known| known.run != self.run_of_marker()).collect())
     }
 
-    /// Returns what a finding is known by: its words, and the text of its line at the head.
+    /// Returns our own comments on lines of a pull request.
+    pub(super) async fn own_on_lines(&self, number: u64) -> Result<Vec<ThreadComment>, ForgeError> {
+        let thread = Thread { number, is_pull_request: true };
+        let mut comments = self.forge.thread_comments(thread, None).await?;
+        comments.retain(|comment| comment.is_own && comment.place.is_some());
+        Ok(comments)
+    }
+
+    /// Returns what a finding is known by: its words, and the texts of its line and file at the head.
     fn known_by(&self, finding: &Finding) -> KnownFinding {
         let RunSubject::PullRequest { head_sha, .. } = &self.run.plan.subject else {
             return finding.known_by(None);
         };
-        let text = RepoPath::parse(&finding.path).ok().and_then(|path| {
-            let head = CommitId(head_sha.clone());
-            self.workspace.repo.file_at(&head, &path, FILE_LIMIT_BYTES).ok().flatten()
-        });
-        let line = usize::try_from(finding.last).ok().and_then(|last| last.checked_sub(1));
-        let text = text.as_ref().map(|file| file.text.as_str());
-        finding.known_by(text.zip(line).and_then(|(text, line)| text.lines().nth(line)))
+        let text = self.text_at(&CommitId(head_sha.clone()), &finding.path);
+        finding.known_by(text.ok().flatten().as_deref())
+    }
+
+    /// Returns the text of a file at a commit; `None` where there is none.
+    pub(super) fn text_at(&self, commit: &CommitId, path: &str) -> Result<Option<String>, String> {
+        let path = RepoPath::parse(path).map_err(|error| error.to_string())?;
+        let file = self.workspace.repo.file_at(commit, &path, FILE_LIMIT_BYTES);
+        Ok(file.map_err(|error| error.to_string())?.map(|file| file.text))
     }
 
     /// Returns the number of the workflow run, as the hidden line of its comment has it.

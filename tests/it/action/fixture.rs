@@ -419,8 +419,25 @@ impl ActionFixture {
     pub(crate) fn set_modes(&self, modes: &str) {
         let policy = self.stage.read("checkout/.locum/policy.yml");
         let policy = policy.replace("allow: [code, ask, architect]", &format!("allow: {modes}"));
-        self.stage.write("checkout/.locum/policy.yml", &policy);
-        self.stage.commit("modes");
+        self.publish_on_main(".locum/policy.yml", &policy);
+    }
+
+    /// Lets the model answer a message about pull request 8 that contains a text, as of now, with a
+    /// result.
+    pub(crate) fn answer_first(&self, contains: &str, expected: &str, result: &str) {
+        let script = self.stage.read("checkout/.locum/script.yml");
+        let call = json!([{ "tool": "attempt_completion", "args": { "result": result } }]);
+        let turn = json!({ "expect": { "contains": [expected] }, "calls": call });
+        let rule = json!({ "contains": contains, "turns": [turn] });
+        let (head, rules) = script.split_once("tasks:\n").unwrap();
+        self.publish_on_main(".locum/script.yml", &format!("{head}tasks:\n  - {rule}\n{rules}"));
+        let base = self.remote(&["rev-parse", "main"]);
+        self.server.change_pull(8, "/base/sha", json!(base.trim()));
+    }
+
+    fn publish_on_main(&self, file: &str, text: &str) {
+        self.stage.write(&format!("checkout/{file}"), text);
+        self.stage.commit("more");
         let remote = self.stage.path("remotes/acme/app.git");
         self.stage.git(&["push", "-q", remote.to_str().unwrap(), "main:main"]);
     }

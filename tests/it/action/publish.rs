@@ -196,6 +196,51 @@ fn a_finding_is_mended_or_explained_where_it_is_answered() {
 }
 
 #[test]
+fn the_thread_of_a_finding_is_resolved_once_its_file_has_changed() {
+    let fixture = with_form("review");
+    fixture.pull_request(false);
+    fixture.step(&Ask { number: 8, ..Ask::comment("/locum ask look at it") });
+    let server = &fixture.server;
+    let finding = server.review_comments(8)[0]["id"].as_u64().unwrap();
+    server.answer_on_line(8, finding, "ann", "That is meant so.");
+    server.react(&format!("pulls/comments/{finding}"), "-1");
+    let named = format!("- Fixed: finding {finding}");
+    let known = format!("finding {finding} (open, answered, voted down), src/lib.txt:1: ");
+    let unknown = format!("finding {finding}, src/lib.txt:1: ");
+    let ask = |id, known: &str| {
+        fixture.move_on(true);
+        fixture.answer_first("which are fixed", known, &named);
+        fixture.step(&Ask {
+            number: 8,
+            ids: (id, 5000 + id),
+            ..Ask::comment("/locum ask which are fixed")
+        })
+    };
+    let comment = || server.comments(8).last().unwrap().clone();
+    let step = ask(61, &known);
+    assert_eq!((step.output("outcome"), server.resolved()), ("done", vec![]), "{step:?}");
+    let open = format!(
+        "Called fixed, but open because its file has not changed since: finding {finding}."
+    );
+    assert!(comment().contains(&open), "{}", comment());
+
+    fixture.push_on(8, "feature", "src/lib.txt", "a clear text\n");
+    server.fail(Fault::status("POST /graphql", 403, "Resource not accessible").lasting());
+    ask(62, &unknown);
+    assert!(
+        comment().contains("What was fixed could not be resolved: github refused"),
+        "{}",
+        comment()
+    );
+    server.heal();
+    let step = ask(63, &known);
+    assert_eq!((step.output("outcome"), server.resolved()), ("done", vec![finding]), "{step:?}");
+    let said = format!("Fixed and resolved: finding {finding}.");
+    assert!(comment().contains(&said), "{}", comment());
+    assert_eq!(server.reviews().len(), 1, "what is fixed is no new finding");
+}
+
+#[test]
 fn a_review_needs_its_own_permission_and_an_issue_has_none() {
     let fixture = ActionFixture::publishing("publish: { allow: [comment, commit], as: review }");
     fixture

@@ -1,7 +1,10 @@
 //! What is read of a result, and what of it becomes comments.
 
-use super::{Finding, KnownFinding, chosen, counted, findings};
+use std::collections::BTreeMap;
+
+use super::{Finding, KnownFinding, chosen, counted, findings, fixed};
 use locum_forge::CommentableLines;
+use locum_forge::ThreadComment;
 use locum_policy::schema::review::{Confidence, ReviewRules, Severity};
 use pretty_assertions::assert_eq;
 
@@ -77,14 +80,14 @@ fn what_is_below_the_floor_or_beyond_the_budget_is_left_out_the_worst_stay() {
 #[test]
 fn what_was_said_before_is_not_said_again_wherever_its_line_is_by_now() {
     let first = said(Severity::Blocker, Confidence::High, 3, "Divides by zero for an empty list.");
-    let known = first.known_by(Some("  return sum / len\n"));
-    let read = |run: &str| KnownFinding::parse("src/a.rs", &known.marker("41"), run);
-    assert_eq!(read("42"), Some(known.clone()));
-    assert_eq!(read("41"), None, "an attempt of the same run writes it again");
-    assert_eq!(KnownFinding::parse("src/a.rs", "nice work", "42"), None);
+    let known = first.known_by(Some("def mean(list):\n\n  return sum / len\n"));
+    let read = KnownFinding::of_comment(&on_line(&known.marker("41"))).unwrap();
+    assert_eq!(read, KnownFinding { run: "41".to_owned(), ..known.clone() });
+    assert_eq!(KnownFinding::of_comment(&on_line("nice work")), None);
     let rules = ReviewRules::default();
     let again = |found: Finding, line: &str| {
-        chosen(vec![found], rules, std::slice::from_ref(&known), |one| one.known_by(Some(line)))
+        let file = format!("{}{line}\n", "\n".repeat(usize::try_from(found.last).unwrap() - 1));
+        chosen(vec![found], rules, std::slice::from_ref(&known), |one| one.known_by(Some(&file)))
             .repeated
     };
     let moved = Finding { first: 9, last: 9, ..first.clone() };
@@ -94,4 +97,50 @@ fn what_was_said_before_is_not_said_again_wherever_its_line_is_by_now() {
     assert_eq!(again(reworded.clone(), "return sum"), 0);
     assert_eq!(again(Finding { path: "src/b.rs".to_owned(), ..first }, "x"), 0);
     assert_eq!(again(reworded, ""), 0, "an empty line is no text");
+}
+
+fn on_line(body: &str) -> ThreadComment {
+    ThreadComment {
+        id: 1,
+        author: "locum[bot]".to_owned(),
+        is_user: false,
+        has_contributed: false,
+        written_at: None,
+        place: Some("src/a.rs:3".to_owned()),
+        is_own: true,
+        body: body.to_owned(),
+    }
+}
+
+#[test]
+fn entries_that_begin_with_fixed_name_earlier_findings_and_are_no_new_ones() {
+    let numbers = |summary: &str| fixed(summary);
+    assert_eq!(
+        numbers("- Fixed: finding 12\n- **Fixed:** findings 13, 14 and #15."),
+        [12, 13, 14, 15]
+    );
+    assert_eq!(numbers("1. fixed finding 7: the list of 3 may be empty"), [7]);
+    for none in
+        ["Fixed: finding 12", "- not fixed: finding 12", "- Fixed in 12 files", "- finding 12", ""]
+    {
+        assert_eq!(numbers(none), [0; 0], "{none}");
+    }
+    let lines = BTreeMap::from([("src/a.rs".to_owned(), vec![(1, 9)])]);
+    let summary = "- Fixed: finding 12, `src/a.rs:3`\n- `src/a.rs:4` blocker: divides by zero";
+    let places: Vec<u32> = findings(summary, &lines).iter().map(|one| one.first).collect();
+    assert_eq!(places, [4]);
+}
+
+#[test]
+fn a_finding_knows_its_file_and_before_that_its_line() {
+    let file = "a\nb\nreturn 1\n";
+    let known = said(Severity::Nit, Confidence::High, 3, "x").known_by(Some(file));
+    assert!(known.is_of(file));
+    assert!(!known.is_of("a\nb\nreturn 2\n"));
+    assert!(!known.is_of("a\nB\nreturn 1\n"));
+    let before = KnownFinding { file: String::new(), ..known };
+    assert!(before.is_of("a\nB\n  return 1\n"));
+    assert!(!before.is_of("a\nb\nreturn 2\n"));
+    let unknown = KnownFinding { line: String::new(), ..before };
+    assert!(unknown.is_of("anything"), "what is not known has not changed");
 }
