@@ -403,7 +403,7 @@ fn reason_of_block(error: &BlockError) -> &'static str {
         BlockError::NoMatch(miss) => match miss.why {
             Miss::Nowhere { .. } => "no such lines",
             Miss::Several { .. } => SEVERAL,
-            Miss::NearCopies { .. } => ASKED,
+            Miss::NearCopies { .. } | Miss::Alike { .. } => ASKED,
             Miss::Indentation { .. } => "indentation unclear",
             Miss::Placeholder { .. } => "placeholder",
         },

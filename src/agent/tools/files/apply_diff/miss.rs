@@ -45,6 +45,14 @@ pub enum Miss {
         /// The first line of each place.
         lines: Vec<usize>,
     },
+    /// It stands beside its start line, and nearby in other places with other blanks or signs, so
+    /// that either number or text may be wrong.
+    Alike {
+        /// The first line of the place that has the text.
+        line: usize,
+        /// The first lines of the others.
+        alike: Vec<usize>,
+    },
     /// It is indented otherwise than the file, in a way that leaves open how deep the new lines go.
     Indentation {
         /// Where it stands.
@@ -90,6 +98,15 @@ impl Display for NoMatch {
                 self.start_line,
                 self.search
             ),
+            Miss::Alike { line, alike } => write!(
+                formatter,
+                "this SEARCH part stands at line {line}, and with other blanks at {}, and line {} \
+                 was named. Send the same call again to change line {line}, or write the first \
+                 line of another with its lines as read_file shows them:\n{}",
+                listed(alike),
+                self.start_line,
+                self.search
+            ),
             Miss::Indentation { line, text } => write!(
                 formatter,
                 "this SEARCH part is indented otherwise than the file, so how deep the new lines \
@@ -107,6 +124,11 @@ impl Display for NoMatch {
 }
 
 impl NoMatch {
+    /// Returns whether the same call may be sent again to confirm it.
+    pub(super) fn is_unconfirmed(&self) -> bool {
+        matches!(self.why, Miss::NearCopies { .. } | Miss::Alike { .. })
+    }
+
     fn nowhere(&self, formatter: &mut Formatter<'_>) -> Result {
         let Miss::Nowhere { elsewhere, best, needed, surroundings } = &self.why else {
             return Ok(());

@@ -26,12 +26,13 @@ use crate::tools::files::text::stand::{Likeness, places};
 /// copies within that of a start line, either can be meant, unless one begins exactly there.
 const MISCOUNT_LINES: usize = 30;
 
-/// What becomes of a block whose start line is exactly one copy's while another is that near.
+/// What becomes of a block whose start line is exactly one copy's while another is that near, or
+/// beside one while what is near it differs in blanks alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NearCopies {
     /// Nothing is changed until the call is sent again.
     Ask,
-    /// The one at the start line is changed.
+    /// The one at the start line, or of exactly that text, is changed.
     Take,
 }
 
@@ -75,7 +76,7 @@ pub enum DiffError {
     /// No block fits; one error each.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))]
     NoBlockFits(Vec<BlockError>),
-    /// Start lines are exactly those of copies near others; the blocks that have them.
+    /// Start lines that may be off, or may be those of other copies; the blocks that have them.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))]
     Unconfirmed(Vec<NoMatch>),
 }
@@ -117,7 +118,7 @@ pub fn apply_with(
     let (mut failed, mut unconfirmed) = (Vec::new(), Vec::new());
     for block in blocks {
         match file.apply(block) {
-            Err(BlockError::NoMatch(miss)) if matches!(miss.why, Miss::NearCopies { .. }) => {
+            Err(BlockError::NoMatch(miss)) if miss.is_unconfirmed() => {
                 unconfirmed.push(*miss);
             }
             Err(error) => failed.push(error),
@@ -213,6 +214,7 @@ impl<'a> TargetText<'a> {
                         [line] => *line,
                         [..] => return Err(self.several(block, form, likeness)),
                     };
+                    self.check_alike(block, form, line)?;
                     return Ok(Target { line, likeness: Some(likeness), block: (*form).clone() });
                 }
             }
@@ -258,6 +260,29 @@ impl<'a> TargetText<'a> {
         let lines = file.copies(&everywhere, likeness).iter().map(|line| line + 1).collect();
         let sent = DiffBlock { start_line: sent_line, ..block.clone() };
         Err(no_match(&sent, Miss::NearCopies { lines }))
+    }
+
+    /// Refuses a place beside the start line where the text stands about there with other blanks or
+    /// signs, too: either the number is off or the text.
+    fn check_alike(
+        &self,
+        block: &DiffBlock,
+        form: &DiffBlock,
+        line: usize,
+    ) -> Result<(), BlockError> {
+        let Some(start) = form.start_line.checked_sub(1).filter(|start| *start != line) else {
+            return Ok(());
+        };
+        if self.tolerance.near_copies == NearCopies::Take {
+            return Ok(());
+        }
+        let mut alike = self.copies(form, Likeness::Signs);
+        alike.retain(|other| other.abs_diff(start) <= MISCOUNT_LINES && *other != line);
+        if alike.is_empty() {
+            return Ok(());
+        }
+        let alike = alike.iter().map(|line| line + 1).collect();
+        Err(no_match(block, Miss::Alike { line: line + 1, alike }))
     }
 
     /// Returns where a block can be meant: one place, several, or none.

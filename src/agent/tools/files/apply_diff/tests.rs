@@ -93,9 +93,10 @@ fn landed(original: &str, diff: &str) -> Result<String, Vec<usize>> {
             [BlockError::NoMatch(miss)] => match &miss.why {
                 Miss::Several { lines, .. } => Err(lines.clone()),
                 Miss::Indentation { line, .. } => Err(vec![*line]),
-                Miss::Nowhere { .. } | Miss::Placeholder { .. } | Miss::NearCopies { .. } => {
-                    Err(vec![])
-                }
+                Miss::Nowhere { .. }
+                | Miss::Placeholder { .. }
+                | Miss::NearCopies { .. }
+                | Miss::Alike { .. } => Err(vec![]),
             },
             _ => Err(vec![]),
         },
@@ -187,6 +188,7 @@ fn asked(original: &str, diff: &str) -> Option<Vec<usize>> {
     let Err(DiffError::Unconfirmed(blocks)) = apply(original, diff) else { return None };
     blocks.first().map(|block| match &block.why {
         Miss::NearCopies { lines } => lines.clone(),
+        Miss::Alike { alike, .. } => alike.clone(),
         other => panic!("{other:?}"),
     })
 }
@@ -222,6 +224,36 @@ fn an_exact_line_is_asked_about_where_another_copy_is_within_30() {
         text,
         "this SEARCH part stands at lines 1 and 5, and line 5 was named. Send the same call again \
          to change that one, or write the first line of another, or more lines around it:\nx"
+    );
+}
+
+#[test]
+fn a_line_beside_text_that_others_have_but_for_blanks_is_asked_about() {
+    let file = "a {\n        go();\n}\nb {\n    go();\n}\n";
+    let at = |line: usize, search: &str| {
+        block(&format!(":start_line:{line}\n-------\n"), search, "    went();")
+    };
+    // The text of line 5 with the number of line 2, or of none: one of them may be wrong.
+    for line in [1, 2, 4, 6] {
+        assert_eq!(asked(file, &at(line, "    go();")), Some(vec![2]), "{line}");
+        let taken = file.replace("b {\n    go", "b {\n    went");
+        assert_eq!(landed(file, &at(line, "    go();")), Ok(taken), "sent again: {line}");
+    }
+    assert_eq!(asked(file, &at(5, "        go();")), Some(vec![5]));
+    // What read_file shows there, number and blanks, is taken; so is a line far from the others.
+    let far = format!("a {{\n        go();\n}}\n{}    go();\n", "-\n".repeat(60));
+    for (file, line) in [(file, 5), (&far, 64), (&far, 60)] {
+        assert_eq!(asked(file, &at(line, "    go();")), None, "{line}");
+        assert!(content(file, &at(line, "    go();")).unwrap().contains("\n    went();"), "{line}");
+    }
+    let Err(DiffError::Unconfirmed(misses)) = apply(file, &at(2, "    go();")) else {
+        panic!("one of two places was taken");
+    };
+    assert_eq!(
+        misses.first().unwrap().to_string(),
+        "this SEARCH part stands at line 5, and with other blanks at line 2, and line 2 was named. \
+         Send the same call again to change line 5, or write the first line of another with its \
+         lines as read_file shows them:\n    go();"
     );
 }
 

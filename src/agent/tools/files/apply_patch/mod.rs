@@ -77,9 +77,10 @@ pub enum PatchError {
     },
     /// The lines of a chunk stand in several places.
     #[error(
-        "`{path}` has these lines at {}. Add lines that stay, or `@@` and a line above the place, \
+        "`{path}` has these lines at {}{}. Add lines that stay, or `@@` and a line above the place, \
          until one is left:\n{}",
         listed(.places),
+        if *.exact { "" } else { ", blanks left out of account" },
         .lines.join("\n")
     )]
     Several {
@@ -89,6 +90,8 @@ pub enum PatchError {
         lines: Vec<String>,
         /// The first line of each place, counted from 1.
         places: Vec<usize>,
+        /// Whether they stand in each letter for letter.
+        exact: bool,
     },
     /// The lines of a chunk are indented otherwise than the file, and how deep the new ones go is
     /// unclear.
@@ -252,8 +255,8 @@ impl Misplaced {
             Self::Nowhere { chunk: at, line } => {
                 PatchError::NoMatch { path, lines: chunk(at).old, line }
             }
-            Self::Several { chunk: at, places } => {
-                PatchError::Several { path, lines: chunk(at).old, places }
+            Self::Several { chunk: at, places, exact } => {
+                PatchError::Several { path, lines: chunk(at).old, places, exact }
             }
         }
     }
@@ -276,6 +279,23 @@ mod tests {
 
     fn only(files: &[(&str, &str)], body: &str) -> Option<String> {
         patched(files, body).ok()?.pop()?.after
+    }
+
+    #[test]
+    fn lines_that_stand_elsewhere_with_other_blanks_are_ambiguous() {
+        let file = "a {\n        go();\n}\nb {\n    go();\n}\n";
+        for body in ["@@\n-    go();\n+    went();", "@@\n-        go();\n+    went();"] {
+            let refused = patched(&[("a", file)], &format!("*** Update File: a\n{body}"));
+            assert_eq!(
+                refused.unwrap_err().to_string().lines().next().unwrap(),
+                "`a` has these lines at lines 2 and 5, blanks left out of account. Add lines that \
+                 stay, or `@@` and a line above the place, until one is left:"
+            );
+        }
+        for body in ["@@ b {\n-    go();\n+    went();", "@@\n b {\n-    go();\n+    went();"] {
+            let changed = only(&[("a", file)], &format!("*** Update File: a\n{body}"));
+            assert_eq!(changed.unwrap(), file.replace("b {\n    go", "b {\n    went"));
+        }
     }
 
     #[test]
@@ -341,7 +361,7 @@ mod tests {
             ("A:\n f:\n  x\n g:\n  x\n  x\n", "@@  g:\n-  x\n+  y", "lines 5 and 6"),
         ] {
             let text = refused(before, body);
-            assert!(text.starts_with(&format!("`f` has these lines at {places}.")), "{text}");
+            assert!(text.starts_with(&format!("`f` has these lines at {places}")), "{text}");
         }
     }
 

@@ -41,10 +41,13 @@ pub enum Misplaced {
         chunk: usize,
         /// The first line of each.
         places: Vec<usize>,
+        /// Whether its lines stand in each letter for letter.
+        exact: bool,
     },
 }
 
 /// A line above a chunk.
+#[derive(Clone)]
 struct ContextLine {
     line: usize,
     /// The line behind those below it that are indented deeper: its class, its function. A chunk
@@ -53,6 +56,7 @@ struct ContextLine {
 }
 
 /// What is known of a chunk alone.
+#[derive(Clone)]
 struct ChunkPlaces {
     /// Where the line above it stands; `None` where none is given.
     context: Option<Vec<ContextLine>>,
@@ -74,8 +78,26 @@ pub fn placements(
     let count = text.lines().len() - usize::from(text.is_ended());
     let known: Vec<ChunkPlaces> =
         chunks.iter().map(|chunk| ChunkPlaces::of(text.lines(), count, chunk)).collect();
-    let first = first_way(&known, count)?;
-    let last = last_way(&known, count);
+    let first = only_way(&known, count)?;
+    // Text that stands elsewhere with other blanks may have lost or gained some on its way here.
+    let alike: Vec<ChunkPlaces> = known
+        .iter()
+        .zip(chunks)
+        .map(|(known, chunk)| known.with_alike(text.lines(), count, chunk))
+        .collect();
+    only_way(&alike, count)?;
+    let placed = |(start, known): (usize, &ChunkPlaces)| PlacedChunk {
+        range: start..start + known.height,
+        likeness: known.likeness,
+        unwritten: known.unwritten,
+    };
+    Ok(first.into_iter().zip(&known).map(placed).collect())
+}
+
+/// Places every chunk where alone it can go.
+fn only_way(known: &[ChunkPlaces], count: usize) -> Result<Vec<usize>, Misplaced> {
+    let first = first_way(known, count)?;
+    let last = last_way(known, count);
     for (at, (first, last)) in first.iter().zip(&last).enumerate() {
         let lines = known.get(at).and_then(|known| known.lines.as_ref());
         if let Some(lines) = lines.filter(|_| first != last) {
@@ -83,15 +105,11 @@ pub fn placements(
             return Err(Misplaced::Several {
                 chunk: at,
                 places: between.map(|line| line + 1).collect(),
+                exact: known.get(at).is_some_and(|known| known.likeness == Likeness::Exact),
             });
         }
     }
-    let placed = |(start, known): (usize, &ChunkPlaces)| PlacedChunk {
-        range: start..start + known.height,
-        likeness: known.likeness,
-        unwritten: known.unwritten,
-    };
-    Ok(first.into_iter().zip(&known).map(placed).collect())
+    Ok(first)
 }
 
 /// Places every chunk as far up as it can go.
@@ -171,6 +189,16 @@ impl ChunkPlaces {
             known.unwritten = usize::from(chunk.new.last().is_some_and(String::is_empty));
         }
         Self { lines: Some(starts), likeness, ..known }
+    }
+
+    /// Returns the same with every place where the lines stand but for blanks and signs.
+    fn with_alike(&self, lines: &[String], count: usize, chunk: &PatchChunk) -> Self {
+        let old: Vec<&str> = chunk.old.iter().take(self.height).map(String::as_str).collect();
+        let mut alike = places(lines, &old, Likeness::Signs, 0..count);
+        alike.retain(|start| !chunk.at_end || start + old.len() == count);
+        // Blank lines are alike nowhere.
+        let lines = if alike.is_empty() { self.lines.clone() } else { Some(alike) };
+        Self { lines, likeness: Likeness::Signs, ..self.clone() }
     }
 }
 
