@@ -339,6 +339,7 @@ pub fn carry_out(
     let thread = run.plan.subject.thread();
     let destination = PublishDestination {
         remarks: Vec::new(),
+        replaces: None,
         base_branch: stands_for
             .as_ref()
             .unwrap_or(workspace)

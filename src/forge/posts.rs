@@ -25,6 +25,9 @@ pub enum Posting {
         marker: String,
         /// The whole body, marker included.
         body: String,
+        /// The marker of a comment of ours that it takes the place of, where none has its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replaces: Option<String>,
     },
     /// A reply in the thread of a review comment, found again and edited like `Comment`.
     Reply {

@@ -111,15 +111,19 @@ impl GitHub {
         lists.into_iter().flatten().map(move |list| self.path(&format!("{list}{query}")))
     }
 
-    /// Edits our comment with this marker, or writes one.
+    /// Edits our comment with this marker, else the one it takes the place of, or writes one.
     pub(super) async fn put_comment(
         &self,
         endpoints: &Endpoints,
-        marker: &str,
+        (marker, replaces): (&str, Option<&str>),
         body: &str,
     ) -> Result<Receipt, ForgeError> {
         let text = json!({ "body": body });
-        for post in self.same_posts(&endpoints.list, marker).await? {
+        let mut known = self.same_posts(&endpoints.list, marker).await?;
+        if let Some(replaces) = replaces.filter(|_| known.is_empty()) {
+            known = self.same_posts(&endpoints.list, replaces).await?;
+        }
+        for post in known {
             let path = format!("{}/{}", endpoints.edit, post.id);
             match self.client.send("PATCH", &path, &text).await {
                 Ok(post) => return Ok(receipt(PublicationKind::Comment, post, true)),

@@ -114,17 +114,17 @@ impl GitHub {
                 let (publication, url) = (PublicationKind::Comment, String::new());
                 Ok(Receipt { publication, id: *id, url, updated: true })
             }
-            Posting::Comment { number, marker, body } => {
+            Posting::Comment { number, marker, body, replaces } => {
                 let list = self.path(&format!("issues/{number}/comments"));
                 let edit = self.path("issues/comments");
-                self.put_comment(&Endpoints { create: list.clone(), list, edit }, marker, body)
-                    .await
+                let endpoints = Endpoints { create: list.clone(), list, edit };
+                self.put_comment(&endpoints, (marker, replaces.as_deref()), body).await
             }
             Posting::Reply { number, comment, marker, body } => {
                 let list = self.path(&format!("pulls/{number}/comments"));
                 let create = format!("{list}/{comment}/replies");
                 let edit = self.path("pulls/comments");
-                self.put_comment(&Endpoints { create, list, edit }, marker, body).await
+                self.put_comment(&Endpoints { create, list, edit }, (marker, None), body).await
             }
             Posting::Review { number, commit, marker, body, comments } => {
                 self.put_review(*number, marker, &SubmittedReview::new(commit, body, comments))

@@ -44,7 +44,12 @@ pub(super) fn on_server<T>(
 }
 
 pub(super) fn comment(text: &str) -> Posting {
-    Posting::Comment { number: 7, marker: MARKER.to_owned(), body: format!("{MARKER}\n{text}") }
+    Posting::Comment {
+        number: 7,
+        marker: MARKER.to_owned(),
+        body: format!("{MARKER}\n{text}"),
+        replaces: None,
+    }
 }
 
 #[test]
@@ -234,6 +239,7 @@ fn errors_say_what_the_forge_said() {
             number: 7,
             marker: "<!-- m -->".to_owned(),
             body: "x".repeat(70_000),
+            replaces: None,
         };
         assert!(
             github

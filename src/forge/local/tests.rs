@@ -7,7 +7,12 @@ use pretty_assertions::assert_eq;
 use std::fs;
 
 fn comment(number: u64, marker: &str, text: &str) -> Posting {
-    Posting::Comment { number, marker: marker.to_owned(), body: format!("{marker}\n{text}") }
+    Posting::Comment {
+        number,
+        marker: marker.to_owned(),
+        body: format!("{marker}\n{text}"),
+        replaces: None,
+    }
 }
 
 fn names(folder: &std::path::Path) -> Vec<String> {

@@ -203,6 +203,6 @@ pub(super) fn posting(
     let marker = marker.to_owned();
     Some(match reply_to(trigger) {
         Some(comment) => Posting::Reply { number, comment, marker, body },
-        None => Posting::Comment { number, marker, body },
+        None => Posting::Comment { number, marker, body, replaces: None },
     })
 }

@@ -366,7 +366,8 @@ impl<'e> JobBook<'e> {
         body: &str,
     ) -> Option<Receipt> {
         let body = self.sanitised(&marker, &format!("{marker}\n{body}"));
-        let posted = self.post(job, Posting::Comment { number, marker, body }).await;
+        let posted =
+            self.post(job, Posting::Comment { number, marker, body, replaces: None }).await;
         posted.map_err(|why| tracing::warn!(why, "what became of a job was not posted")).ok()
     }
 

@@ -435,11 +435,13 @@ async fn claimed(
     let folder = execute::folder_of(&run.settings.session_folder()?, &run.plan.session);
     let login = &event.trigger.actor.login;
     let reviewed = request.review_base.as_ref().map(reviewed::remark);
+    let marker = progress_marker(env, &event.trigger);
     let carried = CarriedState {
         destination: PublishDestination {
             base_branch,
             is_from_base,
-            marker: progress_marker(env, &event.trigger),
+            replaces: reviewed::replaced(&past.own, &marker),
+            marker,
             thread: request.subject.thread(),
             reply_to: reply_to(&event.trigger),
             requested_by: Some(login.clone())

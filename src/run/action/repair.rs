@@ -142,7 +142,7 @@ async fn say_passed(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result
     let prefix = answer::prefix_of(env, &config.policy.settings().triggers);
     let rules = TextRules { markers, prefix, ..TextRules::default() };
     let body = sanitise::markdown(&body, &rules, &Redactor::new(env.environment.secrets()));
-    let posting = Posting::Comment { number: subject.number, marker, body };
+    let posting = Posting::Comment { number: subject.number, marker, body, replaces: None };
     let permit =
         config.policy.admit(posting, &request.facts).map_err(|refusal| refusal.to_string())?;
     env.forge.post(permit).await.map_err(|error| error.to_string())?;

@@ -216,7 +216,7 @@ async fn close(
     let posting = match &placed.comment.place {
         // It is found by its marker, and edited.
         Some(_) => Posting::Reply { number, comment: placed.comment.id, marker, body },
-        None => Posting::Comment { number, marker, body },
+        None => Posting::Comment { number, marker, body, replaces: None },
     };
     let closed = post(env, scope, posting).await;
     if closed && let Some(target) = request_of(&placed.comment) {
@@ -305,7 +305,7 @@ async fn answer(env: &ActionEnv<'_>, scope: &SweepScope<'_>, placed: &PlacedComm
     let (number, body) = (placed.number, cleaned(env, scope, &marker, &body));
     let posting = match &comment.place {
         Some(_) => Posting::Reply { number, comment: comment.id, marker, body },
-        None => Posting::Comment { number, marker, body },
+        None => Posting::Comment { number, marker, body, replaces: None },
     };
     post(env, scope, posting).await
 }

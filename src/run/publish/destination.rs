@@ -12,6 +12,9 @@ pub struct PublishDestination {
     pub base_branch: String,
     /// The hidden line the run's comment is found by.
     pub marker: String,
+    /// The marker of an earlier run's comment that the run's own takes the place of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
     /// The issue or pull request comments belong to.
     #[serde(default)]
     pub thread: Option<u64>,

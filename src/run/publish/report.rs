@@ -102,7 +102,10 @@ impl Publisher<'_> {
         let marker = self.destination.marker.clone();
         match self.destination.reply_to {
             Some(comment) => Posting::Reply { number, comment, marker, body },
-            None => Posting::Comment { number, marker, body },
+            None => {
+                let replaces = self.destination.replaces.clone();
+                Posting::Comment { number, marker, body, replaces }
+            }
         }
     }
 

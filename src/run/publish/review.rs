@@ -113,7 +113,8 @@ impl Publisher<'_> {
         Ok(comments)
     }
 
-    /// Returns what a finding is known by: its words, and the texts of its line and file at the head.
+    /// Returns what a finding is known by: its words, and the texts of its line and file at the
+    /// head.
     fn known_by(&self, finding: &Finding) -> KnownFinding {
         let RunSubject::PullRequest { head_sha, .. } = &self.run.plan.subject else {
             return finding.known_by(None);

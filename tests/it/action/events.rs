@@ -84,9 +84,21 @@ fn the_next_push_is_looked_at_from_where_the_last_look_ended() {
     let pushed = of_pull_request("pull_request.synchronize", "alice", &next);
     let ran = fixture.step_with("pull_request", &pushed.to_string(), &[("GITHUB_RUN_ID", "2")]);
     assert_eq!(ran.output("final-message"), "Looked at what is new.", "{ran:?}");
-    let comments = fixture.server.comments(8).concat();
     let said = format!("Looked at what came after commit `{}`.", &head[..12]);
-    assert!(comments.contains(&said), "{comments}");
+    let comment = || match fixture.server.comments(8).as_slice() {
+        [only] => only.clone(),
+        all => panic!("not one summary: {all:#?}"),
+    };
+    assert!(comment().contains(&said) && !comment().contains("Looked at it."), "{}", comment());
+    // One that was stopped leaves the next one to look from the same commit.
+    let stopped = comment().replace("**locum: done**", "**locum: cancelled**");
+    fixture.server.change_comment(8, &stopped);
+    let newer = fixture.push_on(8, "feature", "src/newer.txt", "newer\n");
+    fixture.move_on(true);
+    let pushed = of_pull_request("pull_request.synchronize", "alice", &newer);
+    let ran = fixture.step_with("pull_request", &pushed.to_string(), &[("GITHUB_RUN_ID", "4")]);
+    assert_eq!(ran.output("final-message"), "Looked at what is new.", "{ran:?}");
+    assert!(comment().contains(&said), "{}", comment());
     // A head that was rewritten is looked at as a whole.
     let rewritten = fixture.remote(&["rev-parse", &format!("{head}~1")]).trim().to_owned();
     fixture.remote(&["update-ref", "refs/pull/8/head", &rewritten]);
@@ -95,6 +107,7 @@ fn the_next_push_is_looked_at_from_where_the_last_look_ended() {
     let pushed = of_pull_request("pull_request.synchronize", "alice", &rewritten);
     let ran = fixture.step_with("pull_request", &pushed.to_string(), &[("GITHUB_RUN_ID", "3")]);
     assert_eq!(ran.output("final-message"), "Looked at it.", "{ran:?}");
+    assert!(comment().contains("Looked at it."), "{}", comment());
 }
 
 #[test]

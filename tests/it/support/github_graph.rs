@@ -5,6 +5,13 @@ use serde_json::{Value, json};
 use super::{GitHubServer, World};
 
 impl GitHubServer {
+    /// Changes the first comment of an issue or pull request.
+    pub fn change_comment(&self, number: u64, body: &str) {
+        let mut world = self.world.lock().unwrap();
+        let comment = world.comments.iter_mut().find(|comment| comment["number"] == number);
+        comment.unwrap()["body"] = json!(body);
+    }
+
     /// Adds a comment by someone to a thread on a line; returns its id.
     pub fn answer_on_line(&self, number: u64, to: u64, login: &str, body: &str) -> u64 {
         let mut world = self.world.lock().unwrap();

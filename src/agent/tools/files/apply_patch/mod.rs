@@ -77,8 +77,8 @@ pub enum PatchError {
     },
     /// The lines of a chunk stand in several places.
     #[error(
-        "`{path}` has these lines at {}{}. Add lines that stay, or `@@` and a line above the place, \
-         until one is left:\n{}",
+        "`{path}` has these lines at {}{}. Add lines that stay, or `@@` and a line above the \
+         place, until one is left:\n{}",
         listed(.places),
         if *.exact { "" } else { ", blanks left out of account" },
         .lines.join("\n")
