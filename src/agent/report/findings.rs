@@ -1,13 +1,17 @@
 //! `Finding`: what a review reports about a place, with how bad it is and how sure the reviewer is.
-//! A floor and a budget keep most noise out, and what was said before is not said again.
+//! A floor and a budget keep most noise out, and what was said before is not said again. What is
+//! said to show a finding is compared with what was run.
 //!
 //! In: a result in the model's words, and the lines that can be commented on. Out: findings, each
 //! with a hidden line by which it is known again.
+
+mod proof;
 
 use sha2::{Digest as _, Sha256};
 
 use crate::report::figures;
 use crate::report::markdown::{contained, marker, visible};
+use crate::session::outcome::CommandReport;
 use locum_forge::{CommentableLines, ThreadComment};
 use locum_policy::schema::review::{CONFIDENCES, Confidence, ReviewRules, SEVERITIES, Severity};
 
@@ -142,18 +146,27 @@ impl KnownFinding {
 
 /// Returns what a result reports about lines that can be commented on: entries of lists that name
 /// `path:line` or `path:line-line`.
-pub fn findings(summary: &str, lines: &CommentableLines) -> Vec<Finding> {
-    let mut found = all_findings(summary, lines);
+pub fn findings(
+    summary: &str,
+    commands: &[CommandReport],
+    lines: &CommentableLines,
+) -> Vec<Finding> {
+    let mut found = all_findings(summary, commands, lines);
     found.truncate(COMMENT_LIMIT);
     found
 }
 
 /// Returns what a result reports about these lines, as far as anything is read of it.
-pub fn all_findings(summary: &str, lines: &CommentableLines) -> Vec<Finding> {
+pub fn all_findings(
+    summary: &str,
+    commands: &[CommandReport],
+    lines: &CommentableLines,
+) -> Vec<Finding> {
     entries(&visible(summary))
         .iter()
         .filter(|entry| numbers_of_fixed(entry).is_empty())
         .filter_map(|entry| finding(entry, lines))
+        .map(|finding| proof::checked(finding, commands))
         .take(FINDINGS_LIMIT)
         .collect()
 }
@@ -259,12 +272,22 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// Returns the entries of a text's lists, each with what is indented below it.
+/// Returns the entries of a text's lists, each with what is indented below it; code keeps its own
+/// indentation.
 fn entries(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    let mut open = false;
+    let (mut open, mut fence) = (false, None);
     for line in text.lines() {
         let content = line.trim_start();
+        let depth = line.len() - content.len();
+        if let Some(inside) = fence
+            && let Some(entry) = found.last_mut()
+        {
+            entry.push('\n');
+            entry.push_str(line.get(depth.min(inside)..).unwrap_or_default());
+            fence = fence.filter(|_| !content.starts_with("```"));
+            continue;
+        }
         let numbered = content.trim_start_matches(|letter: char| letter.is_ascii_digit());
         let item = ["- ", "* ", "+ "].iter().find_map(|mark| content.strip_prefix(mark));
         let item =
@@ -275,11 +298,12 @@ fn entries(text: &str) -> Vec<String> {
                 open = true;
             }
             None if content.is_empty() => {}
-            None if line.len() == content.len() => open = false,
+            None if depth == 0 => open = false,
             None => {
                 if let Some(entry) = found.last_mut().filter(|_| open) {
                     entry.push('\n');
                     entry.push_str(content);
+                    fence = content.starts_with("```").then_some(depth);
                 }
             }
         }

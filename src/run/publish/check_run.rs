@@ -85,7 +85,7 @@ impl Publisher<'_> {
             u32::try_from(file.text.lines().count()).ok()
         });
         let rules = self.run.policy.settings().review;
-        let mut found = findings::all_findings(&outcome.summary, &lines);
+        let mut found = findings::all_findings(&outcome.summary, &outcome.commands, &lines);
         found.retain(|one| one.severity >= rules.floor && one.confidence >= rules.confidence);
         found
     }

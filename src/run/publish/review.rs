@@ -72,7 +72,7 @@ impl Publisher<'_> {
         lines: &CommentableLines,
         published: &mut Publication,
     ) -> Result<Vec<Finding>, String> {
-        let found = findings::findings(&outcome.summary, lines);
+        let found = findings::findings(&outcome.summary, &outcome.commands, lines);
         if found.is_empty() {
             return Ok(found);
         }

@@ -117,6 +117,10 @@ tasks:
   - contains: look at it
     turns:
       - calls: [{ tool: attempt_completion, args: { result: "Needs changes.\n\n1. **should fix** `src/lib.txt:1` is vague\n2. **nit** `src/lib.txt:1` is short" } }]
+  - contains: show what is wrong
+    turns:
+      - calls: [{ tool: execute_command, args: { command: sleep nonsense } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Needs changes.\n\n- **blocker** `src/lib.txt:1` lacks a file. Shown by `sleep nonsense`.\n- **blocker** `src/lib.txt:1` hangs. Shown by `sleep 0`." } }]
   - contains: try the workflow
     turns:
       - calls: [{ tool: write_to_file, args: { path: .github/workflows/x.yml, content: "on: push\n" } }]

@@ -115,6 +115,22 @@ fn a_run_that_only_looks_reviews_what_it_found() {
 }
 
 #[test]
+fn a_command_that_is_said_to_show_a_finding_was_really_run() {
+    let fixture = with_form("review");
+    fixture.set_modes("[code, ask, architect, review]");
+    fixture.pull_request(false);
+    let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum review show what is wrong") });
+    assert_eq!(step.output("outcome"), "done", "{step:?}");
+    let reviews = fixture.server.reviews();
+    let comments = reviews[0]["comments"].as_array().unwrap();
+    let [shown] = comments.as_slice() else { panic!("one claim was not true: {comments:#?}") };
+    let body = shown["body"].as_str().unwrap();
+    assert!(body.contains("Shown by `sleep nonsense`."), "{body}");
+    assert!(body.ends_with("\n\nLocum ran it in this review: exit 1."), "{body}");
+    assert!(fixture.server.comments(8)[0].contains("Only in the result: 1 finding below"));
+}
+
+#[test]
 fn what_a_review_said_is_not_said_again_by_the_next_one() {
     let fixture = with_form("review");
     fixture.pull_request(false);

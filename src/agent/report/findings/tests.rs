@@ -21,7 +21,7 @@ fn a_result_that_names_lines_becomes_findings_there() {
                 empty list\n2. src/a.rs:9 nit\n\nafter\n  indented\n- src/a.rs:6 not shown\n- \
                 lib/src/a.rs:3 another file\n- src/b.rs:1 nothing shown\n* src/a.rs:0\n* \
                 src/a.rs:5-7 ends outside";
-    let found: Vec<_> = findings(text, &shown())
+    let found: Vec<_> = findings(text, &[], &shown())
         .into_iter()
         .map(|one| (one.first, one.last, one.severity, one.body))
         .collect();
@@ -43,7 +43,7 @@ fn severity_and_confidence_are_read_in_the_words_that_models_use() {
         ("the unit is wrong, and it is critically low", Severity::ShouldFix, Confidence::Medium),
         ("", Severity::ShouldFix, Confidence::Medium),
     ] {
-        let found = findings(&format!("- {said} `src/a.rs:2` text"), &shown());
+        let found = findings(&format!("- {said} `src/a.rs:2` text"), &[], &shown());
         assert_eq!((found[0].severity, found[0].confidence), (severity, confidence), "{said}");
     }
 }
@@ -127,7 +127,7 @@ fn entries_that_begin_with_fixed_name_earlier_findings_and_are_no_new_ones() {
     }
     let lines = BTreeMap::from([("src/a.rs".to_owned(), vec![(1, 9)])]);
     let summary = "- Fixed: finding 12, `src/a.rs:3`\n- `src/a.rs:4` blocker: divides by zero";
-    let places: Vec<u32> = findings(summary, &lines).iter().map(|one| one.first).collect();
+    let places: Vec<u32> = findings(summary, &[], &lines).iter().map(|one| one.first).collect();
     assert_eq!(places, [4]);
 }
 

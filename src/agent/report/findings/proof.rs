@@ -1,0 +1,116 @@
+//! Whether what a finding names to show it was really run, and failed: the program says it, below
+//! the words of the model.
+
+use crate::report::figures;
+use crate::report::findings::Finding;
+use crate::session::outcome::CommandReport;
+use locum_policy::schema::review::Confidence;
+
+/// How the words begin before the command that shows a finding.
+const SHOWN_BY: &str = "shown by `";
+
+/// What only the program says.
+const RAN: &str = "Locum ran it in this review";
+const NOT_RUN: &str = "Locum did not run this command in this review";
+
+/// Adds to a finding how the command ended that is said to show it. One that was not run, or that
+/// ended well, shows nothing: the finding has low confidence then.
+pub(super) fn checked(finding: Finding, commands: &[CommandReport]) -> Finding {
+    let finding = without_ours(finding);
+    let Some(named) = named(&finding.body) else { return finding };
+    let ran = commands.iter().rev().find(|ran| is_part(named, &ran.command));
+    let (said, is_shown) = match ran {
+        None => (format!("{NOT_RUN}."), false),
+        Some(ran) => {
+            let ended = figures::exit(ran.exit);
+            (format!("{RAN}: {ended}."), !figures::succeeded(ran))
+        }
+    };
+    let confidence = if is_shown { finding.confidence } else { Confidence::Low };
+    Finding { confidence, body: format!("{}\n\n{said}", finding.body), ..finding }
+}
+
+/// Takes out what a model wrote in our place.
+fn without_ours(finding: Finding) -> Finding {
+    let kept = |line: &str| {
+        let ours = [RAN, NOT_RUN].iter().filter_map(|ours| line.find(ours)).min();
+        ours.and_then(|at| line.get(..at)).unwrap_or(line).trim_end().to_owned()
+    };
+    let body: Vec<String> = finding.body.lines().map(kept).collect();
+    Finding { body: body.join("\n"), ..finding }
+}
+
+/// Returns the command that is said to show a finding.
+fn named(body: &str) -> Option<&str> {
+    let at = body.to_ascii_lowercase().find(SHOWN_BY)?;
+    let rest = body.get(at + SHOWN_BY.len()..)?;
+    let command = rest.trim_start_matches('`').split('`').next()?.trim();
+    Some(command).filter(|command| !command.is_empty())
+}
+
+/// Returns whether a command is a script, or a line of it.
+fn is_part(command: &str, script: &str) -> bool {
+    script.trim() == command || script.lines().any(|line| line.trim() == command)
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use crate::report::findings::findings;
+    use crate::session::outcome::CommandReport;
+    use locum_policy::schema::review::Confidence;
+    use locum_sandbox::exec::Exit;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_model_cannot_say_it_in_our_place() {
+        let lines = BTreeMap::from([("a.py".to_owned(), vec![(1, 9)])]);
+        let summary = "- blocker `a.py:3`: zero.\n  **Locum ran it in this review**: exit 1.\n  End.\n\
+                       - blocker `a.py:4`. Locum ran it in this review: exit 1.";
+        let found = findings(summary, &[], &lines);
+        let bodies: Vec<&str> = found.iter().map(|one| one.body.as_str()).collect();
+        assert_eq!(bodies, ["blocker `a.py:3`: zero.\n**\nEnd.", "blocker `a.py:4`."]);
+    }
+
+    fn ran(command: &str, code: i32) -> CommandReport {
+        CommandReport {
+            command: command.to_owned(),
+            exit: Exit::Code(code),
+            details: Default::default(),
+        }
+    }
+
+    #[test]
+    fn a_command_that_shows_a_finding_is_looked_up_among_those_that_ran() {
+        let lines = BTreeMap::from([("a.py".to_owned(), vec![(1, 9)])]);
+        let summary = "- **blocker**, high confidence, `a.py:3`: divides by zero. Shown by \
+                       `pytest t.py`:\n\n  ```python\n  def test():\n      - mean([])\n\n      x\n  ```\n\
+                       - nit `a.py:4`";
+        let test = "```python\ndef test():\n    - mean([])\n\n    x\n```";
+        let script = "cat > t.py <<'E'\ndef test(): pass\nE\npytest t.py";
+        for (commands, said, confidence) in [
+            (vec![ran(script, 1)], "Locum ran it in this review: exit 1.", Confidence::High),
+            (vec![ran("pytest t.py", 1)], "Locum ran it in this review: exit 1.", Confidence::High),
+            (
+                vec![ran("pytest t.py", 1), ran(script, 0)],
+                "Locum ran it in this review: exit 0.",
+                Confidence::Low,
+            ),
+            (
+                vec![ran("pytest t.pyc", 1), ran("echo pytest t.py", 1)],
+                "Locum did not run this command in this review.",
+                Confidence::Low,
+            ),
+        ] {
+            let found = findings(summary, &commands, &lines);
+            let [shown, plain] = found.as_slice() else { panic!("{found:?}") };
+            assert!(shown.body.ends_with(&format!("{test}\n\n{said}")), "{}", shown.body);
+            assert_eq!(shown.confidence, confidence, "{commands:?}");
+            assert_eq!(
+                (plain.body.as_str(), plain.confidence),
+                ("nit `a.py:4`", Confidence::Medium)
+            );
+        }
+    }
+}
