@@ -55,6 +55,7 @@ pub struct GitHub {
     repository: String,
     /// Who we are, once asked; `None` when the forge does not say.
     login: OnceCell<Option<String>>,
+    only_reads: bool,
 }
 
 impl GitHub {
@@ -88,7 +89,22 @@ impl GitHub {
             client: RestClient::new(api_url, token, clock),
             repository: repository.to_owned(),
             login: OnceCell::new(),
+            only_reads: false,
         })
+    }
+
+    /// Refuses to publish anything from now on, whatever the token may do.
+    #[must_use]
+    pub fn reading_only(self) -> Self {
+        Self { only_reads: true, ..self }
+    }
+
+    fn check_may_write(&self) -> Result<(), ForgeError> {
+        if !self.only_reads {
+            return Ok(());
+        }
+        let (action, message) = ("to publish".to_owned(), "this job only reads".to_owned());
+        Err(ForgeError::Forbidden { forge: NAME, action, message })
     }
 
     /// Returns what all writes may wait together, for others that send to the same forge.
@@ -340,11 +356,19 @@ impl Forge for GitHub {
     }
 
     fn commit(&self, permit: Permit<ForgeCommit>) -> BoxFuture<'_, Result<String, ForgeError>> {
-        async move { self.make_commit(permit.act()).await }.boxed()
+        async move {
+            self.check_may_write()?;
+            self.make_commit(permit.act()).await
+        }
+        .boxed()
     }
 
     fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>> {
-        async move { self.publish(permit.act()).await }.boxed()
+        async move {
+            self.check_may_write()?;
+            self.publish(permit.act()).await
+        }
+        .boxed()
     }
 }
 

@@ -6,6 +6,7 @@
 //! A token is handed over in memory that only git has open, never as an argument, a variable or a
 //! file. What git prints is redacted. Time and output are bounded.
 
+pub mod bundle;
 mod process;
 mod push;
 mod retry;
@@ -33,6 +34,7 @@ pub struct GitBinary {
     common: PathBuf,
     caller: CallerEnv,
     patience: Option<Patience>,
+    only_reads: bool,
 }
 
 /// How much of a history is fetched.
@@ -53,6 +55,7 @@ impl GitBinary {
             common: repo.git.commondir().to_owned(),
             caller: CallerEnv::of(env),
             patience: None,
+            only_reads: false,
         }
     }
 
@@ -60,6 +63,12 @@ impl GitBinary {
     #[must_use]
     pub fn patient(self, clock: Arc<dyn Clock>, budget: Arc<RetryBudget>) -> Self {
         Self { patience: Some(Patience { clock, budget }), ..self }
+    }
+
+    /// Refuses every push from now on, whatever the token may do.
+    #[must_use]
+    pub fn reading_only(self) -> Self {
+        Self { only_reads: true, ..self }
     }
 
     /// Returns what `git status` says in its second porcelain format, entries closed by NUL: the

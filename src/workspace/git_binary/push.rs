@@ -233,6 +233,9 @@ impl GitBinary {
         RefMove { name, to }: RefMove<'_>,
         flag: Option<&str>,
     ) -> Result<(), RepoError> {
+        if self.only_reads {
+            return Err(RepoError::PushRefused("this job only reads".to_owned()));
+        }
         let refspec = format!("{}:{name}", to.map_or("", |commit| commit.0.as_str()));
         let flags = [
             "push",
