@@ -123,6 +123,12 @@ fn carry_out(
     let workspace = open(&context.folder)?;
     let git = GitBinary::new(&workspace.repo, environment.variables())
         .patient(Arc::new(clock), forge.retry_budget());
+    // What works for another job has no business at the forge but to read, whatever its token may.
+    let (forge, git) = if inputs.writes_bundle() {
+        (forge.reading_only(), git.reading_only())
+    } else {
+        (forge, git)
+    };
     let env = ActionEnv {
         job,
         inputs: &inputs,
@@ -336,10 +342,21 @@ fn outputs_of_run(ran: &FinishedRun) -> Vec<(&'static str, String)> {
                 .unwrap_or_default(),
         ),
         ("session-id", outcome.session.to_string()),
-        ("transcript-path", ran.folder.join(JOURNAL_FILE).display().to_string()),
+        // Of a bundle, the other job has it.
+        (
+            "transcript-path",
+            Some(ran.folder.join(JOURNAL_FILE))
+                .filter(|journal| journal.exists())
+                .map(|journal| journal.display().to_string())
+                .unwrap_or_default(),
+        ),
         (
             "patch-path",
             ran.patch.as_ref().map(|path| path.display().to_string()).unwrap_or_default(),
+        ),
+        (
+            "bundle-path",
+            ran.bundle.as_ref().map(|path| path.display().to_string()).unwrap_or_default(),
         ),
         ("cost-usd", format!("{:.4}", outcome.spent.cost_usd)),
         ("input-tokens", outcome.spent.usage.input.to_string()),

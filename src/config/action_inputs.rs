@@ -4,10 +4,15 @@
 //! In: the environment. Out: typed inputs, or every mistake at once. Inputs can only tighten what
 //! the policy gives.
 
+use std::path::{Path, PathBuf};
+
 use crate::config::environment::Environment;
 use crate::config::source::ConfigErrors;
 use locum_files::diagnostic::Diagnostic;
 use locum_policy::schema::{Forks, Triggers};
+
+/// Name of the bundle in the runner's temporary folder, unless an input names another file.
+const BUNDLE_FILE: &str = "locum.bundle";
 
 /// Inputs of the Action about one event. An empty input counts as absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,6 +41,26 @@ pub struct ActionInputs {
     pub dry_run: bool,
     /// Whether the token is the workflow's own, whose pushes start no other workflow.
     pub is_workflow_token: bool,
+    /// The bundle of a run that works in one job and publishes in another.
+    pub bundle: Option<BundleInput>,
+}
+
+/// The file between the two jobs of a run, and which of both this one is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BundleInput {
+    /// What this job does with it.
+    pub step: BundleStep,
+    /// Its path.
+    pub file: PathBuf,
+}
+
+/// What a job does with a bundle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BundleStep {
+    /// It works and writes it, and nothing else anywhere.
+    Write,
+    /// It publishes what is in it.
+    Publish,
 }
 
 impl ActionInputs {
@@ -73,7 +98,21 @@ impl ActionInputs {
         if allow_bots.iter().any(|bot| bot.contains('*')) {
             errors.push(wrong("INPUT_ALLOW_BOTS", "*", "names only"));
         }
+        let step = match environment.get("INPUT_BUNDLE") {
+            None => None,
+            Some("write") => Some(BundleStep::Write),
+            Some("publish") => Some(BundleStep::Publish),
+            Some(other) => {
+                errors.push(wrong("INPUT_BUNDLE", other, "write or publish"));
+                None
+            }
+        };
+        let file = match environment.get("INPUT_BUNDLE_FILE") {
+            Some(file) => PathBuf::from(file),
+            None => Path::new(environment.get("RUNNER_TEMP").unwrap_or_default()).join(BUNDLE_FILE),
+        };
         let inputs = Self {
+            bundle: step.map(|step| BundleInput { step, file }),
             prompt: text("INPUT_PROMPT"),
             prompt_file: text("INPUT_PROMPT_FILE"),
             job: text("INPUT_JOB"),
@@ -112,6 +151,11 @@ impl ActionInputs {
             (Forks::Allow, None | Some(Forks::Allow)) => Forks::Allow,
         };
         tightened
+    }
+
+    /// Returns whether this job works for another one that publishes, and writes nothing itself.
+    pub fn writes_bundle(&self) -> bool {
+        self.bundle.as_ref().is_some_and(|bundle| bundle.step == BundleStep::Write)
     }
 
     /// Returns whether these inputs say what is to be done.

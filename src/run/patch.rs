@@ -25,6 +25,8 @@ pub fn write(
         return Ok(None);
     }
     let file = folder.join("changes.patch");
-    std::fs::write(&file, patch).map_err(|error| format!("`{}`: {error}", file.display()))?;
+    let failed = |error: std::io::Error| format!("`{}`: {error}", file.display());
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    std::fs::write(&file, patch).map_err(failed)?;
     Ok(Some(file))
 }

@@ -164,6 +164,10 @@ pub(super) async fn post(
     facts: &Facts,
     body: &str,
 ) {
+    if env.inputs.writes_bundle() {
+        // The job that publishes says the same.
+        return;
+    }
     let trigger = &event.trigger;
     let asked = trigger
         .comment

@@ -13,7 +13,7 @@ use locum_agent::report::markdown;
 use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::outcome::Outcome;
-use locum_workspace::repo::{CommitId, NewCommit};
+use locum_workspace::repo::{CommitId, NewCommit, RepoError};
 
 /// A session with a larger journal is not kept.
 pub(super) const KEPT_LIMIT_BYTES: u64 = 8 * 1024 * 1024;
@@ -115,11 +115,7 @@ async fn put(
     let journal = Journal::bytes(&session.folder, KEPT_LIMIT_BYTES);
     let journal = journal.map_err(|error| error.to_string())?;
     let repo = &env.workspace.repo;
-    let work = (head.is_none() && !outcome.changes.is_empty()).then(|| {
-        let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
-        let (parent, message) = (&outcome.base, "locum: not published\n");
-        repo.commit(&NewCommit { parent, touched: &touched, message, author: AUTHOR })
-    });
+    let work = (head.is_none() && !outcome.changes.is_empty()).then(|| work_commit(env, outcome));
     let work = work.transpose().map_err(|error| error.to_string())?;
     let parents: Vec<&CommitId> = work.iter().flat_map(|work| [work, &outcome.base]).collect();
     let commit = repo
@@ -131,6 +127,14 @@ async fn put(
     let moved = env.git.push_session(&permit, env.remote, plan.session.as_str(), moves).await;
     moved.map_err(|error| error.to_string())?;
     Ok(KeptSession { session: plan.session.clone(), commit })
+}
+
+/// Makes a commit of the changes in the checkout, which no branch holds.
+pub(super) fn work_commit(env: &ActionEnv<'_>, outcome: &Outcome) -> Result<CommitId, RepoError> {
+    let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
+    let (parent, message) = (&outcome.base, "locum: not published\n");
+    let new = NewCommit { parent, touched: &touched, message, author: AUTHOR };
+    env.workspace.repo.commit(&new)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 
 mod admission;
 mod answer;
+mod bundle;
 mod carry;
 mod changed;
 mod claim;
@@ -41,10 +42,11 @@ use std::path::PathBuf;
 use futures::future::BoxFuture;
 
 use crate::config::action_context::ActionContext;
-use crate::config::action_inputs::ActionInputs;
+use crate::config::action_inputs::{ActionInputs, BundleInput, BundleStep};
 use crate::config::environment::Environment;
 use crate::run::action::admission::{Admission, AdmittedEvent, RefusedEvent, UnusableSetup};
 use crate::run::action::answer::Question;
+use crate::run::action::bundle::ReceivedBundle;
 use crate::run::action::carry::CarriedState;
 use crate::run::action::claim::{Claim, ClaimAnswer, ClaimRequest};
 use crate::run::action::conversation::{ConversationWish, ThreadRun};
@@ -63,8 +65,9 @@ use crate::run::prepare::{self};
 use crate::run::publish::Publication;
 use crate::run::publish::destination::PublishDestination;
 use crate::run::request::{RefusalNotice, RequestRefusal, RequestedAction};
-use crate::run::run_request::RunRequest;
+use crate::run::run_request::{RunPurpose, RunRequest};
 use locum_agent::session::event::JournalLine;
+use locum_agent::session::id::SessionId;
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
@@ -102,6 +105,13 @@ pub struct ActionEnv<'a> {
 }
 
 impl<'a> ActionEnv<'a> {
+    /// Returns what was read from the payload, as text: the same in each job of a workflow run.
+    fn trigger_text(&self) -> String {
+        let (name, payload) = (self.job.event_name.as_str(), self.payload);
+        let trigger = event::parse(name, payload).or_else(|_| event::parse_other(name, payload));
+        trigger.ok().and_then(|trigger| serde_json::to_string(&trigger).ok()).unwrap_or_default()
+    }
+
     /// Returns where refs of Locum's own are.
     fn kept_at(&self) -> KeptAt<'a> {
         KeptAt { git: self.git, remote: self.remote, repo: &self.workspace.repo }
@@ -153,6 +163,8 @@ pub struct FinishedRun {
     pub folder: PathBuf,
     /// The changes as a patch, next to the journal; `None` when nothing changed.
     pub patch: Option<PathBuf>,
+    /// The bundle that another job publishes; `None` where this one does.
+    pub bundle: Option<PathBuf>,
     /// Whether the settings make the step fail on this outcome.
     pub fails: bool,
 }
@@ -289,6 +301,9 @@ async fn follow(
     cancelled: impl Fn() -> BoxFuture<'static, ()>,
     watch: &mut dyn FnMut(&JournalLine, &SessionState),
 ) -> Result<Vec<ActionEnd>, RunError> {
+    if let Some(end) = bundle::screen(env, admitted).await {
+        return Ok(vec![end]);
+    }
     let control = RunControl { cancelled: cancelled(), watch: &mut *watch, wish };
     let end = match &admitted.request.action {
         RequestedAction::Run | RequestedAction::Rebase => None,
@@ -322,12 +337,14 @@ async fn follow(
         return Ok(vec![answer::refusal(env, &admitted.event, policy, &refused).await]);
     }
     let items = work_items::work_items(env, admitted)?;
+    bundle::check_single(env, &items)?;
     let mut book = JobBook::open_for(env, admitted, &items).await;
     for item in items {
         let control = RunControl { cancelled: cancelled(), watch: &mut *watch, wish };
         ends.push(match (&mut book, item.job().map(str::to_owned)) {
             (Some(book), Some(job)) => match book.left_out(&job) {
                 Some(why) => ActionEnd::Skipped(why),
+                None if env.inputs.writes_bundle() => one(env, admitted, item, control).await?,
                 None => {
                     book.begin(&job).await;
                     let mut end = one(env, admitted, item, control).await;
@@ -338,7 +355,9 @@ async fn follow(
             (_, _) => one(env, admitted, item, control).await?,
         });
     }
-    carry::sweep(env, policy, &admitted.request.facts).await;
+    if !env.inputs.writes_bundle() {
+        carry::sweep(env, policy, &admitted.request.facts).await;
+    }
     if ends.is_empty() {
         ends.push(ActionEnd::Skipped("no job is due".to_owned()));
     }
@@ -371,7 +390,12 @@ async fn one(
         policy,
         facts: &admitted.request.facts,
     };
-    let mut claim = match claim::take(env, &request).await? {
+    let asked = if env.inputs.writes_bundle() {
+        ClaimAnswer::without(env.clock, None)
+    } else {
+        claim::take(env, &request).await?
+    };
+    let mut claim = match asked {
         ClaimAnswer::Granted(claim) => *claim,
         ClaimAnswer::Busy(why) => {
             if let RunSubject::Job { name, .. } = &subject {
@@ -420,19 +444,35 @@ async fn claimed(
     let start = refs::pushed_branch(event).unwrap_or(&event.default_branch);
     let is_from_base = event.pull_request.is_some() || base_branch == start;
     let mut request = work_items::run_request(admitted, item, base, material);
-    let wish = if rebase.is_some() { ConversationWish::BeginAnew } else { control.wish };
+    let bundle = match &env.inputs.bundle {
+        Some(BundleInput { step: BundleStep::Publish, file }) => {
+            Some(ReceivedBundle::read(env, file, &request).await?)
+        }
+        Some(_) | None => None,
+    };
+    if let Some(bundle) = &bundle {
+        (request.session, request.purpose) = (bundle.session.clone(), RunPurpose::Plan);
+    }
+    let is_anew = rebase.is_some() || env.inputs.bundle.is_some();
+    let wish = if is_anew { ConversationWish::BeginAnew } else { control.wish };
     let merges = rebase.map(|rebase| rebase.give_to(&mut request));
     let ThreadRun { mut run, request, past, superseded } = match &request.work {
-        None => Box::pin(conversation::prepare(env, admitted, request, wish)).await?,
-        Some(_) => ThreadRun::without(admitted, request, env.workspace)?,
+        None if bundle.is_none() => {
+            Box::pin(conversation::prepare(env, admitted, request, wish)).await?
+        }
+        None | Some(_) => ThreadRun::without(admitted, request, env.workspace)?,
     };
     let shown = match request.work {
-        None => images::show(env, admitted, &past.written, &mut run).await,
-        Some(_) => Vec::new(),
+        None if bundle.is_none() => images::show(env, admitted, &past.written, &mut run).await,
+        None | Some(_) => Vec::new(),
     };
-    setup::settle(env, &place_of(admitted), &past.own).await;
+    if !env.inputs.writes_bundle() {
+        setup::settle(env, &place_of(admitted), &past.own).await;
+    }
     run.plan.notes.extend(claim.note.clone());
-    let folder = execute::folder_of(&run.settings.session_folder()?, &run.plan.session);
+    // Which session a bundle is of, is its word: none of this machine's is touched.
+    let name = if bundle.is_some() { SessionId::fresh() } else { run.plan.session.clone() };
+    let folder = execute::folder_of(&run.settings.session_folder()?, &name);
     let login = &event.trigger.actor.login;
     let reviewed = request.review_base.as_ref().map(reviewed::remark);
     let marker = progress_marker(env, &event.trigger);
@@ -446,7 +486,13 @@ async fn claimed(
             reply_to: reply_to(&event.trigger),
             requested_by: Some(login.clone())
                 .filter(|login| !login.is_empty() && admitted.request.is_asked()),
-            remarks: admitted.remarks.iter().cloned().chain(reviewed).collect(),
+            remarks: admitted
+                .remarks
+                .iter()
+                .cloned()
+                .chain(reviewed)
+                .chain(bundle.as_ref().map(|bundle| bundle.remark(&admitted.event.trusted)))
+                .collect(),
             asked: earlier::asked(env, &event.trigger),
             continues: earlier.map(|earlier| earlier.branch),
             merges,
@@ -462,6 +508,15 @@ async fn claimed(
         images: shown,
     };
     let session = SessionRun { run, folder, carried, superseded, start: ActionStart::Fresh };
+    match (&env.inputs.bundle, bundle) {
+        (Some(_), Some(bundle)) => {
+            return Box::pin(bundle::publish(env, event, session, (control, claim), bundle)).await;
+        }
+        (Some(BundleInput { file, .. }), None) => {
+            return Box::pin(bundle::write(env, event, session, control, file)).await;
+        }
+        (None, _) => {}
+    }
     // The states of all that waits for this one are as large as its own: it is on the heap.
     Box::pin(carry_out(env, event, session, control, claim)).await
 }

@@ -52,10 +52,15 @@ pub(super) async fn begin(
         .iter()
         .filter(|comment| !comment.body.lines().next().is_some_and(|line| line.contains(&own)));
     let before = u32::try_from(before.count()).unwrap_or(u32::MAX);
+    let reruns = checks.is_workflow && checks.attempt <= u64::from(rules.reruns);
+    if env.inputs.writes_bundle() && (before >= rules.attempts || reruns) {
+        let what = "the job that publishes runs the failed jobs again, or hands over";
+        return Ok(Some(ActionEnd::Skipped(what.to_owned())));
+    }
     if before >= rules.attempts {
         return Ok(Some(hand_over(env, admitted, &checks, before).await));
     }
-    if checks.is_workflow && checks.attempt <= u64::from(rules.reruns) {
+    if reruns {
         match run_again(env, admitted, &checks).await {
             Ok(end) => return Ok(Some(end)),
             Err(why) => admitted.remarks.push(format!("The failed jobs were not run again: {why}")),

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use futures::FutureExt as _;
 use futures::future;
+use serde_json::Value;
 
 use crate::run::action::carry::{self, CarriedState};
 use crate::run::action::claim::Claim;
@@ -23,6 +24,7 @@ use crate::run::execute;
 use crate::run::execution::{RunExecution, SessionOrigin};
 use crate::run::patch;
 use crate::run::prepare::PreparedRun;
+use crate::run::publish::lease::Lease;
 use crate::run::publish::{Publication, PublishResult, Publisher, RunEnd};
 use crate::run::spending::store::RecordStore;
 use locum_agent::report::waiting::DecisionChannel;
@@ -61,6 +63,79 @@ impl ActionStart {
     }
 }
 
+/// Pages of the workflow job.
+pub(super) struct JobPages {
+    run: Option<String>,
+    repository: String,
+}
+
+impl JobPages {
+    pub(super) fn of(env: &ActionEnv<'_>) -> Self {
+        Self { run: env.job.run_url(), repository: env.job.repository_url() }
+    }
+}
+
+impl SessionRun {
+    /// Returns what publishes its outcome.
+    pub(super) fn publisher<'s>(
+        &'s self,
+        env: &'s ActionEnv<'_>,
+        event: &ForgeEvent,
+        (pages, lease): (&'s JobPages, &'s Lease<'s>),
+    ) -> Publisher<'s> {
+        Publisher {
+            run: &self.run,
+            workspace: env.workspace,
+            session_folder: &self.folder,
+            forge: env.forge,
+            remote: Some(env.remote),
+            git: env.git,
+            destination: &self.carried.destination,
+            reaction: reaction_target(&event.trigger),
+            branch_template: env.inputs.branch_template.as_deref(),
+            run_url: pages.run.as_deref(),
+            repository_url: Some(&pages.repository),
+            lease: Some(lease),
+        }
+    }
+
+    /// Returns what carries it out.
+    pub(super) fn execution<'s>(
+        &'s self,
+        env: &'s ActionEnv<'_>,
+        inbox: &'s Inbox,
+        (beginning, caller): (SessionOrigin, Value),
+    ) -> RunExecution<'s> {
+        RunExecution {
+            inbox,
+            stands_for: None,
+            run: &self.run,
+            workspace: env.workspace,
+            folder: &self.folder,
+            beginning,
+            caller,
+            record: RecordStore::Remote { git: env.git, remote: env.remote },
+            forge: Some(env.forge),
+            clock: env.clock,
+        }
+    }
+
+    /// Closes what earlier runs left on its thread.
+    pub(super) async fn sweep_thread(
+        &self,
+        env: &ActionEnv<'_>,
+        event: &ForgeEvent,
+        claim: &Claim<'_>,
+    ) {
+        let Some(number) = self.carried.destination.thread else { return };
+        let (policy, facts) = (&self.run.policy, &self.run.plan.facts);
+        let (own, is_private) = (&self.carried.destination.marker, event.trigger.is_private);
+        let scope = SweepScope { policy, facts, own, is_private };
+        let place = Thread { number, is_pull_request: event.pull_request.is_some() };
+        sweep::thread(env, &scope, (place, claim.is_held())).await;
+    }
+}
+
 /// Runs a session and publishes its outcome, if it still has its claim then; keeps it in the
 /// repository when it waits for a decision.
 pub(super) async fn carry_out(
@@ -71,22 +146,8 @@ pub(super) async fn carry_out(
     claim: &mut Claim<'_>,
 ) -> Result<ActionEnd, RunError> {
     let SessionRun { run, folder, carried, start, .. } = &session;
-    let (run_url, repository_url) = (env.job.run_url(), env.job.repository_url());
-    let lease = Rc::clone(&claim.lease);
-    let publisher = Publisher {
-        run,
-        workspace: env.workspace,
-        session_folder: folder,
-        forge: env.forge,
-        remote: Some(env.remote),
-        git: env.git,
-        destination: &carried.destination,
-        reaction: reaction_target(&event.trigger),
-        branch_template: env.inputs.branch_template.as_deref(),
-        run_url: run_url.as_deref(),
-        repository_url: Some(&repository_url),
-        lease: Some(&lease),
-    };
+    let (pages, lease) = (JobPages::of(env), Rc::clone(&claim.lease));
+    let publisher = session.publisher(env, event, (&pages, &lease));
     let lock = env.workspace.repo.lock_run().map_err(|error| {
         RunError::internal(error).hint(
             "jobs that run at the same time need a checkout each: give this one's \
@@ -98,13 +159,7 @@ pub(super) async fn carry_out(
     if matches!(start, ActionStart::Fresh) {
         publisher.check_push().await.map_err(setup::may_not_push)?;
     }
-    if let Some(number) = carried.destination.thread {
-        let (policy, facts) = (&run.policy, &run.plan.facts);
-        let (own, is_private) = (&carried.destination.marker, event.trigger.is_private);
-        let scope = SweepScope { policy, facts, own, is_private };
-        let place = Thread { number, is_pull_request: event.pull_request.is_some() };
-        sweep::thread(env, &scope, (place, claim.is_held())).await;
-    }
+    session.sweep_thread(env, event, claim).await;
     let (beginning, first, decided) = match start {
         ActionStart::Fresh => (SessionOrigin::Fresh, own, None),
         ActionStart::Resumed { .. } => (SessionOrigin::Resumed, None, own),
@@ -116,18 +171,7 @@ pub(super) async fn carry_out(
     let inbox = Inbox::of(folder);
     let (mut thread, stopped) = FollowedThread::new(env, event, triggers.clone(), &inbox);
     thread.look().await;
-    let execution = RunExecution {
-        inbox: &inbox,
-        stands_for: None,
-        run,
-        workspace: env.workspace,
-        folder,
-        beginning,
-        caller,
-        record: RecordStore::Remote { git: env.git, remote: env.remote },
-        forge: Some(env.forge),
-        clock: env.clock,
-    };
+    let execution = session.execution(env, &inbox, (beginning, caller));
     let RunControl { cancelled, watch, wish } = control;
     let cancelled = future::select(cancelled, stopped).map(drop).shared();
     let control = RunControl { cancelled: cancelled.clone().boxed(), watch, wish };
@@ -179,7 +223,7 @@ pub(super) async fn carry_out(
 }
 
 /// Leaves the checkout as the run found it, and the changes as a patch.
-fn finish(
+pub(super) fn finish(
     env: &ActionEnv<'_>,
     session: SessionRun,
     outcome: Outcome,
@@ -191,7 +235,15 @@ fn finish(
     let fails = run.settings.fails_on(outcome.word);
     let patch = patch::write(&folder, &outcome, &run.redactor).map_err(RunError::internal)?;
     let plan = run.plan;
-    Ok(ActionEnd::Ran(Box::new(FinishedRun { plan, outcome, publication, folder, patch, fails })))
+    Ok(ActionEnd::Ran(Box::new(FinishedRun {
+        plan,
+        outcome,
+        publication,
+        folder,
+        patch,
+        bundle: None,
+        fails,
+    })))
 }
 
 fn no_place(why: String) -> String {

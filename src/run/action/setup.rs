@@ -170,7 +170,8 @@ async fn say(
     (policy, facts): (&Policy, &Facts),
     mut error: RunError,
 ) -> RunError {
-    if env.inputs.dry_run || trigger.subject.is_none() {
+    let is_silent = env.inputs.dry_run || env.inputs.writes_bundle();
+    if is_silent || trigger.subject.is_none() {
         return error;
     }
     let reactions = Reactions { forge: env.forge, policy, facts };

@@ -15,7 +15,7 @@ use locum_workspace::repo::{CommitId, NewCommit};
 
 impl Publisher<'_> {
     /// Judges the commit that would be pushed, and returns the files that become executable in it.
-    pub(super) fn judge(
+    pub(crate) fn judge(
         &self,
         outcome: &Outcome,
         base: &CommitId,

@@ -37,6 +37,8 @@ use locum_agent::session::ending::{self, Settlement};
 use locum_agent::session::hindrance::Hindrance;
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_agent::session::word::Severity;
+use locum_base::path::RepoPath;
+use locum_base::secret::Redactor;
 use locum_forge::Forge;
 use locum_forge::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use locum_forge::sanitise::{self, TextRules};
@@ -241,6 +243,23 @@ impl Publisher<'_> {
         Landed { published, hindrance, is_cancelled }
     }
 
+    /// Says why nothing of an outcome may be published where it belongs.
+    pub async fn publish_refused(
+        &self,
+        outcome: &mut Outcome,
+        ending: &RunEnd<'_>,
+        why: String,
+    ) -> Publication {
+        ending::settle(outcome, Settlement::Pending);
+        let remarks = self.destination.remarks.clone();
+        let result = PublishResult::Nowhere(why.clone());
+        let published = Publication { result, remarks, ..Publication::default() };
+        let hindrance = Some(unpublished::hindrance(why));
+        self.settle(outcome, &hindrance, false);
+        let landed = Landed { published, hindrance, is_cancelled: false };
+        self.publish_report(outcome, ending, landed).await
+    }
+
     /// Takes in where the changes went; returns what stood in the way.
     fn take_in(
         &self,
@@ -351,14 +370,8 @@ impl Publisher<'_> {
 
     /// Says why the changes may not even be shown: one of them holds a secret.
     pub fn secret(&self, outcome: &Outcome) -> Option<String> {
-        let held_back = |change: &&FileChange| {
-            change.withheld || sanitise::patch(&change.patch, &self.run.redactor).is_err()
-        };
-        let change = outcome.changes.iter().find(held_back)?;
-        Some(format!(
-            "the diff is not shown, because the change to `{}` holds a secret",
-            change.path
-        ))
+        let path = with_secret(outcome, &self.run.redactor)?;
+        Some(format!("the diff is not shown, because the change to `{path}` holds a secret"))
     }
 
     /// Publishes the changes as the policy says; the error says why they become no branch.
@@ -448,6 +461,13 @@ impl Publisher<'_> {
             .map_or_else(String::new, |comment| comment.prefix.clone());
         TextRules { markers: vec![marker.to_owned()], prefix, ..TextRules::default() }
     }
+}
+
+/// Returns a changed file whose change holds a secret.
+pub(super) fn with_secret<'o>(outcome: &'o Outcome, redactor: &Redactor) -> Option<&'o RepoPath> {
+    let holds =
+        |change: &&FileChange| change.withheld || sanitise::patch(&change.patch, redactor).is_err();
+    outcome.changes.iter().find(holds).map(|change| &change.path)
 }
 
 /// Returns whether changes of a run that ended so are published, and not only shown.

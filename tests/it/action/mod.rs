@@ -2,6 +2,7 @@
 //! and what a remote received.
 
 mod again;
+mod bundle;
 mod ceilings;
 mod chaos;
 mod check_runs;

@@ -214,7 +214,7 @@ async fn has_ended(forge: &dyn Forge, record: &ClaimRecord, who: Claimant<'_>) -
 
 impl<'a> ClaimAnswer<'a> {
     /// Returns that the run may work without a claim.
-    fn without(clock: &'a dyn Clock, note: Option<String>) -> Self {
+    pub(super) fn without(clock: &'a dyn Clock, note: Option<String>) -> Self {
         if let Some(why) = &note {
             tracing::warn!(why, "the run works without a claim");
         }
