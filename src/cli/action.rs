@@ -23,9 +23,11 @@ use crate::run::action::{self, ActionEnd, ActionEnv, FinishedCheck, FinishedRun}
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::publish::{Publication, PublishResult};
+use crate::run::sarif;
 use crate::run::user::own_settings;
 use locum_agent::report::actions::{self, Annotation, AnnotationLevel};
 use locum_agent::report::comment::PullRequestEffect;
+use locum_agent::report::sarif::SarifRun;
 use locum_agent::report::{figures, live, markdown, summary};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::journal::JOURNAL_FILE;
@@ -35,6 +37,7 @@ use locum_base::secret::{Redactor, SHORTEST_VALUE_BYTES, Secret};
 use locum_forge::github::GitHub;
 use locum_forge::posts::CheckConclusion;
 use locum_forge::sanitise;
+use locum_workspace::Workspace;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::remote::Remote;
 
@@ -160,7 +163,36 @@ fn carry_out(
         }
     }
     output.line(actions::GROUP_END);
+    if let (Ok(ends), Some(path)) = (&ends, &inputs.sarif) {
+        let path = context.folder.join(path);
+        match write_sarif(&path, ends, &workspace, redactor) {
+            Ok(false) => {}
+            Ok(true) => write_outputs(job, &[("sarif-path", path.display().to_string())])?,
+            // The result itself is not lost for that.
+            Err(error) => annotate(AnnotationLevel::Error, &error.report(), output),
+        }
+    }
     ends
+}
+
+/// Writes what runs found; nothing where none ran. Returns whether it did.
+fn write_sarif(
+    path: &Path,
+    ends: &[ActionEnd],
+    workspace: &Workspace,
+    redactor: &Redactor,
+) -> Result<bool, RunError> {
+    let mut runs = Vec::new();
+    for end in ends {
+        let ActionEnd::Ran(ran) = end else { continue };
+        let FinishedRun { plan, outcome, .. } = &**ran;
+        let found = sarif::found_at(&workspace.repo, &outcome.base, outcome);
+        runs.push(SarifRun { mode: &plan.mode, outcome, found });
+    }
+    if runs.is_empty() {
+        return Ok(false);
+    }
+    sarif::write(path, &runs, redactor).map(|()| true)
 }
 
 /// Reports to the runner how everything ended.

@@ -1,6 +1,7 @@
 //! `locum run`: a task in the checkout, asked by the user at the command line.
 
 use std::io::Read;
+use std::path::Path;
 
 use crate::cli::given_images;
 use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalSession, RunDisplay};
@@ -11,8 +12,10 @@ use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::SessionOrigin;
 use crate::run::run_request::RunRequest;
+use crate::run::sarif;
 use crate::run::trusted::POLICY_FILE;
 use crate::run::uncommitted;
+use locum_agent::report::sarif::SarifRun;
 use locum_workspace::Workspace;
 use locum_workspace::run_lock::RunLock;
 
@@ -75,6 +78,11 @@ pub fn start(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
+    let sarif = options.sarif.as_ref().map(|path| context.folder.join(path));
+    if let Some(folder) = sarif.as_deref().and_then(Path::parent).filter(|one| !one.is_dir()) {
+        let message = format!("there is no folder `{}`", folder.display());
+        return Err(RunError::usage("--sarif", message));
+    }
     let mut workspace = local_run::open(&local.folder)?;
     let mut run = local_run::prepare(&local.request, &workspace, context)?;
     given_images::add(&mut run, &options.image, context)?;
@@ -122,6 +130,11 @@ pub fn start(
     };
     let ended = local_run::carry_out(session, context, output)?;
     let status = local_run::show_end(&ended, show, output);
+    if let Some(path) = &sarif {
+        let found = sarif::found_in(&workspace, &ended.outcome);
+        let found = SarifRun { mode: &run.plan.mode, outcome: &ended.outcome, found };
+        sarif::write(path, &[found], &run.redactor)?;
+    }
     local_run::leave_worktree(&local, &ended.outcome, show, output)?;
     Ok(status)
 }

@@ -86,6 +86,9 @@ pub struct RunOptions {
     /// Default: `postings` in the session's folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub publish_dir: Option<PathBuf>,
+    /// Write what the run found to this file, as SARIF 2.1.0 for code scanning.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub sarif: Option<PathBuf>,
     /// Stop after this many model replies.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max_turns: Option<u32>,

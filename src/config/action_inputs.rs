@@ -39,6 +39,8 @@ pub struct ActionInputs {
     pub allow_fork: Option<Forks>,
     /// Decide and plan, but neither run nor publish.
     pub dry_run: bool,
+    /// The file that what was found is written to, as SARIF.
+    pub sarif: Option<String>,
     /// Whether the token is the workflow's own, whose pushes start no other workflow.
     pub is_workflow_token: bool,
     /// The bundle of a run that works in one job and publishes in another.
@@ -124,6 +126,7 @@ impl ActionInputs {
             allow_bots,
             allow_fork,
             dry_run,
+            sarif: text("INPUT_SARIF"),
             is_workflow_token: environment.get("WORKFLOW_TOKEN") == Some("true"),
         };
         (inputs, errors)

@@ -23,6 +23,7 @@ pub mod publish;
 pub mod repository_scan;
 pub mod request;
 pub mod run_request;
+pub mod sarif;
 pub mod servers;
 pub mod source;
 pub mod spending;

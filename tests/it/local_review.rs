@@ -88,3 +88,26 @@ fn a_worktree_of_the_base_has_nothing_of_the_branch_to_review() {
     let ran = stage.play(&script(seen), &["--mode", "review", "--base", "main", "--worktree"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
+
+#[test]
+fn what_a_review_finds_is_written_as_sarif_also_in_files_of_no_commit() {
+    let stage = stage();
+    let result = r#""- **blocker**, high confidence: `src/new.txt:1` is in no commit\n- src/b.txt:9 is not there\n- **nit** src/b.txt:1 is short""#;
+    let script = script("").replace("result: r ", &format!("result: {result} "));
+    let script = script.replace("      - \n        calls:", "      - calls:");
+    let file = stage.path("found.sarif");
+    let flags = ["--mode", "review", "--sarif", file.to_str().unwrap()];
+    let ran = stage.play(&script, &flags);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let log: serde_json::Value = serde_json::from_str(&stage.read("found.sarif")).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let found: Vec<_> =
+        results.iter().map(|one| (one["ruleId"].clone(), one["rank"].clone())).collect();
+    let expected = [("locum/blocker", 90.0), ("locum/nit", 50.0)];
+    let expected = expected.map(|(rule, rank)| (rule.into(), rank.into()));
+    assert_eq!(found, expected, "{results:#?}");
+
+    let flags = ["--mode", "review", "--sarif", "/no/such/folder/found.sarif"];
+    let ran = stage.play(&script, &flags);
+    assert_eq!(ran.code, Some(2), "before a model is asked: {ran:?}");
+}

@@ -23,6 +23,7 @@ pub mod resume;
 pub mod review;
 #[cfg(test)]
 mod sample;
+pub mod sarif;
 mod sections;
 pub mod summary;
 pub mod surface;

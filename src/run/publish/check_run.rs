@@ -6,21 +6,17 @@
 use crate::run::plan::RunSubject;
 use crate::run::publish::unpublished::NotPosted;
 use crate::run::publish::{Publication, PublishResult, Publisher};
+use crate::run::sarif;
 use locum_agent::report::actions;
 use locum_agent::report::annotations::annotations;
 use locum_agent::report::figures;
 use locum_agent::report::findings::{self, Finding};
-use locum_agent::report::named_lines::named_lines;
 use locum_agent::session::outcome::Outcome;
-use locum_base::path::RepoPath;
 use locum_forge::ForgeError;
 use locum_forge::posts::{CheckAnnotation, CheckRun, Posting};
 use locum_forge::sanitise;
 use locum_policy::intent::PublicationKind;
 use locum_workspace::repo::CommitId;
-
-/// Lines of a larger file are not remarked on.
-const FILE_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What a token needs to publish check runs.
 pub(crate) const NEEDS: &str = "the job needs `permissions: { checks: write }`";
@@ -79,13 +75,9 @@ impl Publisher<'_> {
     /// Returns what the result reports about lines of a commit, above the policy's floor.
     fn remarks(&self, outcome: &Outcome, head_sha: &str) -> Vec<Finding> {
         let head = CommitId(head_sha.to_owned());
-        let lines = named_lines(&outcome.summary, |path| {
-            let path = RepoPath::parse(path).ok()?;
-            let file = self.workspace.repo.file_at(&head, &path, FILE_LIMIT_BYTES).ok()??;
-            u32::try_from(file.text.lines().count()).ok()
-        });
+        let found = sarif::found_at(&self.workspace.repo, &head, outcome);
+        let mut found: Vec<Finding> = found.into_iter().map(|one| one.finding).collect();
         let rules = self.run.policy.settings().review;
-        let mut found = findings::all_findings(&outcome.summary, &outcome.commands, &lines);
         found.retain(|one| one.severity >= rules.floor && one.confidence >= rules.confidence);
         found
     }

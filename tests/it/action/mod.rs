@@ -22,6 +22,7 @@ mod publish;
 mod rebase;
 mod refusals;
 mod repair;
+mod sarif;
 mod setup;
 mod shell;
 mod sweep;
