@@ -22,7 +22,7 @@ use locum_files::diagnostic::Diagnostic;
 use locum_modes::{ModeSource, ToolGroup};
 use locum_policy::Policy;
 use locum_policy::starter::scan::OwnMode;
-use locum_policy::starter::workflow::workflow;
+use locum_policy::starter::workflow::{WorkflowForm, workflow};
 use locum_policy::starter::{StarterProposal, propose};
 use locum_workspace::repo::Repo;
 
@@ -81,7 +81,8 @@ pub(super) fn all(
     } else {
         Policy::parse(&proposal.policy, POLICY_FILE)?
     };
-    let workflow = workflow(&proposal, policy.settings(), &model.workflow);
+    let form = if args.two_jobs { WorkflowForm::TwoJobs } else { WorkflowForm::OneJob };
+    let workflow = workflow(&proposal, policy.settings(), &model.workflow, form);
     let files: Vec<InitFile<'_>> =
         [(POLICY_FILE, proposal.policy.as_str()), (WORKFLOW_FILE, workflow.as_str())]
             .into_iter()

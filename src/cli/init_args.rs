@@ -19,4 +19,7 @@ pub struct InitArgs {
     /// Let the workflow ask this model where the variable LOCUM_MODEL names none.
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
+    /// Write a workflow of two jobs: one works and may write nothing, the other publishes.
+    #[arg(long)]
+    pub two_jobs: bool,
 }

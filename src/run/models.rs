@@ -224,6 +224,9 @@ impl PreparedModels {
         origin: &ConfigOrigin<'_>,
         wanted: &WantedModels<'_>,
     ) -> Result<Self, RunError> {
+        if wanted.purpose == RunPurpose::Publish {
+            return Ok(Self::none());
+        }
         let mut models =
             match (&request.overrides.script, &request.overrides.cassettes.replay, &request.work) {
                 (Some(script), _, _) => Self::scripted(script, wanted)?,

@@ -38,6 +38,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("config.yml", ".locum/config.yml"),
     ("jobs/update-dependencies.yml", ".locum/jobs/update-dependencies.yml"),
     ("workflow.yml", ".github/workflows/locum.yml"),
+    ("workflow-two-jobs.yml", ".github/workflows/locum.yml"),
 ];
 
 /// One fenced block of a document.
@@ -153,7 +154,10 @@ fn check_example(kind: &str, text: &str) -> Result<(), String> {
 }
 
 fn kind_of_example(file: &str) -> &str {
-    if file.starts_with("jobs/") { "job" } else { file.trim_end_matches(".yml") }
+    if file.starts_with("jobs/") {
+        return "job";
+    }
+    file.trim_end_matches(".yml").trim_end_matches("-two-jobs")
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use crate::intent::{PublicationKind, TriggerKind};
 use crate::schema::PolicySpec;
 use crate::starter::StarterProposal;
 use crate::starter::workflow_events::WorkflowEvents;
@@ -26,11 +27,36 @@ pub struct WorkflowModel {
 /// The placeholder of the Action's own repository and commit.
 pub const ACTION: &str = "OWNER/locum@0000000000000000000000000000000000000000";
 
+/// How many jobs a run takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkflowForm {
+    /// One works and publishes.
+    OneJob,
+    /// One works and may write nothing, the other publishes and has no key of a model.
+    TwoJobs,
+}
+
+/// Without them `.git/config` holds a token.
+const CHECKOUT: &str = "      - uses: actions/checkout@08c6903cd8c0fde910a37f88322edcfb5dd907a8 # \
+                        v5.0.0\n        with:\n          persist-credentials: false\n";
+
+/// Keeps the bundle for the job that publishes, where there is one.
+const UPLOAD: &str = "      - if: steps.locum.outputs.bundle-path != ''\n        uses: \
+     actions/upload-artifact@330a01c490aca151604b8cf639adc76d48f6c5d4 # v5.0.0\n        with:\n          \
+     name: locum-bundle\n          path: ${{ steps.locum.outputs.bundle-path }}\n          \
+     if-no-files-found: error\n          retention-days: 1\n          overwrite: true\n";
+
+/// Fetches it there.
+const DOWNLOAD: &str = "      - if: needs.work.outputs.bundle != ''\n        uses: \
+     actions/download-artifact@634f93cb2916e3fdff6788551b99b062d0335ce0 # v5.0.0\n        with:\n          \
+     name: locum-bundle\n          path: ${{ runner.temp }}\n";
+
 /// Writes the workflow.
 pub fn workflow(
     proposal: &StarterProposal,
     settings: &PolicySpec,
     model: &WorkflowModel,
+    form: WorkflowForm,
 ) -> String {
     let events = WorkflowEvents::of(&settings.triggers, &settings.publish.allow);
     let mut text = format!(
@@ -38,43 +64,163 @@ pub fn workflow(
         listed(&events.words),
         events.text
     );
+    text.push_str("\npermissions: {}\n\njobs:\n");
+    match form {
+        WorkflowForm::OneJob => one_job(&mut text, (&events, proposal), model),
+        WorkflowForm::TwoJobs => {
+            working_job(&mut text, (&events, proposal), (settings, model));
+            publishing_job(&mut text, &events, settings);
+        }
+    }
+    text
+}
+
+fn one_job(
+    text: &mut String,
+    (events, proposal): (&WorkflowEvents, &StarterProposal),
+    model: &WorkflowModel,
+) {
+    begin(text, "locum", &condition(events));
+    text.push_str(
+        "    # One run at a time for each issue, pull request and schedule.\n    concurrency:\n",
+    );
+    concurrency(text, "locum");
+    text.push_str(
+        "    permissions:\n      contents: write # to push branches\n      issues: write # to \
+         comment, react and label\n      pull-requests: write # to open pull requests and comment \
+         on them\n",
+    );
+    lines(text, events.permissions.iter().copied());
+    lines(text, model.permission.as_deref());
+    text.push_str("    steps:\n");
+    text.push_str(CHECKOUT);
+    text.push_str(&proposal.setup);
+    step(text, "- ");
+    asks(text, model);
+}
+
+/// The job that works: it may read.
+fn working_job(
+    text: &mut String,
+    (events, proposal): (&WorkflowEvents, &StarterProposal),
+    (settings, model): (&PolicySpec, &WorkflowModel),
+) {
+    begin(text, "work", &condition(events));
+    text.push_str(
+        "    # One run at a time for each issue, pull request and schedule.\n    concurrency:\n",
+    );
+    concurrency(text, "locum");
+    text.push_str(
+        "    # It runs the model and the code of the repository, and may write nothing.\n    \
+         permissions:\n      contents: read # to read the code\n      issues: read # to read what \
+         is asked\n      pull-requests: read # to read what is asked on them\n",
+    );
+    if settings.triggers.rules_for(TriggerKind::CiFailure).next().is_some() {
+        lines(
+            text,
+            [
+                "actions: read # to read the output of failed jobs",
+                "checks: read # to see what else failed",
+            ],
+        );
+    }
+    lines(text, model.permission.as_deref());
+    text.push_str(
+        "    outputs:\n      bundle: ${{ steps.locum.outputs.bundle-path }}\n    steps:\n",
+    );
+    text.push_str(CHECKOUT);
+    text.push_str(&proposal.setup);
+    step(text, "- id: locum\n        ");
+    text.push_str("          bundle: write\n");
+    asks(text, model);
+    text.push_str(UPLOAD);
+}
+
+/// The job that publishes: it has the rights that the policy's `publish` needs, and no secret.
+fn publishing_job(text: &mut String, events: &WorkflowEvents, settings: &PolicySpec) {
+    text.push_str("  publish:\n    name: publish\n    needs: work\n");
+    text.push_str("    if: ${{ !cancelled() && needs.work.result != 'skipped' }}\n");
+    runner(text);
+    text.push_str(
+        "    # What is published of one issue or pull request is published in turn.\n    \
+         concurrency:\n",
+    );
+    concurrency(text, "locum-publish");
+    text.push_str(
+        "    # It judges again what the other job left, and runs nothing of it.\n    permissions:\n",
+    );
+    let pushes = [PublicationKind::Commit, PublicationKind::PullRequest];
+    let contents = if settings.publish.allow.iter().any(|kind| pushes.contains(kind)) {
+        "contents: write # to push branches"
+    } else {
+        "contents: read # to read the policy"
+    };
+    lines(
+        text,
+        [
+            contents,
+            "issues: write # to comment, react and label",
+            "pull-requests: write # to open pull requests and comment on them",
+        ],
+    );
+    lines(text, events.permissions.iter().copied());
+    text.push_str("    steps:\n");
+    text.push_str(CHECKOUT);
+    text.push_str(DOWNLOAD);
+    step(text, "- ");
+    text.push_str("          bundle: publish\n");
+}
+
+/// Begins a job that an event starts.
+fn begin(text: &mut String, name: &str, condition: &str) {
     let _ = write!(
         text,
-        "\npermissions: {{}}\n\njobs:\n  locum:\n    name: locum\n    # Most comments are not for \
-         locum: a runner starts only for its trigger word. The policy decides who may use it.\n    \
-         if: >-\n      {}\n",
-        events.conditions.join(" ||\n      ")
+        "  {name}:\n    name: {name}\n    # Most comments are not for locum: a runner starts only \
+         for its trigger word. The policy decides who may use it.\n    if: >-\n      {condition}\n"
     );
-    text.push_str(
-        "    runs-on: ubuntu-24.04\n    timeout-minutes: 45\n    # One run at a time for each \
-         issue, pull request and schedule.\n    concurrency:\n      group: locum-${{ \
-         github.event.issue.number || github.event.pull_request.number || github.event.schedule \
-         || github.run_id }}\n      cancel-in-progress: false\n    permissions:\n      contents: \
-         write # to push branches\n      issues: write # to comment, react and label\n      \
-         pull-requests: write # to open pull requests and comment on them\n",
+    runner(text);
+}
+
+fn condition(events: &WorkflowEvents) -> String {
+    events.conditions.join(" ||\n      ")
+}
+
+fn runner(text: &mut String) {
+    text.push_str("    runs-on: ubuntu-24.04\n    timeout-minutes: 45\n");
+}
+
+fn concurrency(text: &mut String, group: &str) {
+    let _ = write!(
+        text,
+        "      group: {group}-${{{{ github.event.issue.number || \
+         github.event.pull_request.number || github.event.schedule || github.run_id }}}}\n      \
+         cancel-in-progress: false\n"
     );
-    for permission in &events.permissions {
+}
+
+/// Adds lines of `permissions`.
+fn lines<'l>(text: &mut String, permissions: impl IntoIterator<Item = &'l str>) {
+    for permission in permissions {
         let _ = writeln!(text, "      {permission}");
     }
-    if let Some(permission) = &model.permission {
-        let _ = writeln!(text, "      {permission}");
-    }
-    text.push_str(
-        "    steps:\n      - uses: actions/checkout@08c6903cd8c0fde910a37f88322edcfb5dd907a8 # \
-         v5.0.0\n        with:\n          persist-credentials: false\n",
-    );
-    text.push_str(&proposal.setup);
+}
+
+/// Adds the Action's own step, up to its inputs.
+fn step(text: &mut String, begins: &str) {
     let _ = write!(
         text,
         "      # Replace OWNER with the account and the zeros with the commit you have reviewed.\n      \
-         - uses: {ACTION}\n        with:\n          model: ${{{{ vars.LOCUM_MODEL || '{}' }}}}\n",
-        model.model
+         {begins}uses: {ACTION}\n        with:\n"
     );
+}
+
+/// Adds the inputs that name the model.
+fn asks(text: &mut String, model: &WorkflowModel) {
+    let _ = writeln!(text, "          model: ${{{{ vars.LOCUM_MODEL || '{}' }}}}", model.model);
     if let Some(url) = &model.base_url {
         let _ = writeln!(text, "          base-url: {url}");
     }
     let _ = writeln!(text, "          api-key: {}", model.key);
-    text
 }
 
 fn listed(words: &[&str]) -> String {

@@ -451,7 +451,7 @@ async fn claimed(
         Some(_) | None => None,
     };
     if let Some(bundle) = &bundle {
-        (request.session, request.purpose) = (bundle.session.clone(), RunPurpose::Plan);
+        (request.session, request.purpose) = (bundle.session.clone(), RunPurpose::Publish);
     }
     let is_anew = rebase.is_some() || env.inputs.bundle.is_some();
     let wish = if is_anew { ConversationWish::BeginAnew } else { control.wish };

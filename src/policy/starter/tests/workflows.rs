@@ -5,7 +5,7 @@ use pretty_assertions::assert_eq;
 use super::scan;
 use crate::Policy;
 use crate::starter::propose;
-use crate::starter::workflow::{WorkflowModel, workflow};
+use crate::starter::workflow::{WorkflowForm, WorkflowModel, workflow};
 use locum_files::yaml::YamlDocument;
 
 /// Returns the commands of `success`, and the steps that set up.
@@ -148,7 +148,7 @@ fn a_workflow_listens_to_what_the_policy_starts_and_to_nothing_else() {
     };
     let written = |triggers: &str| {
         let policy = Policy::parse(&format!("version: 1\ntriggers: {triggers}\n"), "p").unwrap();
-        workflow(&proposal, policy.settings(), &model)
+        workflow(&proposal, policy.settings(), &model, WorkflowForm::OneJob)
     };
     let parts = [
         "  issue_comment:",
@@ -217,7 +217,20 @@ fn the_example_is_what_a_rust_repository_gets() {
         permission: None,
     };
     assert_eq!(
-        workflow(&proposal, policy.settings(), &model),
+        workflow(&proposal, policy.settings(), &model, WorkflowForm::OneJob),
         include_str!("../../../../config/examples/workflow.yml")
     );
+    let two = workflow(&proposal, policy.settings(), &model, WorkflowForm::TwoJobs);
+    assert_eq!(two, include_str!("../../../../config/examples/workflow-two-jobs.yml"));
+    let (work, publish) = two.split_once("  publish:\n").unwrap();
+    assert!(!work.contains(": write #") && work.contains("secrets."), "{work}");
+    assert!(publish.contains("contents: write #") && !publish.contains("secrets."), "{publish}");
+    let model = WorkflowModel { permission: Some("models: read # to ask".to_owned()), ..model };
+    let text = "version: 1\ntriggers: { ci_failure: {} }\npublish: { allow: [comment] }\n";
+    let comments = Policy::parse(text, "p").unwrap();
+    let two = workflow(&proposal, comments.settings(), &model, WorkflowForm::TwoJobs);
+    let (work, publish) = two.split_once("  publish:\n").unwrap();
+    assert!(!work.contains(": write #") && work.contains("models: read"), "{work}");
+    assert!(work.contains("actions: read # to read the output"), "{work}");
+    assert!(publish.contains("contents: read #") && !publish.contains("models:"), "{publish}");
 }
