@@ -209,6 +209,18 @@ fn installs(command: &str) -> bool {
     installing && !words.iter().any(|word| word.contains("://"))
 }
 
+/// Actions that set up tool chains, by the commit that a release was made from, as their
+/// repositories name it: a tag can be moved.
+const SETUP_BEAM: &str = "erlef/setup-beam@54075bcc5e249e4758d363f27d099f55d843f124 # v1.24.1";
+const SETUP_BUN: &str = "oven-sh/setup-bun@0c5077e51419868618aeaa5fe8019c62421857d6 # v2.2.0";
+const SETUP_GO: &str = "actions/setup-go@924ae3a1cded613372ab5595356fb5720e22ba16 # v6.5.0";
+const SETUP_JAVA: &str = "actions/setup-java@b6effb05e454b25005698d916606bdc6ffcbf961 # v5.7.0";
+const SETUP_NODE: &str = "actions/setup-node@249970729cb0ef3589644e2896645e5dc5ba9c38 # v6.5.0";
+const SETUP_PHP: &str = "shivammathur/setup-php@f3e473d116dcccaddc5834248c87452386958240 # 2.37.2";
+const SETUP_PYTHON: &str = "actions/setup-python@ece7cb06caefa5fff74198d8649806c4678c61a1 # v6.3.0";
+const SETUP_RUBY: &str = "ruby/setup-ruby@0dafeac902942906541bc140009cdbf32665b601 # v1.315.0";
+const SETUP_UV: &str = "astral-sh/setup-uv@37802adc94f370d6bfd71619e3f0bf239e1f3b78 # v7.6.0";
+
 /// How a language sets up a project.
 #[derive(Default)]
 struct UsualSetup {
@@ -223,7 +235,7 @@ fn usual(scan: &StarterScan, proof: &Proof) -> UsualSetup {
     let action = |name: &str, inputs: &[(&str, &str)]| {
         let with: String = inputs.iter().map(|(name, value)| input(name, value)).collect();
         let with = if with.is_empty() { with } else { format!("        with:\n{with}") };
-        Some(format!("      - uses: {name} # pin it to the commit you have reviewed\n{with}"))
+        Some(format!("      - uses: {name}\n{with}"))
     };
     let only = |chain: Option<String>, dependencies: &[&str]| UsualSetup {
         chain,
@@ -239,7 +251,7 @@ fn usual(scan: &StarterScan, proof: &Proof) -> UsualSetup {
         ToolChain::Node => node(scan, &action),
         ToolChain::Python => python_setup(scan, proof, &action),
         ToolChain::Go => UsualSetup {
-            chain: action("actions/setup-go@v6", &[("go-version-file", "go.mod")]),
+            chain: action(SETUP_GO, &[("go-version-file", "go.mod")]),
             dependencies: Vec::new(),
             always: vec![run(&["go mod download"])],
         },
@@ -247,7 +259,7 @@ fn usual(scan: &StarterScan, proof: &Proof) -> UsualSetup {
             let (cache, first) = java(&proof.command);
             UsualSetup {
                 chain: action(
-                    "actions/setup-java@v5",
+                    SETUP_JAVA,
                     &[("distribution", "temurin"), ("java-version", "21"), ("cache", cache)],
                 ),
                 dependencies: Vec::new(),
@@ -257,7 +269,7 @@ fn usual(scan: &StarterScan, proof: &Proof) -> UsualSetup {
         ToolChain::Ruby => UsualSetup {
             chain: None,
             dependencies: action(
-                "ruby/setup-ruby@v1",
+                SETUP_RUBY,
                 &[
                     ("ruby-version", if has(".ruby-version") { "default" } else { "3.4" }),
                     ("bundler-cache", "true"),
@@ -268,12 +280,12 @@ fn usual(scan: &StarterScan, proof: &Proof) -> UsualSetup {
             always: Vec::new(),
         },
         ToolChain::Php => only(
-            action("shivammathur/setup-php@v2", &[("php-version", "8.4"), ("coverage", "none")]),
+            action(SETUP_PHP, &[("php-version", "8.4"), ("coverage", "none")]),
             &["composer install --no-interaction --prefer-dist"],
         ),
         ToolChain::Dotnet => only(None, &["dotnet restore"]),
         ToolChain::Elixir => only(
-            action("erlef/setup-beam@v1", &[("otp-version", "28"), ("elixir-version", "1.19")]),
+            action(SETUP_BEAM, &[("otp-version", "28"), ("elixir-version", "1.19")]),
             &["mix deps.get"],
         ),
         ToolChain::Native if has("configure.ac") && !has("configure") => {
@@ -300,7 +312,7 @@ fn node(scan: &StarterScan, action: &ActionStep<'_>) -> UsualSetup {
     let install = if is_locked { locked.to_owned() } else { format!("{manager} install") };
     if manager == "bun" {
         return UsualSetup {
-            chain: action("oven-sh/setup-bun@v2", &[]),
+            chain: action(SETUP_BUN, &[]),
             dependencies: vec![run(&[&install])],
             always: Vec::new(),
         };
@@ -313,7 +325,7 @@ fn node(scan: &StarterScan, action: &ActionStep<'_>) -> UsualSetup {
         if has(".nvmrc") { ("node-version-file", ".nvmrc") } else { ("node-version", "lts/*") };
     let cache = ("cache", manager);
     let inputs = if is_locked { vec![version, cache] } else { vec![version] };
-    chain.push_str(&action("actions/setup-node@v6", &inputs).unwrap_or_default());
+    chain.push_str(&action(SETUP_NODE, &inputs).unwrap_or_default());
     UsualSetup { chain: Some(chain), dependencies: vec![run(&[&install])], always: Vec::new() }
 }
 
@@ -323,7 +335,7 @@ fn python_setup(scan: &StarterScan, proof: &Proof, action: &ActionStep<'_>) -> U
     match program {
         "uv" => {
             return UsualSetup {
-                chain: action("astral-sh/setup-uv@v7", &[]),
+                chain: action(SETUP_UV, &[]),
                 dependencies: vec![run(&["uv sync --all-extras"])],
                 always: Vec::new(),
             };
@@ -336,7 +348,7 @@ fn python_setup(scan: &StarterScan, proof: &Proof, action: &ActionStep<'_>) -> U
             };
             let tool = format!("pip install {program}");
             return UsualSetup {
-                chain: action("actions/setup-python@v6", &[("python-version", "3.x")]),
+                chain: action(SETUP_PYTHON, &[("python-version", "3.x")]),
                 dependencies: vec![run(&[&tool, install])],
                 always: Vec::new(),
             };
@@ -371,7 +383,7 @@ fn python_setup(scan: &StarterScan, proof: &Proof, action: &ActionStep<'_>) -> U
         _ => Vec::new(),
     };
     UsualSetup {
-        chain: action("actions/setup-python@v6", &[("python-version", "3.x")]),
+        chain: action(SETUP_PYTHON, &[("python-version", "3.x")]),
         dependencies: if lines.is_empty() { Vec::new() } else { vec![run(&lines)] },
         always,
     }

@@ -112,7 +112,11 @@ fn what_the_tests_need_is_set_up_as_the_repositorys_own_workflow_does() {
     for (files, expected) in [
         (
             &[("package.json", package), ("package-lock.json", "")][..],
-            &["uses: actions/setup-node@v6 #", "cache: \"npm\"", "run: npm ci"][..],
+            &[
+                "uses: actions/setup-node@249970729cb0ef3589644e2896645e5dc5ba9c38 # v6.5.0\n",
+                "cache: \"npm\"",
+                "run: npm ci",
+            ][..],
         ),
         (
             &[
@@ -122,11 +126,27 @@ fn what_the_tests_need_is_set_up_as_the_repositorys_own_workflow_does() {
                 ),
                 ("tests/test_a.py", ""),
             ],
-            &["actions/setup-python@v6", "pip install -e .[test]", "pip install pytest"],
+            &[
+                "actions/setup-python@ece7cb06caefa5fff74198d8649806c4678c61a1 # v6.3.0\n",
+                "pip install -e .[test]",
+                "pip install pytest",
+            ],
         ),
         (&[("Cargo.toml", ""), ("Cargo.lock", "")], &["run: cargo fetch --locked"]),
-        (&[("pom.xml", "")], &["actions/setup-java@v5", "mvn -B -ntp dependency:go-offline"]),
-        (&[("Gemfile", "rspec")], &["ruby/setup-ruby@v1", "bundler-cache: \"true\""]),
+        (
+            &[("pom.xml", "")],
+            &[
+                "actions/setup-java@b6effb05e454b25005698d916606bdc6ffcbf961 #",
+                "mvn -B -ntp dependency:go-offline",
+            ],
+        ),
+        (
+            &[("Gemfile", "rspec")],
+            &[
+                "ruby/setup-ruby@0dafeac902942906541bc140009cdbf32665b601 #",
+                "bundler-cache: \"true\"",
+            ],
+        ),
         (&[("configure.ac", "")], &["- run: autoreconf -i\n", "- run: ./configure\n"]),
     ] {
         let (_, setup) = proofs(files);
