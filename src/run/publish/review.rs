@@ -52,7 +52,8 @@ impl Publisher<'_> {
         outcome: &Outcome,
         published: &mut Publication,
     ) -> Result<PublishResult, Unpublished> {
-        if !matches!(outcome.word, OutcomeWord::Done | OutcomeWord::NothingToDo) {
+        let ended = [OutcomeWord::Done, OutcomeWord::NothingToDo, OutcomeWord::Partial];
+        if !ended.contains(&outcome.word) {
             return Ok(PublishResult::default());
         }
         let lines = self.lines().await?;

@@ -121,6 +121,9 @@ tasks:
     turns:
       - calls: [{ tool: execute_command, args: { command: sleep nonsense } }]
       - calls: [{ tool: attempt_completion, args: { result: "Needs changes.\n\n- **blocker** `src/lib.txt:1` lacks a file. Shown by `sleep nonsense`.\n- **blocker** `src/lib.txt:1` hangs. Shown by `sleep 0`." } }]
+  - contains: look at a part
+    turns:
+      - calls: [{ tool: attempt_completion, args: { result: "- **should fix** `src/lib.txt:1` is vague", status: partial, reason: nothing could be built } }]
   - contains: try the workflow
     turns:
       - calls: [{ tool: write_to_file, args: { path: .github/workflows/x.yml, content: "on: push\n" } }]

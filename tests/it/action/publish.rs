@@ -115,6 +115,15 @@ fn a_run_that_only_looks_reviews_what_it_found() {
 }
 
 #[test]
+fn what_a_review_found_is_published_though_it_could_not_look_at_all() {
+    let fixture = with_form("review");
+    fixture.pull_request(false);
+    let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum ask look at a part") });
+    assert_eq!(step.output("outcome"), "partial", "{step:?}");
+    assert_eq!(fixture.server.reviews().len(), 1, "{:#?}", fixture.server.reviews());
+}
+
+#[test]
 fn a_command_that_is_said_to_show_a_finding_was_really_run() {
     let fixture = with_form("review");
     fixture.set_modes("[code, ask, architect, review]");
