@@ -273,10 +273,13 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 /// Returns the entries of a text's lists, each with what is indented below it; code keeps its own
-/// indentation.
+/// indentation. A list below an entry that names a place is part of it; others have entries of
+/// their own, as under a heading.
 fn entries(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let (mut open, mut fence) = (false, None);
+    // How deep the last entry is that names a place, and its words.
+    let mut outer: Option<(usize, usize)> = None;
     for line in text.lines() {
         let content = line.trim_start();
         let depth = line.len() - content.len();
@@ -292,8 +295,10 @@ fn entries(text: &str) -> Vec<String> {
         let item = ["- ", "* ", "+ "].iter().find_map(|mark| content.strip_prefix(mark));
         let item =
             item.or_else(|| numbered.strip_prefix(". ").filter(|_| numbered.len() < content.len()));
-        match item {
+        let part = outer.is_some_and(|(outer, _)| open && depth > outer);
+        match item.filter(|_| !part) {
             Some(item) => {
+                outer = names_place(item).then_some((depth, line.len() - item.len()));
                 found.push(item.to_owned());
                 open = true;
             }
@@ -302,13 +307,25 @@ fn entries(text: &str) -> Vec<String> {
             None => {
                 if let Some(entry) = found.last_mut().filter(|_| open) {
                     entry.push('\n');
-                    entry.push_str(content);
+                    let inside = outer.map_or(depth, |(_, words)| depth.min(words));
+                    entry.push_str(line.get(inside..).unwrap_or_default());
                     fence = content.starts_with("```").then_some(depth);
                 }
             }
         }
     }
     found
+}
+
+/// Returns whether a text begins with something like `path:3`, a few words after its start.
+fn names_place(entry: &str) -> bool {
+    let head: String = entry.chars().take(HEAD_CHARS).collect();
+    head.match_indices(':').any(|(at, _)| {
+        let (before, after) = (head.get(..at), head.get(at + 1..));
+        let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '_' | '-');
+        before.is_some_and(|before| before.ends_with(is_name))
+            && after.is_some_and(|after| after.starts_with(|letter: char| letter.is_ascii_digit()))
+    })
 }
 
 fn finding(entry: &str, lines: &CommentableLines) -> Option<Finding> {

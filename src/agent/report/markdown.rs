@@ -10,7 +10,7 @@ use locum_base::secret::view::is_invisible;
 use locum_forge::sanitise::CodeFence;
 
 /// Returns Markdown by a model or a user so that it ends where it should: fences it opened are
-/// closed, HTML in it is shown as text. Code spans and top-level fences keep their `<`.
+/// closed, HTML in it is shown as text. Code spans and fences keep their `<`.
 ///
 /// The reading is stricter than Markdown's own: whatever could be read in two ways is not treated
 /// as code, and escaped. Fences are read as `forge::sanitise` reads them, which writes them again
@@ -18,11 +18,15 @@ use locum_forge::sanitise::CodeFence;
 pub(crate) fn contained(text: &str) -> String {
     let mut result = String::with_capacity(text.len() + 16);
     let mut fence: Option<CodeFence> = None;
+    let mut is_bare = false;
     let mut paragraph_is_plain = true;
     for line in visible(text).lines() {
         let opened = fence.is_none().then(|| CodeFence::opened_by(line)).flatten();
         if let Some(code) = fence.or(opened) {
-            if code.is_outermost() {
+            if opened.is_some() {
+                is_bare = line.trim_start_matches(' ').starts_with(['`', '~']);
+            }
+            if code.is_outermost() || (is_bare && code.holds(line)) {
                 result.push_str(line);
             } else {
                 escape_tags(line, &[], &mut result);
@@ -226,6 +230,13 @@ mod tests {
             ("| ` | </details> ` |", "| ` | &lt;/details> ` |"),
             ("- ```\n</details>", "- ```\n&lt;/details>\n  ```"),
             ("- x\n  ```\n</details>", "- x\n  ```\n&lt;/details>\n  ```"),
+            (
+                "- x\n\n  ```\n  cat <<E\n   <b>\n  ```\n<b>",
+                "- x\n\n  ```\n  cat <<E\n   <b>\n  ```\n&lt;b>",
+            ),
+            ("- x\n  ```\n <b>\n  ```", "- x\n  ```\n &lt;b>\n  ```"),
+            ("x\n2. ```\n   <b>", "x\n2. ```\n   &lt;b>\n   ```"),
+            ("x\n    ```\n    <b>", "x\n    ```\n    &lt;b>"),
             ("- ```geojson", "- ```geojson\n  ```"),
             ("1. ```geojson", "1. ```geojson\n   ```"),
             ("- - ```geojson", "- - ```geojson\n    ```"),

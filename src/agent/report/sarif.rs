@@ -176,8 +176,8 @@ fn suggested(outcome: &Outcome, found: &[LocatedFinding]) -> Vec<LineComment> {
 /// Returns what a finding is known by from one run to the next, whatever its words are then.
 fn fingerprint(one: &LocatedFinding) -> String {
     let finding = &one.finding;
-    let known = finding.known_by(one.line.as_deref());
-    let text = if known.line.is_empty() { known.words } else { known.line };
+    let line = one.line.as_deref().map(str::trim).filter(|line| !line.is_empty());
+    let text = line.map_or_else(|| finding.known_by(None).words, str::to_owned);
     let hash = Sha256::digest(format!("{}\0{:?}\0{text}", finding.path, finding.severity));
     hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }

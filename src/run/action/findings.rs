@@ -16,12 +16,15 @@ use locum_modes::prompts::task::seen_of_markdown;
 /// Findings that a run is given.
 const FINDINGS_LIMIT: usize = 40;
 /// Bytes of one of them.
-const FINDING_LIMIT_BYTES: usize = 300;
+const FINDING_LIMIT_BYTES: usize = 4 * 1024;
+/// Bytes of all together; the latest are kept.
+const TOGETHER_LIMIT_BYTES: usize = 24 * 1024;
 
 /// What a run is told beside the findings.
 const ADVICE: &str = "Do not report any of them again, in other words either, whatever became of \
                       it. For each open one that is fixed by now, add to the list of your result \
-                      an entry with its number: `- Fixed: finding 12`. That resolves its thread.";
+                      an entry with its number: `- Fixed: finding 12`. That resolves its thread. Your verdict counts \
+                      those that are open.";
 
 /// Returns what a run is told of the findings on a thread: the one that is answered, then all.
 pub(super) async fn materials(
@@ -42,21 +45,27 @@ pub(super) async fn materials(
     let answered = found.iter().find(|comment| Some(comment.id) == answered);
     let answered = answered
         .map(|comment| material("the finding that the comment answers", line(comment, &threads)));
-    let lines: Vec<String> = found
-        .iter()
-        .rev()
-        .take(FINDINGS_LIMIT)
-        .map(|comment| line(comment, &threads))
-        .chain([ADVICE.to_owned()])
-        .collect();
+    let mut lines: Vec<String> = Vec::new();
+    let mut room = TOGETHER_LIMIT_BYTES;
+    for comment in found.iter().rev().take(FINDINGS_LIMIT) {
+        let line = line(comment, &threads);
+        let Some(rest) = room.checked_sub(line.len()) else { break };
+        room = rest;
+        lines.push(line);
+    }
+    if let left_out @ 1.. = found.len() - lines.len() {
+        lines.push(format!("{left_out} older ones are left out."));
+    }
+    lines.push(ADVICE.to_owned());
     let what = format!("findings of earlier reviews of #{}, the latest first", subject.number);
     answered.into_iter().chain([material(&what, lines.join("\n"))]).collect()
 }
 
-/// Returns a finding in a line, with its number, its place and what became of it.
+/// Returns a finding as an entry of a list, with its number, its place and what became of it.
 fn line(comment: &ThreadComment, threads: &[ReviewThread]) -> String {
     let said: Vec<&str> = comment.body.lines().skip(1).collect();
-    let said = ClippedText::head_tail(&seen_of_markdown(&said.join(" ")), FINDING_LIMIT_BYTES).text;
+    let said =
+        ClippedText::head_tail(&seen_of_markdown(&said.join("\n  ")), FINDING_LIMIT_BYTES).text;
     let place = comment.place.as_deref().unwrap_or("no line any more");
     let thread = threads.iter().find(|thread| thread.first == comment.id);
     let state = thread.map_or_else(String::new, |thread| format!(" ({})", state(thread)));

@@ -1,10 +1,11 @@
-//! Whether what a finding names to show it was really run, and failed: the program says it, below
-//! the words of the model.
+//! How what a finding names to show it really ended, if it was run at all: the program says it,
+//! below the words of the model.
 
 use crate::report::figures;
 use crate::report::findings::Finding;
+use crate::report::markdown;
 use crate::session::outcome::CommandReport;
-use locum_policy::schema::review::Confidence;
+use locum_sandbox::exec::Exit;
 
 /// How the words begin before the command that shows a finding.
 const SHOWN_BY: &str = "shown by `";
@@ -13,21 +14,15 @@ const SHOWN_BY: &str = "shown by `";
 const RAN: &str = "Locum ran it in this review";
 const NOT_RUN: &str = "Locum did not run this command in this review";
 
-/// Adds to a finding how the command ended that is said to show it. One that was not run, or that
-/// ended well, shows nothing: the finding has low confidence then.
+/// Adds to a finding how the command ended that is said to show it, or that it was not run.
 pub(super) fn checked(finding: Finding, commands: &[CommandReport]) -> Finding {
     let finding = without_ours(finding);
     let Some(named) = named(&finding.body) else { return finding };
-    let ran = commands.iter().rev().find(|ran| is_part(named, &ran.command));
-    let (said, is_shown) = match ran {
-        None => (format!("{NOT_RUN}."), false),
-        Some(ran) => {
-            let ended = figures::exit(ran.exit);
-            (format!("{RAN}: {ended}."), !figures::succeeded(ran))
-        }
+    let said = match commands.iter().rev().find_map(|ran| end_of(named, ran)) {
+        Some(ended) => format!("{RAN}: {ended}."),
+        None => format!("{NOT_RUN}."),
     };
-    let confidence = if is_shown { finding.confidence } else { Confidence::Low };
-    Finding { confidence, body: format!("{}\n\n{said}", finding.body), ..finding }
+    Finding { body: format!("{}\n\n{said}", finding.body), ..finding }
 }
 
 /// Takes out what a model wrote in our place.
@@ -48,9 +43,19 @@ fn named(body: &str) -> Option<&str> {
     Some(command).filter(|command| !command.is_empty())
 }
 
-/// Returns whether a command is a script, or a line of it.
-fn is_part(command: &str, script: &str) -> bool {
-    script.trim() == command || script.lines().any(|line| line.trim() == command)
+/// Returns how a command ended, alone or as a part of a script; `None` where the script is another.
+fn end_of(named: &str, ran: &CommandReport) -> Option<String> {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let named = words(named);
+    let stages = ran.details.failed_steps.iter().flat_map(|step| &step.stages);
+    if let Some(stage) = stages.into_iter().find(|stage| words(&stage.command) == named) {
+        return Some(figures::exit(Exit::Code(stage.code)));
+    }
+    let is_named = |part: &str| words(part) == named;
+    let parts = |line: &str| line.split([';', '|', '&', '(', ')']).any(is_named);
+    let script = &ran.command;
+    let is_part = is_named(script) || script.lines().any(|line| is_named(line) || parts(line));
+    is_part.then(|| figures::ended(ran, markdown::code))
 }
 
 #[cfg(test)]
@@ -61,6 +66,7 @@ mod tests {
     use crate::session::outcome::CommandReport;
     use locum_policy::schema::review::Confidence;
     use locum_sandbox::exec::Exit;
+    use locum_sandbox::exec::steps::{FailedStep, StageExit};
     use std::collections::BTreeMap;
 
     #[test]
@@ -89,24 +95,26 @@ mod tests {
                        - nit `a.py:4`";
         let test = "```python\ndef test():\n    - mean([])\n\n    x\n```";
         let script = "cat > t.py <<'E'\ndef test(): pass\nE\npytest t.py";
-        for (commands, said, confidence) in [
-            (vec![ran(script, 1)], "Locum ran it in this review: exit 1.", Confidence::High),
-            (vec![ran("pytest t.py", 1)], "Locum ran it in this review: exit 1.", Confidence::High),
-            (
-                vec![ran("pytest t.py", 1), ran(script, 0)],
-                "Locum ran it in this review: exit 0.",
-                Confidence::Low,
-            ),
+        let built = "make jq && pytest  t.py; echo end";
+        let steps =
+            FailedStep { stages: vec![StageExit { command: "pytest t.py".to_owned(), code: 134 }] };
+        let mut part = ran(built, 0);
+        part.details.failed_steps = vec![steps];
+        for (commands, said) in [
+            (vec![ran(script, 1)], "Locum ran it in this review: exit 1."),
+            (vec![ran("pytest t.py", 1)], "Locum ran it in this review: exit 1."),
+            (vec![ran(built, 2)], "Locum ran it in this review: exit 2."),
+            (vec![part], "Locum ran it in this review: exit 134."),
+            (vec![ran("pytest t.py", 1), ran(script, 0)], "Locum ran it in this review: exit 0."),
             (
                 vec![ran("pytest t.pyc", 1), ran("echo pytest t.py", 1)],
                 "Locum did not run this command in this review.",
-                Confidence::Low,
             ),
         ] {
             let found = findings(summary, &commands, &lines);
             let [shown, plain] = found.as_slice() else { panic!("{found:?}") };
             assert!(shown.body.ends_with(&format!("{test}\n\n{said}")), "{}", shown.body);
-            assert_eq!(shown.confidence, confidence, "{commands:?}");
+            assert_eq!(shown.confidence, Confidence::High, "{commands:?}");
             assert_eq!(
                 (plain.body.as_str(), plain.confidence),
                 ("nit `a.py:4`", Confidence::Medium)
