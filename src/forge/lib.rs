@@ -149,13 +149,15 @@ pub struct ListedCommit {
 /// of what is shown of it.
 pub type CommentableLines = BTreeMap<String, Vec<(u32, u32)>>;
 
-/// An issue or pull request, as a place that is commented on.
+/// An issue, pull request or discussion, as a place that is commented on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thread {
     /// Number in the repository.
     pub number: u64,
     /// Whether there are comments on lines of it as well.
     pub is_pull_request: bool,
+    /// Whether it is a discussion.
+    pub is_discussion: bool,
 }
 
 /// An issue of our own.

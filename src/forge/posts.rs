@@ -40,6 +40,17 @@ pub enum Posting {
         /// The whole body, marker included.
         body: String,
     },
+    /// An answer to a comment of a discussion, found again and edited like `Comment`.
+    DiscussionReply {
+        /// Number of the discussion.
+        number: u64,
+        /// The comment that is answered.
+        comment: u64,
+        /// The hidden first line that names it; part of `body`.
+        marker: String,
+        /// The whole body, marker included.
+        body: String,
+    },
     /// A review of a pull request: comments on its lines, nothing approved and nothing refused. The
     /// same one again changes its text only.
     Review {
@@ -223,6 +234,13 @@ pub enum ReactionTarget {
     ReviewComment(u64),
     /// An issue or pull request itself.
     Issue(u64),
+    /// A comment of a discussion, or an answer to one.
+    DiscussionComment {
+        /// Number of the discussion.
+        discussion: u64,
+        /// Number of the comment.
+        comment: u64,
+    },
 }
 
 /// A reaction that we put on something.
@@ -241,7 +259,8 @@ impl Posting {
             Self::Reaction { .. }
             | Self::Withdrawal(_)
             | Self::Comment { .. }
-            | Self::Reply { .. } => PublicationKind::Comment,
+            | Self::Reply { .. }
+            | Self::DiscussionReply { .. } => PublicationKind::Comment,
             Self::Review { .. } | Self::Resolution { .. } => PublicationKind::Review,
             Self::PullRequest { .. }
             | Self::ReviewRequest { .. }

@@ -133,12 +133,26 @@ pub struct EventSubject {
     pub author: String,
     /// True for a pull request.
     pub is_pull_request: bool,
+    /// True for a discussion.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_discussion: bool,
     /// True when open.
     pub is_open: bool,
     /// True when the conversation is locked.
     pub is_locked: bool,
     /// Commit of the pull request's head, where the payload has it.
     pub head_sha: Option<String>,
+}
+
+impl EventSubject {
+    /// Returns what it is, in words.
+    pub fn kind(&self) -> &'static str {
+        match (self.is_pull_request, self.is_discussion) {
+            (true, _) => "pull request",
+            (false, true) => "discussion",
+            (false, false) => "issue",
+        }
+    }
 }
 
 /// The commit an event is about.

@@ -17,7 +17,7 @@ use crate::{ForgeError, OwnComment, OwnIssue, Thread, ThreadComment};
 use locum_policy::intent::PublicationKind;
 
 /// How everything begins that we write.
-const OWN_MARKER: &str = "<!-- locum:v1 ";
+pub(super) const OWN_MARKER: &str = "<!-- locum:v1 ";
 
 /// Where comments of one kind are listed, created and edited.
 pub(super) struct Endpoints {
@@ -60,6 +60,9 @@ impl GitHub {
         marker: &str,
         since: Option<Timestamp>,
     ) -> Result<Vec<OwnComment>, ForgeError> {
+        if thread.is_discussion {
+            return self.read_own_in_discussion(thread.number, marker, since).await;
+        }
         let mut found = Vec::new();
         for list in self.comment_lists(thread, since) {
             let ours = self.ours(&list, marker, post_of).await?;
@@ -77,6 +80,9 @@ impl GitHub {
         thread: Thread,
         since: Option<Timestamp>,
     ) -> Result<Vec<ThreadComment>, ForgeError> {
+        if thread.is_discussion {
+            return self.read_discussion(thread.number, since).await;
+        }
         let mut found = Vec::new();
         let summaries = self.path(&format!("pulls/{}/reviews", thread.number));
         let summaries = thread.is_pull_request.then_some(summaries);

@@ -1,10 +1,13 @@
-//! GitHub's GraphQL API, for what its REST API cannot do: threads of review comments.
+//! GitHub's GraphQL API, for what its REST API cannot do: threads of review comments, and
+//! discussions (`discussions`).
 //!
 //! In: a query and its variables. Out: the data of the answer, or the first of its errors. Queries
 //! are sent as other requests that come to the same when they are sent twice.
 
 use std::sync::Arc;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -89,9 +92,9 @@ struct ThreadPage {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct PageInfo {
-    has_next_page: bool,
-    end_cursor: Option<String>,
+pub(super) struct PageInfo {
+    pub(super) has_next_page: bool,
+    pub(super) end_cursor: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -151,7 +154,31 @@ impl GraphClient {
     ) -> Result<T, ForgeError> {
         let body = json!({ "query": query, "variables": variables });
         let answer: Answer<T> = self.client.send("POST", PATH, &body).await?;
-        match (answer.errors.into_iter().next(), answer.data) {
+        answer.into_data()
+    }
+
+    /// Creates something. Where it is not known whether it was created, it is looked for before it
+    /// is sent again.
+    ///
+    /// # Errors
+    /// As [`GraphClient::ask`], and those of `find`.
+    pub(super) async fn create<'f, T: DeserializeOwned + 'f>(
+        &self,
+        query: &str,
+        variables: &Value,
+        find: impl Fn() -> BoxFuture<'f, Result<Option<T>, ForgeError>>,
+    ) -> Result<T, ForgeError> {
+        let body = json!({ "query": query, "variables": variables });
+        let of = |data: T| Answer { data: Some(data), errors: Vec::new() };
+        let find = || find().map(move |found| found.map(|found| found.map(of))).boxed();
+        let answer: Answer<T> = self.client.create(PATH, &body, find).await?;
+        answer.into_data()
+    }
+}
+
+impl<T> Answer<T> {
+    fn into_data(self) -> Result<T, ForgeError> {
+        match (self.errors.into_iter().next(), self.data) {
             (Some(error), _) => Err(error.into_error()),
             (None, Some(data)) => Ok(data),
             (None, None) => Err(failed("it answered with neither data nor an error".to_owned())),
@@ -198,14 +225,18 @@ impl ThreadNode {
 }
 
 impl GitHub {
+    /// Returns the variables that ask for a page of what is below a number of the repository.
+    pub(super) fn page_of(&self, number: u64, after: Option<&str>) -> Value {
+        let (owner, name) = self.repository.split_once('/').unwrap_or_default();
+        json!({ "owner": owner, "name": name, "number": number, "after": after })
+    }
+
     /// Reads the threads on lines of a pull request, 500 at most.
     pub(super) async fn read_threads(&self, number: u64) -> Result<Vec<ReviewThread>, ForgeError> {
-        let (owner, name) = self.repository.split_once('/').unwrap_or_default();
         let mut found = Vec::new();
         let mut after: Option<String> = None;
         for _ in 0..PAGES {
-            let variables =
-                json!({ "owner": owner, "name": name, "number": number, "after": after });
+            let variables = self.page_of(number, after.as_deref());
             let RepositoryData { repository } = self.graph.ask(THREADS, &variables).await?;
             let page = repository.pull_request.review_threads;
             found.extend(page.nodes.into_iter().filter_map(ThreadNode::into_thread));

@@ -11,6 +11,7 @@ mod client;
 mod comments;
 mod commits;
 mod details;
+mod discussions;
 mod graph;
 mod pulls;
 mod recent;
@@ -31,6 +32,7 @@ use crate::event::{EventChecks, EventSubject};
 use crate::github::answers::{Collaborator, Issue, Post, Pull, PullCommit, WorkflowRun};
 use crate::github::client::{NAME, RestClient};
 use crate::github::comments::{Endpoints, may_be_ours};
+use crate::github::discussions::ReactionChange;
 use crate::github::graph::GraphClient;
 use crate::github::pulls::NewPull;
 use crate::github::review::SubmittedReview;
@@ -119,12 +121,23 @@ impl GitHub {
 
     async fn publish(&self, posting: &Posting) -> Result<Receipt, ForgeError> {
         match posting {
+            Posting::Reaction {
+                target: ReactionTarget::DiscussionComment { discussion, comment },
+                content,
+            } => {
+                let place = (*discussion, *comment);
+                self.react_in_discussion(place, content, ReactionChange::Add).await
+            }
             Posting::Reaction { target, content } => {
                 let path = self.reactions(*target);
                 let reaction: Post =
                     self.client.send("POST", &path, &json!({ "content": content })).await?;
                 Ok(receipt(PublicationKind::Comment, reaction, false))
             }
+            Posting::Withdrawal(OwnReaction {
+                target: ReactionTarget::DiscussionComment { discussion, comment },
+                id,
+            }) => self.withdraw_in_discussion((*discussion, *comment), *id).await,
             Posting::Withdrawal(OwnReaction { target, id }) => {
                 self.client.delete(&format!("{}/{id}", self.reactions(*target))).await?;
                 let (publication, url) = (PublicationKind::Comment, String::new());
@@ -135,6 +148,9 @@ impl GitHub {
                 let edit = self.path("issues/comments");
                 let endpoints = Endpoints { create: list.clone(), list, edit };
                 self.put_comment(&endpoints, (marker, replaces.as_deref()), body).await
+            }
+            Posting::DiscussionReply { number, comment, marker, body } => {
+                self.put_discussion_reply((*number, *comment), marker, body).await
             }
             Posting::Reply { number, comment, marker, body } => {
                 let list = self.path(&format!("pulls/{number}/comments"));
@@ -171,6 +187,10 @@ impl GitHub {
             ReactionTarget::IssueComment(id) => format!("issues/comments/{id}/reactions"),
             ReactionTarget::ReviewComment(id) => format!("pulls/comments/{id}/reactions"),
             ReactionTarget::Issue(number) => format!("issues/{number}/reactions"),
+            // The REST API has none; it is asked through `discussions`.
+            ReactionTarget::DiscussionComment { comment, .. } => {
+                format!("discussions/comments/{comment}/reactions")
+            }
         })
     }
 }
@@ -290,6 +310,7 @@ impl Forge for GitHub {
                 title: issue.title.unwrap_or_default(),
                 body: issue.body.unwrap_or_default(),
                 author: issue.user.map_or_else(|| "ghost".to_owned(), |user| user.login),
+                is_discussion: false,
                 is_pull_request: issue.pull_request.is_some(),
                 is_open: issue.state == "open",
                 is_locked: issue.locked,
@@ -339,7 +360,14 @@ impl Forge for GitHub {
         &self,
         target: ReactionTarget,
     ) -> BoxFuture<'_, Result<Vec<(OwnReaction, String)>, ForgeError>> {
-        self.reactions_of_ours(target).boxed()
+        match target {
+            ReactionTarget::DiscussionComment { discussion, comment } => {
+                self.reactions_in_discussion((discussion, comment), target).boxed()
+            }
+            ReactionTarget::IssueComment(_)
+            | ReactionTarget::ReviewComment(_)
+            | ReactionTarget::Issue(_) => self.reactions_of_ours(target).boxed(),
+        }
     }
 
     fn workflow_run_end<'a>(

@@ -362,7 +362,7 @@ fn our_comments_are_read_and_nobody_elses() {
         );
         server.add_comment(7, "github-actions[bot]", "Bot", "<!-- other -->");
         server.add_comment(7, "mallory", "User", "<!-- locum:v1 kind=progress run=3 -->\nx");
-        let thread = Thread { number: 7, is_pull_request: false };
+        let thread = Thread { number: 7, is_pull_request: false, is_discussion: false };
         let bodies = async |since: Option<&str>| {
             let since = since.map(|since| since.parse().unwrap());
             let ours =

@@ -7,7 +7,7 @@ use crate::github::tests::server::Fault;
 use crate::github::tests::{MARKER, comment, on_server};
 use crate::posts::{LineComment, OwnReaction, Posting, ReactionTarget};
 use crate::threads::ReviewThread;
-use crate::{Forge as _, ForgeError};
+use crate::{Forge as _, ForgeError, Thread};
 use locum_base::clock::Clock as _;
 
 fn pull_request() -> Posting {
@@ -232,4 +232,49 @@ fn threads_are_read_page_by_page_and_resolved() {
             );
         });
     }
+}
+
+#[test]
+fn an_answer_in_a_discussion_is_written_once_and_then_edited() {
+    on_server("", async |server, github, _| {
+        server.sign_in("locum-bot", "Bot");
+        let first = server.discuss(4, None, "bob", "What is it?");
+        let asks = server.discuss(4, Some(first), "ann", "/locum ask");
+        let copied = server.discuss(4, Some(first), "eve", MARKER);
+        let answer = |text: &str| Posting::DiscussionReply {
+            number: 4,
+            comment: asks,
+            marker: MARKER.to_owned(),
+            body: format!("{MARKER}\n{text}"),
+        };
+        // The second answer is lost: that of the mutation, which took effect.
+        server.lose_every(2);
+        let written = github.publish(&answer("one")).await.unwrap();
+        assert_eq!((written.updated, server.discussed(4).len()), (false, 4));
+        server.lose_every(1_000);
+        let edited = github.publish(&answer("two")).await.unwrap();
+        assert_eq!((edited.updated, edited.id), (true, written.id));
+        let said = server.discussed(4);
+        assert_eq!((said[3].0, said[3].1.as_str()), (Some(first), &*format!("{MARKER}\ntwo")));
+        assert_eq!(said[2].1, MARKER, "what {copied} copied stays");
+
+        let thread = Thread { number: 4, is_pull_request: false, is_discussion: true };
+        let own = github.own_comments(thread, "<!-- locum:v1 ", None).await.unwrap();
+        assert_eq!(own.len(), 1, "{own:?}");
+        let read = github.thread_comments(thread, None).await.unwrap();
+        let authors: Vec<&str> = read.iter().map(|one| one.author.as_str()).collect();
+        assert_eq!(authors, ["bob", "ann", "eve", "locum-bot"]);
+
+        let target = ReactionTarget::DiscussionComment { discussion: 4, comment: asks };
+        let eyes = Posting::Reaction { target, content: "eyes".to_owned() };
+        let receipt = github.publish(&eyes).await.unwrap();
+        let ours = github.own_reactions(target).await.unwrap();
+        let expected = OwnReaction { target, id: receipt.id };
+        assert_eq!(ours, [(expected, "eyes".to_owned())]);
+        github.publish(&Posting::Withdrawal(expected)).await.unwrap();
+        assert_eq!(github.own_reactions(target).await.unwrap(), []);
+        let thread = Thread { number: 5, ..thread };
+        let unknown = github.thread_comments(thread, None).await.unwrap_err();
+        assert_eq!(unknown.to_string(), "github does not know discussion #5");
+    });
 }

@@ -47,7 +47,8 @@ impl LocalForge {
             Posting::Comment { number, body, .. } => {
                 (format!("comment-{number}"), Some(body.clone()))
             }
-            Posting::Reply { comment, body, .. } => {
+            Posting::Reply { comment, body, .. }
+            | Posting::DiscussionReply { comment, body, .. } => {
                 (format!("reply-{comment}"), Some(body.clone()))
             }
             Posting::Review { number, .. } => (format!("review-{number}"), None),

@@ -154,6 +154,7 @@ fn subject_of(pull_request: &PullRequest, head: Option<String>) -> EventSubject 
         body: pull_request.body.clone(),
         author: pull_request.author.clone(),
         is_pull_request: true,
+        is_discussion: false,
         is_open: pull_request.is_open,
         is_locked: false,
         head_sha: head,
@@ -266,7 +267,8 @@ pub(super) async fn recent_runs(
 
 /// Returns where the comments of an issue or pull request are.
 pub(super) fn thread_of(subject: &EventSubject) -> Thread {
-    Thread { number: subject.number, is_pull_request: subject.is_pull_request }
+    let &EventSubject { number, is_pull_request, is_discussion, .. } = subject;
+    Thread { number, is_pull_request, is_discussion }
 }
 
 /// A schedule starts only jobs that the policy names.

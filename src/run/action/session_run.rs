@@ -131,7 +131,8 @@ impl SessionRun {
         let (policy, facts) = (&self.run.policy, &self.run.plan.facts);
         let (own, is_private) = (&self.carried.destination.marker, event.trigger.is_private);
         let scope = SweepScope { policy, facts, own, is_private };
-        let place = Thread { number, is_pull_request: event.pull_request.is_some() };
+        let place =
+            Thread { number, is_pull_request: event.pull_request.is_some(), is_discussion: false };
         sweep::thread(env, &scope, (place, claim.is_held())).await;
     }
 }

@@ -108,7 +108,7 @@ impl Publisher<'_> {
 
     /// Returns our own comments on lines of a pull request.
     pub(super) async fn own_on_lines(&self, number: u64) -> Result<Vec<ThreadComment>, ForgeError> {
-        let thread = Thread { number, is_pull_request: true };
+        let thread = Thread { number, is_pull_request: true, is_discussion: false };
         let mut comments = self.forge.thread_comments(thread, None).await?;
         comments.retain(|comment| comment.is_own && comment.place.is_some());
         Ok(comments)

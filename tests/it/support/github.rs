@@ -90,6 +90,7 @@ struct World {
     reviews: Vec<Value>,
     /// Comments whose threads are resolved.
     resolved: Vec<u64>,
+    discussed: Vec<Value>,
     runs: Vec<Value>,
     jobs: Vec<Value>,
     check_runs: Vec<Value>,

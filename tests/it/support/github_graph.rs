@@ -1,4 +1,4 @@
-//! The part of the server that speaks GraphQL: threads on lines of a pull request.
+//! The part of the server that speaks GraphQL: threads on lines of a pull request, and discussions.
 
 use serde_json::{Value, json};
 
@@ -22,6 +22,24 @@ impl GitHubServer {
         id
     }
 
+    /// Adds a comment by someone to a discussion, or an answer to one; returns its id.
+    pub fn discuss(&self, number: u64, below: Option<u64>, login: &str, body: &str) -> u64 {
+        let mut world = self.world.lock().unwrap();
+        let mut comment = world.comment(number, login, "User", body);
+        comment["below"] = json!(below);
+        let id = comment["id"].as_u64().unwrap();
+        world.discussed.push(comment);
+        id
+    }
+
+    /// Returns what was said in a discussion: what each stands below, its text, its reactions.
+    pub fn discussed(&self, number: u64) -> Vec<(Option<u64>, String, Value)> {
+        let world = self.world.lock().unwrap();
+        let said = world.discussed.iter().filter(|one| one["number"] == number);
+        let text = |one: &Value| one["body"].as_str().unwrap().to_owned();
+        said.map(|one| (one["below"].as_u64(), text(one), one["reactions"].clone())).collect()
+    }
+
     /// Returns the ids of the comments whose threads are resolved.
     pub fn resolved(&self) -> Vec<u64> {
         self.world.lock().unwrap().resolved.clone()
@@ -31,6 +49,9 @@ impl GitHubServer {
 /// Answers a query about threads, or resolves one.
 pub(super) fn answer(world: &mut World, body: &Value) -> (u16, Value) {
     let query = body["query"].as_str().unwrap_or_default();
+    if query.contains("iscussion") || query.contains("Reaction(") {
+        return discussion(world, query, &body["variables"]);
+    }
     if query.contains("resolveReviewThread") {
         let id = body["variables"]["id"].as_str().and_then(|id| id.strip_prefix("T_"));
         let id = id.and_then(|id| id.parse::<u64>().ok());
@@ -76,4 +97,73 @@ fn thread(world: &World, first: &Value) -> Value {
         });
     let comments: Vec<Value> = comments.collect();
     json!({ "id": format!("T_{id}"), "isResolved": world.resolved.contains(&id), "comments": { "nodes": comments } })
+}
+
+/// Answers a query about a discussion, or changes something in one.
+fn discussion(world: &mut World, query: &str, variables: &Value) -> (u16, Value) {
+    let known = |id: &Value| id.as_str()?.strip_prefix("DC_")?.parse::<u64>().ok();
+    let missing = || {
+        let error = json!({ "type": "NOT_FOUND", "message": "Could not resolve to a node" });
+        (200, json!({ "data": null, "errors": [error] }))
+    };
+    let written = |one: &Value| {
+        let comment = json!({ "databaseId": one["id"], "url": one["html_url"] });
+        (200, json!({ "data": { "written": { "comment": comment } } }))
+    };
+    if query.contains("addDiscussionComment") {
+        let to = known(&variables["to"]);
+        let top = world.discussed.iter().find(|one| one["id"].as_u64() == to);
+        // An answer to an answer is refused, as GitHub does.
+        let Some(top) = top.filter(|one| one["below"].is_null()) else { return missing() };
+        let number = top["number"].as_u64().unwrap();
+        let mut comment = world.own_comment(number, variables);
+        comment["below"] = json!(to);
+        world.discussed.push(comment.clone());
+        return written(&comment);
+    }
+    let id = known(&variables["id"]);
+    if let Some(one) = world.discussed.iter_mut().find(|one| one["id"].as_u64() == id) {
+        let content = &variables["content"];
+        let mut reactions = one["reactions"].as_array().cloned().unwrap_or_default();
+        reactions.retain(|reaction| reaction != content);
+        if query.contains("updateDiscussionComment") {
+            one["body"] = variables["body"].clone();
+            return written(one);
+        }
+        if query.contains("addReaction") {
+            reactions.push(content.clone());
+        }
+        one["reactions"] = json!(reactions);
+        return (200, json!({ "data": { "addReaction": { "reaction": { "content": content } } } }));
+    }
+    if query.contains("mutation") {
+        return missing();
+    }
+    let own = world.login.as_deref().unwrap_or("github-actions[bot]");
+    let said = |one: &Value| {
+        let reactions = one["reactions"].as_array().into_iter().flatten();
+        let groups: Vec<Value> = reactions
+            .map(|content| json!({ "content": content, "viewerHasReacted": true }))
+            .collect();
+        json!({ "id": format!("DC_{}", one["id"]), "databaseId": one["id"], "url": one["html_url"], "body": one["body"],
+            "createdAt": one["created_at"], "viewerDidAuthor": one["user"]["login"] == own, "authorAssociation": "NONE",
+            "author": { "login": one["user"]["login"], "__typename": one["user"]["type"] }, "reactionGroups": groups })
+    };
+    let all: Vec<&Value> =
+        world.discussed.iter().filter(|one| one["number"] == variables["number"]).collect();
+    if all.is_empty() {
+        return (200, json!({ "data": { "repository": { "discussion": null } } }));
+    }
+    let top = |one: &&&Value| {
+        let replies: Vec<Value> =
+            all.iter().filter(|other| other["below"] == one["id"]).map(|one| said(one)).collect();
+        let mut top = said(one);
+        top["replies"] = json!({ "nodes": replies });
+        top
+    };
+    let nodes: Vec<Value> =
+        all.iter().filter(|one| one["below"].is_null()).map(|one| top(&one)).collect();
+    let page = json!({ "hasNextPage": false, "endCursor": null });
+    let discussion = json!({ "id": format!("D_{}", variables["number"]), "comments": { "pageInfo": page, "nodes": nodes } });
+    (200, json!({ "data": { "repository": { "discussion": discussion } } }))
 }
