@@ -349,6 +349,7 @@ pub fn carry_out(
         marker: markdown::marker("progress", &[("session", run.plan.session.as_str())]),
         thread,
         reply_to: None,
+        in_discussion: false,
         requested_by: None,
         is_from_base: false,
         asked: String::new(),

@@ -251,13 +251,10 @@ fn as_text(
     } else {
         format!(" by {}", trigger.actor.login)
     };
-    let on = trigger.subject.as_ref().map_or_else(String::new, |subject| {
-        format!(
-            " on {} #{}",
-            if subject.is_pull_request { "pull request" } else { "issue" },
-            subject.number
-        )
-    });
+    let on = trigger
+        .subject
+        .as_ref()
+        .map_or_else(String::new, |subject| format!(" on {} #{}", subject.kind(), subject.number));
     let mut lines = vec![format!("event  {:?}{by}{on}", trigger.kind)];
     for RequestCheck { claim, authority, refused } in &shown.checks {
         let source = if *authority == CheckAuthority::Forge {

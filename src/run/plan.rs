@@ -90,6 +90,13 @@ pub enum RunSubject {
         /// Its title at the time of the event.
         title: String,
     },
+    /// A discussion of the repository.
+    Discussion {
+        /// Number on the forge.
+        number: u64,
+        /// Its title at the time of the event.
+        title: String,
+    },
     /// A pull request, from the repository or a fork.
     PullRequest {
         /// Number on the forge.
@@ -124,6 +131,7 @@ impl RunSubject {
         match self {
             Self::Prompt => "task".to_owned(),
             Self::Issue { number, .. } => format!("issue-{number}"),
+            Self::Discussion { number, .. } => format!("discussion-{number}"),
             Self::PullRequest { number, .. } => format!("pr-{number}"),
             Self::Job { name, .. } => Self::job_words(name),
         }
@@ -139,10 +147,12 @@ impl RunSubject {
         if matches!(self, Self::Prompt) { String::new() } else { self.branch_words() }
     }
 
-    /// Returns the issue or pull request comments belong to.
+    /// Returns the issue, pull request or discussion comments belong to.
     pub fn thread(&self) -> Option<u64> {
         match self {
-            Self::Issue { number, .. } | Self::PullRequest { number, .. } => Some(*number),
+            Self::Issue { number, .. }
+            | Self::Discussion { number, .. }
+            | Self::PullRequest { number, .. } => Some(*number),
             Self::Prompt | Self::Job { .. } => None,
         }
     }
@@ -150,7 +160,9 @@ impl RunSubject {
     /// Returns its title, where it has one.
     pub fn title(&self) -> Option<&str> {
         match self {
-            Self::Issue { title, .. } | Self::PullRequest { title, .. } => Some(title),
+            Self::Issue { title, .. }
+            | Self::Discussion { title, .. }
+            | Self::PullRequest { title, .. } => Some(title),
             Self::Job { title, .. } => Some(title.as_str()).filter(|title| !title.is_empty()),
             Self::Prompt => None,
         }

@@ -19,6 +19,12 @@ fn comment(body: &str) -> Value {
     })
 }
 
+/// An example of GitHub's.
+fn vector(name: &str) -> Value {
+    let file = format!("{}/tests/vectors/events/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
+}
+
 fn explain(stage: &Stage, event: &Value, flags: &[&str]) -> Ran {
     stage.write("event.json", &event.to_string());
     let file = stage.path("event.json");
@@ -129,9 +135,7 @@ fn a_fork_is_shown_as_the_policy_treats_it() {
 fn checks_that_passed_are_said_to_end_in_a_word_and_not_in_a_run() {
     let policy = POLICY.replace("triggers:", "triggers:\n  ci_failure: { mode: code }");
     let stage = Stage::with(&[(".locum/policy.yml", &policy)]);
-    let vector = "tests/vectors/events/workflow_run.completed.json";
-    let file = format!("{}/{vector}", env!("CARGO_MANIFEST_DIR"));
-    let mut event: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let mut event = vector("workflow_run.completed");
     let explain = |event: &Value| {
         stage.write("event.json", &event.to_string());
         let file = stage.path("event.json");
@@ -149,6 +153,32 @@ fn checks_that_passed_are_said_to_end_in_a_word_and_not_in_a_run() {
         assert_eq!(ran.code, Some(code), "{conclusion}: {ran:?}");
         assert!(ran.out.contains(said), "{conclusion}: {ran:?}");
     }
+}
+
+#[test]
+fn a_command_in_a_discussion_is_explained_as_the_action_decides_it() {
+    let stage = Stage::with(&[(".locum/policy.yml", POLICY)]);
+    let mut event = vector("discussion_comment.created");
+    let explain = |event: &Value| {
+        stage.write("event.json", &event.to_string());
+        let file = stage.path("event.json");
+        let given = ["trigger", "explain", "--event-name", "discussion_comment", "--event"];
+        let now = ["--now", "2021-03-30T20:30:00Z"];
+        stage.run(&[&given[..], &[file.to_str().unwrap()], &now].concat())
+    };
+    let nothing = explain(&event);
+    assert_eq!(nothing.code, Some(0), "{nothing:?}");
+    assert!(nothing.out.contains("the comment holds no command"), "{nothing:?}");
+    event["comment"]["body"] = json!("/locum ask what is this?");
+    let ran = explain(&event);
+    for shown in ["event  DiscussionComment by Codertocat on discussion #4", "mode   ask"] {
+        assert!(ran.out.contains(shown), "{shown}: {ran:?}");
+    }
+    assert!(ran.out.contains("maintainer: runs"), "{ran:?}");
+    event["discussion"]["locked"] = json!(true);
+    let locked = explain(&event);
+    assert_eq!(locked.code, Some(4), "{locked:?}");
+    assert!(locked.out.contains("the thread is locked (rule: thread-unlocked)"), "{locked:?}");
 }
 
 #[test]

@@ -81,6 +81,8 @@ pub enum EventKind {
     IssueEdited,
     /// An issue was opened.
     IssueOpened,
+    /// A comment in a discussion was created, or an answer to one.
+    DiscussionComment,
     /// A comment on a line of a pull request was created.
     ReviewComment,
     /// A review was submitted, with a summary.
@@ -259,6 +261,7 @@ pub fn parse(name: &str, payload: &str) -> Result<Trigger, EventError> {
 fn kind_of(name: &str, action: &str) -> Option<EventKind> {
     Some(match (name, action) {
         ("issue_comment", "created") => EventKind::IssueComment,
+        ("discussion_comment", "created") => EventKind::DiscussionComment,
         ("issues", "opened") => EventKind::IssueOpened,
         ("issues", "labeled") => EventKind::IssueLabeled,
         ("issues", "assigned") => EventKind::IssueAssigned,

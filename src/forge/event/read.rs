@@ -31,6 +31,13 @@ pub(super) fn read(kind: EventKind, root: &JsonNode<'_>) -> Result<Trigger, Stri
             trigger.happened_at = comment.time("created_at")?;
             trigger.comment = Some(read_comment(&comment, kind)?);
         }
+        EventKind::DiscussionComment => {
+            let comment = root.need("comment")?;
+            trigger.actor = read_actor(root, &comment)?;
+            trigger.subject = Some(read_discussion(&root.need("discussion")?)?);
+            trigger.happened_at = comment.time("created_at")?;
+            trigger.comment = Some(read_comment(&comment, kind)?);
+        }
         EventKind::ReviewSummary => {
             let review = root.need("review")?;
             trigger.actor = read_actor(root, &review)?;
@@ -166,6 +173,12 @@ fn read_issue(issue: &JsonNode<'_>) -> Result<EventSubject, String> {
         is_locked: issue.flag("locked")?.unwrap_or(false),
         ..read_subject(issue)?
     })
+}
+
+/// Reads a discussion. One that is being moved or deleted is not open.
+fn read_discussion(discussion: &JsonNode<'_>) -> Result<EventSubject, String> {
+    let is_locked = discussion.flag("locked")?.unwrap_or(false);
+    Ok(EventSubject { is_discussion: true, is_locked, ..read_subject(discussion)? })
 }
 
 fn read_pull_request(pull: &JsonNode<'_>) -> Result<EventSubject, String> {

@@ -8,7 +8,7 @@ use crate::run::request::words::VERBS;
 use crate::run::request::{RefusalNotice, RequestRefusal};
 use locum_agent::report::markdown::{code, fenced, inline, marker};
 use locum_base::secret::Redactor;
-use locum_forge::event::Trigger;
+use locum_forge::event::{EventKind, Trigger};
 use locum_forge::posts::Posting;
 use locum_forge::sanitise::{self, TextRules};
 use locum_policy::Policy;
@@ -206,6 +206,9 @@ pub(super) fn posting(
     let body = sanitise::markdown(&format!("{marker}\n{body}"), &rules, &redactor);
     let marker = marker.to_owned();
     Some(match reply_to(trigger) {
+        Some(comment) if trigger.kind == EventKind::DiscussionComment => {
+            Posting::DiscussionReply { number, comment, marker, body }
+        }
         Some(comment) => Posting::Reply { number, comment, marker, body },
         None => Posting::Comment { number, marker, body, replaces: None },
     })

@@ -243,7 +243,10 @@ impl EndedSession {
         let left = LeftCheckout {
             began: StartCommits { base: &start.base, trusted: &self.carried.request.trusted },
             head: self.head.as_ref(),
-            is_issue: matches!(plan.subject, RunSubject::Issue { .. }),
+            is_issue: matches!(
+                plan.subject,
+                RunSubject::Issue { .. } | RunSubject::Discussion { .. }
+            ),
             has_changes: !outcome.changes.is_empty(),
             has_approvals: !outcome.approved.is_empty(),
         };

@@ -145,7 +145,7 @@ impl Wanted<'_> {
     ) -> Option<(ListedPullRequest, PullRequestMarker)> {
         let marker = PullRequestMarker::parse(&pull.body).filter(|_| pull.is_own)?;
         let is_shared = match self.subject {
-            RunSubject::Issue { .. } => !self.another,
+            RunSubject::Issue { .. } | RunSubject::Discussion { .. } => !self.another,
             RunSubject::Job { .. } => true,
             RunSubject::Prompt | RunSubject::PullRequest { .. } => false,
         };
@@ -167,9 +167,10 @@ async fn of_pull_request(
     let is_alone = marker.change().is_some() && is_untouched;
     let is_again = match wanted.subject {
         RunSubject::Job { .. } => true,
-        RunSubject::Prompt | RunSubject::Issue { .. } | RunSubject::PullRequest { .. } => {
-            marker.is_asked_by(&wanted.asked)
-        }
+        RunSubject::Prompt
+        | RunSubject::Issue { .. }
+        | RunSubject::Discussion { .. }
+        | RunSubject::PullRequest { .. } => marker.is_asked_by(&wanted.asked),
     };
     let update = if is_alone && is_again { BranchUpdate::Replaced } else { BranchUpdate::OnTop };
     let pull_request = OwnPullRequest {
@@ -189,7 +190,10 @@ async fn without_pull_request(
     wanted: &Wanted<'_>,
     (item, form): (&WorkItem, PublishForm),
 ) -> Result<Option<EarlierWork>, RunError> {
-    let is_shared = matches!(wanted.subject, RunSubject::Issue { .. } | RunSubject::Job { .. });
+    let is_shared = matches!(
+        wanted.subject,
+        RunSubject::Issue { .. } | RunSubject::Discussion { .. } | RunSubject::Job { .. }
+    );
     if !is_shared || wanted.another {
         return Ok(None);
     }
@@ -214,7 +218,9 @@ async fn without_pull_request(
         return Ok(None);
     }
     let update = match (form, wanted.subject) {
-        (PublishForm::Commit, RunSubject::Issue { .. }) => BranchUpdate::OnTop,
+        (PublishForm::Commit, RunSubject::Issue { .. } | RunSubject::Discussion { .. }) => {
+            BranchUpdate::OnTop
+        }
         _ => BranchUpdate::Replaced,
     };
     let branch = OwnBranch { name, tip, update, pull_request: None };
@@ -227,7 +233,10 @@ fn form(forms: PublishForms, subject: &RunSubject) -> PublishForm {
         RunSubject::PullRequest { is_fork: true, .. } => PublishForm::Comment,
         RunSubject::PullRequest { own_pull_request: true, .. } => PublishForm::PullRequest,
         RunSubject::PullRequest { .. } => forms.pull_requests,
-        RunSubject::Prompt | RunSubject::Issue { .. } | RunSubject::Job { .. } => forms.issues,
+        RunSubject::Prompt
+        | RunSubject::Issue { .. }
+        | RunSubject::Discussion { .. }
+        | RunSubject::Job { .. } => forms.issues,
     }
 }
 

@@ -484,6 +484,7 @@ async fn claimed(
             marker,
             thread: request.subject.thread(),
             reply_to: reply_to(&event.trigger),
+            in_discussion: matches!(request.subject, RunSubject::Discussion { .. }),
             requested_by: Some(login.clone())
                 .filter(|login| !login.is_empty() && admitted.request.is_asked()),
             remarks: admitted

@@ -24,13 +24,11 @@ fn asked_by(trigger: &Trigger) -> String {
     }
 }
 
-/// Returns the review comment that is answered in its thread.
+/// Returns the comment that is answered below it: on a line, or in a discussion.
 pub(super) fn reply_to(trigger: &Trigger) -> Option<u64> {
-    trigger
-        .comment
-        .as_ref()
-        .filter(|_| trigger.kind == EventKind::ReviewComment)
-        .map(|comment| comment.id)
+    let is_answered =
+        matches!(trigger.kind, EventKind::ReviewComment | EventKind::DiscussionComment);
+    trigger.comment.as_ref().filter(|_| is_answered).map(|comment| comment.id)
 }
 
 /// Returns where reactions on an event go.
@@ -38,6 +36,11 @@ pub(super) fn reaction_target(trigger: &Trigger) -> Option<ReactionTarget> {
     match trigger.kind {
         EventKind::IssueComment => {
             trigger.comment.as_ref().map(|comment| ReactionTarget::IssueComment(comment.id))
+        }
+        EventKind::DiscussionComment => {
+            let discussion = trigger.subject.as_ref()?.number;
+            let comment = trigger.comment.as_ref()?.id;
+            Some(ReactionTarget::DiscussionComment { discussion, comment })
         }
         EventKind::ReviewComment => {
             trigger.comment.as_ref().map(|comment| ReactionTarget::ReviewComment(comment.id))

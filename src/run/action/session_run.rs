@@ -128,6 +128,9 @@ impl SessionRun {
         claim: &Claim<'_>,
     ) {
         let Some(number) = self.carried.destination.thread else { return };
+        if self.carried.destination.in_discussion {
+            return;
+        }
         let (policy, facts) = (&self.run.policy, &self.run.plan.facts);
         let (own, is_private) = (&self.carried.destination.marker, event.trigger.is_private);
         let scope = SweepScope { policy, facts, own, is_private };

@@ -107,6 +107,7 @@ async fn is_by_maintainer(env: &ActionEnv<'_>, trigger: &Trigger) -> bool {
     let may_be_command = matches!(
         trigger.kind,
         EventKind::IssueComment
+            | EventKind::DiscussionComment
             | EventKind::IssueOpened
             | EventKind::ReviewComment
             | EventKind::ReviewSummary

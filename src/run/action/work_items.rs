@@ -143,6 +143,8 @@ fn task_of(subject: &EventSubject, trigger: TriggerKind) -> String {
         )
     } else if subject.is_pull_request {
         format!("Do what pull request #{number} needs.")
+    } else if subject.is_discussion {
+        format!("Answer discussion #{number}: {title}")
     } else {
         format!("Resolve issue #{number}: {title}")
     }
@@ -249,6 +251,9 @@ pub(super) fn subject(admitted: &AdmittedEvent<'_>) -> RunSubject {
             is_fork: pull_request.is_fork,
             own_pull_request: own_pull_request(admitted),
         },
+        (None, Some(subject)) if subject.is_discussion => {
+            RunSubject::Discussion { number: subject.number, title: subject.title.clone() }
+        }
         (None, Some(subject)) => {
             RunSubject::Issue { number: subject.number, title: subject.title.clone() }
         }
@@ -263,8 +268,7 @@ pub(super) fn forget_subject(admitted: &AdmittedEvent<'_>, materials: &mut Vec<T
 }
 
 fn name_of(subject: &EventSubject) -> String {
-    let kind = if subject.is_pull_request { "pull request" } else { "issue" };
-    format!("{kind} #{}", subject.number)
+    format!("{} #{}", subject.kind(), subject.number)
 }
 
 /// Returns what the task is about, in the words of whoever wrote them: data, never instructions. As

@@ -143,9 +143,10 @@ impl MessageContext<'_> {
             RunSubject::PullRequest { number, .. } => {
                 format!("the head of pull request #{number}, which its author wrote")
             }
-            RunSubject::Prompt | RunSubject::Issue { .. } | RunSubject::Job { .. } => {
-                "the checkout".to_owned()
-            }
+            RunSubject::Prompt
+            | RunSubject::Issue { .. }
+            | RunSubject::Discussion { .. }
+            | RunSubject::Job { .. } => "the checkout".to_owned(),
         }
     }
 

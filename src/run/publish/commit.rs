@@ -95,9 +95,10 @@ impl Publisher<'_> {
     pub(super) fn done(&self, outcome: &Outcome) -> String {
         match &self.run.plan.subject {
             RunSubject::Job { .. } => None,
-            RunSubject::Prompt | RunSubject::Issue { .. } | RunSubject::PullRequest { .. } => {
-                title::of_result(&outcome.summary)
-            }
+            RunSubject::Prompt
+            | RunSubject::Issue { .. }
+            | RunSubject::Discussion { .. }
+            | RunSubject::PullRequest { .. } => title::of_result(&outcome.summary),
         }
         .unwrap_or_else(|| self.title().to_owned())
     }

@@ -18,9 +18,12 @@ pub struct PublishDestination {
     /// The issue or pull request comments belong to.
     #[serde(default)]
     pub thread: Option<u64>,
-    /// The review comment that is answered in its thread; `None` comments on the issue or pull
-    /// request itself.
+    /// The comment that is answered below it, on a line or in a discussion; `None` comments on the
+    /// issue or pull request itself.
     pub reply_to: Option<u64>,
+    /// True where that is a comment of a discussion.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_discussion: bool,
     /// Login of who asked.
     pub requested_by: Option<String>,
     /// What is said beside the result.

@@ -440,9 +440,13 @@ impl Publisher<'_> {
                 PublishForm::PullRequest
             }
             (RunSubject::PullRequest { .. }, form) => form,
-            (RunSubject::Prompt | RunSubject::Issue { .. } | RunSubject::Job { .. }, _) => {
-                forms.issues
-            }
+            (
+                RunSubject::Prompt
+                | RunSubject::Issue { .. }
+                | RunSubject::Discussion { .. }
+                | RunSubject::Job { .. },
+                _,
+            ) => forms.issues,
         }
     }
 

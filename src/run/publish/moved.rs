@@ -106,7 +106,13 @@ impl Publisher<'_> {
         let into = match (&plan.subject, &self.destination.continues) {
             (_, Some(earlier)) => &earlier.name,
             (RunSubject::PullRequest { head_branch, .. }, None) => head_branch,
-            (RunSubject::Prompt | RunSubject::Issue { .. } | RunSubject::Job { .. }, None) => {
+            (
+                RunSubject::Prompt
+                | RunSubject::Issue { .. }
+                | RunSubject::Discussion { .. }
+                | RunSubject::Job { .. },
+                None,
+            ) => {
                 return Err("there is no branch to merge the base into".to_owned());
             }
         };

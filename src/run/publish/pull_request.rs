@@ -127,9 +127,10 @@ impl Publisher<'_> {
         let of_policy = &self.run.policy.settings().publish.details;
         match &self.run.plan.subject {
             RunSubject::Job { pull_request, .. } => of_policy.overridden(pull_request),
-            RunSubject::Prompt | RunSubject::Issue { .. } | RunSubject::PullRequest { .. } => {
-                of_policy.clone()
-            }
+            RunSubject::Prompt
+            | RunSubject::Issue { .. }
+            | RunSubject::Discussion { .. }
+            | RunSubject::PullRequest { .. } => of_policy.clone(),
         }
     }
 

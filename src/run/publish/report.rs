@@ -101,6 +101,9 @@ impl Publisher<'_> {
         }
         let marker = self.destination.marker.clone();
         match self.destination.reply_to {
+            Some(comment) if self.destination.in_discussion => {
+                Posting::DiscussionReply { number, comment, marker, body }
+            }
             Some(comment) => Posting::Reply { number, comment, marker, body },
             None => {
                 let replaces = self.destination.replaces.clone();

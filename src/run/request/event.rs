@@ -47,7 +47,10 @@ pub(super) fn find_ask<'t>(
     known: EventFacts<'_>,
 ) -> Result<Ask<'t>, RequestRefusal> {
     match trigger.kind {
-        EventKind::IssueComment | EventKind::ReviewComment | EventKind::ReviewSummary => {
+        EventKind::IssueComment
+        | EventKind::DiscussionComment
+        | EventKind::ReviewComment
+        | EventKind::ReviewSummary => {
             let body = trigger.comment.as_ref().map_or("", |comment| comment.body.as_str());
             find_command(body, triggers).map(Ask::Command)
         }

@@ -37,6 +37,11 @@ tasks:
           contains: ["greet everyone, twice, as #9 and #7 say", "[material: issue or pull request #9; origin: written by mallory]", "How to greet (open)", "Bow. [comment left out]"]
           not_contains: ["an aside", "issue or pull request #7"]
         calls: [{ tool: attempt_completion, args: { result: "Greeted." } }]
+  - contains: compare both ways
+    turns:
+      - expect:
+          contains: ["[material: discussion #4; origin: written by Codertocat]", "How to greet", "With words or a bow? [comment left out]", "I would bow."]
+        calls: [{ tool: attempt_completion, args: { result: "Both greet." } }]
   - contains: do as discussed
     turns:
       - expect:

@@ -10,6 +10,7 @@ pub(crate) mod claims;
 mod conversation;
 mod dashboard;
 mod details;
+mod discussions;
 pub(crate) mod events;
 pub(crate) mod fixture;
 mod git_data;
