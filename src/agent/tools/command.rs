@@ -36,7 +36,7 @@ const NO_REPOSITORY: &str = "not a git repository";
 /// What a model reads behind that where it is so on purpose.
 const GIT_IS_HIDDEN: &str = "\n(The repository's history holds files that you may not read, so \
     scripts do not see it. `git status`, `diff`, `log`, `show`, `restore` work alone, and beside \
-    commands that only show named files.)";
+    commands that only show named files, if a rule allows their words: `command(git log:*)`.)";
 
 /// Changed files named to the model.
 const TOUCHED_SHOWN: usize = 20;
