@@ -17,7 +17,7 @@ use crate::cli::output::Output;
 use crate::cli::stop_signal::{StopSignal, runtime};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::action_context::ActionContext;
-use crate::config::action_inputs::ActionInputs;
+use crate::config::action_inputs::{ActionInputs, BundleInput};
 use crate::config::files;
 use crate::run::action::{self, ActionEnd, ActionEnv, FinishedCheck, FinishedRun};
 use crate::run::clock::SystemClock;
@@ -42,10 +42,12 @@ use locum_workspace::git_binary::GitBinary;
 use locum_workspace::remote::Remote;
 
 /// What the step does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepTask {
     /// What the event asks for.
     Event,
+    /// One of both halves of that, with a bundle between them.
+    Bundle(BundleInput),
     /// It closes what runs left behind.
     Sweep,
 }
@@ -69,7 +71,7 @@ pub fn run(
         actions::masks(secret.expose()).into_iter().for_each(|mask| output.line_as_it_is(mask));
     }
     let redactor = Redactor::new(secrets);
-    let ended = carry_out((task, &job), &redactor, context, output);
+    let ended = carry_out((&task, &job), &redactor, context, output);
     let written = match &ended {
         Ok(ends) => finish(ends, &job, &redactor, output),
         Err(error) => {
@@ -84,7 +86,7 @@ pub fn run(
 }
 
 fn carry_out(
-    (task, job): (StepTask, &ActionContext),
+    (task, job): (&StepTask, &ActionContext),
     redactor: &Redactor,
     context: &CommandContext,
     output: &mut Output,
@@ -92,11 +94,14 @@ fn carry_out(
     let runtime = runtime()?;
     // Before anything is claimed or posted: a cancelled run has to say so and give its claim back.
     let stop = match task {
-        StepTask::Event => Some(StopSignal::install(&runtime)),
+        StepTask::Event | StepTask::Bundle(_) => Some(StopSignal::install(&runtime)),
         StepTask::Sweep => None,
     };
     let environment = &context.environment;
-    let (inputs, mut mistakes) = ActionInputs::read_with_mistakes(environment);
+    let (mut inputs, mut mistakes) = ActionInputs::read_with_mistakes(environment);
+    if let StepTask::Bundle(bundle) = task {
+        inputs.bundle = Some(bundle.clone());
+    }
     let settings = match own_settings(environment, &[]) {
         Ok(settings) => settings,
         Err(wrong) => {

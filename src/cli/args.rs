@@ -13,7 +13,7 @@ use crate::cli::mcp_args::McpCommand;
 use crate::cli::modes_args::ModesCommand;
 use crate::cli::policy_args::PolicyCommand;
 use crate::cli::prompt_args::{CommandsCommand, SkillsCommand};
-use crate::cli::run_args::RunArgs;
+use crate::cli::run_args::{PublishArgs, RunArgs};
 use crate::cli::session_args::SessionCommand;
 use crate::cli::trigger_args::TriggerCommand;
 
@@ -76,6 +76,11 @@ pub enum Command {
     ///
     /// Reads the action's inputs, the environment and the event's payload.
     Action,
+    /// Publish what another job of the workflow run left in a bundle, as a step of a workflow.
+    ///
+    /// Takes the bundle for hostile: event, policy, tier and mode are this job's own, and every path
+    /// and text is judged again. Asks no model.
+    Publish(PublishArgs),
     /// Close what runs of the Action left behind, as a step of a workflow.
     ///
     /// Edits comments of runs that ended without a result, answers requests that nothing answered,
@@ -146,6 +151,7 @@ impl Command {
             self,
             Self::Run(_)
                 | Self::Action
+                | Self::Publish(_)
                 | Self::Sweep
                 | Self::Job(_)
                 | Self::Session(SessionCommand::Resume(_))

@@ -74,7 +74,9 @@ use crate::cli::action::StepTask;
 use crate::cli::args::{Cli, Command, GlobalArgs, LogFormat};
 use crate::cli::inspect_args::{ConfigCommand, ModelsCommand};
 use crate::cli::output::Output;
+use crate::cli::run_args::{PublishArgs, RunArgs};
 use crate::cli::trigger_args::TriggerCommand;
+use crate::config::action_inputs::{BundleInput, BundleStep};
 use crate::config::environment::Environment;
 use crate::run::error::{RunError, RunErrorKind};
 use locum_agent::session::outcome::OutcomeWord;
@@ -150,7 +152,13 @@ fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, RunError> {
     let environment = Environment::snapshot().with_passed_keys()?;
     let hidden = PlainValues::new(environment.secrets());
     output.hide(hidden.clone());
-    let is_step = matches!(cli.command, Command::Action | Command::Sweep);
+    let is_step = matches!(
+        cli.command,
+        Command::Action
+            | Command::Sweep
+            | Command::Publish(_)
+            | Command::Run(RunArgs { bundle: Some(_), .. })
+    );
     if environment.get("GITHUB_ACTIONS") == Some("true") && !is_step {
         output.for_runner();
     }
@@ -184,7 +192,15 @@ fn dispatch(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     match command {
+        Command::Run(RunArgs { bundle: Some(file), .. }) => {
+            let bundle = BundleInput { step: BundleStep::Write, file };
+            action::run(StepTask::Bundle(bundle), context, output)
+        }
         Command::Run(args) => run::run(&args, context, output),
+        Command::Publish(PublishArgs { bundle: file }) => {
+            let bundle = BundleInput { step: BundleStep::Publish, file };
+            action::run(StepTask::Bundle(bundle), context, output)
+        }
         Command::Action => action::run(StepTask::Event, context, output),
         Command::Sweep => action::run(StepTask::Sweep, context, output),
         Command::Job(command) => job::run(&command, context, output),

@@ -32,9 +32,23 @@ pub struct RunArgs {
     /// shown what the checkout has beyond the last commit that it shares with this revision.
     #[arg(long, value_name = "REF")]
     pub base: Option<String>,
+    /// Do what the event asks for, as a step of a workflow, and leave the result in this file.
+    ///
+    /// Writes nothing at the forge. `locum publish --bundle FILE` publishes it in another job. The
+    /// task is the event's, or the action's input.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, exclusive = true)]
+    pub bundle: Option<PathBuf>,
     /// What every run takes.
     #[command(flatten)]
     pub options: RunOptions,
+}
+
+/// `locum publish`.
+#[derive(Clone, Debug, Args)]
+pub struct PublishArgs {
+    /// File that `locum run --bundle FILE` wrote in another job of this workflow run.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub bundle: PathBuf,
 }
 
 /// What every run takes, whoever starts it.

@@ -269,6 +269,30 @@ fn what_needs_no_work_is_answered_by_the_job_that_publishes() {
 }
 
 #[test]
+fn both_steps_are_commands_of_their_own() {
+    let jobs = TwoJobs::asked(ActionFixture::new(), "/locum code say hello");
+    let fixture = &jobs.fixture;
+    let file = jobs.file().display().to_string();
+    let step = |words: &[&str]| {
+        fixture.stage.write("event.json", &jobs.payload.to_string());
+        fixture.stage.write("output", "");
+        let mut command = fixture.stage.locum(words);
+        command
+            .env("XDG_STATE_HOME", fixture.stage.path("state"))
+            .envs(fixture.variables("", "issue_comment"));
+        fixture.ended("", command.output().unwrap().into())
+    };
+    let worked = step(&["run", "--bundle", &file]);
+    assert_eq!((worked.code, worked.output("bundle-path")), (Some(0), &*file), "{worked:?}");
+    assert_eq!(fixture.server.writes(), Vec::<String>::new());
+    let published = step(&["publish", "--bundle", &file]);
+    assert_eq!((published.code, published.output("outcome")), (Some(0), "done"), "{published:?}");
+    assert_eq!(fixture.branches(), [format!("{BRANCH} 1")]);
+    let both = step(&["run", "--bundle", &file, "say hello"]);
+    assert_eq!(both.code, Some(2), "a task beside the event's is refused: {both:?}");
+}
+
+#[test]
 fn a_run_that_would_wait_says_that_it_cannot() {
     let jobs = TwoJobs::asked(ActionFixture::new(), "/locum code hold it");
     assert_eq!(jobs.work().output("outcome"), "on-hold");
